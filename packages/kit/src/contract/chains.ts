@@ -1,0 +1,92 @@
+/**
+ * The EVM chains the hosted Streams API lists, with the depth at which it calls a block confirmed
+ * (contract section 1.6). Any other chain works too: it gets {@link DEFAULT_CONFIRMATIONS}.
+ */
+export interface EvmChain {
+  /** `0x`-prefixed lower-case hex without leading zeros, e.g. `0x1`. */
+  readonly id: string;
+  readonly name: string;
+  /** Short code for dense lists, at most 8 characters. */
+  readonly code: string;
+  /** Blocks that must follow before the `confirmed: true` delivery. */
+  readonly confirmations: number;
+  /** Whether the hosted service offers internal transactions there. */
+  readonly internalTransactions: boolean;
+}
+
+/** Confirmations for a chain the contract does not list. */
+export const DEFAULT_CONFIRMATIONS = 12;
+
+const chain = (
+  id: string,
+  name: string,
+  code: string,
+  confirmations: number,
+  internalTransactions = true,
+): EvmChain => ({ id, name, code, confirmations, internalTransactions });
+
+export const EVM_CHAINS: readonly EvmChain[] = [
+  chain('0x1', 'Ethereum', 'ETH', 12),
+  chain('0xaa36a7', 'Sepolia', 'SEP', 18),
+  chain('0x4268', 'Holesky', 'HOL', 18),
+  chain('0x89', 'Polygon', 'POL', 100),
+  chain('0x13882', 'Polygon Amoy', 'AMOY', 100),
+  chain('0x38', 'BNB Smart Chain', 'BNB', 18),
+  chain('0x61', 'BNB Testnet', 'TBNB', 18),
+  chain('0xa4b1', 'Arbitrum', 'ARB', 18),
+  chain('0x66eee', 'Arbitrum Sepolia', 'ARBSEP', 600),
+  chain('0x2105', 'Base', 'BASE', 100),
+  chain('0x14a34', 'Base Sepolia', 'BASESEP', 100),
+  chain('0xa', 'Optimism', 'OP', 500),
+  chain('0xaa37dc', 'Optimism Sepolia', 'OPSEP', 600),
+  chain('0xe708', 'Linea', 'LINEA', 100),
+  chain('0xe705', 'Linea Sepolia', 'LINSEP', 100),
+  chain('0xa86a', 'Avalanche', 'AVAX', 100),
+  chain('0xfa', 'Fantom', 'FTM', 100),
+  chain('0xfa2', 'Fantom Testnet', 'TFTM', 100),
+  chain('0x19', 'Cronos', 'CRO', 100, false),
+  chain('0x64', 'Gnosis', 'GNO', 100, false),
+  chain('0x27d8', 'Gnosis Chiado', 'CHIADO', 100, false),
+  chain('0x15b38', 'Chiliz', 'CHZ', 100),
+  chain('0x15b32', 'Chiliz Testnet', 'TCHZ', 100),
+  chain('0x504', 'Moonbeam', 'GLMR', 100, false),
+  chain('0x505', 'Moonriver', 'MOVR', 100, false),
+  chain('0x507', 'Moonbase', 'MBASE', 100, false),
+  chain('0x2eb', 'Flow', 'FLOW', 100),
+  chain('0x221', 'Flow Testnet', 'TFLOW', 100),
+  chain('0x7e4', 'Ronin', 'RON', 100),
+  chain('0x7e5', 'Ronin Saigon', 'SAIGON', 100),
+  chain('0x46f', 'Lisk', 'LISK', 100),
+  chain('0x106a', 'Lisk Sepolia', 'LISKSEP', 100),
+  chain('0x171', 'PulseChain', 'PLS', 100, false),
+  chain('0x3e7', 'HyperEVM', 'HYPE', 100),
+  chain('0x8f', 'Monad', 'MON', 100),
+  chain('0x7a69', 'Local chain', 'LOCAL', 2),
+];
+
+const byId = new Map(EVM_CHAINS.map((known) => [known.id, known]));
+
+/** The listed chain with this id, or undefined. */
+export function findEvmChain(id: string): EvmChain | undefined {
+  return byId.get(id);
+}
+
+/** Blocks that must follow a block of this chain before it counts as confirmed. */
+export function confirmationsOf(id: string): number {
+  return byId.get(id)?.confirmations ?? DEFAULT_CONFIRMATIONS;
+}
+
+/**
+ * The canonical spelling of a chain id: lower-case hex without leading zeros.
+ * Accepts hex (`0x89`, `0X089`), a positive number or a decimal string, as the hosted service's
+ * client does; returns undefined for anything else (names such as `eth` included).
+ */
+export function toChainId(value: unknown): string | undefined {
+  if (typeof value === 'number') {
+    return Number.isSafeInteger(value) && value > 0 ? `0x${value.toString(16)}` : undefined;
+  }
+  if (typeof value !== 'string' || value.length > 66) return undefined;
+  if (!/^(0[xX][0-9a-fA-F]+|[0-9]+)$/.test(value)) return undefined;
+  const number = BigInt(value.toLowerCase());
+  return number > 0n ? `0x${number.toString(16)}` : undefined;
+}

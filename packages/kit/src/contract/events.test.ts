@@ -1,0 +1,144 @@
+import * as fc from 'fast-check';
+import { toEventSelector, toEventSignature } from 'viem';
+import { describe, expect, it } from 'vitest';
+import { canonicalType, eventSignature, eventTopic, parseEventSignature } from './events.ts';
+
+const TRANSFER = 'Transfer(address,address,uint256)';
+const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+describe('parseEventSignature', () => {
+  it.each([
+    TRANSFER,
+    'Transfer(address, address, uint256)',
+    ' Transfer ( address , address , uint ) ',
+    'Transfer(address from,address to,uint256 value)',
+    'event Transfer(address indexed from, address indexed to, uint256 value)',
+    'event Transfer(\n  address indexed from,\n  address indexed to,\n  uint value\n);',
+    'Transfer(address indexed, address indexed, uint256)',
+  ])('reads %j as Transfer', (text) => {
+    expect(parseEventSignature(text)).toEqual({ topic0: TRANSFER_TOPIC, signature: TRANSFER });
+  });
+
+  it.each([
+    ['Paused()', 'Paused()'],
+    ['event Weird() anonymous;', 'Weird()'],
+    ['A((uint256 a,int[2][] b)[3] indexed c)', 'A((uint256,int256[2][])[3])'],
+    ['A(tuple(uint, (bool, bytes32)) x, string)', 'A((uint256,(bool,bytes32)),string)'],
+    ['A(function,fixed,ufixed128x18)', 'A(function,fixed128x18,ufixed128x18)'],
+    ['$_9(address[])', '$_9(address[])'],
+    ['event(address)', 'event(address)'],
+  ])('reads %j as %s', (text, signature) => {
+    const topic0 = toEventSelector(signature);
+    expect(parseEventSignature(text)).toEqual({ topic0, signature });
+  });
+
+  it('takes a 32-byte hash in any casing', () => {
+    expect(parseEventSignature(TRANSFER_TOPIC.toUpperCase())).toEqual({ topic0: TRANSFER_TOPIC });
+  });
+
+  it.each([
+    '',
+    'Transfer',
+    'Transfer(',
+    'Transfer)',
+    'Transfer(address',
+    'Transfer(address))',
+    'Transfer(address,)',
+    'Transfer(,address)',
+    'Transfer(adress)',
+    'Transfer(uint7)',
+    'Transfer(uint264)',
+    'Transfer(uint08)',
+    'Transfer(bytes33)',
+    'Transfer(address40)',
+    'Transfer(address from to)',
+    'Transfer(tuple)',
+    'Transfer(tuple a)',
+    'Transfer(address[)',
+    'Transfer(address]',
+    'Transfer(address[-1])',
+    '9a(address)',
+    'Transfer(address) extra',
+    'Trans fer(address)',
+    'Transfer(address);;',
+    'Tränsfer(address)',
+    TRANSFER_TOPIC.slice(0, -1),
+    `${TRANSFER_TOPIC}0`,
+    'A'.repeat(5000),
+    `A${'('.repeat(2000)}${')'.repeat(2000)}`,
+  ])('refuses %j', (text) => {
+    expect(parseEventSignature(text)).toBeUndefined();
+  });
+
+  it('never throws, whatever the text', () => {
+    const pieces = [
+      '(',
+      ')',
+      ',',
+      '[',
+      ']',
+      ' ',
+      'tuple',
+      'uint',
+      'a',
+      'indexed',
+      '9',
+      'event',
+      'é',
+    ];
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 30 }), (parts) => {
+        const event = parseEventSignature(parts.join(''));
+        if (event?.signature) expect(parseEventSignature(event.signature)).toEqual(event);
+      }),
+    );
+  });
+});
+
+describe('of an ABI item', () => {
+  const item = {
+    type: 'event',
+    name: 'Filled',
+    inputs: [
+      { name: 'orders', type: 'tuple[2][]', components: [{ name: 'a', type: 'uint' }] },
+      { name: 'ids', type: 'int[]', indexed: true },
+    ],
+  };
+
+  it('spells tuples and short names canonically', () => {
+    expect(eventSignature(item)).toBe('Filled((uint256)[2][],int256[])');
+    expect(eventTopic(item)).toBe(toEventSelector('Filled((uint256)[2][],int256[])'));
+    expect(eventSignature({ type: 'event', name: 'Paused' })).toBe('Paused()');
+  });
+
+  it('agrees with viem', () => {
+    const transfer = {
+      type: 'event',
+      name: 'Transfer',
+      inputs: [
+        { name: 'from', type: 'address', indexed: true },
+        { name: 'id', type: 'uint256' },
+      ],
+    } as const;
+    expect(eventSignature(transfer)).toBe(toEventSignature(transfer));
+  });
+});
+
+describe('canonicalType', () => {
+  it.each([
+    ['uint', 'uint256'],
+    ['int[][4]', 'int256[][4]'],
+    ['bytes', 'bytes'],
+    ['bytes32', 'bytes32'],
+    ['fixed128x18', 'fixed128x18'],
+    ['bytes0', undefined],
+    ['fixed8', undefined],
+    ['fixed8x81', undefined],
+    ['uint8x8', undefined],
+    ['tuple', undefined],
+    ['uint256[', undefined],
+    ['', undefined],
+  ])('%s is %s', (type, canonical) => {
+    expect(canonicalType(type)).toBe(canonical);
+  });
+});

@@ -1,0 +1,150 @@
+/** Event signatures: from text as people write it, or from an ABI item, to their topic. */
+import { keccak256 } from './hash.ts';
+import type { AbiItem, AbiParameter } from './streams.ts';
+
+export interface EventSignature {
+  /** 32-byte hash, lower-case hex: the first topic of the event's logs. */
+  topic0: string;
+  /** Canonical text, e.g. `Transfer(address,address,uint256)`; absent when only a hash was given. */
+  signature?: string;
+}
+
+const HASH = /^0[xX][0-9a-fA-F]{64}$/;
+const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
+const TYPE = /^([a-z]+)(\d*)(x\d+)?((?:\[\d*\])*)$/;
+const TOKEN = /\s*([A-Za-z0-9_$]+|\[\d*\]|[(),;])/y;
+
+/** Longest text that is read; the deepest nesting of tuples. */
+const MAX_LENGTH = 4096;
+const MAX_DEPTH = 32;
+
+/**
+ * Reads an event as a 32-byte hash or as text: canonical (`Transfer(address,address,uint256)`) or as
+ * in Solidity (`event Transfer(address indexed from, address indexed to, uint value)`), with tuples
+ * in parentheses. Undefined for anything else.
+ */
+export function parseEventSignature(text: string): EventSignature | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
+  if (HASH.test(text)) return { topic0: text.toLowerCase() };
+  const signature = canonicalSignature(text);
+  return signature === undefined ? undefined : { topic0: keccak256(signature), signature };
+}
+
+/** The canonical signature of an event of an ABI. */
+export function eventSignature(item: AbiItem): string {
+  return `${item.name ?? ''}(${typeList(item.inputs)})`;
+}
+
+/** The topic that logs of this event begin with (unless it is anonymous). */
+export function eventTopic(item: AbiItem): string {
+  return keccak256(eventSignature(item));
+}
+
+/**
+ * The canonical spelling of an elementary Solidity type with its array suffixes (`uint[]` is
+ * `uint256[]`), or undefined when there is no such type.
+ */
+export function canonicalType(type: string): string | undefined {
+  const match = TYPE.exec(type);
+  if (!match) return undefined;
+  const [, base = '', size = '', decimals = '', arrays = ''] = match;
+  const name = canonicalElementary(base, size, decimals);
+  return name === undefined ? undefined : name + arrays;
+}
+
+function canonicalElementary(base: string, size: string, decimals: string): string | undefined {
+  if (size.startsWith('0')) return undefined;
+  const number = Number(size);
+  switch (base) {
+    case 'uint':
+    case 'int':
+      if (decimals) return undefined;
+      if (!size) return `${base}256`;
+      return number % 8 === 0 && number <= 256 ? base + size : undefined;
+    case 'bytes':
+      return decimals || number > 32 ? undefined : base + size;
+    case 'fixed':
+    case 'ufixed': {
+      if (!size && !decimals) return `${base}128x18`;
+      const places = Number(decimals.slice(1));
+      const known = number >= 8 && number <= 256 && number % 8 === 0 && decimals && places <= 80;
+      return known ? `${base}${number}x${places}` : undefined;
+    }
+    case 'address':
+    case 'bool':
+    case 'string':
+    case 'function':
+      return size || decimals ? undefined : base;
+    default:
+      return undefined;
+  }
+}
+
+function typeList(parameters: readonly AbiParameter[] = []): string {
+  return parameters.map(parameterType).join(',');
+}
+
+function parameterType({ type, components }: AbiParameter): string {
+  if (type.startsWith('tuple')) return `(${typeList(components)})${type.slice('tuple'.length)}`;
+  return canonicalType(type) ?? type;
+}
+
+function canonicalSignature(text: string): string | undefined {
+  const tokens = tokenize(text);
+  if (!tokens) return undefined;
+  let at = 0;
+
+  /** Reads `(a, b, …)` and what may follow each type; undefined where the text is wrong. */
+  const readList = (depth: number): string | undefined => {
+    if (depth > MAX_DEPTH || tokens[at++] !== '(') return undefined;
+    const types: string[] = [];
+    if (tokens[at] === ')') {
+      at++;
+      return '()';
+    }
+    for (;;) {
+      const type = readParameter(depth);
+      if (type === undefined) return undefined;
+      types.push(type);
+      const next = tokens[at++];
+      if (next === ')') return `(${types.join(',')})`;
+      if (next !== ',') return undefined;
+    }
+  };
+
+  const readParameter = (depth: number): string | undefined => {
+    if (tokens[at] === 'tuple') at++;
+    let type: string | undefined;
+    if (tokens[at] === '(') {
+      type = readList(depth + 1);
+    } else if (tokens[at - 1] !== 'tuple') {
+      type = canonicalType(tokens[at++] ?? '');
+    }
+    if (type === undefined) return undefined;
+    while (tokens[at]?.startsWith('[')) type += tokens[at++];
+    if (tokens[at] === 'indexed') at++;
+    if (IDENTIFIER.test(tokens[at] ?? '')) at++;
+    return type;
+  };
+
+  if (tokens[0] === 'event' && tokens[1] !== '(') at++;
+  const name = tokens[at++] ?? '';
+  if (!IDENTIFIER.test(name)) return undefined;
+  const inputs = readList(0);
+  if (inputs === undefined) return undefined;
+  if (tokens[at] === 'anonymous') at++;
+  if (tokens[at] === ';') at++;
+  return at === tokens.length ? name + inputs : undefined;
+}
+
+function tokenize(text: string): string[] | undefined {
+  const trimmed = text.trimEnd();
+  const tokens: string[] = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < trimmed.length) {
+    const match = TOKEN.exec(trimmed);
+    if (!match) return undefined;
+    tokens.push(match[1] ?? '');
+  }
+  return tokens;
+}

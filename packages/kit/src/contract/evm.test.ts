@@ -1,0 +1,46 @@
+import * as fc from 'fast-check';
+import { getAddress } from 'viem';
+import { describe, expect, it } from 'vitest';
+import { checksumAddress, toAddress } from './evm.ts';
+
+const ADDRESS = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
+const CHECKSUMMED = '0xCFDF6Aaae9f6B927E3736FBD327853B622c5060E';
+
+describe('toAddress', () => {
+  it('takes any casing and gives lower case', () => {
+    for (const text of [ADDRESS, CHECKSUMMED, ADDRESS.toUpperCase()]) {
+      expect(toAddress(text)).toBe(ADDRESS);
+    }
+  });
+
+  it.each([
+    ADDRESS.slice(2),
+    `${ADDRESS}0`,
+    `${ADDRESS.slice(0, -1)}g`,
+    ` ${ADDRESS}`,
+    '',
+    1,
+    null,
+  ])('refuses %j', (value) => {
+    expect(toAddress(value)).toBeUndefined();
+  });
+});
+
+describe('checksumAddress', () => {
+  it('spells an address as the official client sends it', () => {
+    expect(checksumAddress(ADDRESS)).toBe(CHECKSUMMED);
+  });
+
+  it('agrees with viem', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (bytes) => {
+        const address = `0x${Buffer.from(bytes).toString('hex')}` as const;
+        expect(checksumAddress(address)).toBe(getAddress(address));
+      }),
+    );
+  });
+
+  it('throws on anything else', () => {
+    expect(() => checksumAddress('0x1')).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,90 @@
+/**
+ * The wire contract as a whole: what a server, a test kit or a schema generator needs. The only
+ * entry of the kit that needs the optional peer `zod`.
+ */
+
+// Routes
+export { ROUTES } from './routes.ts';
+export type { Route, RouteName } from './routes.ts';
+export { SLUICE_ROUTES } from './sluice.ts';
+
+// Shapes of the compatible API
+export { PAGE_LIMIT } from './streams.ts';
+export type {
+  AbiItem,
+  AbiParameter,
+  AddressesAnswer,
+  AddressesBody,
+  AdvancedOption,
+  CreateEvmStream,
+  ErrorBody,
+  EvmStream,
+  NativeBalanceSelection,
+  Page,
+  RecordKind,
+  StreamAddress,
+  StreamStatus,
+  StreamTrigger,
+  UpdateEvmStream,
+} from './streams.ts';
+
+// Shapes of our own API
+export type {
+  ChainBlock,
+  ChainHealth,
+  ChainState,
+  DeliveryAttempt,
+  DeliveryDetail,
+  DeliveryPage,
+  DeliveryPhase,
+  DeliveryState,
+  DeliverySummary,
+  LiveEvent,
+  StreamSummary,
+} from './sluice.ts';
+
+// Run-time checks
+export {
+  createEvmStreamSchema,
+  evmAddressesSchema,
+  listDeliveriesQuerySchema,
+  listQuerySchema,
+  listStreamsQuerySchema,
+  streamStatusSchema,
+  updateEvmStreamSchema,
+} from './schemas.ts';
+
+// Webhooks
+export { TEST_WEBHOOK } from './webhook.ts';
+export type {
+  EvmWebhook,
+  WebhookBlock,
+  WebhookErc20Approval,
+  WebhookErc20Transfer,
+  WebhookInternalTransaction,
+  WebhookLog,
+  WebhookNativeBalance,
+  WebhookNftApprovals,
+  WebhookNftTokenApproval,
+  WebhookNftTransfer,
+  WebhookTransaction,
+  WebhookTrigger,
+} from './webhook.ts';
+
+// Signatures and hashes
+export { hmacSha256, keccak256 } from './hash.ts';
+export { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from './signature.ts';
+export type { StandardWebhook } from './signature.ts';
+
+// Chains, addresses, events
+export {
+  confirmationsOf,
+  DEFAULT_CONFIRMATIONS,
+  EVM_CHAINS,
+  findEvmChain,
+  toChainId,
+} from './chains.ts';
+export type { EvmChain } from './chains.ts';
+export { checksumAddress, toAddress } from './evm.ts';
+export { canonicalType, eventSignature, eventTopic, parseEventSignature } from './events.ts';
+export type { EventSignature } from './events.ts';

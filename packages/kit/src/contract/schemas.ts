@@ -1,0 +1,192 @@
+/**
+ * Run-time checks of what clients send. Each message says what the field must be; the service adds
+ * the field's path and the value that came.
+ */
+import * as z from 'zod';
+import { toAddress } from './evm.ts';
+import { toChainId } from './chains.ts';
+import { PAGE_LIMIT } from './streams.ts';
+import type {
+  AbiItem,
+  AbiParameter,
+  AddressesBody,
+  AdvancedOption,
+  CreateEvmStream,
+  NativeBalanceSelection,
+  StreamTrigger,
+  UpdateEvmStream,
+} from './streams.ts';
+import { canonicalType, parseEventSignature } from './events.ts';
+
+const isAbiType = (type: string): boolean =>
+  /^tuple(\[\d*\])*$/.test(type) || canonicalType(type) !== undefined;
+
+const abiParameter: z.ZodType<AbiParameter> = z.lazy(() =>
+  z
+    .strictObject({
+      name: z.string().default(''),
+      type: z.string().refine(isAbiType, {
+        error: 'should be a Solidity type, e.g. uint256, address[] or tuple',
+      }),
+      indexed: z.boolean().optional(),
+      components: z.array(abiParameter).optional(),
+      internalType: z.string().optional(),
+    })
+    .refine((it) => !it.type.startsWith('tuple') || it.components !== undefined, {
+      error: 'a tuple should list its components',
+      path: ['components'],
+    }),
+);
+
+const abiItem: z.ZodType<AbiItem> = z
+  .strictObject({
+    type: z.enum(['event', 'function', 'error', 'constructor', 'fallback', 'receive'], {
+      error: 'should be one of event, function, error, constructor, fallback, receive',
+    }),
+    name: z.string().optional(),
+    inputs: z.array(abiParameter).optional(),
+    outputs: z.array(abiParameter).optional(),
+    anonymous: z.boolean().optional(),
+    constant: z.boolean().optional(),
+    payable: z.boolean().optional(),
+    stateMutability: z.string().optional(),
+    gas: z.number().optional(),
+  })
+  .refine((it) => !['event', 'function', 'error'].includes(it.type) || Boolean(it.name), {
+    error: 'an event, function or error should have a name',
+    path: ['name'],
+  })
+  .refine((it) => (it.inputs ?? []).filter((input) => input.indexed).length <= 4, {
+    error: 'an event should have at most 3 indexed inputs (4 when anonymous)',
+    path: ['inputs'],
+  });
+
+const webhookUrl = z
+  .string()
+  .max(2048, { error: 'should be at most 2048 characters' })
+  .refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), {
+    error: 'should be an absolute http:// or https:// URL',
+  });
+
+const chainIds = z
+  .array(
+    z.union([z.string(), z.number()]).transform((value, context) => {
+      const id = toChainId(value);
+      if (id !== undefined) return id;
+      context.addIssue({
+        code: 'custom',
+        message: 'should be a chain id in hex, e.g. 0x1 (names such as eth are not chain ids)',
+        input: value,
+      });
+      return z.NEVER;
+    }),
+    { error: 'should be an array of hex chain ids, e.g. ["0x1"]' },
+  )
+  .min(1, { error: 'should name at least one chain, e.g. ["0x1"]' })
+  .max(100, { error: 'should name at most 100 chains' })
+  .transform((ids) => [...new Set(ids)]);
+
+const topic0 = z
+  .array(
+    z.string().refine((text) => parseEventSignature(text) !== undefined, {
+      error:
+        'should be an event signature, e.g. Transfer(address,address,uint256), or its 32-byte hash',
+    }),
+  )
+  .max(1000, { error: 'should list at most 1000 events' });
+
+const recordKinds = ['tx', 'log', 'erc20transfer', 'erc20approval', 'nfttransfer'] as const;
+
+const advancedOption: z.ZodType<AdvancedOption> = z.strictObject({
+  topic0: z.string(),
+  filter: z.record(z.string(), z.unknown()).optional(),
+  includeNativeTxs: z.boolean().optional(),
+});
+
+const nativeBalanceSelection: z.ZodType<NativeBalanceSelection> = z.strictObject({
+  selectors: z.array(z.string()),
+  type: z.enum([...recordKinds, 'internalTx']),
+});
+
+const trigger: z.ZodType<StreamTrigger> = z.strictObject({
+  type: z.enum(recordKinds),
+  contractAddress: z.string(),
+  functionAbi: abiItem,
+  inputs: z.array(z.unknown()).optional(),
+  topic0: z.string().optional(),
+  callFrom: z.string().optional(),
+});
+
+const streamFields = {
+  webhookUrl,
+  description: z.string().max(4096, { error: 'should be at most 4096 characters' }),
+  tag: z.string().max(256, { error: 'should be at most 256 characters' }).optional(),
+  chainIds,
+  topic0: topic0.nullish(),
+  allAddresses: z.boolean().optional(),
+  includeNativeTxs: z.boolean().optional(),
+  includeContractLogs: z.boolean().optional(),
+  includeInternalTxs: z.boolean().optional(),
+  includeAllTxLogs: z.boolean().optional(),
+  getNativeBalances: z.array(nativeBalanceSelection).nullish(),
+  abi: z.array(abiItem).max(1000, { error: 'should have at most 1000 items' }).nullish(),
+  advancedOptions: z.array(advancedOption).nullish(),
+  demo: z.boolean().optional(),
+  triggers: z.array(trigger).nullish(),
+  filterPossibleSpamAddresses: z.boolean().optional(),
+};
+
+export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = z.strictObject(streamFields);
+
+export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = z
+  .strictObject(streamFields)
+  .partial();
+
+export const streamStatusSchema = z.strictObject({
+  status: z.enum(['active', 'paused'], {
+    error: 'should be one of active, paused (error and terminated are set by the service)',
+  }),
+});
+
+/** One EVM address in any casing; the parsed form is lower case. */
+const evmAddress = z.string().transform((text, context) => {
+  const address = toAddress(text);
+  if (address !== undefined) return address;
+  context.addIssue({
+    code: 'custom',
+    message: 'should be an EVM address: 0x and 40 hex digits',
+    input: text,
+  });
+  return z.NEVER;
+});
+
+export const evmAddressesSchema: z.ZodType<AddressesBody> = z.strictObject({
+  address: z.union([evmAddress, z.array(evmAddress).min(1)], {
+    error: 'should be an address or an array of addresses',
+  }),
+});
+
+const limit = z.coerce
+  .number({ error: `should be a whole number from 1 to ${PAGE_LIMIT}` })
+  .int({ error: `should be a whole number from 1 to ${PAGE_LIMIT}` })
+  .min(1, { error: `should be a whole number from 1 to ${PAGE_LIMIT}` })
+  .max(PAGE_LIMIT, { error: `should be a whole number from 1 to ${PAGE_LIMIT}` })
+  .default(PAGE_LIMIT);
+
+export const listQuerySchema = z.strictObject({
+  limit,
+  cursor: z.string().max(1024).optional(),
+});
+
+export const listStreamsQuerySchema = z.strictObject({
+  limit,
+  cursor: z.string().max(1024).optional(),
+  status: z.enum(['active', 'paused', 'error', 'terminated']).optional(),
+});
+
+export const listDeliveriesQuerySchema = z.strictObject({
+  limit,
+  cursor: z.string().max(1024).optional(),
+  streamId: z.uuid().optional(),
+  state: z.enum(['pending', 'leased', 'succeeded', 'failed', 'cancelled']).optional(),
+});

@@ -1,0 +1,154 @@
+/**
+ * The shapes of EVM streams on the wire (contract section 1.1). Plain types, so that a client can
+ * import them without a schema library; `schemas.ts` checks the same shapes at run time, and the
+ * compiler holds the two equal.
+ */
+
+export interface AbiParameter {
+  name: string;
+  type: string;
+  indexed?: boolean | undefined;
+  components?: readonly AbiParameter[] | undefined;
+  internalType?: string | undefined;
+}
+
+export interface AbiItem {
+  type: string;
+  name?: string | undefined;
+  inputs?: readonly AbiParameter[] | undefined;
+  outputs?: readonly AbiParameter[] | undefined;
+  anonymous?: boolean | undefined;
+  constant?: boolean | undefined;
+  payable?: boolean | undefined;
+  stateMutability?: string | undefined;
+  gas?: number | undefined;
+}
+
+/** `error` and `terminated` are set by a service, never asked for. */
+export type StreamStatus = 'active' | 'paused' | 'error' | 'terminated';
+
+export type RecordKind =
+  | 'tx'
+  | 'log'
+  | 'erc20transfer'
+  | 'erc20approval'
+  | 'nfttransfer'
+  | 'internalTx';
+
+/** A filter on one event; grammar in contract section 5.1. */
+export interface AdvancedOption {
+  topic0: string;
+  filter?: Record<string, unknown> | undefined;
+  includeNativeTxs?: boolean | undefined;
+}
+
+/** Whose native balance to read at the block; `selectors` such as `$fromAddress`. */
+export interface NativeBalanceSelection {
+  selectors: string[];
+  type: RecordKind;
+}
+
+/** A read-only call made for each record of a kind; rules in contract section 5.2. */
+export interface StreamTrigger {
+  type: Exclude<RecordKind, 'internalTx'>;
+  contractAddress: string;
+  functionAbi: AbiItem;
+  inputs?: unknown[] | undefined;
+  topic0?: string | undefined;
+  callFrom?: string | undefined;
+}
+
+/** What a stream watches and where it delivers. */
+export interface CreateEvmStream {
+  /** Where webhooks are POSTed; `http:` or `https:`. */
+  webhookUrl: string;
+  description: string;
+  /** Echoed in each webhook; official receivers need at least one letter or digit in it. */
+  tag?: string | undefined;
+  /** Hex chain ids, e.g. `["0x1", "0x89"]`; at least one. */
+  chainIds: string[];
+  /** Event signatures, as text (`Transfer(address,address,uint256)`) or as 32-byte hash. */
+  topic0?: string[] | null | undefined;
+  /** Match every address; needs `topic0`. Default false. */
+  allAddresses?: boolean | undefined;
+  /** Transactions from or to a watched address. Default false. */
+  includeNativeTxs?: boolean | undefined;
+  /** Logs that name a watched address. Default false. */
+  includeContractLogs?: boolean | undefined;
+  /** Calls inside transactions that move value. Default false. */
+  includeInternalTxs?: boolean | undefined;
+  /** Every log of each matched transaction. Default false. */
+  includeAllTxLogs?: boolean | undefined;
+  getNativeBalances?: NativeBalanceSelection[] | null | undefined;
+  /** Event items used to decode; sent along in each webhook. */
+  abi?: AbiItem[] | null | undefined;
+  advancedOptions?: AdvancedOption[] | null | undefined;
+  demo?: boolean | undefined;
+  triggers?: StreamTrigger[] | null | undefined;
+  filterPossibleSpamAddresses?: boolean | undefined;
+}
+
+/** Any part of {@link CreateEvmStream}; what is absent stays. */
+export type UpdateEvmStream = { [K in keyof CreateEvmStream]?: CreateEvmStream[K] | undefined };
+
+export interface EvmStream {
+  id: string;
+  webhookUrl: string;
+  description: string;
+  tag: string;
+  chainIds: string[];
+  topic0: string[] | null;
+  allAddresses: boolean;
+  includeNativeTxs: boolean;
+  includeContractLogs: boolean;
+  includeInternalTxs: boolean;
+  includeAllTxLogs: boolean;
+  getNativeBalances: NativeBalanceSelection[] | null;
+  abi: AbiItem[] | null;
+  advancedOptions: AdvancedOption[] | null;
+  demo: boolean;
+  triggers: StreamTrigger[] | null;
+  filterPossibleSpamAddresses: boolean;
+  status: StreamStatus;
+  statusMessage: string;
+  /** ISO 8601. */
+  createdAt: string;
+  /** ISO 8601. */
+  updatedAt: string;
+  amountOfAddresses: number;
+}
+
+/** A page of a list. `total` counts all rows; `cursor` is absent on the last page. */
+export interface Page<T> {
+  result: T[];
+  total: number;
+  cursor?: string;
+  /** Only on the last page, at least `total`: without it the official client asks for more. */
+  page_size?: number;
+}
+
+export interface StreamAddress {
+  address: string;
+}
+
+export interface AddressesBody {
+  address: string | string[];
+}
+
+/** The answer repeats the request's form: a string for a string, an array for an array. */
+export interface AddressesAnswer {
+  streamId: string;
+  address: string | string[];
+  /** Per chain, the first block the change applies to. Ours; the hosted service has no such key. */
+  effectiveFrom?: Record<string, number>;
+}
+
+/** Any non-2xx answer (contract section 1.4). */
+export interface ErrorBody {
+  message: string | string[];
+  /** By field, as `requestBody.chainIds`: what is wrong and the value that was sent. */
+  details?: Record<string, unknown>;
+}
+
+/** Rows per page when `limit` is absent, and at most. */
+export const PAGE_LIMIT = 100;

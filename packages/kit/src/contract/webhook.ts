@@ -1,0 +1,189 @@
+/**
+ * The body of an EVM webhook and of its records (contract sections 2.2 to 2.6).
+ * Every number of the chain is a decimal string; addresses are lower-case hex.
+ */
+import type { AbiItem } from './streams.ts';
+
+export interface WebhookBlock {
+  /** Decimal; empty in the test webhook. */
+  number: string;
+  hash: string;
+  /** Unix time in seconds, decimal. */
+  timestamp: string;
+}
+
+export interface WebhookTrigger {
+  name: string;
+  value: unknown;
+}
+
+export interface WebhookLog {
+  logIndex: string;
+  transactionHash: string;
+  address: string;
+  data: string;
+  topic0: string | null;
+  topic1: string | null;
+  topic2: string | null;
+  topic3: string | null;
+  triggers?: WebhookTrigger[];
+}
+
+export interface WebhookTransaction {
+  hash: string;
+  gas: string | null;
+  gasPrice: string | null;
+  nonce: string | null;
+  input: string | null;
+  transactionIndex: string;
+  fromAddress: string;
+  toAddress: string | null;
+  value: string | null;
+  type: string | null;
+  v: string | null;
+  r: string | null;
+  s: string | null;
+  receiptCumulativeGasUsed: string | null;
+  receiptGasUsed: string | null;
+  receiptContractAddress: string | null;
+  receiptRoot: string | null;
+  receiptStatus: string | null;
+  triggers?: WebhookTrigger[];
+}
+
+export interface WebhookInternalTransaction {
+  from: string | null;
+  to: string | null;
+  value: string | null;
+  gas: string | null;
+  transactionHash: string;
+  internalTransactionIndex?: string;
+}
+
+interface TokenMetadata {
+  tokenName: string;
+  tokenSymbol: string;
+}
+
+export interface WebhookErc20Transfer extends TokenMetadata {
+  transactionHash: string;
+  logIndex: string;
+  contract: string;
+  from: string;
+  to: string;
+  value: string;
+  tokenDecimals: string;
+  possibleSpam?: boolean;
+  valueWithDecimals?: string;
+  triggers?: WebhookTrigger[];
+}
+
+export interface WebhookErc20Approval extends TokenMetadata {
+  transactionHash: string;
+  logIndex: string;
+  contract: string;
+  owner: string;
+  spender: string;
+  value: string;
+  tokenDecimals: string;
+  possibleSpam?: boolean;
+  valueWithDecimals?: string;
+  triggers?: WebhookTrigger[];
+}
+
+export interface WebhookNftTransfer extends TokenMetadata {
+  operator: string | null;
+  from: string;
+  to: string;
+  tokenId: string;
+  amount: string;
+  transactionHash: string;
+  logIndex: string;
+  contract: string;
+  possibleSpam?: boolean;
+  tokenContractType: string;
+  triggers?: WebhookTrigger[];
+}
+
+export interface WebhookNftTokenApproval extends TokenMetadata {
+  transactionHash: string;
+  logIndex: string;
+  contract: string;
+  account: string;
+  operator: string;
+  approvedAll: boolean;
+  tokenId: string | null;
+  possibleSpam?: boolean;
+  tokenContractType: string;
+}
+
+/** Deprecated by the contract in favour of {@link WebhookNftTokenApproval}; still delivered. */
+export interface WebhookNftApprovals {
+  ERC721: (TokenMetadata & {
+    transactionHash: string;
+    logIndex: string;
+    contract: string;
+    owner: string;
+    approved: string;
+    tokenId: string;
+    tokenContractType: string;
+  })[];
+  ERC1155: (TokenMetadata & {
+    transactionHash: string;
+    logIndex: string;
+    contract: string;
+    account: string;
+    operator: string;
+    approved: boolean;
+    tokenContractType: string;
+  })[];
+}
+
+export interface WebhookNativeBalance {
+  address: string;
+  /** Wei, decimal. */
+  balance: string;
+}
+
+/** One delivery: everything of one block that one stream matched. Keys stand in wire order. */
+export interface EvmWebhook {
+  confirmed: boolean;
+  /** Hex chain id; empty in the test webhook. */
+  chainId: string;
+  abi: readonly AbiItem[];
+  /** Empty in the test webhook. */
+  streamId: string;
+  tag: string;
+  /** 0 on the first attempt, one more with each retry. */
+  retries: number;
+  block: WebhookBlock;
+  logs: WebhookLog[];
+  txs: WebhookTransaction[];
+  txsInternal: WebhookInternalTransaction[];
+  erc20Transfers: WebhookErc20Transfer[];
+  erc20Approvals: WebhookErc20Approval[];
+  nftTokenApprovals: WebhookNftTokenApproval[];
+  nftApprovals: WebhookNftApprovals;
+  nftTransfers: WebhookNftTransfer[];
+  nativeBalances: WebhookNativeBalance[];
+}
+
+/** The body sent once to a new URL before the stream is accepted (contract section 2.3). */
+export const TEST_WEBHOOK: EvmWebhook = {
+  abi: [],
+  block: { number: '', hash: '', timestamp: '' },
+  txs: [],
+  txsInternal: [],
+  logs: [],
+  chainId: '',
+  confirmed: true,
+  retries: 0,
+  tag: '',
+  streamId: '',
+  erc20Approvals: [],
+  erc20Transfers: [],
+  nftTokenApprovals: [],
+  nftApprovals: { ERC721: [], ERC1155: [] },
+  nftTransfers: [],
+  nativeBalances: [],
+};

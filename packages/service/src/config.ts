@@ -1,0 +1,135 @@
+/** The settings of a service, read once, each with a default that works. */
+import { toChainId } from '@sluice/kit/contract';
+
+export interface ChainConfig {
+  /** Canonical hex id. */
+  id: string;
+  /** One or more node URLs; `http:`, `https:`, `ws:` or `wss:`. */
+  urls: string[];
+  confirmations?: number | undefined;
+  /** Milliseconds between looks at the head. */
+  pollMs: number;
+  /** Start over when the chain itself was replaced; for a local development chain. */
+  resetWhenReplaced?: boolean | undefined;
+}
+
+export interface ServiceConfig {
+  /** 0 for any free port. */
+  port: number;
+  host: string;
+  /** Folder of the SQLite ledger; unused with `databaseUrl`. */
+  dataFolder: string;
+  /** `postgres://…` instead of SQLite. */
+  databaseUrl?: string | undefined;
+  /** At least 16 characters; one is generated and printed once where none is given or stored. */
+  apiKey?: string | undefined;
+  /** The streams secret that signs webhooks; generated and stored where none is given. */
+  secret?: string | undefined;
+  chains: ChainConfig[];
+  /** Aptos networks and the URLs of their fullnodes. */
+  aptos: { network: string; url: string }[];
+  /** Let webhooks reach loopback and private addresses. */
+  allowPrivateEndpoints: boolean;
+  /** Folder of the built console. */
+  consoleFolder?: string | undefined;
+  /** Waits between attempts in milliseconds; default: the contract's. */
+  schedule?: readonly number[] | undefined;
+}
+
+/** A setting that cannot be used: names the setting, the value and the fix. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** WebSocket heads are pushed; the poll is the watchdog then. */
+const POLL_MS = { http: 1_000, ws: 5_000 } as const;
+const MIN_POLL_MS = 20;
+
+/** Parses `--chain <hexId>=<rpcUrl>[,confirmations=N][,poll=MS]`, each time for one provider. */
+export function parseChains(texts: readonly string[]): ChainConfig[] {
+  const chains = new Map<string, ChainConfig>();
+  for (const text of texts) {
+    const separator = text.indexOf('=');
+    const id = toChainId(text.slice(0, Math.max(0, separator)));
+    if (separator < 0 || id === undefined) {
+      throw new ConfigError(
+        `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N][,poll=MS], e.g. --chain 0x1=https://rpc.example.org`,
+      );
+    }
+    const { url, options } = splitOptions(text.slice(separator + 1));
+    if (!URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol)) {
+      throw new ConfigError(
+        `--chain ${text}: ${JSON.stringify(url)} should be an http://, https://, ws:// or wss:// URL`,
+      );
+    }
+    const chain = chains.get(id) ?? { id, urls: [], pollMs: defaultPollMs(url) };
+    chain.urls.push(url);
+    for (const [name, value] of options) {
+      const number = Number(value);
+      if (!Number.isSafeInteger(number) || number < 0) {
+        throw new ConfigError(`--chain ${text}: ${name}=${value} should be a whole number`);
+      }
+      if (name === 'confirmations') chain.confirmations = number;
+      else if (number >= MIN_POLL_MS) chain.pollMs = number;
+      else
+        throw new ConfigError(
+          `--chain ${text}: poll=${value} should be at least ${MIN_POLL_MS} (milliseconds)`,
+        );
+    }
+    chains.set(id, chain);
+  }
+  return [...chains.values()];
+}
+
+const defaultPollMs = (url: string): number => (/^wss?:/.test(url) ? POLL_MS.ws : POLL_MS.http);
+
+/** Options stand behind the URL, after commas; a comma inside the URL is the URL's own. */
+function splitOptions(text: string): { url: string; options: [string, string][] } {
+  const options: [string, string][] = [];
+  let url = text;
+  for (;;) {
+    const found = /^(.*),(confirmations|poll)=([^,=]*)$/.exec(url);
+    if (found === null) return { url, options: options.reverse() };
+    url = found[1]!;
+    options.push([found[2]!, found[3]!]);
+  }
+}
+
+/** Parses `--aptos <network>=<url>`. */
+export function parseAptos(texts: readonly string[]): ServiceConfig['aptos'] {
+  return texts.map((text) => {
+    const separator = text.indexOf('=');
+    const network = text.slice(0, Math.max(0, separator));
+    const url = text.slice(separator + 1);
+    if (!/^[a-z][a-z0-9-]*$/.test(network) || !URL.canParse(url) || !/^https?:/.test(url)) {
+      throw new ConfigError(
+        `--aptos ${text}: should be <network>=<url>, e.g. --aptos testnet=https://fullnode.example.org/v1`,
+      );
+    }
+    return { network, url };
+  });
+}
+
+export const API_KEY_MIN_LENGTH = 16;
+
+/** Throws a {@link ConfigError} for the first setting that cannot be used. */
+export function checkConfig(config: ServiceConfig): void {
+  if (!Number.isInteger(config.port) || config.port < 0 || config.port > 65_535) {
+    throw new ConfigError(
+      `--port ${config.port}: should be a whole number from 0 (any free port) to 65535`,
+    );
+  }
+  if (config.apiKey !== undefined && config.apiKey.length < API_KEY_MIN_LENGTH) {
+    throw new ConfigError(
+      `--api-key: should have at least ${API_KEY_MIN_LENGTH} characters, this one has ${config.apiKey.length}`,
+    );
+  }
+  if (config.secret !== undefined && config.secret === '') {
+    throw new ConfigError('--secret: should not be empty; leave it out to have one generated');
+  }
+  if (config.databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(config.databaseUrl)) {
+    throw new ConfigError(
+      '--database-url: should be a postgres:// URL; leave it out for SQLite in the data folder',
+    );
+  }
+}

@@ -1,0 +1,174 @@
+/**
+ * Takes due deliveries from the ledger, sends them, and writes back how each attempt ended. The
+ * delivery row is the job: there is no second queue to lose. Attempts under way are bounded
+ * together and per stream, so that one slow receiver holds nobody else back.
+ */
+import type { DeliverySummary } from '@sluice/kit/contract';
+import { joinBody } from '../store/body.ts';
+import type { AttemptOutcome, ClaimedDelivery, Store } from '../store/store.ts';
+import type { Log } from '../observe.ts';
+import { CONTRACT_SCHEDULE_MS, nextWaitMs } from './schedule.ts';
+import type { Sender } from './send.ts';
+
+export interface Deliver {
+  start(): Promise<void>;
+  /** Deliveries were created, revived or cancelled: count them, and look for due ones now. */
+  notice(deliveries: readonly DeliverySummary[]): void;
+  /** Takes nothing more and waits for what is under way, at most `drainMs`. */
+  stop(drainMs: number): Promise<void>;
+}
+
+/** Longer than any attempt: a lease only runs out when its process is gone. */
+const LEASE_MS = 40_000;
+const IN_FLIGHT = 512;
+const IN_FLIGHT_PER_STREAM = 64;
+/** A wake-up may be lost; a retry becomes due without one. */
+const POLL_MS = 250;
+const SWEEP_MS = 10_000;
+const STORE_RETRY_MS = 1_000;
+
+export function createDeliver({
+  store,
+  sender,
+  log,
+  onChange,
+  schedule = CONTRACT_SCHEDULE_MS,
+}: {
+  store: Store;
+  sender: Sender;
+  log: Log;
+  onChange(deliveries: DeliverySummary[]): void;
+  /** Waits between attempts in milliseconds. Default: the contract's. */
+  schedule?: readonly number[] | undefined;
+}): Deliver {
+  const inFlight: Record<string, number> = {};
+  /** Deliveries not finished yet, by stream: what `x-queue-size` tells the receiver. */
+  const queued = new Map<string, number>();
+  const count = (streamId: string, change: number): void => {
+    const n = (queued.get(streamId) ?? 0) + change;
+    if (n > 0) queued.set(streamId, n);
+    else queued.delete(streamId);
+  };
+  let total = 0;
+  let outcomes: AttemptOutcome[] = [];
+  let stopping = false;
+  /** The time to drain is over: what is not written now is found again by its lease. */
+  let abandoned = false;
+  let awake = Promise.withResolvers<void>();
+  let claiming: Promise<void> | undefined;
+  let completing: Promise<void> | undefined;
+  let sweeper: NodeJS.Timeout | undefined;
+  let idle = Promise.withResolvers<void>();
+
+  const attempt = async (delivery: ClaimedDelivery): Promise<void> => {
+    inFlight[delivery.streamId] = (inFlight[delivery.streamId] ?? 0) + 1;
+    total++;
+    const result = await sender.send({
+      url: delivery.webhookUrl,
+      id: delivery.id,
+      body: joinBody({ ...delivery, retries: delivery.attempts }),
+      queueSize: queued.get(delivery.streamId) ?? 0,
+      recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
+    });
+    const wait = result.error === null ? undefined : nextWaitMs(schedule, delivery.attempts + 1);
+    outcomes.push({
+      ...result,
+      id: delivery.id,
+      leaseToken: delivery.leaseToken,
+      webhookUrl: delivery.webhookUrl,
+      result: result.error === null ? 'succeeded' : wait === undefined ? 'failed' : 'retry',
+      retryInMs: wait ?? 0,
+    });
+    const left = (inFlight[delivery.streamId] ?? 1) - 1;
+    if (left === 0) delete inFlight[delivery.streamId];
+    else inFlight[delivery.streamId] = left;
+    total--;
+    completing ??= complete();
+  };
+
+  /** One write takes every attempt that ended while the last write was under way. */
+  const complete = async (): Promise<void> => {
+    while (outcomes.length > 0) {
+      const batch = outcomes;
+      outcomes = [];
+      try {
+        const changed = await store.completeDeliveries(batch);
+        for (const { streamId, state } of changed) if (state !== 'pending') count(streamId, -1);
+        onChange(changed);
+      } catch (error) {
+        if (abandoned) return;
+        // Nothing is lost: the attempts are written when the store answers, or their leases run out.
+        log.error('cannot record attempts, trying again', {
+          count: batch.length,
+          error: String(error),
+        });
+        outcomes.unshift(...batch);
+        await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
+      }
+      awake.resolve();
+    }
+    completing = undefined;
+    if (total === 0) idle.resolve();
+  };
+
+  const claim = async (): Promise<void> => {
+    while (!stopping) {
+      const room = IN_FLIGHT - total;
+      let claimed: ClaimedDelivery[] = [];
+      if (room > 0) {
+        try {
+          claimed = await store.claimDeliveries({
+            limit: room,
+            perStream: IN_FLIGHT_PER_STREAM,
+            inFlight,
+            leaseMs: LEASE_MS,
+          });
+        } catch (error) {
+          log.error('cannot claim deliveries, trying again', { error: String(error) });
+          await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
+        }
+      }
+      for (const delivery of claimed) void attempt(delivery);
+      if (claimed.length > 0) continue;
+      const timer = setTimeout(awake.resolve, POLL_MS);
+      await awake.promise;
+      clearTimeout(timer);
+      awake = Promise.withResolvers();
+    }
+  };
+
+  return {
+    async start() {
+      for (const { streamId, queue } of await store.readStreamStats()) count(streamId, queue);
+      claiming = claim();
+      sweeper = setInterval(() => {
+        store.releaseLeases('expired').then(
+          (released) => {
+            if (released === 0) return;
+            log.warn('leases ran out', { count: released });
+            awake.resolve();
+          },
+          (error: unknown) => log.error('cannot sweep leases', { error: String(error) }),
+        );
+      }, SWEEP_MS);
+    },
+    notice(deliveries) {
+      for (const { streamId, state } of deliveries) count(streamId, state === 'cancelled' ? -1 : 1);
+      awake.resolve();
+    },
+    async stop(drainMs) {
+      stopping = true;
+      clearInterval(sweeper);
+      awake.resolve();
+      await claiming;
+      if (total > 0 || completing !== undefined) {
+        idle = Promise.withResolvers();
+        const timer = setTimeout(idle.resolve, drainMs);
+        await idle.promise;
+        clearTimeout(timer);
+      }
+      abandoned = true;
+      await sender.close();
+    },
+  };
+}

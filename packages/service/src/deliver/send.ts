@@ -1,0 +1,183 @@
+/** One POST to one webhook URL: signed, bounded in time and in what is read of the answer. */
+import { type Dispatcher, Pool } from 'undici';
+import { WEBHOOK_HEADERS, signStandardWebhook, signWebhook } from '@sluice/kit/contract';
+import { describeError } from '../observe.ts';
+import type { AddressGuard } from './guard.ts';
+
+export interface Sending {
+  url: string;
+  /** The `webhook-id`. */
+  id: string;
+  body: string;
+  /** `x-queue-size` and `x-records-charged` of the contract. */
+  queueSize: number;
+  recordsCharged: number;
+}
+
+export interface SendResult {
+  startedAt: number;
+  durationMs: number;
+  status: number | null;
+  /** Null for a 2xx; otherwise why the attempt failed, for people. */
+  error: string | null;
+  /** The first {@link RESPONSE_LIMIT_BYTES} of the answer, as text. */
+  responseBody: string;
+}
+
+export interface Sender {
+  send(sending: Sending): Promise<SendResult>;
+  /** Ends idle connections; those under way are cut. */
+  close(): Promise<void>;
+}
+
+/** From the first byte sent to the last byte read: connect, headers and body together. */
+const TOTAL_TIMEOUT_MS = 15_000;
+const RESPONSE_LIMIT_BYTES = 4 * 1024;
+/** Read, but not kept, so that a small answer leaves its connection usable. */
+const DRAIN_LIMIT_BYTES = 64 * 1024;
+const CONNECTIONS_PER_ORIGIN = 64;
+const IDLE_ORIGIN_MS = 60_000;
+
+export interface SenderOptions {
+  guard: AddressGuard;
+  /** The account's streams secret, read for each attempt. */
+  secret(): string;
+  /** `x-region` of the contract. */
+  region: string;
+  timeoutMs?: number;
+}
+
+export function createSender({
+  guard,
+  secret,
+  region,
+  timeoutMs = TOTAL_TIMEOUT_MS,
+}: SenderOptions): Sender {
+  const pools = new Map<string, { pool: Pool; usedAt: number }>();
+
+  const poolOf = (origin: string): Pool => {
+    let entry = pools.get(origin);
+    if (entry === undefined) {
+      const pool = new Pool(origin, {
+        connect: guard.connect,
+        connections: CONNECTIONS_PER_ORIGIN,
+        pipelining: 1,
+        headersTimeout: timeoutMs,
+        bodyTimeout: timeoutMs,
+        maxHeaderSize: 16 * 1024,
+      });
+      entry = { pool, usedAt: 0 };
+      pools.set(origin, entry);
+    }
+    entry.usedAt = Date.now();
+    return entry.pool;
+  };
+
+  const sweep = setInterval(() => {
+    for (const [origin, { pool, usedAt }] of pools) {
+      if (Date.now() - usedAt < IDLE_ORIGIN_MS) continue;
+      pools.delete(origin);
+      void pool.close();
+    }
+  }, IDLE_ORIGIN_MS);
+  sweep.unref();
+
+  const headersFor = ({ id, body, queueSize, recordsCharged }: Sending): Record<string, string> => {
+    const timestamp = Math.floor(Date.now() / 1000);
+    return {
+      'content-type': 'application/json',
+      'user-agent': 'Sluice',
+      'accept-encoding': 'identity',
+      'x-region': region,
+      'x-queue-size': String(queueSize),
+      'x-records-charged': String(recordsCharged),
+      [WEBHOOK_HEADERS.signature]: signWebhook(body, secret()),
+      [WEBHOOK_HEADERS.id]: id,
+      [WEBHOOK_HEADERS.timestamp]: String(timestamp),
+      [WEBHOOK_HEADERS.standardSignature]: signStandardWebhook({
+        id,
+        timestamp,
+        body,
+        secret: secret(),
+      }),
+    };
+  };
+
+  return {
+    async send(sending) {
+      const startedAt = Date.now();
+      const started = performance.now();
+      const end = (result: Pick<SendResult, 'status' | 'error' | 'responseBody'>): SendResult => ({
+        startedAt,
+        durationMs: Math.round(performance.now() - started),
+        ...result,
+      });
+      let status: number | null = null;
+      let responseBody = '';
+      const deadline = new AbortController();
+      const timer = setTimeout(() => deadline.abort(), timeoutMs);
+      try {
+        const url = new URL(sending.url);
+        const refused = guard.refuse(url);
+        if (refused !== undefined) return end({ status: null, error: refused, responseBody: '' });
+        const response = await poolOf(url.origin).request({
+          method: 'POST',
+          path: url.pathname + url.search,
+          headers: {
+            ...headersFor(sending),
+            ...(url.username !== '' && { authorization: basicAuthorization(url) }),
+          },
+          body: sending.body,
+          signal: deadline.signal,
+        });
+        status = response.statusCode;
+        responseBody = await readStart(response.body);
+        return end({ status, error: isSuccess(status) ? null : statusError(status), responseBody });
+      } catch (error) {
+        // A 2xx whose body stalls is not an answer yet: the receiver may still fail.
+        const why = deadline.signal.aborted
+          ? `no complete answer within ${timeoutMs / 1000} s`
+          : describeError(error);
+        return end({ status, error: why, responseBody });
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    async close() {
+      clearInterval(sweep);
+      await Promise.all([...pools.values()].map(({ pool }) => pool.destroy()));
+      pools.clear();
+    },
+  };
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+function statusError(status: number): string {
+  return status >= 300 && status < 400
+    ? `HTTP ${status}: redirects are not followed; set the stream's URL to the final address`
+    : `HTTP ${status}`;
+}
+
+async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const kept: Buffer[] = [];
+  let keptBytes = 0;
+  let readBytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    readBytes += chunk.length;
+    if (keptBytes < RESPONSE_LIMIT_BYTES) {
+      const part = chunk.subarray(0, RESPONSE_LIMIT_BYTES - keptBytes);
+      kept.push(part);
+      keptBytes += part.length;
+    }
+    // Leaving the loop closes the connection: more is not read.
+    if (readBytes > DRAIN_LIMIT_BYTES) break;
+  }
+  // PostgreSQL cannot hold a NUL in text.
+  return Buffer.concat(kept).toString('utf8').replaceAll('\0', '\u{fffd}');
+}
+
+function basicAuthorization(url: URL): string {
+  const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return `Basic ${Buffer.from(login).toString('base64')}`;
+}

@@ -1,0 +1,95 @@
+/** Errors as the contract words them: a status, a message, and details by field (section 1.4). */
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { ErrorBody } from '@sluice/kit/contract';
+import type * as z from 'zod';
+
+/** Thrown anywhere below a route; `app.ts` turns it into the answer. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly status: ContentfulStatusCode;
+  readonly details: Record<string, unknown> | undefined;
+
+  constructor(status: ContentfulStatusCode, message: string, details?: Record<string, unknown>) {
+    super(message);
+    this.status = status;
+    this.details = details;
+  }
+
+  body(): ErrorBody {
+    return { message: this.message, ...(this.details && { details: this.details }) };
+  }
+}
+
+export const notFound = (what: 'Stream' | 'Address' | 'Delivery'): HttpError =>
+  new HttpError(404, `${what} not found`);
+
+/** A value is echoed so that it can be found, not so that it can fill a log. */
+const ECHO_LIMIT = 200;
+
+/** 422 with one entry per field: what it should be, and what came. */
+export function validationFailed(
+  where: 'requestBody' | 'query' | 'path',
+  problems: readonly { path: readonly PropertyKey[]; message: string }[],
+  input: unknown,
+): HttpError {
+  const details: Record<string, unknown> = {};
+  for (const { path, message } of problems) {
+    const field = [where, ...path.map(String)].join('.');
+    details[field] ??= { message, value: echo(valueAt(input, path)) };
+  }
+  return new HttpError(422, 'Validation Failed', details);
+}
+
+/** The parsed value, or a 422 that names each wrong field, its value and the fix. */
+export function check<T>(schema: z.ZodType<T>, where: 'requestBody' | 'query', input: unknown): T {
+  const result = schema.safeParse(input);
+  if (result.success) return result.data;
+  const problems = result.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({
+          path: [...issue.path, key],
+          message: 'is not a known field: remove it or correct its name',
+        }))
+      : [{ path: issue.path, message: wordIssue(issue, input) }],
+  );
+  throw validationFailed(where, problems, input);
+}
+
+function wordIssue(issue: z.core.$ZodIssue, input: unknown): string {
+  if (issue.code === 'invalid_type' && valueAt(input, issue.path) === undefined) {
+    return `is required and should be ${article(issue.expected)}`;
+  }
+  if (issue.code === 'invalid_type') return `should be ${article(issue.expected)}`;
+  if (issue.code === 'invalid_value')
+    return `should be one of ${issue.values.map(String).join(', ')}`;
+  return issue.message;
+}
+
+const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  let value = input;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}
+
+function echo(value: unknown): unknown {
+  const text = JSON.stringify(value);
+  return text !== undefined && text.length > ECHO_LIMIT ? `${text.slice(0, ECHO_LIMIT)}…` : value;
+}
+
+/** The body as JSON; an empty one is `{}`, as the official client sends it. */
+export async function readJson(context: Context): Promise<unknown> {
+  const text = await context.req.text();
+  if (text.trim() === '') return {};
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new HttpError(400, `The request body is not valid JSON: ${why.slice(0, ECHO_LIMIT)}`);
+  }
+}

@@ -1,0 +1,163 @@
+/** Every route of the service, and what holds for all of them: limits, hosts, keys, errors. */
+import { randomUUID } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import {
+  type ChainHealth,
+  type ErrorBody,
+  ROUTES,
+  type Route,
+  type RouteName,
+  SLUICE_ROUTES,
+} from '@sluice/kit/contract';
+import type { Log } from '../observe.ts';
+import type { Store } from '../store/store.ts';
+import type { Auth } from './auth.ts';
+import { HttpError } from './answers.ts';
+import { createConsoleHandler } from './console.ts';
+import { createSluiceHandlers } from './handlers/sluice.ts';
+import { type StreamHandlerNeeds, createStreamHandlers } from './handlers/streams.ts';
+import type { Live } from './live.ts';
+
+export interface AppNeeds extends StreamHandlerNeeds {
+  store: Store;
+  auth: Auth;
+  live: Live;
+  log: Log;
+  chains(): ChainHealth[];
+  /** Folder of the built console; undefined where it is not built. */
+  consoleFolder: string | undefined;
+  /** Whether a request for this `Host` is ours to answer. */
+  isOurHost(host: string): boolean;
+  version: string;
+}
+
+const MIB = 1024 * 1024;
+const BODY_LIMIT_BYTES = MIB;
+/** A hundred thousand addresses are 4.5 MB of JSON; lists go far beyond. */
+const ADDRESS_BODY_LIMIT_BYTES = 64 * MIB;
+
+type Variables = { requestId: string };
+
+export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
+  const app = new Hono<{ Variables: Variables }>();
+  const streams = createStreamHandlers(needs);
+  const sluice = createSluiceHandlers(needs);
+  const consoleFiles = createConsoleHandler(needs.consoleFolder);
+
+  const fail = (context: Context, error: HttpError): Response =>
+    context.json({ ...error.body(), requestId: context.get('requestId') as string }, error.status);
+
+  app.use(async (context, next) => {
+    const requestId = randomUUID();
+    context.set('requestId', requestId);
+    context.header('x-request-id', requestId);
+    // A page on another name that resolves to us (DNS rebinding) must not reach us.
+    const host = context.req.header('host') ?? '';
+    if (!needs.isOurHost(host)) {
+      return fail(context, new HttpError(403, `Host ${JSON.stringify(host)} is not served here`));
+    }
+    return next();
+  });
+
+  const limit = (maxBytes: number) =>
+    bodyLimit({
+      maxSize: maxBytes,
+      onError: (context) =>
+        fail(
+          context,
+          new HttpError(
+            413,
+            `The request body is over ${maxBytes / MIB} MiB, the limit of this route`,
+          ),
+        ),
+    });
+
+  const register = (
+    { method, path }: Route,
+    handler: (context: Context) => Response | Promise<Response>,
+    { open = false, maxBytes = BODY_LIMIT_BYTES } = {},
+  ): void => {
+    // The key comes before the body: a stranger's megabytes are not read.
+    const admit = (context: Context, next: () => Promise<void>): Promise<void> => {
+      if (!open) needs.auth.require(context);
+      return next();
+    };
+    app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), admit, limit(maxBytes), handler);
+  };
+
+  const compatible: Record<RouteName, (context: Context) => Promise<Response>> = {
+    listEvmStreams: streams.list,
+    createEvmStream: streams.create,
+    getEvmStream: streams.get,
+    updateEvmStream: streams.update,
+    deleteEvmStream: streams.delete,
+    setEvmStreamStatus: streams.setStatus,
+    listEvmAddresses: streams.listAddresses,
+    addEvmAddresses: streams.addAddresses,
+    removeEvmAddresses: streams.removeAddresses,
+  };
+  for (const name of Object.keys(compatible) as RouteName[]) {
+    const maxBytes = name.endsWith('Addresses') ? ADDRESS_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES;
+    register(ROUTES[name], compatible[name], { maxBytes });
+  }
+
+  register(SLUICE_ROUTES.createSession, sluice.createSession, { open: true });
+  register(SLUICE_ROUTES.checkSession, (context) => context.body(null, 204));
+  register(SLUICE_ROUTES.deleteSession, sluice.deleteSession, { open: true });
+  register(SLUICE_ROUTES.listStreamSummaries, sluice.listStreamSummaries);
+  register(SLUICE_ROUTES.listDeliveries, sluice.listDeliveries);
+  register(SLUICE_ROUTES.getDelivery, sluice.getDelivery);
+  register(SLUICE_ROUTES.listChains, sluice.listChains);
+  register(SLUICE_ROUTES.liveEvents, sluice.liveEvents);
+
+  app.get('/health', (context) =>
+    context.json({
+      status: 'ok',
+      version: needs.version,
+      store: needs.store.engine,
+      chains: needs
+        .chains()
+        .map(({ id, state, message, head, checkpoint }) => ({
+          id,
+          state,
+          message,
+          head,
+          checkpoint,
+        })),
+    }),
+  );
+  app.get('/console', consoleFiles);
+  app.get('/console/*', consoleFiles);
+  app.get('/', (context) =>
+    context.req.header('accept')?.includes('text/html')
+      ? context.redirect('/console/')
+      : context.json({
+          name: 'sluice',
+          version: needs.version,
+          console: '/console/',
+          health: '/health',
+        }),
+  );
+
+  app.notFound((context) =>
+    fail(context, new HttpError(404, `No route ${context.req.method} ${context.req.path}`)),
+  );
+  app.onError((error, context) => {
+    if (error instanceof HttpError) return fail(context, error);
+    const requestId = context.get('requestId');
+    needs.log.error('request failed', {
+      requestId,
+      method: context.req.method,
+      path: context.req.path,
+      error: error.stack ?? String(error),
+    });
+    const body: ErrorBody & { requestId: string } = {
+      message: `Something went wrong here; the log has it under request id ${requestId}`,
+      requestId,
+    };
+    return context.json(body, 500);
+  });
+
+  return app;
+}

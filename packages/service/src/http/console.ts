@@ -1,0 +1,59 @@
+/** The built console: static files under `/console/`, one page for every path without an ending. */
+import { readFile } from 'node:fs/promises';
+import { extname, join, normalize, sep } from 'node:path';
+import type { Context } from 'hono';
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.json': 'application/json',
+  '.map': 'application/json',
+};
+
+const SECURITY_HEADERS = {
+  'content-security-policy': [
+    "default-src 'self'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+/** Serves the files of `folder`; a page that says how to build it where there are none. */
+export function createConsoleHandler(folder: string | undefined) {
+  return async (context: Context): Promise<Response> => {
+    const path = context.req.path.replace(/^\/console\/?/, '');
+    const asked = normalize(`/${decodeURIComponent(path)}`);
+    const isPage = extname(asked) === '';
+    const file = folder && join(folder, isPage ? 'index.html' : asked);
+    const bytes =
+      file !== undefined && (isPage || file.startsWith(folder + sep))
+        ? await readFile(file).catch(() => undefined)
+        : undefined;
+    if (bytes === undefined) {
+      return isPage
+        ? context.text('The console is not built. Run: npm run build -w @sluice/console\n', 503)
+        : context.notFound();
+    }
+    return context.body(new Uint8Array(bytes), 200, {
+      ...SECURITY_HEADERS,
+      'content-type':
+        CONTENT_TYPES[isPage ? '.html' : extname(asked)] ?? 'application/octet-stream',
+      // Built files carry a hash of their content in the name; the page itself does not.
+      'cache-control': asked.startsWith('/assets/')
+        ? 'public, max-age=31536000, immutable'
+        : 'no-cache',
+    });
+  };
+}

@@ -1,0 +1,118 @@
+/** Our own routes: what the console and the command line read (`@sluice/kit/contract`, sluice.ts). */
+import type { Context } from 'hono';
+import * as z from 'zod';
+import {
+  type ChainHealth,
+  type DeliveryPage,
+  type StreamSummary,
+  listDeliveriesQuerySchema,
+} from '@sluice/kit/contract';
+import type { Store, StreamRecord } from '../../store/store.ts';
+import type { Auth } from '../auth.ts';
+import { check, notFound, readJson } from '../answers.ts';
+import type { Live } from '../live.ts';
+import { fromCursor, toCursor } from '../pages.ts';
+
+export interface SluiceHandlers {
+  createSession(context: Context): Promise<Response>;
+  deleteSession(context: Context): Response;
+  listStreamSummaries(context: Context): Promise<Response>;
+  listDeliveries(context: Context): Promise<Response>;
+  getDelivery(context: Context): Promise<Response>;
+  listChains(context: Context): Response;
+  liveEvents(context: Context): Response;
+}
+
+const signInSchema = z.strictObject({ apiKey: z.string() });
+const STREAMS_PER_READ = 100;
+
+export function createSluiceHandlers({
+  store,
+  auth,
+  live,
+  chains,
+}: {
+  store: Store;
+  auth: Auth;
+  live: Live;
+  chains(): ChainHealth[];
+}): SluiceHandlers {
+  const readAllStreams = async (): Promise<StreamRecord[]> => {
+    const all: StreamRecord[] = [];
+    let after: { at: number; id: string } | undefined;
+    do {
+      const page = await store.listStreams({ limit: STREAMS_PER_READ, after });
+      all.push(...page.rows);
+      after = page.next;
+    } while (after !== undefined);
+    return all;
+  };
+
+  return {
+    async createSession(context) {
+      const { apiKey } = check(signInSchema, 'requestBody', await readJson(context));
+      auth.signIn(context, apiKey);
+      return context.body(null, 204);
+    },
+    deleteSession(context) {
+      auth.signOut(context);
+      return context.body(null, 204);
+    },
+    async listStreamSummaries(context) {
+      const [streams, stats] = await Promise.all([readAllStreams(), store.readStreamStats()]);
+      const statsOf = new Map(stats.map((each) => [each.streamId, each]));
+      return context.json({
+        result: streams.map((stream): StreamSummary => {
+          const its = statsOf.get(stream.id);
+          return {
+            id: stream.id,
+            tag: stream.tag,
+            description: stream.description,
+            webhookUrl: stream.webhookUrl,
+            status: stream.status,
+            statusMessage: stream.statusMessage,
+            chainIds: stream.chainIds,
+            allAddresses: stream.options.allAddresses,
+            amountOfAddresses: stream.addressCount,
+            topic0: stream.options.topic0 ?? [],
+            createdAt: stream.createdAt,
+            queue: its?.queue ?? 0,
+            delivered24h: its?.delivered24h ?? 0,
+            failedAttempts24h: its?.failedAttempts24h ?? 0,
+            deliveredSeries: its?.deliveredSeries ?? [],
+            lastDeliveryAt: its?.lastDeliveryAt ?? null,
+          };
+        }),
+      });
+    },
+    async listDeliveries(context) {
+      const { limit, cursor, streamId, state } = check(
+        listDeliveriesQuerySchema,
+        'query',
+        context.req.query(),
+      );
+      const page = await store.listDeliveries({
+        limit,
+        after: fromCursor(cursor),
+        streamId,
+        state,
+      });
+      return context.json({
+        result: page.rows,
+        ...(page.next && { cursor: toCursor(page.next) }),
+      } satisfies DeliveryPage);
+    },
+    async getDelivery(context) {
+      const delivery = await store.readDelivery(context.req.param('id') ?? '');
+      if (delivery === undefined) throw notFound('Delivery');
+      return context.json(delivery);
+    },
+    listChains: (context) => context.json({ result: chains() }),
+    liveEvents: (context) =>
+      context.body(live.open(context.req.header('last-event-id'), context.req.raw.signal), 200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-cache, no-transform',
+        'x-accel-buffering': 'no',
+      }),
+  };
+}

@@ -1,0 +1,294 @@
+/** The EVM stream calls of the compatible API (contract section 1.2, calls 8 to 16). */
+import type { Context } from 'hono';
+import * as z from 'zod';
+import {
+  type AddressesAnswer,
+  type CreateEvmStream,
+  type EvmStream,
+  type Page,
+  type StreamAddress,
+  type UpdateEvmStream,
+  createEvmStreamSchema,
+  evmAddressesSchema,
+  listQuerySchema,
+  listStreamsQuerySchema,
+  streamStatusSchema,
+  toAddress,
+  updateEvmStreamSchema,
+} from '@sluice/kit/contract';
+import type { Store, StreamDraft, StreamOptions, StreamRecord } from '../../store/store.ts';
+import { HttpError, check, notFound, readJson, validationFailed } from '../answers.ts';
+import { fromCursor, lastPage, toCursor } from '../pages.ts';
+
+export interface StreamHandlers {
+  list(context: Context): Promise<Response>;
+  create(context: Context): Promise<Response>;
+  get(context: Context): Promise<Response>;
+  update(context: Context): Promise<Response>;
+  delete(context: Context): Promise<Response>;
+  setStatus(context: Context): Promise<Response>;
+  listAddresses(context: Context): Promise<Response>;
+  addAddresses(context: Context): Promise<Response>;
+  removeAddresses(context: Context): Promise<Response>;
+}
+
+export interface StreamHandlerNeeds {
+  store: Store;
+  /** Why this URL may not be a webhook's, or undefined. */
+  refuseUrl(url: URL): string | undefined;
+  /** Sends the test webhook; answers with why it failed, or undefined. */
+  testWebhook(url: string): Promise<string | undefined>;
+  /** Whether blocks of this chain are read. */
+  hasSource(chain: string): boolean;
+  onChange(streamId: string): void;
+}
+
+/** Options a stream has when nobody says otherwise. */
+const DEFAULT_OPTIONS: StreamOptions = {
+  topic0: null,
+  allAddresses: false,
+  includeNativeTxs: false,
+  includeContractLogs: false,
+  includeInternalTxs: false,
+  includeAllTxLogs: false,
+  getNativeBalances: null,
+  abi: null,
+  advancedOptions: null,
+  demo: false,
+  triggers: null,
+  filterPossibleSpamAddresses: false,
+};
+
+/** Accepted by the contract but not yet acted on: refused, so that nobody waits for them in vain. */
+const NOT_YET = [
+  'includeInternalTxs',
+  'getNativeBalances',
+  'advancedOptions',
+  'triggers',
+  'filterPossibleSpamAddresses',
+] as const satisfies readonly (keyof StreamOptions)[];
+
+export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers {
+  const { store } = needs;
+
+  const answer = (record: StreamRecord): EvmStream => {
+    const { options } = record;
+    const missing = record.chainIds.filter((chain) => !needs.hasSource(chain));
+    return {
+      id: record.id,
+      webhookUrl: record.webhookUrl,
+      description: record.description,
+      tag: record.tag,
+      chainIds: record.chainIds,
+      ...options,
+      status: record.status,
+      statusMessage:
+        missing.length > 0 && record.status === 'active'
+          ? `No source for ${missing.join(', ')}: start the service with --chain ${missing[0]}=<rpcUrl>`
+          : record.statusMessage,
+      createdAt: new Date(record.createdAt).toISOString(),
+      updatedAt: new Date(record.updatedAt).toISOString(),
+      amountOfAddresses: record.addressCount,
+    };
+  };
+
+  const find = async (context: Context): Promise<StreamRecord> => {
+    const record = await store.readStream(streamId(context));
+    if (record === undefined) throw notFound('Stream');
+    return record;
+  };
+
+  const tryWebhook = async (url: string): Promise<void> => {
+    const refused = needs.refuseUrl(new URL(url));
+    if (refused !== undefined) {
+      throw validationFailed('requestBody', [{ path: ['webhookUrl'], message: refused }], {
+        webhookUrl: url,
+      });
+    }
+    const failure = await needs.testWebhook(url);
+    if (failure === undefined) return;
+    throw new HttpError(400, `Could not POST to ${url}. Please check your webhook URL.`, {
+      'requestBody.webhookUrl': {
+        message: `should answer the test webhook with a 2xx; it failed: ${failure}`,
+        value: url,
+      },
+    });
+  };
+
+  const readAddresses = async (context: Context) => {
+    const body = await readJson(context);
+    const result = evmAddressesSchema.safeParse(body);
+    if (result.success) return { sent: body as { address: string | string[] }, ...result.data };
+    const bad = firstBadAddress(body);
+    if (bad === undefined) return check(evmAddressesSchema, 'requestBody', body) as never;
+    throw new HttpError(400, 'Invalid address provided', {
+      [bad.field]: { message: 'should be an EVM address: 0x and 40 hex digits', value: bad.value },
+    });
+  };
+
+  const answerAddresses = (
+    streamId: string,
+    address: string | string[],
+    effectiveFrom: Record<string, number>,
+  ): AddressesAnswer => ({ streamId, address, effectiveFrom });
+
+  return {
+    async list(context) {
+      const { limit, cursor, status } = check(listStreamsQuerySchema, 'query', context.req.query());
+      const page = await store.listStreams({ limit, after: fromCursor(cursor), status });
+      const result = page.rows.map(answer);
+      return context.json({
+        result,
+        total: page.total,
+        ...(page.next ? { cursor: toCursor(page.next) } : lastPage(page.total)),
+      } satisfies Page<EvmStream>);
+    },
+
+    async create(context) {
+      const body = await readJson(context);
+      const wanted = check(createEvmStreamSchema, 'requestBody', body);
+      const options = toOptions(wanted, DEFAULT_OPTIONS);
+      refuseContradictions(options, body);
+      await tryWebhook(wanted.webhookUrl);
+      const record = await store.createStream({
+        tag: wanted.tag ?? '',
+        description: wanted.description,
+        webhookUrl: wanted.webhookUrl,
+        chainIds: wanted.chainIds,
+        options,
+      });
+      needs.onChange(record.id);
+      return context.json(answer(record));
+    },
+
+    async get(context) {
+      return context.json(answer(await find(context)));
+    },
+
+    async update(context) {
+      const before = await find(context);
+      const body = await readJson(context);
+      const wanted = check(updateEvmStreamSchema, 'requestBody', body);
+      const options = toOptions(wanted, before.options);
+      refuseContradictions(options, body);
+      if (wanted.webhookUrl !== undefined) await tryWebhook(wanted.webhookUrl);
+      const patch: Partial<StreamDraft> = {
+        options,
+        ...(wanted.tag !== undefined && { tag: wanted.tag }),
+        ...(wanted.description !== undefined && { description: wanted.description }),
+        ...(wanted.webhookUrl !== undefined && { webhookUrl: wanted.webhookUrl }),
+        ...(wanted.chainIds !== undefined && { chainIds: wanted.chainIds }),
+      };
+      const record = await store.updateStream(before.id, patch);
+      if (record === undefined) throw notFound('Stream');
+      needs.onChange(record.id);
+      return context.json(answer(record));
+    },
+
+    async delete(context) {
+      const record = await store.deleteStream(streamId(context));
+      if (record === undefined) throw notFound('Stream');
+      needs.onChange(record.id);
+      return context.json(answer(record));
+    },
+
+    async setStatus(context) {
+      const before = await find(context);
+      const { status } = check(streamStatusSchema, 'requestBody', await readJson(context));
+      if (status === 'active' && before.status !== 'active') await tryWebhook(before.webhookUrl);
+      const record = await store.setStreamStatus(
+        before.id,
+        status,
+        status === 'active' ? 'Stream is active' : 'Stream was paused by the user',
+      );
+      if (record === undefined) throw notFound('Stream');
+      needs.onChange(record.id);
+      return context.json(answer(record));
+    },
+
+    async listAddresses(context) {
+      const { id } = await find(context);
+      const { limit, cursor } = check(listQuerySchema, 'query', context.req.query());
+      const page = await store.listAddresses(id, { limit, after: fromCursor(cursor)?.id });
+      return context.json({
+        result: page.addresses.map((address) => ({ address })),
+        total: page.total,
+        ...(page.next === undefined
+          ? lastPage(page.total)
+          : { cursor: toCursor({ at: 0, id: page.next }) }),
+      } satisfies Page<StreamAddress>);
+    },
+
+    async addAddresses(context) {
+      const id = streamId(context);
+      const { sent, address } = await readAddresses(context);
+      const effectiveFrom = await store.addAddresses(id, [address].flat());
+      if (effectiveFrom === undefined) throw notFound('Stream');
+      needs.onChange(id);
+      return context.json(answerAddresses(id, sent.address, effectiveFrom));
+    },
+
+    async removeAddresses(context) {
+      const id = streamId(context);
+      const { sent, address } = await readAddresses(context);
+      const outcome = await store.removeAddresses(id, [address].flat());
+      if (outcome === undefined) throw notFound('Stream');
+      if (typeof outcome['missing'] === 'string') throw notFound('Address');
+      needs.onChange(id);
+      return context.json(answerAddresses(id, sent.address, outcome as Record<string, number>));
+    },
+  };
+}
+
+function streamId(context: Context): string {
+  const id = context.req.param('id') ?? '';
+  if (z.uuid().safeParse(id).success) return id.toLowerCase();
+  throw validationFailed('path', [{ path: ['id'], message: 'should be a stream id, a UUID' }], {
+    id,
+  });
+}
+
+function toOptions(wanted: CreateEvmStream | UpdateEvmStream, base: StreamOptions): StreamOptions {
+  const options: Record<string, unknown> = { ...base };
+  for (const key of Object.keys(base) as (keyof StreamOptions)[]) {
+    if (wanted[key] !== undefined) options[key] = wanted[key];
+  }
+  return options as unknown as StreamOptions;
+}
+
+function refuseContradictions(options: StreamOptions, body: unknown): void {
+  const problems: { path: string[]; message: string }[] = [];
+  for (const key of NOT_YET) {
+    const value = options[key];
+    const asked = Array.isArray(value) ? value.length > 0 : value === true;
+    if (asked)
+      problems.push({ path: [key], message: 'is not supported by this version yet: leave it out' });
+  }
+  if (options.allAddresses && (options.topic0 ?? []).length === 0) {
+    problems.push({
+      path: ['allAddresses'],
+      message: 'should come with topic0: name the events to take from every address',
+    });
+  }
+  if (options.includeAllTxLogs && !options.includeNativeTxs && !options.includeContractLogs) {
+    problems.push({
+      path: ['includeAllTxLogs'],
+      message: 'should come with includeNativeTxs or includeContractLogs',
+    });
+  }
+  if (problems.length > 0) throw validationFailed('requestBody', problems, body);
+}
+
+function firstBadAddress(body: unknown): { field: string; value: unknown } | undefined {
+  const address = (body as { address?: unknown } | null)?.address;
+  if (typeof address === 'string') {
+    return toAddress(address) === undefined
+      ? { field: 'requestBody.address', value: address.slice(0, 200) }
+      : undefined;
+  }
+  if (!Array.isArray(address)) return undefined;
+  const at = address.findIndex((each) => typeof each === 'string' && toAddress(each) === undefined);
+  return at < 0
+    ? undefined
+    : { field: `requestBody.address.${at}`, value: String(address[at]).slice(0, 200) };
+}

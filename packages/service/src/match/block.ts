@@ -1,0 +1,57 @@
+/** One EVM block as the matcher reads it. Quantities stay the hex text of the chain. */
+export interface EvmBlock {
+  number: number;
+  hash: string;
+  parentHash: string;
+  /** Unix seconds. */
+  timestamp: number;
+  /** In log order; empty when no stream asked for logs. */
+  logs: EvmLog[];
+  /** In transaction order; empty when no stream asked for transactions. */
+  transactions: EvmTransaction[];
+}
+
+export interface EvmLog {
+  logIndex: number;
+  transactionHash: string;
+  transactionIndex: number;
+  /** Lower case. */
+  address: string;
+  topics: string[];
+  data: string;
+}
+
+export interface EvmTransaction {
+  hash: string;
+  transactionIndex: number;
+  /** Lower case. */
+  from: string;
+  /** Lower case; null when the transaction creates a contract. */
+  to: string | null;
+  value: string;
+  gas: string;
+  gasPrice: string | null;
+  nonce: string;
+  input: string;
+  type: string | null;
+  v: string | null;
+  r: string | null;
+  s: string | null;
+  receipt: EvmReceipt;
+}
+
+export interface EvmReceipt {
+  cumulativeGasUsed: string;
+  gasUsed: string;
+  contractAddress: string | null;
+  /** Before Byzantium, instead of `status`. */
+  root: string | null;
+  status: string | null;
+}
+
+/** What must be fetched of a block for the streams there are. */
+export interface BlockNeeds {
+  logs: boolean;
+  /** Transactions with their receipts. */
+  transactions: boolean;
+}

@@ -1,0 +1,79 @@
+/** Which streams a block concerns, and with which of its records. Pure: no I/O, no clock. */
+import type { EvmBlock, EvmLog, EvmTransaction } from './block.ts';
+import type { CompiledStream, StreamIndex } from './streamIndex.ts';
+
+/** One stream met one block. */
+export interface Match {
+  stream: CompiledStream;
+  /** In log order. */
+  logs: EvmLog[];
+  /** In transaction order. */
+  transactions: EvmTransaction[];
+}
+
+const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
+
+/**
+ * Holds a block against the index (contract section 2.5):
+ * - a log is taken by a stream with `includeContractLogs` when a watched address emitted it or
+ *   stands in topic 1, 2 or 3, and it is one of the stream's events;
+ * - a transaction is taken by a stream with `includeNativeTxs` when a watched address sent or
+ *   received it; a stream of all addresses takes the transactions of the logs it took;
+ * - `includeAllTxLogs` adds every log of each transaction taken either way.
+ */
+export function matchBlock(index: StreamIndex, chain: string, block: EvmBlock): Match[] {
+  const found = new Map<CompiledStream, { logs: Set<EvmLog>; transactions: Set<number> }>();
+  const entryOf = (stream: CompiledStream) => {
+    let entry = found.get(stream);
+    if (entry === undefined) {
+      entry = { logs: new Set(), transactions: new Set() };
+      found.set(stream, entry);
+    }
+    return entry;
+  };
+
+  const unscoped = [...index.unscoped(chain)];
+  for (const log of block.logs) {
+    const takeLog = (stream: CompiledStream): void => {
+      if (!stream.record.options.includeContractLogs || !stream.wantsEvent(log)) return;
+      entryOf(stream).logs.add(log);
+    };
+    for (const address of addressesOf(log)) {
+      for (const stream of index.watching(chain, address)) takeLog(stream);
+    }
+    for (const stream of unscoped) takeLog(stream);
+  }
+
+  for (const transaction of block.transactions) {
+    for (const address of [transaction.from, transaction.to]) {
+      if (address === null) continue;
+      for (const stream of index.watching(chain, address)) {
+        if (!stream.record.options.includeNativeTxs) continue;
+        entryOf(stream).transactions.add(transaction.transactionIndex);
+      }
+    }
+  }
+
+  return [...found].map(([stream, { logs, transactions }]) => {
+    const { options } = stream.record;
+    const touched = new Set(transactions);
+    for (const log of logs) touched.add(log.transactionIndex);
+    const parents = options.allAddresses && options.includeNativeTxs ? touched : transactions;
+    return {
+      stream,
+      logs: block.logs.filter(
+        (log) => logs.has(log) || (options.includeAllTxLogs && touched.has(log.transactionIndex)),
+      ),
+      transactions: block.transactions.filter((each) => parents.has(each.transactionIndex)),
+    };
+  });
+}
+
+/** The emitting contract and each topic that has the form of an address. */
+function* addressesOf(log: EvmLog): Generator<string> {
+  yield log.address;
+  for (let n = 1; n < log.topics.length; n++) {
+    const topic = log.topics[n]!;
+    if (topic.startsWith(ADDRESS_TOPIC_PREFIX)) yield `0x${topic.slice(26)}`;
+  }
+}

@@ -1,0 +1,29 @@
+import type { DeliveryPhase } from '@sluice/kit/contract';
+
+/** A stored body: everything between `"confirmed":` and the value of `retries`, and all after it. */
+export interface StoredBody {
+  bodyHead: string;
+  bodyTail: string;
+}
+
+/**
+ * Splits the JSON of a webhook whose first key is `confirmed` and whose other keys before
+ * `retries` are given as `head`, those after it as `tail`. The parts are stored once per match;
+ * the two values that differ between deliveries and attempts are joined in for each attempt.
+ */
+export function splitBody(head: object, tail: object): StoredBody {
+  return {
+    bodyHead: `,${JSON.stringify(head).slice(1, -1)},"retries":`,
+    bodyTail: `,${JSON.stringify(tail).slice(1)}`,
+  };
+}
+
+/** The exact text one attempt sends and signs: a fixed point of parse-then-stringify. */
+export function joinBody({
+  bodyHead,
+  bodyTail,
+  phase,
+  retries,
+}: StoredBody & { phase: DeliveryPhase; retries: number }): string {
+  return `{"confirmed":${phase === 'confirmed'}${bodyHead}${retries}${bodyTail}`;
+}

@@ -1,0 +1,36 @@
+/** What SQLite and PostgreSQL spell differently, and nothing else. */
+import { type RawBuilder, sql } from 'kysely';
+
+/** Column types a row list may carry, by the names PostgreSQL gives them. */
+type ColumnType = 'text' | 'bigint';
+
+export interface Engine {
+  readonly name: 'sqlite' | 'postgres';
+  /** The time of the database, in Unix milliseconds: leases and schedules go by this clock alone. */
+  now(): RawBuilder<number>;
+  /** A list of plain objects as a table with these columns: one parameter however many rows. */
+  rows(objects: readonly object[], columns: Record<string, ColumnType>): RawBuilder<object>;
+  /** Ends a select whose rows are about to be claimed. */
+  readonly skipLocked: RawBuilder<unknown>;
+}
+
+export const sqliteEngine: Engine = {
+  name: 'sqlite',
+  // One process owns the file, so its clock is the database's clock.
+  now: () => sql.val(Date.now()),
+  rows: (objects, columns) =>
+    sql`(select ${sql.join(
+      Object.keys(columns).map((name) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`),
+    )} from json_each(${JSON.stringify(objects)}))`,
+  skipLocked: sql``,
+};
+
+export const postgresEngine: Engine = {
+  name: 'postgres',
+  now: () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
+  rows: (objects, columns) =>
+    sql`(select * from json_to_recordset(${JSON.stringify(objects)}::json) as r(${sql.join(
+      Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`),
+    )}))`,
+  skipLocked: sql`for update skip locked`,
+};

@@ -1,0 +1,45 @@
+/** The ledger in PostgreSQL 15 or later, for more than one machine. */
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import type { Tables } from './tables.ts';
+import type { Store } from './store.ts';
+import { postgresEngine } from './engine.ts';
+import { migrate } from './migrations.ts';
+import { createReads } from './reads.ts';
+import { createWrites } from './writes.ts';
+
+const INT8_OID = 20;
+
+/**
+ * Opens the ledger at `url` (`postgres://user:password@host:port/database`) and migrates it.
+ *
+ * @throws when the server cannot be reached or refuses the login.
+ */
+export async function openPostgresStore(url: string): Promise<Store> {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 10,
+    // Every bigint of the ledger is a block number or a time in milliseconds: below 2^53.
+    types: {
+      getTypeParser: (oid, format) =>
+        oid === INT8_OID
+          ? (text: string) => Number(text)
+          : pg.types.getTypeParser(oid, format as 'text'),
+    },
+  });
+  // An idle connection that breaks is replaced at the next query; unheard, it would end the process.
+  pool.on('error', () => {});
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    await migrate(db as unknown as Kysely<unknown>);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  return {
+    engine: 'postgres',
+    ...createReads(db, postgresEngine),
+    ...createWrites(db, postgresEngine),
+    close: () => db.destroy(),
+  };
+}

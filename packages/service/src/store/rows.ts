@@ -1,0 +1,90 @@
+/** Rows of the ledger as the shapes the rest of the service works with. */
+import { type Kysely, sql } from 'kysely';
+import type { DeliverySummary } from '@sluice/kit/contract';
+import type { Tables } from './tables.ts';
+import type { StreamOptions, StreamRecord } from './store.ts';
+
+export const streamColumns = [
+  'id',
+  'tag',
+  'description',
+  'webhook_url',
+  'chain_ids',
+  'options',
+  'status',
+  'status_message',
+  'address_count',
+  'created_at',
+  'updated_at',
+] as const;
+
+type StreamRow = Pick<Tables['stream'], (typeof streamColumns)[number]>;
+
+export function toStreamRecord(row: StreamRow): StreamRecord {
+  return {
+    id: row.id,
+    tag: row.tag,
+    description: row.description,
+    webhookUrl: row.webhook_url,
+    chainIds: JSON.parse(row.chain_ids) as string[],
+    options: JSON.parse(row.options) as StreamOptions,
+    status: row.status,
+    statusMessage: row.status_message,
+    addressCount: row.address_count,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+export const deliveryColumns = [
+  'id',
+  'match_id',
+  'stream_id',
+  'tag',
+  'chain',
+  'block_number',
+  'phase',
+  'state',
+  'records',
+  'attempts',
+  'run_at',
+  'last_status',
+  'last_error',
+  'last_duration_ms',
+  'created_at',
+  'updated_at',
+] as const;
+
+type DeliveryRow = Pick<Tables['delivery'], (typeof deliveryColumns)[number]>;
+
+export function toDeliverySummary(row: DeliveryRow): DeliverySummary {
+  return {
+    id: row.id,
+    streamId: row.stream_id,
+    matchId: row.match_id,
+    tag: row.tag,
+    chainId: row.chain,
+    blockNumber: row.block_number,
+    phase: row.phase,
+    state: row.state,
+    records: row.records,
+    attempts: row.attempts,
+    status: row.last_status,
+    error: row.last_error,
+    durationMs: row.last_duration_ms,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    nextAttemptAt: row.state === 'pending' ? row.run_at : null,
+  };
+}
+
+/** `count(*)` as a number on both engines. */
+export async function countRows<T extends keyof Tables & string>(
+  db: Kysely<Tables>,
+  table: T,
+  where: ReturnType<typeof sql>,
+): Promise<number> {
+  const { rows } = await sql<{ n: number }>`
+    select count(*) as n from ${sql.table(table)} where ${where}`.execute(db);
+  return rows[0]?.n ?? 0;
+}

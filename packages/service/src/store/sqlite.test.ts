@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openSqliteStore } from './sqlite.ts';
+import { testStore } from './store.suite.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('SQLite store', () => {
+  testStore(() => openSqliteStore(join(folder, 'suite')));
+
+  test('keeps what it holds when it is opened again', async () => {
+    const path = join(folder, 'again');
+    const first = await openSqliteStore(path);
+    await first.saveSetting('kept', 'yes');
+    await first.close();
+    const second = await openSqliteStore(path);
+    expect(await second.readSetting('kept')).toBe('yes');
+    await second.close();
+  });
+
+  test('refuses a folder that is in use, naming the fix', async () => {
+    const path = join(folder, 'taken');
+    const first = await openSqliteStore(path);
+    await expect(openSqliteStore(path)).rejects.toThrow(/in use by another sluice process.*--data/);
+    await first.close();
+    await (await openSqliteStore(path)).close();
+  });
+});

@@ -1,0 +1,186 @@
+/** The ledger in one SQLite file: no server to run, one process at a time. */
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { Kysely, SqliteDialect, type SqliteDatabase } from 'kysely';
+import type { Tables } from './tables.ts';
+import type { Reads, Store, Writes } from './store.ts';
+import { migrate } from './migrations.ts';
+
+export interface WorkerCall {
+  id: number;
+  method: string;
+  args: unknown[];
+}
+export type WorkerReply = { id: number; value: unknown } | { id: number; error: Error };
+
+/** Statements kept prepared per connection; the ledger has fewer than this. */
+const PREPARED_STATEMENTS = 200;
+
+/** A Kysely database over `node:sqlite`. The caller destroys it. */
+export function openSqlite(path: string, readOnly: boolean): { db: Kysely<Tables> } {
+  const sqlite = new DatabaseSync(path, { readOnly, timeout: 10_000 });
+  if (!readOnly) {
+    // FULL: a commit that was answered survives the loss of power, not only of the process.
+    sqlite.exec('pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on');
+  }
+  sqlite.exec(
+    'pragma cache_size = -65536; pragma temp_store = memory; pragma mmap_size = 268435456',
+  );
+  const prepared = new Map<string, StatementSync>();
+  const prepare = (text: string): StatementSync => {
+    let statement = prepared.get(text);
+    if (statement === undefined) {
+      statement = sqlite.prepare(text);
+      prepared.set(text, statement);
+      if (prepared.size > PREPARED_STATEMENTS) prepared.delete(prepared.keys().next().value!);
+    }
+    return statement;
+  };
+  const database: SqliteDatabase = {
+    close: () => sqlite.close(),
+    prepare(text) {
+      const statement = prepare(text);
+      const bind = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
+      return {
+        reader: statement.columns().length > 0,
+        all: (parameters) => statement.all(...bind(parameters)),
+        run: (parameters) => statement.run(...bind(parameters)),
+        iterate: (parameters) => statement.iterate(...bind(parameters)),
+      };
+    },
+  };
+  return { db: new Kysely<Tables>({ dialect: new SqliteDialect({ database }) }) };
+}
+
+const READS = {
+  readSetting: true,
+  readStream: true,
+  listStreams: true,
+  listAddresses: true,
+  readRules: true,
+  readCheckpoint: true,
+  readWindow: true,
+  listDeliveries: true,
+  readDelivery: true,
+  readStreamStats: true,
+} satisfies Record<keyof Reads, true>;
+
+const WRITES = {
+  saveSetting: true,
+  createStream: true,
+  updateStream: true,
+  setStreamStatus: true,
+  deleteStream: true,
+  addAddresses: true,
+  removeAddresses: true,
+  startChain: true,
+  commitBlock: true,
+  rewindChain: true,
+  claimDeliveries: true,
+  completeDeliveries: true,
+  releaseLeases: true,
+  rollUpStats: true,
+} satisfies Record<keyof Writes, true>;
+
+/**
+ * Opens the ledger in `folder`, creating and migrating it as needed.
+ * Writes run in one thread and reads in another, so neither holds up the event loop.
+ *
+ * @throws when another process holds the folder.
+ */
+export async function openSqliteStore(folder: string): Promise<Store> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const lock = lockFolder(folder);
+  const path = join(folder, 'sluice.db');
+  const setup = openSqlite(path, false);
+  try {
+    await migrate(setup.db as unknown as Kysely<unknown>);
+  } catch (error) {
+    lock.close();
+    throw error;
+  } finally {
+    await setup.db.destroy();
+  }
+  const reads = startWorker(path, 'reads', READS);
+  const writes = startWorker(path, 'writes', WRITES);
+  return {
+    engine: 'sqlite',
+    ...(reads.methods as unknown as Reads),
+    ...(writes.methods as unknown as Writes),
+    async close() {
+      await reads.stop();
+      await writes.stop();
+      lock.close();
+    },
+  };
+}
+
+/** Held until the process ends, however it ends: a lock file would outlive a crash. */
+function lockFolder(folder: string): DatabaseSync {
+  const lock = new DatabaseSync(join(folder, 'lock.db'), { timeout: 0 });
+  try {
+    lock.exec('pragma locking_mode = exclusive; begin exclusive');
+    return lock;
+  } catch (error) {
+    lock.close();
+    throw new Error(
+      `The data folder ${dirname(join(folder, 'lock.db'))} is in use by another sluice process. ` +
+        'Stop that one, or give this one another folder with --data DIR.',
+      { cause: error },
+    );
+  }
+}
+
+function startWorker<T extends string>(
+  path: string,
+  role: 'reads' | 'writes',
+  names: Record<T, true>,
+): {
+  methods: Record<T, (...args: unknown[]) => Promise<unknown>>;
+  stop(): Promise<void>;
+} {
+  const worker = new Worker(new URL('./sqliteWorker.ts', import.meta.url), {
+    workerData: { path, role },
+    name: `sqlite ${role}`,
+  });
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  let lastId = 0;
+  let failure: Error | undefined;
+
+  worker.on('message', (reply: WorkerReply) => {
+    const call = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if ('error' in reply) call?.reject(reply.error);
+    else call?.resolve(reply.value);
+  });
+  const fail = (error: Error): void => {
+    failure ??= error;
+    for (const call of waiting.values()) call.reject(error);
+    waiting.clear();
+  };
+  worker.on('error', fail);
+  worker.on('exit', () => {
+    fail(new Error(`The thread that ${role} the ledger has stopped`));
+  });
+
+  const call = (method: string, args: unknown[]): Promise<unknown> => {
+    if (failure !== undefined) return Promise.reject(failure);
+    const id = ++lastId;
+    const pending = Promise.withResolvers<unknown>();
+    waiting.set(id, pending);
+    worker.postMessage({ id, method, args } satisfies WorkerCall);
+    return pending.promise;
+  };
+  const methods = Object.fromEntries(
+    Object.keys(names).map((name) => [name, (...args: unknown[]) => call(name, args)]),
+  ) as Record<T, (...args: unknown[]) => Promise<unknown>>;
+  return {
+    methods,
+    async stop() {
+      await call('close', []);
+      await worker.terminate();
+    },
+  };
+}
