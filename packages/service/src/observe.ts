@@ -33,6 +33,6 @@ export function describeError(error: unknown): string {
     return describeError(inner.errors[0]);
   }
   if (!(inner instanceof Error)) return String(inner);
-  const { code } = inner as { code?: unknown };
-  return inner.message === '' ? String(code ?? inner.name) : inner.message;
+  if (inner.message !== '') return inner.message;
+  return 'code' in inner && typeof inner.code === 'string' ? inner.code : inner.name;
 }

@@ -116,15 +116,13 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
       status: 'ok',
       version: needs.version,
       store: needs.store.engine,
-      chains: needs
-        .chains()
-        .map(({ id, state, message, head, checkpoint }) => ({
-          id,
-          state,
-          message,
-          head,
-          checkpoint,
-        })),
+      chains: needs.chains().map(({ id, state, message, head, checkpoint }) => ({
+        id,
+        state,
+        message,
+        head,
+        checkpoint,
+      })),
     }),
   );
   app.get('/console', consoleFiles);

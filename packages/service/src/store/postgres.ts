@@ -8,8 +8,6 @@ import { migrate } from './migrations.ts';
 import { createReads } from './reads.ts';
 import { createWrites } from './writes.ts';
 
-const INT8_OID = 20;
-
 /**
  * Opens the ledger at `url` (`postgres://user:password@host:port/database`) and migrates it.
  *
@@ -22,9 +20,9 @@ export async function openPostgresStore(url: string): Promise<Store> {
     // Every bigint of the ledger is a block number or a time in milliseconds: below 2^53.
     types: {
       getTypeParser: (oid, format) =>
-        oid === INT8_OID
+        oid === pg.types.builtins.INT8
           ? (text: string) => Number(text)
-          : pg.types.getTypeParser(oid, format as 'text'),
+          : pg.types.getTypeParser(oid, format),
     },
   });
   // An idle connection that breaks is replaced at the next query; unheard, it would end the process.

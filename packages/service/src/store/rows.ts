@@ -79,9 +79,9 @@ export function toDeliverySummary(row: DeliveryRow): DeliverySummary {
 }
 
 /** `count(*)` as a number on both engines. */
-export async function countRows<T extends keyof Tables & string>(
+export async function countRows(
   db: Kysely<Tables>,
-  table: T,
+  table: keyof Tables,
   where: ReturnType<typeof sql>,
 ): Promise<number> {
   const { rows } = await sql<{ n: number }>`

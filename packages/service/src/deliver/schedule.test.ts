@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CONTRACT_SCHEDULE_MS, nextWaitMs } from './schedule.ts';
+
+test('seven retries as the contract says, then none', () => {
+  const minutes = Array.from({ length: 8 }, (_, n) =>
+    nextWaitMs(CONTRACT_SCHEDULE_MS, n + 1, 0),
+  ).map((wait) => wait && wait / 60_000);
+  expect(minutes).toEqual([1, 10, 60, 120, 360, 720, 1440, undefined]);
+});
+
+test('law: never early, and late by a tenth at most', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 7 }),
+      fc.double({ min: 0, max: 0.9999, noNaN: true }),
+      (attempts, random) => {
+        const planned = CONTRACT_SCHEDULE_MS[attempts - 1]!;
+        const wait = nextWaitMs(CONTRACT_SCHEDULE_MS, attempts, random)!;
+        expect(wait).toBeGreaterThanOrEqual(planned);
+        expect(wait).toBeLessThanOrEqual(planned * 1.1 + 1);
+      },
+    ),
+  );
+});

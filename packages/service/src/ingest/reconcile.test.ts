@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { BlockHeader } from '../store/store.ts';
+import { reconcile } from './reconcile.ts';
+
+/** A branch named by a letter: block 5 of branch `a` is `a5`; below `from` it is its parent's. */
+function chainOf(
+  name: string,
+  from: number,
+  to: number,
+  parent: readonly BlockHeader[] = [],
+): BlockHeader[] {
+  const blocks = parent.filter((block) => block.number < from);
+  for (let number = from; number <= to; number++) {
+    blocks.push({
+      number,
+      hash: `${name}${number}`,
+      parentHash: blocks.at(-1)?.hash ?? 'none',
+      timestamp: number,
+    });
+  }
+  return blocks;
+}
+
+const a = chainOf('a', 1, 10);
+const local = a.toReversed();
+const at = (blocks: readonly BlockHeader[], number: number): BlockHeader =>
+  blocks.find((block) => block.number === number)!;
+
+describe('reconcile', () => {
+  test('extends the tip', () => {
+    const longer = chainOf('a', 11, 11, a);
+    expect(reconcile(local, [at(longer, 11)])).toEqual({ kind: 'extend' });
+  });
+
+  test('knows a block it holds, tip or older', () => {
+    expect(reconcile(local, [at(a, 10)])).toEqual({ kind: 'duplicate' });
+    expect(reconcile(local, [at(a, 4)])).toEqual({ kind: 'duplicate' });
+  });
+
+  test('names where a gap begins', () => {
+    expect(reconcile(local, [at(chainOf('a', 11, 14, a), 14)])).toEqual({ kind: 'gap', from: 11 });
+  });
+
+  test('asks for parents until it knows the common ancestor', () => {
+    const b = chainOf('b', 8, 11, a);
+    expect(reconcile(local, [at(b, 11)])).toEqual({ kind: 'detached' });
+    expect(reconcile(local, [at(b, 9), at(b, 10), at(b, 11)])).toEqual({ kind: 'detached' });
+    expect(reconcile(local, [at(b, 8), at(b, 9), at(b, 10), at(b, 11)])).toEqual({
+      kind: 'reorg',
+      commonAncestor: { number: 7, hash: 'a7' },
+      removed: [
+        { number: 10, hash: 'a10' },
+        { number: 9, hash: 'a9' },
+        { number: 8, hash: 'a8' },
+      ],
+    });
+  });
+
+  test('takes a shorter branch too: the source decides what is canonical', () => {
+    expect(reconcile(local, [at(chainOf('b', 9, 9, a), 9)])).toMatchObject({
+      kind: 'reorg',
+      commonAncestor: { number: 8 },
+    });
+  });
+
+  test('says so when the branch leaves below what it remembers', () => {
+    const b = chainOf('b', 1, 11);
+    expect(reconcile(local, [at(b, 2), ...b.slice(2)])).toEqual({ kind: 'too-deep', oldest: 1 });
+    expect(reconcile(local.slice(0, 3), [at(chainOf('b', 8, 8, a), 8)])).toEqual({
+      kind: 'too-deep',
+      oldest: 8,
+    });
+  });
+
+  test('law: following any sequence of canonical chains ends on the last one, block for block', () => {
+    const step = fc.record({
+      depth: fc.integer({ min: 0, max: 20 }),
+      length: fc.integer({ min: 1, max: 8 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 25 }), (steps) => {
+        let canonical = chainOf('g', 1, 30);
+        let held = canonical.toReversed();
+        let removedInAll = 0;
+        steps.forEach(({ depth, length }, n) => {
+          const height = canonical.at(-1)!.number;
+          const from = Math.max(2, height - depth + 1);
+          canonical = chainOf(`s${n}.`, from, from + length - 1, canonical);
+          for (
+            let number = Math.min(held[0]!.number + 1, canonical.at(-1)!.number);
+            number <= canonical.at(-1)!.number;
+            number++
+          ) {
+            const branch: [BlockHeader, ...BlockHeader[]] = [at(canonical, number)];
+            let verdict = reconcile(held, branch);
+            while (verdict.kind === 'detached') {
+              branch.unshift(at(canonical, branch[0].number - 1));
+              verdict = reconcile(held, branch);
+            }
+            if (verdict.kind === 'duplicate') continue;
+            if (verdict.kind === 'reorg') {
+              // No block that stays canonical is ever removed.
+              for (const gone of verdict.removed)
+                expect(at(canonical, gone.number)?.hash).not.toBe(gone.hash);
+              removedInAll += verdict.removed.length;
+              held = held.slice(verdict.removed.length);
+            } else {
+              expect(verdict.kind).toBe('extend');
+            }
+            held = [...branch.toReversed(), ...held];
+          }
+          expect(held.map((block) => block.hash)).toEqual(
+            canonical.toReversed().map((block) => block.hash),
+          );
+        });
+        return removedInAll >= 0;
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

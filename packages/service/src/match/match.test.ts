@@ -1,0 +1,387 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type AbiItem, keccak256 } from '@sluice/kit/contract';
+import { joinBody, splitBody } from '../store/body.ts';
+import type { StreamOptions, StreamRecord } from '../store/store.ts';
+import type { EvmBlock, EvmLog, EvmTransaction } from './block.ts';
+import { matchBlock } from './match.ts';
+import { createStreamIndex } from './streamIndex.ts';
+import { toWebhookParts } from './webhook.ts';
+
+const CHAIN = '0x1';
+const TRANSFER = 'Transfer(address,address,uint256)';
+const transferTopic = keccak256(TRANSFER);
+const approvalTopic = keccak256('Approval(address,address,uint256)');
+
+const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
+const topicOf = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
+
+const stream = (id: string, options: Partial<StreamOptions>, chainIds = [CHAIN]): StreamRecord => ({
+  id,
+  tag: `tag-${id}`,
+  description: '',
+  webhookUrl: 'http://127.0.0.1/',
+  chainIds,
+  status: 'active',
+  statusMessage: '',
+  addressCount: 0,
+  createdAt: 0,
+  updatedAt: 0,
+  options: {
+    topic0: null,
+    allAddresses: false,
+    includeNativeTxs: false,
+    includeContractLogs: false,
+    includeInternalTxs: false,
+    includeAllTxLogs: false,
+    getNativeBalances: null,
+    abi: null,
+    advancedOptions: null,
+    demo: false,
+    triggers: null,
+    filterPossibleSpamAddresses: false,
+    ...options,
+  },
+});
+
+const log = (logIndex: number, transactionIndex: number, from: Partial<EvmLog>): EvmLog => ({
+  logIndex,
+  transactionIndex,
+  transactionHash: topicOf(1000 + transactionIndex),
+  address: address(900),
+  topics: [],
+  data: '0x',
+  ...from,
+});
+
+const transaction = (
+  transactionIndex: number,
+  from: number,
+  to: number | null,
+): EvmTransaction => ({
+  hash: topicOf(1000 + transactionIndex),
+  transactionIndex,
+  from: address(from),
+  to: to === null ? null : address(to),
+  value: '0xde0b6b3a7640000',
+  gas: '0x5208',
+  gasPrice: '0x1',
+  nonce: '0x0',
+  input: '0x',
+  type: '0x2',
+  v: '0x1',
+  r: '0x2',
+  s: '0x3',
+  receipt: {
+    cumulativeGasUsed: '0x5208',
+    gasUsed: '0x5208',
+    contractAddress: null,
+    root: null,
+    status: '0x1',
+  },
+});
+
+/** Transaction 0: 1 -> token 50, which logs Transfer(1, 2); transaction 1: 3 -> 4; transaction 2: 5 creates. */
+const block: EvmBlock = {
+  number: 7,
+  hash: topicOf(7),
+  parentHash: topicOf(6),
+  timestamp: 1_700_000_000,
+  logs: [
+    log(0, 0, {
+      address: address(50),
+      topics: [transferTopic, topicOf(1), topicOf(2)],
+      data: topicOf(5),
+    }),
+    log(1, 0, { address: address(50), topics: [approvalTopic, topicOf(1), topicOf(9)] }),
+    log(2, 1, {
+      address: address(60),
+      topics: [transferTopic, topicOf(3), topicOf(2), topicOf(77)],
+    }),
+    log(3, 1, { address: address(61), topics: [] }),
+  ],
+  transactions: [transaction(0, 1, 50), transaction(1, 3, 4), transaction(2, 5, null)],
+};
+
+function run(streams: { record: StreamRecord; addresses: number[] }[], of: EvmBlock = block) {
+  const index = createStreamIndex();
+  index.apply({
+    revision: 1,
+    gone: [],
+    changed: streams.map(({ record, addresses }) => ({
+      stream: record,
+      addresses: addresses.map(address),
+    })),
+  });
+  return Object.fromEntries(
+    matchBlock(index, CHAIN, of).map((match) => [
+      match.stream.record.id,
+      {
+        logs: match.logs.map((each) => each.logIndex),
+        txs: match.transactions.map((each) => each.transactionIndex),
+      },
+    ]),
+  );
+}
+
+const erc20: AbiItem = {
+  type: 'event',
+  name: 'Transfer',
+  inputs: [
+    { name: 'from', type: 'address', indexed: true },
+    { name: 'to', type: 'address', indexed: true },
+    { name: 'value', type: 'uint256', indexed: false },
+  ],
+};
+
+describe('matchBlock', () => {
+  test.each<
+    [string, Partial<StreamOptions>, number[], { logs: number[]; txs: number[] } | undefined]
+  >([
+    ['logs of a watched contract', { includeContractLogs: true }, [50], { logs: [0, 1], txs: [] }],
+    [
+      'logs naming a watched address in a topic',
+      { includeContractLogs: true },
+      [2],
+      { logs: [0, 2], txs: [] },
+    ],
+    [
+      'only the events named',
+      { includeContractLogs: true, topic0: [TRANSFER] },
+      [50],
+      { logs: [0], txs: [] },
+    ],
+    [
+      'an event named by its hash',
+      { includeContractLogs: true, topic0: [approvalTopic] },
+      [1],
+      { logs: [1], txs: [] },
+    ],
+    [
+      'the ABI tells ERC-20 from ERC-721',
+      { includeContractLogs: true, topic0: [TRANSFER], abi: [erc20] },
+      [2],
+      { logs: [0], txs: [] },
+    ],
+    ['transactions of a sender', { includeNativeTxs: true }, [3], { logs: [], txs: [1] }],
+    ['transactions to a receiver', { includeNativeTxs: true }, [4], { logs: [], txs: [1] }],
+    ['a contract creation by its sender', { includeNativeTxs: true }, [5], { logs: [], txs: [2] }],
+    [
+      'both kinds',
+      { includeNativeTxs: true, includeContractLogs: true },
+      [1],
+      { logs: [0, 1], txs: [0] },
+    ],
+    [
+      'all logs of matched transactions',
+      { includeNativeTxs: true, includeAllTxLogs: true },
+      [4],
+      { logs: [2, 3], txs: [1] },
+    ],
+    [
+      'all logs of the transaction of a matched log',
+      { includeContractLogs: true, topic0: [TRANSFER], includeAllTxLogs: true },
+      [50],
+      { logs: [0, 1], txs: [] },
+    ],
+    [
+      'every address',
+      { includeContractLogs: true, allAddresses: true, topic0: [TRANSFER] },
+      [],
+      { logs: [0, 2], txs: [] },
+    ],
+    [
+      'every address with its transactions',
+      { includeContractLogs: true, includeNativeTxs: true, allAddresses: true, topic0: [TRANSFER] },
+      [],
+      { logs: [0, 2], txs: [0, 1] },
+    ],
+    ['nothing without a flag', {}, [1, 50], undefined],
+    [
+      'nothing for strangers',
+      { includeNativeTxs: true, includeContractLogs: true },
+      [12345],
+      undefined,
+    ],
+  ])('takes %s', (_, options, addresses, expected) => {
+    expect(run([{ record: stream('s', options), addresses }])['s']).toEqual(expected);
+  });
+
+  test('keeps to the chains of a stream', () => {
+    expect(
+      run([{ record: stream('s', { includeContractLogs: true }, ['0x2']), addresses: [50] }]),
+    ).toEqual({});
+  });
+
+  test('forgets a stream that went, and its addresses', () => {
+    const index = createStreamIndex();
+    const record = stream('s', { includeContractLogs: true });
+    index.apply({ revision: 1, gone: [], changed: [{ stream: record, addresses: [address(50)] }] });
+    expect(matchBlock(index, CHAIN, block)).toHaveLength(1);
+    index.apply({ revision: 2, gone: [], changed: [{ stream: record, addresses: [address(51)] }] });
+    expect(matchBlock(index, CHAIN, block)).toHaveLength(0);
+    index.apply({ revision: 3, gone: ['s'], changed: [] });
+    expect(index.needs(CHAIN)).toEqual({ logs: false, transactions: false });
+    expect(index.revision).toBe(3);
+  });
+
+  test('law: equals a reading of every record against every stream', () => {
+    const ids = fc.integer({ min: 1, max: 6 });
+    const anyLog = fc.record({
+      emitter: ids,
+      topics: fc.array(ids, { maxLength: 3 }),
+      event: fc.boolean(),
+      tx: fc.integer({ min: 0, max: 3 }),
+    });
+    const anyTransaction = fc.record({ from: ids, to: fc.option(ids) });
+    const anyStream = fc.record({
+      addresses: fc.uniqueArray(ids, { maxLength: 4 }),
+      includeNativeTxs: fc.boolean(),
+      includeContractLogs: fc.boolean(),
+      includeAllTxLogs: fc.boolean(),
+      allAddresses: fc.boolean(),
+      topic: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(anyLog, { maxLength: 12 }),
+        fc.array(anyTransaction, { minLength: 4, maxLength: 4 }),
+        fc.array(anyStream, { minLength: 1, maxLength: 5 }),
+        (logs, transactions, streams) => {
+          const random: EvmBlock = {
+            ...block,
+            logs: logs
+              .toSorted((x, y) => x.tx - y.tx)
+              .map((each, n) =>
+                log(n, each.tx, {
+                  address: address(each.emitter),
+                  topics: [each.event ? transferTopic : approvalTopic, ...each.topics.map(topicOf)],
+                }),
+              ),
+            transactions: transactions.map((each, n) => transaction(n, each.from, each.to)),
+          };
+          const expected: Record<string, { logs: number[]; txs: number[] }> = {};
+          streams.forEach((each, n) => {
+            const watched = new Set(each.addresses.map(address));
+            const hit = random.logs.filter(
+              (one) =>
+                each.includeContractLogs &&
+                (!each.topic || one.topics[0] === transferTopic) &&
+                (each.allAddresses ||
+                  watched.has(one.address) ||
+                  one.topics.slice(1).some((topic) => watched.has(`0x${topic.slice(26)}`))),
+            );
+            const own = random.transactions.filter(
+              (one) =>
+                each.includeNativeTxs &&
+                !each.allAddresses &&
+                (watched.has(one.from) || (one.to !== null && watched.has(one.to))),
+            );
+            const touched = new Set([
+              ...own.map((one) => one.transactionIndex),
+              ...hit.map((one) => one.transactionIndex),
+            ]);
+            const txs =
+              each.allAddresses && each.includeNativeTxs
+                ? [...touched]
+                : own.map((one) => one.transactionIndex);
+            const all = random.logs.filter(
+              (one) =>
+                hit.includes(one) || (each.includeAllTxLogs && touched.has(one.transactionIndex)),
+            );
+            if (hit.length + own.length === 0) return;
+            expected[`s${n}`] = {
+              logs: all.map((one) => one.logIndex),
+              txs: txs.toSorted((x, y) => x - y),
+            };
+          });
+          const found = run(
+            streams.map((each, n) => ({
+              record: stream(`s${n}`, {
+                includeNativeTxs: each.includeNativeTxs,
+                includeContractLogs: each.includeContractLogs,
+                includeAllTxLogs: each.includeAllTxLogs,
+                allAddresses: each.allAddresses,
+                topic0: each.topic ? [TRANSFER] : null,
+              }),
+              addresses: each.addresses,
+            })),
+            random,
+          );
+          expect(found).toEqual(expected);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('the body', () => {
+  test('has the keys of the contract in wire order, numbers as decimal text', () => {
+    const index = createStreamIndex();
+    const record = stream('s', { includeContractLogs: true, includeNativeTxs: true, abi: [erc20] });
+    index.apply({ revision: 1, gone: [], changed: [{ stream: record, addresses: [address(1)] }] });
+    const [match] = matchBlock(index, CHAIN, block);
+    const { head, tail } = toWebhookParts(CHAIN, block, match!);
+    const text = joinBody({ ...splitBody(head, tail), phase: 'unconfirmed', retries: 3 });
+    const body = JSON.parse(text) as Record<string, unknown>;
+    expect(Object.keys(body)).toEqual([
+      'confirmed',
+      'chainId',
+      'abi',
+      'streamId',
+      'tag',
+      'retries',
+      'block',
+      'logs',
+      'txs',
+      'txsInternal',
+      'erc20Transfers',
+      'erc20Approvals',
+      'nftTokenApprovals',
+      'nftApprovals',
+      'nftTransfers',
+      'nativeBalances',
+    ]);
+    expect(body).toMatchObject({
+      confirmed: false,
+      chainId: '0x1',
+      abi: [erc20],
+      tag: 'tag-s',
+      retries: 3,
+      block: { number: '7', timestamp: '1700000000' },
+      logs: [{ logIndex: '0', topic3: null }, { logIndex: '1' }],
+      txs: [
+        {
+          value: '1000000000000000000',
+          gas: '21000',
+          receiptStatus: '1',
+          receiptRoot: null,
+          transactionIndex: '0',
+        },
+      ],
+    });
+    expect(JSON.stringify(body)).toBe(text);
+  });
+
+  test('law: any body is a fixed point of parse-then-stringify, and its phases differ in one word', () => {
+    fc.assert(
+      fc.property(
+        fc.string(),
+        fc.string({ unit: 'binary' }),
+        fc.nat(),
+        (tag, description, retries) => {
+          const parts = splitBody(
+            { chainId: '0x1', abi: [{ type: 'event', name: description }], tag },
+            { logs: [{ data: tag }] },
+          );
+          const first = joinBody({ ...parts, phase: 'unconfirmed', retries });
+          expect(JSON.stringify(JSON.parse(first))).toBe(first);
+          expect(joinBody({ ...parts, phase: 'confirmed', retries })).toBe(
+            first.replace('{"confirmed":false', '{"confirmed":true'),
+          );
+        },
+      ),
+    );
+  });
+});
