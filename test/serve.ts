@@ -1,0 +1,85 @@
+/** `sluice serve` as a process of its own, for tests that end it as an operator or a crash would. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+export interface Served {
+  readonly url: string;
+  readonly pid: number;
+  /** Everything it has said on either stream so far. */
+  output(): string;
+  /** SIGTERM, and its exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL, and gone. */
+  kill(): Promise<void>;
+}
+
+export const API_KEY = 'test-key-0123456789abcdef';
+export const SECRET = 'test-streams-secret';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const START_MS = 20_000;
+
+/** Starts it on a free port and resolves when it says where it listens. */
+export async function serve(args: readonly string[]): Promise<Served> {
+  const child = spawn(
+    process.execPath,
+    [
+      ...['-C', '@sluice/source', 'packages/cli/src/main.ts', 'serve'],
+      ...['--port', '0', '--api-key', API_KEY, '--secret', SECRET, '--allow-private-endpoints'],
+      ...args,
+    ],
+    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const url = await listening(child, () => output);
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  return {
+    url,
+    pid: child.pid!,
+    output: () => output,
+    async stop() {
+      child.kill('SIGTERM');
+      return (await exited)[0];
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+function listening(child: ChildProcess, output: () => string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => fail(`did not listen within ${START_MS} ms`), START_MS);
+    const fail = (why: string): void => {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      reject(new Error(`sluice serve ${why}:\n${output()}`));
+    };
+    child.on('exit', (code) => fail(`exited with ${code}`));
+    child.stdout!.on('data', () => {
+      const url = /listening on (http:\S+)/.exec(output())?.[1];
+      if (url === undefined) return;
+      clearTimeout(timer);
+      resolve(url);
+    });
+  });
+}
+
+/** Polls until `read` answers something, for as long as `timeoutMs`. */
+export async function until<T>(
+  what: string,
+  read: () => Promise<T | undefined | false> | T | undefined | false,
+  timeoutMs = 30_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const value = await read();
+    if (value !== undefined && value !== false) return value;
+    if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
