@@ -38,7 +38,7 @@ function mineTransfers(watched: string): { stop(): Promise<void> } {
       await anvil.request('eth_sendTransaction', [
         { from: anvil.accounts[n % 2]!.address, to, value: '0x1' },
       ]);
-      await new Promise((resolve) => setTimeout(resolve, 15));
+      await new Promise((resolve) => setTimeout(resolve, 40));
     }
   })();
   return {
@@ -112,10 +112,12 @@ test(`after ${KILLS} kill -9 every matching block was delivered, once as each ph
     JSON.stringify((await readAll()).filter((each) => each.state !== 'succeeded').slice(0, 5));
   const deliveries = await until('every delivery succeeds', async () => {
     const all = await readAll();
-    return all.length >= 2 * matching.length && all.every((each) => each.state === 'succeeded') && all;
+    return (
+      all.length >= 2 * matching.length && all.every((each) => each.state === 'succeeded') && all
+    );
   }).catch(async (error: Error) => {
     throw new Error(
-      `${error.message}; ${matching.length} blocks match; waiting: ${await stuck()}; ${JSON.stringify(await sluice.listChains())}; ${service.output()}`,
+      `${error.message}; ${matching.length} blocks match; waiting: ${await stuck()}; ${context}; ${service.output()}`,
     );
   });
 
@@ -124,6 +126,9 @@ test(`after ${KILLS} kill -9 every matching block was delivered, once as each ph
   expect(rows, context).toEqual(expected.toSorted());
 
   const seen = new Set(sink.requests.map((request) => request.id));
-  expect(deliveries.filter((each) => !seen.has(each.id)), context).toEqual([]);
+  expect(
+    deliveries.filter((each) => !seen.has(each.id)),
+    context,
+  ).toEqual([]);
   expect(await service.stop()).toBe(0);
 });

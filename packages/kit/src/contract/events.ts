@@ -27,7 +27,7 @@ export function parseEventSignature(text: string): EventSignature | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   if (HASH.test(text)) return { topic0: text.toLowerCase() };
   const signature = canonicalSignature(text);
-  return signature === undefined ? undefined : { topic0: keccak256(signature), signature };
+  return signature === undefined ? undefined : { topic0: hashOf(signature), signature };
 }
 
 /** The canonical signature of an event of an ABI. */
@@ -37,7 +37,21 @@ export function eventSignature(item: AbiItem): string {
 
 /** The topic that logs of this event begin with (unless it is anonymous). */
 export function eventTopic(item: AbiItem): string {
-  return keccak256(eventSignature(item));
+  return hashOf(eventSignature(item));
+}
+
+/** Webhooks bring the same few events again and again, each time as a new ABI. */
+const hashes = new Map<string, string>();
+const MAX_HASHES = 1000;
+
+function hashOf(signature: string): string {
+  let hash = hashes.get(signature);
+  if (hash === undefined) {
+    hash = keccak256(signature);
+    if (hashes.size >= MAX_HASHES) hashes.clear();
+    hashes.set(signature, hash);
+  }
+  return hash;
 }
 
 /**

@@ -56,10 +56,13 @@ const abiItem: z.ZodType<AbiItem> = z
     error: 'an event, function or error should have a name',
     path: ['name'],
   })
-  .refine((it) => (it.inputs ?? []).filter((input) => input.indexed).length <= 4, {
-    error: 'an event should have at most 3 indexed inputs (4 when anonymous)',
-    path: ['inputs'],
-  });
+  .refine(
+    (it) => (it.inputs ?? []).filter((input) => input.indexed).length <= (it.anonymous ? 4 : 3),
+    {
+      error: 'an event should have at most 3 indexed inputs (4 when anonymous)',
+      path: ['inputs'],
+    },
+  );
 
 const webhookUrl = z
   .string()

@@ -55,6 +55,8 @@ const WINDOW_BLOCKS = 256;
 const TAPE_BLOCKS = 60;
 /** Blocks read ahead of the commit while catching up. */
 const READ_AHEAD = 4;
+/** While catching up the head is asked for once in so many blocks. */
+const BLOCKS_PER_HEAD = 32;
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
 /** A part that is missing is called an outage after this many tries. */
@@ -161,18 +163,14 @@ export function createIngest(
 
   /** The next header of the source after our tip, or undefined while there is none. */
   const next = async (latest: BlockHeader): Promise<BlockHeader | undefined> => {
-    const at = tip()!;
-    if (latest.number > at.number + 1) {
-      const header = await source.readHeader(at.number + 1);
-      if (header === undefined) {
-        throw new SourceError(
-          'missing',
-          `block ${at.number + 1} is missing below head ${latest.number}`,
-        );
-      }
-      return header;
+    const number = tip()!.number + 1;
+    if (latest.number > number) {
+      readAhead(number, latest.number);
+      const header = (await ahead.get(number))?.header ?? (await source.readHeader(number));
+      if (header !== undefined) return header;
+      throw new SourceError('missing', `block ${number} is missing below head ${latest.number}`);
     }
-    if (latest.number === at.number + 1) return latest;
+    if (latest.number === number) return latest;
     // At or below our tip: nothing new, unless the node is on another branch by now.
     return window.some((block) => block.hash === latest.hash) ? undefined : latest;
   };
@@ -229,7 +227,7 @@ export function createIngest(
 
   const fetchBlock = async (header: BlockHeader): Promise<Fetched> => {
     const needs = matcher.needs(chain);
-    return { block: await source.readBlock(header, needs), needs };
+    return { header, block: await source.readBlock(header, needs), needs };
   };
 
   /** What was read ahead, where it is this block and all that is needed of it; else read now. */
@@ -295,20 +293,16 @@ export function createIngest(
         }
         const latest = await source.readHead();
         head = latest.number;
-        const header = await next(latest);
+        let header = await next(latest);
         if (header === undefined) {
-          retryMs = RETRY_MIN_MS;
-          failures = 0;
           setState('live');
           await pause(HINT_TIMEOUT_MS);
-          continue;
         }
-        const behind = latest.number - header.number;
-        if (behind > 1) {
-          setState('catching-up');
-          readAhead(header.number + 1, latest.number);
+        for (let n = 0; header !== undefined && n < BLOCKS_PER_HEAD; n++) {
+          if (latest.number - header.number > 1) setState('catching-up');
+          await follow(header);
+          header = stopping.signal.aborted ? undefined : await next(latest);
         }
-        await follow(header);
         retryMs = RETRY_MIN_MS;
         failures = 0;
       } catch (error) {
@@ -350,6 +344,7 @@ export function createIngest(
 const HINT_TIMEOUT_MS = 60_000;
 
 interface Fetched {
+  header: BlockHeader;
   block: EvmBlock;
   needs: BlockNeeds;
 }

@@ -1,0 +1,414 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
+import { erc20Abi } from 'viem';
+import { createClient } from './client.ts';
+import type { Stream } from './client.ts';
+import type { Page, StreamAddress } from './contract/streams.ts';
+import { isSluiceError } from './errors.ts';
+
+interface Recorded {
+  call: string;
+  body?: unknown;
+  headers: NodeJS.Dict<string | string[]>;
+}
+
+/** Records each request and answers the next prepared answer, or a stream. */
+const requests: Recorded[] = [];
+let answers: unknown[] = [];
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const text = Buffer.concat(chunks).toString();
+    requests.push({
+      call: `${request.method} ${request.url}`,
+      ...(text && { body: JSON.parse(text) as unknown }),
+      headers: request.headers,
+    });
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(answers.shift() ?? { id: ID, chainIds: ['0x1'] }));
+  });
+});
+
+let baseUrl = '';
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  requests.length = 0;
+  answers = [];
+});
+
+const ID = '6c86e9ed-0a93-4f8f-af4d-929ee8918bbb';
+const LOWER = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
+const CHECKSUMMED = '0xCFDF6Aaae9f6B927E3736FBD327853B622c5060E';
+const STREAM = { webhookUrl: 'https://example.com/hook', description: 'minimal', tag: 'min' };
+
+const streams = () => createClient({ apiKey: 'test-key', baseUrl }).streams;
+const sent = () => requests.map(({ headers: _headers, ...request }) => request);
+
+describe('each call', () => {
+  it.each<[name: string, run: () => PromiseLike<unknown>, call: string, body?: unknown]>([
+    [
+      'create',
+      () => streams().create({ ...STREAM, chainIds: ['0x1'] }),
+      'PUT /streams/evm',
+      { ...STREAM, chainIds: ['0x1'] },
+    ],
+    [
+      'create with networkType and every spelling of a chain',
+      () =>
+        streams().create({ ...STREAM, networkType: 'evm', chainIds: [137, '56', '0X0A', '0x1'] }),
+      'PUT /streams/evm',
+      { ...STREAM, chainIds: ['0x89', '0x38', '0xa', '0x1'] },
+    ],
+    [
+      'create with integers beyond 2^53',
+      () =>
+        streams().create({
+          ...STREAM,
+          chainIds: [1],
+          advancedOptions: [{ topic0: 'A(uint256)', filter: { gt: ['value', 10n ** 18n] } }],
+        }),
+      'PUT /streams/evm',
+      {
+        ...STREAM,
+        chainIds: ['0x1'],
+        advancedOptions: [
+          { topic0: 'A(uint256)', filter: { gt: ['value', '1000000000000000000'] } },
+        ],
+      },
+    ],
+    ['list', () => streams().list(), 'GET /streams/evm?limit=100'],
+    [
+      'list with every option',
+      () => streams().list({ limit: 10, cursor: 'a/b', status: 'paused', networkType: 'evm' }),
+      'GET /streams/evm?limit=10&cursor=a%2Fb&status=paused',
+    ],
+    ['get', () => streams().get(ID), `GET /streams/evm/${ID}`],
+    ['get with an odd id', () => streams().get('a/b?c'), 'GET /streams/evm/a%2Fb%3Fc'],
+    [
+      'update',
+      () => streams().update(ID, { tag: 'new' }),
+      `POST /streams/evm/${ID}`,
+      { tag: 'new' },
+    ],
+    [
+      'update of the chains',
+      () => streams().update(ID, { chainIds: [10] }),
+      `POST /streams/evm/${ID}`,
+      { chainIds: ['0xa'] },
+    ],
+    ['delete', () => streams().delete(ID), `DELETE /streams/evm/${ID}`, {}],
+    [
+      'setStatus',
+      () => streams().setStatus(ID, 'paused'),
+      `POST /streams/evm/${ID}/status`,
+      { status: 'paused' },
+    ],
+    [
+      'addAddress',
+      () => streams().addAddress(ID, LOWER),
+      `POST /streams/evm/${ID}/address`,
+      { address: CHECKSUMMED },
+    ],
+    [
+      'addAddress with a list',
+      () => streams().addAddress(ID, [LOWER, CHECKSUMMED]),
+      `POST /streams/evm/${ID}/address`,
+      { address: [CHECKSUMMED, CHECKSUMMED] },
+    ],
+    [
+      'removeAddress',
+      () => streams().removeAddress(ID, CHECKSUMMED),
+      `DELETE /streams/evm/${ID}/address`,
+      { address: LOWER },
+    ],
+    [
+      'removeAddress with a list',
+      () => streams().removeAddress(ID, [CHECKSUMMED]),
+      `DELETE /streams/evm/${ID}/address`,
+      { address: [LOWER] },
+    ],
+    [
+      'listAddresses',
+      () => streams().listAddresses(ID, { limit: 10, cursor: 'c1' }),
+      `GET /streams/evm/${ID}/address?limit=10&cursor=c1`,
+    ],
+  ])('%s', async (_, run, call, body) => {
+    await run();
+    expect(sent()).toEqual([body === undefined ? { call } : { call, body }]);
+    expect(requests[0]?.headers).toMatchObject({
+      'x-api-key': 'test-key',
+      accept: 'application/json',
+    });
+    expect(requests[0]?.headers['content-type']).toBe(body && 'application/json');
+  });
+
+  it('sends an `as const` ABI', async () => {
+    await streams().create({ ...STREAM, chainIds: ['0x1'], abi: erc20Abi });
+    expect(requests[0]?.body).toMatchObject({ abi: erc20Abi });
+  });
+
+  it('goes below the path of baseUrl, with or without a slash at its end', async () => {
+    for (const end of ['/prefix', '/prefix/', '/prefix//?a=b#c']) {
+      await createClient({ apiKey: 'k', baseUrl: baseUrl + end }).streams.get('x');
+    }
+    expect(sent().map(({ call }) => call)).toEqual(Array(3).fill('GET /prefix/streams/evm/x'));
+  });
+
+  it('sends the headers of the client and of the call, ours last', async () => {
+    const client = createClient({
+      apiKey: 'test-key',
+      baseUrl,
+      headers: { 'x-a': 'client', 'x-b': 'client', 'X-API-Key': 'other' },
+    });
+    await client.streams.get(ID, { headers: { 'x-b': 'call' } });
+    expect(requests[0]?.headers).toMatchObject({
+      'x-a': 'client',
+      'x-b': 'call',
+      'x-api-key': 'test-key',
+    });
+  });
+});
+
+describe('answers', () => {
+  it('fills what the service leaves out, and keeps what it adds', async () => {
+    answers = [{ id: ID, chainIds: ['0x1'], includeNativeTxs: true, allAddresses: null, extra: 1 }];
+    expect(await streams().get(ID)).toEqual({
+      id: ID,
+      chainIds: ['0x1'],
+      allAddresses: false,
+      includeNativeTxs: true,
+      includeContractLogs: false,
+      includeInternalTxs: false,
+      includeAllTxLogs: false,
+      filterPossibleSpamAddresses: false,
+      demo: false,
+      topic0: null,
+      getNativeBalances: null,
+      abi: null,
+      advancedOptions: null,
+      triggers: null,
+      description: '',
+      tag: '',
+      statusMessage: '',
+      extra: 1,
+    });
+  });
+
+  it('fills streams of a list too', async () => {
+    answers = [{ result: [{ id: ID }], total: 1 }];
+    const { result, total, cursor } = await streams().list();
+    expect(result[0]).toMatchObject({ id: ID, allAddresses: false });
+    expect([total, cursor]).toEqual([1, undefined]);
+  });
+
+  it('gives the answer to an address change as it came', async () => {
+    const answer = { streamId: ID, address: LOWER, effectiveFrom: { '0x1': 7 } };
+    answers = [answer];
+    expect(await streams().addAddress(ID, LOWER)).toEqual(answer);
+  });
+
+  it.each(['text', 7, true, [], {}])('refuses %j as a stream', async (answer) => {
+    answers = [answer];
+    await expect(streams().get(ID)).rejects.toMatchObject({ code: 'invalid_answer' });
+  });
+});
+
+describe('arguments that cannot be right are not sent', () => {
+  it.each(['solana', 'EVM', ''])('networkType %j', async (networkType) => {
+    const message = `Incorrect network provided. Got "${networkType}", Valid values are: "aptos", "evm"`;
+    const options = { networkType: networkType as 'evm' };
+    await expect(
+      streams().create({ ...STREAM, chainIds: ['0x1'], ...options }),
+    ).rejects.toMatchObject({ code: 'invalid_network', message });
+    await expect(streams().list(options)).rejects.toMatchObject({
+      code: 'invalid_network',
+      message,
+    });
+    expect(requests).toEqual([]);
+  });
+
+  it('networkType aptos, with the plain reason', async () => {
+    const list = streams().list({ networkType: 'aptos' as 'evm' });
+    await expect(list).rejects.toMatchObject({ code: 'unsupported_network' });
+    expect(requests).toEqual([]);
+  });
+
+  it.each<[string, () => PromiseLike<unknown>, RegExp]>([
+    ['a chain name', () => streams().create({ ...STREAM, chainIds: ['eth'] }), /chainIds: "eth"/],
+    ['chain 0', () => streams().update(ID, { chainIds: [0] }), /chainIds: 0/],
+    ['chains as text', () => streams().update(ID, { chainIds: '0x1' as never }), /array/],
+    ['a bad address', () => streams().addAddress(ID, '0x1'), /Invalid address provided: "0x1"/],
+    ['one of many', () => streams().removeAddress(ID, [LOWER, 'x']), /address provided: "x"/],
+    ['no address', () => streams().addAddress(ID, undefined as never), /Invalid address/],
+    ['an empty id', () => streams().get(''), /Param id is required/],
+    ['an id that leaves the path', () => streams().delete('..'), /Param id is required/],
+    ['no id', () => streams().get(undefined as never), /Param id is required/],
+    ['limit 0', () => streams().list({ limit: 0 }), /limit should be/],
+    ['limit 101', () => streams().listAddresses(ID, { limit: 101 }), /limit should be/],
+    ['a header', () => streams().get(ID, { headers: { 'x-a': 'line\nbreak' } }), /header "x-a"/],
+    ['no time', () => streams().get(ID, { timeoutMs: 0 }), /timeoutMs should be/],
+    ['endless time', () => streams().get(ID, { timeoutMs: Infinity }), /timeoutMs should be/],
+    ['retries', () => streams().get(ID, { maxRetries: -1 }), /maxRetries should be/],
+  ])('%s', async (_, run, message) => {
+    await expect(run()).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringMatching(message) as string,
+    });
+    expect(requests).toEqual([]);
+  });
+
+  it.each([
+    ['an empty key', { apiKey: '' }],
+    ['no key', { apiKey: undefined as never }],
+    ['a key with a line break', { apiKey: 'secret-key\n' }],
+    ['a key with umlauts', { apiKey: 'schlüssel-key' }],
+    ['no URL', { baseUrl: undefined as never }],
+    ['a relative URL outside a page', { baseUrl: '/api' }],
+    ['another protocol', { baseUrl: 'ftp://example.com' }],
+    ['a URL with credentials', { baseUrl: 'https://user:secret-key@example.com' }],
+    ['a timeout', { timeoutMs: Number.NaN }],
+    ['retries', { maxRetries: -1 }],
+  ])('createClient refuses %s', (_, change) => {
+    let thrown: unknown;
+    try {
+      createClient({ apiKey: 'test-key', baseUrl: 'http://localhost', ...change });
+    } catch (error) {
+      thrown = error;
+    }
+    expect(isSluiceError(thrown, 'invalid_argument')).toBe(true);
+    expect(String(thrown)).not.toContain('secret-key');
+  });
+});
+
+describe('lists', () => {
+  const page = (ids: string[], cursor?: string | null, total = 5) => ({
+    result: ids.map((id) => ({ id })),
+    total,
+    ...(cursor !== undefined && { cursor }),
+  });
+  const idsOf = async (list: AsyncIterable<Stream>) => {
+    const ids: string[] = [];
+    for await (const { id } of list) ids.push(id);
+    return ids;
+  };
+
+  it('iterates over every row of every page, asking for each page once', async () => {
+    answers = [page(['a', 'b'], 'c1'), page(['c', 'd'], 'c2'), page(['e'])];
+    expect(await idsOf(streams().list({ limit: 2 }))).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(sent().map(({ call }) => call)).toEqual([
+      'GET /streams/evm?limit=2',
+      'GET /streams/evm?limit=2&cursor=c1',
+      'GET /streams/evm?limit=2&cursor=c2',
+    ]);
+  });
+
+  it.each([
+    ['absent', undefined],
+    ['empty', ''],
+    ['null', null],
+  ])('stops where the cursor is %s, whatever total says', async (_, cursor) => {
+    answers = [page(['a'], 'c1'), page(['b'], cursor, 99)];
+    expect(await idsOf(streams().list())).toEqual(['a', 'b']);
+  });
+
+  it('stops at an empty page after all rows, though it has a cursor', async () => {
+    answers = [page(['a', 'b'], 'c1', 2), page([], 'c2', 2)];
+    expect(await idsOf(streams().list())).toEqual(['a', 'b']);
+  });
+
+  it('goes on over an empty page before all rows', async () => {
+    answers = [page([], 'c1', 1), page(['a'], undefined, 1)];
+    expect(await idsOf(streams().list())).toEqual(['a']);
+  });
+
+  it('does not circle when a service repeats a cursor', async () => {
+    answers = [page(['a'], 'c1'), page(['b'], 'c1')];
+    await expect(idsOf(streams().list())).rejects.toMatchObject({ code: 'invalid_answer' });
+  });
+
+  it('iterates over pages', async () => {
+    answers = [page(['a'], 'c1'), page(['b'])];
+    const totals: number[] = [];
+    for await (const { result, total } of streams().list().pages()) {
+      totals.push(total, result.length);
+    }
+    expect(totals).toEqual([5, 1, 5, 1]);
+  });
+
+  it('goes on after a given cursor', async () => {
+    answers = [page(['b'])];
+    expect(await idsOf(streams().list({ cursor: 'c1' }))).toEqual(['b']);
+    expect(sent().map(({ call }) => call)).toEqual(['GET /streams/evm?limit=100&cursor=c1']);
+  });
+
+  it('sends nothing before it is used, and one request however often it is awaited', async () => {
+    const list = streams().list();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(requests).toEqual([]);
+    answers = [page(['a'])];
+    expect(await list).toEqual(await list);
+    await list.finally(() => {});
+    expect(requests).toHaveLength(1);
+  });
+
+  it('sends nothing more once the loop is left', async () => {
+    answers = [page(['a', 'b'], 'c1'), page(['c'])];
+    for await (const { id } of streams().list()) {
+      expect(id).toBe('a');
+      break;
+    }
+    expect(requests).toHaveLength(1);
+  });
+
+  it('can be caught like a promise', async () => {
+    const caught = await streams()
+      .list({ limit: 0 })
+      .catch((error: unknown) => error);
+    expect(isSluiceError(caught, 'invalid_argument')).toBe(true);
+  });
+
+  it('survives an answer without rows', async () => {
+    answers = [{}];
+    expect(await streams().list()).toEqual({ result: [], total: 0 });
+  });
+
+  it('lists addresses', async () => {
+    answers = [
+      { result: [{ address: LOWER }], total: 2, cursor: 'c1' },
+      { result: [{ address: CHECKSUMMED }], total: 2, page_size: 2 },
+    ];
+    const addresses: string[] = [];
+    for await (const { address } of streams().listAddresses(ID)) addresses.push(address);
+    expect(addresses).toEqual([LOWER, CHECKSUMMED]);
+  });
+});
+
+describe('types', () => {
+  it('are those of the contract', () => {
+    const client = createClient({ apiKey: 'k', baseUrl });
+    expectTypeOf(client.streams.get).returns.resolves.toEqualTypeOf<Stream>();
+    expectTypeOf<Awaited<ReturnType<typeof client.streams.list>>>().toEqualTypeOf<Page<Stream>>();
+    expectTypeOf<Awaited<ReturnType<typeof client.streams.listAddresses>>>().toEqualTypeOf<
+      Page<StreamAddress>
+    >();
+    // tag is optional, chainIds is not
+    expectTypeOf({ webhookUrl: '', description: '', chainIds: [1, '0x1'] as const }).toExtend<
+      Parameters<typeof client.streams.create>[0]
+    >();
+    expectTypeOf({ webhookUrl: '', description: '' }).not.toExtend<
+      Parameters<typeof client.streams.create>[0]
+    >();
+    expectTypeOf<{ networkType: 'aptos' }>().not.toExtend<
+      NonNullable<Parameters<typeof client.streams.list>[0]>
+    >();
+  });
+});

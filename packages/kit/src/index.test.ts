@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import * as contract from './contract/index.ts';
+import * as kit from './index.ts';
+import * as sluice from './sluice.ts';
+
+describe('what the package exports is a decision', () => {
+  it('@sluice/kit', () => {
+    expect(Object.keys(kit).sort()).toEqual([
+      'SluiceError',
+      'createClient',
+      'decodeLogs',
+      'isSluiceError',
+      'verifySignature',
+    ]);
+  });
+
+  it('@sluice/kit/sluice', () => {
+    expect(Object.keys(sluice).sort()).toEqual([
+      'SluiceError',
+      'createSluiceClient',
+      'isSluiceError',
+    ]);
+  });
+
+  it('@sluice/kit/contract', () => {
+    expect(Object.keys(contract).sort()).toEqual([
+      'DEFAULT_CONFIRMATIONS',
+      'EVM_CHAINS',
+      'PAGE_LIMIT',
+      'ROUTES',
+      'SLUICE_ROUTES',
+      'TEST_WEBHOOK',
+      'WEBHOOK_HEADERS',
+      'canonicalType',
+      'checksumAddress',
+      'confirmationsOf',
+      'createEvmStreamSchema',
+      'eventSignature',
+      'eventTopic',
+      'evmAddressesSchema',
+      'findEvmChain',
+      'hmacSha256',
+      'keccak256',
+      'listDeliveriesQuerySchema',
+      'listQuerySchema',
+      'listStreamsQuerySchema',
+      'parseEventSignature',
+      'signStandardWebhook',
+      'signWebhook',
+      'streamStatusSchema',
+      'toAddress',
+      'toChainId',
+      'updateEvmStreamSchema',
+    ]);
+  });
+});
+
+/** Every module that a file of ours leads to, types included: they surface in declarations. */
+async function modulesOf(entry: URL, seen = new Set<string>()): Promise<Set<string>> {
+  seen.add(entry.href);
+  const text = await readFile(entry, 'utf8');
+  for (const [, specifier = ''] of text.matchAll(/ from '([^']+)'/g)) {
+    if (!specifier.startsWith('.')) seen.add(specifier);
+    else if (!seen.has(new URL(specifier, entry).href)) {
+      await modulesOf(new URL(specifier, entry), seen);
+    }
+  }
+  return seen;
+}
+
+describe('what the package leads to', () => {
+  it.each(['index.ts', 'sluice.ts'])('%s never leads to zod', async (entry) => {
+    const modules = await modulesOf(new URL(entry, import.meta.url));
+    const packages = [...modules].filter((it) => !it.startsWith('file:'));
+    expect(packages.every((it) => it === 'abitype' || it.startsWith('@noble/hashes/'))).toBe(true);
+    expect(modules.size).toBeGreaterThan(5);
+  });
+
+  it('only the contract leads to zod', async () => {
+    const modules = await modulesOf(new URL('contract/index.ts', import.meta.url));
+    expect([...modules]).toContain('zod');
+  });
+});

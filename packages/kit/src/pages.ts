@@ -1,0 +1,62 @@
+/** A list result: await it for one page, or iterate over it for every row. */
+import type { Page } from './contract/streams.ts';
+import { SluiceError } from './errors.ts';
+
+/** What every page has, whatever else a service adds to it. */
+export interface AnyPage<Row> {
+  result: Row[];
+  cursor?: string;
+}
+
+/**
+ * ```ts
+ * const page = await client.streams.list();                  // one request, one page
+ * for await (const stream of client.streams.list()) { … }    // every row, page after page
+ * for await (const page of client.streams.list().pages()) { … }
+ * ```
+ * Nothing is sent before it is awaited or iterated. Each iteration begins again at the first page;
+ * leaving the loop sends nothing more.
+ */
+export interface ListResult<Row, P extends AnyPage<Row> = Page<Row>>
+  extends Promise<P>, AsyncIterable<Row> {
+  pages(): AsyncIterableIterator<P>;
+}
+
+/** `readPage` fetches the page at a cursor, or the first page. */
+export function createList<Row, P extends AnyPage<Row> & { total?: number }>(
+  readPage: (cursor: string | undefined) => Promise<P>,
+): ListResult<Row, P> {
+  let first: Promise<P> | undefined;
+  const readFirst = (): Promise<P> => (first ??= readPage(undefined));
+
+  async function* pages(): AsyncGenerator<P, undefined> {
+    let cursor: string | undefined;
+    let seen = 0;
+    for (;;) {
+      const page = await readPage(cursor);
+      yield page;
+      seen += page.result.length;
+      const next = page.cursor;
+      // The last page has no cursor. A service that always sends one ends with an empty page.
+      if (!next || (page.result.length === 0 && seen >= (page.total ?? 0))) return;
+      if (next === cursor) {
+        throw new SluiceError('invalid_answer', 'The service sent the same cursor twice');
+      }
+      cursor = next;
+    }
+  }
+
+  async function* rows(): AsyncGenerator<Row, undefined> {
+    for await (const page of pages()) yield* page.result;
+  }
+
+  return {
+    // oxlint-disable-next-line unicorn/no-thenable -- a list is awaitable on purpose
+    then: (onFulfilled, onRejected) => readFirst().then(onFulfilled, onRejected),
+    catch: (onRejected) => readFirst().catch(onRejected),
+    finally: (onFinally) => readFirst().finally(onFinally),
+    pages,
+    [Symbol.asyncIterator]: rows,
+    [Symbol.toStringTag]: 'ListResult',
+  };
+}

@@ -1,0 +1,377 @@
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createClient } from './client.ts';
+import type { ClientOptions } from './client.ts';
+import type { SluiceError } from './errors.ts';
+import { isSluiceError } from './errors.ts';
+import { parseRetryAfter, retryWaitMs } from './request.ts';
+
+const KEY = 'very-secret-api-key';
+const STREAM = { webhookUrl: 'https://example.com', description: '', chainIds: ['0x1'] };
+const ADDRESS = `0x${'1'.repeat(40)}`;
+
+type Answer = Response | Error | (() => Promise<Response>);
+
+/** A client over a fetch that gives these answers one after the other, the last one for ever. */
+function fakeClient(answers: readonly Answer[], options: Partial<ClientOptions> = {}) {
+  const left = [...answers];
+  const fetch = vi.fn<typeof globalThis.fetch>(async () => {
+    const answer = left.length > 1 ? left.shift() : left[0];
+    if (answer instanceof Error) throw answer;
+    if (typeof answer === 'function') return answer();
+    return answer?.clone() ?? Response.error();
+  });
+  const client = createClient({ apiKey: KEY, baseUrl: 'http://sluice.test', fetch, ...options });
+  return { streams: client.streams, fetch };
+}
+
+const ok = () => Response.json({ id: 'a' });
+const failed = (status: number, headers: Record<string, string> = {}, body: unknown = {}) =>
+  Response.json(body, { status, headers });
+
+async function errorOf(promise: PromiseLike<unknown>): Promise<SluiceError> {
+  try {
+    await promise;
+  } catch (error) {
+    if (isSluiceError(error)) return error;
+    throw error;
+  }
+  throw new Error('It did not reject');
+}
+
+/** What `fetch` of Node throws. */
+const fetchFailed = (code: string) =>
+  new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
+
+beforeEach(() => {
+  // No wait between attempts.
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('retries', () => {
+  it.each([408, 429, 500, 502, 503, 504, 599])('a read is repeated on %i', async (status) => {
+    const { streams, fetch } = fakeClient([failed(status), failed(status), ok()]);
+    expect(await streams.get('a')).toMatchObject({ id: 'a' });
+    expect(fetch).toHaveBeenCalledTimes(3);
+  });
+
+  it.each([400, 401, 403, 404, 409, 413, 422, 418])('nothing is repeated on %i', async (status) => {
+    const { streams, fetch } = fakeClient([failed(status), ok()]);
+    expect(await errorOf(streams.get('a'))).toMatchObject({ status });
+    expect(fetch).toHaveBeenCalledTimes(1);
+  });
+
+  it('gives up after two repetitions, or as many as are set', async () => {
+    const { streams, fetch } = fakeClient([failed(503)]);
+    expect(await errorOf(streams.get('a'))).toMatchObject({ code: 'server_error', status: 503 });
+    expect(fetch).toHaveBeenCalledTimes(3);
+    await errorOf(streams.get('a', { maxRetries: 0 }));
+    expect(fetch).toHaveBeenCalledTimes(4);
+    const patient = fakeClient([failed(503)], { maxRetries: 5 });
+    await errorOf(patient.streams.get('a'));
+    expect(patient.fetch).toHaveBeenCalledTimes(6);
+  });
+
+  it('a read is repeated when the network fails, a list too', async () => {
+    const page = Response.json({ result: [], total: 0 });
+    const { streams, fetch } = fakeClient([new TypeError('fetch failed'), page]);
+    expect((await streams.list()).result).toEqual([]);
+    expect(fetch).toHaveBeenCalledTimes(2);
+  });
+
+  type Write = (streams: ReturnType<typeof fakeClient>['streams']) => Promise<unknown>;
+  const repeatable: [string, Write][] = [
+    ['update', (streams) => streams.update('a', { tag: 'b' })],
+    ['setStatus', (streams) => streams.setStatus('a', 'paused')],
+    ['addAddress', (streams) => streams.addAddress('a', ADDRESS)],
+  ];
+  const once: [string, Write][] = [
+    ['create', (streams) => streams.create(STREAM)],
+    ['delete', (streams) => streams.delete('a')],
+    ['removeAddress', (streams) => streams.removeAddress('a', ADDRESS)],
+  ];
+
+  it.each(repeatable)('%s, the same done twice, is repeated like a read', async (_, write) => {
+    for (const problem of [failed(500), failed(408), new TypeError('fetch failed')]) {
+      const { streams, fetch } = fakeClient([problem, ok()]);
+      await write(streams);
+      expect(fetch).toHaveBeenCalledTimes(2);
+    }
+  });
+
+  it.each(once)('%s is not repeated once it may have been done', async (_, write) => {
+    for (const problem of [
+      failed(500),
+      failed(503, { 'retry-after': '0' }),
+      failed(408),
+      new TypeError('fetch failed'),
+      fetchFailed('ECONNRESET'),
+      fetchFailed('UND_ERR_SOCKET'),
+    ]) {
+      const { streams, fetch } = fakeClient([problem, ok()]);
+      await errorOf(write(streams));
+      expect(fetch).toHaveBeenCalledTimes(1);
+    }
+  });
+
+  it.each([...once, ...repeatable])('%s is repeated when it was not done', async (_, write) => {
+    for (const problem of [
+      failed(429),
+      fetchFailed('ECONNREFUSED'),
+      fetchFailed('ENOTFOUND'),
+      fetchFailed('UND_ERR_CONNECT_TIMEOUT'),
+    ]) {
+      const { streams, fetch } = fakeClient([problem, ok()]);
+      await write(streams);
+      expect(fetch).toHaveBeenCalledTimes(2);
+    }
+  });
+
+  it('waits as Retry-After says', async () => {
+    const { streams } = fakeClient([failed(429, { 'retry-after': '0.3' }), ok()]);
+    const started = performance.now();
+    await streams.get('a');
+    expect(performance.now() - started).toBeGreaterThan(290);
+  });
+
+  it('does not wait for minutes, and tells for how long to', async () => {
+    const { streams, fetch } = fakeClient([failed(429, { 'retry-after': '61' }), ok()]);
+    expect(await errorOf(streams.get('a'))).toMatchObject({
+      code: 'rate_limited',
+      retryAfterMs: 61_000,
+    });
+    expect(fetch).toHaveBeenCalledTimes(1);
+  });
+
+  it('waits a random part of a limit that doubles', () => {
+    expect([0, 1, 2, 9].map((attempt) => retryWaitMs(attempt, undefined))).toEqual([0, 0, 0, 0]);
+    vi.mocked(Math.random).mockReturnValue(0.5);
+    expect([0, 1, 2, 9].map((attempt) => retryWaitMs(attempt, undefined))).toEqual([
+      250, 500, 1000, 4000,
+    ]);
+    expect(retryWaitMs(3, 7)).toBe(7);
+  });
+
+  it('reads Retry-After as seconds or as a date', () => {
+    const now = Date.parse('Wed, 21 Oct 2026 07:28:00 GMT');
+    expect(parseRetryAfter('120', now)).toBe(120_000);
+    expect(parseRetryAfter('Wed, 21 Oct 2026 07:28:30 GMT', now)).toBe(30_000);
+    expect(parseRetryAfter('Wed, 21 Oct 2026 07:27:00 GMT', now)).toBe(0);
+    expect(parseRetryAfter('soon', now)).toBeUndefined();
+    expect(parseRetryAfter(null, now)).toBeUndefined();
+  });
+});
+
+describe('errors', () => {
+  it.each([
+    [400, 'bad_request'],
+    [401, 'unauthorized'],
+    [402, 'unexpected_status'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [409, 'conflict'],
+    [413, 'payload_too_large'],
+    [422, 'validation_failed'],
+    [429, 'rate_limited'],
+    [500, 'server_error'],
+  ])('%i is %s', async (status, code) => {
+    const headers = { 'x-request-id': 'req-1' };
+    const { streams } = fakeClient([failed(status, headers, { message: 'Why' })]);
+    const error = await errorOf(streams.get('a', { maxRetries: 0 }));
+    expect(error).toMatchObject({ name: 'SluiceError', code, status, requestId: 'req-1' });
+    expect(error.message).toBe('Why');
+    expect(error.hint).not.toBe('');
+    expect(error.docUrl).toMatch(new RegExp(`^https://.*#${code}$`));
+    expect(error.stack).toContain('SluiceError: Why');
+  });
+
+  it.each<[unknown, string]>([
+    [{ message: 'Stream not found' }, 'Stream not found'],
+    [{ message: ['one', 'two'] }, 'one, two'],
+    [
+      {
+        message: 'Validation Failed',
+        details: {
+          'requestBody.region': { message: 'should be one of a, b', value: 'c' },
+          'requestBody.chainIds.0': { message: 'should be hex', value: 'x'.repeat(500) },
+          other: 'is odd',
+          list: [1],
+        },
+      },
+      `Validation Failed; region should be one of a, b (got "c"); chainIds.0 should be hex (got "${'x'.repeat(99)}…); other: is odd; list: [1]`,
+    ],
+    [{}, 'The service answered 404 Not Found'],
+    [{ message: 7 }, 'The service answered 404 Not Found'],
+    [[], 'The service answered 404 Not Found'],
+    [null, 'The service answered 404 Not Found'],
+  ])('says what the service says: %j', async (body, message) => {
+    const answer = Response.json(body, { status: 404, statusText: 'Not Found' });
+    const { streams } = fakeClient([answer]);
+    const error = await errorOf(streams.get('a'));
+    expect(error.message).toBe(message);
+    const details = (body as { details?: unknown } | null)?.details;
+    expect(error.details).toEqual(details);
+  });
+
+  it('does not show the page of a proxy', async () => {
+    const answer = new Response('<html>Bad gateway</html>', { status: 502 });
+    const { streams } = fakeClient([answer], { maxRetries: 0 });
+    expect((await errorOf(streams.get('a'))).message).toBe('The service answered 502');
+  });
+
+  it('never contains the API key, though the service repeats it', async () => {
+    const body = {
+      message: `No such key ${KEY}`,
+      details: { key: { message: 'bad', value: KEY } },
+    };
+    const { streams } = fakeClient([failed(401, {}, body)]);
+    const error = await errorOf(streams.get('a'));
+    expect(error.message).toBe('No such key [secret]; key bad');
+    expect(inspect(error, { depth: 9 })).not.toContain(KEY);
+    expect(inspect(streams, { depth: 9, showHidden: true })).not.toContain(KEY);
+  });
+
+  it('tells a network failure from an answer', async () => {
+    const cause = fetchFailed('ECONNRESET');
+    const { streams } = fakeClient([cause], { maxRetries: 0 });
+    const error = await errorOf(streams.get('a'));
+    expect(error).toMatchObject({ code: 'network_error', cause, status: undefined });
+    expect(error.message).toBe('No answer from http://sluice.test');
+  });
+
+  it('does not take a web page for an answer', async () => {
+    const { streams } = fakeClient([new Response('<!doctype html>')]);
+    expect(await errorOf(streams.get('a'))).toMatchObject({ code: 'invalid_answer', status: 200 });
+  });
+});
+
+describe('over the network', () => {
+  let stop = () => {};
+  afterEach(() => stop());
+
+  async function listen(handler: RequestListener): Promise<string> {
+    const server = createServer(handler);
+    stop = () => {
+      server.closeAllConnections();
+      server.close();
+    };
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+  const clientOf = (baseUrl: string, options: Partial<ClientOptions> = {}) =>
+    createClient({ apiKey: KEY, baseUrl, maxRetries: 0, ...options }).streams;
+
+  it('the timeout covers the wait for an answer', async () => {
+    const streams = clientOf(await listen(() => {}), { timeoutMs: 60 });
+    expect(await errorOf(streams.get('a'))).toMatchObject({
+      code: 'timeout',
+      message: 'No complete answer within 60 ms',
+    });
+  });
+
+  it('the timeout covers the body', async () => {
+    const baseUrl = await listen((_, response) => response.write('{"id":'));
+    expect(await errorOf(clientOf(baseUrl).get('a', { timeoutMs: 100 }))).toMatchObject({
+      code: 'timeout',
+    });
+  });
+
+  it('the timeout covers the body of an error', async () => {
+    const baseUrl = await listen((_, response) => {
+      response.writeHead(404).write('{"message":');
+    });
+    expect(await errorOf(clientOf(baseUrl).get('a', { timeoutMs: 100 }))).toMatchObject({
+      code: 'timeout',
+    });
+  });
+
+  it('a read that timed out is repeated; each attempt has its own time', async () => {
+    let count = 0;
+    const baseUrl = await listen((_, response) => {
+      count++;
+      if (count === 3) response.end('{"id":"a"}');
+    });
+    const streams = clientOf(baseUrl, { timeoutMs: 100, maxRetries: 2 });
+    expect(await streams.get('a')).toMatchObject({ id: 'a' });
+    expect(count).toBe(3);
+  });
+
+  it('holds also over a fetch that takes no notice of its signal', async () => {
+    const { streams } = fakeClient([() => new Promise<Response>(() => {})], { maxRetries: 0 });
+    expect(await errorOf(streams.get('a', { timeoutMs: 30 }))).toMatchObject({ code: 'timeout' });
+    const signal = AbortSignal.timeout(30);
+    expect(await errorOf(streams.get('a', { signal }))).toMatchObject({ code: 'aborted' });
+  });
+
+  it('an aborted call ends at once and closes its connection', async () => {
+    const controller = new AbortController();
+    const reason = new Error('changed my mind');
+    const closed = Promise.withResolvers<void>();
+    const baseUrl = await listen((request) => {
+      request.on('close', () => closed.resolve());
+      controller.abort(reason);
+    });
+    const call = clientOf(baseUrl, { maxRetries: 5 }).get('a', { signal: controller.signal });
+    expect(await errorOf(call)).toMatchObject({ code: 'aborted', cause: reason });
+    await closed.promise;
+  });
+
+  it('a call with an aborted signal sends nothing', async () => {
+    const { streams, fetch } = fakeClient([ok()]);
+    const signal = AbortSignal.abort();
+    expect(await errorOf(streams.get('a', { signal }))).toMatchObject({ code: 'aborted' });
+    expect(await errorOf(streams.list({}, { signal }))).toMatchObject({ code: 'aborted' });
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  it('an abort ends the wait before a retry', async () => {
+    const { streams, fetch } = fakeClient([failed(429, { 'retry-after': '30' })]);
+    const started = performance.now();
+    const signal = AbortSignal.timeout(50);
+    expect(await errorOf(streams.get('a', { signal }))).toMatchObject({ code: 'aborted' });
+    expect(performance.now() - started).toBeLessThan(5000);
+    expect(fetch).toHaveBeenCalledTimes(1);
+  });
+
+  it('an answer that breaks off is a network error', async () => {
+    const baseUrl = await listen((_, response) => {
+      response.writeHead(200, { 'content-length': '100' });
+      response.write('{"id"');
+      setTimeout(() => response.destroy(), 20);
+    });
+    expect(await errorOf(clientOf(baseUrl).get('a'))).toMatchObject({ code: 'network_error' });
+  });
+
+  it('the API key does not follow a redirect', async () => {
+    let count = 0;
+    const baseUrl = await listen((_, response) => {
+      count++;
+      response.writeHead(301, { location: 'http://127.0.0.1:1/' }).end();
+    });
+    expect(await errorOf(clientOf(baseUrl).get('a'))).toMatchObject({ code: 'redirected' });
+    expect(count).toBe(1);
+  });
+
+  it('a refused connection says where it went', async () => {
+    const baseUrl = await listen(() => {});
+    stop();
+    const error = await errorOf(clientOf(baseUrl).create(STREAM));
+    expect(error).toMatchObject({ code: 'network_error', message: `No answer from ${baseUrl}` });
+  });
+
+  it('leaves no listener on a signal that outlives its calls', async () => {
+    const { signal } = new AbortController();
+    const add = vi.spyOn(signal, 'addEventListener');
+    const remove = vi.spyOn(signal, 'removeEventListener');
+    const { streams } = fakeClient([failed(500), ok()]);
+    await streams.get('a', { signal });
+    expect(add.mock.calls.length).toBeGreaterThan(0);
+    expect(remove.mock.calls.length).toBe(add.mock.calls.length);
+  });
+});

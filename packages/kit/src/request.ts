@@ -1,0 +1,440 @@
+/** One request: URL, key, deadline, abort, retries, and what went wrong as a SluiceError. */
+import type { Route } from './contract/routes.ts';
+import { isSluiceError, SluiceError } from './errors.ts';
+import type { SluiceErrorCode } from './errors.ts';
+
+/** Where calls go and how they behave unless a call says otherwise. */
+export interface ConnectionOptions {
+  /**
+   * Address of the API without its paths, e.g. `http://localhost:4000`. `http:` or `https:`, no
+   * credentials in it. In a page it may be relative to the page's origin.
+   */
+  baseUrl: string;
+  /** Sent as `x-api-key`. Visible ASCII characters, no spaces. */
+  apiKey?: string | undefined;
+  /** Instead of the platform's `fetch`. */
+  fetch?: typeof globalThis.fetch | undefined;
+  /**
+   * For each attempt, from sending it to the end of its answer.
+   * @unit milliseconds
+   * @default 30000
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * Attempts after the first. Reads are repeated on network errors, timeouts and the statuses 408,
+   * 429 and 5xx; writes only where a repetition cannot do harm, see {@link Call.repeatable}. 0 turns
+   * it off.
+   * @default 2
+   */
+  maxRetries?: number | undefined;
+  /** Sent with every call; `x-api-key` and `content-type` stay ours. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** What one call may set for itself. */
+export interface CallOptions {
+  /** Ends the call, also while it waits to retry; it rejects with the code `aborted`. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds per attempt, instead of the client's. */
+  timeoutMs?: number | undefined;
+  /** Instead of the client's. */
+  maxRetries?: number | undefined;
+  /** Added to the client's. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface Call {
+  readonly route: Route;
+  /** Values for the `{parameters}` of the route's path. */
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** Sent as JSON; integers as bigint are sent as decimal strings. */
+  readonly body?: unknown;
+  /**
+   * A write which, done twice, leaves what it leaves done once, with the same answer. It is retried
+   * like a read. Any other write is retried only when the service cannot have acted on it: on 429,
+   * and where no connection came about.
+   */
+  readonly repeatable?: boolean;
+  /** Texts besides the API key that no message may contain. */
+  readonly secrets?: readonly string[];
+}
+
+export interface Connection {
+  /** Sends a call and reads its JSON answer; undefined for an empty one. */
+  request<Answer>(call: Call, options?: CallOptions): Promise<Answer>;
+  /** Sends a call once and hands over its successful answer with the body unread. */
+  open(call: Call, options?: CallOptions): Promise<Response>;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_MAX_RETRIES = 2;
+const BACKOFF_BASE_MS = 500;
+const BACKOFF_CAP_MS = 8_000;
+/** A service that asks for a longer wait gets none: the caller learns of it instead. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
+
+export function connect(settings: ConnectionOptions, init: RequestInit = {}): Connection {
+  const base = parseBaseUrl(settings.baseUrl);
+  const { apiKey } = settings;
+  if (apiKey !== undefined) checkApiKey(apiKey);
+  const defaultTimeoutMs = atLeast('timeoutMs', settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1);
+  const defaultMaxRetries = atLeast('maxRetries', settings.maxRetries ?? DEFAULT_MAX_RETRIES, 0);
+
+  const open = async (call: Call, headers: CallOptions['headers'], signal: AbortSignal) => {
+    const send = settings.fetch ?? globalThis.fetch;
+    const url = urlOf(base, call);
+    const request: RequestInit = {
+      ...init,
+      method: call.route.method,
+      headers: headersOf(call, { ...settings.headers, ...headers }, apiKey),
+      redirect: 'manual',
+      signal,
+    };
+    if (call.body !== undefined) request.body = toJson(call.body);
+    let response: Response;
+    try {
+      response = await send(url.href, request);
+    } catch (cause) {
+      throw new SluiceError('network_error', `No answer from ${url.origin}`, { cause });
+    }
+    if (response.ok) return response;
+    const secrets = [apiKey, ...(call.secrets ?? [])].filter((it) => it !== undefined);
+    throw await errorOf(response, secrets);
+  };
+
+  return {
+    open: (call, { headers, signal, timeoutMs = defaultTimeoutMs } = {}) =>
+      withDeadline(timeoutMs, signal, (deadline) => open(call, headers, deadline), 'keep signal'),
+
+    async request<Answer>(call: Call, options: CallOptions = {}) {
+      const { headers, signal } = options;
+      const timeoutMs = atLeast('timeoutMs', options.timeoutMs ?? defaultTimeoutMs, 1);
+      const maxRetries = atLeast('maxRetries', options.maxRetries ?? defaultMaxRetries, 0);
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await withDeadline(timeoutMs, signal, async (deadline) => {
+            const response = await open(call, headers, deadline);
+            return (await readJson(response)) as Answer;
+          });
+        } catch (error) {
+          if (attempt >= maxRetries || !mayRepeat(call, error)) throw error;
+          const waitMs = retryWaitMs(attempt, error.retryAfterMs);
+          if (waitMs === undefined) throw error;
+          await sleep(waitMs, signal);
+        }
+      }
+    },
+  };
+}
+
+/**
+ * The wait before the next attempt: what the service asked for, or else a random part of a limit
+ * that doubles from 500 ms to 8 s, so that many clients do not return at the same moment.
+ * Undefined when the service asks for more than a minute.
+ */
+export function retryWaitMs(attempt: number, retryAfterMs: number | undefined): number | undefined {
+  if (retryAfterMs === undefined) {
+    return Math.random() * Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** attempt);
+  }
+  return retryAfterMs <= LONGEST_RETRY_AFTER_MS ? retryAfterMs : undefined;
+}
+
+/** Milliseconds of a `Retry-After` header: seconds or an HTTP date. */
+export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
+  if (header === null) return undefined;
+  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+}
+
+function mayRepeat(call: Call, error: unknown): error is SluiceError {
+  if (!isSluiceError(error)) return false;
+  if (error.code === 'rate_limited') return true;
+  if (error.code === 'network_error' && neverConnected(error.cause)) return true;
+  if (call.route.method !== 'GET' && !call.repeatable) return false;
+  return (
+    error.code === 'network_error' ||
+    error.code === 'timeout' ||
+    error.code === 'server_error' ||
+    error.status === 408
+  );
+}
+
+const NEVER_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Whether a failure of `fetch` (Node, Bun, Deno tell) came before anything could be sent. */
+function neverConnected(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return (typeof code === 'string' && NEVER_CONNECTED.has(code)) || neverConnected(error.cause);
+}
+
+/**
+ * Runs `work` with a signal that fires after `timeoutMs` or with the caller's. Rejects then even if
+ * `work` takes no notice. `keep signal` lets the caller's signal reach what `work` returned.
+ */
+async function withDeadline<Result>(
+  timeoutMs: number,
+  caller: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<Result>,
+  after: 'keep signal' | 'release signal' = 'release signal',
+): Promise<Result> {
+  if (caller?.aborted) throw aborted(caller);
+  const controller = new AbortController();
+  let stop: (error: SluiceError) => void = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = (error) => {
+      reject(error);
+      controller.abort(error);
+    };
+  });
+  const onAbort = () => {
+    if (caller) stop(aborted(caller));
+  };
+  caller?.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => {
+    stop(new SluiceError('timeout', `No complete answer within ${timeoutMs} ms`));
+  }, timeoutMs);
+  let done = false;
+  try {
+    const result = await Promise.race([work(controller.signal), stopped]);
+    done = true;
+    return result;
+  } finally {
+    clearTimeout(timer);
+    if (!done || after === 'release signal') caller?.removeEventListener('abort', onAbort);
+  }
+}
+
+const aborted = (signal: AbortSignal): SluiceError =>
+  new SluiceError('aborted', 'The call was aborted', { cause: signal.reason });
+
+/** Waits; rejects at once with the code `aborted` when the signal fires. */
+export function sleep(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(aborted(signal));
+      return;
+    }
+    const onAbort = () => {
+      clearTimeout(timer);
+      if (signal) reject(aborted(signal));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, waitMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+function parseBaseUrl(baseUrl: string): URL {
+  const { location } = globalThis as { location?: { origin?: string } };
+  const url = typeof baseUrl === 'string' ? parseUrl(baseUrl, location?.origin) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new SluiceError(
+      'invalid_argument',
+      'baseUrl should be an http:// or https:// URL without credentials',
+    );
+  }
+  return url;
+}
+
+function parseUrl(text: string, base: string | undefined): URL | undefined {
+  try {
+    return new URL(text, base?.startsWith('http') ? base : undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a header cannot carry would be repeated in the platform's own error message. */
+function checkApiKey(apiKey: string): void {
+  if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return;
+  throw new SluiceError(
+    'invalid_argument',
+    'apiKey should be visible ASCII characters without spaces or line breaks',
+  );
+}
+
+/** The longest a timer can run. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+function atLeast(name: string, value: number, least: number): number {
+  if (typeof value === 'number' && value >= least && value <= MAX_TIMER_MS) return value;
+  throw new SluiceError(
+    'invalid_argument',
+    `${name} should be a number from ${least} to ${MAX_TIMER_MS}`,
+  );
+}
+
+function urlOf(base: URL, { route, path = {}, query = {} }: Call): URL {
+  const filled = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = path[name];
+    if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') {
+      return encodeURIComponent(value);
+    }
+    throw new SluiceError('invalid_argument', `Param ${name} is required`);
+  });
+  const url = new URL(base);
+  url.pathname = base.pathname.replace(/\/+$/, '') + filled;
+  url.search = '';
+  url.hash = '';
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.append(name, String(value));
+  }
+  return url;
+}
+
+function headersOf(
+  { body }: Call,
+  given: Readonly<Record<string, string>>,
+  apiKey: string | undefined,
+): Headers {
+  const headers = new Headers({ accept: 'application/json' });
+  for (const [name, value] of Object.entries(given)) {
+    try {
+      headers.set(name, value);
+    } catch {
+      throw new SluiceError('invalid_argument', `The header ${JSON.stringify(name)} is not valid`);
+    }
+  }
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  if (apiKey !== undefined) headers.set('x-api-key', apiKey);
+  return headers;
+}
+
+const toJson = (body: unknown): string =>
+  JSON.stringify(body, (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  );
+
+async function readJson(response: Response): Promise<unknown> {
+  const text = await readText(response);
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new SluiceError('invalid_answer', 'The answer is not JSON', {
+      status: response.status,
+      requestId: requestIdOf(response),
+    });
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  try {
+    return await response.text();
+  } catch (cause) {
+    throw new SluiceError('network_error', 'The answer broke off', {
+      status: response.status,
+      requestId: requestIdOf(response),
+      cause,
+    });
+  }
+}
+
+const requestIdOf = (response: Response): string | undefined =>
+  response.headers.get('x-request-id') ?? undefined;
+
+async function errorOf(response: Response, secrets: readonly string[]): Promise<SluiceError> {
+  const { status } = response;
+  const text = await readText(response);
+  const { message, details } = parseErrorBody(redact(text, secrets));
+  const code = codeOf(response);
+  const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
+  const fallback =
+    code === 'redirected'
+      ? 'The service redirects to another address'
+      : `The service answered ${`${status} ${response.statusText}`.trim()}`;
+  return new SluiceError(code, [message ?? fallback, ...formatDetails(details)].join('; '), {
+    status,
+    requestId: requestIdOf(response),
+    details,
+    retryAfterMs,
+  });
+}
+
+/** Shorter texts occur in ordinary words, and are no secret. */
+const SHORTEST_SECRET = 8;
+
+function redact(text: string, secrets: readonly string[]): string {
+  let redacted = text;
+  for (const secret of secrets) {
+    if (secret.length >= SHORTEST_SECRET) redacted = redacted.replaceAll(secret, '[secret]');
+  }
+  return redacted;
+}
+
+function codeOf({ status, type }: Response): SluiceErrorCode {
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) return 'redirected';
+  switch (status) {
+    case 400:
+      return 'bad_request';
+    case 401:
+      return 'unauthorized';
+    case 403:
+      return 'forbidden';
+    case 404:
+      return 'not_found';
+    case 409:
+      return 'conflict';
+    case 413:
+      return 'payload_too_large';
+    case 422:
+      return 'validation_failed';
+    case 429:
+      return 'rate_limited';
+    default:
+      return status >= 500 ? 'server_error' : 'unexpected_status';
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function parseErrorBody(text: string): {
+  message?: string | undefined;
+  details?: Readonly<Record<string, unknown>> | undefined;
+} {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return {};
+  }
+  if (!isRecord(body)) return {};
+  const { message, details } = body;
+  const lines = (Array.isArray(message) ? message : [message]).filter(
+    (line): line is string => typeof line === 'string' && line !== '',
+  );
+  return {
+    message: lines.length > 0 ? shorten(lines.join(', '), 2000) : undefined,
+    details: isRecord(details) ? details : undefined,
+  };
+}
+
+/** The first ten fields, each as `chainIds should name at least one chain (got [])`. */
+function formatDetails(details: Readonly<Record<string, unknown>> = {}): string[] {
+  return Object.entries(details)
+    .slice(0, 10)
+    .map(([path, problem]) => {
+      const field = path.replace(/^requestBody\./, '');
+      if (!isRecord(problem) || typeof problem['message'] !== 'string') {
+        return `${field}: ${typeof problem === 'string' ? problem : show(problem)}`;
+      }
+      const got = 'value' in problem && !/secret|key/i.test(field);
+      return `${field} ${problem['message']}${got ? ` (got ${show(problem['value'])})` : ''}`;
+    });
+}
+
+const show = (value: unknown): string => shorten(JSON.stringify(value) ?? 'nothing', 100);
+
+const shorten = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length)}…` : text;

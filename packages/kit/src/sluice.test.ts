@@ -1,0 +1,295 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isSluiceError } from './errors.ts';
+import { createSluiceClient } from './sluice.ts';
+import type { LiveState, ReceivedEvent } from './sluice.ts';
+
+const KEY = 'sixteen-characters';
+
+let requests: { call: string; body: string; headers: NodeJS.Dict<string | string[]> }[] = [];
+let answer: (response: ServerResponse, request: IncomingMessage) => void = (response) => {
+  response.end('{}');
+};
+let server: ReturnType<typeof createServer>;
+let baseUrl = '';
+
+beforeEach(async () => {
+  requests = [];
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const body = Buffer.concat(chunks).toString();
+      requests.push({ call: `${request.method} ${request.url}`, body, headers: request.headers });
+      answer(response, request);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+  vi.restoreAllMocks();
+});
+
+const client = () => createSluiceClient({ baseUrl, apiKey: KEY, maxRetries: 0 });
+const calls = () => requests.map(({ call, body }) => (body ? [call, JSON.parse(body)] : [call]));
+const answerJson = (body: unknown, status = 200) => {
+  answer = (response) => {
+    response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(JSON.stringify(body) ?? '');
+  };
+};
+const answerNothing = (status: number) => {
+  answer = (response) => response.writeHead(status).end();
+};
+
+describe('each call', () => {
+  it('createSession sends the key in the body', async () => {
+    answerNothing(204);
+    expect(await createSluiceClient({ baseUrl }).createSession(KEY)).toBeUndefined();
+    expect(calls()).toEqual([['POST /sluice/session', { apiKey: KEY }]]);
+    expect(requests[0]?.headers).not.toHaveProperty('x-api-key');
+  });
+
+  it('createSession never repeats the key in its error', async () => {
+    answerJson({ message: `Unknown key ${KEY}` }, 401);
+    const session = createSluiceClient({ baseUrl }).createSession(KEY);
+    await expect(session).rejects.toMatchObject({
+      code: 'unauthorized',
+      message: 'Unknown key [secret]',
+    });
+  });
+
+  it('checkSession is a yes or a no', async () => {
+    answerNothing(204);
+    expect(await client().checkSession()).toBe(true);
+    answerJson({ message: 'Unauthorized' }, 401);
+    expect(await client().checkSession()).toBe(false);
+    answerNothing(503);
+    await expect(client().checkSession()).rejects.toMatchObject({ code: 'server_error' });
+    expect(requests.map(({ call }) => call)).toEqual(Array(3).fill('GET /sluice/session'));
+    expect(requests[0]?.headers['x-api-key']).toBe(KEY);
+  });
+
+  it('deleteSession', async () => {
+    answerNothing(204);
+    expect(await client().deleteSession()).toBeUndefined();
+    expect(calls()).toEqual([['DELETE /sluice/session']]);
+  });
+
+  it('listStreamSummaries and listChains give the rows', async () => {
+    answerJson({ result: [{ id: 'a' }] });
+    expect(await client().listStreamSummaries()).toEqual([{ id: 'a' }]);
+    expect(await client().listChains()).toEqual([{ id: 'a' }]);
+    expect(calls()).toEqual([['GET /sluice/streams'], ['GET /sluice/chains']]);
+  });
+
+  it.each([undefined, null, {}, { result: {} }])('does not take %j for a list', async (body) => {
+    answerJson(body);
+    const code = 'invalid_answer';
+    await expect(client().listChains()).rejects.toMatchObject({ code });
+    await expect(client().listStreamSummaries()).rejects.toMatchObject({ code });
+    await expect(client().listDeliveries()).rejects.toMatchObject({ code });
+  });
+
+  it('listDeliveries gives a page, or every row', async () => {
+    answerJson({ result: [{ id: 'a' }] });
+    const query = { limit: 5, streamId: 's', state: 'failed', cursor: 'c' } as const;
+    expect(await client().listDeliveries(query)).toEqual({ result: [{ id: 'a' }] });
+    const pages = [{ result: [{ id: 'a' }], cursor: 'c1' }, { result: [{ id: 'b' }] }];
+    answer = (response) => response.end(JSON.stringify(pages.shift()));
+    const ids: string[] = [];
+    for await (const { id } of client().listDeliveries()) ids.push(id);
+    expect(ids).toEqual(['a', 'b']);
+    expect(calls()).toEqual([
+      ['GET /sluice/deliveries?limit=5&streamId=s&state=failed&cursor=c'],
+      ['GET /sluice/deliveries'],
+      ['GET /sluice/deliveries?cursor=c1'],
+    ]);
+  });
+
+  it('getDelivery', async () => {
+    answerJson({ id: 'a/b' });
+    expect(await client().getDelivery('a/b')).toEqual({ id: 'a/b' });
+    expect(calls()).toEqual([['GET /sluice/deliveries/a%2Fb']]);
+  });
+
+  it('sends same-origin cookies where there is no key', async () => {
+    const fetch = vi.fn<typeof globalThis.fetch>(async () => new Response(null, { status: 204 }));
+    await createSluiceClient({ baseUrl, fetch }).checkSession();
+    expect(fetch.mock.calls[0]?.[1]).toMatchObject({ credentials: 'same-origin' });
+    await createSluiceClient({ baseUrl, fetch, apiKey: KEY }).checkSession();
+    expect(fetch.mock.calls[1]?.[1]).not.toHaveProperty('credentials');
+  });
+
+  it('may be relative to the origin of a page', async () => {
+    vi.stubGlobal('location', { origin: 'http://console.test', href: 'http://console.test/a/b' });
+    const fetch = vi.fn<typeof globalThis.fetch>(async () => new Response(null, { status: 204 }));
+    for (const relative of ['', '/']) {
+      await createSluiceClient({ baseUrl: relative, fetch }).checkSession();
+    }
+    vi.unstubAllGlobals();
+    expect(fetch.mock.calls.map(([url]) => url)).toEqual(
+      Array(2).fill('http://console.test/sluice/session'),
+    );
+  });
+});
+
+describe('liveEvents', () => {
+  const stream = (response: ServerResponse, text: string) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+    response.write(text);
+  };
+  const message = (id: number) =>
+    `id: ${id}\ndata: ${JSON.stringify({ type: 'stream', streamId: `s${id}` })}\n\n`;
+
+  /** Reads events until `count` of them came. */
+  async function read(count: number, options: Parameters<typeof watch>[0] = {}) {
+    const received: ReceivedEvent[] = [];
+    const states: LiveState[] = [];
+    for await (const event of watch({ ...options, onState: (state) => states.push(state) })) {
+      received.push(event);
+      if (received.length === count) break;
+    }
+    return { received, states: states.map(({ state }) => state) };
+  }
+  const watch = (options: Parameters<ReturnType<typeof client>['liveEvents']>[0]) =>
+    client().liveEvents(options);
+
+  it('yields events as they come, and closes the connection when it is left', async () => {
+    const closed = Promise.withResolvers<void>();
+    answer = (response, request) => {
+      request.on('close', () => closed.resolve());
+      stream(response, `: hello\n\n${message(1)}`);
+      setTimeout(() => response.write(message(2)), 30);
+    };
+    const { received, states } = await read(2);
+    expect(received).toEqual([
+      { id: '1', event: { type: 'stream', streamId: 's1' } },
+      { id: '2', event: { type: 'stream', streamId: 's2' } },
+    ]);
+    expect(states).toEqual(['connecting', 'live', 'closed']);
+    expect(requests[0]?.headers).toMatchObject({
+      accept: 'text/event-stream',
+      'x-api-key': KEY,
+    });
+    expect(requests[0]?.headers).not.toHaveProperty('last-event-id');
+    await closed.promise;
+  });
+
+  it('goes on after a given id', async () => {
+    answer = (response) => stream(response, message(8));
+    await read(1, { lastEventId: '7' });
+    expect(requests[0]?.headers['last-event-id']).toBe('7');
+  });
+
+  it('connects again where it broke off', async () => {
+    answer = (response) => {
+      stream(response, message(requests.length));
+      setTimeout(() => response.destroy(), 20);
+    };
+    const { received, states } = await read(2);
+    expect(received.map(({ id }) => id)).toEqual(['1', '2']);
+    expect(states).toEqual(['connecting', 'live', 'waiting', 'connecting', 'live', 'closed']);
+    expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1']);
+  });
+
+  it('waits longer each time nothing comes, from 1 s to 10 s', async () => {
+    vi.useFakeTimers();
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    const waits: number[] = [];
+    const controller = new AbortController();
+    const fetch = async () => {
+      if (waits.length < 6) throw new TypeError('fetch failed');
+      return new Response(message(1), { headers: { 'content-type': 'text/event-stream' } });
+    };
+    const onState = (state: LiveState) => {
+      if (state.state !== 'waiting') return;
+      waits.push(state.retryInMs);
+      expect(isSluiceError(state.error, 'network_error')).toBe(true);
+      if (waits.length === 8) controller.abort();
+    };
+    const events = createSluiceClient({ baseUrl, fetch }).liveEvents({
+      signal: controller.signal,
+      onState,
+    });
+    const all = (async () => {
+      const received: ReceivedEvent[] = [];
+      for await (const event of events) received.push(event);
+      return received;
+    })();
+    await vi.advanceTimersByTimeAsync(60_000);
+    vi.useRealTimers();
+    expect(await all).toHaveLength(2);
+    // It starts over once something came.
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000, 1000, 1000]);
+  });
+
+  it('gives up a connection that falls silent', async () => {
+    vi.useFakeTimers();
+    const states: LiveState[] = [];
+    const fetch = async () =>
+      new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } });
+    const controller = new AbortController();
+    const events = createSluiceClient({ baseUrl, fetch }).liveEvents({
+      signal: controller.signal,
+      onState: (state) => states.push(state),
+    });
+    const end = events.next();
+    await vi.advanceTimersByTimeAsync(45_500);
+    expect(states.at(-1)).toMatchObject({
+      state: 'waiting',
+      error: { message: 'Nothing came for 45 s' },
+    });
+    controller.abort();
+    vi.useRealTimers();
+    expect(await end).toEqual({ done: true, value: undefined });
+  });
+
+  it('ends without an error when it is aborted, wherever it stands', async () => {
+    answer = (response) => stream(response, ': hello\n\n');
+    const controller = new AbortController();
+    const states: string[] = [];
+    const onState = ({ state }: LiveState) => {
+      states.push(state);
+      if (state === 'live') setTimeout(() => controller.abort(), 20);
+    };
+    const { signal } = controller;
+    expect(await watch({ signal, onState }).next()).toEqual({ done: true, value: undefined });
+    expect(states).toEqual(['connecting', 'live', 'closed']);
+    expect(await watch({ signal }).next()).toEqual({ done: true, value: undefined });
+    expect(requests).toHaveLength(1);
+  });
+
+  it.each([401, 403, 404])('throws when it is refused with %i', async (status) => {
+    answerJson({ message: 'No' }, status);
+    const states: string[] = [];
+    const next = watch({ onState: ({ state }) => states.push(state) }).next();
+    await expect(next).rejects.toMatchObject({ status, message: 'No' });
+    expect(states).toEqual(['connecting', 'closed']);
+  });
+
+  it('throws when the answer is no event stream, or no JSON', async () => {
+    answerJson({});
+    await expect(watch({}).next()).rejects.toMatchObject({ code: 'invalid_answer' });
+    answer = (response) => stream(response, 'data: {\n\n');
+    await expect(watch({}).next()).rejects.toMatchObject({ code: 'invalid_answer' });
+  });
+
+  it('an error of the reader is his, and closes the connection', async () => {
+    answer = (response) => stream(response, message(1));
+    const states: string[] = [];
+    const run = async () => {
+      for await (const _ of watch({ onState: ({ state }) => states.push(state) })) {
+        throw new Error('mine');
+      }
+    };
+    await expect(run()).rejects.toThrow('mine');
+    expect(states).toEqual(['connecting', 'live', 'closed']);
+  });
+});

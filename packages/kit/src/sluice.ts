@@ -1,0 +1,276 @@
+/**
+ * Our own routes, beyond the compatible API: deliveries, chain health, live events, console
+ * sessions. What the console and the command line are built on.
+ */
+import { SLUICE_ROUTES } from './contract/sluice.ts';
+import type {
+  ChainHealth,
+  DeliveryDetail,
+  DeliveryPage,
+  DeliveryState,
+  DeliverySummary,
+  LiveEvent,
+  StreamSummary,
+} from './contract/sluice.ts';
+import { isSluiceError, SluiceError } from './errors.ts';
+import { readEventStream } from './eventStream.ts';
+import { createList } from './pages.ts';
+import type { AnyPage, ListResult } from './pages.ts';
+import { connect, sleep } from './request.ts';
+import type { CallOptions, Connection, ConnectionOptions } from './request.ts';
+
+export type {
+  ChainBlock,
+  ChainHealth,
+  ChainState,
+  DeliveryAttempt,
+  DeliveryDetail,
+  DeliveryPage,
+  DeliveryPhase,
+  DeliveryState,
+  DeliverySummary,
+  LiveEvent,
+  StreamSummary,
+} from './contract/sluice.ts';
+export { isSluiceError, SluiceError } from './errors.ts';
+export type { SluiceErrorCode } from './errors.ts';
+export type { ListResult } from './pages.ts';
+export type { CallOptions } from './request.ts';
+
+/** `apiKey` is left out where a console session's cookie signs the calls in. */
+export type SluiceClientOptions = ConnectionOptions;
+
+export interface ListDeliveriesOptions {
+  /**
+   * Rows per page, 1 to 100.
+   * @default 100
+   */
+  readonly limit?: number | undefined;
+  /** The `cursor` of an earlier page, to go on after it. */
+  readonly cursor?: string | undefined;
+  readonly streamId?: string | undefined;
+  readonly state?: DeliveryState | undefined;
+}
+
+/** Where a live connection stands. */
+export type LiveState =
+  | { readonly state: 'connecting' }
+  | { readonly state: 'live' }
+  /** It broke, for this reason, and is tried again after the wait. */
+  | { readonly state: 'waiting'; readonly retryInMs: number; readonly error: SluiceError }
+  /** It ended: aborted, left, or refused for good. */
+  | { readonly state: 'closed' };
+
+export interface LiveEventsOptions {
+  /** Ends the iteration, without an error. */
+  readonly signal?: AbortSignal | undefined;
+  /** Id of the last event handled before; what came after it is sent first. */
+  readonly lastEventId?: string | undefined;
+  /** Called at each change of the connection. */
+  readonly onState?: ((state: LiveState) => void) | undefined;
+}
+
+export interface ReceivedEvent {
+  /** Grows with each event; pass the last one as `lastEventId` to go on after it. */
+  readonly id: string;
+  readonly event: LiveEvent;
+}
+
+/** Every method rejects with a SluiceError. */
+export interface SluiceClient {
+  /** Trades an API key for a session cookie; rejects with `unauthorized` when it is not known. */
+  createSession(apiKey: string, options?: CallOptions): Promise<void>;
+  /** Whether the calls of this client are signed in, by key or session. */
+  checkSession(options?: CallOptions): Promise<boolean>;
+  deleteSession(options?: CallOptions): Promise<void>;
+  /** Every stream with its recent numbers. */
+  listStreamSummaries(options?: CallOptions): Promise<StreamSummary[]>;
+  /** Newest first. */
+  listDeliveries(
+    query?: ListDeliveriesOptions,
+    options?: CallOptions,
+  ): ListResult<DeliverySummary, DeliveryPage>;
+  getDelivery(id: string, options?: CallOptions): Promise<DeliveryDetail>;
+  listChains(options?: CallOptions): Promise<ChainHealth[]>;
+  /**
+   * What happens, as it happens. A broken connection is opened again, after 1 s at first and 10 s at
+   * most, where it left off; `{ type: 'reset' }` tells that events were missed: read anew then.
+   * Throws when the service refuses for good, e.g. with `unauthorized`.
+   */
+  liveEvents(options?: LiveEventsOptions): AsyncGenerator<ReceivedEvent, undefined>;
+}
+
+/** The service sends something every 15 s: a connection silent for three times that is dead. */
+const SILENCE_MS = 45_000;
+const RECONNECT_MIN_MS = 1_000;
+const RECONNECT_MAX_MS = 10_000;
+
+/**
+ * A client for our own routes.
+ * @throws SluiceError `invalid_argument` when an option is unusable.
+ */
+export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
+  // Workers know no credentials mode: they get none where there is no session to send.
+  const connection = connect(
+    options,
+    options.apiKey === undefined ? { credentials: 'same-origin' } : {},
+  );
+  return {
+    async createSession(apiKey, options) {
+      const call = { route: SLUICE_ROUTES.createSession, body: { apiKey }, secrets: [apiKey] };
+      await connection.request(call, options);
+    },
+
+    async checkSession(options) {
+      try {
+        await connection.request({ route: SLUICE_ROUTES.checkSession }, options);
+        return true;
+      } catch (error) {
+        if (isSluiceError(error, 'unauthorized')) return false;
+        throw error;
+      }
+    },
+
+    async deleteSession(options) {
+      await connection.request({ route: SLUICE_ROUTES.deleteSession, repeatable: true }, options);
+    },
+
+    async listStreamSummaries(options) {
+      const call = { route: SLUICE_ROUTES.listStreamSummaries };
+      return toPage<StreamSummary>(await connection.request(call, options)).result;
+    },
+
+    listDeliveries({ cursor, ...query } = {}, options = {}) {
+      return createList(async (next) => {
+        const call = {
+          route: SLUICE_ROUTES.listDeliveries,
+          query: { ...query, cursor: next ?? cursor },
+        };
+        return toPage<DeliverySummary>(await connection.request(call, options));
+      });
+    },
+
+    async getDelivery(id, options) {
+      return connection.request({ route: SLUICE_ROUTES.getDelivery, path: { id } }, options);
+    },
+
+    async listChains(options) {
+      const call = { route: SLUICE_ROUTES.listChains };
+      return toPage<ChainHealth>(await connection.request(call, options)).result;
+    },
+
+    liveEvents: (options) => readLiveEvents(connection, options),
+  };
+}
+
+function toPage<Row>(answer: AnyPage<Row> | undefined): AnyPage<Row> {
+  if (Array.isArray(answer?.result)) return answer;
+  throw new SluiceError('invalid_answer', 'The answer is no list');
+}
+
+async function* readLiveEvents(
+  connection: Connection,
+  { signal, lastEventId, onState }: LiveEventsOptions = {},
+): AsyncGenerator<ReceivedEvent, undefined> {
+  let lastId = lastEventId;
+  let failures = 0;
+  try {
+    for (;;) {
+      if (signal?.aborted) return;
+      onState?.({ state: 'connecting' });
+      let problem: SluiceError;
+      try {
+        for await (const received of readOnce(connection, lastId, signal, onState)) {
+          failures = 0;
+          lastId = received.id || lastId;
+          yield received;
+        }
+        problem = new SluiceError('network_error', 'The live connection ended');
+      } catch (error) {
+        if (signal?.aborted) return;
+        if (!isSluiceError(error) || !mayReconnect(error)) throw error;
+        problem = error;
+      }
+      const limitMs = Math.min(RECONNECT_MAX_MS, RECONNECT_MIN_MS * 2 ** failures++);
+      const retryInMs = RECONNECT_MIN_MS + Math.random() * (limitMs - RECONNECT_MIN_MS);
+      onState?.({ state: 'waiting', retryInMs, error: problem });
+      try {
+        await sleep(retryInMs, signal);
+      } catch {
+        return;
+      }
+    }
+  } finally {
+    onState?.({ state: 'closed' });
+  }
+}
+
+const mayReconnect = ({ code }: SluiceError): boolean =>
+  code === 'network_error' ||
+  code === 'timeout' ||
+  code === 'rate_limited' ||
+  code === 'server_error';
+
+/** One connection, until it ends or breaks. */
+async function* readOnce(
+  connection: Connection,
+  lastEventId: string | undefined,
+  signal: AbortSignal | undefined,
+  onState: LiveEventsOptions['onState'],
+): AsyncGenerator<ReceivedEvent, undefined> {
+  const own = new AbortController();
+  const onAbort = () => own.abort(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    const headers: Record<string, string> = { accept: 'text/event-stream' };
+    if (lastEventId) headers['last-event-id'] = lastEventId;
+    const options = { signal: own.signal, headers };
+    const response = await connection.open({ route: SLUICE_ROUTES.liveEvents }, options);
+    if (!response.headers.get('content-type')?.includes('text/event-stream') || !response.body) {
+      throw new SluiceError('invalid_answer', 'The answer is no event stream');
+    }
+    onState?.({ state: 'live' });
+    for await (const { id, data } of readEventStream(readChunks(response.body))) {
+      yield { id, event: parseEvent(data) };
+    }
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    own.abort();
+  }
+}
+
+/** The bytes of a body; a failure, or silence, is a network error. */
+async function* readChunks(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<Uint8Array, undefined> {
+  const reader = body.getReader();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    for (;;) {
+      const silence = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+          reject(new SluiceError('network_error', `Nothing came for ${SILENCE_MS / 1000} s`));
+        }, SILENCE_MS);
+      });
+      const { done, value } = await Promise.race([reader.read(), silence]);
+      clearTimeout(timer);
+      if (done) return;
+      yield value;
+    }
+  } catch (cause) {
+    if (isSluiceError(cause)) throw cause;
+    throw new SluiceError('network_error', 'The live connection broke', { cause });
+  } finally {
+    clearTimeout(timer);
+    // Not awaited: cancelling may wait for a connection that has gone silent.
+    reader.cancel().catch(() => {});
+  }
+}
+
+function parseEvent(data: string): LiveEvent {
+  try {
+    return JSON.parse(data) as LiveEvent;
+  } catch (cause) {
+    throw new SluiceError('invalid_answer', 'A live event is not JSON', { cause });
+  }
+}

@@ -1,0 +1,95 @@
+import { erc20Abi, parseAbi } from 'viem';
+import { expectTypeOf } from 'vitest';
+import type { AbiItem } from '../contract/streams.ts';
+import type { EvmWebhook } from '../contract/webhook.ts';
+import { decodeLogs } from './decode.ts';
+import type { DecodedLog, DecodedLogs } from './decode.ts';
+
+type Hex = `0x${string}`;
+declare const webhook: EvmWebhook;
+
+// With the ABI of the webhook nothing is known at compile time.
+expectTypeOf(decodeLogs(webhook)).toEqualTypeOf<DecodedLogs>();
+expectTypeOf(decodeLogs(webhook, [] as AbiItem[])).toEqualTypeOf<DecodedLogs>();
+expectTypeOf(decodeLogs(webhook, [{} as AbiItem])).toEqualTypeOf<DecodedLogs>();
+
+// The name of the event selects its arguments.
+for (const log of decodeLogs(webhook, erc20Abi).decoded) {
+  expectTypeOf(log.name).toEqualTypeOf<'Transfer' | 'Approval'>();
+  expectTypeOf(log.logIndex).toEqualTypeOf<number>();
+  expectTypeOf(log.transactionHash).toEqualTypeOf<string>();
+  expectTypeOf(log.address).toEqualTypeOf<string>();
+  if (log.name === 'Transfer') {
+    expectTypeOf(log.args).toEqualTypeOf<{
+      readonly from: Hex;
+      readonly to: Hex;
+      readonly value: bigint;
+    }>();
+  } else {
+    expectTypeOf(log.args).toEqualTypeOf<{
+      readonly owner: Hex;
+      readonly spender: Hex;
+      readonly value: bigint;
+    }>();
+  }
+  // @ts-expect-error an event that the ABI has not
+  expectTypeOf(log.name === 'Deposit');
+}
+
+// An ABI written in place needs no `as const`.
+const [order] = decodeLogs(webhook, [
+  {
+    type: 'event',
+    name: 'Filled',
+    inputs: [
+      { name: 'id', type: 'uint8' },
+      { name: '', type: 'bool' },
+      { name: 'label', type: 'string', indexed: true },
+      { name: 'note', type: 'string' },
+      { name: 'ids', type: 'int256[2][]' },
+      { name: 'topicIds', type: 'uint256[]', indexed: true },
+      { name: 'hash', type: 'bytes32', indexed: true },
+      { name: 'callback', type: 'function' },
+      {
+        name: 'orders',
+        type: 'tuple[]',
+        components: [
+          { name: 'maker', type: 'address' },
+          { name: '', type: 'tuple', components: [{ name: 'amount', type: 'uint64' }] },
+        ],
+      },
+    ],
+  },
+  { type: 'event', name: 'Paused', inputs: [] },
+  { type: 'function', name: 'pause', inputs: [], outputs: [], stateMutability: 'view' },
+]).decoded;
+if (order?.name === 'Filled') {
+  expectTypeOf(order.args).toEqualTypeOf<{
+    readonly id: bigint;
+    readonly arg1: boolean;
+    readonly label: Hex;
+    readonly note: string;
+    readonly ids: readonly (readonly bigint[])[];
+    readonly topicIds: Hex;
+    readonly hash: Hex;
+    readonly callback: Hex;
+    readonly orders: readonly {
+      readonly maker: Hex;
+      readonly arg1: { readonly amount: bigint };
+    }[];
+  }>();
+} else if (order) {
+  expectTypeOf(order.name).toEqualTypeOf<'Paused'>();
+  expectTypeOf(order.args).toEqualTypeOf<{}>();
+}
+
+// Overloads share a name; their arguments form a union.
+const overloaded = parseAbi(['event Set(uint256 value)', 'event Set(string)']);
+const [set] = decodeLogs(webhook, overloaded).decoded;
+if (set) {
+  expectTypeOf(set.name).toEqualTypeOf<'Set'>();
+  expectTypeOf(set.args).toEqualTypeOf<{ readonly value: bigint } | { readonly arg0: string }>();
+}
+
+// Names known only at run time.
+expectTypeOf<DecodedLog['name']>().toEqualTypeOf<string>();

@@ -1,0 +1,388 @@
+/** The logs of a webhook as named, typed events. */
+import { canonicalType, eventTopic } from '../contract/events.ts';
+import type { AbiItem, AbiParameter } from '../contract/streams.ts';
+import type { WebhookLog } from '../contract/webhook.ts';
+import { SluiceError } from '../errors.ts';
+import {
+  compileType,
+  MALFORMED,
+  MAX_DEPTH,
+  parameterNames,
+  readMember,
+  setNamed,
+  Source,
+  wordReader,
+} from './abi.ts';
+import type { Codec, DecodedValue, ReadWord } from './abi.ts';
+import type { Abi } from 'abitype';
+
+type Hex = `0x${string}`;
+
+/** A webhook, or as much of one as decoding needs. */
+export interface LogSource {
+  readonly logs: readonly WebhookLog[];
+  readonly abi?: readonly AbiItem[] | undefined;
+}
+
+/** A decoded log of an ABI that the compiler does not know. */
+export interface DecodedLog {
+  /** The event's name. */
+  readonly name: string;
+  /**
+   * Its parameters by name, in their order; `arg0`, `arg1`, … by position where one has no name.
+   * Integers are bigint, addresses and bytes lower-case hex, tuples objects. Of an indexed string,
+   * bytes, array or tuple only the hash is in the log, and that is given.
+   */
+  readonly args: { readonly [name: string]: DecodedValue };
+  /** Position of the log in its block. */
+  readonly logIndex: number;
+  readonly transactionHash: string;
+  /** The contract that emitted it, lower case. */
+  readonly address: string;
+}
+
+/** A decoded log of an `as const` ABI: a union over its events, told apart by `name`. */
+export type DecodedLogOf<A extends Abi | readonly AbiItem[]> = number extends A['length']
+  ? DecodedLog
+  : EventOf<A[number]>;
+
+/**
+ * Why a log could not be decoded:
+ * `unknown-event`: the ABI has no event with its first topic, and no anonymous one that fits;
+ * `indexed-mismatch`: the ABI has the event with another number of indexed parameters;
+ * `unsupported-type`: the event has a parameter of a type that cannot be decoded (`fixed`, or none);
+ * `malformed`: its topics or data do not encode the event's parameters.
+ */
+export type UndecodedReason =
+  | 'unknown-event'
+  | 'indexed-mismatch'
+  | 'unsupported-type'
+  | 'malformed';
+
+export interface UndecodedLog {
+  /** The log as it came. */
+  readonly log: WebhookLog;
+  readonly reason: UndecodedReason;
+}
+
+/** Each log of the webhook is in one of the two, in the order of the webhook. */
+export interface DecodedLogs<Log = DecodedLog> {
+  readonly decoded: Log[];
+  readonly undecoded: UndecodedLog[];
+}
+
+/**
+ * Decodes the logs of a webhook with the ABI it carries, or with the one given: `as const`, it types
+ * `name` and `args`. A log that cannot be decoded never disturbs the others. An ABI is prepared
+ * once; keep it in a constant and do not change it.
+ * @throws SluiceError `invalid_webhook` without logs, `missing_abi` without an ABI.
+ */
+export function decodeLogs(webhook: LogSource): DecodedLogs;
+export function decodeLogs<const A extends Abi | readonly AbiItem[]>(
+  webhook: Pick<LogSource, 'logs'>,
+  abi: A,
+): DecodedLogs<DecodedLogOf<A>>;
+export function decodeLogs(
+  webhook: LogSource,
+  abi: Abi | readonly AbiItem[] | undefined = webhook?.abi,
+): DecodedLogs {
+  const logs: unknown = webhook?.logs;
+  if (!Array.isArray(logs)) {
+    throw new SluiceError(
+      'invalid_webhook',
+      'Cannot decode the logs. No logs found in the webhook, or invalid webhook provided.',
+    );
+  }
+  if (!Array.isArray(abi) || abi.length === 0) {
+    throw new SluiceError(
+      'missing_abi',
+      'Cannot decode the logs. No abis found in the provided webhook.',
+    );
+  }
+  const events = compiledEvents(abi);
+  const decoded: DecodedLog[] = [];
+  const undecoded: UndecodedLog[] = [];
+  for (const log of logs as WebhookLog[]) {
+    const result = decodeLog(log, events);
+    if (typeof result === 'string') undecoded.push({ log, reason: result });
+    else decoded.push(result);
+  }
+  return { decoded, undecoded };
+}
+
+/** One parameter of an event: where its value is and how to read it. */
+interface Field {
+  readonly name: string;
+  /** Position among the indexed parameters; undefined when it is in the data. */
+  readonly indexed: number | undefined;
+  /** Of an indexed parameter; undefined when its topic is a hash. */
+  readonly readTopic: ReadWord | undefined;
+  /** Of a parameter in the data. */
+  readonly codec: Codec | undefined;
+  /** Where in the data its head stands, in characters. */
+  readonly at: number;
+}
+
+interface CompiledEvent {
+  readonly name: string;
+  readonly inputs: readonly AbiParameter[];
+  readonly indexedCount: number;
+  /** Compiled at the first log; null when a parameter has a type that cannot be decoded. */
+  fields?: readonly Field[] | null;
+}
+
+interface CompiledEvents {
+  readonly byTopic: ReadonlyMap<string, readonly CompiledEvent[]>;
+  readonly anonymous: readonly CompiledEvent[];
+}
+
+const compiled = new WeakMap<object, CompiledEvents>();
+
+function compiledEvents(abi: readonly unknown[]): CompiledEvents {
+  let events = compiled.get(abi);
+  if (!events) {
+    events = compileEvents(abi);
+    compiled.set(abi, events);
+  }
+  return events;
+}
+
+function compileEvents(abi: readonly unknown[]): CompiledEvents {
+  const byTopic = new Map<string, CompiledEvent[]>();
+  const anonymous: CompiledEvent[] = [];
+  for (const item of abi) {
+    if (!isEvent(item)) continue;
+    const event = compileEvent(item);
+    if (item.anonymous) {
+      anonymous.push(event);
+    } else {
+      const topic = eventTopic(item);
+      const known = byTopic.get(topic);
+      if (known) known.push(event);
+      else byTopic.set(topic, [event]);
+    }
+  }
+  return { byTopic, anonymous };
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** An ABI may come with a webhook: an item that is no event in any reading is passed over. */
+function isEvent(item: unknown): item is AbiItem & { name: string } {
+  if (!isObject(item)) return false;
+  const { type, name, inputs = [] } = item as Partial<AbiItem>;
+  return type === 'event' && typeof name === 'string' && areParameters(inputs);
+}
+
+const areParameters = (list: unknown, depth = 0): list is readonly AbiParameter[] =>
+  Array.isArray(list) &&
+  depth <= MAX_DEPTH &&
+  list.every((it: unknown) => {
+    if (!isObject(it)) return false;
+    const { type, components = [] } = it as Partial<AbiParameter>;
+    return typeof type === 'string' && areParameters(components, depth + 1);
+  });
+
+const compileEvent = ({ name, inputs = [] }: AbiItem & { name: string }): CompiledEvent => ({
+  name,
+  inputs,
+  indexedCount: inputs.filter(({ indexed }) => indexed).length,
+});
+
+function compileFields(inputs: readonly AbiParameter[]): Field[] | null {
+  const names = parameterNames(inputs);
+  const fields: Field[] = [];
+  let indexedCount = 0;
+  let at = '0x'.length;
+  for (const [position, input] of inputs.entries()) {
+    const name = names[position] ?? '';
+    if (input.indexed) {
+      const canonical = canonicalType(input.type);
+      const readTopic = canonical === undefined ? undefined : wordReader(canonical);
+      if (!readTopic && !isHashedWhenIndexed(input.type)) return null;
+      fields.push({ name, indexed: indexedCount++, readTopic, codec: undefined, at: 0 });
+    } else {
+      const codec = compileType(input);
+      if (!codec) return null;
+      fields.push({ name, indexed: undefined, readTopic: undefined, codec, at });
+      at += codec.headWords * 64;
+    }
+  }
+  return fields;
+}
+
+const isHashedWhenIndexed = (type: string): boolean =>
+  type === 'string' || type === 'bytes' || type === 'tuple' || type.endsWith(']');
+
+function decodeLog(log: WebhookLog, events: CompiledEvents): DecodedLog | UndecodedReason {
+  const topics = topicsOf(log);
+  const data = isObject(log) ? toHex(log.data) : undefined;
+  if (topics === undefined || data === undefined) return 'malformed';
+  const known = topics[0] === undefined ? undefined : events.byTopic.get(topics[0]);
+  let reason: UndecodedReason = known ? 'indexed-mismatch' : 'unknown-event';
+  for (const event of known ?? []) {
+    if (event.indexedCount !== topics.length - 1) continue;
+    const args = decodeArgs(event, topics, 1, data);
+    if (typeof args !== 'string') return toDecoded(event, args, log);
+    reason = args;
+  }
+  for (const event of events.anonymous) {
+    if (event.indexedCount !== topics.length) continue;
+    const args = decodeArgs(event, topics, 0, data);
+    if (typeof args !== 'string') return toDecoded(event, args, log);
+  }
+  return reason;
+}
+
+const toDecoded = (
+  { name }: CompiledEvent,
+  args: DecodedLog['args'],
+  { logIndex, transactionHash, address }: WebhookLog,
+): DecodedLog => ({
+  name,
+  args,
+  logIndex: Number(logIndex),
+  transactionHash,
+  address: typeof address === 'string' ? address.toLowerCase() : address,
+});
+
+const HEX = /^0x[0-9a-f]*$/;
+
+/** Lower-case hex of whole bytes, or undefined. */
+function toHex(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length % 2 !== 0) return undefined;
+  if (HEX.test(value)) return value;
+  const lower = value.toLowerCase();
+  return HEX.test(lower) ? lower : undefined;
+}
+
+/** The topics up to the first that is absent; undefined when one is no topic. */
+function topicsOf(log: unknown): string[] | undefined {
+  if (!isObject(log)) return undefined;
+  const { topic0, topic1, topic2, topic3 } = log as Partial<WebhookLog>;
+  const topics: string[] = [];
+  let ended = false;
+  for (const topic of [topic0, topic1, topic2, topic3]) {
+    if (topic === null || topic === undefined) {
+      ended = true;
+      continue;
+    }
+    const hex = ended ? undefined : toHex(topic);
+    if (hex?.length !== 66) return undefined;
+    topics.push(hex);
+  }
+  return topics;
+}
+
+/** `skip` topics stand before those of the parameters. */
+function decodeArgs(
+  event: CompiledEvent,
+  topics: readonly string[],
+  skip: number,
+  data: string,
+): DecodedLog['args'] | UndecodedReason {
+  if (event.fields === undefined) event.fields = compileFields(event.inputs);
+  const { fields } = event;
+  if (!fields) return 'unsupported-type';
+  const source = new Source(data);
+  const args: Record<string, DecodedValue> = {};
+  try {
+    for (const field of fields) setNamed(args, field.name, readField(field, topics, skip, source));
+  } catch (error) {
+    if (error === MALFORMED) return 'malformed';
+    throw error;
+  }
+  return args;
+}
+
+function readField(
+  { indexed, readTopic, codec, at }: Field,
+  topics: readonly string[],
+  skip: number,
+  source: Source,
+): DecodedValue {
+  if (indexed !== undefined) {
+    const topic = topics[indexed + skip] ?? '';
+    return readTopic ? readTopic(topic, 2) : topic;
+  }
+  if (!codec) throw MALFORMED;
+  return readMember(codec, source, 2, at);
+}
+
+// The types of arguments, read off an `as const` ABI. abitype's own mapping gives `number` for
+// integers up to 48 bits; here every integer is a bigint, as the decoder gives it.
+
+interface Parameter {
+  readonly type: string;
+  readonly name?: string | undefined;
+  readonly indexed?: boolean | undefined;
+  readonly components?: readonly Parameter[] | undefined;
+}
+
+type EventOf<Item> = Item extends {
+  readonly type: infer Type extends string;
+  readonly name?: infer Name extends string | undefined;
+  readonly inputs?: infer Inputs extends readonly Parameter[] | undefined;
+}
+  ? string extends Type
+    ? DecodedLog
+    : Type extends 'event'
+      ? Flat<
+          Omit<DecodedLog, 'name' | 'args'> & {
+            readonly name: Name;
+            readonly args: Inputs extends readonly Parameter[] ? EventArgs<Inputs> : {};
+          }
+        >
+      : never
+  : never;
+
+type EventArgs<Inputs extends readonly Parameter[]> = number extends Inputs['length']
+  ? DecodedLog['args']
+  : Args<Inputs>;
+
+type Flat<T> = { [K in keyof T]: T[K] };
+
+type Args<Parameters extends readonly Parameter[]> = {
+  readonly [
+    Position in Exclude<keyof Parameters, keyof (readonly unknown[])> as NameOf<
+      Parameters[Position],
+      Position
+    >
+  ]: Parameters[Position] extends { readonly indexed: true; readonly type: infer Type }
+    ? Type extends 'string' | 'bytes' | `tuple${string}` | `${string}]`
+      ? Hex
+      : ValueOf<Parameters[Position]>
+    : ValueOf<Parameters[Position]>;
+};
+
+type NameOf<P, Position> = P extends { readonly name: infer Name extends string }
+  ? Name extends ''
+    ? `arg${Position & string}`
+    : Name
+  : `arg${Position & string}`;
+
+type ValueOf<P> = P extends { readonly type: infer Type extends string }
+  ? TypeValue<
+      Type,
+      P extends { readonly components: infer Components extends readonly Parameter[] }
+        ? Components
+        : readonly []
+    >
+  : never;
+
+type TypeValue<
+  Type extends string,
+  Components extends readonly Parameter[],
+> = Type extends `${infer Element}[${string}]${infer Rest}`
+  ? readonly TypeValue<`${Element}${Rest}`, Components>[]
+  : Type extends 'tuple'
+    ? Args<Components>
+    : Type extends `uint${string}` | `int${string}`
+      ? bigint
+      : Type extends 'address' | 'function' | `bytes${string}`
+        ? Hex
+        : Type extends 'bool'
+          ? boolean
+          : Type extends 'string'
+            ? string
+            : DecodedValue;

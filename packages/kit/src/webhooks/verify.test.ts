@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { signWebhook } from '../contract/signature.ts';
+import { TEST_WEBHOOK } from '../contract/webhook.ts';
+import { isSluiceError } from '../errors.ts';
+import { verifySignature } from './verify.ts';
+
+const SECRET = 'test-secret';
+const TEST_BODY = JSON.stringify(TEST_WEBHOOK);
+const TEST_SIGNATURE = '0xca8151ac91349184d89220719fca2dcf954525b58ba8f4a1c338e9927e852a2d';
+const UNICODE_BODY =
+  '{"confirmed":false,"chainId":"0x1","tag":"é ☕ \\"q\\"","retries":1,"logs":[]}';
+const UNICODE_SIGNATURE = '0xb7933917d1846bc3726f71b21d4bd448b27d60a3699ccaf735c5a86a99d98c03';
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+describe('verifySignature', () => {
+  it.each([
+    ['text', TEST_BODY],
+    ['bytes', encode(TEST_BODY)],
+    ['a Buffer', Buffer.from(TEST_BODY)],
+    ['an ArrayBuffer', encode(TEST_BODY).slice().buffer],
+    ['a parsed body', JSON.parse(TEST_BODY)],
+  ])('accepts %s', (_, body) => {
+    expect(verifySignature({ body, signature: TEST_SIGNATURE, secret: SECRET })).toBe(true);
+    expect(verifySignature({ body, signature: TEST_SIGNATURE, apiKey: SECRET })).toBe(true);
+  });
+
+  it('accepts the vectors of the contract', () => {
+    for (const body of [UNICODE_BODY, encode(UNICODE_BODY), JSON.parse(UNICODE_BODY)]) {
+      expect(verifySignature({ body, signature: UNICODE_SIGNATURE, secret: SECRET })).toBe(true);
+    }
+    expect(
+      verifySignature({
+        body: TEST_WEBHOOK,
+        signature: '0x3c4b2e6b07e386f97198eb2dc639f7901f00a5d3ec1b8c8effe4838920d71829',
+        apiKey: 'k9'.repeat(32),
+      }),
+    ).toBe(true);
+  });
+
+  it.each([
+    ['another secret', { secret: 'test-secres' }],
+    ['upper-case hex', { signature: `0x${TEST_SIGNATURE.slice(2).toUpperCase()}` }],
+    ['no 0x', { signature: TEST_SIGNATURE.slice(2) }],
+    ['a digit less', { signature: TEST_SIGNATURE.slice(0, -1) }],
+    ['a digit more', { signature: `${TEST_SIGNATURE}0` }],
+    ['another digit', { signature: `${TEST_SIGNATURE.slice(0, -1)}e` }],
+    ['a space before', { signature: ` ${TEST_SIGNATURE}` }],
+    ['no signature', { signature: '' }],
+    ['a missing header', { signature: undefined }],
+    ['a null header', { signature: null }],
+    ['a header list', { signature: [TEST_SIGNATURE] as never }],
+    ['a space in the body', { body: `${TEST_BODY} ` }],
+    ['another body', { body: { ...TEST_WEBHOOK, retries: 1 } }],
+    ['keys in another order', { body: Object.fromEntries(Object.entries(TEST_WEBHOOK).reverse()) }],
+    ['an empty body', { body: '' }],
+    ['no body', { body: undefined as never }],
+    ['a null body', { body: null as never }],
+  ])('refuses %s', (_, change) => {
+    const options = { body: TEST_BODY, signature: TEST_SIGNATURE, secret: SECRET, ...change };
+    let thrown: unknown;
+    try {
+      verifySignature(options);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(isSluiceError(thrown, 'invalid_signature')).toBe(true);
+    expect(thrown).toHaveProperty('message', 'signature is not valid');
+  });
+
+  it('takes the secret, not the API key, where both are given', () => {
+    const both = { body: TEST_BODY, signature: TEST_SIGNATURE, secret: 'other', apiKey: SECRET };
+    expect(() => verifySignature(both as never)).toThrow('signature is not valid');
+  });
+
+  it.each([{}, { apiKey: '' }, { secret: '' }, { secret: undefined }])('needs a key: %j', (key) => {
+    const options = { body: TEST_BODY, signature: signWebhook(TEST_BODY, ''), ...key };
+    let thrown: unknown;
+    try {
+      verifySignature(options as never);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(isSluiceError(thrown, 'missing_secret')).toBe(true);
+    expect(thrown).toHaveProperty('message', 'unable to verify signature without an api key');
+  });
+
+  it('is checked by the compiler: one key, not none or both', () => {
+    const given = { body: TEST_BODY, signature: TEST_SIGNATURE };
+    // @ts-expect-error no key
+    expect(() => verifySignature(given)).toThrow();
+    // @ts-expect-error both keys
+    expect(verifySignature({ ...given, apiKey: SECRET, secret: SECRET })).toBe(true);
+  });
+});
