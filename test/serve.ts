@@ -17,20 +17,19 @@ export interface Served {
 export const API_KEY = 'test-key-0123456789abcdef';
 export const SECRET = 'test-streams-secret';
 
+const COMMAND =
+  `-C @sluice/source packages/cli/src/main.ts serve --port 0 --api-key ${API_KEY} --secret ${SECRET} --allow-private-endpoints`.split(
+    ' ',
+  );
 const root = fileURLToPath(new URL('..', import.meta.url));
 const START_MS = 20_000;
 
 /** Starts it on a free port and resolves when it says where it listens. */
 export async function serve(args: readonly string[]): Promise<Served> {
-  const child = spawn(
-    process.execPath,
-    [
-      ...['-C', '@sluice/source', 'packages/cli/src/main.ts', 'serve'],
-      ...['--port', '0', '--api-key', API_KEY, '--secret', SECRET, '--allow-private-endpoints'],
-      ...args,
-    ],
-    { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const child = spawn(process.execPath, [...COMMAND, ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -40,6 +40,8 @@ export async function startWorld(): Promise<World> {
     ['node_modules/vite/bin/vite.js', 'build', 'packages/console', '--logLevel', 'error'],
     {
       cwd: REPOSITORY,
+      // Vitest's own NODE_ENV would bundle React's development build.
+      env: { ...process.env, NODE_ENV: 'production' },
     },
   );
 

@@ -65,8 +65,10 @@ async function readMatching(watched: string, from: number): Promise<number[]> {
 
 test(`after ${KILLS} kill -9 every matching block was delivered, once as each phase`, async () => {
   const args = [
-    ...['--data', join(folder, 'data')],
-    ...['--chain', `0x7a69=${anvil.url},confirmations=${CONFIRMATIONS},poll=50`],
+    '--data',
+    join(folder, 'data'),
+    '--chain',
+    `0x7a69=${anvil.url},confirmations=${CONFIRMATIONS},poll=50`,
   ];
   const watched = anvil.accounts[5]!.address;
 

@@ -28,7 +28,7 @@ function describeEvent(event: DecodedLog, tokens: ReadonlyMap<string, KnownToken
     parts.push(token ? `${toUnits(value, token.decimals)} ${token.symbol}` : String(value));
   }
   if (typeof tokenId === 'bigint') parts.push(`#${tokenId}`);
-  if (typeof id === 'bigint') parts.push(`${String(value)} × #${id}`);
+  if (typeof id === 'bigint' && typeof value === 'bigint') parts.push(`${value} × #${id}`);
   if (typeof from === 'string' && typeof to === 'string')
     parts.push(`${shorten(from)} → ${shorten(to)}`);
   return parts.join(' ');

@@ -35,7 +35,6 @@ const TOTAL_TIMEOUT_MS = 15_000;
 const RESPONSE_LIMIT_BYTES = 4 * 1024;
 /** Read, but not kept, so that a small answer leaves its connection usable. */
 const DRAIN_LIMIT_BYTES = 64 * 1024;
-const CONNECTIONS_PER_ORIGIN = 64;
 const IDLE_ORIGIN_MS = 60_000;
 
 export interface SenderOptions {
@@ -59,8 +58,9 @@ export function createSender({
     let entry = pools.get(origin);
     if (entry === undefined) {
       const pool = new Pool(origin, {
+        // As many connections as attempts: two streams may share a host, and a receiver that hangs
+        // for one must not hold up the other. The deliverer bounds how many attempts there are.
         connect: guard.connect,
-        connections: CONNECTIONS_PER_ORIGIN,
         pipelining: 1,
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,

@@ -1,0 +1,141 @@
+import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
+import { verifySignature } from '@sluice/kit';
+import { signStandardWebhook } from '@sluice/kit/contract';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createAddressGuard } from './guard.ts';
+import { type Sender, createSender } from './send.ts';
+
+const SECRET = 'a streams secret';
+let sink: WebhookSink;
+let sender: Sender;
+
+beforeAll(async () => {
+  sink = await startWebhookSink();
+  sender = createSender({
+    guard: createAddressGuard({ allowPrivate: true }),
+    secret: () => SECRET,
+    region: 'us-east-1',
+    timeoutMs: 500,
+  });
+});
+afterEach(() => {
+  sink.clear();
+  sink.respond({ status: 200 });
+});
+afterAll(async () => {
+  await sender.close();
+  await sink.close();
+});
+
+const send = (path = '/hook', body = '{"tag":"é ☕"}') =>
+  sender.send({ url: sink.url + path, id: 'id-1', body, queueSize: 4, recordsCharged: 2 });
+
+describe('an attempt', () => {
+  test('carries both signatures over exactly the bytes it sends', async () => {
+    const result = await send('/hook?a=1');
+    expect(result).toMatchObject({ status: 200, error: null });
+    const [request] = sink.requests;
+    expect(request).toMatchObject({
+      method: 'POST',
+      path: '/hook',
+      body: '{"tag":"é ☕"}',
+      id: 'id-1',
+    });
+    const { headers, body } = request!;
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-region': 'us-east-1',
+      'x-queue-size': '4',
+      'x-records-charged': '2',
+      'accept-encoding': 'identity',
+    });
+    expect(
+      verifySignature({ body, signature: String(headers['x-signature']), secret: SECRET }),
+    ).toBe(true);
+    const timestamp = Number(headers['webhook-timestamp']);
+    expect(Math.abs(timestamp - Date.now() / 1000)).toBeLessThan(5);
+    expect(headers['webhook-signature']).toBe(
+      signStandardWebhook({ id: 'id-1', timestamp, body, secret: SECRET }),
+    );
+  });
+
+  test('succeeds with any 2xx and fails with anything else, keeping the start of the answer', async () => {
+    sink.respond({ status: 204 });
+    expect(await send()).toMatchObject({ status: 204, error: null, responseBody: '' });
+    sink.respond({ status: 500, body: 'boom' });
+    expect(await send()).toMatchObject({ status: 500, error: 'HTTP 500', responseBody: 'boom' });
+    sink.respond({ status: 404 });
+    expect(await send()).toMatchObject({ status: 404, error: 'HTTP 404' });
+  });
+
+  test.each([301, 302, 307, 308])('does not follow a %i', async (status) => {
+    sink.respond({ status, headers: { location: `${sink.url}/elsewhere` } }, { path: '/moved' });
+    expect(await send('/moved')).toMatchObject({
+      status,
+      error: expect.stringContaining('not followed') as string,
+    });
+    expect(sink.requests.map((request) => request.path)).toEqual(['/moved']);
+  });
+
+  test('ends at its deadline when nothing comes, or headers or body only drip', async () => {
+    sink.respond({ silence: 'hang' });
+    expect(await send()).toMatchObject({ status: null, error: 'no complete answer within 0.5 s' });
+    sink.respond({ status: 200, body: 'x'.repeat(1000), drip: { part: 'body', everyMs: 100 } });
+    const dripping = await send();
+    sink.respond({ status: 200, drip: { part: 'headers', everyMs: 100 } });
+    expect(await send()).toMatchObject({ status: null, error: 'no complete answer within 0.5 s' });
+    expect(dripping).toMatchObject({ error: 'no complete answer within 0.5 s' });
+    expect(dripping.durationMs).toBeGreaterThanOrEqual(450);
+    expect(dripping.durationMs).toBeLessThan(2_000);
+  });
+
+  test('reads no more than it keeps room for of a huge answer', async () => {
+    sink.respond({ status: 200, bodyBytes: 50_000_000 });
+    const before = process.memoryUsage().rss;
+    const result = await send();
+    expect(result).toMatchObject({ status: 200, error: null });
+    expect(Buffer.byteLength(result.responseBody)).toBe(4 * 1024);
+    expect(process.memoryUsage().rss - before).toBeLessThan(30_000_000);
+  });
+
+  test('names what went wrong with the connection', async () => {
+    sink.respond({ silence: 'reset' });
+    expect(await send()).toMatchObject({
+      status: null,
+      error: expect.stringMatching(/ECONNRESET|closed|other side/) as string,
+    });
+    expect(
+      await sender.send({
+        url: 'http://127.0.0.1:1/',
+        id: 'x',
+        body: '{}',
+        queueSize: 0,
+        recordsCharged: 0,
+      }),
+    ).toMatchObject({
+      status: null,
+      error: expect.stringContaining('ECONNREFUSED') as string,
+    });
+  });
+
+  test('is not made at all to an address the guard refuses', async () => {
+    const guarded = createSender({
+      guard: createAddressGuard({ allowPrivate: false }),
+      secret: () => SECRET,
+      region: 'us-east-1',
+    });
+    const result = await guarded.send({
+      url: `${sink.url}/hook`,
+      id: 'x',
+      body: '{}',
+      queueSize: 0,
+      recordsCharged: 0,
+    });
+    expect(result).toMatchObject({
+      status: null,
+      error: expect.stringContaining('--allow-private-endpoints') as string,
+    });
+    expect(sink.requests).toEqual([]);
+    await guarded.close();
+  });
+});
