@@ -1,0 +1,63 @@
+/** The directions of imports that no lint rule per folder can hold (docs/architecture.md). */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const packages = fileURLToPath(new URL('../../packages', import.meta.url));
+
+interface Import {
+  from: string;
+  to: string;
+}
+
+/** Every import of product code below `folder`, tests left out; paths relative to `packages`. */
+function readImports(folder: string): Import[] {
+  return readdirSync(join(packages, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && !/\.(test|suite|test-d|test-only)\./.test(name))
+    .flatMap((name) => {
+      const from = join(folder, name);
+      const text = readFileSync(join(packages, from), 'utf8');
+      return [...text.matchAll(/^(?:import|export) [^;]*?from '([^']+)'/gms)].map((found) => ({
+        from,
+        to: found[1]!.startsWith('.') ? join(from, '..', found[1]!) : found[1]!,
+      }));
+    });
+}
+
+const PARTS = ['ingest', 'match', 'enrich', 'deliver', 'http'];
+const partOf = (path: string): string | undefined =>
+  PARTS.find((part) => path.startsWith(join('service', 'src', part)));
+
+test('the parts of the service meet only in service.ts and through store/store.ts', () => {
+  const allowed = new Set([
+    // The block is what ingestion hands to matching, through the composition in service.ts.
+    join('service', 'src', 'match', 'block.ts'),
+  ]);
+  const wrong = readImports(join('service', 'src')).filter(({ from, to }) => {
+    const own = partOf(from);
+    const other = partOf(to);
+    return own !== undefined && other !== undefined && own !== other && !allowed.has(to);
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('only the command line imports the service', () => {
+  const wrong = ['kit', 'testkit', 'console']
+    .flatMap((name) => readImports(join(name, 'src')))
+    .filter(({ to }) => to === '@sluice/service' || to === 'sluice');
+  expect(wrong).toEqual([]);
+});
+
+test('zod is reached through the schemas of the contract alone', () => {
+  const wrong = readImports(join('kit', 'src')).filter(
+    ({ from, to }) =>
+      (to === 'zod' && !from.endsWith(join('contract', 'schemas.ts'))) ||
+      (to.endsWith(join('contract', 'schemas.ts')) && !from.endsWith(join('contract', 'index.ts'))),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('the test reads imports at all', () => {
+  expect(readImports(join('service', 'src')).length).toBeGreaterThan(50);
+});
