@@ -1,6 +1,6 @@
 /** The ledger in one SQLite file: no server to run, one process at a time. */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Kysely, SqliteDialect, type SqliteDatabase } from 'kysely';
@@ -94,6 +94,8 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
   const path = join(folder, 'sluice.db');
+  // Made before SQLite makes it, so that it and its journals are the owner's alone.
+  closeSync(openSync(path, 'a', 0o600));
   const setup = openSqlite(path, false);
   try {
     await migrate(setup.db as unknown as Kysely<unknown>);

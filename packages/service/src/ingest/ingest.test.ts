@@ -1,0 +1,457 @@
+/**
+ * Ingestion through the whole service, on a scripted chain that forks, lags and lies: what was
+ * delivered is held against what the chain says should have been.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@sluice/kit';
+import type { ChainHealth, DeliverySummary } from '@sluice/kit/contract';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import {
+  type RunningScriptedChain,
+  type ScriptedBlock,
+  type Trouble,
+  type WebhookSink,
+  createScriptedChain,
+  scripted,
+  startScriptedChain,
+  startWebhookSink,
+} from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { ChainConfig } from '../config.ts';
+import { createLog } from '../observe.ts';
+import { type Service, startService } from '../service.ts';
+
+const API_KEY = 'test-key-0123456789abcdef';
+const CHAIN = '0x7a69';
+const CONFIRMATIONS = 3;
+const WATCHED = '0x00000000000000000000000000000000000000aa';
+const TOKEN = '0x00000000000000000000000000000000000000bb';
+const OTHER = '0x00000000000000000000000000000000000000cc';
+
+const root = mkdtempSync(join(tmpdir(), 'sluice-ingest-'));
+let folders = 0;
+let sink: WebhookSink;
+let chain: RunningScriptedChain;
+let folder: string;
+let service: Service | undefined;
+let sluice: SluiceClient;
+let log: string[];
+
+beforeAll(async () => {
+  sink = await startWebhookSink();
+});
+afterAll(async () => {
+  await sink.close();
+  rmSync(root, { recursive: true });
+});
+beforeEach(async () => {
+  folder = join(root, String(++folders));
+  chain = await startScriptedChain();
+  log = [];
+});
+afterEach(async () => {
+  await service?.stop();
+  service = undefined;
+  await chain.stop();
+  sink.clear();
+});
+
+async function start(change: Partial<ChainConfig> = {}): Promise<void> {
+  service = await startService(
+    {
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder: folder,
+      apiKey: API_KEY,
+      chains: [
+        { id: CHAIN, urls: [chain.url], confirmations: CONFIRMATIONS, pollMs: 20, ...change },
+      ],
+      aptos: [],
+      allowPrivateEndpoints: true,
+    },
+    createLog((line) => log.push(line)),
+  );
+  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
+}
+
+/** Starts, and watches an address on logs and native transactions from the next block on. */
+async function startWatching(change: Partial<ChainConfig> = {}, native = true): Promise<string> {
+  await start(change);
+  await until('the chain is live', async () => (await health()).state === 'live');
+  const client = createClient({ apiKey: API_KEY, baseUrl: service!.url });
+  const stream = await client.streams.create({
+    webhookUrl: `${sink.url}/hook`,
+    description: '',
+    tag: 'test',
+    chainIds: [CHAIN],
+    includeContractLogs: true,
+    includeNativeTxs: native,
+  });
+  const added = await client.streams.addAddress(stream.id, WATCHED);
+  expect(added.effectiveFrom).toEqual({ [CHAIN]: (await health()).checkpoint! + 1 });
+  return stream.id;
+}
+
+const health = async (): Promise<ChainHealth> => (await sluice.listChains())[0]!;
+
+async function until<T>(
+  what: string,
+  read: () => Promise<T | undefined | false>,
+  timeoutMs = 15_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const value = await read();
+    if (value !== undefined && value !== false) return value;
+    if (Date.now() > deadline) {
+      throw new Error(
+        `${what}: not in time; ${JSON.stringify({ ...(await health()), blocks: [] })}\n${log.join('')}`,
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Until the service stands at the head of the chain. */
+const caughtUp = (): Promise<boolean> =>
+  until('the service reaches the head', async () => {
+    const { blocks } = await health();
+    return blocks[0]?.hash === chain.head.hash;
+  });
+
+async function readDeliveries(): Promise<DeliverySummary[]> {
+  const all: DeliverySummary[] = [];
+  for await (const each of sluice.listDeliveries({ limit: 100 })) all.push(each);
+  return all;
+}
+
+const transferTo = (to: string) => ({
+  transactions: [scripted.transfer({ from: OTHER, to: to as `0x${string}`, value: 5n })],
+});
+const tokenTransfer = () => ({
+  transactions: [
+    scripted.erc20Transfer({ token: TOKEN, from: OTHER, to: WATCHED, value: 7n }),
+    scripted.transfer({ from: OTHER, to: TOKEN, value: 1n }),
+  ],
+});
+
+const concernsUs = (block: ScriptedBlock): boolean =>
+  block.transactions.some(
+    (each) =>
+      each.to?.toLowerCase() === WATCHED ||
+      each.logs.some((one) => one.topics.some((topic) => topic.endsWith(WATCHED.slice(2)))),
+  );
+
+/** Holds the ledger against the canonical chain from this block on. */
+async function expectOracle(from: number): Promise<void> {
+  await caughtUp();
+  const head = Number(chain.head.number);
+  const matching = chain
+    .canonical()
+    .filter((block) => Number(block.number) >= from && concernsUs(block))
+    .map((block) => Number(block.number));
+  const expected = matching
+    .flatMap((number) => [
+      `${number} unconfirmed`,
+      ...(number + CONFIRMATIONS <= head ? [`${number} confirmed`] : []),
+    ])
+    .toSorted();
+  const deliveries = await until('every delivery is sent', async () => {
+    const all = await readDeliveries();
+    return all.every((each) => each.state === 'succeeded' || each.state === 'cancelled') && all;
+  });
+  const details = await Promise.all(deliveries.map((each) => sluice.getDelivery(each.id)));
+  const canonical = new Set<string>(chain.canonical().map((block) => block.hash));
+  const live = details.filter((each) => canonical.has(each.blockHash));
+  expect(live.map((each) => `${each.blockNumber} ${each.phase}`).toSorted()).toEqual(expected);
+  expect(live.every((each) => each.state === 'succeeded')).toBe(true);
+  // Nothing of a removed block was ever confirmed beyond its depth.
+  const gone = details.filter((each) => !canonical.has(each.blockHash));
+  for (const each of gone)
+    expect(each.phase === 'unconfirmed' || each.state === 'succeeded').toBe(true);
+  const seen = new Set(sink.requests.map((request) => request.id));
+  for (const each of live) expect(seen.has(each.id)).toBe(true);
+}
+
+describe('following a chain', () => {
+  test.each(['http', 'ws'] as const)(
+    'delivers each matching block, unconfirmed and confirmed, over %s',
+    async (kind) => {
+      await startWatching({
+        urls: [kind === 'ws' ? chain.wsUrl : chain.url],
+        ...(kind === 'ws' && { pollMs: 5_000 }),
+      });
+      chain.mine(transferTo(WATCHED));
+      chain.mine(tokenTransfer());
+      chain.mine(transferTo(OTHER));
+      chain.mineMany(4);
+      await expectOracle(1);
+      const bodies = sink.requests
+        .filter((request) => request.id !== '')
+        .map(
+          (request) =>
+            JSON.parse(request.body) as {
+              block: { number: string };
+              logs: unknown[];
+              txs: unknown[];
+            },
+        );
+      expect(bodies.find((body) => body.block.number === '2')).toMatchObject({
+        logs: [{ address: TOKEN, logIndex: '0' }],
+        txs: [],
+      });
+    },
+  );
+
+  test('with silent or broken sockets the poll goes on, and heads are pushed again later', async () => {
+    await startWatching({ urls: [chain.wsUrl], pollMs: 50 });
+    chain.trouble({ kind: 'silentHeads' });
+    chain.mine(transferTo(WATCHED));
+    await expectOracle(1);
+    chain.trouble({ kind: 'dropWebSockets', times: 3 });
+    chain.mine(transferTo(WATCHED));
+    await expectOracle(1);
+    chain.heal();
+    chain.mineMany(5);
+    await expectOracle(1);
+  });
+
+  test('a stream of logs alone asks for logs, not for receipts', async () => {
+    await startWatching({}, false);
+    chain.mine(tokenTransfer());
+    await caughtUp();
+    expect(chain.calls['eth_getLogs']).toBe(1);
+    expect(chain.calls['eth_getBlockReceipts'] ?? 0).toBe(0);
+    const [delivery] = await readDeliveries();
+    expect(delivery).toMatchObject({ blockNumber: 1, records: 1 });
+  });
+
+  test('a chain nobody watches is followed by its headers', async () => {
+    await start();
+    chain.mineMany(5);
+    await caughtUp();
+    expect(chain.calls['eth_getLogs'] ?? 0).toBe(0);
+    expect(chain.calls['eth_getBlockReceipts'] ?? 0).toBe(0);
+  });
+
+  test('five hundred blocks mined while it was down are delivered in order, none skipped', async () => {
+    await startWatching();
+    await service!.stop();
+    for (let n = 0; n < 500; n++) chain.mine(n % 25 === 0 ? transferTo(WATCHED) : {});
+    await start();
+    await expectOracle(1);
+    const order = sink.requests
+      .map(
+        (request) =>
+          JSON.parse(request.body) as {
+            confirmed: boolean;
+            streamId: string;
+            block: { number: string };
+          },
+      )
+      .filter((body) => body.streamId !== '' && !body.confirmed)
+      .map((body) => Number(body.block.number));
+    expect(order).toHaveLength(20);
+  }, 60_000);
+
+  test('an address counts from exactly the block its answer names, while blocks come', async () => {
+    const streamId = await startWatching();
+    const client = createClient({ apiKey: API_KEY, baseUrl: service!.url });
+    let mining = true;
+    const miner = (async () => {
+      while (mining) {
+        chain.mine({
+          transactions: [
+            scripted.transfer({ from: OTHER, to: TOKEN, value: 1n }),
+            scripted.transfer({ from: OTHER, to: `0x${'e'.repeat(40)}`, value: 1n }),
+          ],
+        });
+        await new Promise((resolve) => setTimeout(resolve, 3));
+      }
+    })();
+    await until('some blocks', async () => Number(chain.head.number) > 20);
+    const from = (await client.streams.addAddress(streamId, TOKEN)).effectiveFrom![CHAIN]!;
+    await until('more blocks', async () => Number(chain.head.number) > from + 20);
+    const to = (await client.streams.removeAddress(streamId, TOKEN)).effectiveFrom![CHAIN]!;
+    await until('more blocks', async () => Number(chain.head.number) > to + 10);
+    mining = false;
+    await miner;
+    await caughtUp();
+    const numbers = (await readDeliveries())
+      .filter((each) => each.phase === 'unconfirmed')
+      .map((each) => each.blockNumber)
+      .toSorted((a, b) => a - b);
+    expect(numbers).toEqual(Array.from({ length: to - from }, (_, n) => from + n));
+  });
+});
+
+describe('reorgs', () => {
+  test.each([1, 2, 12, 64])(
+    'of depth %i leave exactly the deliveries of the new branch',
+    async (depth) => {
+      await startWatching();
+      for (let n = 0; n < depth + 2; n++)
+        chain.mine(n % 2 === 0 ? transferTo(WATCHED) : tokenTransfer());
+      await caughtUp();
+      chain.fork({
+        depth,
+        blocks: Array.from({ length: depth + 1 }, (_, n) =>
+          n % 3 === 0 ? transferTo(WATCHED) : {},
+        ),
+      });
+      chain.mineMany(CONFIRMATIONS);
+      await expectOracle(1);
+      expect(log.some((line) => line.includes(`removed=${depth}`))).toBe(true);
+    },
+  );
+
+  test('of the same height are noticed without a longer branch', async () => {
+    await startWatching();
+    chain.mine(transferTo(WATCHED));
+    await caughtUp();
+    chain.fork({ depth: 1, blocks: [tokenTransfer()] });
+    await expectOracle(1);
+  });
+
+  test('that flip back (A, B, A) announce nothing twice', async () => {
+    await startWatching();
+    chain.mine();
+    const a = chain.mine(transferTo(WATCHED));
+    await expectOracle(1);
+    chain.fork({ depth: 1, blocks: [tokenTransfer()] });
+    await expectOracle(1);
+    chain.switchTo(a.hash);
+    await caughtUp();
+    chain.mineMany(CONFIRMATIONS);
+    await expectOracle(1);
+    const ids = sink.requests.map((request) => request.id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('that happened while it was down are found at the start', async () => {
+    await startWatching();
+    for (let n = 0; n < 6; n++) chain.mine(transferTo(WATCHED));
+    await expectOracle(1);
+    await service!.stop();
+    chain.fork({ depth: 4, blocks: [{}, transferTo(WATCHED), {}, tokenTransfer(), {}, {}, {}] });
+    await start();
+    await expectOracle(1);
+  });
+
+  test('a head that goes back and comes again changes nothing', async () => {
+    await startWatching();
+    for (let n = 0; n < 5; n++) chain.mine(transferTo(WATCHED));
+    await expectOracle(1);
+    const tip = chain.head.hash;
+    chain.rollBack(3);
+    await until('a few looks at the lower head', async () => (await health()).head === 2);
+    expect((await health()).checkpoint).toBe(5);
+    chain.switchTo(tip);
+    chain.mineMany(CONFIRMATIONS);
+    await expectOracle(1);
+  });
+
+  test('deeper than the window halt the chain and say so; nothing is skipped', async () => {
+    await startWatching();
+    chain.mineMany(300);
+    await caughtUp();
+    chain.fork({ depth: 299, blocks: Array.from({ length: 300 }, () => transferTo(WATCHED)) });
+    const halted = await until('it halts', async () => {
+      const now = await health();
+      return now.state === 'down' && now;
+    });
+    expect(halted.message).toMatch(
+      /reorg reaches below block \d+, the oldest this ledger remembers/,
+    );
+    expect(halted.checkpoint).toBe(300);
+    expect(await readDeliveries()).toEqual([]);
+  }, 60_000);
+
+  test('deeper than the window start a local chain over at its head, and say so', async () => {
+    await startWatching({ resetWhenReplaced: true });
+    chain.mineMany(300);
+    await caughtUp();
+    chain.fork({ depth: 299, blocks: 300 });
+    await caughtUp();
+    const from = Number(chain.head.number) + 1;
+    chain.mine(transferTo(WATCHED));
+    chain.mineMany(CONFIRMATIONS);
+    await expectOracle(from);
+    expect(log.join('')).toContain('starting over at its head');
+  }, 60_000);
+});
+
+describe('a node that lags or lies', () => {
+  const lies: [string, Trouble, boolean][] = [
+    ['withholds the block by hash', { kind: 'withhold' }, true],
+    ['has no receipts yet', { kind: 'nullReceipts' }, true],
+    ['loses a log', { kind: 'missingLog' }, true],
+    ['gives logs of another block', { kind: 'foreignLogs' }, true],
+    ['names a wrong parent', { kind: 'wrongParentHash' }, true],
+    ['loses a log of a log-only stream', { kind: 'missingLog' }, false],
+    ['answers with no logs though the bloom has some', { kind: 'emptyLogs' }, false],
+    ['lags behind its own head', { kind: 'lag', blocks: 1 }, false],
+    ['limits the rate', { kind: 'rateLimit', retryAfterSeconds: 1 }, true],
+    ['answers errors', { kind: 'error' }, true],
+    ['answers half a JSON', { kind: 'malformedJson' }, true],
+    ['sits behind a broken proxy', { kind: 'httpError', status: 502 }, true],
+  ];
+  test.each(lies)(
+    '%s: nothing is delivered from it, and all is after',
+    async (_, trouble, native) => {
+      await startWatching({}, native);
+      chain.trouble(trouble);
+      chain.mine(tokenTransfer());
+      await until('it is called an outage', async () => (await health()).state === 'down');
+      expect(await readDeliveries()).toEqual([]);
+      expect((await health()).checkpoint).toBe(0);
+      expect((await health()).message).not.toBe('');
+      chain.heal();
+      chain.mineMany(CONFIRMATIONS);
+      await expectOracle(1);
+      await until('it is live again', async () => (await health()).state === 'live');
+    },
+  );
+
+  test('of another chain is refused by name', async () => {
+    chain.trouble({ kind: 'wrongChainId', chainId: 5 });
+    await start();
+    const down = await until('it is down', async () => {
+      const now = await health();
+      return now.state === 'down' && now;
+    });
+    expect(down.message).toMatch(/serves chain 0x5, not 0x7a69: correct --chain/);
+    chain.heal();
+    await until('it recovers by itself', async () => (await health()).state === 'live');
+  });
+
+  test('that gives receipts only one by one is read so', async () => {
+    chain.trouble({
+      kind: 'error',
+      code: -32601,
+      message: 'the method eth_getBlockReceipts does not exist',
+      methods: ['eth_getBlockReceipts'],
+    });
+    await startWatching();
+    chain.mine(tokenTransfer());
+    chain.mineMany(CONFIRMATIONS);
+    await expectOracle(1);
+    expect(chain.calls['eth_getTransactionReceipt']).toBeGreaterThan(0);
+  });
+
+  test('is left for the next provider', async () => {
+    const same = createScriptedChain();
+    const bad = await startScriptedChain({ chain: same });
+    const good = await startScriptedChain({ chain: same });
+    bad.trouble({ kind: 'httpError', status: 503 });
+    await start({ urls: [bad.url, good.url] });
+    same.mineMany(3);
+    await until('it follows the good one', async () => (await health()).checkpoint === 3);
+    await service!.stop();
+    service = undefined;
+    await bad.stop();
+    await good.stop();
+  });
+});

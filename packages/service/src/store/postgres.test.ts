@@ -1,0 +1,87 @@
+import { type Postgres, startPostgres } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPostgresStore } from './postgres.ts';
+import { testStore } from './store.suite.ts';
+
+let postgres: Postgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres.stop());
+
+describe('PostgreSQL store', () => {
+  testStore(() => openPostgresStore(postgres.url));
+
+  test('survives the loss of its server: the next call after the restart works', async () => {
+    const store = await openPostgresStore(postgres.url);
+    await store.saveSetting('before', 'kept');
+    await postgres.kill();
+    await expect(store.readSetting('before')).rejects.toThrow(/connect|terminat|ECONN/i);
+    await postgres.restart();
+    expect(await store.readSetting('before')).toBe('kept');
+    await store.close();
+  });
+
+  test('two claimers never take the same delivery', async () => {
+    const one = await openPostgresStore(postgres.url);
+    const two = await openPostgresStore(postgres.url);
+    const chain = '0xabcdef';
+    const stream = await one.createStream({
+      tag: 't',
+      description: '',
+      webhookUrl: 'http://127.0.0.1:1/',
+      chainIds: [chain],
+      options: {
+        topic0: null,
+        allAddresses: false,
+        includeNativeTxs: true,
+        includeContractLogs: false,
+        includeInternalTxs: false,
+        includeAllTxLogs: false,
+        getNativeBalances: null,
+        abi: null,
+        advancedOptions: null,
+        demo: false,
+        triggers: null,
+        filterPossibleSpamAddresses: false,
+      },
+    });
+    const header = (number: number) => ({
+      number,
+      hash: `h${number}`,
+      parentHash: `h${number - 1}`,
+      timestamp: number,
+    });
+    await one.startChain(chain, header(0), 'genesis');
+    const { revision } = await one.readRules(Number.MAX_SAFE_INTEGER);
+    for (let number = 1; number <= 100; number++) {
+      await one.commitBlock({
+        chain,
+        block: header(number),
+        ruleRevision: revision,
+        confirmations: 1_000_000,
+        matches: [
+          { streamId: stream.id, tag: 't', records: 1, bodyHead: ',"retries":', bodyTail: '}' },
+        ],
+      });
+    }
+    const claims = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        (n % 2 === 0 ? one : two).claimDeliveries({
+          limit: 7,
+          perStream: 1000,
+          inFlight: {},
+          leaseMs: 40_000,
+        }),
+      ),
+    );
+    const ids = claims
+      .flat()
+      .filter((claimed) => claimed.streamId === stream.id)
+      .map((claimed) => claimed.id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.length).toBeGreaterThan(50);
+    await one.close();
+    await two.close();
+  });
+});
