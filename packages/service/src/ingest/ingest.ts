@@ -132,7 +132,7 @@ export function createIngest(
   };
 
   const startAt = async (block: BlockHeader, genesisHash: string): Promise<void> => {
-    await store.startChain(chain, block, genesisHash);
+    listener.onDeliveries(await store.startChain(chain, block, genesisHash));
     window = [{ ...block, matches: 0 }];
   };
 

@@ -317,6 +317,28 @@ export function testStore(open: () => Promise<Store>): void {
       ).toEqual(['101 unconfirmed succeeded', '102 unconfirmed cancelled']);
     });
 
+    test('of a chain that is started over are neither confirmed nor sent for the first time', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [matchOf(id)]);
+      const [sent] = await claimOf(id);
+      await store.completeDeliveries([outcomeOf(sent!)]);
+      await chain.commit(chain.next(), [matchOf(id)]);
+      const fresh: BlockHeader = { number: 50, hash: hashOf(), parentHash: hashOf(), timestamp: 1 };
+      expect(await store.startChain(chain.chain, fresh, hashOf())).toMatchObject([
+        { blockNumber: 102, state: 'cancelled' },
+      ]);
+      let block = fresh;
+      for (let n = 0; n < 60; n++) {
+        block = chain.next(block);
+        await chain.commit(block, []);
+      }
+      expect((await store.readCheckpoint(chain.chain))?.number).toBe(110);
+      expect(
+        (await deliveriesOf(id)).map((each) => `${each.phase} ${each.state}`).toSorted(),
+      ).toEqual(['unconfirmed cancelled', 'unconfirmed succeeded']);
+    });
+
     test('come back (A, B, A): the cancelled delivery is due again, nothing is announced twice', async () => {
       const chain = await startChain();
       const { id } = await store.createStream(draft([chain.chain]));

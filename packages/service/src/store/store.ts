@@ -222,8 +222,11 @@ export interface Writes {
     addresses: readonly string[],
   ): Promise<EffectiveFrom | { missing: string } | undefined>;
 
-  /** Sets a chain's first checkpoint, or its checkpoint after a reset. */
-  startChain(chain: string, block: BlockHeader, genesisHash: string): Promise<void>;
+  /**
+   * Sets a chain's first checkpoint, or its checkpoint after a reset: what was not confirmed then
+   * never is, and what was not sent is cancelled. Answers with the cancelled ones.
+   */
+  startChain(chain: string, block: BlockHeader, genesisHash: string): Promise<DeliverySummary[]>;
   /** Checkpoint, matches and deliveries of one block, or none of them. */
   commitBlock(commit: BlockCommit): Promise<CommitOutcome>;
   /**

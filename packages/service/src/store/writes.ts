@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Kysely, type Selectable, type Transaction, sql } from 'kysely';
+import {
+  type Expression,
+  type Kysely,
+  type Selectable,
+  type SqlBool,
+  type Transaction,
+  sql,
+} from 'kysely';
 import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
 import type { MatchState, StatMetric, Tables } from './tables.ts';
 import type { Engine } from './engine.ts';
@@ -166,6 +173,28 @@ export function createWrites(db: Kysely<Tables>, engine: Engine): Writes {
     return rows.map(toDeliverySummary);
   };
 
+  /** The blocks of these matches left the chain: nothing of them is confirmed, or sent for the first time. */
+  const orphanMatches = async (
+    trx: Db,
+    which: Expression<SqlBool>,
+    now: number,
+  ): Promise<DeliverySummary[]> => {
+    const cancelled = await trx
+      .updateTable('delivery')
+      .set({ state: 'cancelled', updated_at: now })
+      .where('match_id', 'in', trx.selectFrom('match').select('id').where(which))
+      .where('state', '=', 'pending')
+      .where('claims', '=', 0)
+      .returning(deliveryColumns)
+      .execute();
+    await trx
+      .updateTable('match')
+      .set({ state: 'orphaned' satisfies MatchState })
+      .where(which)
+      .execute();
+    return cancelled.map(toDeliverySummary);
+  };
+
   const confirmMatches = async (
     trx: Db,
     chain: string,
@@ -301,7 +330,7 @@ export function createWrites(db: Kysely<Tables>, engine: Engine): Writes {
     },
 
     async startChain(chain, block, genesisHash) {
-      await db.transaction().execute(async (trx) => {
+      return db.transaction().execute(async (trx) => {
         const now = await readNow(trx);
         const values = {
           number: block.number,
@@ -326,6 +355,7 @@ export function createWrites(db: Kysely<Tables>, engine: Engine): Writes {
             matches: 0,
           })
           .execute();
+        return orphanMatches(trx, sql<SqlBool>`chain = ${chain} and state = 'frozen'`, now);
       });
     },
 
@@ -412,26 +442,11 @@ export function createWrites(db: Kysely<Tables>, engine: Engine): Writes {
           .where('chain', '=', chain)
           .where('number', '>', ancestor.number)
           .execute();
-        const orphaned = trx
-          .selectFrom('match')
-          .select('id')
-          .where('chain', '=', chain)
-          .where('block_number', '>', ancestor.number);
-        const cancelled = await trx
-          .updateTable('delivery')
-          .set({ state: 'cancelled', updated_at: now })
-          .where('match_id', 'in', orphaned)
-          .where('state', '=', 'pending')
-          .where('claims', '=', 0)
-          .returning(deliveryColumns)
-          .execute();
-        await trx
-          .updateTable('match')
-          .set({ state: 'orphaned' satisfies MatchState })
-          .where('chain', '=', chain)
-          .where('block_number', '>', ancestor.number)
-          .execute();
-        return cancelled.map(toDeliverySummary);
+        return orphanMatches(
+          trx,
+          sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,
+          now,
+        );
       });
     },
 
