@@ -12,7 +12,12 @@ export default defineConfig({
     projects: [
       {
         ...source,
-        test: { name: 'unit', include: ['packages/*/src/**/*.test.ts'], testTimeout: 20_000, hookTimeout: 60_000 },
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts'],
+          testTimeout: 20_000,
+          hookTimeout: 60_000,
+        },
       },
       {
         ...source,
@@ -20,6 +25,17 @@ export default defineConfig({
           name: 'story',
           include: ['test/story/**/*.test.ts'],
           testTimeout: 180_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'conformance',
+          include: ['test/conformance/**/*.test.ts'],
+          globalSetup: 'test/conformance/setup.ts',
+          testTimeout: 60_000,
           hookTimeout: 120_000,
           fileParallelism: false,
         },

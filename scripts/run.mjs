@@ -1,6 +1,6 @@
 /**
  * `npm start` and `npm test`: set up what is missing, then hand over to the real program on the
- * pinned Node, passing signals on and its exit code back.
+ * pinned Node, passing signals on and its exit code back. `build` sets up and no more.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -22,7 +22,7 @@ try {
   ensureConsole(node);
   if (task === 'start') {
     handOver(node, ['-C', '@sluice/source', 'packages/cli/src/main.ts', 'dev', ...args]);
-  } else {
+  } else if (task === 'test') {
     ensurePostgres();
     const CHROMIUM_BIN = ensureChromium();
     handOver(node, ['node_modules/vitest/vitest.mjs', 'run', ...args], { CHROMIUM_BIN });

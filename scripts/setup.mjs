@@ -85,7 +85,8 @@ export function ensureConsole(node) {
     {
       cwd: at('packages', 'console'),
       stdio: ['ignore', 'inherit', 'inherit'],
-      env: environment(),
+      // A test runner's NODE_ENV would bundle React's development build.
+      env: environment({ NODE_ENV: 'production' }),
     },
   );
   if (result.status !== 0) throw new SetupError('the console did not build, see above.');

@@ -18,15 +18,19 @@ export const API_KEY = 'test-key-0123456789abcdef';
 export const SECRET = 'test-streams-secret';
 
 const COMMAND =
-  `-C @sluice/source packages/cli/src/main.ts serve --port 0 --api-key ${API_KEY} --secret ${SECRET} --allow-private-endpoints`.split(
+  `-C @sluice/source packages/cli/src/main.ts serve --port 0 --api-key ${API_KEY} --secret ${SECRET}`.split(
     ' ',
   );
 const root = fileURLToPath(new URL('..', import.meta.url));
 const START_MS = 20_000;
 
 /** Starts it on a free port and resolves when it says where it listens. */
-export async function serve(args: readonly string[]): Promise<Served> {
-  const child = spawn(process.execPath, [...COMMAND, ...args], {
+export async function serve(
+  args: readonly string[],
+  { allowPrivateEndpoints = true }: { allowPrivateEndpoints?: boolean } = {},
+): Promise<Served> {
+  const flags = allowPrivateEndpoints ? ['--allow-private-endpoints'] : [];
+  const child = spawn(process.execPath, [...COMMAND, ...flags, ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -35,15 +35,7 @@ const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 export const CONFIRMATIONS = 2;
 
 export async function startWorld(): Promise<World> {
-  await promisify(execFile)(
-    process.execPath,
-    ['node_modules/vite/bin/vite.js', 'build', 'packages/console', '--logLevel', 'error'],
-    {
-      cwd: REPOSITORY,
-      // Vitest's own NODE_ENV would bundle React's development build.
-      env: { ...process.env, NODE_ENV: 'production' },
-    },
-  );
+  await promisify(execFile)(process.execPath, ['scripts/run.mjs', 'build'], { cwd: REPOSITORY });
 
   let status = 200;
   const receiver = createServer((request, response) => {

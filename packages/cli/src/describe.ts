@@ -45,7 +45,7 @@ function describeTransaction({ txs }: EvmWebhook): string {
 export const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
 
 /** A whole amount in its unit, without trailing zeros: 1500000 with 6 decimals is `1.5`. */
-export function toUnits(amount: bigint, decimals: number): string {
+function toUnits(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
   const rest = digits.slice(digits.length - decimals).replace(/0+$/, '');

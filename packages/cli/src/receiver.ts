@@ -2,7 +2,8 @@
  * The sample receiver of `sluice dev`: what a user's own endpoint would do. It verifies each webhook,
  * decodes its logs, and tells of it in one line.
  */
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type EvmWebhook, decodeLogs, verifySignature } from '@sluice/kit';
 
@@ -14,16 +15,23 @@ export interface Received {
 }
 
 export interface Receiver {
+  readonly port: number;
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Listens on a free loopback port. A webhook whose signature does not match is answered with 401. */
+/**
+ * Listens on this loopback port, or on any free one where it is taken. A webhook whose signature does
+ * not match is answered with 401.
+ */
 export async function startReceiver({
+  port,
   secret,
   onWebhook,
   onRefused,
 }: {
+  /** 0 for any. */
+  port: number;
   secret: string;
   onWebhook(received: Received): void;
   onRefused(why: string): void;
@@ -55,13 +63,20 @@ export async function startReceiver({
       }
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await listen(server, port).catch(() => listen(server, 0));
+  const { port: found } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhook`,
+    port: found,
+    url: `http://127.0.0.1:${found}/webhook`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
+}
+
+function listen(server: Server, port: number): Promise<unknown> {
+  server.listen(port, '127.0.0.1');
+  return once(server, 'listening');
 }

@@ -19,9 +19,12 @@ import { connect } from './request.ts';
 import type { Call, CallOptions, Connection, ConnectionOptions } from './request.ts';
 import type { Abi } from 'abitype';
 
-export interface ClientOptions extends ConnectionOptions {
-  /** Sent as `x-api-key`. Visible ASCII characters, no spaces. */
-  apiKey: string;
+export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {
+  /**
+   * Sent as `x-api-key`. Visible ASCII characters, no spaces. Null in a page of the service's own
+   * origin, where the session's cookie speaks instead.
+   */
+  apiKey: string | null;
 }
 
 /** A stream as a service answers it. What the hosted service may leave out is optional. */
@@ -114,7 +117,10 @@ export function createClient(options: ClientOptions): Client {
   if (options.apiKey === undefined) {
     throw new SluiceError('invalid_argument', 'apiKey is required');
   }
-  return { streams: createStreams(connect(options)) };
+  const { apiKey, ...rest } = options;
+  const connection =
+    apiKey === null ? connect(rest, { credentials: 'same-origin' }) : connect({ ...rest, apiKey });
+  return { streams: createStreams(connection) };
 }
 
 function createStreams(connection: Connection): StreamsClient {

@@ -6,15 +6,20 @@ export interface ServerEvent {
   data: string;
 }
 
-/** Bytes of the stream in, events out; comments and events without data are passed over. */
+/**
+ * Bytes of the stream in, events out; comments and events without data are passed over.
+ * @param onId told of an id that came without data: the place to resume from all the same.
+ */
 export async function* readEventStream(
   chunks: AsyncIterable<Uint8Array>,
+  onId: (id: string) => void = () => {},
 ): AsyncGenerator<ServerEvent, undefined> {
   let id = '';
   let data: string[] = [];
   for await (const line of readLines(chunks)) {
     if (line === '') {
       if (data.length > 0) yield { id, data: data.join('\n') };
+      else if (id !== '') onId(id);
       data = [];
       continue;
     }

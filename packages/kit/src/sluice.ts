@@ -180,7 +180,8 @@ async function* readLiveEvents(
       onState?.({ state: 'connecting' });
       let problem: SluiceError;
       try {
-        for await (const received of readOnce(connection, lastId, signal, onState)) {
+        const onId = (id: string): void => void (lastId = id);
+        for await (const received of readOnce(connection, { lastId, onId, signal, onState })) {
           failures = 0;
           lastId = received.id || lastId;
           yield received;
@@ -214,23 +215,29 @@ const mayReconnect = ({ code }: SluiceError): boolean =>
 /** One connection, until it ends or breaks. */
 async function* readOnce(
   connection: Connection,
-  lastEventId: string | undefined,
-  signal: AbortSignal | undefined,
-  onState: LiveEventsOptions['onState'],
+  {
+    lastId,
+    onId,
+    signal,
+    onState,
+  }: Pick<LiveEventsOptions, 'signal' | 'onState'> & {
+    lastId: string | undefined;
+    onId(id: string): void;
+  },
 ): AsyncGenerator<ReceivedEvent, undefined> {
   const own = new AbortController();
   const onAbort = () => own.abort(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
   try {
     const headers: Record<string, string> = { accept: 'text/event-stream' };
-    if (lastEventId) headers['last-event-id'] = lastEventId;
+    if (lastId) headers['last-event-id'] = lastId;
     const options = { signal: own.signal, headers };
     const response = await connection.open({ route: SLUICE_ROUTES.liveEvents }, options);
     if (!response.headers.get('content-type')?.includes('text/event-stream') || !response.body) {
       throw new SluiceError('invalid_answer', 'The answer is no event stream');
     }
     onState?.({ state: 'live' });
-    for await (const { id, data } of readEventStream(readChunks(response.body))) {
+    for await (const { id, data } of readEventStream(readChunks(response.body), onId)) {
       yield { id, event: parseEvent(data) };
     }
   } finally {

@@ -110,7 +110,7 @@ export function parseAptos(texts: readonly string[]): ServiceConfig['aptos'] {
   });
 }
 
-export const API_KEY_MIN_LENGTH = 16;
+const API_KEY_MIN_LENGTH = 16;
 
 /** Throws a {@link ConfigError} for the first setting that cannot be used. */
 export function checkConfig(config: ServiceConfig): void {

@@ -43,31 +43,15 @@ export async function dev(options: ServiceOptions & { fresh?: boolean }): Promis
     statePath: join(folder, 'chain.json'),
     onNotice: notice,
   });
-  const apiKey = options.apiKey ?? keepKey(join(folder, 'api-key'));
-  const config: ServiceConfig = {
-    ...toServiceConfig(options),
-    apiKey,
-    allowPrivateEndpoints: true,
-  };
-  config.chains.push({
-    id: `0x${anvil.chainId.toString(16)}`,
-    urls: [anvil.wsUrl],
-    confirmations: CONFIRMATIONS,
-    pollMs: 1_000,
-    resetWhenReplaced: true,
-  });
+  const apiKey = options.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
+  const secret = options.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
 
-  let service: Service;
-  try {
-    service = await startOnFreePort(config, notice);
-  } catch (error) {
-    await anvil.stop();
-    throw error;
-  }
-  const contracts = await deployContracts(anvil);
-  const tokens = new Map<string, KnownToken>([[contracts.erc20, { symbol: 'SLD', decimals: 6 }]]);
+  // The receiver is there first, on the port it had: what waited since the last run finds it.
+  const tokens = new Map<string, KnownToken>();
+  const portFile = join(folder, 'receiver-port');
   const receiver = await startReceiver({
-    secret: service.secret,
+    port: Number(keep(portFile, () => '0')),
+    secret,
     onWebhook(received) {
       const { webhook, id } = received;
       const phase = webhook.confirmed ? 'confirmed  ' : 'unconfirmed';
@@ -78,6 +62,31 @@ export async function dev(options: ServiceOptions & { fresh?: boolean }): Promis
     },
     onRefused: (why) => notice(`refused a webhook: ${why}`),
   });
+  writeFileSync(portFile, String(receiver.port));
+
+  const config: ServiceConfig = {
+    ...toServiceConfig(options),
+    apiKey,
+    secret,
+    allowPrivateEndpoints: true,
+  };
+  config.chains.push({
+    id: `0x${anvil.chainId.toString(16)}`,
+    urls: [anvil.wsUrl],
+    confirmations: CONFIRMATIONS,
+    pollMs: 1_000,
+    resetWhenReplaced: true,
+  });
+  let service: Service;
+  try {
+    service = await startOnFreePort(config, notice);
+  } catch (error) {
+    await receiver.close();
+    await anvil.stop();
+    throw error;
+  }
+  const contracts = await deployContracts(anvil);
+  tokens.set(contracts.erc20, { symbol: 'SLD', decimals: 6 });
 
   printStart({ service, anvil, apiKey, receiver, folder, readyMs: performance.now() - started });
   await createDemoStream({ service, apiKey, receiver, contracts, chainId: anvil.chainId });
@@ -92,13 +101,15 @@ export async function dev(options: ServiceOptions & { fresh?: boolean }): Promis
   process.exit(EXIT.success);
 }
 
-/** The key of a data folder: made once, so that links into the console stay good. */
-function keepKey(path: string): string {
+/** What this file of the data folder says, made once: keys and links stay good across starts. */
+function keep(path: string, make: () => string): string {
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();
-  const key = `sluice_dev_${randomBytes(16).toString('hex')}`;
-  writeFileSync(path, `${key}\n`, { mode: 0o600 });
-  return key;
+  const text = make();
+  writeFileSync(path, `${text}\n`, { mode: 0o600 });
+  return text;
 }
+
+const newKey = (prefix: string): string => prefix + randomBytes(16).toString('hex');
 
 /** Only what needs attention reaches the terminal: the webhooks are what one is here to see. */
 async function startOnFreePort(

@@ -64,16 +64,20 @@ const abiItem: z.ZodType<AbiItem> = z
     },
   );
 
-const webhookUrl = z
-  .string()
-  .max(2048, { error: 'should be at most 2048 characters' })
-  .refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), {
-    error: 'should be an absolute http:// or https:// URL',
-  });
+/** Text of a bounded length. PostgreSQL cannot hold a NUL in it. */
+const text = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength, { error: `should be at most ${maxLength} characters` })
+    .refine((it) => !it.includes('\0'), { error: 'should not contain a NUL character' });
+
+const webhookUrl = text(2048).refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), {
+  error: 'should be an absolute http:// or https:// URL',
+});
 
 const chainIds = z
   .array(
-    z.union([z.string(), z.number()]).transform((value, context) => {
+    z.unknown().transform((value, context) => {
       const id = toChainId(value);
       if (id !== undefined) return id;
       context.addIssue({
@@ -122,8 +126,8 @@ const trigger: z.ZodType<StreamTrigger> = z.strictObject({
 
 const streamFields = {
   webhookUrl,
-  description: z.string().max(4096, { error: 'should be at most 4096 characters' }),
-  tag: z.string().max(256, { error: 'should be at most 256 characters' }).optional(),
+  description: text(4096),
+  tag: text(256).optional(),
   chainIds,
   topic0: topic0.nullish(),
   allAddresses: z.boolean().optional(),
@@ -164,32 +168,39 @@ const evmAddress = z.string().transform((text, context) => {
 });
 
 export const evmAddressesSchema: z.ZodType<AddressesBody> = z.strictObject({
-  address: z.union([evmAddress, z.array(evmAddress).min(1)], {
-    error: 'should be an address or an array of addresses',
-  }),
+  address: z.union(
+    [evmAddress, z.array(evmAddress).min(1, { error: 'should name at least one address' })],
+    {
+      error: 'should be an address or an array of addresses',
+    },
+  ),
 });
 
+const limitError = { error: `should be a whole number from 1 to ${PAGE_LIMIT}` };
 const limit = z.coerce
-  .number({ error: `should be a whole number from 1 to ${PAGE_LIMIT}` })
-  .int({ error: `should be a whole number from 1 to ${PAGE_LIMIT}` })
-  .min(1, { error: `should be a whole number from 1 to ${PAGE_LIMIT}` })
-  .max(PAGE_LIMIT, { error: `should be a whole number from 1 to ${PAGE_LIMIT}` })
+  .number(limitError)
+  .refine((it) => Number.isInteger(it) && it >= 1 && it <= PAGE_LIMIT, limitError)
   .default(PAGE_LIMIT);
+
+const cursor = z
+  .string()
+  .max(1024, { error: 'should be the cursor of an earlier answer, unchanged' })
+  .optional();
 
 export const listQuerySchema = z.strictObject({
   limit,
-  cursor: z.string().max(1024).optional(),
+  cursor,
 });
 
 export const listStreamsQuerySchema = z.strictObject({
   limit,
-  cursor: z.string().max(1024).optional(),
+  cursor,
   status: z.enum(['active', 'paused', 'error', 'terminated']).optional(),
 });
 
 export const listDeliveriesQuerySchema = z.strictObject({
   limit,
-  cursor: z.string().max(1024).optional(),
-  streamId: z.uuid().optional(),
+  cursor,
+  streamId: z.uuid({ error: 'should be a stream id, a UUID' }).optional(),
   state: z.enum(['pending', 'leased', 'succeeded', 'failed', 'cancelled']).optional(),
 });

@@ -1,5 +1,4 @@
 /** Errors as the contract words them: a status, a message, and details by field (section 1.4). */
-import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ErrorBody } from '@sluice/kit/contract';
 import type * as z from 'zod';
@@ -60,7 +59,10 @@ function wordIssue(issue: z.core.$ZodIssue, input: unknown): string {
   if (issue.code === 'invalid_type' && valueAt(input, issue.path) === undefined) {
     return `is required and should be ${article(issue.expected)}`;
   }
-  if (issue.code === 'invalid_type') return `should be ${article(issue.expected)}`;
+  // A schema's own words say more than the type, where it has any.
+  if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
+    return `should be ${article(issue.expected)}`;
+  }
   if (issue.code === 'invalid_value')
     return `should be one of ${issue.values.map(String).join(', ')}`;
   return issue.message;
@@ -80,16 +82,4 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 function echo(value: unknown): unknown {
   const text = JSON.stringify(value);
   return text !== undefined && text.length > ECHO_LIMIT ? `${text.slice(0, ECHO_LIMIT)}…` : value;
-}
-
-/** The body as JSON; an empty one is `{}`, as the official client sends it. */
-export async function readJson(context: Context): Promise<unknown> {
-  const text = await context.req.text();
-  if (text.trim() === '') return {};
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new HttpError(400, `The request body is not valid JSON: ${why.slice(0, ECHO_LIMIT)}`);
-  }
 }

@@ -1,7 +1,6 @@
 /** Every route of the service, and what holds for all of them: limits, hosts, keys, errors. */
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
-import { bodyLimit } from 'hono/body-limit';
 import {
   type ChainHealth,
   type ErrorBody,
@@ -14,6 +13,7 @@ import type { Log } from '../observe.ts';
 import type { Store } from '../store/store.ts';
 import type { Auth } from './auth.ts';
 import { HttpError } from './answers.ts';
+import { takeBody } from './body.ts';
 import { createConsoleHandler } from './console.ts';
 import { createSluiceHandlers } from './handlers/sluice.ts';
 import { type StreamHandlerNeeds, createStreamHandlers } from './handlers/streams.ts';
@@ -60,30 +60,20 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     return next();
   });
 
-  const limit = (maxBytes: number) =>
-    bodyLimit({
-      maxSize: maxBytes,
-      onError: (context) =>
-        fail(
-          context,
-          new HttpError(
-            413,
-            `The request body is over ${maxBytes / MIB} MiB, the limit of this route`,
-          ),
-        ),
-    });
-
+  const routes: { method: string; path: RegExp }[] = [{ method: 'GET', path: /^\/(health)?$/ }];
   const register = (
     { method, path }: Route,
     handler: (context: Context) => Response | Promise<Response>,
-    { open = false, maxBytes = BODY_LIMIT_BYTES } = {},
+    { open = false, maxBodyBytes = BODY_LIMIT_BYTES } = {},
   ): void => {
     // The key comes before the body: a stranger's megabytes are not read.
-    const admit = (context: Context, next: () => Promise<void>): Promise<void> => {
+    const admit = async (context: Context, next: () => Promise<void>): Promise<void> => {
       if (!open) needs.auth.require(context);
-      return next();
+      await takeBody(context, maxBodyBytes);
+      await next();
     };
-    app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), admit, limit(maxBytes), handler);
+    app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), admit, handler);
+    routes.push({ method, path: toPathPattern(path) });
   };
 
   const compatible: Record<RouteName, (context: Context) => Promise<Response>> = {
@@ -98,8 +88,8 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     removeEvmAddresses: streams.removeAddresses,
   };
   for (const name of Object.keys(compatible) as RouteName[]) {
-    const maxBytes = name.endsWith('Addresses') ? ADDRESS_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES;
-    register(ROUTES[name], compatible[name], { maxBytes });
+    const maxBodyBytes = name.endsWith('Addresses') ? ADDRESS_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES;
+    register(ROUTES[name], compatible[name], { maxBodyBytes });
   }
 
   register(SLUICE_ROUTES.createSession, sluice.createSession, { open: true });
@@ -138,9 +128,17 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
         }),
   );
 
-  app.notFound((context) =>
-    fail(context, new HttpError(404, `No route ${context.req.method} ${context.req.path}`)),
-  );
+  app.notFound((context) => {
+    const { method, path } = context.req;
+    const methods = routes.filter((route) => route.path.test(path)).map((route) => route.method);
+    if (methods.length === 0)
+      return fail(context, new HttpError(404, `No route ${method} ${path}`));
+    context.header('allow', methods.join(', '));
+    return fail(
+      context,
+      new HttpError(405, `${method} is not a method of ${path}: use ${methods.join(' or ')}`),
+    );
+  });
   app.onError((error, context) => {
     if (error instanceof HttpError) return fail(context, error);
     const requestId = context.get('requestId');
@@ -159,3 +157,6 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
 
   return app;
 }
+
+const toPathPattern = (path: string): RegExp =>
+  new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);

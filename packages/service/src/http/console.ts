@@ -17,14 +17,15 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 const SECURITY_HEADERS = {
   'content-security-policy': [
-    "default-src 'self'",
+    "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' data:",
+    "img-src 'self'",
+    "font-src 'self'",
     "connect-src 'self'",
-    "frame-ancestors 'none'",
     "base-uri 'none'",
     "form-action 'self'",
+    "frame-ancestors 'none'",
   ].join('; '),
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',

@@ -3,7 +3,8 @@ import * as z from 'zod';
 import type { ListPosition } from '../store/store.ts';
 import { validationFailed } from './answers.ts';
 
-const position = z.tuple([z.number(), z.string()]);
+/** A time and an id, or 0 and an address. */
+const position = z.tuple([z.int().nonnegative(), z.string().regex(/^[\w-]+$/)]);
 
 export const toCursor = ({ at, id }: ListPosition): string =>
   Buffer.from(JSON.stringify([at, id])).toString('base64url');

@@ -98,9 +98,7 @@ export function createIngest(
     head,
     checkpoint: tip()?.number ?? null,
     confirmations,
-    blocks: window
-      .slice(0, TAPE_BLOCKS)
-      .map(({ number, hash, timestamp, matches }) => ({ number, hash, timestamp, matches })),
+    blocks: window.slice(0, TAPE_BLOCKS).map(toChainBlock),
   });
 
   const setState = (next: ChainHealth['state'], why = ''): void => {
@@ -272,10 +270,10 @@ export function createIngest(
         window = await store.readWindow(chain, windowLimit);
         return;
       }
-      const { number, hash, timestamp } = header;
-      window.unshift({ ...header, matches: matches.length });
+      const committed = { ...header, matches: matches.length };
+      window.unshift(committed);
       window.length = Math.min(window.length, windowLimit);
-      listener.onBlock(chain, { number, hash, timestamp, matches: matches.length }, head ?? number);
+      listener.onBlock(chain, toChainBlock(committed), head ?? header.number);
       if (result.deliveries.length > 0) listener.onDeliveries(result.deliveries);
       return;
     }
@@ -351,6 +349,19 @@ interface Fetched {
 
 const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
   (had.logs || had.transactions || !wanted.logs) && (had.transactions || !wanted.transactions);
+
+/** A chain counts seconds, our own routes milliseconds. */
+const toChainBlock = ({
+  number,
+  hash,
+  timestamp,
+  matches,
+}: BlockHeader & { matches: number }): ChainBlock => ({
+  number,
+  hash,
+  timestamp: timestamp * 1000,
+  matches,
+});
 
 /** The chain cannot go on by itself: what an operator must decide. */
 class HaltError extends Error {

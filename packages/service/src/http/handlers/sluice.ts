@@ -9,12 +9,13 @@ import {
 } from '@sluice/kit/contract';
 import type { Store, StreamRecord } from '../../store/store.ts';
 import type { Auth } from '../auth.ts';
-import { check, notFound, readJson } from '../answers.ts';
+import { check, notFound } from '../answers.ts';
+import { readJson } from '../body.ts';
 import type { Live } from '../live.ts';
 import { fromCursor, toCursor } from '../pages.ts';
 
 export interface SluiceHandlers {
-  createSession(context: Context): Promise<Response>;
+  createSession(context: Context): Response;
   deleteSession(context: Context): Response;
   listStreamSummaries(context: Context): Promise<Response>;
   listDeliveries(context: Context): Promise<Response>;
@@ -49,8 +50,8 @@ export function createSluiceHandlers({
   };
 
   return {
-    async createSession(context) {
-      const { apiKey } = check(signInSchema, 'requestBody', await readJson(context));
+    createSession(context) {
+      const { apiKey } = check(signInSchema, 'requestBody', readJson(context));
       auth.signIn(context, apiKey);
       return context.body(null, 204);
     },

@@ -17,7 +17,8 @@ import {
   updateEvmStreamSchema,
 } from '@sluice/kit/contract';
 import type { Store, StreamDraft, StreamOptions, StreamRecord } from '../../store/store.ts';
-import { HttpError, check, notFound, readJson, validationFailed } from '../answers.ts';
+import { HttpError, check, notFound, validationFailed } from '../answers.ts';
+import { readJson } from '../body.ts';
 import { fromCursor, lastPage, toCursor } from '../pages.ts';
 
 export interface StreamHandlers {
@@ -115,8 +116,8 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
     });
   };
 
-  const readAddresses = async (context: Context) => {
-    const body = await readJson(context);
+  const readAddresses = (context: Context) => {
+    const body = readJson(context);
     const result = evmAddressesSchema.safeParse(body);
     if (result.success) return { sent: body as { address: string | string[] }, ...result.data };
     const bad = firstBadAddress(body);
@@ -145,7 +146,7 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
     },
 
     async create(context) {
-      const body = await readJson(context);
+      const body = readJson(context);
       const wanted = check(createEvmStreamSchema, 'requestBody', body);
       const options = toOptions(wanted, DEFAULT_OPTIONS);
       refuseContradictions(options, body);
@@ -167,7 +168,7 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
 
     async update(context) {
       const before = await find(context);
-      const body = await readJson(context);
+      const body = readJson(context);
       const wanted = check(updateEvmStreamSchema, 'requestBody', body);
       const options = toOptions(wanted, before.options);
       refuseContradictions(options, body);
@@ -194,7 +195,7 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
 
     async setStatus(context) {
       const before = await find(context);
-      const { status } = check(streamStatusSchema, 'requestBody', await readJson(context));
+      const { status } = check(streamStatusSchema, 'requestBody', readJson(context));
       if (status === 'active' && before.status !== 'active') await tryWebhook(before.webhookUrl);
       const record = await store.setStreamStatus(
         before.id,
@@ -221,7 +222,7 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
 
     async addAddresses(context) {
       const id = streamId(context);
-      const { sent, address } = await readAddresses(context);
+      const { sent, address } = readAddresses(context);
       const effectiveFrom = await store.addAddresses(id, [address].flat());
       if (effectiveFrom === undefined) throw notFound('Stream');
       needs.onChange(id);
@@ -230,7 +231,7 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
 
     async removeAddresses(context) {
       const id = streamId(context);
-      const { sent, address } = await readAddresses(context);
+      const { sent, address } = readAddresses(context);
       const outcome = await store.removeAddresses(id, [address].flat());
       if (outcome === undefined) throw notFound('Stream');
       if (typeof outcome['missing'] === 'string') throw notFound('Address');

@@ -1,0 +1,141 @@
+/** What the console asks of the service. Same origin; the session cookie travels by itself. */
+import { createClient, isSluiceError } from '@sluice/kit';
+import {
+  createSluiceClient,
+  type DeliveryPage,
+  type DeliverySummary,
+  type StreamSummary,
+} from '@sluice/kit/sluice';
+import {
+  infiniteQueryOptions,
+  MutationCache,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+  type InfiniteData,
+} from '@tanstack/react-query';
+import { watchChains, withDeliveries, type DeliveryFilter } from './liveCache.ts';
+import { changesSince } from './recentChanges.ts';
+import type { WatchedChain } from './tape.ts';
+
+const baseUrl = location.origin;
+export const sluice = createSluiceClient({ baseUrl });
+
+const client = createClient({ baseUrl, apiKey: null });
+
+/** The service's own limit for one page. */
+const PAGE_ROWS = 100;
+
+/** Counts over 24 hours slide without an event; half a minute is finer than anyone reads them. */
+const SUMMARY_REFRESH_MS = 30_000;
+
+export const queryKeys = {
+  streams: ['streams'],
+  chains: ['chains'],
+  deliveries: ['deliveries'],
+  delivery: (id: string) => ['delivery', id],
+} as const;
+
+export const streamsQuery = queryOptions({
+  queryKey: queryKeys.streams,
+  queryFn: ({ signal }) => sluice.listStreamSummaries({ signal }),
+  refetchInterval: SUMMARY_REFRESH_MS,
+});
+
+export const chainsQuery = queryOptions({
+  queryKey: queryKeys.chains,
+  queryFn: async ({ client: queryClient, signal }): Promise<WatchedChain[]> =>
+    watchChains(
+      await sluice.listChains({ signal }),
+      queryClient.getQueryData<WatchedChain[]>(['chains']),
+    ),
+});
+
+export type DeliveryLists = InfiniteData<DeliveryPage, string | undefined>;
+
+const withChanges = (
+  page: DeliveryPage,
+  changes: DeliverySummary[],
+  filter: DeliveryFilter,
+): DeliveryPage =>
+  withDeliveries({ pages: [page], pageParams: [] }, changes, filter).pages[0] ?? page;
+
+export const deliveriesQuery = (filter: DeliveryFilter) =>
+  infiniteQueryOptions({
+    queryKey: [...queryKeys.deliveries, filter],
+    queryFn: async ({ pageParam, signal }): Promise<DeliveryPage> => {
+      const askedAt = Date.now();
+      const query = { limit: PAGE_ROWS, ...filter, cursor: pageParam };
+      const { result, cursor } = await sluice.listDeliveries(query, { signal });
+      const page = cursor === undefined ? { result } : { result, cursor };
+      const changes = changesSince(askedAt);
+      if (pageParam === undefined) return withChanges(page, changes, filter);
+      const known = new Set(result.map(({ id }) => id));
+      return withChanges(
+        page,
+        changes.filter(({ id }) => known.has(id)),
+        filter,
+      );
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.cursor,
+  });
+
+export const deliveryQuery = (id: string) =>
+  queryOptions({
+    queryKey: queryKeys.delivery(id),
+    queryFn: ({ signal }) => sluice.getDelivery(id, { signal }),
+  });
+
+/** Pauses or resumes at once on the screen, and puts it back when the service refuses. */
+export function streamStatusMutation(queryClient: QueryClient, id: string) {
+  const show = (status: StreamSummary['status']): void => {
+    queryClient.setQueryData(streamsQuery.queryKey, (streams) =>
+      streams?.map((stream) => (stream.id === id ? { ...stream, status } : stream)),
+    );
+  };
+  return {
+    // Pressed twice, the second waits for the first.
+    scope: { id: `status ${id}` },
+    mutationFn: (status: 'active' | 'paused') => client.streams.setStatus(id, status),
+    onMutate: async (status: 'active' | 'paused') => {
+      await queryClient.cancelQueries({ queryKey: queryKeys.streams });
+      const before = queryClient
+        .getQueryData(streamsQuery.queryKey)
+        ?.find((stream) => stream.id === id)?.status;
+      show(status);
+      return { before };
+    },
+    onError: (
+      _error: Error,
+      _status: unknown,
+      context: { before: StreamSummary['status'] | undefined } | undefined,
+    ) => {
+      if (context?.before !== undefined) show(context.before);
+    },
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: queryKeys.streams }),
+  };
+}
+
+/** @param onUnauthorized runs for any call that is refused because the session has ended. */
+export function createQueryClient(onUnauthorized: () => void): QueryClient {
+  const onError = (error: Error): void => {
+    if (isSluiceError(error, 'unauthorized')) onUnauthorized();
+  };
+  return new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
+    defaultOptions: {
+      queries: {
+        // Live events keep what is cached current; a lost connection refetches by itself.
+        staleTime: Infinity,
+        refetchOnWindowFocus: false,
+        // The kit has already repeated what may be repeated.
+        retry: false,
+        // A service on this machine is reachable while the browser believes itself offline.
+        networkMode: 'always',
+      },
+      mutations: { networkMode: 'always', retry: false },
+    },
+  });
+}

@@ -1,0 +1,125 @@
+/** What state a stream, a chain or a delivery is in, as shape, word and tone; and why. */
+import type { ChainState, DeliveryPhase, DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
+import { formatDue, formatQuantity } from './format.ts';
+
+export type Shape =
+  | 'disc'
+  | 'ring'
+  | 'dashed'
+  | 'half'
+  | 'triangle'
+  | 'bars'
+  | 'cross'
+  | 'exclamation';
+export type Tone = 'ok' | 'muted' | 'info' | 'warn' | 'bad' | 'reorg' | 'faint';
+
+/** Never colour alone: the shape and the word say the same. */
+export interface Condition {
+  shape: Shape;
+  word: string;
+  tone: Tone;
+}
+
+const condition = (shape: Shape, word: string, tone: Tone): Condition => ({ shape, word, tone });
+
+export const CHAIN_CONDITIONS: Record<ChainState, Condition> = {
+  starting: condition('dashed', 'starting', 'muted'),
+  live: condition('disc', 'live', 'ok'),
+  'catching-up': condition('half', 'catching up', 'info'),
+  down: condition('triangle', 'down', 'bad'),
+};
+
+export const PHASE_CONDITIONS: Record<DeliveryPhase, Condition> = {
+  unconfirmed: condition('ring', 'unconfirmed', 'muted'),
+  confirmed: condition('disc', 'confirmed', 'muted'),
+};
+
+export function deliveryCondition({
+  state,
+  attempts,
+}: Pick<DeliverySummary, 'state' | 'attempts'>): Condition {
+  switch (state) {
+    case 'pending':
+      return attempts === 0
+        ? condition('dashed', 'pending', 'muted')
+        : condition('dashed', 'retrying', 'warn');
+    case 'leased':
+      return condition('half', 'sending', 'info');
+    case 'succeeded':
+      return condition('disc', 'delivered', 'ok');
+    case 'failed':
+      return condition('triangle', 'failed', 'bad');
+    case 'cancelled':
+      return condition('cross', 'cancelled', 'faint');
+  }
+}
+
+/** The newest delivery of each stream that was tried at all, from a list with the newest first. */
+export function newestTried(deliveries: readonly DeliverySummary[]): Map<string, DeliverySummary> {
+  const newest = new Map<string, DeliverySummary>();
+  for (const delivery of deliveries) {
+    const known = newest.get(delivery.streamId);
+    if (delivery.attempts > 0 && (known === undefined || known.updatedAt < delivery.updatedAt)) {
+      newest.set(delivery.streamId, delivery);
+    }
+  }
+  return newest;
+}
+
+const isFailing = (delivery: DeliverySummary | undefined): boolean =>
+  delivery !== undefined && delivery.error !== null && delivery.state !== 'succeeded';
+
+/** @param latest the stream's newest tried delivery, see {@link newestTried}. */
+export function streamCondition(
+  stream: Pick<StreamSummary, 'status' | 'statusMessage'>,
+  latest: DeliverySummary | undefined,
+): Condition {
+  switch (stream.status) {
+    case 'paused':
+      return condition('bars', 'paused', 'muted');
+    case 'terminated':
+      return condition('cross', 'ended', 'faint');
+    case 'error':
+      return condition('triangle', 'failing', 'bad');
+    case 'active':
+      if (isFailing(latest)) return condition('triangle', 'failing', 'bad');
+      return stream.statusMessage === ''
+        ? condition('disc', 'active', 'ok')
+        : condition('exclamation', 'attention', 'warn');
+  }
+}
+
+/** Why the stream does not deliver, in one line; null while it does. */
+export function streamReason(
+  stream: Pick<StreamSummary, 'status' | 'statusMessage' | 'queue'>,
+  latest: DeliverySummary | undefined,
+  now: number,
+): string | null {
+  if (stream.status === 'paused') return null;
+  const parts: string[] = [];
+  if (stream.statusMessage !== '') parts.push(stream.statusMessage);
+  if (latest !== undefined && stream.status !== 'terminated' && isFailing(latest)) {
+    if (parts.length === 0 && latest.error !== null) parts.push(latest.error);
+    if (latest.nextAttemptAt !== null) {
+      parts.push(`attempt ${latest.attempts + 1} ${formatDue(latest.nextAttemptAt, now)}`);
+    }
+  }
+  if (parts.length === 0) return null;
+  if (stream.queue > 0)
+    parts.push(`${formatQuantity(stream.queue, 'delivery', 'deliveries')} queued`);
+  return parts.join(' · ');
+}
+
+/** What the stream watches: a count, or a warning that it watches everything. */
+export function streamScope(
+  stream: Pick<StreamSummary, 'allAddresses' | 'amountOfAddresses' | 'topic0'>,
+): { text: string; unscoped: boolean } {
+  const events =
+    stream.topic0.length === 0 ? '' : ` · ${formatQuantity(stream.topic0.length, 'event')}`;
+  return stream.allAddresses
+    ? { text: `ALL ADDRESSES${events}`, unscoped: true }
+    : {
+        text: `${formatQuantity(stream.amountOfAddresses, 'address', 'addresses')}${events}`,
+        unscoped: false,
+      };
+}

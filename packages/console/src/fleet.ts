@@ -1,0 +1,52 @@
+/** Streams with their condition: what the overview lists and the tab's title counts. */
+import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { deliveriesQuery, streamsQuery } from './api.ts';
+import { newestTried, streamCondition, type Condition } from './condition.ts';
+import { rowsOf } from './liveCache.ts';
+
+/** Enough for the tapes of a busy fleet, few enough to walk four times a second. */
+const RECENT_ROWS = 2_000;
+
+const NONE: readonly DeliverySummary[] = [];
+
+export interface RecentDeliveries {
+  /** Newest first. */
+  rows: readonly DeliverySummary[];
+  /** Deliveries made before this time may be missing. */
+  since: number;
+}
+
+/** The newest deliveries of all streams: what the Deliveries screen has loaded. */
+export function useRecentDeliveries(): RecentDeliveries {
+  const { data } = useInfiniteQuery(deliveriesQuery({}));
+  return useMemo(() => {
+    if (data === undefined) return { rows: NONE, since: Infinity };
+    const all = rowsOf(data);
+    const rows = all.slice(0, RECENT_ROWS);
+    const complete = data.pages.at(-1)?.cursor === undefined && rows.length === all.length;
+    return { rows, since: complete ? 0 : (rows.at(-1)?.createdAt ?? Infinity) };
+  }, [data]);
+}
+
+export interface FleetStream {
+  stream: StreamSummary;
+  condition: Condition;
+  /** The newest delivery that was tried. */
+  latest: DeliverySummary | undefined;
+}
+
+export function useFleet(): FleetStream[] | undefined {
+  const { data: streams } = useQuery(streamsQuery);
+  const { rows } = useRecentDeliveries();
+  return useMemo(() => {
+    const newest = newestTried(rows);
+    return streams?.map((stream) => {
+      const latest = newest.get(stream.id);
+      return { stream, latest, condition: streamCondition(stream, latest) };
+    });
+  }, [streams, rows]);
+}
+
+export const isFailing = ({ condition }: FleetStream): boolean => condition.tone === 'bad';

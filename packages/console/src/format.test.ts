@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import {
+  formatAgo,
+  formatAmount,
+  formatBytes,
+  formatClock,
+  formatCount,
+  formatDateTime,
+  formatDue,
+  formatDuration,
+  formatHash,
+  formatId,
+  formatQuantity,
+  formatShare,
+  formatSpan,
+  sizeOf,
+} from './format.ts';
+
+test('counts are grouped and agree with their noun', () => {
+  expect(formatCount(48_210)).toBe('48,210');
+  expect(formatQuantity(1, 'address', 'addresses')).toBe('1 address');
+  expect(formatQuantity(48_210, 'address', 'addresses')).toBe('48,210 addresses');
+  expect(formatQuantity(0, 'event')).toBe('0 events');
+});
+
+test('times are local and fixed in width', () => {
+  const time = new Date(2026, 10, 5, 9, 4, 7, 21).getTime();
+  expect(formatClock(time)).toBe('09:04:07.021');
+  expect(formatDateTime(time)).toBe('2026-11-05 09:04:07');
+});
+
+test('spans name their largest whole unit', () => {
+  expect([0, 999, 59_999, 60_000, 3_599_999, 86_399_999, 200_000_000].map(formatSpan)).toEqual([
+    '0s',
+    '0s',
+    '59s',
+    '1m',
+    '59m',
+    '23h',
+    '2d',
+  ]);
+  expect(formatSpan(-5)).toBe('0s');
+});
+
+test('ago and due allow for clocks that differ', () => {
+  expect(formatAgo(1_000, 2_500)).toBe('now');
+  expect(formatAgo(5_000, 1_000)).toBe('now');
+  expect(formatAgo(1_000, 42_000)).toBe('41s ago');
+  expect(formatDue(60_000, 2_000)).toBe('in 58s');
+  expect(formatDue(2_000, 60_000)).toBe('due');
+});
+
+test('durations keep three figures at most', () => {
+  expect([0.4, 91, 999, 1000, 5003, 9949, 9950, 15_000].map(formatDuration)).toEqual([
+    '0 ms',
+    '91 ms',
+    '999 ms',
+    '1.0 s',
+    '5.0 s',
+    '9.9 s',
+    '10 s',
+    '15 s',
+  ]);
+});
+
+test('bytes are decimal', () => {
+  expect([0, 999, 1000, 48_200, 999_949, 999_950, 8_388_608].map(formatBytes)).toEqual([
+    '0 B',
+    '999 B',
+    '1.0 kB',
+    '48.2 kB',
+    '999.9 kB',
+    '1.0 MB',
+    '8.4 MB',
+  ]);
+  expect(sizeOf('ä€')).toBe(5);
+});
+
+test('100 % means that nothing failed', () => {
+  expect(formatShare(0, 0)).toBe('–');
+  expect(formatShare(10, 0)).toBe('100 %');
+  expect(formatShare(1_000_000, 1)).toBe('99.99 %');
+  expect(formatShare(9994, 6)).toBe('99.94 %');
+  expect(formatShare(1, 1)).toBe('50 %');
+  expect(formatShare(0, 3)).toBe('0 %');
+});
+
+test('hashes are cut in the middle', () => {
+  expect(formatHash('0x28C6c06298d514Db089934071355E5743bf21d60')).toBe('0x28C6…1d60');
+  expect(formatHash('0x1234')).toBe('0x1234');
+  expect(formatId('6ecf6082-2b6a-47f9-ae3c-0559da258841')).toBe('6ecf6082');
+});
+
+test('token amounts are exact', () => {
+  expect(formatAmount('1200000000000', 6)).toBe('1,200,000');
+  expect(formatAmount('1', 18)).toBe('0.000000000000000001');
+  expect(formatAmount('250500000', 6)).toBe('250.5');
+  expect(formatAmount('7', 0)).toBe('7');
+  expect(formatAmount(String(2n ** 256n - 1n), 18)).toMatch(/^115,792,.*,457\.584007913129639935$/);
+});
+
+test('an amount that no token can have is not shown', () => {
+  expect(formatAmount('-1', 6)).toBeNull();
+  expect(formatAmount('1e18', 6)).toBeNull();
+  expect(formatAmount('1', Number.NaN)).toBeNull();
+  expect(formatAmount('1', 1e9)).toBeNull();
+});

@@ -1,0 +1,102 @@
+/** Numbers, times and hashes as the console shows them. Pure; `now` is always passed in. */
+
+const grouped = new Intl.NumberFormat('en-US');
+
+export function formatCount(value: number): string {
+  return grouped.format(value);
+}
+
+/** `1 address`, `48,210 addresses`. */
+export function formatQuantity(value: number, one: string, many = `${one}s`): string {
+  return `${formatCount(value)} ${value === 1 ? one : many}`;
+}
+
+const pad = (value: number, width = 2): string => String(value).padStart(width, '0');
+
+/** Local time of day to the millisecond, for lists read line by line. */
+export function formatClock(timeMs: number): string {
+  const time = new Date(timeMs);
+  return `${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}.${pad(time.getMilliseconds(), 3)}`;
+}
+
+/** Local date and time to the second. */
+export function formatDateTime(timeMs: number): string {
+  const time = new Date(timeMs);
+  const date = `${time.getFullYear()}-${pad(time.getMonth() + 1)}-${pad(time.getDate())}`;
+  return `${date} ${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}`;
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The largest whole unit: `41s`, `3m`, `6h`, `2d`. Never negative. */
+export function formatSpan(spanMs: number): string {
+  const span = Math.max(0, spanMs);
+  if (span < MINUTE) return `${Math.floor(span / SECOND)}s`;
+  if (span < HOUR) return `${Math.floor(span / MINUTE)}m`;
+  if (span < DAY) return `${Math.floor(span / HOUR)}h`;
+  return `${Math.floor(span / DAY)}d`;
+}
+
+/** How long ago, `now` below two seconds: clocks of browser and service differ by that much. */
+export function formatAgo(timeMs: number, now: number): string {
+  return now - timeMs < 2 * SECOND ? 'now' : `${formatSpan(now - timeMs)} ago`;
+}
+
+/** When something is due: `in 58s`, or `due` once the time has passed. */
+export function formatDue(timeMs: number, now: number): string {
+  return timeMs - now < SECOND ? 'due' : `in ${formatSpan(timeMs - now)}`;
+}
+
+/** Three significant figures at most: `91 ms`, `5.0 s`, `12 s`. */
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
+  const seconds = durationMs / 1000;
+  return seconds < 9.95 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;
+}
+
+export function formatBytes(sizeBytes: number): string {
+  if (sizeBytes < 1000) return `${sizeBytes} B`;
+  if (sizeBytes < 999_950) return `${(sizeBytes / 1000).toFixed(1)} kB`;
+  return `${(sizeBytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Share of successes in percent, `–` when nothing was tried; 100 % only when nothing failed. */
+export function formatShare(succeeded: number, failed: number): string {
+  const total = succeeded + failed;
+  if (total === 0) return '–';
+  const percent = (succeeded / total) * 100;
+  return `${Number(Math.min(percent, failed > 0 ? 99.99 : 100).toFixed(2))} %`;
+}
+
+/** Middle cut of a hash or address, `0x28C6…1d60`; what is short already stays. */
+export function formatHash(hash: string, keep = 4): string {
+  const start = hash.startsWith('0x') ? 2 + keep : keep;
+  return hash.length <= start + keep + 1 ? hash : `${hash.slice(0, start)}…${hash.slice(-keep)}`;
+}
+
+/** First group of a UUID: enough to tell rows of one list apart. */
+export function formatId(id: string): string {
+  return id.slice(0, 8);
+}
+
+/** The size of a text when sent. */
+export function sizeOf(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/**
+ * A token amount from its smallest unit, with thousands separators and no trailing zeros.
+ * Null when the parts are not what they should be: they come from a chain.
+ */
+export function formatAmount(value: string, decimals: number): string | null {
+  if (!/^\d{1,78}$/.test(value) || !Number.isInteger(decimals) || decimals < 0 || decimals > 77) {
+    return null;
+  }
+  const digits = value.padStart(decimals + 1, '0');
+  const whole = grouped.format(BigInt(digits.slice(0, digits.length - decimals)));
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}

@@ -1,0 +1,61 @@
+/** Single-letter shortcuts, outside inputs only; two letters (`g s`) within a second. */
+import { useEffect, useRef } from 'react';
+import { areShortcutsOn } from './settings.ts';
+
+const SEQUENCE_MS = 1000;
+
+let previous = { key: '', at: 0 };
+let current = { key: '', at: 0 };
+
+// Before every handler, so that each sees the same pair of keys.
+document.addEventListener(
+  'keydown',
+  ({ key }) => {
+    previous = current;
+    current = { key, at: Date.now() };
+  },
+  { capture: true },
+);
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+
+/**
+ * @param keys by `KeyboardEvent.key`, or two keys as `g s`. A handler that returns false leaves the
+ * key to the browser.
+ */
+export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>>): void {
+  const latest = useRef(keys);
+  useEffect(() => {
+    latest.current = keys;
+  });
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
+      if (event.target instanceof HTMLElement && event.target.closest('dialog') !== null) return;
+      if (event.key !== 'Escape' && (isTyping(event.target) || !areShortcutsOn())) return;
+      const sequence = Date.now() - previous.at < SEQUENCE_MS ? `${previous.key} ${event.key}` : '';
+      const handler = latest.current[sequence] ?? latest.current[event.key];
+      if (handler !== undefined && handler() !== false) event.preventDefault();
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, []);
+}
+
+/** What the `?` list shows. */
+export const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] = [
+  { on: 'Everywhere', keys: ['g s'], does: 'Streams' },
+  { on: 'Everywhere', keys: ['g d'], does: 'Deliveries' },
+  { on: 'Everywhere', keys: ['?'], does: 'This list' },
+  { on: 'Lists', keys: ['j', 'k'], does: 'Next row, previous row' },
+  { on: 'Lists', keys: ['Enter'], does: 'Open the row' },
+  { on: 'Lists', keys: ['/'], does: 'Filter' },
+  { on: 'Streams', keys: ['p'], does: 'Pause or resume the stream' },
+  { on: 'Deliveries', keys: ['l'], does: 'Hold the list, or let it run' },
+  { on: 'Delivery', keys: ['[', ']'], does: 'Previous tab, next tab' },
+  { on: 'Delivery', keys: ['c'], does: 'Copy the id' },
+  { on: 'Delivery', keys: ['y'], does: 'Copy a link' },
+  { on: 'Delivery', keys: ['Esc'], does: 'Close' },
+];

@@ -1,0 +1,182 @@
+import type { DeliverySummary, LiveEvent } from '@sluice/kit/sluice';
+import { expect, test } from 'vitest';
+import {
+  heldRows,
+  pairsOf,
+  rowsOf,
+  watchChains,
+  withChainEvent,
+  withDeliveries,
+  type DeliveryPages,
+} from './liveCache.ts';
+import type { WatchedChain } from './tape.ts';
+
+const delivery = (id: string, createdAt: number, changes: Partial<DeliverySummary> = {}) =>
+  ({
+    id,
+    streamId: 's',
+    matchId: `m-${id}`,
+    tag: '',
+    chainId: '0x1',
+    blockNumber: 1,
+    phase: 'unconfirmed',
+    state: 'succeeded',
+    records: 1,
+    attempts: 1,
+    status: 200,
+    error: null,
+    durationMs: 5,
+    createdAt,
+    updatedAt: createdAt,
+    nextAttemptAt: null,
+    ...changes,
+  }) satisfies DeliverySummary;
+
+const pages = (...lists: DeliverySummary[][]): DeliveryPages => ({
+  pages: lists.map((result, index) =>
+    index === lists.length - 1 ? { result } : { result, cursor: `after ${index}` },
+  ),
+  pageParams: [],
+});
+
+const ids = (data: DeliveryPages) => rowsOf(data).map(({ id }) => id);
+
+test('a new delivery stands on top', () => {
+  const data = withDeliveries(pages([delivery('b', 2), delivery('a', 1)]), [delivery('c', 3)], {});
+  expect(ids(data)).toEqual(['c', 'b', 'a']);
+});
+
+test('a late one takes its place by time', () => {
+  const data = withDeliveries(
+    pages([delivery('d', 4)], [delivery('a', 1)]),
+    [delivery('c', 3)],
+    {},
+  );
+  expect(ids(data)).toEqual(['d', 'c', 'a']);
+});
+
+test('a changed delivery stays where it is, on any page', () => {
+  const before = pages([delivery('b', 2)], [delivery('a', 1, { state: 'pending' })]);
+  const after = withDeliveries(before, [delivery('a', 1, { updatedAt: 9 })], {});
+  expect(ids(after)).toEqual(['b', 'a']);
+  expect(rowsOf(after)[1]?.state).toBe('succeeded');
+  expect(after.pages[0]).toBe(before.pages[0]);
+});
+
+test('an event older than what is held changes nothing', () => {
+  const before = pages([delivery('a', 1, { updatedAt: 9 })]);
+  const after = withDeliveries(before, [delivery('a', 1, { updatedAt: 4, state: 'pending' })], {});
+  expect(rowsOf(after)[0]?.state).toBe('succeeded');
+});
+
+test('of several events of one delivery the latest counts', () => {
+  const events = [
+    delivery('a', 1, { updatedAt: 5, state: 'succeeded' }),
+    delivery('a', 1, { updatedAt: 3, state: 'leased' }),
+  ];
+  expect(rowsOf(withDeliveries(pages([]), events, {}))[0]?.state).toBe('succeeded');
+});
+
+test('a filter keeps out what does not pass it, and lets go of what no longer does', () => {
+  const filter = { state: 'pending' } as const;
+  const before = pages([delivery('a', 1, { state: 'pending' })]);
+  const events = [delivery('a', 1, { updatedAt: 2 }), delivery('b', 2)];
+  expect(ids(withDeliveries(before, events, filter))).toEqual([]);
+  expect(ids(withDeliveries(pages([]), [delivery('c', 1)], { streamId: 'other' }))).toEqual([]);
+});
+
+test('what lies beyond the loaded pages comes with its page', () => {
+  const data = { pages: [{ result: [delivery('b', 2)], cursor: 'more' }], pageParams: [] };
+  expect(ids(withDeliveries(data, [delivery('a', 1)], {}))).toEqual(['b']);
+});
+
+test('a row named by two pages counts once', () => {
+  expect(ids(pages([delivery('b', 2)], [delivery('b', 2), delivery('a', 1)]))).toEqual(['b', 'a']);
+});
+
+test('a held list counts what is newer than its anchor', () => {
+  const rows = [delivery('d', 4), delivery('c', 3), delivery('b', 2), delivery('a', 1)];
+  const held = heldRows(rows, { id: 'b', createdAt: 2 });
+  expect(held.newer).toBe(2);
+  expect(held.shown.map(({ id }) => id)).toEqual(['b', 'a']);
+});
+
+test('a held list stands still even when its anchor has left it', () => {
+  const rows = [delivery('d', 4), delivery('a', 1)];
+  expect(heldRows(rows, { id: 'gone', createdAt: 2 }).shown.map(({ id }) => id)).toEqual(['a']);
+  expect(heldRows(rows, null)).toEqual({ shown: rows, newer: 0 });
+});
+
+test('both phases of a match are pairs of each other', () => {
+  const first = delivery('a', 1, { matchId: 'm' });
+  const second = delivery('b', 2, { matchId: 'm', phase: 'confirmed' });
+  const pairs = pairsOf([second, first, delivery('c', 3)]);
+  expect(pairs.get('a')).toBe(second);
+  expect(pairs.get('b')).toBe(first);
+  expect(pairs.has('c')).toBe(false);
+});
+
+const block = (number: number, hash = `0x${number}`) => ({
+  number,
+  hash,
+  timestamp: number,
+  matches: 0,
+});
+
+const chain: WatchedChain = {
+  id: '0x1',
+  name: 'Ethereum',
+  code: 'ETH',
+  state: 'live',
+  message: '',
+  head: 3,
+  checkpoint: 3,
+  confirmations: 2,
+  blocks: [block(3), block(2), block(1)],
+  removed: [],
+};
+
+const apply = (...events: LiveEvent[]) => events.reduce(withChainEvent, [chain])[0];
+
+test('a block moves head, checkpoint and tape', () => {
+  const after = apply({ type: 'block', chainId: '0x1', block: block(4), head: 9 });
+  expect(after).toMatchObject({ head: 9, checkpoint: 4 });
+  expect(after?.blocks.map(({ number }) => number)).toEqual([4, 3, 2, 1]);
+});
+
+test('a reorg takes blocks away and keeps them to show', () => {
+  const after = apply(
+    { type: 'reorg', chainId: '0x1', blockNumber: 1 },
+    { type: 'block', chainId: '0x1', block: block(2, '0xother'), head: 2 },
+  );
+  expect(after?.blocks.map(({ hash }) => hash)).toEqual(['0xother', '0x1']);
+  expect(after?.removed.map(({ hash }) => hash)).toEqual(['0x3', '0x2']);
+});
+
+test('the tape keeps sixty blocks, and removed ones no longer than those', () => {
+  const events = Array.from({ length: 80 }, (_, index): LiveEvent => ({
+    type: 'block',
+    chainId: '0x1',
+    block: block(index + 2),
+    head: index + 2,
+  }));
+  const after = apply({ type: 'reorg', chainId: '0x1', blockNumber: 1 }, ...events);
+  expect(after?.blocks).toHaveLength(60);
+  expect(after?.removed).toEqual([]);
+});
+
+test('a state of one chain leaves the others alone', () => {
+  const { blocks: _, removed: __, ...health } = chain;
+  const chains = withChainEvent([chain, { ...chain, id: '0x2' }], {
+    type: 'chain',
+    chain: { ...health, state: 'down', message: 'refused' },
+  });
+  expect(chains.map(({ state }) => state)).toEqual(['down', 'live']);
+  expect(chains[0]?.blocks).toHaveLength(3);
+});
+
+test('a refetch keeps the removed blocks', () => {
+  const { removed: _, ...health } = chain;
+  expect(watchChains([health], [{ ...chain, removed: [block(9)] }])[0]?.removed).toHaveLength(1);
+  expect(watchChains([health], undefined)[0]?.removed).toEqual([]);
+});

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import {
+  hrefOf,
+  parseDeliveriesSearch,
+  parseKeyFragment,
+  parseSignInSearch,
+  parseStreamsSearch,
+} from './search.ts';
+
+const ID = '6ecf6082-2b6a-47f9-ae3c-0559da258841';
+
+test('a delivery link keeps its filter, selection and tab', () => {
+  const search = { state: 'failed', stream: ID, sel: ID, tab: 'attempts' };
+  expect(parseDeliveriesSearch(search)).toEqual(search);
+});
+
+test('what is not understood is dropped', () => {
+  expect(
+    parseDeliveriesSearch({ state: 'lost', stream: 'x', sel: `${ID}'`, tab: 1, more: true }),
+  ).toEqual({});
+  expect(parseStreamsSearch({ show: 'all', q: ['a'] })).toEqual({});
+});
+
+test('clearing a filter takes its key out of the URL', () => {
+  expect(Object.keys(parseDeliveriesSearch({ state: undefined, sel: ID }))).toEqual(['sel']);
+});
+
+test('a search for digits stays text', () => {
+  expect(parseStreamsSearch({ q: 500 })).toEqual({ q: '500' });
+  expect(parseStreamsSearch({ q: '  ' })).toEqual({});
+});
+
+test('sign-in leads back into the console only', () => {
+  expect(parseSignInSearch({ back: '/deliveries?state=failed' })).toEqual({
+    back: '/deliveries?state=failed',
+  });
+  for (const back of ['//evil.example', '/\\evil.example', 'https://evil.example', '', 7]) {
+    expect(parseSignInSearch({ back })).toEqual({});
+  }
+});
+
+test('sign-in leads to the front page unless told otherwise', () => {
+  expect(hrefOf({})).toBe('/console/');
+  expect(hrefOf({ back: '/deliveries?state=failed' })).toBe('/console/deliveries?state=failed');
+});
+
+test('the key of a link is read from the fragment', () => {
+  expect(parseKeyFragment('#key=sluice_a-b_c')).toBe('sluice_a-b_c');
+  expect(parseKeyFragment('#key=a%2Bb')).toBe('a+b');
+  expect(parseKeyFragment('#key=')).toBeNull();
+  expect(parseKeyFragment('#content')).toBeNull();
+  expect(parseKeyFragment('')).toBeNull();
+});

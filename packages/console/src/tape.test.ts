@@ -1,0 +1,97 @@
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { expect, test } from 'vitest';
+import { chainTape, streamTape, type WatchedChain } from './tape.ts';
+
+const block = (number: number, matches = 0) => ({
+  number,
+  hash: `0x${number}`,
+  timestamp: number * 1000,
+  matches,
+});
+
+const chain = (changes: Partial<WatchedChain> = {}): WatchedChain => ({
+  id: '0x1',
+  name: 'Ethereum',
+  code: 'ETH',
+  state: 'live',
+  message: '',
+  head: 10,
+  checkpoint: 10,
+  confirmations: 2,
+  blocks: [block(10, 1), block(9), block(8, 3), block(7)],
+  removed: [],
+  ...changes,
+});
+
+const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
+  id: 'a',
+  streamId: 's',
+  matchId: 'm',
+  tag: '',
+  chainId: '0x1',
+  blockNumber: 8,
+  phase: 'confirmed',
+  state: 'succeeded',
+  records: 1,
+  attempts: 1,
+  status: 200,
+  error: null,
+  durationMs: 5,
+  createdAt: 0,
+  updatedAt: 0,
+  nextAttemptAt: null,
+  ...changes,
+});
+
+const fills = (tape: { ticks: { number: number; fill: string }[] }) =>
+  tape.ticks.map(({ number, fill }) => `${number} ${fill}`);
+
+test('oldest first, hollow above the final block', () => {
+  const tape = chainTape(chain(), 60);
+  expect(fills(tape)).toEqual(['7 empty', '8 solid', '9 empty', '10 hollow']);
+  expect(tape.unconfirmed).toBe(2);
+});
+
+test('height grows with matches and stays within the tape', () => {
+  const blocks = [block(4, 100_000), block(3, 8), block(2, 1), block(1, 0)];
+  const heights = chainTape(chain({ blocks }), 60).ticks.map(({ height }) => height);
+  expect(heights[0]).toBe(0);
+  expect(heights).toEqual(heights.toSorted((a, b) => a - b));
+  expect(heights.at(-1)).toBe(1);
+});
+
+test('only the newest blocks that fit', () => {
+  expect(fills(chainTape(chain(), 2))).toEqual(['9 empty', '10 hollow']);
+});
+
+test('a removed block stands before the one that took its place', () => {
+  const tape = chainTape(chain({ removed: [block(10, 2)] }), 60);
+  expect(fills(tape).slice(-2)).toEqual(['10 reorged', '10 hollow']);
+});
+
+test('a stream shows the result of its own deliveries', () => {
+  const deliveries = [
+    delivery({ blockNumber: 10, phase: 'unconfirmed' }),
+    delivery({ blockNumber: 9, phase: 'unconfirmed', state: 'pending', attempts: 0 }),
+    delivery({ blockNumber: 8, phase: 'confirmed' }),
+    delivery({ blockNumber: 8, phase: 'unconfirmed' }),
+    delivery({ blockNumber: 7, state: 'pending', attempts: 3 }),
+    delivery({ blockNumber: 7, phase: 'unconfirmed' }),
+    delivery({ chainId: '0x2105', blockNumber: 9 }),
+  ];
+  expect(fills(streamTape(chain(), deliveries, 0, 60))).toEqual([
+    '7 failed',
+    '8 solid',
+    '9 waiting',
+    '10 hollow',
+  ]);
+});
+
+test('blocks before the oldest delivery at hand are unknown, not empty', () => {
+  expect(fills(streamTape(chain(), [], 9_000, 60))).toEqual([
+    '7 unknown',
+    '8 unknown',
+    '9 empty',
+    '10 empty',
+  ]);
+});

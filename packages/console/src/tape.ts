@@ -1,0 +1,128 @@
+/** The block tape: one tick per block, oldest first. Pure; `ui/blockTape.tsx` draws it. */
+import type { ChainBlock, ChainHealth, DeliverySummary } from '@sluice/kit/sluice';
+
+/** The chain as the console keeps it: also the blocks that a reorg took away while it watched. */
+export interface WatchedChain extends ChainHealth {
+  removed: ChainBlock[];
+}
+
+/**
+ * `empty` nothing matched · `hollow` matched, not yet confirmed · `solid` delivered ·
+ * `waiting` not delivered yet · `failed` · `reorged` left the chain · `unknown` older than the
+ * deliveries at hand.
+ */
+export type TickFill = 'empty' | 'hollow' | 'solid' | 'waiting' | 'failed' | 'reorged' | 'unknown';
+
+export interface Tick {
+  number: number;
+  /** 0 to 1; 0 draws the base line only. */
+  height: number;
+  fill: TickFill;
+}
+
+export interface Tape {
+  ticks: Tick[];
+  /** How many of the last ticks are not final yet. */
+  unconfirmed: number;
+}
+
+/** Grows fast for the first matches and levels out: one match must show, a thousand must fit. */
+const heightOf = (count: number): number =>
+  count === 0 ? 0 : Math.min(1, 0.35 + Math.log2(count) / 6);
+
+const isFinal = (chain: WatchedChain, blockNumber: number): boolean =>
+  chain.head !== null && blockNumber <= chain.head - chain.confirmations;
+
+/** Blocks on the chain and removed ones between them, oldest first, `length` at most. */
+function orderedBlocks(
+  chain: WatchedChain,
+  length: number,
+): { block: ChainBlock; removed: boolean }[] {
+  const rows = [
+    ...chain.removed.map((block) => ({ block, removed: true })),
+    ...chain.blocks.map((block) => ({ block, removed: false })),
+  ];
+  rows.sort((a, b) => a.block.number - b.block.number || Number(b.removed) - Number(a.removed));
+  return rows.slice(-length);
+}
+
+function toTape(
+  chain: WatchedChain,
+  length: number,
+  tick: (block: ChainBlock) => { height: number; fill: TickFill },
+): Tape {
+  const rows = orderedBlocks(chain, length);
+  return {
+    ticks: rows.map(({ block, removed }) => ({
+      number: block.number,
+      ...(removed
+        ? { height: Math.max(0.5, heightOf(block.matches)), fill: 'reorged' as const }
+        : tick(block)),
+    })),
+    unconfirmed: rows.filter(({ block }) => !isFinal(chain, block.number)).length,
+  };
+}
+
+/** What all streams matched on a chain. */
+export function chainTape(chain: WatchedChain, length: number): Tape {
+  return toTape(chain, length, (block) => ({
+    height: heightOf(block.matches),
+    fill: block.matches === 0 ? 'empty' : isFinal(chain, block.number) ? 'solid' : 'hollow',
+  }));
+}
+
+const rank: Record<TickFill, number> = {
+  unknown: 0,
+  empty: 0,
+  solid: 1,
+  hollow: 2,
+  waiting: 3,
+  failed: 4,
+  reorged: 0,
+};
+
+function fillOf({ state, phase, attempts }: DeliverySummary): TickFill {
+  if (state === 'failed' || (attempts > 0 && state === 'pending')) return 'failed';
+  if (state === 'cancelled') return 'empty';
+  if (state === 'succeeded') return phase === 'confirmed' ? 'solid' : 'hollow';
+  return 'waiting';
+}
+
+/**
+ * What one stream matched on one chain, from the deliveries at hand.
+ * @param deliveries the stream's, newest first.
+ * @param since blocks before this time are unknown unless a delivery names them.
+ */
+export function streamTape(
+  chain: WatchedChain,
+  deliveries: readonly DeliverySummary[],
+  since: number,
+  length: number,
+): Tape {
+  const byBlock = new Map<number, { records: number; fill: TickFill; confirmed: boolean }>();
+  for (const delivery of deliveries) {
+    if (delivery.chainId !== chain.id) continue;
+    const fill = fillOf(delivery);
+    const known = byBlock.get(delivery.blockNumber);
+    const confirmed = delivery.phase === 'confirmed' || known?.confirmed === true;
+    // The confirmed delivery supersedes the unconfirmed one, unless one of them is in trouble.
+    const merged =
+      known === undefined
+        ? fill
+        : confirmed && rank[fill] <= 2 && rank[known.fill] <= 2
+          ? 'solid'
+          : rank[fill] > rank[known.fill]
+            ? fill
+            : known.fill;
+    byBlock.set(delivery.blockNumber, {
+      records: Math.max(known?.records ?? 0, delivery.records),
+      fill: merged,
+      confirmed,
+    });
+  }
+  return toTape(chain, length, (block) => {
+    const match = byBlock.get(block.number);
+    if (match !== undefined) return { height: heightOf(match.records), fill: match.fill };
+    return { height: 0, fill: block.timestamp < since ? 'unknown' : 'empty' };
+  });
+}

@@ -1,0 +1,36 @@
+import { clsx } from 'clsx';
+
+/** Looks of things that act: `quiet` has no edge until it is pointed at. */
+const LOOKS = {
+  primary: 'border-transparent bg-accent text-bg font-medium hover:opacity-90',
+  plain: 'border-line-strong text-text hover:bg-raised',
+  quiet: 'border-transparent text-muted hover:bg-raised hover:text-text',
+} as const;
+
+export const buttonClass = (look: keyof typeof LOOKS, square = false): string =>
+  clsx(
+    'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-control border text-12 whitespace-nowrap disabled:opacity-50',
+    square ? 'control-square' : 'control px-2.5',
+    LOOKS[look],
+  );
+
+export function Button({
+  look = 'plain',
+  square = false,
+  className,
+  ...props
+}: React.ComponentProps<'button'> & { look?: keyof typeof LOOKS; square?: boolean }) {
+  return <button type="button" className={clsx(buttonClass(look, square), className)} {...props} />;
+}
+
+/** A keycap, printed beside what the key does. Hidden where there is no keyboard to press. */
+export function Keycap({ children }: { children: string }) {
+  return (
+    <kbd
+      aria-hidden="true"
+      className="inline-block min-w-4.5 rounded-[4px] border border-line px-1 text-center font-mono text-11 text-faint pointer-coarse:hidden"
+    >
+      {children}
+    </kbd>
+  );
+}

@@ -1,0 +1,47 @@
+import { isSluiceError } from '@sluice/kit/sluice';
+import { Button } from './button.tsx';
+import { CopyButton } from './copyButton.tsx';
+import { StatusShape } from './status.tsx';
+
+/** What failed, why, and the next step. What was loaded before stays on the page. */
+export function ErrorPanel({
+  what,
+  error,
+  onRetry,
+  stale = false,
+}: {
+  what: string;
+  error: unknown;
+  onRetry: () => void;
+  /** Older data is still shown beside the panel. */
+  stale?: boolean;
+}) {
+  const known = isSluiceError(error) ? error : null;
+  const reason = error instanceof Error ? error.message : String(error);
+  return (
+    <div
+      role="alert"
+      className="flex flex-wrap items-start gap-x-4 gap-y-2 border-b border-line bg-surface px-4 py-3"
+    >
+      <div className="min-w-0 flex-1 basis-64">
+        <p className="flex items-center gap-2 font-medium">
+          <StatusShape condition={{ shape: 'triangle', word: '', tone: 'bad' }} />
+          {what}
+          {known?.status !== undefined && <span className="data text-muted">{known.status}</span>}
+        </p>
+        <p className="mt-0.5 break-words text-muted">
+          {reason}
+          {known?.status === undefined && known !== null && `. ${known.hint}`}
+          {stale && ' What you see is from before.'}
+        </p>
+        {known?.requestId !== undefined && (
+          <p className="mt-1 flex flex-wrap items-center gap-1 text-12 text-faint">
+            Request <span className="data break-all">{known.requestId}</span>
+            <CopyButton text={known.requestId} label="Copy request id" iconOnly />
+          </p>
+        )}
+      </div>
+      <Button onClick={onRetry}>Try again</Button>
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+import tailwindcss from '@tailwindcss/vite';
+import react from '@vitejs/plugin-react';
+import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
+
+/** The Latin faces are needed for the first paint, so the page asks for them beside its script. */
+const preloadLatinFonts: Plugin = {
+  name: 'preload-latin-fonts',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (_html, { bundle }) =>
+      Object.keys(bundle ?? {})
+        .filter((file) => /geist(-mono)?-latin-wght-normal.*\.woff2$/.test(file))
+        .map((file) => ({
+          tag: 'link',
+          attrs: {
+            rel: 'preload',
+            as: 'font',
+            type: 'font/woff2',
+            href: `/console/${file}`,
+            crossorigin: '',
+          },
+          injectTo: 'head',
+        })),
+  },
+};
+
+const service = process.env['SLUICE_URL'] ?? 'http://127.0.0.1:4400';
+
+export default defineConfig({
+  base: '/console/',
+  plugins: [react(), tailwindcss(), preloadLatinFonts],
+  resolve: { conditions: ['@sluice/source', ...defaultClientConditions] },
+  build: {
+    target: 'es2023',
+    // light-dark() as written, not Lightning CSS's older rewriting of it.
+    cssTarget: ['chrome125', 'firefox125', 'safari17.5'],
+    // The service forbids data: URLs.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    // The service checks Origin, so the proxy speaks for itself.
+    proxy: Object.fromEntries(
+      ['/sluice', '/streams'].map((path) => [
+        path,
+        { target: service, changeOrigin: true, headers: { origin: service } },
+      ]),
+    ),
+  },
+});

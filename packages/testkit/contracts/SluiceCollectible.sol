@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.24;
+
+import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
+import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
+
+/// An ERC-721 whose ids count up from 1. Burning lets a chain that runs for days keep its state small.
+contract SluiceCollectible is ERC721, Ownable {
+    /// The id minted last; 0 before the first.
+    uint256 public lastTokenId;
+
+    constructor(address owner) ERC721("Sluice Collectible", "SLC") Ownable(owner) {}
+
+    function mint(address to) external onlyOwner returns (uint256 tokenId) {
+        tokenId = ++lastTokenId;
+        _mint(to, tokenId);
+    }
+
+    /// The holder, one it approved, or the contract's owner may burn.
+    function burn(uint256 tokenId) external {
+        address auth = _msgSender() == owner() ? address(0) : _msgSender();
+        _update(address(0), tokenId, auth);
+    }
+}

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import http from 'node:http';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type FaultProxy, startFaultProxy } from './faultProxy.ts';
+import { type WebhookSink, startWebhookSink } from './webhookSink.ts';
+
+let sink: WebhookSink;
+let proxy: FaultProxy;
+let agent: http.Agent;
+
+beforeEach(async () => {
+  sink = await startWebhookSink();
+  proxy = await startFaultProxy({ port: Number(new URL(sink.url).port) });
+  agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+});
+
+afterEach(async () => {
+  agent.destroy();
+  await proxy.stop();
+  await sink.close();
+});
+
+function get(timeoutMs = 5_000): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const options = { port: proxy.port, agent, signal: AbortSignal.timeout(timeoutMs) };
+    http
+      .get(options, (response) => {
+        response.resume().once('end', () => resolve(response.statusCode));
+      })
+      .once('error', reject);
+  });
+}
+
+test('passes everything at first, on connections that stay', async () => {
+  expect([await get(), await get()]).toEqual([200, 200]);
+  expect(proxy.connections).toBe(1);
+});
+
+test('a black hole swallows old and new connections without closing them', async () => {
+  await get();
+  proxy.blackHole();
+  await expect(get(150)).rejects.toMatchObject({ name: 'AbortError' });
+  await expect(get(150)).rejects.toMatchObject({ name: 'AbortError' });
+  expect(sink.requests).toHaveLength(1);
+});
+
+test('what was in the black hole stays there after it has healed', async () => {
+  await get();
+  proxy.blackHole();
+  const old = get(400);
+  proxy.heal();
+  await expect(old).rejects.toMatchObject({ name: 'AbortError' });
+  expect(await get()).toBe(200);
+});
+
+test('a cut breaks open connections and new ones, until it heals', async () => {
+  sink.respond([{ silence: 'hang' }, 200]);
+  const hung = get();
+  await sink.waitFor(1);
+  proxy.cut();
+  await expect(hung).rejects.toMatchObject({ code: 'ECONNRESET' });
+  await expect(get()).rejects.toMatchObject({ code: 'ECONNRESET' });
+  proxy.heal();
+  expect(await get()).toBe(200);
+});
+
+test('a server that is not there closes the connection', async () => {
+  await sink.close();
+  await expect(get()).rejects.toMatchObject({ code: 'ECONNRESET' });
+  sink = await startWebhookSink();
+});
+
+test('a server that closes is seen by the client', async () => {
+  sink.respond({ silence: 'close' });
+  const request = http.get({ port: proxy.port });
+  const [error] = (await once(request, 'error')) as [Error];
+  expect(error.message).toBe('socket hang up');
+});

@@ -1,0 +1,21 @@
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+
+/** The first executable file of that name in the folders of the PATH. */
+export function findOnPath(name: string): string | undefined {
+  const fileName = process.platform === 'win32' ? `${name}.exe` : name;
+  return (process.env['PATH'] ?? '')
+    .split(path.delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => path.join(folder, fileName))
+    .find(isExecutable);
+}
+
+export function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,38 @@
+export { type Anvil, type AnvilOptions, startAnvil } from './anvil.ts';
+export { findAnvil } from './findAnvil.ts';
+export { type DevAccount, devAccounts } from './devAccounts.ts';
+export { oddToken, sluiceCollectible, sluiceItems, sluiceToken } from './contracts.generated.ts';
+export { type Activity, type ActivityOptions, startActivity } from './activity.ts';
+export { type DeployedContracts, deployContracts } from './deployContracts.ts';
+export type { SinkAnswer, SinkBehaviour, SinkSilence } from './sinkBehaviour.ts';
+export {
+  type RecordedRequest,
+  type SinkResponder,
+  type WaitOptions,
+  type WebhookSink,
+  type WebhookSinkOptions,
+  startWebhookSink,
+} from './webhookSink.ts';
+export type { MinedLog, MinedTransaction, ScriptedBlock } from './scriptedChain/scriptedBlock.ts';
+export {
+  type BlockScript,
+  type ScriptedChain,
+  type ScriptedChainOptions,
+  createScriptedChain,
+} from './scriptedChain/scriptedChain.ts';
+export {
+  type ScriptedInternalCall,
+  type ScriptedLog,
+  type ScriptedTransaction,
+  scripted,
+} from './scriptedChain/scriptedTransaction.ts';
+export type { ScriptedCall } from './scriptedChain/rpcMethods.ts';
+export {
+  type RunningScriptedChain,
+  type StartScriptedChainOptions,
+  startScriptedChain,
+} from './scriptedChain/startScriptedChain.ts';
+export type { Trouble, TroubleKind, TroubleScope } from './scriptedChain/trouble.ts';
+export { findPostgres } from './findPostgres.ts';
+export { type Postgres, type PostgresOptions, startPostgres } from './postgres.ts';
+export { type FaultProxy, type FaultProxyTarget, startFaultProxy } from './faultProxy.ts';

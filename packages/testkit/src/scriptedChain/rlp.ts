@@ -1,0 +1,25 @@
+/** Recursive length prefix: bytes, or a list of such. */
+export type RlpItem = Uint8Array | readonly RlpItem[];
+
+/** Encodes as in the yellow paper, appendix B. */
+export function encodeRlp(item: RlpItem): Buffer {
+  if (item instanceof Uint8Array) {
+    const isOwnEncoding = item.length === 1 && (item[0] as number) < 0x80;
+    return isOwnEncoding ? Buffer.from(item) : Buffer.concat([prefix(0x80, item.length), item]);
+  }
+  const payload = Buffer.concat(item.map(encodeRlp));
+  return Buffer.concat([prefix(0xc0, payload.length), payload]);
+}
+
+/** A number as RLP wants it: big-endian, no leading zeros, nothing for 0. */
+export function rlpNumber(value: bigint): Buffer {
+  if (value === 0n) return Buffer.alloc(0);
+  const hex = value.toString(16);
+  return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex');
+}
+
+function prefix(offset: number, length: number): Buffer {
+  if (length < 56) return Buffer.of(offset + length);
+  const lengthBytes = rlpNumber(BigInt(length));
+  return Buffer.concat([Buffer.of(offset + 55 + lengthBytes.length), lengthBytes]);
+}

@@ -1,0 +1,190 @@
+import type { Address, Hex } from 'viem';
+import { bloomOf } from './bloom.ts';
+import { fromHex, keccak, keccakOfText, toHex } from './keccak.ts';
+import { encodeRlp, rlpNumber } from './rlp.ts';
+import type { ScriptedInternalCall, ScriptedTransaction } from './scriptedTransaction.ts';
+
+/** A block as it was mined; what the oracle knows. Addresses are lower case. */
+export interface ScriptedBlock {
+  readonly number: bigint;
+  /** Keccak of the RLP of the header, as on Ethereum. */
+  readonly hash: Hex;
+  readonly parentHash: Hex;
+  /** Seconds since 1970. */
+  readonly timestamp: bigint;
+  readonly logsBloom: Hex;
+  readonly gasUsed: bigint;
+  /** Different for every block made, so that two branches never have a block in common by accident. */
+  readonly mixHash: Hex;
+  readonly stateRoot: Hex;
+  readonly transactionsRoot: Hex;
+  readonly receiptsRoot: Hex;
+  readonly transactions: readonly MinedTransaction[];
+}
+
+export interface MinedTransaction {
+  readonly hash: Hex;
+  readonly transactionIndex: number;
+  readonly from: Address;
+  readonly to: Address | null;
+  readonly nonce: bigint;
+  readonly value: bigint;
+  readonly input: Hex;
+  readonly type: 'legacy' | 'eip1559';
+  readonly status: 'success' | 'reverted';
+  readonly gasUsed: bigint;
+  readonly cumulativeGasUsed: bigint;
+  /** Of a transaction without `to`; null otherwise. */
+  readonly contractAddress: Address | null;
+  readonly logsBloom: Hex;
+  readonly logs: readonly MinedLog[];
+  readonly calls: readonly ScriptedInternalCall[];
+}
+
+export interface MinedLog {
+  readonly address: Address;
+  readonly topics: readonly Hex[];
+  readonly data: Hex;
+  /** Counted through the whole block. */
+  readonly logIndex: number;
+}
+
+/** A transaction with what the chain adds to it once, on whichever branch it is mined. */
+export interface IdentifiedTransaction {
+  script: ScriptedTransaction;
+  from: Address;
+  nonce: bigint;
+  hash: Hex;
+}
+
+/** What makes one block. */
+export interface BlockIngredients {
+  number: bigint;
+  parentHash: Hex;
+  timestamp: bigint;
+  /** Unlike any other block's of the chain. */
+  salt: string;
+  transactions: readonly IdentifiedTransaction[];
+}
+
+/** The same for all blocks. */
+export const fixedHeader = {
+  /** Keccak of the RLP of an empty list. */
+  sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
+  miner: '0x0000000000000000000000000000000000000000',
+  difficulty: 0n,
+  gasLimit: 2n ** 40n,
+  extraData: toHex(Buffer.from('scripted')),
+  nonce: '0x0000000000000000',
+  baseFeePerGas: 1_000_000_000n,
+  /** The root of an empty trie. */
+  withdrawalsRoot: '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421',
+  blobGasUsed: 0n,
+  excessBlobGas: 0n,
+  parentBeaconBlockRoot: `0x${'0'.repeat(64)}`,
+} as const;
+
+const emptyTrieRoot = fixedHeader.withdrawalsRoot;
+
+/**
+ * Makes a block whose parts agree: hash, blooms, log indexes, cumulative gas. The three roots are
+ * hashes of the content and not roots of a trie; whoever rebuilds tries will notice.
+ *
+ * @throws Error for a reverted transaction with logs and for a log with more than four topics.
+ */
+export function makeBlock(ingredients: BlockIngredients): ScriptedBlock {
+  const transactions = mineTransactions(ingredients.transactions);
+  const bloom = bloomOf(transactions.flatMap(({ logs }) => logs));
+  const mixHash = keccakOfText(ingredients.salt);
+  const rootOf = (name: string, parts: readonly string[]) =>
+    parts.length === 0 ? emptyTrieRoot : keccakOfText(`${name}:${parts.join()}`);
+  const header = {
+    number: ingredients.number,
+    parentHash: ingredients.parentHash,
+    timestamp: ingredients.timestamp,
+    logsBloom: toHex(bloom),
+    gasUsed: transactions.at(-1)?.cumulativeGasUsed ?? 0n,
+    mixHash,
+    stateRoot: keccakOfText(`state:${mixHash}`),
+    transactionsRoot: rootOf(
+      'transactions',
+      transactions.map(({ hash }) => hash),
+    ),
+    receiptsRoot: rootOf(
+      'receipts',
+      transactions.map(({ hash, status, logsBloom }) => hash + status + logsBloom),
+    ),
+  };
+  return { ...header, hash: hashOf(header), transactions };
+}
+
+function mineTransactions(identified: readonly IdentifiedTransaction[]): MinedTransaction[] {
+  let cumulativeGasUsed = 0n;
+  let logIndex = 0;
+  return identified.map(({ script, from, nonce, hash }, transactionIndex) => {
+    const { to = null, value = 0n, input = '0x', status = 'success', type = 'eip1559' } = script;
+    const scriptedLogs = script.logs ?? [];
+    if (status === 'reverted' && scriptedLogs.length > 0) {
+      throw new Error('A reverted transaction leaves no logs');
+    }
+    const gasUsed = script.gasUsed ?? 21_000n + 10_000n * BigInt(scriptedLogs.length);
+    cumulativeGasUsed += gasUsed;
+    const logs = scriptedLogs.map(({ address, topics, data = '0x' }): MinedLog => {
+      if (topics.length > 4) throw new Error(`A log has at most 4 topics, not ${topics.length}`);
+      return { address: lower(address), topics: topics.map(lower), data, logIndex: logIndex++ };
+    });
+    return {
+      hash,
+      transactionIndex,
+      from,
+      to: to && lower(to),
+      nonce,
+      value,
+      input,
+      type,
+      status,
+      gasUsed,
+      cumulativeGasUsed,
+      contractAddress: to ? null : contractAddressOf(from, nonce),
+      logsBloom: toHex(bloomOf(logs)),
+      logs,
+      calls: script.calls ?? [],
+    };
+  });
+}
+
+/** Where a contract created by that transaction stands: the end of keccak(rlp([from, nonce])). */
+function contractAddressOf(from: Address, nonce: bigint): Address {
+  return toHex(keccak(encodeRlp([fromHex(from), rlpNumber(nonce)])).subarray(12));
+}
+
+/** The header's fields in Ethereum's order, as of the Cancun fork. */
+function hashOf(header: Omit<ScriptedBlock, 'hash' | 'transactions'>): Hex {
+  const fields = [
+    fromHex(header.parentHash),
+    fromHex(fixedHeader.sha3Uncles),
+    fromHex(fixedHeader.miner),
+    fromHex(header.stateRoot),
+    fromHex(header.transactionsRoot),
+    fromHex(header.receiptsRoot),
+    fromHex(header.logsBloom),
+    rlpNumber(fixedHeader.difficulty),
+    rlpNumber(header.number),
+    rlpNumber(fixedHeader.gasLimit),
+    rlpNumber(header.gasUsed),
+    rlpNumber(header.timestamp),
+    fromHex(fixedHeader.extraData),
+    fromHex(header.mixHash),
+    fromHex(fixedHeader.nonce),
+    rlpNumber(fixedHeader.baseFeePerGas),
+    fromHex(fixedHeader.withdrawalsRoot),
+    rlpNumber(fixedHeader.blobGasUsed),
+    rlpNumber(fixedHeader.excessBlobGas),
+    fromHex(fixedHeader.parentBeaconBlockRoot),
+  ];
+  return toHex(keccak(encodeRlp(fields)));
+}
+
+export function lower<Value extends Hex>(hex: Value): Value {
+  return hex.toLowerCase() as Value;
+}

@@ -1,0 +1,91 @@
+import type { Address, Hex } from 'viem';
+
+/** An event that a scripted transaction leaves behind. */
+export interface ScriptedLog {
+  address: Address;
+  /** At most 4, of 32 bytes each. */
+  topics: readonly Hex[];
+  /** Default `0x`. */
+  data?: Hex;
+}
+
+/** A call that a contract makes within a transaction; traces show it. */
+export interface ScriptedInternalCall {
+  from: Address;
+  to: Address;
+  /** Wei. Default 0. */
+  value?: bigint;
+  /** Default `0x`. */
+  input?: Hex;
+  /** Default `CALL`. */
+  type?: 'CALL' | 'DELEGATECALL' | 'STATICCALL' | 'CREATE' | 'SELFDESTRUCT';
+  /** The calls that it makes in turn. Default none. */
+  calls?: readonly ScriptedInternalCall[];
+}
+
+/**
+ * A transaction to be mined. The object is the transaction: mined again on another branch it has the
+ * same hash, as a transaction that survives a reorg.
+ */
+export interface ScriptedTransaction {
+  /** Default: an address made from the chain's seed. */
+  from?: Address;
+  /** Absent or null: the transaction creates a contract. */
+  to?: Address | null;
+  /** Wei. Default 0. */
+  value?: bigint;
+  /** Default `0x`. */
+  input?: Hex;
+  /** Default none. */
+  logs?: readonly ScriptedLog[];
+  /** Calls within it, seen by `debug_traceBlockByHash`. Default none. */
+  calls?: readonly ScriptedInternalCall[];
+  /** Default `success`; a `reverted` transaction must have no logs. */
+  status?: 'success' | 'reverted';
+  /** Default 21,000, and 10,000 more for each log. */
+  gasUsed?: bigint;
+  /** Default `eip1559`. */
+  type?: 'legacy' | 'eip1559';
+}
+
+const erc20Transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+/** Makes the usual transactions. */
+export const scripted = {
+  /** A transfer of the chain's own coin; `value` in wei. */
+  transfer: ({ from, to, value }: { from: Address; to: Address; value: bigint }) =>
+    ({ from, to, value }) satisfies ScriptedTransaction,
+
+  /** A call of `transfer(to, value)` with the event that it leaves; `value` in the token's units. */
+  erc20Transfer: (transfer: { token: Address; from: Address; to: Address; value: bigint }) =>
+    ({
+      from: transfer.from,
+      to: transfer.token,
+      input: `0xa9059cbb${wordOf(transfer.to)}${wordOf(transfer.value)}`,
+      logs: [
+        {
+          address: transfer.token,
+          topics: [erc20Transfer, `0x${wordOf(transfer.from)}`, `0x${wordOf(transfer.to)}`],
+          data: `0x${wordOf(transfer.value)}`,
+        },
+      ],
+    }) satisfies ScriptedTransaction,
+
+  /** A transaction to `address` that leaves one log there. */
+  log: ({ address, topics, data = '0x' }: ScriptedLog) =>
+    ({ to: address, logs: [{ address, topics, data }] }) satisfies ScriptedTransaction,
+
+  /** Creates a contract; its address follows from the sender and the nonce. */
+  creation: ({ from, input = '0x00' }: { from: Address; input?: Hex }) =>
+    ({ from, to: null, input }) satisfies ScriptedTransaction,
+
+  /** The same transaction, but reverted: it costs gas and leaves no logs. */
+  reverted: (transaction: ScriptedTransaction) =>
+    ({ ...transaction, logs: [], status: 'reverted' }) satisfies ScriptedTransaction,
+};
+
+/** 32 bytes, without `0x`. */
+function wordOf(value: Address | bigint): string {
+  const hex = typeof value === 'bigint' ? value.toString(16) : value.slice(2).toLowerCase();
+  return hex.padStart(64, '0');
+}

@@ -1,0 +1,170 @@
+import type { Hex } from 'viem';
+import type { RpcBlock, RpcLog, RpcReceipt } from './rpcShapes.ts';
+
+/**
+ * A way in which a node fails or lies. Each lasts until `heal`, or `times` times, and concerns the
+ * methods named with it unless `methods` says others. `newHeads` counts as a method.
+ */
+export type Trouble = TroubleScope & TroubleKind;
+
+export interface TroubleScope {
+  /** Default: the methods that the kind is about; all of them for failures of the connection. */
+  methods?: readonly string[];
+  /**
+   * How many calls it strikes. A lie that finds nothing to change (no logs to hide, a range that is
+   * short enough) is not counted. Default: all until `heal`.
+   */
+  times?: number;
+}
+
+export type TroubleKind =
+  /** No answer ever comes, and the connection stays open. */
+  | { kind: 'hang' }
+  /** The answer comes that much later. */
+  | { kind: 'delay'; delayMs: number }
+  /** HTTP 429 with Retry-After, and error -32005; over WebSocket the error alone. */
+  | { kind: 'rateLimit'; retryAfterSeconds?: number }
+  /** An HTTP status of a proxy before the node, such as 502, with a page of HTML. HTTP only. */
+  | { kind: 'httpError'; status: number }
+  /** The answer's JSON breaks off in the middle. */
+  | { kind: 'malformedJson' }
+  /** A JSON-RPC error; default -32000, "internal error". */
+  | { kind: 'error'; code?: number; message?: string }
+  /** The node behind a balancer that answers is that many blocks behind. Default: `eth_getLogs`. */
+  | { kind: 'lag'; blocks: number }
+  /** `eth_getLogs` refuses ranges of more than so many blocks, with error -32005. */
+  | { kind: 'rangeLimit'; blocks: number }
+  /** A block is null. Default: `eth_getBlockByHash` alone, so that it is known by number. */
+  | { kind: 'withhold' }
+  /** `eth_getBlockReceipts` and `eth_getTransactionReceipt` answer null. */
+  | { kind: 'nullReceipts' }
+  /** `eth_getLogs` answers an empty list. */
+  | { kind: 'emptyLogs' }
+  /** The last log is missing from `eth_getLogs` and `eth_getBlockReceipts`; blooms still hold it. */
+  | { kind: 'missingLog' }
+  /** The logs of both name another block's hash. */
+  | { kind: 'foreignLogs' }
+  /** Blocks and `newHeads` name a parent that does not exist. */
+  | { kind: 'wrongParentHash' }
+  /** `eth_chainId` and `net_version` name another chain. */
+  | { kind: 'wrongChainId'; chainId: number }
+  /** `newHeads` subscriptions stay open and say nothing. */
+  | { kind: 'silentHeads' }
+  /** WebSocket connections are broken: those open now, and new ones, of which `times` counts. */
+  | { kind: 'dropWebSockets' };
+
+export type TroubleOf<Kind extends Trouble['kind']> = Extract<Trouble, { kind: Kind }>;
+
+/** The troubles that a node has now. */
+export interface Troubles {
+  add(trouble: Trouble): void;
+  heal(): void;
+  /** The oldest of that kind that concerns the method and that `strikes`; one of its times is used up. */
+  take<Kind extends Trouble['kind']>(
+    kind: Kind,
+    method: string,
+    strikes?: (trouble: TroubleOf<Kind>) => boolean,
+  ): TroubleOf<Kind> | undefined;
+  /** The result of a method, made wrong by whatever concerns it. */
+  distort(method: string, result: unknown): unknown;
+}
+
+export function createTroubles(): Troubles {
+  let active: { trouble: Trouble; timesLeft: number }[] = [];
+
+  const find = (kind: Trouble['kind'], method: string) =>
+    active.find(
+      ({ trouble, timesLeft }) =>
+        trouble.kind === kind && timesLeft > 0 && methodsOf(trouble).includes(method),
+    );
+
+  return {
+    add: (trouble) => {
+      active.push({ trouble, timesLeft: trouble.times ?? Infinity });
+    },
+    heal: () => {
+      active = [];
+    },
+    take: (kind, method, strikes = () => true) => {
+      const found = find(kind, method);
+      const trouble = found?.trouble as TroubleOf<typeof kind> | undefined;
+      if (!found || !trouble || !strikes(trouble)) return undefined;
+      found.timesLeft -= 1;
+      return trouble;
+    },
+    distort: (method, result) => {
+      let distorted = result;
+      for (const { kind, apply } of distortions) {
+        const found = find(kind, method);
+        const changed = found && apply(distorted, found.trouble);
+        if (!found || changed === undefined) continue;
+        found.timesLeft -= 1;
+        distorted = changed;
+      }
+      return distorted;
+    },
+  };
+}
+
+/** Which methods a kind concerns by itself; absent: every method. */
+const defaultMethods: Partial<Record<Trouble['kind'], readonly string[]>> = {
+  lag: ['eth_getLogs'],
+  rangeLimit: ['eth_getLogs'],
+  withhold: ['eth_getBlockByHash'],
+  nullReceipts: ['eth_getBlockReceipts', 'eth_getTransactionReceipt'],
+  emptyLogs: ['eth_getLogs'],
+  missingLog: ['eth_getLogs', 'eth_getBlockReceipts'],
+  foreignLogs: ['eth_getLogs', 'eth_getBlockReceipts'],
+  wrongParentHash: ['eth_getBlockByNumber', 'eth_getBlockByHash', 'newHeads'],
+  wrongChainId: ['eth_chainId', 'net_version'],
+};
+
+function methodsOf(trouble: Trouble): { includes(method: string): boolean } {
+  return trouble.methods ?? defaultMethods[trouble.kind] ?? { includes: () => true };
+}
+
+interface Distortion {
+  kind: Trouble['kind'];
+  /** Undefined where there is nothing to distort. */
+  apply: (result: unknown, trouble: Trouble) => unknown;
+}
+
+const distortions: readonly Distortion[] = [
+  { kind: 'withhold', apply: (result) => (result === null ? undefined : null) },
+  { kind: 'nullReceipts', apply: (result) => (result === null ? undefined : null) },
+  { kind: 'emptyLogs', apply: (result) => ((result as RpcLog[]).length > 0 ? [] : undefined) },
+  { kind: 'missingLog', apply: (result) => withoutLastLog(result) },
+  { kind: 'foreignLogs', apply: (result) => withForeignHash(result) },
+  {
+    kind: 'wrongParentHash',
+    apply: (result) => (result ? { ...(result as RpcBlock), parentHash: nobodysHash } : undefined),
+  },
+  {
+    kind: 'wrongChainId',
+    apply: (result, trouble) => {
+      const { chainId } = trouble as TroubleOf<'wrongChainId'>;
+      return (result as string).startsWith('0x') ? `0x${chainId.toString(16)}` : String(chainId);
+    },
+  },
+];
+
+const nobodysHash: Hex = `0x${'bad0'.repeat(16)}`;
+
+function withoutLastLog(result: unknown): unknown {
+  const items = (result ?? []) as (RpcLog | RpcReceipt)[];
+  const last = items.findLastIndex((item) => !('logs' in item) || item.logs.length > 0);
+  if (last < 0) return undefined;
+  return items.flatMap((item, index) => {
+    if (index !== last) return [item];
+    return 'logs' in item ? [{ ...item, logs: item.logs.slice(0, -1) }] : [];
+  });
+}
+
+function withForeignHash(result: unknown): unknown {
+  const items = (result ?? []) as (RpcLog | RpcReceipt)[];
+  if (!items.some((item) => !('logs' in item) || item.logs.length > 0)) return undefined;
+  const foreign = (log: RpcLog): RpcLog => ({ ...log, blockHash: nobodysHash });
+  return items.map((item) =>
+    'logs' in item ? { ...item, logs: item.logs.map(foreign) } : foreign(item),
+  );
+}

@@ -1,0 +1,189 @@
+import { once } from 'node:events';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+  createServer,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type SinkBehaviour, behave } from './sinkBehaviour.ts';
+
+/** A webhook receiver that records what it gets and misbehaves on cue. */
+export interface WebhookSink {
+  /** `http://127.0.0.1:<port>`, without a slash at the end; every path and method is accepted. */
+  readonly url: string;
+  /** What arrived, each once its whole body was read, oldest first. */
+  readonly requests: readonly RecordedRequest[];
+  /**
+   * What to do from now on. A list is a sequence: one behaviour for each request, the last for all
+   * after it. A behaviour for a path counts before the one for all paths. At first: 200.
+   */
+  respond(behaviour: SinkResponder, options?: { path?: string }): void;
+  /**
+   * Resolves once that many requests have arrived since the start or `clear`, with all of them.
+   *
+   * @throws Error after `timeoutMs` (default 10,000), saying what had arrived.
+   */
+  waitFor(count: number, options?: WaitOptions): Promise<readonly RecordedRequest[]>;
+  /** Resolves with the first request for which `matches` is true, one that has arrived before included. */
+  waitFor(
+    matches: (request: RecordedRequest) => boolean,
+    options?: WaitOptions,
+  ): Promise<RecordedRequest>;
+  /** Forgets the recorded requests; behaviours stay. */
+  clear(): void;
+  /** Breaks every connection, hung ones too, and frees the port. */
+  close(): Promise<void>;
+}
+
+export interface RecordedRequest {
+  /** The `webhook-id` header; empty without one. */
+  id: string;
+  method: string;
+  /** Without the query. */
+  path: string;
+  headers: IncomingHttpHeaders;
+  /** The body as it came, read as UTF-8. */
+  body: string;
+  /** Milliseconds since 1970, when the body was complete. */
+  receivedAt: number;
+}
+
+/** A behaviour, a sequence of them, or a function that chooses by the request. */
+export type SinkResponder =
+  | SinkBehaviour
+  | readonly [SinkBehaviour, ...SinkBehaviour[]]
+  | ((request: RecordedRequest) => SinkBehaviour);
+
+export interface WaitOptions {
+  /** Default 10,000. */
+  timeoutMs?: number;
+}
+
+export interface WebhookSinkOptions {
+  /** Absent: a free port. */
+  port?: number;
+}
+
+/** Starts a sink on 127.0.0.1. */
+export async function startWebhookSink(options: WebhookSinkOptions = {}): Promise<WebhookSink> {
+  const requests: RecordedRequest[] = [];
+  const choosers = new Map<string | undefined, (request: RecordedRequest) => SinkBehaviour>();
+  const waiters = new Set<(request: RecordedRequest) => void>();
+
+  const receive = async (message: IncomingMessage, response: ServerResponse) => {
+    const body = await readBody(message);
+    if (body === undefined) return;
+    const request = toRecorded(message, body);
+    requests.push(request);
+    for (const notify of waiters) notify(request);
+    const choose = choosers.get(request.path) ?? choosers.get(undefined);
+    await behave(choose?.(request) ?? 200, message.socket, response);
+  };
+
+  const server = createServer((message, response) => {
+    receive(message, response).catch((error: unknown) => {
+      // A responder of the test threw: let the test see it, in the only place it looks.
+      response.writeHead(500).end(`The sink's responder failed: ${String(error)}`);
+    });
+  });
+  server.keepAliveTimeout = 60_000;
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+
+  function waitFor(count: number, options?: WaitOptions): Promise<readonly RecordedRequest[]>;
+  function waitFor(
+    matches: (request: RecordedRequest) => boolean,
+    options?: WaitOptions,
+  ): Promise<RecordedRequest>;
+  function waitFor(
+    wanted: number | ((request: RecordedRequest) => boolean),
+    { timeoutMs = 10_000 }: WaitOptions = {},
+  ): Promise<RecordedRequest | readonly RecordedRequest[]> {
+    const early = typeof wanted === 'number' ? undefined : requests.find(wanted);
+    if (early) return Promise.resolve(early);
+    if (typeof wanted === 'number' && requests.length >= wanted) return Promise.resolve(requests);
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        waiters.delete(notify);
+        clearTimeout(timer);
+      };
+      const notify = (request: RecordedRequest) => {
+        if (typeof wanted === 'number') {
+          if (requests.length < wanted) return;
+          settle();
+          resolve(requests);
+        } else if (wanted(request)) {
+          settle();
+          resolve(request);
+        }
+      };
+      const timer = setTimeout(() => {
+        settle();
+        const goal = typeof wanted === 'number' ? `${wanted} requests` : 'the request waited for';
+        reject(new Error(`The sink did not get ${goal} in ${timeoutMs} ms; ${describe(requests)}`));
+      }, timeoutMs);
+      waiters.add(notify);
+    });
+  }
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    respond: (responder, { path } = {}) => void choosers.set(path, toChooser(responder)),
+    waitFor,
+    clear: () => {
+      requests.length = 0;
+    },
+    close: async () => {
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function toChooser(responder: SinkResponder): (request: RecordedRequest) => SinkBehaviour {
+  if (typeof responder === 'function') return responder;
+  if (!isSequence(responder)) return () => responder;
+  let next = 0;
+  return () => {
+    const behaviour = responder[Math.min(next, responder.length - 1)] as SinkBehaviour;
+    next += 1;
+    return behaviour;
+  };
+}
+
+function isSequence(
+  responder: SinkBehaviour | readonly SinkBehaviour[],
+): responder is readonly SinkBehaviour[] {
+  return Array.isArray(responder);
+}
+
+/** Undefined when the sender broke off in the middle: there is nobody to answer then. */
+async function readBody(message: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of message) chunks.push(chunk as Buffer);
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function toRecorded(message: IncomingMessage, body: string): RecordedRequest {
+  const id = message.headers['webhook-id'];
+  return {
+    id: typeof id === 'string' ? id : '',
+    method: message.method ?? '',
+    path: (message.url ?? '').split('?', 1)[0] as string,
+    headers: message.headers,
+    body,
+    receivedAt: Date.now(),
+  };
+}
+
+function describe(requests: readonly RecordedRequest[]): string {
+  const shown = requests.slice(0, 20).map(({ method, path, id }) => `${method} ${path} ${id}`);
+  return `it got ${requests.length}${shown.length > 0 ? `: ${shown.join(', ')}` : ''}`;
+}

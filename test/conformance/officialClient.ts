@@ -1,0 +1,155 @@
+/**
+ * The official npm client exactly as it is published, with its requests sent to a service of ours:
+ * it has no setting for the address, so an interceptor of its HTTP library changes it on the way
+ * (contract section 7, way A). Typed by what is used here, because the packages are not there when
+ * the project is type-checked.
+ */
+import { createRequire } from 'node:module';
+
+const require = createRequire(new URL('../peers/package.json', import.meta.url));
+
+const HOSTED = 'https://api.moralis-streams.com';
+
+type Json = Record<string, unknown>;
+
+export interface OfficialChain {
+  readonly hex: string;
+}
+export interface OfficialAddress {
+  readonly checksum: string;
+  readonly lowercase: string;
+}
+export interface OfficialStream {
+  readonly id: string;
+  readonly webhookUrl: string;
+  readonly description: string;
+  readonly tag: string;
+  readonly chains: readonly OfficialChain[];
+  readonly chainIds: readonly string[];
+  readonly topic0: readonly string[] | undefined;
+  readonly abi: unknown;
+  readonly allAddresses: boolean;
+  readonly includeNativeTxs: boolean;
+  readonly includeContractLogs: boolean;
+  readonly includeInternalTxs: boolean;
+  readonly includeAllTxLogs: boolean;
+  readonly advancedOptions: unknown;
+  readonly status: string;
+  readonly statusMessage: string;
+  toJSON(): Json;
+}
+export interface OfficialAddresses {
+  readonly streamId: string;
+  readonly address: OfficialAddress | readonly OfficialAddress[];
+}
+export interface OfficialAnswer<Result> {
+  readonly result: Result;
+  readonly raw: unknown;
+  toJSON(): unknown;
+}
+export interface OfficialPage<Result> extends OfficialAnswer<Result> {
+  readonly pagination: { readonly total: number; readonly cursor?: string };
+  hasNext(): boolean;
+  next(): Promise<OfficialPage<Result>>;
+}
+
+export interface OfficialStreams {
+  add(options: Json): Promise<OfficialAnswer<OfficialStream>>;
+  update(options: Json): Promise<OfficialAnswer<OfficialStream>>;
+  delete(options: { id: string }): Promise<OfficialAnswer<OfficialStream>>;
+  getAll(options: {
+    limit?: number;
+    cursor?: string;
+  }): Promise<OfficialPage<readonly OfficialStream[]>>;
+  getById(options: { id: string }): Promise<OfficialAnswer<OfficialStream>>;
+  updateStatus(options: { id: string; status: string }): Promise<OfficialAnswer<OfficialStream>>;
+  addAddress(options: {
+    id: string;
+    address: string | readonly string[];
+  }): Promise<OfficialAnswer<OfficialAddresses>>;
+  deleteAddress(options: {
+    id: string;
+    address: string | readonly string[];
+  }): Promise<OfficialAnswer<OfficialAddresses>>;
+  getAddresses(options: {
+    id: string;
+    limit?: number;
+    cursor?: string;
+  }): Promise<OfficialPage<readonly { address: OfficialAddress }[]>>;
+  verifySignature(options: { body: unknown; signature: string }): boolean;
+  parsedLogs(webhook: unknown): Json[];
+}
+
+export interface SentRequest {
+  readonly method: string;
+  readonly url: string;
+  /** What the client handed to its HTTP library. */
+  readonly body: unknown;
+}
+
+export interface OfficialClient {
+  readonly streams: OfficialStreams;
+  /** The same client with another API key. */
+  withApiKey(apiKey: string): Promise<OfficialStreams>;
+  /** What it sent so far, oldest first, with the address it meant to send it to. */
+  readonly sent: readonly SentRequest[];
+}
+
+interface AxiosConfig {
+  url?: string;
+  method?: string;
+  data?: unknown;
+  proxy?: false;
+}
+interface Core {
+  registerModules(modules: readonly unknown[]): void;
+  start(config: Json): Promise<void>;
+}
+interface Module<Instance> {
+  create(core: Core): Instance;
+}
+
+/** Starts the client; it can be started once in a process. */
+export async function startOfficialClient({
+  baseUrl,
+  apiKey,
+  streamsSecret,
+}: {
+  baseUrl: string;
+  apiKey: string;
+  streamsSecret: string;
+}): Promise<OfficialClient> {
+  const axios = require('axios') as {
+    interceptors: { request: { use(change: (config: AxiosConfig) => AxiosConfig): void } };
+  };
+  const { default: Moralis } = require('moralis') as {
+    default: { Streams: OfficialStreams; start(config: Json): Promise<void> };
+  };
+
+  const sent: SentRequest[] = [];
+  axios.interceptors.request.use((config) => {
+    const { url = '', method = '', data } = config;
+    if (!url.startsWith(HOSTED)) throw new Error(`The official client turned to ${url}`);
+    sent.push({ method: method.toUpperCase(), url, body: data });
+    return { ...config, url: baseUrl + url.slice(HOSTED.length), proxy: false };
+  });
+  await Moralis.start({ apiKey, streamsSecret });
+
+  return {
+    streams: Moralis.Streams,
+    sent,
+    async withApiKey(apiKey) {
+      const { Core } = require('moralis/common-core') as { Core: { create(): Core } };
+      const { Streams } = require('moralis/streams') as { Streams: Module<OfficialStreams> };
+      const { ApiUtils } = require('@moralisweb3/api-utils') as { ApiUtils: Module<unknown> };
+      const { CommonEvmUtils } = require('moralis/common-evm-utils') as {
+        CommonEvmUtils: Module<unknown>;
+      };
+      const core = Core.create();
+      const streams = Streams.create(core);
+      core.registerModules([CommonEvmUtils.create(core), ApiUtils.create(core), streams]);
+      await core.start({ apiKey });
+      return streams;
+    },
+  };
+}
