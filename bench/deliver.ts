@@ -15,8 +15,8 @@ import { createSender } from '../packages/service/src/deliver/send.ts';
 import { createLog } from '../packages/service/src/observe.ts';
 import { splitBody } from '../packages/service/src/store/body.ts';
 import { openSqliteStore } from '../packages/service/src/store/sqlite.ts';
-import type { Store } from '../packages/service/src/store/store.ts';
-import type { Figures } from './run.ts';
+import { DEFAULT_OPTIONS, type Store } from '../packages/service/src/store/store.ts';
+import type { Figures } from './figures.ts';
 
 const DELIVERIES = 40_000;
 const STREAMS = 100;
@@ -117,20 +117,7 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
         description: '',
         webhookUrl,
         chainIds: [chain],
-        options: {
-          topic0: null,
-          allAddresses: false,
-          includeNativeTxs: true,
-          includeContractLogs: false,
-          includeInternalTxs: false,
-          includeAllTxLogs: false,
-          getNativeBalances: null,
-          abi: null,
-          advancedOptions: null,
-          demo: false,
-          triggers: null,
-          filterPossibleSpamAddresses: false,
-        },
+        options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
       }),
     ),
   );

@@ -1,8 +1,6 @@
 /** `npm run -s bench -- NAME [--json]`: runs one benchmark and prints its figures as a table. */
 import { styleText } from 'node:util';
-
-/** A figure by name, with its unit and what it means. */
-export type Figures = Record<string, { value: number; unit: string; note: string }>;
+import type { Figures } from './figures.ts';
 
 const benchmarks: Record<string, () => Promise<Figures>> = {
   deliver: async () => (await import('./deliver.ts')).default(),

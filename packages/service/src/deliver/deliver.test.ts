@@ -6,7 +6,7 @@ import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../observe.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
-import type { Store, StreamRecord } from '../store/store.ts';
+import { DEFAULT_OPTIONS, type Store, type StreamRecord } from '../store/store.ts';
 import { type Deliver, createDeliver } from './deliver.ts';
 import { createAddressGuard } from './guard.ts';
 import { createSender } from './send.ts';
@@ -73,20 +73,7 @@ async function queue(path: string, count = 1): Promise<StreamRecord> {
     description: '',
     webhookUrl: sink.url + path,
     chainIds: [chain],
-    options: {
-      topic0: null,
-      allAddresses: false,
-      includeNativeTxs: true,
-      includeContractLogs: false,
-      includeInternalTxs: false,
-      includeAllTxLogs: false,
-      getNativeBalances: null,
-      abi: null,
-      advancedOptions: null,
-      demo: false,
-      triggers: null,
-      filterPossibleSpamAddresses: false,
-    },
+    options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
   });
   const header = (number: number) => ({
     number,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type AbiItem, keccak256 } from '@sluice/kit/contract';
 import { joinBody, splitBody } from '../store/body.ts';
-import type { StreamOptions, StreamRecord } from '../store/store.ts';
+import { DEFAULT_OPTIONS, type StreamOptions, type StreamRecord } from '../store/store.ts';
 import type { EvmBlock, EvmLog, EvmTransaction } from './block.ts';
 import { matchBlock } from './match.ts';
 import { createStreamIndex } from './streamIndex.ts';
@@ -27,21 +27,7 @@ const stream = (id: string, options: Partial<StreamOptions>, chainIds = [CHAIN])
   addressCount: 0,
   createdAt: 0,
   updatedAt: 0,
-  options: {
-    topic0: null,
-    allAddresses: false,
-    includeNativeTxs: false,
-    includeContractLogs: false,
-    includeInternalTxs: false,
-    includeAllTxLogs: false,
-    getNativeBalances: null,
-    abi: null,
-    advancedOptions: null,
-    demo: false,
-    triggers: null,
-    filterPossibleSpamAddresses: false,
-    ...options,
-  },
+  options: { ...DEFAULT_OPTIONS, ...options },
 });
 
 const log = (logIndex: number, transactionIndex: number, from: Partial<EvmLog>): EvmLog => ({

@@ -1,5 +1,9 @@
 /** What SQLite and PostgreSQL spell differently, and nothing else. */
-import { type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Transaction, sql } from 'kysely';
+import type { Tables } from './tables.ts';
+
+/** A connection, inside a transaction or not. */
+export type Db = Kysely<Tables> | Transaction<Tables>;
 
 /** Column types a row list may carry, by the names PostgreSQL gives them. */
 type ColumnType = 'text' | 'bigint';
@@ -34,3 +38,8 @@ export const postgresEngine: Engine = {
     )}))`,
   skipLocked: sql`for update skip locked`,
 };
+
+export async function readNow(engine: Engine, db: Db): Promise<number> {
+  const { rows } = await sql<{ now: number }>`select ${engine.now()} as now`.execute(db);
+  return rows[0]!.now;
+}

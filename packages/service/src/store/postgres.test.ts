@@ -1,6 +1,7 @@
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresStore } from './postgres.ts';
+import { DEFAULT_OPTIONS } from './store.ts';
 import { testStore } from './store.suite.ts';
 
 let postgres: Postgres;
@@ -31,20 +32,7 @@ describe('PostgreSQL store', () => {
       description: '',
       webhookUrl: 'http://127.0.0.1:1/',
       chainIds: [chain],
-      options: {
-        topic0: null,
-        allAddresses: false,
-        includeNativeTxs: true,
-        includeContractLogs: false,
-        includeInternalTxs: false,
-        includeAllTxLogs: false,
-        getNativeBalances: null,
-        abi: null,
-        advancedOptions: null,
-        demo: false,
-        triggers: null,
-        filterPossibleSpamAddresses: false,
-      },
+      options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
     });
     const header = (number: number) => ({
       number,

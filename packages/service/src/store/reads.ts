@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DeliveryDetail } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
-import type { Engine } from './engine.ts';
+import { type Engine, readNow } from './engine.ts';
 import type { Reads } from './store.ts';
 import {
   countRows,
@@ -200,8 +200,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     },
 
     async readStreamStats() {
-      const { rows: clock } = await sql<{ now: number }>`select ${engine.now()} as now`.execute(db);
-      const minute = Math.floor((clock[0]?.now ?? 0) / MINUTE_MS);
+      const minute = Math.floor((await readNow(engine, db)) / MINUTE_MS);
       const streams = await db
         .selectFrom('stream')
         .select('id')

@@ -1,7 +1,14 @@
 /** What every engine of the store must do. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AttemptOutcome, BlockHeader, NewMatch, Store, StreamDraft } from './store.ts';
+import {
+  DEFAULT_OPTIONS,
+  type AttemptOutcome,
+  type BlockHeader,
+  type NewMatch,
+  type Store,
+  type StreamDraft,
+} from './store.ts';
 
 const hashOf = (): string => `0x${randomBytes(32).toString('hex')}`;
 let lastChain = 0x10_000;
@@ -12,20 +19,7 @@ const draft = (chainIds: string[], changes: Partial<StreamDraft> = {}): StreamDr
   description: 'a stream',
   webhookUrl: 'http://127.0.0.1:1/hook',
   chainIds,
-  options: {
-    topic0: null,
-    allAddresses: false,
-    includeNativeTxs: false,
-    includeContractLogs: true,
-    includeInternalTxs: false,
-    includeAllTxLogs: false,
-    getNativeBalances: null,
-    abi: null,
-    advancedOptions: null,
-    demo: false,
-    triggers: null,
-    filterPossibleSpamAddresses: false,
-  },
+  options: { ...DEFAULT_OPTIONS, includeContractLogs: true },
   ...changes,
 });
 

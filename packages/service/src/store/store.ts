@@ -36,6 +36,22 @@ export type StreamOptions = Pick<
   | 'filterPossibleSpamAddresses'
 >;
 
+/** What a stream has where nobody says otherwise. */
+export const DEFAULT_OPTIONS: StreamOptions = {
+  topic0: null,
+  allAddresses: false,
+  includeNativeTxs: false,
+  includeContractLogs: false,
+  includeInternalTxs: false,
+  includeAllTxLogs: false,
+  getNativeBalances: null,
+  abi: null,
+  advancedOptions: null,
+  demo: false,
+  triggers: null,
+  filterPossibleSpamAddresses: false,
+};
+
 export interface StreamDraft {
   tag: string;
   description: string;
@@ -202,7 +218,7 @@ export interface Reads {
   readStreamStats(): Promise<StreamStats[]>;
 }
 
-export interface Writes {
+export interface StreamWrites {
   saveSetting(key: string, value: string): Promise<void>;
   createStream(draft: StreamDraft): Promise<StreamRecord>;
   /** Undefined when the stream is unknown. */
@@ -221,7 +237,9 @@ export interface Writes {
     id: string,
     addresses: readonly string[],
   ): Promise<EffectiveFrom | { missing: string } | undefined>;
+}
 
+export interface BlockWrites {
   /**
    * Sets a chain's first checkpoint, or its checkpoint after a reset: what was not confirmed then
    * never is, and what was not sent is cancelled. Answers with the cancelled ones.
@@ -234,7 +252,9 @@ export interface Writes {
    * theirs that were never sent are cancelled. Answers with the cancelled ones.
    */
   rewindChain(chain: string, ancestor: BlockRef): Promise<DeliverySummary[]>;
+}
 
+export interface DeliveryWrites {
   /**
    * Leases due deliveries for `leaseMs`, at most `limit` together, and per stream at most
    * `perStream` less what `inFlight` says is under way.
@@ -251,6 +271,8 @@ export interface Writes {
   releaseLeases(scope: 'expired' | 'all'): Promise<number>;
   rollUpStats(): Promise<void>;
 }
+
+export interface Writes extends StreamWrites, BlockWrites, DeliveryWrites {}
 
 export interface Store extends Reads, Writes {
   readonly engine: 'sqlite' | 'postgres';
