@@ -150,9 +150,10 @@ describe('a kept chain', () => {
       const { erc20 } = await testkit.deployContracts(anvil);
       const data = '0xa9059cbb' + '${bob?.slice(2)}'.padStart(64, '0') + '1'.padStart(64, '0');
       for (let i = 0; i < 5; i += 1) {
-        await anvil.request('eth_sendTransaction', [{ from: '${alice}', to: erc20, data }]);
+        const transfer = { from: '${alice}', to: erc20, data };
+        const hash = await anvil.request('eth_sendTransaction', [transfer]);
+        while (!(await anvil.request('eth_getTransactionReceipt', [hash])));
       }
-      await anvil.request('evm_mine');
       const head = Number(await anvil.request('eth_blockNumber'));
       console.log(JSON.stringify({ url: anvil.url, pid: anvil.pid, head }));
     `);

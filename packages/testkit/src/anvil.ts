@@ -32,8 +32,10 @@ export interface Anvil {
 export interface AnvilOptions {
   /** Default 31337. */
   chainId?: number;
-  /** Seconds between blocks, at least 1. Absent: a block at once when a transaction comes;
-   * those that come within a millisecond or so share one. */
+  /**
+   * Seconds between blocks, at least 1. Absent: a block at once when a transaction comes; those that
+   * come within a millisecond or so share one.
+   */
   blockTimeSeconds?: number;
   /** Absent: a free port. */
   port?: number;

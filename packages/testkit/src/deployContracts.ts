@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Address, Hex } from 'viem';
 import type { Anvil } from './anvil.ts';
 import { sluiceCollectible, sluiceItems, sluiceToken } from './contracts.generated.ts';
@@ -69,11 +70,22 @@ export async function deployContracts(anvil: Pick<Anvil, 'request'>): Promise<De
   return { erc20, erc721, erc1155 };
 }
 
+/** anvil may be mining on its own when we ask it to, so the block can be a moment away. */
+const minedDeadlineMs = 10_000;
+const askAgainMs = 20;
+
 async function expectSuccess(
   anvil: Pick<Anvil, 'request'>,
   name: string,
   hash: Hex,
 ): Promise<void> {
-  const receipt = await anvil.request<{ status: Hex } | null>('eth_getTransactionReceipt', [hash]);
-  if (receipt?.status !== '0x1') throw new Error(`${name} could not be deployed (${hash})`);
+  for (let waitedMs = 0; waitedMs < minedDeadlineMs; waitedMs += askAgainMs) {
+    const receipt = await anvil.request<{ status: Hex } | null>('eth_getTransactionReceipt', [
+      hash,
+    ]);
+    if (receipt?.status === '0x1') return;
+    if (receipt) break;
+    await delay(askAgainMs);
+  }
+  throw new Error(`${name} could not be deployed (${hash})`);
 }

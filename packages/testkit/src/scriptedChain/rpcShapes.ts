@@ -42,7 +42,6 @@ export interface RpcReceipt {
   type: Hex;
 }
 
-export type RpcHeader = ReturnType<typeof toRpcHeader>;
 export type RpcBlock = ReturnType<typeof toRpcBlock>;
 
 export function quantity(value: bigint | number): Hex {
