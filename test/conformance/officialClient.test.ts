@@ -271,7 +271,7 @@ test('addresses are added one and many, paged, and deleted in another casing', a
   expect((removed.result.address as OfficialAddress).lowercase).toBe(LOWER[1]);
   const left = await streams.getAddresses({ id });
   expect(left.result.map(({ address }) => address.lowercase).toSorted()).toEqual(
-    [LOWER[0], LOWER[2]].toSorted(),
+    LOWER.filter((address) => address !== LOWER[1]).toSorted(),
   );
   expect(left.hasNext()).toBe(false);
 

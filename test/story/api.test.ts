@@ -14,7 +14,14 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { type Client, createClient } from '@sluice/kit';
 import { type Page, ROUTES, type Route, SLUICE_ROUTES } from '@sluice/kit/contract';
-import { type Anvil, type WebhookSink, startAnvil, startWebhookSink } from '@sluice/testkit';
+import {
+  type Anvil,
+  type Postgres,
+  type WebhookSink,
+  startAnvil,
+  startPostgres,
+  startWebhookSink,
+} from '@sluice/testkit';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEY, type Served, serve, until } from '../serve.ts';
@@ -24,42 +31,17 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const ADDRESS = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
 const MIB = 1024 * 1024;
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-api-'));
-let sink: WebhookSink;
-let service: Served;
-let client: Client;
-/** A stream that is there before and after, with one address. */
-let streamId: string;
-
-beforeAll(async () => {
-  sink = await startWebhookSink();
-  service = await serve(['--data', join(folder, 'data')]);
-  client = createClient({ apiKey: API_KEY, baseUrl: service.url });
-  streamId = (await client.streams.create(goodStream())).id;
-  await client.streams.addAddress(streamId, ADDRESS);
-});
-afterAll(async () => {
-  expect(await service?.stop()).toBe(0);
-  await sink?.close();
-  rmSync(folder, { recursive: true });
-});
-
-const goodStream = () => ({
-  webhookUrl: `${sink.url}/good`,
-  description: 'a good stream',
-  tag: 'good',
-  chainIds: [CHAIN],
-});
-
 interface Problem {
   message: string;
   value?: unknown;
 }
+
 interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
 }
+
 interface Sending {
   /** Sent as JSON, or as it is where it is text or bytes. */
   body?: unknown;
@@ -70,953 +52,1031 @@ interface Sending {
   to?: Served;
 }
 
-/**
- * One request over a connection of its own. Not `fetch`: that sends no foreign `Host`, no body with
- * GET, and forgets an answer that comes before the body is through.
- */
-async function send(
-  method: string,
-  path: string,
-  { body, headers = {}, chunked = false, to = service }: Sending = {},
-): Promise<Answer> {
-  const bytes =
-    body === undefined || typeof body === 'string' || body instanceof Uint8Array
-      ? Buffer.from(body ?? '')
-      : Buffer.from(JSON.stringify(body));
-  const { hostname, port } = new URL(to.url);
-  const all: OutgoingHttpHeaders = {
-    'x-api-key': API_KEY,
-    ...(bytes.length > 0 && { 'content-type': 'application/json' }),
-    ...(bytes.length > 0 &&
-      (chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': bytes.length })),
-    ...headers,
-  };
-  // One that keeps the connection, as clients do: then the service reads on after its answer.
-  const agent = new Agent({ keepAlive: true });
-  const request = httpRequest({
-    agent,
-    hostname,
-    port,
-    method,
-    path,
-    headers: Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined)),
-  });
-  return new Promise<Answer>((resolve, reject) => {
-    let answered = false;
-    request.on('error', (error) => {
-      // An answer that came while we still wrote is an answer.
-      if (!answered) reject(error);
-    });
-    request.on('response', (response) => {
-      answered = true;
-      const { statusCode: status = 0, headers } = response;
-      if (headers['content-type']?.startsWith('text/event-stream')) {
-        request.destroy();
-        resolve({ status, headers, text: '' });
-        return;
-      }
-      readText(response).then((text) => resolve({ status, headers, text }), reject);
-    });
-    request.end(bytes.length > 0 ? bytes : undefined);
-  }).finally(() => agent.destroy());
-}
-
 interface ErrorAnswer {
   message: string;
   details?: Record<string, Problem>;
 }
 
-/** The error in an answer, which also names its request. */
-function errorIn({ headers, text }: Answer): ErrorAnswer {
-  const { requestId, ...error } = JSON.parse(text) as ErrorAnswer & { requestId: string };
-  expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
-  expect(headers['x-request-id']).toBe(requestId);
-  return error;
-}
+describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-api-'));
+  let postgres: Postgres | undefined;
+  let sink: WebhookSink;
+  let service: Served;
+  let client: Client;
+  /** A stream that is there before and after, with one address. */
+  let streamId: string;
 
-/** All that the API can have stored. */
-async function stored(to = service): Promise<unknown> {
-  const streams = JSON.parse((await send('GET', '/streams/evm', { to })).text) as Page<{
-    id: string;
-  }>;
-  const addresses = [];
-  for (const { id } of streams.result) {
-    addresses.push((await send('GET', `/streams/evm/${id}/address`, { to })).text);
+  beforeAll(async () => {
+    sink = await startWebhookSink();
+    if (engine === 'PostgreSQL') postgres = await startPostgres();
+    const database = postgres === undefined ? [] : ['--database-url', postgres.url];
+    service = await serve(['--data', join(folder, 'data'), ...database]);
+    client = createClient({ apiKey: API_KEY, baseUrl: service.url });
+    streamId = (await client.streams.create(goodStream())).id;
+    await client.streams.addAddress(streamId, ADDRESS);
+  });
+  afterAll(async () => {
+    expect(await service?.stop()).toBe(0);
+    await postgres?.stop();
+    await sink?.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const goodStream = () => ({
+    webhookUrl: `${sink.url}/good`,
+    description: 'a good stream',
+    tag: 'good',
+    chainIds: [CHAIN],
+  });
+
+  /**
+   * One request over a connection of its own. Not `fetch`: that sends no foreign `Host`, no body with
+   * GET, and forgets an answer that comes before the body is through.
+   */
+  async function send(
+    method: string,
+    path: string,
+    { body, headers = {}, chunked = false, to = service }: Sending = {},
+  ): Promise<Answer> {
+    const bytes =
+      body === undefined || typeof body === 'string' || body instanceof Uint8Array
+        ? Buffer.from(body ?? '')
+        : Buffer.from(JSON.stringify(body));
+    const { hostname, port } = new URL(to.url);
+    const all: OutgoingHttpHeaders = {
+      'x-api-key': API_KEY,
+      ...(bytes.length > 0 && { 'content-type': 'application/json' }),
+      ...(bytes.length > 0 &&
+        (chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': bytes.length })),
+      ...headers,
+    };
+    // One that keeps the connection, as clients do: then the service reads on after its answer.
+    const agent = new Agent({ keepAlive: true });
+    const request = httpRequest({
+      agent,
+      hostname,
+      port,
+      method,
+      path,
+      headers: Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined)),
+    });
+    return new Promise<Answer>((resolve, reject) => {
+      let answered = false;
+      request.on('error', (error) => {
+        // An answer that came while we still wrote is an answer.
+        if (!answered) reject(error);
+      });
+      request.on('response', (response) => {
+        answered = true;
+        const { statusCode: status = 0, headers } = response;
+        if (headers['content-type']?.startsWith('text/event-stream')) {
+          request.destroy();
+          resolve({ status, headers, text: '' });
+          return;
+        }
+        readText(response).then((text) => resolve({ status, headers, text }), reject);
+      });
+      request.end(bytes.length > 0 ? bytes : undefined);
+    }).finally(() => agent.destroy());
   }
-  return { streams, addresses };
-}
 
-async function expectHealthy(to = service): Promise<void> {
-  const health = await send('GET', '/health', { to });
-  expect(health.status).toBe(200);
-  expect(JSON.parse(health.text)).toMatchObject({ status: 'ok' });
-}
+  /** The error in an answer, which also names its request. */
+  function errorIn({ headers, text }: Answer): ErrorAnswer {
+    const { requestId, ...error } = JSON.parse(text) as ErrorAnswer & { requestId: string };
+    expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(headers['x-request-id']).toBe(requestId);
+    return error;
+  }
 
-/** Sends what must be refused: the answer, with nothing stored and the service still there. */
-async function sendBad(method: string, path: string, sending: Sending = {}): Promise<Answer> {
-  const before = await stored(sending.to);
-  const answer = await send(method, path, sending);
-  expect(await stored(sending.to)).toEqual(before);
-  await expectHealthy(sending.to);
-  return answer;
-}
+  /** All that the API can have stored. */
+  async function stored(to = service): Promise<unknown> {
+    const streams = JSON.parse((await send('GET', '/streams/evm', { to })).text) as Page<{
+      id: string;
+    }>;
+    const addresses = [];
+    for (const { id } of streams.result) {
+      addresses.push((await send('GET', `/streams/evm/${id}/address`, { to })).text);
+    }
+    return { streams, addresses };
+  }
 
-/** Sends what must be refused with a 422 for one field. */
-async function expectInvalid(
-  method: string,
-  path: string,
-  sending: Sending,
-  [field, message, value]: readonly [string, RegExp, unknown?],
-): Promise<void> {
-  const answer = await sendBad(method, path, sending);
-  expect([answer.status, errorIn(answer)]).toEqual([
-    422,
-    {
-      message: 'Validation Failed',
-      details: {
-        [field]: {
-          message: expect.stringMatching(message) as unknown,
-          ...(value !== undefined && { value }),
+  async function expectHealthy(to = service): Promise<void> {
+    const health = await send('GET', '/health', { to });
+    expect(health.status).toBe(200);
+    expect(JSON.parse(health.text)).toMatchObject({ status: 'ok' });
+  }
+
+  /** Sends what must be refused: the answer, with nothing stored and the service still there. */
+  async function sendBad(method: string, path: string, sending: Sending = {}): Promise<Answer> {
+    const before = await stored(sending.to);
+    const answer = await send(method, path, sending);
+    expect(await stored(sending.to)).toEqual(before);
+    await expectHealthy(sending.to);
+    return answer;
+  }
+
+  /** Sends what must be refused with a 422 for one field. */
+  async function expectInvalid(
+    method: string,
+    path: string,
+    sending: Sending,
+    [field, message, value]: readonly [string, RegExp, unknown?],
+  ): Promise<void> {
+    const answer = await sendBad(method, path, sending);
+    expect([answer.status, errorIn(answer)]).toEqual([
+      422,
+      {
+        message: 'Validation Failed',
+        details: {
+          [field]: {
+            message: expect.stringMatching(message) as unknown,
+            ...(value !== undefined && { value }),
+          },
         },
       },
-    },
-  ]);
-}
-
-const fill = ({ path }: Route, id = streamId): string => path.replace('{id}', id);
-
-const everyRoute: readonly Route[] = [...Object.values(ROUTES), ...Object.values(SLUICE_ROUTES)];
-
-describe('a stream that cannot be', () => {
-  const event = (name: string | undefined, ...inputs: object[]) => ({
-    type: 'event',
-    name,
-    inputs,
-  });
-  const indexed = { name: 'a', type: 'address', indexed: true };
-
-  /** What is wrong, the field with what is wrong in it, and what the answer says of which field. */
-  const cases: [string, object, readonly [string, RegExp, unknown?]][] = [
-    ['unknown field', { webhookURL: 'x' }, ['webhookURL', /^is not a known field: remove it/, 'x']],
-    ['URL no text', { webhookUrl: 5 }, ['webhookUrl', /^should be a string$/, 5]],
-    ['URL no URL', { webhookUrl: 'nowhere' }, ['webhookUrl', /http:\/\/ or https:\/\//, 'nowhere']],
-    [
-      'URL of another scheme',
-      { webhookUrl: 'ftp://a.example/' },
-      ['webhookUrl', /http:\/\/ or https:\/\//, 'ftp://a.example/'],
-    ],
-    ['URL without host', { webhookUrl: 'http://' }, ['webhookUrl', /absolute http/, 'http://']],
-    [
-      'URL with a NUL',
-      { webhookUrl: 'http://127.0.0.1:1/\0' },
-      ['webhookUrl', /NUL/, 'http://127.0.0.1:1/\0'],
-    ],
-    ['description no text', { description: null }, ['description', /^should be a string$/, null]],
-    ['description with a NUL', { description: 'a\0b' }, ['description', /NUL/, 'a\0b']],
-    ['tag no text', { tag: ['a'] }, ['tag', /^should be a string$/, ['a']]],
-    ['tag with a NUL', { tag: '\0' }, ['tag', /NUL/, '\0']],
-    ['tag too long', { tag: 'a'.repeat(257) }, ['tag', /at most 256 characters/, /^"a+…$/]],
-    ['chains no array', { chainIds: '0x1' }, ['chainIds', /^should be an array/, '0x1']],
-    ['no chain', { chainIds: [] }, ['chainIds', /at least one chain, e\.g\. \["0x1"\]/, []]],
-    ['chain eth', { chainIds: ['eth'] }, ['chainIds.0', /in hex, e\.g\. 0x1/, 'eth']],
-    ['chain 0', { chainIds: ['0x1', 0] }, ['chainIds.1', /in hex, e\.g\. 0x1/, 0]],
-    ['chain 0x0', { chainIds: ['0x0'] }, ['chainIds.0', /in hex, e\.g\. 0x1/, '0x0']],
-    ['chain negative', { chainIds: [-1] }, ['chainIds.0', /in hex, e\.g\. 0x1/, -1]],
-    ['chain -0x1', { chainIds: ['-0x1'] }, ['chainIds.0', /in hex, e\.g\. 0x1/, '-0x1']],
-    ['chain empty', { chainIds: [''] }, ['chainIds.0', /in hex, e\.g\. 0x1/, '']],
-    ['chain true', { chainIds: [true] }, ['chainIds.0', /in hex, e\.g\. 0x1/, true]],
-    ['flag as text', { allAddresses: 'true' }, ['allAddresses', /^should be a boolean$/, 'true']],
-    ['flag as number', { includeNativeTxs: 1 }, ['includeNativeTxs', /^should be a boolean$/, 1]],
-    ['ABI no array', { abi: {} }, ['abi', /^should be an array$/, {}]],
-    ['ABI as text', { abi: '[]' }, ['abi', /^should be an array$/, '[]']],
-    ['ABI item no object', { abi: ['Transfer'] }, ['abi.0', /^should be an object$/, 'Transfer']],
-    ['ABI item of no kind', { abi: [{ type: 'evnt' }] }, ['abi.0.type', /one of event/, 'evnt']],
-    ['event without name', { abi: [event(undefined)] }, ['abi.0.name', /should have a name/]],
-    [
-      'unknown Solidity type',
-      { abi: [event('A'), event('B', { name: 'a', type: 'uint257' })] },
-      ['abi.1.inputs.0.type', /Solidity type, e\.g\. uint256/, 'uint257'],
-    ],
-    [
-      'tuple without components',
-      { abi: [event('A', { name: 'a', type: 'tuple[]' })] },
-      ['abi.0.inputs.0.components', /should list its components/],
-    ],
-    [
-      'more topics than a log has',
-      { abi: [event('A', indexed, indexed, indexed, indexed)] },
-      ['abi.0.inputs', /at most 3 indexed/, [indexed, indexed, indexed, indexed]],
-    ],
-    ['topic0 no array', { topic0: 'A()' }, ['topic0', /^should be an array$/, 'A()']],
-    ['topic0 a name', { topic0: ['Transfer'] }, ['topic0.0', /event signature/, 'Transfer']],
-    ['topic0 a short hash', { topic0: ['0xddf2'] }, ['topic0.0', /32-byte hash/, '0xddf2']],
-    [
-      'topic0 with a wrong type',
-      { topic0: ['A()', 'B(uint7)'] },
-      ['topic0.1', /event signature, e\.g\. Transfer\(address,address,uint256\)/, 'B(uint7)'],
-    ],
-    [
-      'every address of no event',
-      { allAddresses: true },
-      ['allAddresses', /should come with topic0/, true],
-    ],
-    [
-      'all logs of nothing',
-      { includeAllTxLogs: true },
-      ['includeAllTxLogs', /should come with includeNativeTxs or includeContractLogs/, true],
-    ],
-  ];
-
-  test.each(cases)('%s: neither created nor changed to', async (_, wrong, [field, ...rest]) => {
-    const [message, value] = rest;
-    const expected = [
-      `requestBody.${field}`,
-      message,
-      value instanceof RegExp ? (expect.stringMatching(value) as unknown) : value,
-    ] as const;
-    const created = { body: { ...goodStream(), ...wrong } };
-    await expectInvalid('PUT', '/streams/evm', created, expected);
-    await expectInvalid('POST', `/streams/evm/${streamId}`, { body: wrong }, expected);
-  });
-
-  test.each(['webhookUrl', 'description', 'chainIds'])('%s is required', async (field) => {
-    const { [field as 'tag']: _, ...body } = goodStream();
-    const type = field === 'chainIds' ? 'an array' : 'a string';
-    const message = new RegExp(`^is required and should be ${type}$`);
-    await expectInvalid('PUT', '/streams/evm', { body }, [`requestBody.${field}`, message]);
-  });
-
-  test.each([[[]], ['"text"'], ['5'], ['null'], ['true']])('a body that is %j', async (body) => {
-    const sending = { body };
-    const value = typeof body === 'string' ? (JSON.parse(body) as unknown) : body;
-    const expected = ['requestBody', /^should be an object$/, value] as const;
-    await expectInvalid('PUT', '/streams/evm', sending, expected);
-    await expectInvalid('POST', `/streams/evm/${streamId}`, sending, expected);
-    await expectInvalid('POST', `/streams/evm/${streamId}/status`, sending, expected);
-    await expectInvalid('POST', `/streams/evm/${streamId}/address`, sending, expected);
-    await expectInvalid('DELETE', `/streams/evm/${streamId}/address`, sending, expected);
-  });
-
-  test('several wrong fields are all named at once', async () => {
-    const answer = await sendBad('PUT', '/streams/evm', {
-      body: { webhookUrl: 1, chainIds: ['eth', 'bsc'], surprise: true },
-    });
-    expect(answer.status).toBe(422);
-    expect(Object.keys(errorIn(answer).details ?? {}).toSorted()).toEqual([
-      'requestBody.chainIds.0',
-      'requestBody.chainIds.1',
-      'requestBody.description',
-      'requestBody.surprise',
-      'requestBody.webhookUrl',
     ]);
-  });
+  }
 
-  test.each([
-    ['includeInternalTxs', true],
-    ['filterPossibleSpamAddresses', true],
-    ['getNativeBalances', [{ selectors: ['$fromAddress'], type: 'tx' }]],
-    ['advancedOptions', [{ topic0: 'Transfer(address,address,uint256)' }]],
-    [
-      'triggers',
-      [{ type: 'tx', contractAddress: ADDRESS, functionAbi: { type: 'function', name: 'f' } }],
-    ],
-  ])('%s is refused while it is not supported', async (field, value) => {
-    const expected = [
-      `requestBody.${field}`,
-      /^is not supported by this version yet: leave it out$/,
-      value,
-    ] as const;
-    const body = { ...goodStream(), [field]: value };
-    await expectInvalid('PUT', '/streams/evm', { body }, expected);
-    await expectInvalid('POST', `/streams/evm/${streamId}`, { body: { [field]: value } }, expected);
-  });
+  const fill = ({ path }: Route, id = streamId): string => path.replace('{id}', id);
 
-  test.each(['error', 'terminated', 'Paused', '', 1, null, undefined])(
-    'a status of %j',
-    async (status) => {
-      await expectInvalid('POST', `/streams/evm/${streamId}/status`, { body: { status } }, [
-        'requestBody.status',
-        /^should be one of active, paused/,
-        status,
+  const everyRoute: readonly Route[] = [...Object.values(ROUTES), ...Object.values(SLUICE_ROUTES)];
+
+  describe('a stream that cannot be', () => {
+    const event = (name: string | undefined, ...inputs: object[]) => ({
+      type: 'event',
+      name,
+      inputs,
+    });
+    const indexed = { name: 'a', type: 'address', indexed: true };
+
+    /** What is wrong, the field with what is wrong in it, and what the answer says of which field. */
+    const cases: [string, object, readonly [string, RegExp, unknown?]][] = [
+      [
+        'unknown field',
+        { webhookURL: 'x' },
+        ['webhookURL', /^is not a known field: remove it/, 'x'],
+      ],
+      ['URL no text', { webhookUrl: 5 }, ['webhookUrl', /^should be a string$/, 5]],
+      [
+        'URL no URL',
+        { webhookUrl: 'nowhere' },
+        ['webhookUrl', /http:\/\/ or https:\/\//, 'nowhere'],
+      ],
+      [
+        'URL of another scheme',
+        { webhookUrl: 'ftp://a.example/' },
+        ['webhookUrl', /http:\/\/ or https:\/\//, 'ftp://a.example/'],
+      ],
+      ['URL without host', { webhookUrl: 'http://' }, ['webhookUrl', /absolute http/, 'http://']],
+      [
+        'URL with a NUL',
+        { webhookUrl: 'http://127.0.0.1:1/\0' },
+        ['webhookUrl', /NUL/, 'http://127.0.0.1:1/\0'],
+      ],
+      ['description no text', { description: null }, ['description', /^should be a string$/, null]],
+      ['description with a NUL', { description: 'a\0b' }, ['description', /NUL/, 'a\0b']],
+      ['tag no text', { tag: ['a'] }, ['tag', /^should be a string$/, ['a']]],
+      ['tag with a NUL', { tag: '\0' }, ['tag', /NUL/, '\0']],
+      ['tag too long', { tag: 'a'.repeat(257) }, ['tag', /at most 256 characters/, /^"a+…$/]],
+      ['chains no array', { chainIds: '0x1' }, ['chainIds', /^should be an array/, '0x1']],
+      ['no chain', { chainIds: [] }, ['chainIds', /at least one chain, e\.g\. \["0x1"\]/, []]],
+      ['chain eth', { chainIds: ['eth'] }, ['chainIds.0', /in hex, e\.g\. 0x1/, 'eth']],
+      ['chain 0', { chainIds: ['0x1', 0] }, ['chainIds.1', /in hex, e\.g\. 0x1/, 0]],
+      ['chain 0x0', { chainIds: ['0x0'] }, ['chainIds.0', /in hex, e\.g\. 0x1/, '0x0']],
+      ['chain negative', { chainIds: [-1] }, ['chainIds.0', /in hex, e\.g\. 0x1/, -1]],
+      ['chain -0x1', { chainIds: ['-0x1'] }, ['chainIds.0', /in hex, e\.g\. 0x1/, '-0x1']],
+      ['chain empty', { chainIds: [''] }, ['chainIds.0', /in hex, e\.g\. 0x1/, '']],
+      ['chain true', { chainIds: [true] }, ['chainIds.0', /in hex, e\.g\. 0x1/, true]],
+      ['flag as text', { allAddresses: 'true' }, ['allAddresses', /^should be a boolean$/, 'true']],
+      ['flag as number', { includeNativeTxs: 1 }, ['includeNativeTxs', /^should be a boolean$/, 1]],
+      ['ABI no array', { abi: {} }, ['abi', /^should be an array$/, {}]],
+      ['ABI as text', { abi: '[]' }, ['abi', /^should be an array$/, '[]']],
+      ['ABI item no object', { abi: ['Transfer'] }, ['abi.0', /^should be an object$/, 'Transfer']],
+      ['ABI item of no kind', { abi: [{ type: 'evnt' }] }, ['abi.0.type', /one of event/, 'evnt']],
+      ['event without name', { abi: [event(undefined)] }, ['abi.0.name', /should have a name/]],
+      [
+        'unknown Solidity type',
+        { abi: [event('A'), event('B', { name: 'a', type: 'uint257' })] },
+        ['abi.1.inputs.0.type', /Solidity type, e\.g\. uint256/, 'uint257'],
+      ],
+      [
+        'tuple without components',
+        { abi: [event('A', { name: 'a', type: 'tuple[]' })] },
+        ['abi.0.inputs.0.components', /should list its components/],
+      ],
+      [
+        'more topics than a log has',
+        { abi: [event('A', indexed, indexed, indexed, indexed)] },
+        ['abi.0.inputs', /at most 3 indexed/, [indexed, indexed, indexed, indexed]],
+      ],
+      ['topic0 no array', { topic0: 'A()' }, ['topic0', /^should be an array$/, 'A()']],
+      ['topic0 a name', { topic0: ['Transfer'] }, ['topic0.0', /event signature/, 'Transfer']],
+      ['topic0 a short hash', { topic0: ['0xddf2'] }, ['topic0.0', /32-byte hash/, '0xddf2']],
+      [
+        'topic0 with a wrong type',
+        { topic0: ['A()', 'B(uint7)'] },
+        ['topic0.1', /event signature, e\.g\. Transfer\(address,address,uint256\)/, 'B(uint7)'],
+      ],
+      [
+        'every address of no event',
+        { allAddresses: true },
+        ['allAddresses', /should come with topic0/, true],
+      ],
+      [
+        'all logs of nothing',
+        { includeAllTxLogs: true },
+        ['includeAllTxLogs', /should come with includeNativeTxs or includeContractLogs/, true],
+      ],
+    ];
+
+    test.each(cases)('%s: neither created nor changed to', async (_, wrong, [field, ...rest]) => {
+      const [message, value] = rest;
+      const expected = [
+        `requestBody.${field}`,
+        message,
+        value instanceof RegExp ? (expect.stringMatching(value) as unknown) : value,
+      ] as const;
+      const created = { body: { ...goodStream(), ...wrong } };
+      await expectInvalid('PUT', '/streams/evm', created, expected);
+      await expectInvalid('POST', `/streams/evm/${streamId}`, { body: wrong }, expected);
+    });
+
+    test.each(['webhookUrl', 'description', 'chainIds'])('%s is required', async (field) => {
+      const { [field as 'tag']: _, ...body } = goodStream();
+      const type = field === 'chainIds' ? 'an array' : 'a string';
+      const message = new RegExp(`^is required and should be ${type}$`);
+      await expectInvalid('PUT', '/streams/evm', { body }, [`requestBody.${field}`, message]);
+    });
+
+    test.each([[[]], ['"text"'], ['5'], ['null'], ['true']])('a body that is %j', async (body) => {
+      const sending = { body };
+      const value = typeof body === 'string' ? (JSON.parse(body) as unknown) : body;
+      const expected = ['requestBody', /^should be an object$/, value] as const;
+      await expectInvalid('PUT', '/streams/evm', sending, expected);
+      await expectInvalid('POST', `/streams/evm/${streamId}`, sending, expected);
+      await expectInvalid('POST', `/streams/evm/${streamId}/status`, sending, expected);
+      await expectInvalid('POST', `/streams/evm/${streamId}/address`, sending, expected);
+      await expectInvalid('DELETE', `/streams/evm/${streamId}/address`, sending, expected);
+    });
+
+    test('several wrong fields are all named at once', async () => {
+      const answer = await sendBad('PUT', '/streams/evm', {
+        body: { webhookUrl: 1, chainIds: ['eth', 'bsc'], surprise: true },
+      });
+      expect(answer.status).toBe(422);
+      expect(Object.keys(errorIn(answer).details ?? {}).toSorted()).toEqual([
+        'requestBody.chainIds.0',
+        'requestBody.chainIds.1',
+        'requestBody.description',
+        'requestBody.surprise',
+        'requestBody.webhookUrl',
       ]);
-    },
-  );
-});
+    });
 
-describe('a body that cannot be read', () => {
-  const writes = everyRoute.filter(({ method }) => method === 'PUT' || method === 'POST');
+    test.each([
+      ['includeInternalTxs', true],
+      ['filterPossibleSpamAddresses', true],
+      ['getNativeBalances', [{ selectors: ['$fromAddress'], type: 'tx' }]],
+      ['advancedOptions', [{ topic0: 'Transfer(address,address,uint256)' }]],
+      [
+        'triggers',
+        [{ type: 'tx', contractAddress: ADDRESS, functionAbi: { type: 'function', name: 'f' } }],
+      ],
+    ])('%s is refused while it is not supported', async (field, value) => {
+      const expected = [
+        `requestBody.${field}`,
+        /^is not supported by this version yet: leave it out$/,
+        value,
+      ] as const;
+      const body = { ...goodStream(), [field]: value };
+      await expectInvalid('PUT', '/streams/evm', { body }, expected);
+      await expectInvalid(
+        'POST',
+        `/streams/evm/${streamId}`,
+        { body: { [field]: value } },
+        expected,
+      );
+    });
 
-  test.each(writes)('$method $path: malformed JSON', async (route) => {
-    for (const body of ['{', '{"a":1,}', "{'a':1}", 'webhookUrl=http', '{"a":1}{', '\u{feff}{']) {
-      const answer = await sendBad(route.method, fill(route), { body });
-      expect(answer.status).toBe(400);
-      expect(errorIn(answer).message).toMatch(/^The request body is not valid JSON: \S/);
-    }
-  });
-
-  test.each(writes)('$method $path: nested without end', async (route) => {
-    const levels = 100_000;
-    for (const body of [
-      '['.repeat(levels) + ']'.repeat(levels),
-      `{"abi":${'['.repeat(levels)}${']'.repeat(levels)}}`,
-      `{"address":${'['.repeat(levels)}${']'.repeat(levels)}}`,
-    ]) {
-      const answer = await sendBad(route.method, fill(route), { body });
-      expect(answer.status).toBe(400);
-      expect(errorIn(answer).message).toMatch(/^The request body is nested deeper than \d+ levels/);
-    }
-  });
-
-  test('an ABI of tuples in tuples without end', async () => {
-    const levels = 10_000;
-    const body = JSON.stringify({
-      ...goodStream(),
-      abi: [{ type: 'event', name: 'Deep', inputs: ['here'] }],
-    }).replace(
-      '"here"',
-      '{"name":"a","type":"tuple","components":['.repeat(levels) + ']}'.repeat(levels),
+    test.each(['error', 'terminated', 'Paused', '', 1, null, undefined])(
+      'a status of %j',
+      async (status) => {
+        await expectInvalid('POST', `/streams/evm/${streamId}/status`, { body: { status } }, [
+          'requestBody.status',
+          /^should be one of active, paused/,
+          status,
+        ]);
+      },
     );
-    expect((await sendBad('PUT', '/streams/evm', { body })).status).toBe(400);
   });
 
-  const general = writes.filter(({ path }) => !path.endsWith('/address'));
-  const addressRoutes: Route[] = [ROUTES.addEvmAddresses, ROUTES.removeEvmAddresses];
+  describe('a body that cannot be read', () => {
+    const writes = everyRoute.filter(({ method }) => method === 'PUT' || method === 'POST');
 
-  test.each(general)('$method $path: more than 1 MiB', async (route) => {
-    for (const chunked of [false, true]) {
-      const body = JSON.stringify({ description: 'a'.repeat(MIB) });
-      const answer = await sendBad(route.method, fill(route), { body, chunked });
-      expect([answer.status, errorIn(answer).message]).toEqual([
-        413,
-        'The request body is over 1 MiB, the limit of this route',
-      ]);
-    }
-  });
+    test.each(writes)('$method $path: malformed JSON', async (route) => {
+      for (const body of ['{', '{"a":1,}', "{'a':1}", 'webhookUrl=http', '{"a":1}{', '\u{feff}{']) {
+        const answer = await sendBad(route.method, fill(route), { body });
+        expect(answer.status).toBe(400);
+        expect(errorIn(answer).message).toMatch(/^The request body is not valid JSON: \S/);
+      }
+    });
 
-  test.each(addressRoutes)('$method $path: more than 64 MiB', async (route) => {
-    for (const chunked of [false, true]) {
-      const body = Buffer.alloc(64 * MIB + 1, ' ');
-      const answer = await sendBad(route.method, fill(route), { body, chunked });
-      expect([answer.status, errorIn(answer).message]).toEqual([
-        413,
-        'The request body is over 64 MiB, the limit of this route',
-      ]);
-    }
-  });
+    test.each(writes)('$method $path: nested without end', async (route) => {
+      const levels = 100_000;
+      for (const body of [
+        '['.repeat(levels) + ']'.repeat(levels),
+        `{"abi":${'['.repeat(levels)}${']'.repeat(levels)}}`,
+        `{"address":${'['.repeat(levels)}${']'.repeat(levels)}}`,
+      ]) {
+        const answer = await sendBad(route.method, fill(route), { body });
+        expect(answer.status).toBe(400);
+        expect(errorIn(answer).message).toMatch(
+          /^The request body is nested deeper than \d+ levels/,
+        );
+      }
+    });
 
-  test('5 MB of addresses are taken, and given back', async () => {
-    const { id } = await client.streams.create(goodStream());
-    const address = Array.from(
-      { length: 115_000 },
-      (_, n) => `0x${n.toString(16).padStart(40, '0')}`,
-    );
-    const body = JSON.stringify({ address });
-    expect(body.length).toBeGreaterThan(5_000_000);
-    expect((await send('POST', `/streams/evm/${id}/address`, { body })).status).toBe(200);
-    expect((await client.streams.get(id)).amountOfAddresses).toBe(address.length);
-    expect((await send('DELETE', `/streams/evm/${id}/address`, { body })).status).toBe(200);
-    expect((await client.streams.get(id)).amountOfAddresses).toBe(0);
-    await client.streams.delete(id);
-    await expectHealthy();
-  });
-});
+    test('an ABI of tuples in tuples without end', async () => {
+      const levels = 10_000;
+      const body = JSON.stringify({
+        ...goodStream(),
+        abi: [{ type: 'event', name: 'Deep', inputs: ['here'] }],
+      }).replace(
+        '"here"',
+        '{"name":"a","type":"tuple","components":['.repeat(levels) + ']}'.repeat(levels),
+      );
+      expect((await sendBad('PUT', '/streams/evm', { body })).status).toBe(400);
+    });
 
-describe('addresses that are none', () => {
-  const routes: Route[] = [ROUTES.addEvmAddresses, ROUTES.removeEvmAddresses];
+    const general = writes.filter(({ path }) => !path.endsWith('/address'));
+    const addressRoutes: Route[] = [ROUTES.addEvmAddresses, ROUTES.removeEvmAddresses];
 
-  test.each(routes)('$method $path', async (route) => {
-    for (const bad of [
-      'vitalik.eth',
-      '',
-      '0x',
-      ADDRESS.slice(0, -1),
-      `${ADDRESS}0`,
-      ` ${ADDRESS}`,
-    ]) {
-      for (const [address, field] of [
-        [bad, 'requestBody.address'],
-        [[ADDRESS, bad], 'requestBody.address.1'],
-      ] as const) {
-        const answer = await sendBad(route.method, fill(route), { body: { address } });
-        expect([answer.status, errorIn(answer)]).toEqual([
-          400,
-          {
-            message: 'Invalid address provided',
-            details: {
-              [field]: { message: 'should be an EVM address: 0x and 40 hex digits', value: bad },
-            },
-          },
+    test.each(general)('$method $path: more than 1 MiB', async (route) => {
+      for (const chunked of [false, true]) {
+        const body = JSON.stringify({ description: 'a'.repeat(MIB) });
+        const answer = await sendBad(route.method, fill(route), { body, chunked });
+        expect([answer.status, errorIn(answer).message]).toEqual([
+          413,
+          'The request body is over 1 MiB, the limit of this route',
         ]);
       }
-    }
+    });
+
+    test.each(addressRoutes)('$method $path: more than 64 MiB', async (route) => {
+      for (const chunked of [false, true]) {
+        const body = Buffer.alloc(64 * MIB + 1, ' ');
+        const answer = await sendBad(route.method, fill(route), { body, chunked });
+        expect([answer.status, errorIn(answer).message]).toEqual([
+          413,
+          'The request body is over 64 MiB, the limit of this route',
+        ]);
+      }
+    });
+
+    test('5 MB of addresses are taken, and given back', async () => {
+      const { id } = await client.streams.create(goodStream());
+      const address = Array.from(
+        { length: 115_000 },
+        (_, n) => `0x${n.toString(16).padStart(40, '0')}`,
+      );
+      const body = JSON.stringify({ address });
+      expect(body.length).toBeGreaterThan(5_000_000);
+      expect((await send('POST', `/streams/evm/${id}/address`, { body })).status).toBe(200);
+      expect((await client.streams.get(id)).amountOfAddresses).toBe(address.length);
+      expect((await send('DELETE', `/streams/evm/${id}/address`, { body })).status).toBe(200);
+      expect((await client.streams.get(id)).amountOfAddresses).toBe(0);
+      await client.streams.delete(id);
+      await expectHealthy();
+    });
   });
 
-  test.each(routes)('$method $path: of another type', async (route) => {
-    const should = /^should be an address or an array of/;
-    for (const address of [5, null, true, {}, [5], [[ADDRESS]]]) {
-      const expected = ['requestBody.address', should, address] as const;
-      await expectInvalid(route.method, fill(route), { body: { address } }, expected);
-    }
-    await expectInvalid(route.method, fill(route), { body: { address: [] } }, [
-      'requestBody.address',
-      /^should name at least one address$/,
-      [],
-    ]);
-    await expectInvalid(route.method, fill(route), { body: {} }, ['requestBody.address', should]);
-    const body = { address: ADDRESS, addresses: [] };
-    await expectInvalid(route.method, fill(route), { body }, [
-      'requestBody.addresses',
-      /^is not a known field/,
-      [],
-    ]);
-  });
-});
+  describe('addresses that are none', () => {
+    const routes: Route[] = [ROUTES.addEvmAddresses, ROUTES.removeEvmAddresses];
 
-describe('a stream that is not there', () => {
-  const bodies: Partial<Record<string, unknown>> = {
-    updateEvmStream: { tag: 'x' },
-    setEvmStreamStatus: { status: 'paused' },
-    addEvmAddresses: { address: ADDRESS },
-    removeEvmAddresses: { address: ADDRESS },
-  };
-  const routes = Object.entries(ROUTES).filter(([, { path }]) => path.includes('{id}'));
+    test.each(routes)('$method $path', async (route) => {
+      for (const bad of [
+        'vitalik.eth',
+        '',
+        '0x',
+        ADDRESS.slice(0, -1),
+        `${ADDRESS}0`,
+        ` ${ADDRESS}`,
+      ]) {
+        for (const [address, field] of [
+          [bad, 'requestBody.address'],
+          [[ADDRESS, bad], 'requestBody.address.1'],
+        ] as const) {
+          const answer = await sendBad(route.method, fill(route), { body: { address } });
+          expect([answer.status, errorIn(answer)]).toEqual([
+            400,
+            {
+              message: 'Invalid address provided',
+              details: {
+                [field]: { message: 'should be an EVM address: 0x and 40 hex digits', value: bad },
+              },
+            },
+          ]);
+        }
+      }
+    });
 
-  test.each(routes)('%s', async (name, route) => {
-    const sending = { body: bodies[name] };
-    const answer = await sendBad(route.method, fill(route, UNKNOWN_ID), sending);
-    expect([answer.status, errorIn(answer)]).toEqual([404, { message: 'Stream not found' }]);
-
-    for (const id of ['1', 'not-a-uuid', `${UNKNOWN_ID}0`, '%00', '..%2f..', 'é']) {
-      const path = fill(route, encodeURI(id).replaceAll('%25', '%'));
-      await expectInvalid(route.method, path, sending, [
-        'path.id',
-        /^should be a stream id, a UUID$/,
-        decodeURIComponent(id),
+    test.each(routes)('$method $path: of another type', async (route) => {
+      const should = /^should be an address or an array of/;
+      for (const address of [5, null, true, {}, [5], [[ADDRESS]]]) {
+        const expected = ['requestBody.address', should, address] as const;
+        await expectInvalid(route.method, fill(route), { body: { address } }, expected);
+      }
+      await expectInvalid(route.method, fill(route), { body: { address: [] } }, [
+        'requestBody.address',
+        /^should name at least one address$/,
+        [],
       ]);
-    }
+      await expectInvalid(route.method, fill(route), { body: {} }, ['requestBody.address', should]);
+      const body = { address: ADDRESS, addresses: [] };
+      await expectInvalid(route.method, fill(route), { body }, [
+        'requestBody.addresses',
+        /^is not a known field/,
+        [],
+      ]);
+    });
   });
 
-  test('nor an address, nor a delivery', async () => {
-    const body = { address: ['0x0000000000000000000000000000000000000001'] };
-    const address = await sendBad('DELETE', `/streams/evm/${streamId}/address`, { body });
-    expect([address.status, errorIn(address)]).toEqual([404, { message: 'Address not found' }]);
-    for (const id of [UNKNOWN_ID, 'x', '%00', '%F0%9F%8C%8A']) {
-      const delivery = await sendBad('GET', fill(SLUICE_ROUTES.getDelivery, id));
+  describe('a stream that is not there', () => {
+    const bodies: Partial<Record<string, unknown>> = {
+      updateEvmStream: { tag: 'x' },
+      setEvmStreamStatus: { status: 'paused' },
+      addEvmAddresses: { address: ADDRESS },
+      removeEvmAddresses: { address: ADDRESS },
+    };
+    const routes = Object.entries(ROUTES).filter(([, { path }]) => path.includes('{id}'));
+
+    test.each(routes)('%s', async (name, route) => {
+      const sending = { body: bodies[name] };
+      const answer = await sendBad(route.method, fill(route, UNKNOWN_ID), sending);
+      expect([answer.status, errorIn(answer)]).toEqual([404, { message: 'Stream not found' }]);
+
+      for (const id of ['1', 'not-a-uuid', `${UNKNOWN_ID}0`, '%00', '..%2f..', 'é']) {
+        const path = fill(route, encodeURI(id).replaceAll('%25', '%'));
+        await expectInvalid(route.method, path, sending, [
+          'path.id',
+          /^should be a stream id, a UUID$/,
+          decodeURIComponent(id),
+        ]);
+      }
+    });
+
+    test('nor an address, nor a delivery', async () => {
+      const body = { address: ['0x0000000000000000000000000000000000000001'] };
+      const address = await sendBad('DELETE', `/streams/evm/${streamId}/address`, { body });
+      expect([address.status, errorIn(address)]).toEqual([404, { message: 'Address not found' }]);
+      const delivery = await sendBad('GET', fill(SLUICE_ROUTES.getDelivery, UNKNOWN_ID));
       expect([delivery.status, errorIn(delivery)]).toEqual([
         404,
         { message: 'Delivery not found' },
       ]);
-    }
-  });
-});
-
-describe('a page that is not there', () => {
-  const lists: Route[] = [
-    ROUTES.listEvmStreams,
-    ROUTES.listEvmAddresses,
-    SLUICE_ROUTES.listDeliveries,
-  ];
-  const position = (...parts: unknown[]): string =>
-    Buffer.from(JSON.stringify(parts)).toString('base64url');
-
-  test.each(lists)('$path', async (route) => {
-    const refuse = (query: string, expected: readonly [string, RegExp, unknown?]) =>
-      expectInvalid(route.method, `${fill(route)}?${query}`, {}, expected);
-    for (const limit of ['0', '101', '-1', '1.5', 'abc', '', '1e3', 'NaN', 'Infinity']) {
-      await refuse(`limit=${limit}`, [
-        'query.limit',
-        /^should be a whole number from 1 to 100$/,
-        limit,
-      ]);
-    }
-    for (const cursor of [
-      'garbage',
-      '%00',
-      position(),
-      position('a', 1),
-      position(1.5, UNKNOWN_ID),
-      position(-1, UNKNOWN_ID),
-      position(1e300, UNKNOWN_ID),
-      position(1, 'a\0b'),
-      Buffer.from('{').toString('base64url'),
-    ]) {
-      await refuse(`cursor=${cursor}`, [
-        'query.cursor',
-        /^should be the cursor of an earlier answer, unchanged$/,
-        decodeURIComponent(cursor),
-      ]);
-    }
-    await refuse('offset=5', ['query.offset', /^is not a known field/, '5']);
-  });
-
-  test('nor a state to choose by', async () => {
-    await expectInvalid('GET', '/streams/evm?status=asleep', {}, [
-      'query.status',
-      /^should be one of active, paused, error, terminated$/,
-      'asleep',
-    ]);
-    await expectInvalid('GET', '/sluice/deliveries?state=lost', {}, [
-      'query.state',
-      /^should be one of pending, leased, succeeded, failed, cancelled$/,
-      'lost',
-    ]);
-    await expectInvalid('GET', '/sluice/deliveries?streamId=1', {}, [
-      'query.streamId',
-      /^should be a stream id, a UUID$/,
-      '1',
-    ]);
-  });
-});
-
-describe('a caller without the key', () => {
-  const open: readonly Route[] = [SLUICE_ROUTES.createSession, SLUICE_ROUTES.deleteSession];
-  const closed = everyRoute.filter((route) => !open.includes(route));
-
-  test.each(closed)('$method $path', async (route) => {
-    const path = fill(route);
-    const body = route.method === 'GET' ? undefined : goodStream();
-    for (const [key, message] of [
-      [undefined, /^No API key: send yours in the x-api-key header$/],
-      ['', /^Invalid API key: the x-api-key header does not match/],
-      ['wrong', /^Invalid API key: the x-api-key header does not match/],
-      [`${API_KEY} `.repeat(2), /^Invalid API key/],
-      [API_KEY.toUpperCase(), /^Invalid API key/],
-    ] as const) {
-      const headers = { 'x-api-key': key };
-      const answer = await sendBad(route.method, path, { body, headers });
-      expect(answer.status).toBe(401);
-      expect(errorIn(answer).message).toMatch(message);
-      expect(answer.text).not.toContain(API_KEY);
-    }
-  });
-
-  test('its megabytes are not waited for', async () => {
-    const body = Buffer.alloc(8 * MIB, ' ');
-    const headers = { 'x-api-key': 'wrong' };
-    const answer = await sendBad('POST', `/streams/evm/${streamId}/address`, { body, headers });
-    expect(answer.status).toBe(401);
-  });
-});
-
-describe('a route that is not there', () => {
-  test.each([
-    ['PATCH', '/streams/evm', 'GET, PUT'],
-    ['POST', '/streams/evm', 'GET, PUT'],
-    ['PUT', '/streams/evm/{id}', 'GET, POST, DELETE'],
-    ['GET', '/streams/evm/{id}/status', 'POST'],
-    ['PUT', '/streams/evm/{id}/address', 'GET, POST, DELETE'],
-    ['DELETE', '/sluice/deliveries/{id}', 'GET'],
-    ['POST', '/health', 'GET'],
-  ])('%s %s is the wrong method', async (method, path, allowed) => {
-    const there = path.replace('{id}', streamId);
-    const answer = await sendBad(method, there, { body: {} });
-    expect([answer.status, errorIn(answer)]).toEqual([
-      405,
-      { message: `${method} is not a method of ${there}: use ${allowed.replaceAll(', ', ' or ')}` },
-    ]);
-    expect(answer.headers.allow).toBe(allowed);
-  });
-
-  test.each(['/streams', '/streams/evm/', '/streams/solana', '/nowhere', '/streams/evm/a/b/c'])(
-    '%s is no path',
-    async (path) => {
-      const answer = await sendBad('GET', path);
-      expect([answer.status, errorIn(answer)]).toEqual([404, { message: `No route GET ${path}` }]);
-    },
-  );
-});
-
-describe('a webhook URL that does not take webhooks', () => {
-  afterEach(() => sink.respond(200));
-
-  /** A port that nobody listens on. */
-  const findClosedPort = async (): Promise<number> => {
-    const server = createServer();
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
+      for (const id of ['x', '%00', '%F0%9F%8C%8A']) {
+        await expectInvalid('GET', fill(SLUICE_ROUTES.getDelivery, id), {}, [
+          'path.id',
+          /^should be a delivery id, a UUID$/,
+          decodeURIComponent(id),
+        ]);
+      }
     });
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  };
+  });
 
-  const cases: [string, () => Promise<string> | string, RegExp][] = [
-    ['answers 500', () => (sink.respond(500), `${sink.url}/500`), /it failed: HTTP 500$/],
-    ['answers 404', () => (sink.respond(404), `${sink.url}/404`), /it failed: HTTP 404$/],
-    ['redirects', () => (sink.respond(302), `${sink.url}/302`), /redirects are not followed/],
-    [
-      'breaks the connection',
-      () => (sink.respond({ silence: 'reset' }), `${sink.url}/reset`),
-      /it failed: \S/,
-    ],
-    [
-      'refuses connections',
-      async () => `http://127.0.0.1:${await findClosedPort()}/`,
-      /it failed: .*ECONNREFUSED/,
-    ],
-    ['has no such host', () => 'http://sluice.invalid/', /it failed: .*sluice\.invalid/],
-    ['cannot be a login', () => 'http://%zz:b@127.0.0.1/', /it failed: \S/],
-  ];
+  describe('a page that is not there', () => {
+    const lists: Route[] = [
+      ROUTES.listEvmStreams,
+      ROUTES.listEvmAddresses,
+      SLUICE_ROUTES.listDeliveries,
+    ];
+    const position = (...parts: unknown[]): string =>
+      Buffer.from(JSON.stringify(parts)).toString('base64url');
 
-  test.each(cases)('%s', async (_, prepare, why) => {
-    const webhookUrl = await prepare();
-    for (const [method, path, body] of [
-      ['PUT', '/streams/evm', { ...goodStream(), webhookUrl }],
-      ['POST', `/streams/evm/${streamId}`, { webhookUrl }],
-    ] as const) {
-      const answer = await sendBad(method, path, { body });
+    test.each(lists)('$path', async (route) => {
+      const refuse = (query: string, expected: readonly [string, RegExp, unknown?]) =>
+        expectInvalid(route.method, `${fill(route)}?${query}`, {}, expected);
+      for (const limit of ['0', '101', '-1', '1.5', 'abc', '', '1e3', 'NaN', 'Infinity']) {
+        await refuse(`limit=${limit}`, [
+          'query.limit',
+          /^should be a whole number from 1 to 100$/,
+          limit,
+        ]);
+      }
+      for (const cursor of [
+        'garbage',
+        '%00',
+        position(),
+        position('a', 1),
+        position(1.5, UNKNOWN_ID),
+        position(-1, UNKNOWN_ID),
+        position(1e300, UNKNOWN_ID),
+        position(1, 'a\0b'),
+        Buffer.from('{').toString('base64url'),
+      ]) {
+        await refuse(`cursor=${cursor}`, [
+          'query.cursor',
+          /^should be the cursor of an earlier answer, unchanged$/,
+          decodeURIComponent(cursor),
+        ]);
+      }
+      await refuse('offset=5', ['query.offset', /^is not a known field/, '5']);
+    });
+
+    test('nor a state to choose by', async () => {
+      await expectInvalid('GET', '/streams/evm?status=asleep', {}, [
+        'query.status',
+        /^should be one of active, paused, error, terminated$/,
+        'asleep',
+      ]);
+      await expectInvalid('GET', '/sluice/deliveries?state=lost', {}, [
+        'query.state',
+        /^should be one of pending, leased, succeeded, failed, cancelled$/,
+        'lost',
+      ]);
+      await expectInvalid('GET', '/sluice/deliveries?streamId=1', {}, [
+        'query.streamId',
+        /^should be a stream id, a UUID$/,
+        '1',
+      ]);
+    });
+  });
+
+  describe('a caller without the key', () => {
+    const open: readonly Route[] = [SLUICE_ROUTES.createSession, SLUICE_ROUTES.deleteSession];
+    const closed = everyRoute.filter((route) => !open.includes(route));
+
+    test.each(closed)('$method $path', async (route) => {
+      const path = fill(route);
+      const body = route.method === 'GET' ? undefined : goodStream();
+      for (const [key, message] of [
+        [undefined, /^No API key: send yours in the x-api-key header$/],
+        ['', /^Invalid API key: the x-api-key header does not match/],
+        ['wrong', /^Invalid API key: the x-api-key header does not match/],
+        [`${API_KEY} `.repeat(2), /^Invalid API key/],
+        [API_KEY.toUpperCase(), /^Invalid API key/],
+      ] as const) {
+        const headers = { 'x-api-key': key };
+        const answer = await sendBad(route.method, path, { body, headers });
+        expect(answer.status).toBe(401);
+        expect(errorIn(answer).message).toMatch(message);
+        expect(answer.text).not.toContain(API_KEY);
+      }
+    });
+
+    test('its megabytes are not waited for', async () => {
+      const body = Buffer.alloc(8 * MIB, ' ');
+      const headers = { 'x-api-key': 'wrong' };
+      const answer = await sendBad('POST', `/streams/evm/${streamId}/address`, { body, headers });
+      expect(answer.status).toBe(401);
+    });
+  });
+
+  describe('a route that is not there', () => {
+    test.each([
+      ['PATCH', '/streams/evm', 'GET, PUT'],
+      ['POST', '/streams/evm', 'GET, PUT'],
+      ['PUT', '/streams/evm/{id}', 'GET, POST, DELETE'],
+      ['GET', '/streams/evm/{id}/status', 'POST'],
+      ['PUT', '/streams/evm/{id}/address', 'GET, POST, DELETE'],
+      ['DELETE', '/sluice/deliveries/{id}', 'GET'],
+      ['POST', '/health', 'GET'],
+    ])('%s %s is the wrong method', async (method, path, allowed) => {
+      const there = path.replace('{id}', streamId);
+      const answer = await sendBad(method, there, { body: {} });
       expect([answer.status, errorIn(answer)]).toEqual([
-        400,
+        405,
         {
-          message: `Could not POST to ${webhookUrl}. Please check your webhook URL.`,
-          details: {
-            'requestBody.webhookUrl': {
-              message: expect.stringMatching(why) as unknown,
-              value: webhookUrl,
-            },
-          },
+          message: `${method} is not a method of ${there}: use ${allowed.replaceAll(', ', ' or ')}`,
         },
       ]);
-    }
-  });
-
-  test('a paused stream stays paused', async () => {
-    await client.streams.setStatus(streamId, 'paused');
-    sink.respond(500);
-    const body = { status: 'active' };
-    const answer = await sendBad('POST', `/streams/evm/${streamId}/status`, { body });
-    expect(answer.status).toBe(400);
-    expect(errorIn(answer).message).toMatch(/^Could not POST to .*\/good\. Please check/);
-    expect((await client.streams.get(streamId)).status).toBe('paused');
-    sink.respond(200);
-    await client.streams.setStatus(streamId, 'active');
-  });
-});
-
-test('a private webhook URL is refused unless the operator allows it', async () => {
-  const strict = await serve(['--data', join(folder, 'strict')], { allowPrivateEndpoints: false });
-  try {
-    const { port } = new URL(sink.url);
-    sink.clear();
-    for (const host of [
-      '127.0.0.1',
-      'localhost',
-      'LOCALHOST',
-      '0x7f000001',
-      '[::1]',
-      '[::ffff:127.0.0.1]',
-      '10.0.0.1',
-      '169.254.169.254',
-    ]) {
-      const webhookUrl = `http://${host}:${port}/private`;
-      const body = { ...goodStream(), webhookUrl };
-      await expectInvalid('PUT', '/streams/evm', { body, to: strict }, [
-        'requestBody.webhookUrl',
-        /is private, loopback or reserved; start the service with --allow-private-endpoints/,
-        webhookUrl,
-      ]);
-    }
-    expect(sink.requests).toEqual([]);
-  } finally {
-    expect(await strict.stop()).toBe(0);
-  }
-});
-
-describe('a browser', () => {
-  test('on a name that is not ours is refused on every route', async () => {
-    const { port } = new URL(service.url);
-    for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example']) {
-      for (const { method, path } of [...everyRoute, { method: 'GET', path: '/health' }]) {
-        const answer = await send(method, path.replace('{id}', streamId), { headers: { host } });
-        expect([answer.status, errorIn(answer).message]).toEqual([
-          403,
-          `Host ${JSON.stringify(host)} is not served here`,
-        ]);
-      }
-    }
-    for (const host of ['localhost', `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]) {
-      expect((await send('GET', '/streams/evm', { headers: { host } })).status).toBe(200);
-    }
-  });
-
-  /** As a page sends it: the cookie and no key. */
-  const withCookie = (cookie: string, origin?: string): OutgoingHttpHeaders => ({
-    'x-api-key': undefined,
-    cookie,
-    ...(origin !== undefined && { origin }),
-  });
-
-  test('signs in with the key alone, reads, and writes from our own page alone', async () => {
-    const { method, path } = SLUICE_ROUTES.createSession;
-    const key = { 'x-api-key': undefined };
-    for (const body of [{ apiKey: 'wrong' }, { apiKey: '' }]) {
-      const answer = await send(method, path, { body, headers: key });
-      expect([answer.status, errorIn(answer)]).toEqual([401, { message: 'Invalid API key' }]);
-      expect(answer.headers['set-cookie']).toBeUndefined();
-    }
-    await expectInvalid(method, path, { body: { apiKey: 5 }, headers: key }, [
-      'requestBody.apiKey',
-      /^should be a string$/,
-      5,
-    ]);
-    const body = { apiKey: API_KEY };
-    const foreign = await send(method, path, {
-      body,
-      headers: { ...key, origin: 'http://evil.example' },
+      expect(answer.headers.allow).toBe(allowed);
     });
-    expect(foreign.status).toBe(403);
 
-    const signedIn = await send(method, path, { body, headers: key });
-    expect(signedIn.status).toBe(204);
-    const [setCookie = ''] = signedIn.headers['set-cookie'] ?? [];
-    expect(setCookie).toMatch(/; HttpOnly/);
-    expect(setCookie).toMatch(/; SameSite=Strict/);
-    expect(setCookie).not.toContain(API_KEY);
-    const cookie = setCookie.split(';')[0]!;
-
-    for (const route of everyRoute.filter(({ method }) => method === 'GET')) {
-      if (route === SLUICE_ROUTES.getDelivery) continue; // there is none to read
-      const headers = withCookie(cookie, 'http://evil.example');
-      const answer = await send('GET', fill(route), { headers });
-      expect([200, 204], `${route.path}: ${answer.text}`).toContain(answer.status);
-    }
-
-    for (const origin of ['http://evil.example', 'null', `${service.url}.evil.example`, '']) {
-      for (const route of everyRoute.filter(({ method }) => method !== 'GET')) {
-        if (route === SLUICE_ROUTES.deleteSession || route === SLUICE_ROUTES.createSession)
-          continue;
-        const headers = withCookie(cookie, origin);
-        const sending = { body: goodStream(), headers };
-        const answer = await sendBad(route.method, fill(route), sending);
-        expect([answer.status, errorIn(answer).message]).toEqual([
-          403,
-          `Requests from ${origin} are not accepted`,
+    test.each(['/streams', '/streams/evm/', '/streams/solana', '/nowhere', '/streams/evm/a/b/c'])(
+      '%s is no path',
+      async (path) => {
+        const answer = await sendBad('GET', path);
+        expect([answer.status, errorIn(answer)]).toEqual([
+          404,
+          { message: `No route GET ${path}` },
         ]);
-      }
-    }
+      },
+    );
+  });
 
-    const own = withCookie(cookie, service.url);
-    const created = await send('PUT', '/streams/evm', { body: goodStream(), headers: own });
-    expect(created.status).toBe(200);
-    const { id } = JSON.parse(created.text) as { id: string };
-    expect((await send('DELETE', `/streams/evm/${id}`, { headers: own })).status).toBe(200);
+  describe('a webhook URL that does not take webhooks', () => {
+    afterEach(() => sink.respond(200));
 
-    const [expires, signature] = cookie.slice(cookie.indexOf('=') + 1).split('.') as [
-      string,
-      string,
+    /** A port that nobody listens on. */
+    const findClosedPort = async (): Promise<number> => {
+      const server = createServer();
+      await new Promise<void>((resolve) => {
+        server.listen(0, '127.0.0.1', resolve);
+      });
+      const { port } = server.address() as AddressInfo;
+      await new Promise((resolve) => server.close(resolve));
+      return port;
+    };
+
+    const cases: [string, () => Promise<string> | string, RegExp][] = [
+      ['answers 500', () => (sink.respond(500), `${sink.url}/500`), /it failed: HTTP 500$/],
+      ['answers 404', () => (sink.respond(404), `${sink.url}/404`), /it failed: HTTP 404$/],
+      ['redirects', () => (sink.respond(302), `${sink.url}/302`), /redirects are not followed/],
+      [
+        'breaks the connection',
+        () => (sink.respond({ silence: 'reset' }), `${sink.url}/reset`),
+        /it failed: \S/,
+      ],
+      [
+        'refuses connections',
+        async () => `http://127.0.0.1:${await findClosedPort()}/`,
+        /it failed: .*ECONNREFUSED/,
+      ],
+      ['has no such host', () => 'http://sluice.invalid/', /it failed: .*sluice\.invalid/],
+      ['cannot be a login', () => 'http://%zz:b@127.0.0.1/', /it failed: \S/],
     ];
-    for (const forged of [
-      `${Number(expires) + 1}.${signature}`,
-      `${expires}.${signature.slice(0, -2)}`,
-      `${expires}.`,
-      `Infinity.${signature}`,
-      '',
-      '%E0%A4%A',
-    ]) {
-      const headers = withCookie(`sluice_session=${forged}`);
-      expect((await send('GET', '/streams/evm', { headers })).status).toBe(401);
-    }
-  });
-});
 
-test('every answer carries an id of its own', async () => {
-  const answers = [
-    await send('GET', '/health'),
-    await send('GET', '/'),
-    await send('GET', '/streams/evm'),
-    await send('GET', SLUICE_ROUTES.liveEvents.path),
-    await send('GET', SLUICE_ROUTES.checkSession.path),
-    await send('GET', '/nowhere'),
-    await send('PUT', '/streams/evm', { body: '{' }),
-    await send('GET', '/streams/evm', { headers: { 'x-api-key': 'wrong' } }),
-    await send('PUT', '/streams/evm', { body: 'a'.repeat(MIB + 1) }),
-  ];
-  expect(answers.map(({ status }) => status)).toEqual([
-    200, 200, 200, 200, 204, 404, 400, 401, 413,
-  ]);
-  const ids = answers.map(({ headers }) => headers['x-request-id']);
-  for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
-  expect(new Set(ids).size).toBe(ids.length);
-});
-
-describe('a node that does not serve its chain', () => {
-  const findFreePort = async (): Promise<number> => {
-    const server = createServer();
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
+    test.each(cases)('%s', async (_, prepare, why) => {
+      const webhookUrl = await prepare();
+      for (const [method, path, body] of [
+        ['PUT', '/streams/evm', { ...goodStream(), webhookUrl }],
+        ['POST', `/streams/evm/${streamId}`, { webhookUrl }],
+      ] as const) {
+        const answer = await sendBad(method, path, { body });
+        expect([answer.status, errorIn(answer)]).toEqual([
+          400,
+          {
+            message: `Could not POST to ${webhookUrl}. Please check your webhook URL.`,
+            details: {
+              'requestBody.webhookUrl': {
+                message: expect.stringMatching(why) as unknown,
+                value: webhookUrl,
+              },
+            },
+          },
+        ]);
+      }
     });
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  };
 
-  interface Health {
-    status: string;
-    chains: { id: string; state: string; message: string; head: number | null }[];
-  }
-  const readHealth = async (of: Served): Promise<Health> => {
-    const answer = await send('GET', '/health', { to: of });
-    expect(answer.status).toBe(200);
-    return JSON.parse(answer.text) as Health;
-  };
-  const chainThat = (of: Served, state: string) =>
-    until(`the chain is ${state}`, async () =>
-      (await readHealth(of)).chains.find((chain) => chain.state === state),
-    );
+    test('a paused stream stays paused', async () => {
+      await client.streams.setStatus(streamId, 'paused');
+      sink.respond(500);
+      const body = { status: 'active' };
+      const answer = await sendBad('POST', `/streams/evm/${streamId}/status`, { body });
+      expect(answer.status).toBe(400);
+      expect(errorIn(answer).message).toMatch(/^Could not POST to .*\/good\. Please check/);
+      expect((await client.streams.get(streamId)).status).toBe('paused');
+      sink.respond(200);
+      await client.streams.setStatus(streamId, 'active');
+    });
+  });
 
-  test('is named with why, and taken up again when it comes', async () => {
-    const port = await findFreePort();
-    const nodes: Anvil[] = [];
-    const watching = await serve([
-      ...['--data', join(folder, 'nodes')],
-      ...['--chain', `${CHAIN}=http://127.0.0.1:${port},poll=50`],
-    ]);
+  test('a private webhook URL is refused unless the operator allows it', async () => {
+    const strict = await serve(['--data', join(folder, 'strict')], {
+      allowPrivateEndpoints: false,
+    });
     try {
-      const unreachable = await chainThat(watching, 'down');
-      expect(unreachable).toMatchObject({ id: CHAIN, head: null });
-      expect(unreachable.message).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}.*ECONNREFUSED`));
-
-      // The API works meanwhile.
-      const other = createClient({ apiKey: API_KEY, baseUrl: watching.url });
-      const stream = await other.streams.create({ ...goodStream(), includeNativeTxs: true });
-      expect(stream.status).toBe('active');
-
-      nodes.push(await startAnvil({ port, chainId: 5 }));
-      const wrong = await until('the wrong chain is noticed', async () =>
-        (await readHealth(watching)).chains.find(({ message }) => message.includes('serves chain')),
-      );
-      expect(wrong).toMatchObject({ id: CHAIN, state: 'down' });
-      expect(wrong.message).toBe(
-        `127.0.0.1:${port} serves chain 0x5, not ${CHAIN}: correct --chain ${CHAIN}=<rpcUrl>`,
-      );
-      await nodes[0]!.stop();
-
-      const node = await startAnvil({ port });
-      nodes.push(node);
-      const live = await chainThat(watching, 'live');
-      expect(live).toMatchObject({ id: CHAIN, message: '', head: 0 });
-
-      // And it does what it is there for.
-      const watched = node.accounts[3]!.address;
-      await other.streams.addAddress(stream.id, watched);
-      await node.request('eth_sendTransaction', [
-        { from: node.accounts[0]!.address, to: watched, value: '0x1' },
-      ]);
-      await sink.waitFor(({ body }) => body.includes(stream.id));
-
-      await node.stop();
-      const lost = await chainThat(watching, 'down');
-      expect(lost.message).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}`));
+      const { port } = new URL(sink.url);
+      sink.clear();
+      for (const host of [
+        '127.0.0.1',
+        'localhost',
+        'LOCALHOST',
+        '0x7f000001',
+        '[::1]',
+        '[::ffff:127.0.0.1]',
+        '10.0.0.1',
+        '169.254.169.254',
+      ]) {
+        const webhookUrl = `http://${host}:${port}/private`;
+        const body = { ...goodStream(), webhookUrl };
+        await expectInvalid('PUT', '/streams/evm', { body, to: strict }, [
+          'requestBody.webhookUrl',
+          /is private, loopback or reserved; start the service with --allow-private-endpoints/,
+          webhookUrl,
+        ]);
+      }
+      expect(sink.requests).toEqual([]);
     } finally {
-      expect(await watching.stop()).toBe(0);
-      for (const node of nodes) await node.stop();
+      expect(await strict.stop()).toBe(0);
     }
   });
-});
 
-describe('anything at all', () => {
-  const word = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 20 }),
-    fc.constantFrom(ADDRESS, UNKNOWN_ID, CHAIN, 'true', '1', '', '\0', '__proto__', '../..', '%'),
-  );
-  const fieldName = fc.constantFrom(
-    ...['webhookUrl', 'description', 'tag', 'chainIds', 'topic0', 'abi', 'allAddresses', 'address'],
-    ...['triggers', 'advancedOptions', 'getNativeBalances', 'includeAllTxLogs', 'status', 'apiKey'],
-    ...['__proto__', 'constructor', 'toString', 'type', 'inputs', 'components', 'filter'],
-  );
-  const value = fc.letrec<{ value: unknown }>((tie) => ({
-    value: fc.oneof(
-      { maxDepth: 4 },
-      word,
-      fc.jsonValue({ maxDepth: 1 }),
-      fc.constantFrom([ADDRESS], [CHAIN], ['A(uint256)'], 'event', 'tuple', 'uint256[]', 1e300),
-      fc.array(tie('value'), { maxLength: 4 }),
-      fc.dictionary(fc.oneof(fieldName, word), tie('value'), { maxKeys: 4 }),
-    ),
-  })).value;
-  const body = fc.oneof(
-    fc.constant(undefined),
-    fc.dictionary(fieldName, value, { maxKeys: 8 }).map((fields) => JSON.stringify(fields)),
-    // Mostly right, so that what lies behind the checks is reached, too.
-    fc.dictionary(fieldName, value, { maxKeys: 2 }).map((fields) =>
-      JSON.stringify({
-        webhookUrl: `${sink.url}/any`,
-        description: '',
-        chainIds: [CHAIN],
-        ...fields,
-      }),
-    ),
-    value.map((it) => JSON.stringify(it)),
-    fc.json(),
-    word,
-    fc.uint8Array({ maxLength: 200 }),
-  );
-  const cursor = fc
-    .tuple(fc.oneof(fc.double(), fc.integer(), word), word)
-    .map((position) => Buffer.from(JSON.stringify(position)).toString('base64url'));
-  const query = fc.array(
-    fc.tuple(
-      fc.oneof(fc.constantFrom('limit', 'cursor', 'status', 'state', 'streamId'), word),
-      fc.oneof(word, cursor, fc.integer().map(String), fc.constantFrom('active', 'failed')),
-    ),
-    { maxLength: 3 },
-  );
-  /** What Node lets into a header. */
-  const headerText = fc.string({ unit: 'binary-ascii', maxLength: 30 }).map((text) =>
-    // oxlint-disable-next-line no-control-regex -- these are what a header cannot hold
-    text.replaceAll(/[\u0000-\u001f\u007f]/g, ''),
-  );
-  const headers = fc.dictionary(
-    fc.constantFrom(
-      ...['accept', 'content-type', 'cookie', 'origin', 'last-event-id', 'x-forwarded-host'],
-      ...['content-encoding', 'if-none-match', 'range', 'x-http-method-override', 'host'],
-      ...['x-api-key', 'authorization', 'referer', 'user-agent', 'accept-encoding'],
-    ),
-    fc.oneof(
-      headerText,
-      fc.constantFrom('sluice_session=1.a', 'application/json', 'gzip', `Bearer ${API_KEY}`),
-      headerText.map((text) => `sluice_session=${text}`),
-    ),
-    { maxKeys: 3 },
-  );
-  const id = fc.oneof(fc.constant('the stream'), fc.constant(UNKNOWN_ID), word);
-  /** Mostly nothing foreign in it, so that requests are let in. */
-  const mostly = <T>(arb: fc.Arbitrary<T>, usual: T): fc.Arbitrary<T> =>
-    fc.oneof({ weight: 2, arbitrary: fc.constant(usual) }, arb);
-
-  const STACK = /\n\s+at |node_modules|\.ts:\d|node:internal/;
-
-  test.each(everyRoute)('on $method $path is answered, and never with a 5xx', async (route) => {
-    const saidBefore = service.output().length;
-    const { id: own } = await client.streams.create(goodStream());
-    const request = fc.record({
-      id,
-      query,
-      body,
-      headers: mostly(headers, {}),
-      chunked: fc.boolean(),
+  describe('a browser', () => {
+    test('on a name that is not ours is refused on every route', async () => {
+      const { port } = new URL(service.url);
+      for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example']) {
+        for (const { method, path } of [...everyRoute, { method: 'GET', path: '/health' }]) {
+          const answer = await send(method, path.replace('{id}', streamId), { headers: { host } });
+          expect([answer.status, errorIn(answer).message]).toEqual([
+            403,
+            `Host ${JSON.stringify(host)} is not served here`,
+          ]);
+        }
+      }
+      for (const host of ['localhost', `localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`]) {
+        expect((await send('GET', '/streams/evm', { headers: { host } })).status).toBe(200);
+      }
     });
-    await fc.assert(
-      fc.asyncProperty(request, async ({ id, query, body, headers, chunked }) => {
-        const filled = fill(route, id === 'the stream' ? own : encodeId(id));
-        const search = query.map((pair) => pair.map(encodeId).join('=')).join('&');
-        const path = search === '' ? filled : `${filled}?${search}`;
-        const answer = await send(route.method, path, { body, headers, chunked });
-        expect(answer.status, answer.text).toBeLessThan(500);
-        expect(answer.status).toBeGreaterThanOrEqual(200);
-        expect(answer.text).not.toMatch(STACK);
-        // What cannot be a host is refused before there is a request to answer.
-        if (answer.status >= 400 && headers['host'] === undefined) errorIn(answer);
-      }),
-      { numRuns: 60 },
-    );
-    await expectHealthy();
-    expect(service.output().slice(saidBefore)).not.toMatch(/ error /);
-    for await (const stream of client.streams.list()) {
-      if (stream.id !== streamId) await client.streams.delete(stream.id);
-    }
+
+    /** As a page sends it: the cookie and no key. */
+    const withCookie = (cookie: string, origin?: string): OutgoingHttpHeaders => ({
+      'x-api-key': undefined,
+      cookie,
+      ...(origin !== undefined && { origin }),
+    });
+
+    test('signs in with the key alone, reads, and writes from our own page alone', async () => {
+      const { method, path } = SLUICE_ROUTES.createSession;
+      const key = { 'x-api-key': undefined };
+      for (const body of [{ apiKey: 'wrong' }, { apiKey: '' }]) {
+        const answer = await send(method, path, { body, headers: key });
+        expect([answer.status, errorIn(answer)]).toEqual([401, { message: 'Invalid API key' }]);
+        expect(answer.headers['set-cookie']).toBeUndefined();
+      }
+      await expectInvalid(method, path, { body: { apiKey: 5 }, headers: key }, [
+        'requestBody.apiKey',
+        /^should be a string$/,
+        5,
+      ]);
+      const body = { apiKey: API_KEY };
+      const foreign = await send(method, path, {
+        body,
+        headers: { ...key, origin: 'http://evil.example' },
+      });
+      expect(foreign.status).toBe(403);
+
+      const signedIn = await send(method, path, { body, headers: key });
+      expect(signedIn.status).toBe(204);
+      const [setCookie = ''] = signedIn.headers['set-cookie'] ?? [];
+      expect(setCookie).toMatch(/; HttpOnly/);
+      expect(setCookie).toMatch(/; SameSite=Strict/);
+      expect(setCookie).not.toContain(API_KEY);
+      const cookie = setCookie.split(';')[0]!;
+
+      for (const route of everyRoute.filter(({ method }) => method === 'GET')) {
+        if (route === SLUICE_ROUTES.getDelivery) continue; // there is none to read
+        const headers = withCookie(cookie, 'http://evil.example');
+        const answer = await send('GET', fill(route), { headers });
+        expect([200, 204], `${route.path}: ${answer.text}`).toContain(answer.status);
+      }
+
+      for (const origin of ['http://evil.example', 'null', `${service.url}.evil.example`, '']) {
+        for (const route of everyRoute.filter(({ method }) => method !== 'GET')) {
+          if (route === SLUICE_ROUTES.deleteSession || route === SLUICE_ROUTES.createSession)
+            continue;
+          const headers = withCookie(cookie, origin);
+          const sending = { body: goodStream(), headers };
+          const answer = await sendBad(route.method, fill(route), sending);
+          expect([answer.status, errorIn(answer).message]).toEqual([
+            403,
+            `Requests from ${origin} are not accepted`,
+          ]);
+        }
+      }
+
+      const own = withCookie(cookie, service.url);
+      const created = await send('PUT', '/streams/evm', { body: goodStream(), headers: own });
+      expect(created.status).toBe(200);
+      const { id } = JSON.parse(created.text) as { id: string };
+      expect((await send('DELETE', `/streams/evm/${id}`, { headers: own })).status).toBe(200);
+
+      const [expires, signature] = cookie.slice(cookie.indexOf('=') + 1).split('.') as [
+        string,
+        string,
+      ];
+      for (const forged of [
+        `${Number(expires) + 1}.${signature}`,
+        `${expires}.${signature.slice(0, -2)}`,
+        `${expires}.`,
+        `Infinity.${signature}`,
+        '',
+        '%E0%A4%A',
+      ]) {
+        const headers = withCookie(`sluice_session=${forged}`);
+        expect((await send('GET', '/streams/evm', { headers })).status).toBe(401);
+      }
+    });
   });
 
-  /** Lone surrogates have no encoding. */
-  const encodeId = (text: string): string => encodeURIComponent(text.toWellFormed());
+  test('every answer carries an id of its own', async () => {
+    const answers = [
+      await send('GET', '/health'),
+      await send('GET', '/'),
+      await send('GET', '/streams/evm'),
+      await send('GET', SLUICE_ROUTES.liveEvents.path),
+      await send('GET', SLUICE_ROUTES.checkSession.path),
+      await send('GET', '/nowhere'),
+      await send('PUT', '/streams/evm', { body: '{' }),
+      await send('GET', '/streams/evm', { headers: { 'x-api-key': 'wrong' } }),
+      await send('PUT', '/streams/evm', { body: 'a'.repeat(MIB + 1) }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([
+      200, 200, 200, 200, 204, 404, 400, 401, 413,
+    ]);
+    const ids = answers.map(({ headers }) => headers['x-request-id']);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  describe('a node that does not serve its chain', () => {
+    const findFreePort = async (): Promise<number> => {
+      const server = createServer();
+      await new Promise<void>((resolve) => {
+        server.listen(0, '127.0.0.1', resolve);
+      });
+      const { port } = server.address() as AddressInfo;
+      await new Promise((resolve) => server.close(resolve));
+      return port;
+    };
+
+    interface Health {
+      status: string;
+      chains: { id: string; state: string; message: string; head: number | null }[];
+    }
+    const readHealth = async (of: Served): Promise<Health> => {
+      const answer = await send('GET', '/health', { to: of });
+      expect(answer.status).toBe(200);
+      return JSON.parse(answer.text) as Health;
+    };
+    const chainThat = (of: Served, state: string) =>
+      until(`the chain is ${state}`, async () =>
+        (await readHealth(of)).chains.find((chain) => chain.state === state),
+      );
+
+    test('is named with why, and taken up again when it comes', async () => {
+      const port = await findFreePort();
+      const nodes: Anvil[] = [];
+      const watching = await serve([
+        ...['--data', join(folder, 'nodes')],
+        ...['--chain', `${CHAIN}=http://127.0.0.1:${port},poll=50`],
+      ]);
+      try {
+        const unreachable = await chainThat(watching, 'down');
+        expect(unreachable).toMatchObject({ id: CHAIN, head: null });
+        expect(unreachable.message).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}.*ECONNREFUSED`));
+
+        // The API works meanwhile.
+        const other = createClient({ apiKey: API_KEY, baseUrl: watching.url });
+        const stream = await other.streams.create({ ...goodStream(), includeNativeTxs: true });
+        expect(stream.status).toBe('active');
+
+        nodes.push(await startAnvil({ port, chainId: 5 }));
+        const wrong = await until('the wrong chain is noticed', async () =>
+          (await readHealth(watching)).chains.find(({ message }) =>
+            message.includes('serves chain'),
+          ),
+        );
+        expect(wrong).toMatchObject({ id: CHAIN, state: 'down' });
+        expect(wrong.message).toBe(
+          `127.0.0.1:${port} serves chain 0x5, not ${CHAIN}: correct --chain ${CHAIN}=<rpcUrl>`,
+        );
+        await nodes[0]!.stop();
+
+        const node = await startAnvil({ port });
+        nodes.push(node);
+        const live = await chainThat(watching, 'live');
+        expect(live).toMatchObject({ id: CHAIN, message: '', head: 0 });
+
+        // And it does what it is there for.
+        const watched = node.accounts[3]!.address;
+        await other.streams.addAddress(stream.id, watched);
+        await node.request('eth_sendTransaction', [
+          { from: node.accounts[0]!.address, to: watched, value: '0x1' },
+        ]);
+        await sink.waitFor(({ body }) => body.includes(stream.id));
+
+        await node.stop();
+        const lost = await chainThat(watching, 'down');
+        expect(lost.message).toMatch(new RegExp(`127\\.0\\.0\\.1:${port}`));
+      } finally {
+        expect(await watching.stop()).toBe(0);
+        for (const node of nodes) await node.stop();
+      }
+    });
+  });
+
+  describe('anything at all', () => {
+    const word = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 20 }),
+      fc.constantFrom(ADDRESS, UNKNOWN_ID, CHAIN, 'true', '1', '', '\0', '__proto__', '../..', '%'),
+    );
+    const fieldName = fc.constantFrom(
+      ...[
+        'webhookUrl',
+        'description',
+        'tag',
+        'chainIds',
+        'topic0',
+        'abi',
+        'allAddresses',
+        'address',
+      ],
+      ...[
+        'triggers',
+        'advancedOptions',
+        'getNativeBalances',
+        'includeAllTxLogs',
+        'status',
+        'apiKey',
+      ],
+      ...['__proto__', 'constructor', 'toString', 'type', 'inputs', 'components', 'filter'],
+    );
+    const value = fc.letrec<{ value: unknown }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        word,
+        fc.jsonValue({ maxDepth: 1 }),
+        fc.constantFrom([ADDRESS], [CHAIN], ['A(uint256)'], 'event', 'tuple', 'uint256[]', 1e300),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(fc.oneof(fieldName, word), tie('value'), { maxKeys: 4 }),
+      ),
+    })).value;
+    const body = fc.oneof(
+      fc.constant(undefined),
+      fc.dictionary(fieldName, value, { maxKeys: 8 }).map((fields) => JSON.stringify(fields)),
+      // Mostly right, so that what lies behind the checks is reached, too.
+      fc.dictionary(fieldName, value, { maxKeys: 2 }).map((fields) =>
+        JSON.stringify({
+          webhookUrl: `${sink.url}/any`,
+          description: '',
+          chainIds: [CHAIN],
+          ...fields,
+        }),
+      ),
+      value.map((it) => JSON.stringify(it)),
+      fc.json(),
+      word,
+      fc.uint8Array({ maxLength: 200 }),
+    );
+    const cursor = fc
+      .tuple(fc.oneof(fc.double(), fc.integer(), word), word)
+      .map((position) => Buffer.from(JSON.stringify(position)).toString('base64url'));
+    const query = fc.array(
+      fc.tuple(
+        fc.oneof(fc.constantFrom('limit', 'cursor', 'status', 'state', 'streamId'), word),
+        fc.oneof(word, cursor, fc.integer().map(String), fc.constantFrom('active', 'failed')),
+      ),
+      { maxLength: 3 },
+    );
+    /** What Node lets into a header. */
+    const headerText = fc.string({ unit: 'binary-ascii', maxLength: 30 }).map((text) =>
+      // oxlint-disable-next-line no-control-regex -- these are what a header cannot hold
+      text.replaceAll(/[\u0000-\u001f\u007f]/g, ''),
+    );
+    const headers = fc.dictionary(
+      fc.constantFrom(
+        ...['accept', 'content-type', 'cookie', 'origin', 'last-event-id', 'x-forwarded-host'],
+        ...['content-encoding', 'if-none-match', 'range', 'x-http-method-override', 'host'],
+        ...['x-api-key', 'authorization', 'referer', 'user-agent', 'accept-encoding'],
+      ),
+      fc.oneof(
+        headerText,
+        fc.constantFrom('sluice_session=1.a', 'application/json', 'gzip', `Bearer ${API_KEY}`),
+        headerText.map((text) => `sluice_session=${text}`),
+      ),
+      { maxKeys: 3 },
+    );
+    const id = fc.oneof(fc.constant('the stream'), fc.constant(UNKNOWN_ID), word);
+    /** Mostly nothing foreign in it, so that requests are let in. */
+    const mostly = <T>(arb: fc.Arbitrary<T>, usual: T): fc.Arbitrary<T> =>
+      fc.oneof({ weight: 2, arbitrary: fc.constant(usual) }, arb);
+
+    const STACK = /\n\s+at |node_modules|\.ts:\d|node:internal/;
+
+    test.each(everyRoute)('on $method $path is answered, and never with a 5xx', async (route) => {
+      const saidBefore = service.output().length;
+      const { id: own } = await client.streams.create(goodStream());
+      const request = fc.record({
+        id,
+        query,
+        body,
+        headers: mostly(headers, {}),
+        chunked: fc.boolean(),
+      });
+      await fc.assert(
+        fc.asyncProperty(request, async ({ id, query, body, headers, chunked }) => {
+          const filled = fill(route, id === 'the stream' ? own : encodeId(id));
+          const search = query.map((pair) => pair.map(encodeId).join('=')).join('&');
+          const path = search === '' ? filled : `${filled}?${search}`;
+          const answer = await send(route.method, path, { body, headers, chunked });
+          expect(answer.status, answer.text).toBeLessThan(500);
+          expect(answer.status).toBeGreaterThanOrEqual(200);
+          expect(answer.text).not.toMatch(STACK);
+          // What cannot be a host is refused before there is a request to answer.
+          if (answer.status >= 400 && headers['host'] === undefined) errorIn(answer);
+        }),
+        { numRuns: 60 },
+      );
+      await expectHealthy();
+      expect(service.output().slice(saidBefore)).not.toMatch(/ error /);
+      for await (const stream of client.streams.list()) {
+        if (stream.id !== streamId) await client.streams.delete(stream.id);
+      }
+    });
+
+    /** Lone surrogates have no encoding. */
+    const encodeId = (text: string): string => encodeURIComponent(text.toWellFormed());
+  });
 });

@@ -1,7 +1,8 @@
 /** Errors as the contract words them: a status, a message, and details by field (section 1.4). */
+import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ErrorBody } from '@sluice/kit/contract';
-import type * as z from 'zod';
+import * as z from 'zod';
 
 /** Thrown anywhere below a route; `app.ts` turns it into the answer. */
 export class HttpError extends Error {
@@ -38,6 +39,14 @@ export function validationFailed(
     details[field] ??= { message, value: echo(valueAt(input, path)) };
   }
   return new HttpError(422, 'Validation Failed', details);
+}
+
+/** The `{id}` of the path, or a 422: what is no UUID is never looked up. */
+export function readId(context: Context, what: 'stream' | 'delivery'): string {
+  const id = context.req.param('id') ?? '';
+  if (z.uuid().safeParse(id).success) return id.toLowerCase();
+  const message = `should be a ${what} id, a UUID`;
+  throw validationFailed('path', [{ path: ['id'], message }], { id });
 }
 
 /** The parsed value, or a 422 that names each wrong field, its value and the fix. */

@@ -9,7 +9,7 @@ import {
 } from '@sluice/kit/contract';
 import type { Store, StreamRecord } from '../../store/store.ts';
 import type { Auth } from '../auth.ts';
-import { check, notFound } from '../answers.ts';
+import { check, notFound, readId } from '../answers.ts';
 import { readJson } from '../body.ts';
 import type { Live } from '../live.ts';
 import { fromCursor, toCursor } from '../pages.ts';
@@ -104,16 +104,21 @@ export function createSluiceHandlers({
       } satisfies DeliveryPage);
     },
     async getDelivery(context) {
-      const delivery = await store.readDelivery(context.req.param('id') ?? '');
+      const delivery = await store.readDelivery(readId(context, 'delivery'));
       if (delivery === undefined) throw notFound('Delivery');
       return context.json(delivery);
     },
     listChains: (context) => context.json({ result: chains() }),
-    liveEvents: (context) =>
-      context.body(live.open(context.req.header('last-event-id'), context.req.raw.signal), 200, {
+    liveEvents(context) {
+      const headers = {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-cache, no-transform',
         'x-accel-buffering': 'no',
-      }),
+      };
+      // Nobody would read what a HEAD opened: it would fill until it is cut off.
+      if (context.req.method === 'HEAD') return context.body(null, 200, headers);
+      const events = live.open(context.req.header('last-event-id'), context.req.raw.signal);
+      return context.body(events, 200, headers);
+    },
   };
 }

@@ -1,6 +1,5 @@
 /** The EVM stream calls of the compatible API (contract section 1.2, calls 8 to 16). */
 import type { Context } from 'hono';
-import * as z from 'zod';
 import {
   type AddressesAnswer,
   type CreateEvmStream,
@@ -16,8 +15,14 @@ import {
   toAddress,
   updateEvmStreamSchema,
 } from '@sluice/kit/contract';
-import type { Store, StreamDraft, StreamOptions, StreamRecord } from '../../store/store.ts';
-import { HttpError, check, notFound, validationFailed } from '../answers.ts';
+import {
+  DEFAULT_OPTIONS,
+  type Store,
+  type StreamDraft,
+  type StreamOptions,
+  type StreamRecord,
+} from '../../store/store.ts';
+import { HttpError, check, notFound, readId, validationFailed } from '../answers.ts';
 import { readJson } from '../body.ts';
 import { fromCursor, lastPage, toCursor } from '../pages.ts';
 
@@ -43,22 +48,6 @@ export interface StreamHandlerNeeds {
   hasSource(chain: string): boolean;
   onChange(streamId: string): void;
 }
-
-/** Options a stream has when nobody says otherwise. */
-const DEFAULT_OPTIONS: StreamOptions = {
-  topic0: null,
-  allAddresses: false,
-  includeNativeTxs: false,
-  includeContractLogs: false,
-  includeInternalTxs: false,
-  includeAllTxLogs: false,
-  getNativeBalances: null,
-  abi: null,
-  advancedOptions: null,
-  demo: false,
-  triggers: null,
-  filterPossibleSpamAddresses: false,
-};
 
 /** Accepted by the contract but not yet acted on: refused, so that nobody waits for them in vain. */
 const NOT_YET = [
@@ -94,7 +83,7 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
   };
 
   const find = async (context: Context): Promise<StreamRecord> => {
-    const record = await store.readStream(streamId(context));
+    const record = await store.readStream(readId(context, 'stream'));
     if (record === undefined) throw notFound('Stream');
     return record;
   };
@@ -187,7 +176,7 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
     },
 
     async delete(context) {
-      const record = await store.deleteStream(streamId(context));
+      const record = await store.deleteStream(readId(context, 'stream'));
       if (record === undefined) throw notFound('Stream');
       needs.onChange(record.id);
       return context.json(answer(record));
@@ -221,7 +210,7 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
     },
 
     async addAddresses(context) {
-      const id = streamId(context);
+      const id = readId(context, 'stream');
       const { sent, address } = readAddresses(context);
       const effectiveFrom = await store.addAddresses(id, [address].flat());
       if (effectiveFrom === undefined) throw notFound('Stream');
@@ -230,7 +219,7 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
     },
 
     async removeAddresses(context) {
-      const id = streamId(context);
+      const id = readId(context, 'stream');
       const { sent, address } = readAddresses(context);
       const outcome = await store.removeAddresses(id, [address].flat());
       if (outcome === undefined) throw notFound('Stream');
@@ -239,14 +228,6 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
       return context.json(answerAddresses(id, sent.address, outcome as Record<string, number>));
     },
   };
-}
-
-function streamId(context: Context): string {
-  const id = context.req.param('id') ?? '';
-  if (z.uuid().safeParse(id).success) return id.toLowerCase();
-  throw validationFailed('path', [{ path: ['id'], message: 'should be a stream id, a UUID' }], {
-    id,
-  });
 }
 
 function toOptions(wanted: CreateEvmStream | UpdateEvmStream, base: StreamOptions): StreamOptions {
