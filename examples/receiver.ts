@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { type IncomingMessage, createServer } from 'node:http';
 import { createClient, decodeLogs, verifySignature } from '@sluice/kit';
 
 const { SLUICE_API_KEY = '', SLUICE_SECRET = '' } = process.env;
@@ -7,14 +7,16 @@ const transfer = { type: 'event', name: 'Transfer', inputs: [
   { name: 'to', type: 'address', indexed: true },
   { name: 'value', type: 'uint256', indexed: false }] } as const;
 
-createServer(async (request, response) => {
+async function receive(request: IncomingMessage): Promise<void> {
   const body = Buffer.concat(await request.toArray());
   verifySignature({ body, signature: String(request.headers['x-signature']), secret: SLUICE_SECRET });
   for (const { name, args } of decodeLogs(JSON.parse(body.toString()), [transfer]).decoded) {
     console.log(name, args.from, args.to, args.value); // value is a bigint, and the compiler knows
   }
-  response.end();
-}).listen(3000);
+}
+createServer((request, response) => void receive(request).then(
+  () => response.end(),
+  (error: Error) => response.writeHead(401).end(error.message))).listen(3000);
 
 const client = createClient({ baseUrl: 'http://127.0.0.1:4400', apiKey: SLUICE_API_KEY });
 const stream = await client.streams.create({

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { type Expression, type Kysely, type Selectable, type SqlBool, sql } from 'kysely';
 import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
 import { type Db, type Engine, readNow } from './engine.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
+import { newId } from './ids.ts';
 import type { BlockWrites } from './store.ts';
 import type { MatchState, Tables } from './tables.ts';
 
@@ -25,7 +25,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         .insertInto('delivery')
         .values(
           matches.slice(start, start + INSERT_CHUNK).map((match) => ({
-            id: randomUUID(),
+            id: newId(),
             match_id: match.id,
             stream_id: match.stream_id,
             event_key: `${match.chain}:${match.block_hash}:${phase}:${match.part}:live:0`,
@@ -48,7 +48,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
             updated_at: now,
           })),
         )
-        .onConflict((conflict) => conflict.columns(['stream_id', 'event_key']).doNothing())
+        .onConflict((conflict) => conflict.columns(['event_key', 'stream_id']).doNothing())
         .returning(deliveryColumns)
         .execute();
       created.push(...rows.map(toDeliverySummary));
@@ -206,7 +206,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         const deliveries = await reviveMatches(trx, chain, block.hash, now);
         const blockDay = new Date(block.timestamp * 1000).toISOString().slice(0, 10);
         const rowsOfMatches = matches.map((match) => ({
-          id: randomUUID(),
+          id: newId(),
           stream_id: match.streamId,
           chain,
           block_number: block.number,
@@ -226,7 +226,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
             .insertInto('match')
             .values(rowsOfMatches.slice(start, start + INSERT_CHUNK))
             .onConflict((conflict) =>
-              conflict.columns(['stream_id', 'chain', 'block_hash', 'part']).doNothing(),
+              conflict.columns(['chain', 'block_hash', 'stream_id', 'part']).doNothing(),
             )
             .returningAll()
             .execute();

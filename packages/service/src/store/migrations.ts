@@ -85,7 +85,7 @@ const ledger: Migration = {
       .addColumn('body_head', 'text', (column) => column.notNull())
       .addColumn('body_tail', 'text', (column) => column.notNull())
       .addColumn('created_at', 'bigint', (column) => column.notNull())
-      .addUniqueConstraint('match_once', ['stream_id', 'chain', 'block_hash', 'part'])
+      .addUniqueConstraint('match_once', ['chain', 'block_hash', 'stream_id', 'part'])
       .execute();
     await db.schema
       .createIndex('match_to_confirm')
@@ -122,7 +122,8 @@ const ledger: Migration = {
       .addColumn('last_duration_ms', 'bigint')
       .addColumn('created_at', 'bigint', (column) => column.notNull())
       .addColumn('updated_at', 'bigint', (column) => column.notNull())
-      .addUniqueConstraint('delivery_once', ['stream_id', 'event_key'])
+      // The block comes first, so that the rows of one commit stand together in the index.
+      .addUniqueConstraint('delivery_once', ['event_key', 'stream_id'])
       .execute();
     await db.schema
       .createIndex('delivery_due')
@@ -137,14 +138,9 @@ const ledger: Migration = {
       .where(sql.ref('state'), '=', sql.lit('leased'))
       .execute();
     await db.schema
-      .createIndex('delivery_page')
-      .on('delivery')
-      .columns(['created_at', 'id'])
-      .execute();
-    await db.schema
       .createIndex('delivery_stream_page')
       .on('delivery')
-      .columns(['stream_id', 'created_at', 'id'])
+      .columns(['stream_id', 'id'])
       .execute();
     await db.schema.createIndex('delivery_match').on('delivery').column('match_id').execute();
 

@@ -143,13 +143,8 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       let query = db.selectFrom('delivery').select(deliveryColumns);
       if (streamId !== undefined) query = query.where('stream_id', '=', streamId);
       if (state !== undefined) query = query.where('state', '=', state);
-      if (after !== undefined) {
-        query = query.where(
-          sql<boolean>`(created_at, id) < (${sql.val(after.at)}, ${sql.val(after.id)})`,
-        );
-      }
+      if (after !== undefined) query = query.where('id', '<', after);
       const rows = await query
-        .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .limit(limit + 1)
         .execute();
@@ -157,7 +152,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       const last = page.at(-1);
       return {
         rows: page.map(toDeliverySummary),
-        next: rows.length > limit && last ? { at: last.created_at, id: last.id } : undefined,
+        next: rows.length > limit ? last?.id : undefined,
       };
     },
 
@@ -215,7 +210,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
             .selectFrom('delivery')
             .select('created_at')
             .whereRef('delivery.stream_id', '=', 'stream.id')
-            .orderBy('created_at', 'desc')
+            .orderBy('id', 'desc')
             .limit(1)
             .as('last_delivery_at'),
         ])

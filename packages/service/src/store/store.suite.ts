@@ -462,7 +462,7 @@ export function testStore(open: () => Promise<Store>): void {
       const { id } = await store.createStream(draft([chain.chain]));
       for (let n = 0; n < 9; n++) await chain.commit(chain.next(), [matchOf(id)], 1000);
       const seen: string[] = [];
-      let after: { at: number; id: string } | undefined;
+      let after: string | undefined;
       do {
         const page = await store.listDeliveries({
           limit: 4,

@@ -183,7 +183,8 @@ export interface ListPosition {
 
 export interface DeliveryFilter {
   limit: number;
-  after?: ListPosition | undefined;
+  /** The last id of the page before. */
+  after?: string | undefined;
   streamId?: string | undefined;
   state?: DeliveryState | undefined;
 }
@@ -211,7 +212,7 @@ export interface Reads {
   /** Newest first. */
   listDeliveries(filter: DeliveryFilter): Promise<{
     rows: DeliverySummary[];
-    next: ListPosition | undefined;
+    next: string | undefined;
   }>;
   readDelivery(id: string): Promise<DeliveryDetail | undefined>;
   /** For every stream that is not deleted. */

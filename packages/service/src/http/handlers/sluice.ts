@@ -94,13 +94,13 @@ export function createSluiceHandlers({
       );
       const page = await store.listDeliveries({
         limit,
-        after: fromCursor(cursor),
+        after: fromCursor(cursor)?.id,
         streamId,
         state,
       });
       return context.json({
         result: page.rows,
-        ...(page.next && { cursor: toCursor(page.next) }),
+        ...(page.next !== undefined && { cursor: toCursor({ at: 0, id: page.next }) }),
       } satisfies DeliveryPage);
     },
     async getDelivery(context) {

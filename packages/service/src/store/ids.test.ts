@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { newId } from './ids.ts';
+
+test('ids are version 7 UUIDs of their time', () => {
+  const id = newId(Date.UTC(2100, 0, 1));
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(Date.UTC(2100, 0, 1));
+});
+
+test('ids keep the order of creation, also many in one millisecond and when the clock goes back', () => {
+  const start = Date.UTC(2100, 0, 2);
+  const ids = Array.from({ length: 20_000 }, (_, n) => newId(start - (n % 7)));
+  expect(ids.toSorted()).toEqual(ids);
+  expect(new Set(ids).size).toBe(ids.length);
+});
