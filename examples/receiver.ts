@@ -1,25 +1,20 @@
-import { type IncomingMessage, createServer } from 'node:http';
+import { createServer } from 'node:http';
 import { createClient, decodeLogs, verifySignature } from '@sluice/kit';
-
-const { SLUICE_API_KEY = '', SLUICE_SECRET = '' } = process.env;
+const { SLUICE_API_KEY: apiKey = '', SLUICE_SECRET: secret = '' } = process.env;
 const transfer = { type: 'event', name: 'Transfer', inputs: [
   { name: 'from', type: 'address', indexed: true },
   { name: 'to', type: 'address', indexed: true },
   { name: 'value', type: 'uint256', indexed: false }] } as const;
-
-async function receive(request: IncomingMessage): Promise<void> {
-  const body = Buffer.concat(await request.toArray());
-  verifySignature({ body, signature: String(request.headers['x-signature']), secret: SLUICE_SECRET });
-  for (const { name, args } of decodeLogs(JSON.parse(body.toString()), [transfer]).decoded) {
-    console.log(name, args.from, args.to, args.value); // value is a bigint, and the compiler knows
-  }
-}
-createServer((request, response) => void receive(request).then(
-  () => response.end(),
-  (error: Error) => response.writeHead(401).end(error.message))).listen(3000);
-
-const client = createClient({ baseUrl: 'http://127.0.0.1:4400', apiKey: SLUICE_API_KEY });
-const stream = await client.streams.create({
-  webhookUrl: 'http://127.0.0.1:3000/', description: 'my token', tag: 'my-token', chainIds: ['0x7a69'],
-  topic0: ['Transfer(address,address,uint256)'], abi: [transfer], includeContractLogs: true });
-await client.streams.addAddress(stream.id, '0x700b6A60ce7EaaEA56F065753d8dcB9653dbAD35');
+createServer(async (request, response) => {
+  try {
+    const body = Buffer.concat(await request.toArray());
+    verifySignature({ body, signature: String(request.headers['x-signature']), secret });
+    for (const { name, args } of decodeLogs(JSON.parse(body.toString()), [transfer]).decoded)
+      console.log(name, args.from, args.to, args.value); // value is a bigint, and the compiler knows
+    response.end();
+  } catch (error) { response.writeHead(401).end(String(error)); }
+}).listen(3000);
+const client = createClient({ baseUrl: 'http://127.0.0.1:4400', apiKey });
+const { id } = await client.streams.create({ webhookUrl: 'http://127.0.0.1:3000/', description: 'my token', tag: 'my-token',
+  chainIds: ['0x7a69'], topic0: ['Transfer(address,address,uint256)'], abi: [transfer], includeContractLogs: true });
+await client.streams.addAddress(id, '0x700b6A60ce7EaaEA56F065753d8dcB9653dbAD35');

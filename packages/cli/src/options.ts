@@ -28,6 +28,9 @@ const repeatable = (flags: string, description: string, variable: string): Optio
     ]);
 
 export function addServiceOptions(command: Command, dataFolder: string): Command {
+  // Commander takes any value of a flag's variable for yes, and this flag opens a door.
+  if (/^(|0|no|false|off)$/i.test(process.env[ALLOW_PRIVATE] ?? ''))
+    delete process.env[ALLOW_PRIVATE];
   return command
     .addOption(
       option('--port <port>', 'port to listen on, 0 for any', 'SLUICE_PORT').default('4400'),
@@ -53,10 +56,12 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
       option(
         '--allow-private-endpoints',
         'let webhooks reach loopback and private addresses',
-        'SLUICE_ALLOW_PRIVATE_ENDPOINTS',
+        ALLOW_PRIVATE,
       ).default(false),
     );
 }
+
+const ALLOW_PRIVATE = 'SLUICE_ALLOW_PRIVATE_ENDPOINTS';
 
 /** The settings these flags stand for. Throws a ConfigError that names the flag and the fix. */
 export function toServiceConfig(options: ServiceOptions): ServiceConfig {

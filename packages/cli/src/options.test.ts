@@ -1,0 +1,68 @@
+import { Command } from 'commander';
+import { afterEach, expect, test, vi } from 'vitest';
+import { type ServiceOptions, addServiceOptions, toServiceConfig } from './options.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+const parse = (args: string[]) => {
+  const command = addServiceOptions(new Command('serve'), 'folder').exitOverride();
+  command.parse(args, { from: 'user' });
+  return toServiceConfig(command.opts<ServiceOptions>());
+};
+
+test('every flag has its default', () => {
+  expect(parse([])).toMatchObject({
+    port: 4400,
+    host: '127.0.0.1',
+    dataFolder: 'folder',
+    databaseUrl: undefined,
+    apiKey: undefined,
+    chains: [],
+    aptos: [],
+    allowPrivateEndpoints: false,
+  });
+});
+
+test('flags repeat, and a flag wins over its variable', () => {
+  vi.stubEnv('SLUICE_PORT', '5000');
+  vi.stubEnv('SLUICE_HOST', '0.0.0.0');
+  const config = parse([
+    '--port',
+    '0',
+    '--chain',
+    '0x1=http://a',
+    '--chain',
+    '0x89=http://b,poll=50',
+  ]);
+  expect(config).toMatchObject({ port: 0, host: '0.0.0.0' });
+  expect(config.chains.map(({ id, urls, pollMs }) => [id, urls[0], pollMs])).toEqual([
+    ['0x1', 'http://a', 1000],
+    ['0x89', 'http://b', 50],
+  ]);
+});
+
+test('a repeatable variable holds its values with spaces between', () => {
+  vi.stubEnv('SLUICE_CHAIN', ' 0x1=http://a  0x89=http://b ');
+  vi.stubEnv('SLUICE_APTOS', 'testnet=https://node.example/v1');
+  const config = parse([]);
+  expect(config.chains.map(({ id }) => id)).toEqual(['0x1', '0x89']);
+  expect(config.aptos).toEqual([{ network: 'testnet', url: 'https://node.example/v1' }]);
+});
+
+test.each([
+  ['1', true],
+  ['true', true],
+  ['false', false],
+  ['0', false],
+  ['', false],
+])('SLUICE_ALLOW_PRIVATE_ENDPOINTS=%j means %j', (value, expected) => {
+  vi.stubEnv('SLUICE_ALLOW_PRIVATE_ENDPOINTS', value);
+  expect(parse([]).allowPrivateEndpoints).toBe(expected);
+});
+
+test.each([
+  ['--port', 'x'],
+  ['--port', '-1'],
+])('%s %s is refused by name', (...args) => {
+  expect(parse(args).port).toBeNaN();
+});
