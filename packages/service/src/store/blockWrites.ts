@@ -122,15 +122,17 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       .where('confirm_at', '<=', height)
       .returningAll()
       .execute();
-    const live = await trx
+    if (ripe.length === 0) return [];
+    const gone = await trx
       .selectFrom('stream')
       .select('id')
-      .where('deleted_at', 'is', null)
+      .where('id', 'in', [...new Set(ripe.map((match) => match.stream_id))])
+      .where('deleted_at', 'is not', null)
       .execute();
-    const alive = new Set(live.map((row) => row.id));
+    const deleted = new Set(gone.map((row) => row.id));
     return insertDeliveries(
       trx,
-      ripe.filter((match) => alive.has(match.stream_id)),
+      ripe.filter((match) => !deleted.has(match.stream_id)),
       'confirmed',
       now,
     );

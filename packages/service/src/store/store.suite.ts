@@ -285,6 +285,20 @@ export function testStore(open: () => Promise<Store>): void {
       ]);
     });
 
+    test('of a deleted stream are not confirmed', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      const kept = await store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [matchOf(id), matchOf(kept.id)]);
+      await store.deleteStream(id);
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
+      expect((await deliveriesOf(id)).map((each) => each.phase)).toEqual(['unconfirmed']);
+      expect((await deliveriesOf(kept.id)).map((each) => each.phase).toSorted()).toEqual([
+        'confirmed',
+        'unconfirmed',
+      ]);
+    });
+
     test('with no confirmations asked for, both deliveries come at once', async () => {
       const chain = await startChain();
       const { id } = await store.createStream(draft([chain.chain]));
