@@ -1,8 +1,8 @@
 /** One POST to one webhook URL: signed, bounded in time and in what is read of the answer. */
-import { type Dispatcher, Pool } from 'undici';
+import { Pool } from 'undici';
 import { WEBHOOK_HEADERS, signStandardWebhook, signWebhook } from '@sluice/kit/contract';
-import { describeError } from '../observe.ts';
 import type { AddressGuard } from './guard.ts';
+import { post } from './post.ts';
 
 export interface Sending {
   url: string;
@@ -20,7 +20,7 @@ export interface SendResult {
   status: number | null;
   /** Null for a 2xx; otherwise why the attempt failed, for people. */
   error: string | null;
-  /** The first {@link RESPONSE_LIMIT_BYTES} of the answer, as text. */
+  /** The first 4 KiB of the answer, as text. */
   responseBody: string;
 }
 
@@ -32,9 +32,6 @@ export interface Sender {
 
 /** From the first byte sent to the last byte read: connect, headers and body together. */
 const TOTAL_TIMEOUT_MS = 15_000;
-const RESPONSE_LIMIT_BYTES = 4 * 1024;
-/** Read, but not kept, so that a small answer leaves its connection usable. */
-const DRAIN_LIMIT_BYTES = 64 * 1024;
 const IDLE_ORIGIN_MS = 60_000;
 
 export interface SenderOptions {
@@ -112,36 +109,23 @@ export function createSender({
         durationMs: Math.round(performance.now() - started),
         ...result,
       });
-      let status: number | null = null;
-      let responseBody = '';
-      const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(), timeoutMs);
-      try {
-        const url = new URL(sending.url);
-        const refused = guard.refuse(url);
-        if (refused !== undefined) return end({ status: null, error: refused, responseBody: '' });
-        const response = await poolOf(url.origin).request({
-          method: 'POST',
+      const url = new URL(sending.url);
+      const refused = guard.refuse(url);
+      if (refused !== undefined) return end({ status: null, error: refused, responseBody: '' });
+      const { status, responseBody, failure } = await post(
+        poolOf(url.origin),
+        {
           path: url.pathname + url.search,
           headers: {
             ...headersFor(sending),
             ...(url.username !== '' && { authorization: basicAuthorization(url) }),
           },
           body: sending.body,
-          signal: deadline.signal,
-        });
-        status = response.statusCode;
-        responseBody = await readStart(response.body);
-        return end({ status, error: isSuccess(status) ? null : statusError(status), responseBody });
-      } catch (error) {
-        // A 2xx whose body stalls is not an answer yet: the receiver may still fail.
-        const why = deadline.signal.aborted
-          ? `no complete answer within ${timeoutMs / 1000} s`
-          : describeError(error);
-        return end({ status, error: why, responseBody });
-      } finally {
-        clearTimeout(timer);
-      }
+        },
+        timeoutMs,
+      );
+      // A 2xx whose body stalls is not an answer yet: the receiver may still fail.
+      return end({ status, error: failure ?? statusError(status), responseBody });
     },
     async close() {
       clearInterval(sweep);
@@ -151,30 +135,11 @@ export function createSender({
   };
 }
 
-const isSuccess = (status: number): boolean => status >= 200 && status < 300;
-
-function statusError(status: number): string {
+function statusError(status: number | null): string | null {
+  if (status === null || (status >= 200 && status < 300)) return null;
   return status >= 300 && status < 400
     ? `HTTP ${status}: redirects are not followed; set the stream's URL to the final address`
     : `HTTP ${status}`;
-}
-
-async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const kept: Buffer[] = [];
-  let keptBytes = 0;
-  let readBytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    readBytes += chunk.length;
-    if (keptBytes < RESPONSE_LIMIT_BYTES) {
-      const part = chunk.subarray(0, RESPONSE_LIMIT_BYTES - keptBytes);
-      kept.push(part);
-      keptBytes += part.length;
-    }
-    // Leaving the loop closes the connection: more is not read.
-    if (readBytes > DRAIN_LIMIT_BYTES) break;
-  }
-  // PostgreSQL cannot hold a NUL in text.
-  return Buffer.concat(kept).toString('utf8').replaceAll('\0', '\u{fffd}');
 }
 
 function basicAuthorization(url: URL): string {

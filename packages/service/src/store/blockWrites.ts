@@ -11,11 +11,24 @@ const INSERT_CHUNK = 500;
 /** Blocks kept to measure a reorg against, or twice the confirmations where that is more. */
 const WINDOW_BLOCKS = 256;
 
+/** What a delivery takes over from its match; the body stays where it is. */
+const matchColumns = [
+  'id',
+  'stream_id',
+  'chain',
+  'block_number',
+  'block_hash',
+  'block_day',
+  'part',
+  'tag',
+  'records',
+] as const;
+
 /** What moves a chain: its blocks, what they matched, and the deliveries that come of it. */
 export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
   const insertDeliveries = async (
     trx: Db,
-    matches: readonly Selectable<Tables['match']>[],
+    matches: readonly Pick<Selectable<Tables['match']>, (typeof matchColumns)[number]>[],
     phase: DeliveryPhase,
     now: number,
   ): Promise<DeliverySummary[]> => {
@@ -120,7 +133,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       .where('chain', '=', chain)
       .where('state', '=', 'frozen')
       .where('confirm_at', '<=', height)
-      .returningAll()
+      .returning(matchColumns)
       .execute();
     if (ripe.length === 0) return [];
     const gone = await trx
@@ -230,7 +243,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
             .onConflict((conflict) =>
               conflict.columns(['chain', 'block_hash', 'stream_id', 'part']).doNothing(),
             )
-            .returningAll()
+            .returning(matchColumns)
             .execute();
           deliveries.push(...(await insertDeliveries(trx, inserted, 'unconfirmed', now)));
         }

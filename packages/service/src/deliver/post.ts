@@ -1,0 +1,82 @@
+/** One HTTP exchange, bounded in time and in bytes. Never rejects: a failure is an outcome too. */
+import type { Dispatcher } from 'undici';
+import { describeError } from '../observe.ts';
+
+export interface Posted {
+  /** Null when no answer began. */
+  status: number | null;
+  /** The first {@link RESPONSE_LIMIT_BYTES} of the answer, as text. */
+  responseBody: string;
+  /** Why the answer is not complete; null when it is. */
+  failure: string | null;
+}
+
+const RESPONSE_LIMIT_BYTES = 4 * 1024;
+/** Read, but not kept, so that a small answer leaves its connection usable. */
+const DRAIN_LIMIT_BYTES = 64 * 1024;
+
+/**
+ * Posts over the dispatcher and reads the start of the answer. It works on undici's `dispatch`, below
+ * its streams: an answer is a few bytes, and there are thousands a second.
+ *
+ * @param timeoutMs from now to the last byte read: connection, headers and body together
+ */
+export function post(
+  dispatcher: Dispatcher,
+  request: { path: string; headers: Record<string, string>; body: string },
+  timeoutMs: number,
+): Promise<Posted> {
+  return new Promise((resolve) => {
+    let status: number | null = null;
+    let controller: Dispatcher.DispatchController | undefined;
+    const kept: Buffer[] = [];
+    let keptBytes = 0;
+    let readBytes = 0;
+    let over = false;
+
+    const end = (failure: string | null): void => {
+      if (over) return;
+      over = true;
+      clearTimeout(timer);
+      // PostgreSQL cannot hold a NUL in text.
+      const responseBody = Buffer.concat(kept).toString('utf8').replaceAll('\0', '\u{fffd}');
+      resolve({ status, responseBody, failure });
+    };
+    const giveUp = (failure: string | null): void => {
+      end(failure);
+      controller?.abort(new Error('given up'));
+    };
+    const timer = setTimeout(
+      () => giveUp(`no complete answer within ${timeoutMs / 1000} s`),
+      timeoutMs,
+    );
+
+    dispatcher.dispatch(
+      { ...request, method: 'POST' },
+      {
+        onRequestStart(started) {
+          controller = started;
+          // The deadline passed while it waited for a connection: it must not be sent now.
+          if (over) started.abort(new Error('given up'));
+        },
+        onResponseStart(_, statusCode) {
+          status = statusCode;
+        },
+        onResponseData(_, chunk) {
+          if (over) return;
+          readBytes += chunk.length;
+          if (keptBytes < RESPONSE_LIMIT_BYTES) {
+            // A copy: the chunk's memory is the parser's.
+            const part = Buffer.from(chunk.subarray(0, RESPONSE_LIMIT_BYTES - keptBytes));
+            kept.push(part);
+            keptBytes += part.length;
+          }
+          // The status has decided; the rest of a huge answer is not worth its bytes.
+          if (readBytes > DRAIN_LIMIT_BYTES) giveUp(null);
+        },
+        onResponseEnd: () => end(null),
+        onResponseError: (_, error) => end(describeError(error)),
+      },
+    );
+  });
+}
