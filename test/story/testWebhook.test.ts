@@ -1,0 +1,56 @@
+/** When a stream's URL is tried, and with what (docs/contract.md, "Test webhook"). */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, verifySignature } from '@sluice/kit';
+import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-test-webhook-'));
+let service: Served;
+let sink: WebhookSink;
+
+beforeAll(async () => {
+  sink = await startWebhookSink();
+  service = await serve(['--data', join(folder, 'data')]);
+});
+afterAll(async () => {
+  await service.stop();
+  await sink.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('on create, on an update that names the URL, and when a paused stream becomes active', async () => {
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: service.url });
+  const seen = (): string[] => sink.requests.map((request) => request.path);
+
+  const { id } = await streams.create({
+    webhookUrl: `${sink.url}/first`,
+    description: 'd',
+    tag: 't',
+    chainIds: ['0x1'],
+  });
+  expect(seen()).toEqual(['/first']);
+  await streams.update(id, { description: 'another', includeNativeTxs: true });
+  expect(seen()).toEqual(['/first']);
+  await streams.update(id, { webhookUrl: `${sink.url}/second` });
+  expect(seen()).toEqual(['/first', '/second']);
+  await streams.setStatus(id, 'paused');
+  await streams.setStatus(id, 'paused');
+  expect(seen()).toHaveLength(2);
+  await streams.setStatus(id, 'active');
+  await streams.setStatus(id, 'active');
+  expect(seen()).toEqual(['/first', '/second', '/second']);
+
+  expect(new Set(sink.requests.map((request) => request.id)).size).toBe(3);
+  for (const { body, headers } of sink.requests) {
+    // Contract section 2.3, byte for byte.
+    expect(body).toBe(
+      '{"abi":[],"block":{"number":"","hash":"","timestamp":""},"txs":[],"txsInternal":[],"logs":[],"chainId":"","confirmed":true,"retries":0,"tag":"","streamId":"","erc20Approvals":[],"erc20Transfers":[],"nftTokenApprovals":[],"nftApprovals":{"ERC721":[],"ERC1155":[]},"nftTransfers":[],"nativeBalances":[]}',
+    );
+    expect(
+      verifySignature({ body, signature: String(headers['x-signature']), secret: SECRET }),
+    ).toBe(true);
+  }
+});
