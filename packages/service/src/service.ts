@@ -122,7 +122,8 @@ async function startOver(store: Store, config: ServiceConfig, log: Log): Promise
     version: VERSION,
     consoleFolder: config.consoleFolder,
     chains: () => ingests.map((ingest) => ingest.health()),
-    hasSource: (chain) => config.chains.some(({ id }) => id === chain),
+    hasSource: (chain) => ingests.some((ingest) => ingest.chain === chain),
+    lacksTraces: (chain) => ingests.some((ingest) => ingest.chain === chain && ingest.lacksTraces),
     refuseUrl: (url) => guard.refuse(url),
     async testWebhook(url) {
       const body = JSON.stringify(TEST_WEBHOOK);
@@ -192,7 +193,8 @@ function createMatcher(store: Store): Matcher {
         return {
           streamId: match.stream.record.id,
           tag: match.stream.record.tag,
-          records: match.logs.length + match.transactions.length,
+          records:
+            match.logs.length + match.transactions.length + match.internalTransactions.length,
           ...splitBody(head, tail),
         };
       }),

@@ -4,9 +4,9 @@ import { type Context, Hono } from 'hono';
 import {
   type ChainHealth,
   type ErrorBody,
-  ROUTES,
   type Route,
-  type RouteName,
+  SERVED_ROUTES,
+  type ServedRouteName,
   SLUICE_ROUTES,
 } from '@sluice/kit/contract';
 import type { Log } from '../observe.ts';
@@ -76,7 +76,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     routes.push({ method, path: toPathPattern(path) });
   };
 
-  const compatible: Record<RouteName, (context: Context) => Promise<Response>> = {
+  const compatible: Record<ServedRouteName, (context: Context) => Promise<Response>> = {
     listEvmStreams: streams.list,
     createEvmStream: streams.create,
     getEvmStream: streams.get,
@@ -87,9 +87,9 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     addEvmAddresses: streams.addAddresses,
     removeEvmAddresses: streams.removeAddresses,
   };
-  for (const name of Object.keys(compatible) as RouteName[]) {
+  for (const name of Object.keys(compatible) as ServedRouteName[]) {
     const maxBodyBytes = name.endsWith('Addresses') ? ADDRESS_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES;
-    register(ROUTES[name], compatible[name], { maxBodyBytes });
+    register(SERVED_ROUTES[name], compatible[name], { maxBodyBytes });
   }
 
   register(SLUICE_ROUTES.createSession, sluice.createSession, { open: true });

@@ -1,10 +1,12 @@
 /** Blocks of an EVM chain over JSON-RPC: everything by hash, and nothing believed that disagrees. */
 import { toChainId } from '@sluice/kit/contract';
 import type { BlockHeader } from '../store/store.ts';
-import type { EvmBlock, EvmLog, EvmTransaction } from '../match/block.ts';
+import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from '../match/block.ts';
 import { bloomOf, covers } from './bloom.ts';
+import { type Json, hex, list, object, optionalHex, toNumber } from './json.ts';
 import { type RpcClient, createRpcClient } from './rpc.ts';
 import { type Source, SourceError } from './source.ts';
+import { fromCallTracer, fromTraceBlock } from './traces.ts';
 
 export interface EvmSourceOptions {
   chain: string;
@@ -14,9 +16,7 @@ export interface EvmSourceOptions {
   pollMs: number;
 }
 
-type Json = Record<string, unknown>;
-
-/** `eth_getBlockReceipts` is missing here (method not found, or not offered). */
+/** A method is missing here: not found, or not offered to us. */
 const NO_SUCH_METHOD = /-32601|not (found|supported|available|exist)|unsupported|unknown method/i;
 /** Receipts asked for at once where a node gives them only one by one. */
 const RECEIPTS_AT_ONCE = 16;
@@ -26,6 +26,8 @@ export function createEvmSource({ chain, urls, pollMs }: EvmSourceOptions): Sour
   let current = 0;
   /** Providers found not to offer `eth_getBlockReceipts`. */
   const withoutBlockReceipts = new Set<RpcClient>();
+  /** How each provider traces a block, as far as it was tried. */
+  const tracing = new Map<RpcClient, 'callTracer' | 'trace_block' | 'none'>();
   /** Providers whose chain id was checked. */
   const checked = new Set<RpcClient>();
 
@@ -47,14 +49,12 @@ export function createEvmSource({ chain, urls, pollMs }: EvmSourceOptions): Sour
   };
 
   const readReceipts = async (node: RpcClient, block: Json): Promise<unknown> => {
-    const hashes = list(block['transactions'], 'transactions').map((item) =>
-      typeof item === 'string' ? item : hex(object(item, 'transaction'), 'hash'),
-    );
+    const hashes = hashesOf(block);
     if (!withoutBlockReceipts.has(node)) {
       try {
         return await node.request('eth_getBlockReceipts', [block['hash']]);
       } catch (error) {
-        if (!(error instanceof SourceError) || !NO_SUCH_METHOD.test(error.message)) throw error;
+        if (!isNoSuchMethod(error)) throw error;
         withoutBlockReceipts.add(node);
       }
     }
@@ -70,7 +70,53 @@ export function createEvmSource({ chain, urls, pollMs }: EvmSourceOptions): Sour
     return receipts;
   };
 
+  const readTracesOf = async (
+    node: RpcClient,
+    block: { hash: string; number: number; hashes: readonly string[] },
+  ): Promise<EvmInternalTransaction[] | undefined> => {
+    const known = tracing.get(node);
+    const transactions = { hashes: block.hashes, blockHash: block.hash };
+    if (known === undefined || known === 'callTracer') {
+      try {
+        const tracer = { tracer: 'callTracer' };
+        const answer = await node.request('debug_traceBlockByHash', [block.hash, tracer]);
+        tracing.set(node, 'callTracer');
+        return fromCallTracer(answer, transactions);
+      } catch (error) {
+        if (known !== undefined || !isNoSuchMethod(error)) throw error;
+      }
+    }
+    if (known === 'none') return undefined;
+    try {
+      const answer = await node.request('trace_block', [`0x${block.number.toString(16)}`]);
+      tracing.set(node, 'trace_block');
+      return fromTraceBlock(answer, transactions);
+    } catch (error) {
+      if (known !== undefined || !isNoSuchMethod(error)) throw error;
+      tracing.set(node, 'none');
+      return undefined;
+    }
+  };
+
+  /** From the current provider, or from another of this chain that traces; empty where none does. */
+  const readTraces = async (block: {
+    hash: string;
+    number: number;
+    hashes: readonly string[];
+  }): Promise<EvmInternalTransaction[]> => {
+    if (block.hashes.length === 0) return [];
+    for (const node of [client(), ...clients]) {
+      const traces = await readTracesOf(node, block);
+      if (traces !== undefined) return traces;
+    }
+    return [];
+  };
+
   return {
+    get lacksTraces() {
+      return clients.every((each) => tracing.get(each) === 'none');
+    },
+
     async readGenesisHash() {
       const node = await provider();
       const block = await node.request('eth_getBlockByNumber', ['0x0', false]);
@@ -109,13 +155,21 @@ export function createEvmSource({ chain, urls, pollMs }: EvmSourceOptions): Sour
           `${node.name}: block ${header.number} was asked for by hash ${header.hash} and came as ${seen.number} ${seen.hash}`,
         );
       }
-      if (full) return assembleFull(node.name, block, seen, await readReceipts(node, block));
-      if (!needs.logs) return { ...seen, logs: [], transactions: [] };
-      const logs = await node.request('eth_getLogs', [{ blockHash: header.hash }]);
+      const internalTransactions = needs.traces
+        ? await readTraces({ ...seen, hashes: hashesOf(block) })
+        : [];
+      if (full) {
+        const receipts = await readReceipts(node, block);
+        return { ...assembleFull(node.name, block, seen, receipts), internalTransactions };
+      }
+      const logs = needs.logs
+        ? list(await node.request('eth_getLogs', [{ blockHash: header.hash }]), 'logs')
+        : undefined;
       return {
         ...seen,
-        logs: checkLogs(node.name, block, seen, list(logs, 'logs')),
+        logs: logs === undefined ? [] : checkLogs(node.name, block, seen, logs),
         transactions: [],
+        internalTransactions,
       };
     },
 
@@ -138,8 +192,22 @@ export function createEvmSource({ chain, urls, pollMs }: EvmSourceOptions): Sour
   };
 }
 
+const isNoSuchMethod = (error: unknown): boolean =>
+  error instanceof SourceError && NO_SUCH_METHOD.test(error.message);
+
+/** Hashes of a block's transactions, whether they came whole or as hashes. */
+const hashesOf = (block: Json): string[] =>
+  list(block['transactions'], 'transactions').map((item) =>
+    typeof item === 'string' ? item : hex(object(item, 'transaction'), 'hash'),
+  );
+
 /** A block with transactions, each with its receipt, and the logs the receipts carry. */
-function assembleFull(name: string, block: Json, header: BlockHeader, answer: unknown): EvmBlock {
+function assembleFull(
+  name: string,
+  block: Json,
+  header: BlockHeader,
+  answer: unknown,
+): Omit<EvmBlock, 'internalTransactions'> {
   const bodies = list(block['transactions'], 'transactions').map((item) =>
     object(item, 'transaction'),
   );
@@ -248,30 +316,4 @@ function toTransaction(body: Json, receipt: Json): EvmTransaction {
       status: optionalHex(receipt, 'status'),
     },
   };
-}
-
-function object(value: unknown, what: string): Json {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
-  throw new SourceError('missing', `${what} came as ${JSON.stringify(value) ?? 'nothing'}`);
-}
-
-function list(value: unknown, what: string): unknown[] {
-  if (Array.isArray(value)) return value;
-  throw new SourceError('missing', `${what} came as ${JSON.stringify(value) ?? 'nothing'}`);
-}
-
-function hex(from: Json, key: string): string {
-  const value = from[key];
-  if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value;
-  throw new SourceError('inconsistent', `${key} came as ${JSON.stringify(value) ?? 'nothing'}`);
-}
-
-function optionalHex(from: Json, key: string): string | null {
-  return from[key] === undefined || from[key] === null ? null : hex(from, key);
-}
-
-function toNumber(quantity: string): number {
-  const number = Number(quantity);
-  if (Number.isSafeInteger(number)) return number;
-  throw new SourceError('inconsistent', `quantity ${quantity} is out of range`);
 }

@@ -287,6 +287,84 @@ describe('following a chain', () => {
   });
 });
 
+describe('internal transactions', () => {
+  const watchInternal = async (): Promise<string> => {
+    const id = await startWatching({}, false);
+    const client = createClient({ apiKey: API_KEY, baseUrl: service!.url });
+    await client.streams.update(id, { includeInternalTxs: true });
+    return id;
+  };
+  const withCall = () => ({
+    transactions: [
+      {
+        from: OTHER as `0x${string}`,
+        to: TOKEN as `0x${string}`,
+        calls: [{ from: TOKEN, to: WATCHED, value: 9n } as const],
+      },
+    ],
+  });
+  const bodies = () =>
+    sink.requests
+      .map((request) => JSON.parse(request.body) as { streamId: string; txsInternal: unknown[] })
+      .filter((body) => body.streamId !== '');
+
+  test('are delivered where the node traces blocks', async () => {
+    await watchInternal();
+    const block = chain.mine(withCall());
+    await caughtUp();
+    await until('it is delivered', async () => bodies().length === 1);
+    expect(bodies()[0]).toMatchObject({
+      logs: [],
+      txs: [],
+      txsInternal: [
+        {
+          from: TOKEN,
+          to: WATCHED,
+          value: '9',
+          gas: '21000',
+          transactionHash: block.transactions[0]!.hash,
+          internalTransactionIndex: '0',
+        },
+      ],
+    });
+  });
+
+  test('a node without traces holds nobody up, and stream and chain say so', async () => {
+    const id = await watchInternal();
+    chain.trouble({
+      kind: 'error',
+      code: -32601,
+      message: 'method not found',
+      methods: ['debug_traceBlockByHash', 'trace_block'],
+    });
+    chain.mine(withCall());
+    chain.mine(tokenTransfer());
+    await caughtUp();
+    await until('the log is delivered', async () => bodies().length === 1);
+    expect(bodies()[0]).toMatchObject({ logs: [{ address: TOKEN }], txsInternal: [] });
+    expect(await until('the chain says it', async () => (await health()).message)).toContain(
+      'debug_traceBlockByHash or trace_block',
+    );
+    const client = createClient({ apiKey: API_KEY, baseUrl: service!.url });
+    expect((await client.streams.get(id)).statusMessage).toMatch(
+      /^No internal transactions on 0x7a69: no node there offers/,
+    );
+  });
+
+  test('are waited for when the node only fails to answer', async () => {
+    await watchInternal();
+    chain.mine(withCall());
+    await caughtUp();
+    chain.trouble({ kind: 'error', methods: ['debug_traceBlockByHash'] });
+    chain.mine(withCall());
+    await until('it is an outage', async () => (await health()).state === 'down');
+    expect((await health()).checkpoint).toBe(1);
+    chain.heal();
+    await caughtUp();
+    await until('both are delivered', async () => bodies().length === 2);
+  });
+});
+
 describe('reorgs', () => {
   test.each([1, 2, 12, 64])(
     'of depth %i leave exactly the deliveries of the new branch',

@@ -44,6 +44,8 @@ export interface IngestListener {
 
 export interface Ingest {
   readonly chain: string;
+  /** True once it is known that no node of this chain traces blocks. */
+  readonly lacksTraces: boolean;
   health(): ChainHealth;
   start(): void;
   /** Ends after the block under way; nothing is left half committed. */
@@ -59,6 +61,8 @@ const READ_AHEAD = 4;
 const BLOCKS_PER_HEAD = 32;
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
+const NO_TRACES =
+  'no node of this chain offers debug_traceBlockByHash or trace_block: includeInternalTxs finds nothing';
 /** A part that is missing is called an outage after this many tries. */
 const LAG_FAILURES = 4;
 
@@ -110,6 +114,10 @@ export function createIngest(
     const { blocks: _, ...rest } = health();
     listener.onHealth(rest);
   };
+
+  /** What is wrong although blocks come. */
+  const liveNote = (): string =>
+    source.lacksTraces && matcher.needs(chain).traces ? NO_TRACES : '';
 
   /** Until a head may have come, or for `ms` at most. */
   const pause = async (ms: number): Promise<void> => {
@@ -293,7 +301,7 @@ export function createIngest(
         head = latest.number;
         let header = await next(latest);
         if (header === undefined) {
-          setState('live');
+          setState('live', liveNote());
           await pause(HINT_TIMEOUT_MS);
         }
         for (let n = 0; header !== undefined && n < BLOCKS_PER_HEAD; n++) {
@@ -325,6 +333,9 @@ export function createIngest(
 
   return {
     chain,
+    get lacksTraces() {
+      return source.lacksTraces;
+    },
     health,
     start() {
       const unwatch = source.watchHeads(() => hinted.resolve());
@@ -348,7 +359,9 @@ interface Fetched {
 }
 
 const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
-  (had.logs || had.transactions || !wanted.logs) && (had.transactions || !wanted.transactions);
+  (had.logs || had.transactions || !wanted.logs) &&
+  (had.transactions || !wanted.transactions) &&
+  (had.traces || !wanted.traces);
 
 /** A chain counts seconds, our own routes milliseconds. */
 const toChainBlock = ({

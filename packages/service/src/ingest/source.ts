@@ -3,6 +3,8 @@ import type { BlockHeader } from '../store/store.ts';
 import type { BlockNeeds, EvmBlock } from '../match/block.ts';
 
 export interface Source {
+  /** True once it is known that no provider of this chain traces blocks. */
+  readonly lacksTraces: boolean;
   /** Checks that the node answers and is of the expected chain; answers with block 0's hash. */
   readGenesisHash(): Promise<string>;
   /** The newest block of the node. */

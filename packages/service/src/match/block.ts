@@ -9,6 +9,8 @@ export interface EvmBlock {
   logs: EvmLog[];
   /** In transaction order; empty when no stream asked for transactions. */
   transactions: EvmTransaction[];
+  /** In the order they were made; empty when no stream asked for them, or no node traces. */
+  internalTransactions: EvmInternalTransaction[];
 }
 
 export interface EvmLog {
@@ -40,6 +42,20 @@ export interface EvmTransaction {
   receipt: EvmReceipt;
 }
 
+/** A call inside a transaction that moved value and was not reverted. */
+export interface EvmInternalTransaction {
+  transactionHash: string;
+  transactionIndex: number;
+  /** Counted within its transaction, from 0. */
+  index: number;
+  /** Lower case. */
+  from: string;
+  /** Lower case; null for a contract whose address the trace does not name. */
+  to: string | null;
+  value: string;
+  gas: string;
+}
+
 export interface EvmReceipt {
   cumulativeGasUsed: string;
   gasUsed: string;
@@ -54,4 +70,5 @@ export interface BlockNeeds {
   logs: boolean;
   /** Transactions with their receipts. */
   transactions: boolean;
+  traces: boolean;
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type AbiItem, keccak256 } from '@sluice/kit/contract';
 import { joinBody, splitBody } from '../store/body.ts';
 import { DEFAULT_OPTIONS, type StreamOptions, type StreamRecord } from '../store/store.ts';
-import type { EvmBlock, EvmLog, EvmTransaction } from './block.ts';
+import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import { matchBlock } from './match.ts';
 import { createStreamIndex } from './streamIndex.ts';
 import { toWebhookParts } from './webhook.ts';
@@ -67,6 +67,16 @@ const transaction = (
   },
 });
 
+const internal = (transactionIndex: number, from: number, to: number): EvmInternalTransaction => ({
+  transactionHash: topicOf(1000 + transactionIndex),
+  transactionIndex,
+  index: 0,
+  from: address(from),
+  to: address(to),
+  value: '0x64',
+  gas: '0x5208',
+});
+
 /** Transaction 0: 1 -> token 50, which logs Transfer(1, 2); transaction 1: 3 -> 4; transaction 2: 5 creates. */
 const block: EvmBlock = {
   number: 7,
@@ -87,6 +97,7 @@ const block: EvmBlock = {
     log(3, 1, { address: address(61), topics: [] }),
   ],
   transactions: [transaction(0, 1, 50), transaction(1, 3, 4), transaction(2, 5, null)],
+  internalTransactions: [internal(0, 50, 70), internal(1, 70, 71), internal(0, 71, 72)],
 };
 
 function run(streams: { record: StreamRecord; addresses: number[] }[], of: EvmBlock = block) {
@@ -207,7 +218,7 @@ describe('matchBlock', () => {
     index.apply({ revision: 2, gone: [], changed: [{ stream: record, addresses: [address(51)] }] });
     expect(matchBlock(index, CHAIN, block)).toHaveLength(0);
     index.apply({ revision: 3, gone: ['s'], changed: [] });
-    expect(index.needs(CHAIN)).toEqual({ logs: false, transactions: false });
+    expect(index.needs(CHAIN)).toEqual({ logs: false, transactions: false, traces: false });
     expect(index.revision).toBe(3);
   });
 
@@ -299,6 +310,43 @@ describe('matchBlock', () => {
       ),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('internal transactions', () => {
+  test.each<[string, Partial<StreamOptions>, number[], string[] | undefined]>([
+    ['by sender or receiver', { includeInternalTxs: true }, [70], ['50→70', '70→71']],
+    ['none without the flag', { includeNativeTxs: true }, [70], undefined],
+    [
+      'those of the logs of a stream of all addresses',
+      {
+        includeInternalTxs: true,
+        includeContractLogs: true,
+        allAddresses: true,
+        topic0: [TRANSFER],
+        abi: [erc20],
+      },
+      [],
+      ['50→70', '71→72'],
+    ],
+  ])('%s', (_, options, addresses, expected) => {
+    const index = createStreamIndex();
+    const changed = [{ stream: stream('s', options), addresses: addresses.map(address) }];
+    index.apply({ revision: 1, gone: [], changed });
+    const [match] = matchBlock(index, CHAIN, block);
+    expect(
+      match?.internalTransactions.map(({ from, to }) => `${Number(from)}→${Number(to)}`),
+    ).toEqual(expected);
+    if (expected === undefined) return;
+    const { tail } = toWebhookParts(CHAIN, block, match!);
+    expect(tail.txsInternal[0]).toEqual({
+      from: address(50),
+      to: address(70),
+      value: '100',
+      gas: '21000',
+      transactionHash: topicOf(1000),
+      internalTransactionIndex: '0',
+    });
   });
 });
 

@@ -1,5 +1,5 @@
 /** Which streams a block concerns, and with which of its records. Pure: no I/O, no clock. */
-import type { EvmBlock, EvmLog, EvmTransaction } from './block.ts';
+import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import type { CompiledStream, StreamIndex } from './streamIndex.ts';
 
 /** One stream met one block. */
@@ -9,6 +9,15 @@ export interface Match {
   logs: EvmLog[];
   /** In transaction order. */
   transactions: EvmTransaction[];
+  /** In the order they were made. */
+  internalTransactions: EvmInternalTransaction[];
+}
+
+interface Taken {
+  logs: Set<EvmLog>;
+  /** By their index. */
+  transactions: Set<number>;
+  internal: Set<EvmInternalTransaction>;
 }
 
 const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
@@ -19,14 +28,16 @@ const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
  *   stands in topic 1, 2 or 3, and it is one of the stream's events;
  * - a transaction is taken by a stream with `includeNativeTxs` when a watched address sent or
  *   received it; a stream of all addresses takes the transactions of the logs it took;
- * - `includeAllTxLogs` adds every log of each transaction taken either way.
+ * - an internal transaction is taken by a stream with `includeInternalTxs` when a watched address
+ *   sent or received it; a stream of all addresses takes those of the logs it took;
+ * - `includeAllTxLogs` adds every log of each transaction taken in any of these ways.
  */
 export function matchBlock(index: StreamIndex, chain: string, block: EvmBlock): Match[] {
-  const found = new Map<CompiledStream, { logs: Set<EvmLog>; transactions: Set<number> }>();
+  const found = new Map<CompiledStream, Taken>();
   const entryOf = (stream: CompiledStream) => {
     let entry = found.get(stream);
     if (entry === undefined) {
-      entry = { logs: new Set(), transactions: new Set() };
+      entry = { logs: new Set(), transactions: new Set(), internal: new Set() };
       found.set(stream, entry);
     }
     return entry;
@@ -54,10 +65,21 @@ export function matchBlock(index: StreamIndex, chain: string, block: EvmBlock): 
     }
   }
 
-  return [...found].map(([stream, { logs, transactions }]) => {
+  for (const call of block.internalTransactions) {
+    for (const address of [call.from, call.to]) {
+      if (address === null) continue;
+      for (const stream of index.watching(chain, address)) {
+        if (stream.record.options.includeInternalTxs) entryOf(stream).internal.add(call);
+      }
+    }
+  }
+
+  return [...found].map(([stream, { logs, transactions, internal }]) => {
     const { options } = stream.record;
     const touched = new Set(transactions);
     for (const log of logs) touched.add(log.transactionIndex);
+    for (const call of internal) touched.add(call.transactionIndex);
+    const takesInternal = options.allAddresses && options.includeInternalTxs;
     const parents = options.allAddresses && options.includeNativeTxs ? touched : transactions;
     return {
       stream,
@@ -65,6 +87,9 @@ export function matchBlock(index: StreamIndex, chain: string, block: EvmBlock): 
         (log) => logs.has(log) || (options.includeAllTxLogs && touched.has(log.transactionIndex)),
       ),
       transactions: block.transactions.filter((each) => parents.has(each.transactionIndex)),
+      internalTransactions: block.internalTransactions.filter(
+        (each) => internal.has(each) || (takesInternal && touched.has(each.transactionIndex)),
+      ),
     };
   });
 }

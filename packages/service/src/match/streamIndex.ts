@@ -89,12 +89,13 @@ export function createStreamIndex(): StreamIndex {
       revision = changes.revision;
     },
     needs(chain) {
-      const needs = { logs: false, transactions: false };
+      const needs = { logs: false, transactions: false, traces: false };
       for (const { record, addresses } of chains.get(chain)?.streams ?? none) {
         if (addresses.size === 0 && !record.options.allAddresses) continue;
         if (record.options.includeContractLogs || record.options.includeAllTxLogs)
           needs.logs = true;
         if (record.options.includeNativeTxs) needs.transactions = true;
+        if (record.options.includeInternalTxs) needs.traces = true;
       }
       return needs;
     },

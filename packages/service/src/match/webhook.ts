@@ -1,6 +1,11 @@
 /** A match as the webhook body of contract section 2: key by key in wire order. */
-import type { EvmWebhook, WebhookLog, WebhookTransaction } from '@sluice/kit/contract';
-import type { EvmBlock, EvmLog, EvmTransaction } from './block.ts';
+import type {
+  EvmWebhook,
+  WebhookInternalTransaction,
+  WebhookLog,
+  WebhookTransaction,
+} from '@sluice/kit/contract';
+import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import type { Match } from './match.ts';
 
 /** The body without `confirmed` and `retries`, parted where `retries` stands. */
@@ -26,7 +31,7 @@ export function toWebhookParts(chain: string, block: EvmBlock, match: Match): We
       },
       logs: match.logs.map(toWebhookLog),
       txs: match.transactions.map(toWebhookTransaction),
-      txsInternal: [],
+      txsInternal: match.internalTransactions.map(toWebhookInternalTransaction),
       erc20Transfers: [],
       erc20Approvals: [],
       nftTokenApprovals: [],
@@ -72,6 +77,17 @@ function toWebhookTransaction(transaction: EvmTransaction): WebhookTransaction {
     receiptContractAddress: receipt.contractAddress,
     receiptRoot: receipt.root,
     receiptStatus: toDecimal(receipt.status),
+  };
+}
+
+function toWebhookInternalTransaction(call: EvmInternalTransaction): WebhookInternalTransaction {
+  return {
+    from: call.from,
+    to: call.to,
+    value: toDecimal(call.value),
+    gas: toDecimal(call.gas),
+    transactionHash: call.transactionHash,
+    internalTransactionIndex: String(call.index),
   };
 }
 

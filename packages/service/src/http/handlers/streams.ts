@@ -46,12 +46,13 @@ export interface StreamHandlerNeeds {
   testWebhook(url: string): Promise<string | undefined>;
   /** Whether blocks of this chain are read. */
   hasSource(chain: string): boolean;
+  /** Whether it is known that no node of this chain traces blocks. */
+  lacksTraces(chain: string): boolean;
   onChange(streamId: string): void;
 }
 
 /** Accepted by the contract but not yet acted on: refused, so that nobody waits for them in vain. */
 const NOT_YET = [
-  'includeInternalTxs',
   'getNativeBalances',
   'advancedOptions',
   'triggers',
@@ -61,9 +62,20 @@ const NOT_YET = [
 export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers {
   const { store } = needs;
 
+  /** What keeps an active stream from finding all that it asks for; empty where nothing does. */
+  const problemOf = ({ chainIds, options }: StreamRecord): string => {
+    const missing = chainIds.filter((chain) => !needs.hasSource(chain));
+    if (missing.length > 0) {
+      return `No source for ${missing.join(', ')}: start the service with --chain ${missing[0]}=<rpcUrl>`;
+    }
+    const untraced = options.includeInternalTxs ? chainIds.filter(needs.lacksTraces) : [];
+    return untraced.length === 0
+      ? ''
+      : `No internal transactions on ${untraced.join(', ')}: no node there offers debug_traceBlockByHash or trace_block`;
+  };
+
   const answer = (record: StreamRecord): EvmStream => {
     const { options } = record;
-    const missing = record.chainIds.filter((chain) => !needs.hasSource(chain));
     return {
       id: record.id,
       webhookUrl: record.webhookUrl,
@@ -72,10 +84,7 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
       chainIds: record.chainIds,
       ...options,
       status: record.status,
-      statusMessage:
-        missing.length > 0 && record.status === 'active'
-          ? `No source for ${missing.join(', ')}: start the service with --chain ${missing[0]}=<rpcUrl>`
-          : record.statusMessage,
+      statusMessage: (record.status === 'active' && problemOf(record)) || record.statusMessage,
       createdAt: new Date(record.createdAt).toISOString(),
       updatedAt: new Date(record.updatedAt).toISOString(),
       amountOfAddresses: record.addressCount,
