@@ -43,6 +43,13 @@ export default defineConfig({
       {
         ...source,
         test: {
+          name: 'recorded',
+          include: ['test/recorded/**/*.test.ts'],
+        },
+      },
+      {
+        ...source,
+        test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           testTimeout: 120_000,

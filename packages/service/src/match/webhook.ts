@@ -7,6 +7,7 @@ import type {
 } from '@sluice/kit/contract';
 import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import type { Match } from './match.ts';
+import { decodeTransfers } from './transfers.ts';
 
 /** The body without `confirmed` and `retries`, parted where `retries` stands. */
 export interface WebhookParts {
@@ -32,11 +33,7 @@ export function toWebhookParts(chain: string, block: EvmBlock, match: Match): We
       logs: match.logs.map(toWebhookLog),
       txs: match.transactions.map(toWebhookTransaction),
       txsInternal: match.internalTransactions.map(toWebhookInternalTransaction),
-      erc20Transfers: [],
-      erc20Approvals: [],
-      nftTokenApprovals: [],
-      nftApprovals: { ERC721: [], ERC1155: [] },
-      nftTransfers: [],
+      ...decodeTransfers(match.logs),
       nativeBalances: [],
     },
   };
