@@ -13,7 +13,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { type Client, createClient } from '@sluice/kit';
-import { type Page, SERVED_ROUTES as ROUTES, type Route, SLUICE_ROUTES } from '@sluice/kit/contract';
+import {
+  type Page,
+  SERVED_ROUTES as ROUTES,
+  type Route,
+  SLUICE_ROUTES,
+} from '@sluice/kit/contract';
 import {
   type Anvil,
   type Postgres,
@@ -334,7 +339,6 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
 
     test.each([
-      ['filterPossibleSpamAddresses', true],
       ['getNativeBalances', [{ selectors: ['$fromAddress'], type: 'tx' }]],
       ['advancedOptions', [{ topic0: 'Transfer(address,address,uint256)' }]],
       [

@@ -1,6 +1,6 @@
 /** The flags of a service, the same for every command that starts one, each with its variable. */
 import { type Command, Option } from 'commander';
-import { type ServiceConfig, parseAptos, parseChains } from '@sluice/service';
+import { type ServiceConfig, parseAptos, parseChains, readSpamLists } from '@sluice/service';
 import { findConsole } from './console.ts';
 
 export interface ServiceOptions {
@@ -12,6 +12,7 @@ export interface ServiceOptions {
   secret?: string;
   chain: string[];
   aptos: string[];
+  spamList: string[];
   allowPrivateEndpoints: boolean;
 }
 
@@ -53,6 +54,13 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
     )
     .addOption(repeatable('--aptos <network=url>', 'Aptos fullnode, repeatable', 'SLUICE_APTOS'))
     .addOption(
+      repeatable(
+        '--spam-list <id=file>',
+        'spam contracts of a chain, one address a line, repeatable',
+        'SLUICE_SPAM_LIST',
+      ),
+    )
+    .addOption(
       option(
         '--allow-private-endpoints',
         'let webhooks reach loopback and private addresses',
@@ -74,6 +82,7 @@ export function toServiceConfig(options: ServiceOptions): ServiceConfig {
     secret: options.secret,
     chains: parseChains(options.chain),
     aptos: parseAptos(options.aptos),
+    spamLists: readSpamLists(options.spamList),
     allowPrivateEndpoints: options.allowPrivateEndpoints,
     consoleFolder: findConsole(),
   };

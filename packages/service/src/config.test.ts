@@ -1,5 +1,15 @@
-import { describe, expect, test } from 'vitest';
-import { ConfigError, checkConfig, parseAptos, parseChains, type ServiceConfig } from './config.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import {
+  ConfigError,
+  checkConfig,
+  parseAptos,
+  parseChains,
+  readSpamLists,
+  type ServiceConfig,
+} from './config.ts';
 
 describe('--chain', () => {
   test('reads id, URL and options; a second URL of one id is a second provider', () => {
@@ -37,6 +47,37 @@ test('--aptos reads network and URL', () => {
     { network: 'testnet', url: 'https://node.example/v1' },
   ]);
   expect(() => parseAptos(['testnet'])).toThrow(/<network>=<url>/);
+});
+
+describe('--spam-list', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-spam-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = (text: string): string => {
+    const path = join(folder, 'list.txt');
+    writeFileSync(path, text);
+    return path;
+  };
+  const address = `0x${'Ab'.repeat(20)}`;
+
+  test('reads addresses, comments and blank lines, and adds lists of one chain up', () => {
+    const first = file(`# fakes\n\n ${address} # a fake\r\n`);
+    const lists = readSpamLists([`0x01=${first}`]);
+    expect(lists).toEqual({ '0x1': new Set([address.toLowerCase()]) });
+    expect(Object.keys(readSpamLists([`1=${first}`, `0x1=${first}`, `0x89=${first}`]))).toEqual([
+      '0x1',
+      '0x89',
+    ]);
+  });
+
+  test('names the line that is no address, and a file that is not there', () => {
+    expect(() => readSpamLists([`0x1=${file(`${address}\n0x12`)}`])).toThrow(
+      /line 2, "0x12", should be an address/,
+    );
+    expect(() => readSpamLists([`0x1=${join(folder, 'none')}`])).toThrow(
+      /cannot be read: .*ENOENT|no such file/,
+    );
+    expect(() => readSpamLists(['eth=x'])).toThrow(/should be <hexId>=<file>/);
+  });
 });
 
 describe('settings', () => {

@@ -1,5 +1,7 @@
 /** The settings of a service, read once, each with a default that works. */
-import { toChainId } from '@sluice/kit/contract';
+import { readFileSync } from 'node:fs';
+import { toAddress, toChainId } from '@sluice/kit/contract';
+import { describeError } from './observe.ts';
 
 export interface ChainConfig {
   /** Canonical hex id. */
@@ -28,6 +30,8 @@ export interface ServiceConfig {
   chains: ChainConfig[];
   /** Aptos networks and the URLs of their fullnodes. */
   aptos: { network: string; url: string }[];
+  /** By chain, contracts that are possible spam; lower case. */
+  spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;
   /** Let webhooks reach loopback and private addresses. */
   allowPrivateEndpoints: boolean;
   /** Folder of the built console. */
@@ -108,6 +112,45 @@ export function parseAptos(texts: readonly string[]): ServiceConfig['aptos'] {
     }
     return { network, url };
   });
+}
+
+/**
+ * Reads `--spam-list <hexId>=<file>`: a contract address per line, `#` begins a comment. Lists of one
+ * chain add up.
+ */
+export function readSpamLists(texts: readonly string[]): Record<string, Set<string>> {
+  const lists: Record<string, Set<string>> = {};
+  for (const text of texts) {
+    const separator = text.indexOf('=');
+    const id = toChainId(text.slice(0, Math.max(0, separator)));
+    if (id === undefined) {
+      throw new ConfigError(
+        `--spam-list ${text}: should be <hexId>=<file>, e.g. --spam-list 0x1=spam.txt`,
+      );
+    }
+    const list = (lists[id] ??= new Set());
+    const lines = readLines(text, text.slice(separator + 1));
+    for (const [n, line] of lines.entries()) {
+      const entry = line.replace(/#.*/, '').trim();
+      if (entry === '') continue;
+      const address = toAddress(entry);
+      if (address === undefined) {
+        throw new ConfigError(
+          `--spam-list ${text}: line ${n + 1}, ${JSON.stringify(entry)}, should be an address: 0x and 40 hex digits`,
+        );
+      }
+      list.add(address);
+    }
+  }
+  return lists;
+}
+
+function readLines(flag: string, path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split(/\r?\n/);
+  } catch (error) {
+    throw new ConfigError(`--spam-list ${flag}: cannot be read: ${describeError(error)}`);
+  }
 }
 
 const API_KEY_MIN_LENGTH = 16;

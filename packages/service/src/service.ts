@@ -82,7 +82,7 @@ async function startOver(store: Store, config: ServiceConfig, log: Log): Promise
     },
   });
 
-  const matcher = createMatcher(store);
+  const matcher = createMatcher(store, config.spamLists ?? {});
   const ingests = config.chains.map((chain): Ingest =>
     createIngest(
       {
@@ -171,7 +171,10 @@ async function startOver(store: Store, config: ServiceConfig, log: Log): Promise
 /** What the contract calls the region of the sender; a self-hosted service has one. */
 const REGION = 'us-east-1';
 
-function createMatcher(store: Store): Matcher {
+function createMatcher(
+  store: Store,
+  spamLists: Readonly<Record<string, ReadonlySet<string>>>,
+): Matcher {
   const index = createStreamIndex();
   let refreshing: Promise<number> | undefined;
   return {
@@ -188,8 +191,8 @@ function createMatcher(store: Store): Matcher {
       })()),
     needs: (chain) => index.needs(chain),
     match: (chain, block) =>
-      matchBlock(index, chain, block).map((match) => {
-        const { head, tail } = toWebhookParts(chain, block, match);
+      matchBlock(index, chain, block, spamLists[chain]).map((match) => {
+        const { head, tail } = toWebhookParts(chain, block, match, spamLists[chain]);
         return {
           streamId: match.stream.record.id,
           tag: match.stream.record.tag,

@@ -313,6 +313,35 @@ describe('matchBlock', () => {
   });
 });
 
+describe('possible spam', () => {
+  const spam = new Set([address(50)]);
+  const matchOf = (options: Partial<StreamOptions>, addresses: number[]) => {
+    const index = createStreamIndex();
+    const changed = [{ stream: stream('s', options), addresses: addresses.map(address) }];
+    index.apply({ revision: 1, gone: [], changed });
+    return matchBlock(index, CHAIN, block, spam)[0];
+  };
+  const all = { includeContractLogs: true, includeNativeTxs: true, includeInternalTxs: true };
+
+  test('is left out of a stream that asks for it', () => {
+    const match = matchOf({ ...all, filterPossibleSpamAddresses: true }, [1, 2, 70]);
+    expect(match?.logs.map((each) => each.logIndex)).toEqual([2]);
+    expect(match?.transactions).toEqual([]);
+    expect(match?.internalTransactions.map((each) => each.to)).toEqual([address(71)]);
+  });
+
+  test('leaves no webhook behind where nothing else matched', () => {
+    expect(matchOf({ ...all, filterPossibleSpamAddresses: true }, [1])).toBeUndefined();
+  });
+
+  test('is marked in the decoded arrays of the others', () => {
+    const match = matchOf(all, [2]);
+    const { tail } = toWebhookParts(CHAIN, block, match!, spam);
+    expect(tail.erc20Transfers.map(({ possibleSpam }) => possibleSpam)).toEqual([true]);
+    expect(tail.nftTransfers.map(({ possibleSpam }) => possibleSpam)).toEqual([false]);
+  });
+});
+
 describe('internal transactions', () => {
   test.each<[string, Partial<StreamOptions>, number[], string[] | undefined]>([
     ['by sender or receiver', { includeInternalTxs: true }, [70], ['50→70', '70→71']],

@@ -30,9 +30,16 @@ const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
  *   received it; a stream of all addresses takes the transactions of the logs it took;
  * - an internal transaction is taken by a stream with `includeInternalTxs` when a watched address
  *   sent or received it; a stream of all addresses takes those of the logs it took;
- * - `includeAllTxLogs` adds every log of each transaction taken in any of these ways.
+ * - `includeAllTxLogs` adds every log of each transaction taken in any of these ways;
+ * - a stream with `filterPossibleSpamAddresses` takes nothing that a contract of `spam` emitted,
+ *   sent or received.
  */
-export function matchBlock(index: StreamIndex, chain: string, block: EvmBlock): Match[] {
+export function matchBlock(
+  index: StreamIndex,
+  chain: string,
+  block: EvmBlock,
+  spam: ReadonlySet<string> = NO_SPAM,
+): Match[] {
   const found = new Map<CompiledStream, Taken>();
   const entryOf = (stream: CompiledStream) => {
     let entry = found.get(stream);
@@ -74,7 +81,7 @@ export function matchBlock(index: StreamIndex, chain: string, block: EvmBlock): 
     }
   }
 
-  return [...found].map(([stream, { logs, transactions, internal }]) => {
+  const matches = [...found].map(([stream, { logs, transactions, internal }]): Match => {
     const { options } = stream.record;
     const touched = new Set(transactions);
     for (const log of logs) touched.add(log.transactionIndex);
@@ -92,6 +99,24 @@ export function matchBlock(index: StreamIndex, chain: string, block: EvmBlock): 
       ),
     };
   });
+  return spam.size === 0 ? matches : matches.flatMap((match) => withoutSpam(match, spam));
+}
+
+const NO_SPAM: ReadonlySet<string> = new Set();
+
+/** The match less its spam, or nothing where nothing is left. */
+function withoutSpam(match: Match, spam: ReadonlySet<string>): Match[] {
+  if (!match.stream.record.options.filterPossibleSpamAddresses) return [match];
+  const isClean = ({ from, to }: { from: string; to: string | null }): boolean =>
+    !spam.has(from) && (to === null || !spam.has(to));
+  const clean = {
+    stream: match.stream,
+    logs: match.logs.filter((log) => !spam.has(log.address)),
+    transactions: match.transactions.filter(isClean),
+    internalTransactions: match.internalTransactions.filter(isClean),
+  };
+  const left = clean.logs.length + clean.transactions.length + clean.internalTransactions.length;
+  return left === 0 ? [] : [clean];
 }
 
 /** The emitting contract and each topic that has the form of an address. */

@@ -22,7 +22,11 @@ const UNKNOWN = { tokenName: '', tokenSymbol: '' } as const;
 const WORD_DIGITS = 64;
 const ADDRESS_PADDING = '0'.repeat(24);
 
-export function decodeTransfers(logs: readonly EvmLog[]): DecodedArrays {
+/** @param spam contracts whose records are marked `possibleSpam` */
+export function decodeTransfers(
+  logs: readonly EvmLog[],
+  spam: ReadonlySet<string> = new Set(),
+): DecodedArrays {
   const arrays: DecodedArrays = {
     erc20Transfers: [],
     erc20Approvals: [],
@@ -30,11 +34,11 @@ export function decodeTransfers(logs: readonly EvmLog[]): DecodedArrays {
     nftApprovals: { ERC721: [], ERC1155: [] },
     nftTransfers: [],
   };
-  for (const log of logs) decodeLog(log, arrays);
+  for (const log of logs) decodeLog(log, spam.has(log.address), arrays);
   return arrays;
 }
 
-function decodeLog(log: EvmLog, arrays: DecodedArrays): void {
+function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): void {
   const { topics, address: contract, transactionHash } = log;
   const at = { transactionHash, logIndex: String(log.logIndex), contract };
   const words = toWords(log.data);
@@ -53,7 +57,7 @@ function decodeLog(log: EvmLog, arrays: DecodedArrays): void {
           value: toDecimal(value!),
           ...UNKNOWN,
           tokenDecimals: '',
-          possibleSpam: false,
+          possibleSpam,
         });
       } else if (topics.length === 4 && words.length === 0) {
         arrays.nftTransfers.push({
@@ -63,7 +67,7 @@ function decodeLog(log: EvmLog, arrays: DecodedArrays): void {
           tokenId: topicToDecimal(topics[3]!),
           amount: '1',
           ...at,
-          possibleSpam: false,
+          possibleSpam,
           ...UNKNOWN,
           tokenContractType: 'ERC721',
         });
@@ -78,7 +82,7 @@ function decodeLog(log: EvmLog, arrays: DecodedArrays): void {
           value: toDecimal(value!),
           ...UNKNOWN,
           tokenDecimals: '',
-          possibleSpam: false,
+          possibleSpam,
         });
       } else if (topics.length === 4 && words.length === 0) {
         const tokenId = topicToDecimal(topics[3]!);
@@ -96,7 +100,7 @@ function decodeLog(log: EvmLog, arrays: DecodedArrays): void {
           operator: second,
           approvedAll: false,
           tokenId,
-          possibleSpam: false,
+          possibleSpam,
           ...token,
         });
       }
@@ -113,7 +117,7 @@ function decodeLog(log: EvmLog, arrays: DecodedArrays): void {
         ...parties,
         approvedAll: approved,
         tokenId: null,
-        possibleSpam: false,
+        possibleSpam,
         ...token,
       });
       return;
@@ -131,7 +135,7 @@ function decodeLog(log: EvmLog, arrays: DecodedArrays): void {
           tokenId,
           amount,
           ...at,
-          possibleSpam: false,
+          possibleSpam,
           ...UNKNOWN,
           tokenContractType: 'ERC1155',
         });

@@ -15,7 +15,13 @@ export interface WebhookParts {
   tail: Omit<EvmWebhook, 'confirmed' | 'chainId' | 'abi' | 'streamId' | 'tag' | 'retries'>;
 }
 
-export function toWebhookParts(chain: string, block: EvmBlock, match: Match): WebhookParts {
+/** @param spam contracts whose records are marked `possibleSpam` */
+export function toWebhookParts(
+  chain: string,
+  block: EvmBlock,
+  match: Match,
+  spam?: ReadonlySet<string>,
+): WebhookParts {
   const { record } = match.stream;
   return {
     head: {
@@ -33,7 +39,7 @@ export function toWebhookParts(chain: string, block: EvmBlock, match: Match): We
       logs: match.logs.map(toWebhookLog),
       txs: match.transactions.map(toWebhookTransaction),
       txsInternal: match.internalTransactions.map(toWebhookInternalTransaction),
-      ...decodeTransfers(match.logs),
+      ...decodeTransfers(match.logs, spam),
       nativeBalances: [],
     },
   };

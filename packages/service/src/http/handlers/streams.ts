@@ -56,7 +56,6 @@ const NOT_YET = [
   'getNativeBalances',
   'advancedOptions',
   'triggers',
-  'filterPossibleSpamAddresses',
 ] as const satisfies readonly (keyof StreamOptions)[];
 
 export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers {
