@@ -50,6 +50,16 @@ export default defineConfig({
       {
         ...source,
         test: {
+          name: 'packed',
+          include: ['test/packed/**/*.test.ts'],
+          globalSetup: 'test/conformance/setup.ts',
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        ...source,
+        test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           testTimeout: 120_000,

@@ -288,6 +288,32 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         ['allAddresses', /should come with topic0/, true],
       ],
       [
+        'filter of an event the ABI lacks',
+        { advancedOptions: [{ topic0: 'A()', filter: { eq: ['a', 1] } }] },
+        ['advancedOptions.0.topic0', /should name an event of the stream's abi/, 'A()'],
+      ],
+      [
+        'filter of no event',
+        { advancedOptions: [{ topic0: 'A' }] },
+        ['advancedOptions.0.topic0', /should be an event signature/, 'A'],
+      ],
+      [
+        'filter on a parameter the event lacks',
+        {
+          abi: [event('A', indexed)],
+          advancedOptions: [{ topic0: 'A(address)', filter: { eq: ['b', 1] } }],
+        },
+        ['advancedOptions.0.filter.eq.0', /should be one of a, moralis_streams_/, 'b'],
+      ],
+      [
+        'filter with a value of another type',
+        {
+          abi: [event('A', indexed)],
+          advancedOptions: [{ topic0: 'A(address)', filter: { in: ['a', ['0x12']] } }],
+        },
+        ['advancedOptions.0.filter.in.1.0', /should be an address/, '0x12'],
+      ],
+      [
         'all logs of nothing',
         { includeAllTxLogs: true },
         ['includeAllTxLogs', /should come with includeNativeTxs or includeContractLogs/, true],
@@ -340,7 +366,6 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
     test.each([
       ['getNativeBalances', [{ selectors: ['$fromAddress'], type: 'tx' }]],
-      ['advancedOptions', [{ topic0: 'Transfer(address,address,uint256)' }]],
       [
         'triggers',
         [{ type: 'tx', contractAddress: ADDRESS, functionAbi: { type: 'function', name: 'f' } }],

@@ -4,8 +4,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } f
 import { erc20Abi } from 'viem';
 import { createClient } from './client.ts';
 import type { Stream } from './client.ts';
+import type { Settings, Stats, StreamStats } from './contract/account.ts';
+import type { AptosStream, AptosStreamStatus } from './contract/aptos.ts';
+import type { DeliveryLog, HistoryRecord } from './contract/history.ts';
+import { ROUTES } from './contract/routes.ts';
 import type { Page, StreamAddress } from './contract/streams.ts';
 import { isSluiceError } from './errors.ts';
+import type { CallResult, WithResponse } from './request.ts';
 
 interface Recorded {
   call: string;
@@ -27,6 +32,7 @@ const server = createServer((request, response) => {
       headers: request.headers,
     });
     response.setHeader('content-type', 'application/json');
+    response.setHeader('x-request-id', `req-${requests.length}`);
     response.end(JSON.stringify(answers.shift() ?? { id: ID, chainIds: ['0x1'] }));
   });
 });
@@ -50,7 +56,11 @@ const LOWER = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
 const CHECKSUMMED = '0xCFDF6Aaae9f6B927E3736FBD327853B622c5060E';
 const STREAM = { webhookUrl: 'https://example.com/hook', description: 'minimal', tag: 'min' };
 
-const streams = () => createClient({ apiKey: 'test-key', baseUrl }).streams;
+const client = () => createClient({ apiKey: 'test-key', baseUrl });
+const streams = () => client().streams;
+const aptos = { networkType: 'aptos' } as const;
+const APTOS_ONE = `0x${'1'.padStart(64, '0')}`;
+const DRY_RUN = { tag: 'try', topic0: ['A(uint256)'], includeContractLogs: true };
 const sent = () => requests.map(({ headers: _headers, ...request }) => request);
 
 describe('each call', () => {
@@ -141,6 +151,153 @@ describe('each call', () => {
       () => streams().listAddresses(ID, { limit: 10, cursor: 'c1' }),
       `GET /streams/evm/${ID}/address?limit=10&cursor=c1`,
     ],
+    [
+      'create with selectors and triggers',
+      () =>
+        streams().create({
+          ...STREAM,
+          chainIds: ['0x1'],
+          getNativeBalances: [{ selectors: ['$fromAddress'], type: 'tx' }],
+          triggers: [
+            {
+              type: 'log',
+              contractAddress: CHECKSUMMED,
+              functionAbi: { type: 'function', name: 'f' },
+              callFrom: '$address',
+            },
+          ],
+        }),
+      'PUT /streams/evm',
+      {
+        ...STREAM,
+        chainIds: ['0x1'],
+        getNativeBalances: [{ selectors: ['$fromAddress'], type: 'tx' }],
+        triggers: [
+          {
+            type: 'log',
+            contractAddress: LOWER,
+            functionAbi: { type: 'function', name: 'f' },
+            callFrom: '$address',
+          },
+        ],
+      },
+    ],
+
+    [
+      'Aptos: create',
+      () =>
+        streams().create({
+          ...aptos,
+          ...STREAM,
+          network: ['1', 'testnet'],
+          functions: ['0x1::aptos_account::transfer'],
+          includePayload: true,
+        }),
+      'PUT /streams/aptos',
+      {
+        ...STREAM,
+        network: ['mainnet', 'testnet'],
+        functions: ['0x1::aptos_account::transfer'],
+        includePayload: true,
+      },
+    ],
+    ['Aptos: list', () => streams().list(aptos), 'GET /streams/aptos?limit=100'],
+    ['Aptos: get', () => streams().get(ID, aptos), `GET /streams/aptos/${ID}`],
+    [
+      'Aptos: update',
+      () => streams().update(ID, { ...aptos, tag: 'new' }),
+      `POST /streams/aptos/${ID}`,
+      { tag: 'new' },
+    ],
+    ['Aptos: delete', () => streams().delete(ID, aptos), `DELETE /streams/aptos/${ID}`, {}],
+    [
+      'Aptos: setStatus',
+      () => streams().setStatus(ID, 'active', aptos),
+      `POST /streams/aptos/${ID}/status`,
+      { status: 'active' },
+    ],
+    [
+      'Aptos: addAddress',
+      () => streams().addAddress(ID, '0x1', aptos),
+      `POST /streams/aptos/${ID}/address`,
+      { address: APTOS_ONE },
+    ],
+    [
+      'Aptos: removeAddress',
+      () => streams().removeAddress(ID, ['1', APTOS_ONE], aptos),
+      `DELETE /streams/aptos/${ID}/address`,
+      { address: [APTOS_ONE, APTOS_ONE] },
+    ],
+    [
+      'Aptos: listAddresses',
+      () => streams().listAddresses(ID, { ...aptos, limit: 5 }),
+      `GET /streams/aptos/${ID}/address?limit=5`,
+    ],
+
+    ['history.list', () => client().history.list(), 'GET /history?limit=100'],
+    [
+      'history.list with every option',
+      () =>
+        client().history.list({
+          limit: 1,
+          cursor: 'c',
+          excludePayload: true,
+          streamId: ID,
+          transactionHash: '0x1',
+          chainId: [1, '0x89'],
+          blockNumber: [7, 8],
+          fromTimestamp: 1,
+          toTimestamp: 2,
+        }),
+      `GET /history?limit=1&cursor=c&excludePayload=true&streamId=${ID}&transactionHash=0x1&chainId=0x1&chainId=0x89&blockNumber=7&blockNumber=8&fromTimestamp=1&toTimestamp=2`,
+    ],
+    [
+      'history.logs',
+      () => client().history.logs({ deliveryStatus: ['failed', 'success'] }),
+      'GET /history/logs?limit=100&deliveryStatus=failed&deliveryStatus=success',
+    ],
+    [
+      'history.replay',
+      () => client().history.replay({ streamId: ID, id: 'b' }),
+      `POST /history/replay/${ID}/b`,
+      {},
+    ],
+
+    ['settings.read', () => client().settings.read(), 'GET /settings'],
+    [
+      'settings.set',
+      () => client().settings.set({ region: 'us-west-2', secretKey: 'the-new-secret' }),
+      'POST /settings',
+      { region: 'us-west-2', secretKey: 'the-new-secret' },
+    ],
+    ['stats.all', () => client().stats.all(), 'GET /stats'],
+    ['stats.stream', () => client().stats.stream(ID), `GET /stats/${ID}`],
+
+    ['duplicate', () => streams().duplicate(ID), `POST /streams/evm/${ID}/duplicate`],
+    [
+      'replaceAddresses',
+      () => streams().replaceAddresses(ID, [LOWER]),
+      `PATCH /streams/evm/${ID}/address`,
+      { address: [CHECKSUMMED] },
+    ],
+    [
+      'dryRunBlock',
+      () => streams().dryRunBlock({ ...DRY_RUN, chainId: 1, blockNumber: 5, addresses: [LOWER] }),
+      'POST /streams/evm/0x1/block/5',
+      { ...DRY_RUN, addresses: [LOWER] },
+    ],
+    [
+      'sendBlock',
+      () => streams().sendBlock({ chainId: '137', blockNumber: 0, streamId: ID }),
+      `POST /streams/evm/0x89/block-to-webhook/0/${ID}`,
+    ],
+    [
+      'createHistoricalJob',
+      () =>
+        streams().createHistoricalJob({ chainId: '0x1', streamId: ID, blockFrom: 1, blockTo: 2 }),
+      'POST /historicalJobs/createJob',
+      { chainId: '0x1', streamId: ID, blockFrom: 1, blockTo: 2 },
+    ],
   ])('%s', async (_, run, call, body) => {
     await run();
     expect(sent()).toEqual([body === undefined ? { call } : { call, body }]);
@@ -149,6 +306,12 @@ describe('each call', () => {
       accept: 'application/json',
     });
     expect(requests[0]?.headers['content-type']).toBe(body && 'application/json');
+  });
+
+  it('the route table holds the 25 calls and the five newer ones, none twice', () => {
+    const routes = Object.values(ROUTES).map(({ method, path }) => `${method} ${path}`);
+    expect(routes).toHaveLength(25 + 5);
+    expect(new Set(routes).size).toBe(routes.length);
   });
 
   it('sends an `as const` ABI', async () => {
@@ -203,6 +366,74 @@ describe('answers', () => {
     });
   });
 
+  it('fills Aptos streams', async () => {
+    answers = [{ id: ID, network: ['mainnet'], includeEvents: true }];
+    expect(await streams().get(ID, aptos)).toEqual({
+      id: ID,
+      network: ['mainnet'],
+      allAddresses: false,
+      includePayload: false,
+      includeEvents: true,
+      includeChanges: false,
+      demo: false,
+      functions: null,
+      events: null,
+      isErrorSince: null,
+      description: '',
+      tag: '',
+      statusMessage: '',
+    });
+    answers = [{ result: [{ id: ID }], total: 1 }];
+    expect((await streams().list(aptos)).result[0]).toMatchObject({ includeChanges: false });
+  });
+
+  it('gives what an Aptos service answers to delete and to a status', async () => {
+    answers = [true];
+    expect(await streams().delete(ID, aptos)).toBe(true);
+    answers = [{ status: 'paused', statusMessage: 'Stream was paused by the user' }];
+    expect(await streams().setStatus(ID, 'paused', aptos)).toEqual({
+      status: 'paused',
+      statusMessage: 'Stream was paused by the user',
+    });
+  });
+
+  it('fills a duplicate, as it is a stream', async () => {
+    answers = [{ id: 'b' }];
+    expect(await streams().duplicate(ID)).toMatchObject({ id: 'b', demo: false });
+  });
+
+  it('come with their HTTP response', async () => {
+    answers = [{ id: 'a' }];
+    const call = streams().get('a');
+    const { data, response, requestId } = await call.withResponse();
+    expect(data).toMatchObject({ id: 'a', allAddresses: false });
+    expect(data).toEqual(await call);
+    expect([response.status, requestId]).toEqual([200, 'req-1']);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(requests).toHaveLength(1);
+  });
+
+  it('a list too, of its first page', async () => {
+    answers = [{ result: [{ id: 'a' }], total: 2, cursor: 'c' }];
+    const list = streams().list();
+    const { data, response, requestId } = await list.withResponse();
+    expect([data.total, data.cursor, requestId]).toEqual([2, 'c', 'req-1']);
+    expect(response.status).toBe(200);
+    expect(await list).toBe(data);
+    expect(requests).toHaveLength(1);
+  });
+
+  it('a failure is told once, whichever way it is awaited', async () => {
+    const failing = createClient({ apiKey: 'k', baseUrl, fetch: () => Promise.reject(Error('x')) });
+    const options = { maxRetries: 0 };
+    await expect(failing.stats.all(options).withResponse()).rejects.toMatchObject({
+      code: 'network_error',
+    });
+    await expect(failing.history.list({}, options).withResponse()).rejects.toMatchObject({
+      code: 'network_error',
+    });
+  });
+
   it('fills streams of a list too', async () => {
     answers = [{ result: [{ id: ID }], total: 1 }];
     const { result, total, cursor } = await streams().list();
@@ -229,16 +460,18 @@ describe('arguments that cannot be right are not sent', () => {
     await expect(
       streams().create({ ...STREAM, chainIds: ['0x1'], ...options }),
     ).rejects.toMatchObject({ code: 'invalid_network', message });
-    await expect(streams().list(options)).rejects.toMatchObject({
-      code: 'invalid_network',
-      message,
-    });
-    expect(requests).toEqual([]);
-  });
-
-  it('networkType aptos, with the plain reason', async () => {
-    const list = streams().list({ networkType: 'aptos' as 'evm' });
-    await expect(list).rejects.toMatchObject({ code: 'unsupported_network' });
+    for (const call of [
+      streams().list(options),
+      streams().get(ID, options),
+      streams().update(ID, { tag: 'a', ...options }),
+      streams().delete(ID, options),
+      streams().setStatus(ID, 'paused', options),
+      streams().addAddress(ID, LOWER, options),
+      streams().removeAddress(ID, LOWER, options),
+      streams().listAddresses(ID, options),
+    ]) {
+      await expect(call).rejects.toMatchObject({ code: 'invalid_network', message });
+    }
     expect(requests).toEqual([]);
   });
 
@@ -255,6 +488,47 @@ describe('arguments that cannot be right are not sent', () => {
     ['limit 0', () => streams().list({ limit: 0 }), /limit should be/],
     ['limit 101', () => streams().listAddresses(ID, { limit: 101 }), /limit should be/],
     ['a header', () => streams().get(ID, { headers: { 'x-a': 'line\nbreak' } }), /header "x-a"/],
+    ['a block number', () => streams().dryRunBlock({ chainId: 1, blockNumber: -1 }), /blockNumber/],
+    [
+      'half a block',
+      () => streams().createHistoricalJob({ chainId: 1, streamId: ID, blockFrom: 0.5, blockTo: 1 }),
+      /blockFrom should be the number of a block/,
+    ],
+    [
+      'a chain of a block',
+      () => streams().sendBlock({ chainId: 'eth', blockNumber: 1, streamId: ID }),
+      /chainId: "eth" is no chain id/,
+    ],
+    [
+      'a chain of the history',
+      () => client().history.list({ chainId: ['eth'] }),
+      /chainIds: "eth"/,
+    ],
+    [
+      'an Aptos network',
+      () => streams().create({ ...aptos, ...STREAM, network: ['solana' as '1'] }),
+      /^Aptos network is not supported: solana$/,
+    ],
+    [
+      'an Aptos network as text',
+      () => streams().update(ID, { ...aptos, network: 'mainnet' as never }),
+      /network should be an array/,
+    ],
+    [
+      'an Aptos address',
+      () => streams().addAddress(ID, '0xg', aptos),
+      /Invalid address provided: "0xg" is not 0x and up to 64 hex digits/,
+    ],
+    [
+      'a trigger on an odd contract',
+      () =>
+        streams().update(ID, {
+          triggers: [{ type: 'tx', contractAddress: '0x1', functionAbi: { type: 'function' } }],
+        }),
+      /Invalid address provided: "0x1"/,
+    ],
+    ['no stream of a record', () => client().history.replay({ streamId: '', id: 'a' }), /streamId/],
+    ['no stream of a number', () => client().stats.stream(''), /Param streamId is required/],
     ['no time', () => streams().get(ID, { timeoutMs: 0 }), /timeoutMs should be/],
     ['endless time', () => streams().get(ID, { timeoutMs: Infinity }), /timeoutMs should be/],
     ['retries', () => streams().get(ID, { maxRetries: -1 }), /maxRetries should be/],
@@ -262,6 +536,15 @@ describe('arguments that cannot be right are not sent', () => {
     await expect(run()).rejects.toMatchObject({
       code: 'invalid_argument',
       message: expect.stringMatching(message) as string,
+    });
+    expect(requests).toEqual([]);
+  });
+
+  it.each(['fromAddress', '', 7])('selector %j', async (selector) => {
+    const getNativeBalances = [{ selectors: [selector as string], type: 'tx' as const }];
+    await expect(streams().update(ID, { getNativeBalances })).rejects.toMatchObject({
+      code: 'invalid_selector',
+      message: 'Invalid selector string provided',
     });
     expect(requests).toEqual([]);
   });
@@ -395,8 +678,10 @@ describe('lists', () => {
 describe('types', () => {
   it('are those of the contract', () => {
     const client = createClient({ apiKey: 'k', baseUrl });
-    expectTypeOf(client.streams.get).returns.resolves.toEqualTypeOf<Stream>();
-    expectTypeOf<Awaited<ReturnType<typeof client.streams.list>>>().toEqualTypeOf<Page<Stream>>();
+    const get = () => client.streams.get(ID);
+    expectTypeOf(get).returns.resolves.toEqualTypeOf<Stream>();
+    const list = () => client.streams.list();
+    expectTypeOf(list).returns.resolves.toEqualTypeOf<Page<Stream>>();
     expectTypeOf<Awaited<ReturnType<typeof client.streams.listAddresses>>>().toEqualTypeOf<
       Page<StreamAddress>
     >();
@@ -407,8 +692,45 @@ describe('types', () => {
     expectTypeOf({ webhookUrl: '', description: '' }).not.toExtend<
       Parameters<typeof client.streams.create>[0]
     >();
-    expectTypeOf<{ networkType: 'aptos' }>().not.toExtend<
-      NonNullable<Parameters<typeof client.streams.list>[0]>
-    >();
+  });
+
+  it('follow the network', () => {
+    const { streams, history, settings, stats } = client();
+    const network = 'aptos' as 'aptos' | 'evm';
+    const get = () => streams.get(ID, aptos);
+    const getAny = () => streams.get(ID, { networkType: network });
+    const list = () => streams.list({ ...aptos, limit: 1 });
+    const listEvm = () => streams.list({ limit: 1 });
+    const remove = () => streams.delete(ID, aptos);
+    const removeEvm = () => streams.delete(ID, { maxRetries: 0 });
+    const setStatus = () => streams.setStatus(ID, 'active', aptos);
+    const update = () => streams.update(ID, { ...aptos, events: [] });
+    const updateEvm = () => streams.update(ID, { abi: erc20Abi });
+    expectTypeOf(get).returns.toEqualTypeOf<CallResult<AptosStream>>();
+    expectTypeOf(getAny).returns.resolves.toEqualTypeOf<AptosStream | Stream>();
+    expectTypeOf(list).returns.resolves.toEqualTypeOf<Page<AptosStream>>();
+    expectTypeOf(listEvm).returns.resolves.toEqualTypeOf<Page<Stream>>();
+    expectTypeOf(remove).returns.resolves.toEqualTypeOf<true>();
+    expectTypeOf(removeEvm).returns.resolves.toEqualTypeOf<Stream>();
+    expectTypeOf(setStatus).returns.resolves.toEqualTypeOf<AptosStreamStatus>();
+    expectTypeOf(update).returns.resolves.toEqualTypeOf<AptosStream>();
+    expectTypeOf(updateEvm).returns.resolves.toEqualTypeOf<Stream>();
+
+    const common = { webhookUrl: '', description: '', tag: '' };
+    // @ts-expect-error -- an Aptos stream has networks
+    void (() => streams.create({ ...common, ...aptos, chainIds: [1] }));
+    // @ts-expect-error -- an EVM stream has chains
+    void (() => streams.create({ ...common, network: ['mainnet'] }));
+    // @ts-expect-error -- there are two families
+    void (() => streams.get(ID, { networkType: 'solana' }));
+
+    expectTypeOf<Awaited<ReturnType<typeof history.list>>>().toEqualTypeOf<Page<HistoryRecord>>();
+    expectTypeOf<Awaited<ReturnType<typeof history.logs>>>().toEqualTypeOf<Page<DeliveryLog>>();
+    expectTypeOf(history.replay).returns.resolves.toEqualTypeOf<HistoryRecord>();
+    expectTypeOf(settings.read).returns.resolves.toEqualTypeOf<Settings>();
+    expectTypeOf(stats.all).returns.resolves.toEqualTypeOf<Stats>();
+    expectTypeOf(stats.stream).returns.resolves.toEqualTypeOf<StreamStats>();
+    const withResponse = () => streams.list().withResponse();
+    expectTypeOf(withResponse).returns.resolves.toEqualTypeOf<WithResponse<Page<Stream>>>();
   });
 });

@@ -1,13 +1,33 @@
 /** `createClient`: every call of the compatible API as a method. */
-import { toChainId } from './contract/chains.ts';
-import { checksumAddress, toAddress } from './contract/evm.ts';
+import { toAptosStream, toPage, toStream } from './answers.ts';
+import type { Stream } from './answers.ts';
+import {
+  aptosAddress,
+  checksummedAddress,
+  lowerAddress,
+  mapAddresses,
+  toAptosBody,
+  toBlockNumber,
+  toChainIds,
+  toChainIdStrictly,
+  toEvmBody,
+  toLimit,
+} from './arguments.ts';
+import type { Settings, Stats, StreamStats } from './contract/account.ts';
+import type { AptosStream, AptosStreamStatus, CreateAptosStream } from './contract/aptos.ts';
+import type {
+  DryRunAnswer,
+  DryRunBlock,
+  HistoricalJob,
+  HistoricalJobAnswer,
+} from './contract/blocks.ts';
+import type { DeliveryLog, HistoryFilter, HistoryRecord, LogFilter } from './contract/history.ts';
 import { ROUTES } from './contract/routes.ts';
-import { PAGE_LIMIT } from './contract/streams.ts';
+import type { Route } from './contract/routes.ts';
 import type {
   AbiItem,
   AddressesAnswer,
   CreateEvmStream,
-  EvmStream,
   Page,
   StreamAddress,
   StreamStatus,
@@ -15,9 +35,11 @@ import type {
 import { SluiceError } from './errors.ts';
 import { createList } from './pages.ts';
 import type { ListResult } from './pages.ts';
-import { connect } from './request.ts';
-import type { Call, CallOptions, Connection, ConnectionOptions } from './request.ts';
+import { connect, createCallResult } from './request.ts';
+import type { Call, CallOptions, CallResult, ConnectionOptions } from './request.ts';
 import type { Abi } from 'abitype';
+
+export type { Stream } from './answers.ts';
 
 export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {
   /**
@@ -27,43 +49,66 @@ export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {
   apiKey: string | null;
 }
 
-/** A stream as a service answers it. What the hosted service may leave out is optional. */
-export interface Stream extends Omit<EvmStream, 'createdAt' | 'updatedAt' | 'amountOfAddresses'> {
-  /** ISO 8601. */
-  createdAt?: string;
-  /** ISO 8601. */
-  updatedAt?: string;
-  amountOfAddresses?: number;
+/** The chain families, with what a service answers about a stream of each. */
+export interface Networks {
+  evm: { stream: Stream; deleted: Stream; status: Stream };
+  aptos: { stream: AptosStream; deleted: true; status: AptosStreamStatus };
 }
+
+export type NetworkType = keyof Networks;
+
+export interface NetworkChoice<Network extends NetworkType = NetworkType> {
+  /**
+   * The chain family of the stream.
+   * @default 'evm'
+   */
+  readonly networkType?: Network | undefined;
+}
+
+/** For a call about a stream that has no fields to name the chain family in. */
+export type StreamCallOptions<Network extends NetworkType = NetworkType> = CallOptions &
+  NetworkChoice<Network>;
+
+interface AptosChoice {
+  readonly networkType: 'aptos';
+}
+
+/** Lists may be read-only, chain ids in any spelling, an ABI `as const`. */
+type Given<Shape> = {
+  readonly [K in keyof Shape as Exclude<K, 'chainId' | 'chainIds' | 'abi'>]: Accepts<Shape[K]>;
+} & ('chainIds' extends keyof Shape
+  ? {
+      /** Hex (`0x89`), decimal text (`137`) or numbers (`137`); at least one. */
+      readonly chainIds: readonly (string | number)[];
+    }
+  : unknown) &
+  ('abi' extends keyof Shape
+    ? {
+        /** Event items used to decode; an `as const` ABI will do. */
+        readonly abi?: readonly AbiItem[] | Abi | null | undefined;
+      }
+    : unknown);
 
 type Accepts<T> = T extends (infer Item)[] ? readonly Item[] : T;
 
 /** What a stream watches and where it delivers; see {@link CreateEvmStream} for each field. */
-export type StreamFields = {
-  readonly [K in keyof CreateEvmStream as Exclude<K, 'chainIds' | 'abi'>]: Accepts<
-    CreateEvmStream[K]
-  >;
-} & {
-  /** Hex (`0x89`), decimal text (`137`) or numbers (`137`); at least one. */
-  readonly chainIds: readonly (string | number)[];
-  /** Event items used to decode; an `as const` ABI will do. */
-  readonly abi?: readonly AbiItem[] | Abi | null | undefined;
-};
-
-export interface NetworkChoice {
-  /**
-   * The chain family.
-   * @default 'evm'
-   */
-  readonly networkType?: 'evm' | undefined;
-}
+export type StreamFields = Given<CreateEvmStream>;
 
 /** Any part of a stream; what is absent stays as it is. */
 export type StreamChanges = Partial<StreamFields>;
 
+/** What an Aptos stream watches and where it delivers; see {@link CreateAptosStream}. */
+export type AptosStreamFields = Omit<Given<CreateAptosStream>, 'network'> & {
+  /** Names, or the chain ids of the main and the test network; at least one. */
+  readonly network: readonly (CreateAptosStream['network'][number] | '1' | '2')[];
+};
+
+/** Any part of an Aptos stream; what is absent stays as it is. */
+export type AptosStreamChanges = Partial<AptosStreamFields>;
+
 export interface ListOptions {
   /**
-   * Rows per page, 1 to 100.
+   * Rows per page, 1 to 100. Always sent: the contract requires it, though services forgive.
    * @default 100
    */
   readonly limit?: number | undefined;
@@ -71,42 +116,152 @@ export interface ListOptions {
   readonly cursor?: string | undefined;
 }
 
-export interface ListStreamsOptions extends ListOptions, NetworkChoice {
-  /** Only streams with this status. Ours; the hosted service may ignore it. */
+export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
+  extends ListOptions, NetworkChoice<Network> {
+  /** Only streams with this status. Newer than the official client; a service may ignore it. */
   readonly status?: StreamStatus | undefined;
 }
+
+export interface ListAddressesOptions extends ListOptions, NetworkChoice {}
+
+interface ChainFilter {
+  /** Only of these chains, in any spelling of their ids. */
+  readonly chainId?: readonly (string | number)[] | undefined;
+}
+
+/** All but `excludePayload` is newer than the official client; a service may ignore it. */
+export type ListHistoryOptions = ListOptions & Given<HistoryFilter> & ChainFilter;
+
+/** The filters are newer than the official client; a service may ignore them. */
+export type ListLogsOptions = ListOptions & Given<LogFilter> & ChainFilter;
+
+export interface BlockChoice {
+  /** Hex, decimal text or a number. */
+  readonly chainId: string | number;
+  readonly blockNumber: number;
+}
+
+/** A block, and what a stream would watch in it. */
+export type DryRunOptions = BlockChoice & Given<DryRunBlock>;
+
+export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockChoice, 'chainId'>;
 
 /** Every method rejects with a SluiceError; an argument that cannot be right is not sent at all. */
 export interface StreamsClient {
   /** Creates a stream. The service first POSTs a test webhook to `webhookUrl` and needs a 2xx. */
-  create(stream: StreamFields & NetworkChoice, options?: CallOptions): Promise<Stream>;
-  list(query?: ListStreamsOptions, options?: CallOptions): ListResult<Stream>;
-  get(id: string, options?: CallOptions): Promise<Stream>;
+  create(stream: AptosStreamFields & AptosChoice, options?: CallOptions): CallResult<AptosStream>;
+  create(stream: StreamFields & NetworkChoice<'evm'>, options?: CallOptions): CallResult<Stream>;
+  list<Network extends NetworkType = 'evm'>(
+    query?: ListStreamsOptions<Network>,
+    options?: CallOptions,
+  ): ListResult<Networks[Network]['stream']>;
+  get<Network extends NetworkType = 'evm'>(
+    id: string,
+    options?: StreamCallOptions<Network>,
+  ): CallResult<Networks[Network]['stream']>;
   /** Changes the given fields; the service POSTs a test webhook again. */
-  update(id: string, changes: StreamChanges, options?: CallOptions): Promise<Stream>;
-  /** Deletes a stream and answers it as it was. */
-  delete(id: string, options?: CallOptions): Promise<Stream>;
-  /** Pauses or resumes; `error` and `terminated` are set by the service. */
-  setStatus(id: string, status: 'active' | 'paused', options?: CallOptions): Promise<Stream>;
+  update(
+    id: string,
+    changes: AptosStreamChanges & AptosChoice,
+    options?: CallOptions,
+  ): CallResult<AptosStream>;
+  update(
+    id: string,
+    changes: StreamChanges & NetworkChoice<'evm'>,
+    options?: CallOptions,
+  ): CallResult<Stream>;
+  /** Deletes a stream. An EVM stream is answered as it was, an Aptos stream with `true`. */
+  delete<Network extends NetworkType = 'evm'>(
+    id: string,
+    options?: StreamCallOptions<Network>,
+  ): CallResult<Networks[Network]['deleted']>;
   /**
-   * Watches more addresses, in any casing; known ones stay. `effectiveFrom` in the answer of our
-   * service is, per chain, the first block they are watched at.
+   * Pauses or resumes; `error` and `terminated` are set by the service. An EVM stream is answered
+   * whole, of an Aptos stream only the status.
+   */
+  setStatus<Network extends NetworkType = 'evm'>(
+    id: string,
+    status: 'active' | 'paused',
+    options?: StreamCallOptions<Network>,
+  ): CallResult<Networks[Network]['status']>;
+  /**
+   * Watches more addresses, in any casing; known ones stay. Aptos addresses may leave leading zeros
+   * out. `effectiveFrom` in the answer of our service is, per chain, the first block they are
+   * watched at.
    */
   addAddress(
     id: string,
     address: string | readonly string[],
-    options?: CallOptions,
-  ): Promise<AddressesAnswer>;
+    options?: StreamCallOptions,
+  ): CallResult<AddressesAnswer>;
   removeAddress(
     id: string,
     address: string | readonly string[],
+    options?: StreamCallOptions,
+  ): CallResult<AddressesAnswer>;
+  listAddresses(
+    id: string,
+    query?: ListAddressesOptions,
     options?: CallOptions,
-  ): Promise<AddressesAnswer>;
-  listAddresses(id: string, query?: ListOptions, options?: CallOptions): ListResult<StreamAddress>;
+  ): ListResult<StreamAddress>;
+
+  // What follows is for EVM streams, newer than the official client, and not answered by every
+  // service: one that lacks it rejects with `not_found`.
+
+  /** A new stream with the fields of this one. */
+  duplicate(id: string, options?: CallOptions): CallResult<Stream>;
+  /** Watches these addresses and no others. */
+  replaceAddresses(
+    id: string,
+    addresses: readonly string[],
+    options?: CallOptions,
+  ): CallResult<AddressesAnswer>;
+  /** The webhook that a stream with these fields would get of a block. Nothing is sent or stored. */
+  dryRunBlock(dryRun: DryRunOptions, options?: CallOptions): CallResult<DryRunAnswer>;
+  /** Matches a block with the stream as it is now, and sends what it holds to its webhook. */
+  sendBlock(
+    block: BlockChoice & { readonly streamId: string },
+    options?: CallOptions,
+  ): CallResult<number | null | undefined>;
+  /** Matches a range of past blocks, both ends included, and sends what they hold. */
+  createHistoricalJob(
+    job: HistoricalJobOptions,
+    options?: CallOptions,
+  ): CallResult<HistoricalJobAnswer>;
+}
+
+/** What was delivered and what was not, EVM and Aptos together, newest first. */
+export interface HistoryClient {
+  /** Webhooks that could not be delivered. */
+  list(query?: ListHistoryOptions, options?: CallOptions): ListResult<HistoryRecord>;
+  /** Attempts to deliver, the successful ones too. */
+  logs(query?: ListLogsOptions, options?: CallOptions): ListResult<DeliveryLog>;
+  /** Sends a webhook of the history again, and answers its record. */
+  replay(
+    record: { readonly streamId: string; readonly id: string },
+    options?: CallOptions,
+  ): CallResult<HistoryRecord>;
+}
+
+export interface SettingsClient {
+  /** `secretKey` is the streams secret, which verifies webhooks: do not log it. */
+  read(options?: CallOptions): CallResult<Settings>;
+  /** Changes what is given; the rest stays. Answers all settings. */
+  set(settings: Readonly<Settings>, options?: CallOptions): CallResult<Settings>;
+}
+
+export interface StatsClient {
+  /** Of all streams together. */
+  all(options?: CallOptions): CallResult<Stats>;
+  /** Of one; rejects with `not_found` where there is none. */
+  stream(streamId: string, options?: CallOptions): CallResult<StreamStats>;
 }
 
 export interface Client {
   readonly streams: StreamsClient;
+  readonly history: HistoryClient;
+  readonly settings: SettingsClient;
+  readonly stats: StatsClient;
 }
 
 /**
@@ -120,157 +275,305 @@ export function createClient(options: ClientOptions): Client {
   const { apiKey, ...rest } = options;
   const connection =
     apiKey === null ? connect(rest, { credentials: 'same-origin' }) : connect({ ...rest, apiKey });
-  return { streams: createStreams(connection) };
-}
 
-function createStreams(connection: Connection): StreamsClient {
-  /** A call whose answer is one stream. */
-  const streamCall = async (call: Call, options: CallOptions | undefined): Promise<Stream> =>
-    toStream(await connection.request(call, options));
-
-  return {
-    async create({ networkType, ...fields }, options) {
-      checkNetwork(networkType);
-      return streamCall({ route: ROUTES.createEvmStream, body: toBody(fields) }, options);
+  const calls: Calls = {
+    one<Answer>(
+      build: () => Call,
+      options: CallOptions | undefined,
+      read: (answer: unknown) => Answer = (answer) => answer as Answer,
+    ) {
+      const send = async () => {
+        const answer = await connection.send(build(), options);
+        return { ...answer, data: read(answer.data) };
+      };
+      return createCallResult(send());
     },
-
-    list({ networkType, limit, cursor, status } = {}, options = {}) {
-      return createList(async (next) => {
-        checkNetwork(networkType);
-        const query = { limit: toLimit(limit), cursor: next ?? cursor, status };
-        const call = { route: ROUTES.listEvmStreams, query };
-        const page = toPage(await connection.request<Page<unknown> | undefined>(call, options));
-        return { ...page, result: page.result.map(toStream) };
-      });
-    },
-
-    async get(id, options) {
-      return streamCall({ route: ROUTES.getEvmStream, path: { id } }, options);
-    },
-
-    async update(id, changes, options) {
-      const body = toBody(changes);
-      const route = ROUTES.updateEvmStream;
-      return streamCall({ route, path: { id }, body, repeatable: true }, options);
-    },
-
-    async delete(id, options) {
-      return streamCall({ route: ROUTES.deleteEvmStream, path: { id }, body: {} }, options);
-    },
-
-    async setStatus(id, status, options) {
-      const route = ROUTES.setEvmStreamStatus;
-      return streamCall({ route, path: { id }, body: { status }, repeatable: true }, options);
-    },
-
-    async addAddress(id, address, options) {
-      const body = { address: mapAddresses(address, checksumAddress) };
-      const route = ROUTES.addEvmAddresses;
-      return connection.request({ route, path: { id }, body, repeatable: true }, options);
-    },
-
-    async removeAddress(id, address, options) {
-      const body = { address: mapAddresses(address, (it) => it) };
-      return connection.request({ route: ROUTES.removeEvmAddresses, path: { id }, body }, options);
-    },
-
-    listAddresses(id, { limit, cursor } = {}, options = {}) {
-      return createList(async (next) => {
-        const query = { limit: toLimit(limit), cursor: next ?? cursor };
-        const call = { route: ROUTES.listEvmAddresses, path: { id }, query };
-        return toPage(await connection.request<Page<StreamAddress> | undefined>(call, options));
+    list<Row>(
+      build: () => Call,
+      { limit, cursor }: ListOptions,
+      options: CallOptions | undefined,
+      read: (row: unknown) => Row = (row) => row as Row,
+    ) {
+      return createList<Row, Page<Row>>(async (next) => {
+        const call = build();
+        const query = { limit: toLimit(limit), cursor: next ?? cursor, ...call.query };
+        const answer = await connection.send<Page<unknown> | undefined>(
+          { ...call, query },
+          options,
+        );
+        return { ...answer, data: toPage(answer.data, read) };
       });
     },
   };
+  return {
+    streams: createStreams(calls),
+    history: createHistory(calls),
+    settings: createSettings(calls),
+    stats: createStats(calls),
+  };
 }
 
+/**
+ * A call is built only while it is sent, so that an argument which cannot be right rejects what the
+ * method returns.
+ */
+interface Calls {
+  one<Answer>(
+    build: () => Call,
+    options: CallOptions | undefined,
+    read?: (answer: unknown) => Answer,
+  ): CallResult<Answer>;
+  list<Row>(
+    build: () => Call,
+    place: ListOptions,
+    options: CallOptions | undefined,
+    read?: (row: unknown) => Row,
+  ): ListResult<Row>;
+}
+
+interface NetworkCalls {
+  readonly routes: Readonly<
+    Record<
+      | 'list'
+      | 'create'
+      | 'get'
+      | 'update'
+      | 'delete'
+      | 'setStatus'
+      | 'listAddresses'
+      | 'addAddresses'
+      | 'removeAddresses',
+      Route
+    >
+  >;
+  toBody(fields: object): unknown;
+  toStream(answer: unknown): Stream | AptosStream;
+  /** How an address is spelled when it is added, and when it is removed. */
+  readonly added: (address: unknown) => string;
+  readonly removed: (address: unknown) => string;
+}
+
+const EVM: NetworkCalls = {
+  routes: {
+    list: ROUTES.listEvmStreams,
+    create: ROUTES.createEvmStream,
+    get: ROUTES.getEvmStream,
+    update: ROUTES.updateEvmStream,
+    delete: ROUTES.deleteEvmStream,
+    setStatus: ROUTES.setEvmStreamStatus,
+    listAddresses: ROUTES.listEvmAddresses,
+    addAddresses: ROUTES.addEvmAddresses,
+    removeAddresses: ROUTES.removeEvmAddresses,
+  },
+  toBody: toEvmBody,
+  toStream,
+  added: checksummedAddress,
+  removed: lowerAddress,
+};
+
+const APTOS: NetworkCalls = {
+  routes: {
+    list: ROUTES.listAptosStreams,
+    create: ROUTES.createAptosStream,
+    get: ROUTES.getAptosStream,
+    update: ROUTES.updateAptosStream,
+    delete: ROUTES.deleteAptosStream,
+    setStatus: ROUTES.setAptosStreamStatus,
+    listAddresses: ROUTES.listAptosAddresses,
+    addAddresses: ROUTES.addAptosAddresses,
+    removeAddresses: ROUTES.removeAptosAddresses,
+  },
+  toBody: toAptosBody,
+  toStream: toAptosStream,
+  added: aptosAddress,
+  removed: aptosAddress,
+};
+
 /** Callers without a compiler may ask for any network. */
-function checkNetwork(networkType: unknown): void {
-  if (networkType === undefined || networkType === 'evm') return;
-  if (networkType === 'aptos') {
-    throw new SluiceError('unsupported_network', 'The kit does not manage Aptos streams yet');
-  }
+function networkOf(networkType: unknown): NetworkCalls {
+  if (networkType === undefined || networkType === 'evm') return EVM;
+  if (networkType === 'aptos') return APTOS;
   throw new SluiceError(
     'invalid_network',
     `Incorrect network provided. Got "${networkType as string}", Valid values are: "aptos", "evm"`,
   );
 }
 
-function toBody(fields: StreamChanges): unknown {
-  const { chainIds } = fields;
-  if (chainIds === undefined) return fields;
-  if (!Array.isArray(chainIds)) {
-    throw new SluiceError('invalid_argument', 'chainIds should be an array, e.g. ["0x1"]');
-  }
-  return { ...fields, chainIds: chainIds.map(toChainIdStrictly) };
-}
-
-function toChainIdStrictly(value: unknown): string {
-  const id = toChainId(value);
-  if (id !== undefined) return id;
-  throw new SluiceError(
-    'invalid_argument',
-    `chainIds: ${JSON.stringify(value)} is no chain id; use hex such as "0x1" or a number`,
-  );
-}
-
-function toLimit(limit: number = PAGE_LIMIT): number {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE_LIMIT) return limit;
-  throw new SluiceError(
-    'invalid_argument',
-    `limit should be a whole number from 1 to ${PAGE_LIMIT}`,
-  );
-}
-
-/** Each address through `spell`, which gets it in lower case. */
-function mapAddresses(
-  given: string | readonly string[],
-  spell: (address: string) => string,
-): string | string[] {
-  const one = (value: unknown): string => {
-    const address = toAddress(value);
-    if (address !== undefined) return spell(address);
-    throw new SluiceError(
-      'invalid_argument',
-      `Invalid address provided: ${JSON.stringify(value)} is not 0x and 40 hex digits`,
+function createStreams({ one, list }: Calls): StreamsClient {
+  /** A call about one stream of a network whose answer is that stream. */
+  const streamCall = <Answer>(
+    networkType: unknown,
+    build: (network: NetworkCalls) => Call,
+    options: CallOptions | undefined,
+  ): CallResult<Answer> =>
+    one(
+      () => build(networkOf(networkType)),
+      options,
+      (answer) => networkOf(networkType).toStream(answer) as Answer,
     );
+
+  return {
+    create: ({ networkType, ...fields }: NetworkChoice, options?: CallOptions) =>
+      streamCall<never>(
+        networkType,
+        ({ routes, toBody }) => ({ route: routes.create, body: toBody(fields) }),
+        options,
+      ),
+
+    list: <Network extends NetworkType>(
+      { networkType, status, ...place }: ListStreamsOptions<Network> = {},
+      options?: CallOptions,
+    ) =>
+      list(
+        () => ({ route: networkOf(networkType).routes.list, query: { status } }),
+        place,
+        options,
+        (row) => networkOf(networkType).toStream(row) as Networks[Network]['stream'],
+      ),
+
+    get: (id, { networkType, ...options } = {}) =>
+      streamCall(networkType, ({ routes }) => ({ route: routes.get, path: { id } }), options),
+
+    update: (id: string, { networkType, ...changes }: NetworkChoice, options?: CallOptions) =>
+      streamCall<never>(
+        networkType,
+        ({ routes, toBody }) => ({
+          route: routes.update,
+          path: { id },
+          body: toBody(changes),
+          repeatable: true,
+        }),
+        options,
+      ),
+
+    delete: <Network extends NetworkType>(
+      id: string,
+      { networkType, ...options }: StreamCallOptions<Network> = {},
+    ) =>
+      one<Networks[Network]['deleted']>(
+        () => ({ route: networkOf(networkType).routes.delete, path: { id }, body: {} }),
+        options,
+        (answer) => (networkType === 'aptos' ? answer : toStream(answer)) as never,
+      ),
+
+    setStatus: <Network extends NetworkType>(
+      id: string,
+      status: 'active' | 'paused',
+      { networkType, ...options }: StreamCallOptions<Network> = {},
+    ) =>
+      one<Networks[Network]['status']>(
+        () => ({
+          route: networkOf(networkType).routes.setStatus,
+          path: { id },
+          body: { status },
+          repeatable: true,
+        }),
+        options,
+        (answer) => (networkType === 'aptos' ? answer : toStream(answer)) as never,
+      ),
+
+    addAddress: (id, given, { networkType, ...options } = {}) =>
+      one(() => {
+        const { routes, added } = networkOf(networkType);
+        const body = { address: mapAddresses(given, added) };
+        return { route: routes.addAddresses, path: { id }, body, repeatable: true };
+      }, options),
+
+    removeAddress: (id, given, { networkType, ...options } = {}) =>
+      one(() => {
+        const { routes, removed } = networkOf(networkType);
+        const body = { address: mapAddresses(given, removed) };
+        return { route: routes.removeAddresses, path: { id }, body };
+      }, options),
+
+    listAddresses: (id, { networkType, ...place } = {}, options) =>
+      list(
+        () => ({ route: networkOf(networkType).routes.listAddresses, path: { id } }),
+        place,
+        options,
+      ),
+
+    duplicate: (id, options) =>
+      one(() => ({ route: ROUTES.duplicateEvmStream, path: { id } }), options, toStream),
+
+    replaceAddresses: (id, addresses, options) =>
+      one(() => {
+        const body = { address: mapAddresses(addresses, checksummedAddress) };
+        return { route: ROUTES.replaceEvmAddresses, path: { id }, body, repeatable: true };
+      }, options),
+
+    dryRunBlock: ({ chainId, blockNumber, addresses, ...fields }, options) =>
+      one(() => {
+        const body = {
+          ...toEvmBody(fields),
+          addresses: addresses && mapAddresses(addresses, lowerAddress),
+        };
+        const path = toBlockPath({ chainId, blockNumber });
+        return { route: ROUTES.dryRunEvmBlock, path, body, repeatable: true };
+      }, options),
+
+    sendBlock: ({ streamId, ...block }, options) =>
+      one(
+        () => ({ route: ROUTES.sendEvmBlock, path: { ...toBlockPath(block), streamId } }),
+        options,
+      ),
+
+    createHistoricalJob: ({ chainId, streamId, blockFrom, blockTo }, options) =>
+      one(
+        () => ({
+          route: ROUTES.createHistoricalJob,
+          body: {
+            chainId: toChainIdStrictly('chainId', chainId),
+            streamId,
+            blockFrom: toBlockNumber('blockFrom', blockFrom),
+            blockTo: toBlockNumber('blockTo', blockTo),
+          },
+        }),
+        options,
+      ),
   };
-  return typeof given === 'string' || !Array.isArray(given) ? one(given) : given.map(one);
 }
 
-const FLAGS = [
-  'allAddresses',
-  'includeNativeTxs',
-  'includeContractLogs',
-  'includeInternalTxs',
-  'includeAllTxLogs',
-  'filterPossibleSpamAddresses',
-  'demo',
-] as const satisfies (keyof EvmStream)[];
+const toBlockPath = ({ chainId, blockNumber }: BlockChoice) => ({
+  chainId: toChainIdStrictly('chainId', chainId),
+  blockNumber: String(toBlockNumber('blockNumber', blockNumber)),
+});
 
-const NULLABLE = [
-  'topic0',
-  'getNativeBalances',
-  'abi',
-  'advancedOptions',
-  'triggers',
-] as const satisfies (keyof EvmStream)[];
-
-const TEXTS = ['description', 'tag', 'statusMessage'] as const satisfies (keyof EvmStream)[];
-
-/** Fills what a service leaves out, and keeps what it adds. */
-function toStream(answer: unknown): Stream {
-  if (typeof answer !== 'object' || answer === null || !('id' in answer)) {
-    throw new SluiceError('invalid_answer', 'The answer is no stream');
-  }
-  const stream: { [field: string]: unknown } = { ...answer };
-  for (const field of FLAGS) stream[field] ??= false;
-  for (const field of NULLABLE) stream[field] ??= null;
-  for (const field of TEXTS) stream[field] ??= '';
-  return stream as object as Stream;
+function createHistory({ one, list }: Calls): HistoryClient {
+  const toQuery = <Filter extends ChainFilter>(filter: Filter) => ({
+    ...filter,
+    chainId: filter.chainId && toChainIds(filter.chainId),
+  });
+  return {
+    list: ({ limit, cursor, ...filter } = {}, options) =>
+      list(
+        () => ({ route: ROUTES.listHistory, query: toQuery(filter) }),
+        { limit, cursor },
+        options,
+      ),
+    logs: ({ limit, cursor, ...filter } = {}, options) =>
+      list(() => ({ route: ROUTES.listLogs, query: toQuery(filter) }), { limit, cursor }, options),
+    replay: ({ streamId, id }, options) =>
+      one(() => ({ route: ROUTES.replayHistory, path: { streamId, id }, body: {} }), options),
+  };
 }
 
-function toPage<Row>(answer: Page<Row> | undefined): Page<Row> {
-  const result = Array.isArray(answer?.result) ? answer.result : [];
-  return { ...answer, result, total: answer?.total ?? 0 };
+function createSettings({ one }: Calls): SettingsClient {
+  return {
+    read: (options) => one(() => ({ route: ROUTES.readSettings }), options),
+    set: (settings, options) =>
+      one(() => {
+        const { secretKey } = settings;
+        const secrets = secretKey === undefined ? [] : [secretKey];
+        return { route: ROUTES.setSettings, body: settings, repeatable: true, secrets };
+      }, options),
+  };
+}
+
+function createStats({ one }: Calls): StatsClient {
+  return {
+    all: (options) => one(() => ({ route: ROUTES.getStats }), options),
+    stream: (streamId, options) =>
+      one(() => ({ route: ROUTES.getStreamStats, path: { streamId } }), options),
+  };
 }

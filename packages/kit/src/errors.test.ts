@@ -1,13 +1,16 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
+import { createClient } from './client.ts';
 import { ERROR_HINTS, isSluiceError, SluiceError } from './errors.ts';
 import type { SluiceErrorCode } from './errors.ts';
+import { decodeLogs } from './webhooks/decode.ts';
+import { verifySignature } from './webhooks/verify.ts';
 
 describe('the catalogue', () => {
   it('is what the documentation lists: a change here is a change of the public face', () => {
     expect(Object.keys(ERROR_HINTS)).toEqual([
       'invalid_argument',
       'invalid_network',
-      'unsupported_network',
+      'invalid_selector',
       'aborted',
       'timeout',
       'network_error',
@@ -25,6 +28,8 @@ describe('the catalogue', () => {
       'unexpected_status',
       'missing_secret',
       'invalid_signature',
+      'stale_timestamp',
+      'body_already_parsed',
       'invalid_webhook',
       'missing_abi',
     ]);
@@ -32,6 +37,60 @@ describe('the catalogue', () => {
 
   it('has a hint for each code', () => {
     for (const hint of Object.values(ERROR_HINTS)) expect(hint).toMatch(/^[A-Zd].+\.$/);
+  });
+});
+
+describe('the messages that code written for the hosted service may know', () => {
+  const { streams } = createClient({ apiKey: 'k', baseUrl: 'http://sluice.test' });
+  const selectors = { getNativeBalances: [{ selectors: ['from'], type: 'tx' as const }] };
+  const signed = { body: '{}', signature: `0x${'0'.repeat(64)}` };
+  const webhook = { abi: [], logs: [] };
+
+  it.each<[situation: string, run: () => unknown, code: SluiceErrorCode, message: string]>([
+    [
+      'unknown network type',
+      () => streams.get('a', { networkType: 'solana' as 'evm' }),
+      'invalid_network',
+      'Incorrect network provided. Got "solana", Valid values are: "aptos", "evm"',
+    ],
+    [
+      'selector without a leading dollar sign',
+      () => streams.update('a', selectors),
+      'invalid_selector',
+      'Invalid selector string provided',
+    ],
+    [
+      'verify without an API key',
+      () => verifySignature({ ...signed, apiKey: '' }),
+      'missing_secret',
+      'unable to verify signature without an api key',
+    ],
+    [
+      'signature mismatch',
+      () => verifySignature({ ...signed, apiKey: 'k' }),
+      'invalid_signature',
+      'signature is not valid',
+    ],
+    [
+      'decode with no logs',
+      () => decodeLogs({ ...webhook, logs: undefined as never }),
+      'invalid_webhook',
+      'Cannot decode the logs. No logs found in the webhook, or invalid webhook provided.',
+    ],
+    [
+      'decode with no abi',
+      () => decodeLogs(webhook),
+      'missing_abi',
+      'Cannot decode the logs. No abis found in the provided webhook.',
+    ],
+  ])('%s', async (_, run, code, message) => {
+    const error = await Promise.resolve()
+      .then(run)
+      .catch((error: unknown) => error);
+    if (!isSluiceError(error)) throw new Error('It did not fail');
+    expect([error.code, error.message]).toEqual([code, message]);
+    expect(error.hint).toBe(ERROR_HINTS[code]);
+    expect(error.docUrl).toMatch(new RegExp(`^https://.+#${code}$`));
   });
 });
 

@@ -4,8 +4,8 @@
 export const ERROR_HINTS = {
   // Before anything is sent
   invalid_argument: 'The call was not sent. The message names what to change.',
-  invalid_network: 'Leave networkType out for EVM streams.',
-  unsupported_network: 'Only EVM streams can be managed with this release of the kit.',
+  invalid_network: 'Set networkType to "aptos" or "evm", or leave it out for EVM streams.',
+  invalid_selector: 'A selector is a dollar sign and the name of a field, e.g. "$fromAddress".',
 
   // No usable answer
   aborted: 'The signal passed to the call was aborted.',
@@ -30,6 +30,10 @@ export const ERROR_HINTS = {
   missing_secret: 'Pass secret (the streams secret), or apiKey where the account has none.',
   invalid_signature:
     'Verify the raw bytes of the request, before any parser, with the secret of the sender.',
+  stale_timestamp:
+    'Check the clock of this machine. If it is right, an old request was sent again.',
+  body_already_parsed:
+    'Take the webhook before any JSON parser: see the adapter of your framework, e.g. @sluice/kit/express.',
   invalid_webhook: 'Pass the parsed JSON body of a webhook.',
   missing_abi: 'Set abi on the stream, or pass the ABI as the second argument.',
 } as const satisfies Record<string, string>;

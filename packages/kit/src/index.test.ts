@@ -2,15 +2,22 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import * as contract from './contract/index.ts';
 import * as kit from './index.ts';
+import * as records from './records/index.ts';
 import * as sluice from './sluice.ts';
 
 describe('what the package exports is a decision', () => {
   it('@sluice/kit', () => {
     expect(Object.keys(kit).sort()).toEqual([
+      'NeverAgain',
+      'RetryLater',
       'SluiceError',
       'createClient',
+      'createHandler',
+      'createMemorySeenStore',
       'decodeLogs',
+      'diagnose',
       'isSluiceError',
+      'unwrap',
       'verifySignature',
     ]);
   });
@@ -23,34 +30,66 @@ describe('what the package exports is a decision', () => {
     ]);
   });
 
+  it('@sluice/kit/records', () => {
+    expect(Object.keys(records).sort()).toEqual(['SluiceError', 'isSluiceError', 'toRecords']);
+  });
+
+  it('@sluice/kit/testing and the adapters', async () => {
+    const exportsOf = async (entry: string) =>
+      Object.keys((await import(`./webhooks/${entry}.ts`)) as object).sort();
+    expect(await exportsOf('testing')).toEqual([
+      'createFakeSender',
+      'sampleWebhook',
+      'signedHeaders',
+      'signedRequest',
+    ]);
+    expect(await exportsOf('express')).toEqual(['toExpress']);
+    expect(await exportsOf('fastify')).toEqual(['toFastify']);
+    expect(await exportsOf('hono')).toEqual(['toHono']);
+    expect(await exportsOf('node')).toEqual(['toNodeListener']);
+  });
+
   it('@sluice/kit/contract', () => {
     expect(Object.keys(contract).sort()).toEqual([
+      'APTOS_NETWORKS',
       'DEFAULT_CONFIRMATIONS',
       'EVM_CHAINS',
       'PAGE_LIMIT',
+      'REGIONS',
       'ROUTES',
+      'SERVED_ROUTES',
       'SLUICE_ROUTES',
       'TEST_WEBHOOK',
       'WEBHOOK_HEADERS',
+      'aptosAddressesSchema',
       'canonicalType',
       'checksumAddress',
       'confirmationsOf',
+      'createAptosStreamSchema',
       'createEvmStreamSchema',
+      'dryRunBlockSchema',
       'eventSignature',
       'eventTopic',
       'evmAddressesSchema',
       'findEvmChain',
+      'historicalJobSchema',
       'hmacSha256',
       'keccak256',
       'listDeliveriesQuerySchema',
+      'listHistoryQuerySchema',
+      'listLogsQuerySchema',
       'listQuerySchema',
       'listStreamsQuerySchema',
+      'padAptosAddress',
       'parseEventSignature',
+      'settingsSchema',
       'signStandardWebhook',
       'signWebhook',
       'streamStatusSchema',
       'toAddress',
+      'toAptosNetwork',
       'toChainId',
+      'updateAptosStreamSchema',
       'updateEvmStreamSchema',
     ]);
   });
@@ -70,7 +109,7 @@ async function modulesOf(entry: URL, seen = new Set<string>()): Promise<Set<stri
 }
 
 describe('what the package leads to', () => {
-  it.each(['index.ts', 'sluice.ts'])('%s never leads to zod', async (entry) => {
+  it.each(['index.ts', 'sluice.ts', 'records/index.ts'])('%s never leads to zod', async (entry) => {
     const modules = await modulesOf(new URL(entry, import.meta.url));
     const packages = [...modules].filter((it) => !it.startsWith('file:'));
     expect(packages.every((it) => it === 'abitype' || it.startsWith('@noble/hashes/'))).toBe(true);

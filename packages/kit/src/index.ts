@@ -3,18 +3,40 @@
 // Client
 export { createClient } from './client.ts';
 export type {
+  AptosStreamChanges,
+  AptosStreamFields,
+  BlockChoice,
   Client,
   ClientOptions,
+  DryRunOptions,
+  HistoricalJobOptions,
+  HistoryClient,
+  ListAddressesOptions,
+  ListHistoryOptions,
+  ListLogsOptions,
   ListOptions,
   ListStreamsOptions,
   NetworkChoice,
+  Networks,
+  NetworkType,
+  SettingsClient,
+  StatsClient,
   Stream,
+  StreamCallOptions,
   StreamChanges,
   StreamFields,
   StreamsClient,
 } from './client.ts';
 export type { AnyPage, ListResult } from './pages.ts';
-export type { CallOptions, ConnectionOptions } from './request.ts';
+export type {
+  CallOptions,
+  CallResult,
+  ConnectionOptions,
+  ReceivedResponse,
+  Retry,
+  SentRequest,
+  WithResponse,
+} from './request.ts';
 
 // Errors
 export { isSluiceError, SluiceError } from './errors.ts';
@@ -23,6 +45,32 @@ export type { SluiceErrorCode, SluiceErrorContext } from './errors.ts';
 // Webhooks
 export { verifySignature } from './webhooks/verify.ts';
 export type { VerificationKey, VerifySignatureOptions } from './webhooks/verify.ts';
+export { unwrap } from './webhooks/unwrap.ts';
+export type {
+  ReceivedWebhook,
+  RefusalReason,
+  UnwrapOptions,
+  UnwrapRules,
+  WebhookKey,
+} from './webhooks/unwrap.ts';
+export type { WebhookHeaders } from './webhooks/headers.ts';
+export type { RawBody } from './webhooks/rawBody.ts';
+export { diagnose } from './webhooks/diagnose.ts';
+export type { Diagnosis, DiagnoseOptions, SignatureProblem } from './webhooks/diagnose.ts';
+export { createHandler } from './webhooks/handler.ts';
+export type {
+  Handle,
+  HandlerOptions,
+  Handles,
+  IncomingWebhook,
+  WebhookAnswer,
+  WebhookHandler,
+  WebhookReceiver,
+} from './webhooks/handler.ts';
+export { NeverAgain, RetryLater } from './webhooks/outcomes.ts';
+export type { RetryLaterOptions } from './webhooks/outcomes.ts';
+export { createMemorySeenStore } from './webhooks/seen.ts';
+export type { MemorySeenStore, MemorySeenStoreOptions, SeenStore } from './webhooks/seen.ts';
 export { decodeLogs } from './webhooks/decode.ts';
 export type {
   DecodedLog,
@@ -35,6 +83,10 @@ export type {
 export type { DecodedValue } from './webhooks/abi.ts';
 
 // Shapes on the wire
+export type { Region, Settings, Stats, StatsCounters, StreamStats } from './contract/account.ts';
+export type { AptosNetwork, AptosStream, AptosStreamStatus } from './contract/aptos.ts';
+export type { DryRunAnswer, HistoricalJobAnswer } from './contract/blocks.ts';
+export type { DeliveryLog, DeliveryStatus, HistoryRecord } from './contract/history.ts';
 export type {
   AbiItem,
   AbiParameter,

@@ -1,6 +1,8 @@
 /** A list result: await it for one page, or iterate over it for every row. */
 import type { Page } from './contract/streams.ts';
 import { SluiceError } from './errors.ts';
+import { createCallResult } from './request.ts';
+import type { CallResult, WithResponse } from './request.ts';
 
 /** What every page has, whatever else a service adds to it. */
 export interface AnyPage<Row> {
@@ -13,27 +15,32 @@ export interface AnyPage<Row> {
  * const page = await client.streams.list();                  // one request, one page
  * for await (const stream of client.streams.list()) { … }    // every row, page after page
  * for await (const page of client.streams.list().pages()) { … }
+ * const { data, requestId } = await client.streams.list().withResponse();  // the page, its answer
  * ```
  * Nothing is sent before it is awaited or iterated. Each iteration begins again at the first page;
  * leaving the loop sends nothing more.
  */
 export interface ListResult<Row, P extends AnyPage<Row> = Page<Row>>
-  extends Promise<P>, AsyncIterable<Row> {
+  extends CallResult<P>, AsyncIterable<Row> {
+  /** Every page, one request each, until the last. */
   pages(): AsyncIterableIterator<P>;
 }
 
-/** `readPage` fetches the page at a cursor, or the first page. */
+/**
+ * `readPage` fetches the page at a cursor, or the first page. The end is where no cursor comes: our
+ * last page tells `page_size` besides, the hosted one does not, so nothing is read from it.
+ */
 export function createList<Row, P extends AnyPage<Row> & { total?: number }>(
-  readPage: (cursor: string | undefined) => Promise<P>,
+  readPage: (cursor: string | undefined) => Promise<WithResponse<P>>,
 ): ListResult<Row, P> {
-  let first: Promise<P> | undefined;
-  const readFirst = (): Promise<P> => (first ??= readPage(undefined));
+  let first: CallResult<P> | undefined;
+  const readFirst = (): CallResult<P> => (first ??= createCallResult(readPage(undefined)));
 
   async function* pages(): AsyncGenerator<P, undefined> {
     let cursor: string | undefined;
     let seen = 0;
     for (;;) {
-      const page = await readPage(cursor);
+      const { data: page } = await readPage(cursor);
       yield page;
       seen += page.result.length;
       const next = page.cursor;
@@ -55,6 +62,7 @@ export function createList<Row, P extends AnyPage<Row> & { total?: number }>(
     then: (onFulfilled, onRejected) => readFirst().then(onFulfilled, onRejected),
     catch: (onRejected) => readFirst().catch(onRejected),
     finally: (onFinally) => readFirst().finally(onFinally),
+    withResponse: () => readFirst().withResponse(),
     pages,
     [Symbol.asyncIterator]: rows,
     [Symbol.toStringTag]: 'ListResult',

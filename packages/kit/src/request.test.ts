@@ -8,6 +8,7 @@ import type { ClientOptions } from './client.ts';
 import type { SluiceError } from './errors.ts';
 import { isSluiceError } from './errors.ts';
 import { parseRetryAfter, retryWaitMs } from './request.ts';
+import type { ReceivedResponse, Retry, SentRequest } from './request.ts';
 
 const KEY = 'very-secret-api-key';
 const STREAM = { webhookUrl: 'https://example.com', description: '', chainIds: ['0x1'] };
@@ -25,7 +26,7 @@ function fakeClient(answers: readonly Answer[], options: Partial<ClientOptions> 
     return answer?.clone() ?? Response.error();
   });
   const client = createClient({ apiKey: KEY, baseUrl: 'http://sluice.test', fetch, ...options });
-  return { streams: client.streams, fetch };
+  return { ...client, fetch };
 }
 
 const ok = () => Response.json({ id: 'a' });
@@ -91,7 +92,28 @@ describe('retries', () => {
     ['setStatus', (streams) => streams.setStatus('a', 'paused')],
     ['addAddress', (streams) => streams.addAddress('a', ADDRESS)],
   ];
+  const moreRepeatable: [string, (client: ReturnType<typeof fakeClient>) => Promise<unknown>][] = [
+    ['settings.set', (client) => client.settings.set({ region: 'us-east-1' })],
+    ['replaceAddresses', (client) => client.streams.replaceAddresses('a', [ADDRESS])],
+    [
+      'dryRunBlock, which writes nothing',
+      (client) => client.streams.dryRunBlock({ chainId: 1, blockNumber: 1 }),
+    ],
+  ];
+  it.each(moreRepeatable)('%s is repeated like a read', async (_, write) => {
+    const client = fakeClient([failed(500), ok()]);
+    await write(client);
+    expect(client.fetch).toHaveBeenCalledTimes(2);
+  });
+
   const once: [string, Write][] = [
+    ['duplicate', (streams) => streams.duplicate('a')],
+    ['sendBlock', (streams) => streams.sendBlock({ chainId: 1, blockNumber: 1, streamId: 'a' })],
+    [
+      'createHistoricalJob',
+      (streams) =>
+        streams.createHistoricalJob({ chainId: 1, streamId: 'a', blockFrom: 1, blockTo: 2 }),
+    ],
     ['create', (streams) => streams.create(STREAM)],
     ['delete', (streams) => streams.delete('a')],
     ['removeAddress', (streams) => streams.removeAddress('a', ADDRESS)],
@@ -248,6 +270,108 @@ describe('errors', () => {
   it('does not take a web page for an answer', async () => {
     const { streams } = fakeClient([new Response('<!doctype html>')]);
     expect(await errorOf(streams.get('a'))).toMatchObject({ code: 'invalid_answer', status: 200 });
+  });
+});
+
+describe('hooks', () => {
+  const SECRET = 'the-streams-secret';
+
+  function watched(answers: readonly Answer[], options: Partial<ClientOptions> = {}) {
+    const requests: SentRequest[] = [];
+    const responses: ReceivedResponse[] = [];
+    const retries: Retry[] = [];
+    const client = fakeClient(answers, {
+      onRequest: (it) => requests.push(it),
+      onResponse: (it) => responses.push(it),
+      onRetry: (it) => retries.push(it),
+      ...options,
+    });
+    return { ...client, requests, responses, retries };
+  }
+
+  it('see each attempt, its answer and the wait before the next', async () => {
+    const headers = { 'x-request-id': 'req-1', 'retry-after': '0' };
+    const { streams, requests, responses, retries } = watched([failed(503, headers), ok()]);
+    await streams.update('a', { tag: 'b' });
+
+    const url = 'http://sluice.test/streams/evm/a';
+    expect(requests).toEqual(
+      [1, 2].map((attempt) => ({
+        method: 'POST',
+        url,
+        headers: {
+          accept: 'application/json',
+          'content-type': 'application/json',
+          'x-api-key': '[secret]',
+        },
+        body: '{"tag":"b"}',
+        attempt,
+      })),
+    );
+    expect(responses.map(({ status, requestId }) => [status, requestId])).toEqual([
+      [503, 'req-1'],
+      [200, undefined],
+    ]);
+    expect(responses[0]?.request).toBe(requests[0]);
+    expect(responses[0]?.headers['retry-after']).toBe('0');
+    expect(responses[0]?.durationMs).toBeGreaterThanOrEqual(0);
+    expect(retries).toEqual([
+      {
+        method: 'POST',
+        url,
+        attempt: 1,
+        waitMs: 0,
+        error: expect.objectContaining({ code: 'server_error', requestId: 'req-1' }) as unknown,
+      },
+    ]);
+  });
+
+  it('see a retry where no answer came', async () => {
+    const { streams, responses, retries } = watched([fetchFailed('ECONNRESET'), ok()]);
+    await streams.get('a');
+    expect(responses).toHaveLength(1);
+    expect(retries.map(({ error }) => error.code)).toEqual(['network_error']);
+  });
+
+  it('see no secret', async () => {
+    const { streams, settings, ...seen } = watched(
+      [
+        failed(500, { 'set-cookie': `session=${SECRET}`, 'x-echo': KEY }),
+        Response.json({ id: 'a', secretKey: SECRET }),
+      ],
+      { headers: { Authorization: `Bearer ${SECRET}`, Cookie: SECRET, 'x-note': `key ${KEY}` } },
+    );
+    await settings.set({ region: 'us-east-1', secretKey: SECRET });
+    await settings.set({ secretKey: 'short' });
+    await streams.get(KEY);
+    const { requests, responses, retries } = seen;
+    expect(inspect({ requests, responses, retries }, { depth: 9 })).not.toMatch(
+      new RegExp(`${SECRET}|${KEY}|short`),
+    );
+    expect(requests[0]?.body).toBe('{"region":"us-east-1","secretKey":"[secret]"}');
+    expect(requests[0]?.headers).toMatchObject({
+      authorization: '[secret]',
+      'x-note': 'key [secret]',
+    });
+    expect(requests.at(-1)?.url).toBe('http://sluice.test/streams/evm/[secret]');
+  });
+
+  it('a secret the service repeats is in no message', async () => {
+    const { settings } = watched([failed(422, {}, { message: `Not ${SECRET}` })]);
+    const error = await errorOf(settings.set({ secretKey: SECRET }));
+    expect(error.message).toBe('Not [secret]');
+  });
+
+  it('change nothing about a call by failing', async () => {
+    const fail = () => {
+      throw new Error('hook');
+    };
+    const reject = () => Promise.reject(new Error('hook'));
+    for (const hook of [fail, reject as () => void]) {
+      const options = { onRequest: hook, onResponse: hook, onRetry: hook };
+      const { streams } = fakeClient([failed(500), ok()], options);
+      expect(await streams.get('a')).toMatchObject({ id: 'a' });
+    }
   });
 });
 

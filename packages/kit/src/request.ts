@@ -29,6 +29,56 @@ export interface ConnectionOptions {
   maxRetries?: number | undefined;
   /** Sent with every call; `x-api-key` and `content-type` stay ours. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Called before each attempt is sent, retries too. Hooks are for logs and metrics: they see no
+   * secret, they are not waited for, and what they throw is dropped.
+   */
+  onRequest?: ((request: SentRequest) => void) | undefined;
+  /** Called when the head of an answer has come, whatever its status. */
+  onResponse?: ((response: ReceivedResponse) => void) | undefined;
+  /** Called before the wait for another attempt. */
+  onRetry?: ((retry: Retry) => void) | undefined;
+}
+
+/** An attempt, as a hook sees it: keys, secrets, cookies and authorizations read `[secret]`. */
+export interface SentRequest {
+  readonly method: string;
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text; undefined where none is sent. */
+  readonly body: string | undefined;
+  /** 1 for the first. */
+  readonly attempt: number;
+}
+
+/** The head of an answer, as a hook sees it. */
+export interface ReceivedResponse {
+  readonly request: SentRequest;
+  readonly status: number;
+  /** Names in lower case; secrets read `[secret]`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Its `x-request-id`. */
+  readonly requestId: string | undefined;
+  /**
+   * From sending the request to the head of its answer.
+   * @unit milliseconds
+   */
+  readonly durationMs: number;
+}
+
+/** A failed attempt that is about to be repeated. */
+export interface Retry {
+  readonly method: string;
+  readonly url: string;
+  /** The attempt that failed, 1 for the first. */
+  readonly attempt: number;
+  readonly error: SluiceError;
+  /**
+   * Until the next attempt.
+   * @unit milliseconds
+   */
+  readonly waitMs: number;
 }
 
 /** What one call may set for itself. */
@@ -43,26 +93,65 @@ export interface CallOptions {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
+type QueryValue = string | number | boolean | undefined;
+
 export interface Call {
   readonly route: Route;
   /** Values for the `{parameters}` of the route's path. */
   readonly path?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** A list is sent as one pair for each of its values. */
+  readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
   /** Sent as JSON; integers as bigint are sent as decimal strings. */
   readonly body?: unknown;
   /**
    * A write which, done twice, leaves what it leaves done once, with the same answer. It is retried
    * like a read. Any other write is retried only when the service cannot have acted on it: on 429,
-   * and where no connection came about.
+   * and where no connection came about. No idempotency key is sent: neither the hosted service nor
+   * ours reads one, so it would promise a safety that is not there, and a browser would have to ask
+   * leave for one more header.
    */
   readonly repeatable?: boolean;
   /** Texts besides the API key that no message may contain. */
   readonly secrets?: readonly string[];
 }
 
+/** An answer together with what it came in. */
+export interface WithResponse<Answer> {
+  readonly data: Answer;
+  /** For its status and headers: the body has been read. */
+  readonly response: Response;
+  /** The answer's `x-request-id`, to quote when something has to be looked up. */
+  readonly requestId: string | undefined;
+}
+
+/**
+ * The promise of a call's answer.
+ * ```ts
+ * const stream = await client.streams.get(id);
+ * const { data, response, requestId } = await client.streams.get(id).withResponse();
+ * ```
+ */
+export interface CallResult<Answer> extends Promise<Answer> {
+  /** The same call's answer with its HTTP response; nothing is sent again. */
+  withResponse(): Promise<WithResponse<Answer>>;
+}
+
+export function createCallResult<Answer>(sent: Promise<WithResponse<Answer>>): CallResult<Answer> {
+  const answer = sent.then(({ data }) => data);
+  return Object.assign(answer, {
+    withResponse() {
+      // A failure is told by the promise returned here, and need not be caught twice.
+      answer.catch(() => {});
+      return sent.then((it) => it);
+    },
+  });
+}
+
 export interface Connection {
   /** Sends a call and reads its JSON answer; undefined for an empty one. */
   request<Answer>(call: Call, options?: CallOptions): Promise<Answer>;
+  /** The same, with the HTTP response. */
+  send<Answer>(call: Call, options?: CallOptions): Promise<WithResponse<Answer>>;
   /** Sends a call once and hands over its successful answer with the body unread. */
   open(call: Call, options?: CallOptions): Promise<Response>;
 }
@@ -81,52 +170,101 @@ export function connect(settings: ConnectionOptions, init: RequestInit = {}): Co
   const defaultTimeoutMs = atLeast('timeoutMs', settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1);
   const defaultMaxRetries = atLeast('maxRetries', settings.maxRetries ?? DEFAULT_MAX_RETRIES, 0);
 
-  const open = async (call: Call, headers: CallOptions['headers'], signal: AbortSignal) => {
+  const secretsOf = (call: Call): string[] =>
+    [apiKey, ...(call.secrets ?? [])].filter((it) => it !== undefined);
+
+  const open = async (
+    call: Call,
+    given: CallOptions['headers'],
+    signal: AbortSignal,
+    attempt = 1,
+  ) => {
     const send = settings.fetch ?? globalThis.fetch;
     const url = urlOf(base, call);
-    const request: RequestInit = {
-      ...init,
-      method: call.route.method,
-      headers: headersOf(call, { ...settings.headers, ...headers }, apiKey),
-      redirect: 'manual',
-      signal,
-    };
+    const headers = headersOf(call, { ...settings.headers, ...given }, apiKey);
+    const { method } = call.route;
+    const request: RequestInit = { ...init, method, headers, redirect: 'manual', signal };
     if (call.body !== undefined) request.body = toJson(call.body);
+    const secrets = secretsOf(call);
+    const { onRequest, onResponse } = settings;
+    let sent: SentRequest | undefined;
+    if (onRequest || onResponse) {
+      const body =
+        call.body === undefined ? undefined : redact(toJson(call.body, isSecret), secrets);
+      const address = redact(url.href, secrets);
+      sent = { method, url: address, headers: showHeaders(headers, secrets), body, attempt };
+      notify(onRequest, sent);
+    }
+    const startedAt = performance.now();
     let response: Response;
     try {
       response = await send(url.href, request);
     } catch (cause) {
       throw new SluiceError('network_error', `No answer from ${url.origin}`, { cause });
     }
+    if (sent && onResponse) {
+      notify(onResponse, {
+        request: sent,
+        status: response.status,
+        headers: showHeaders(response.headers, secrets),
+        requestId: requestIdOf(response),
+        durationMs: performance.now() - startedAt,
+      });
+    }
     if (response.ok) return response;
-    const secrets = [apiKey, ...(call.secrets ?? [])].filter((it) => it !== undefined);
     throw await errorOf(response, secrets);
+  };
+
+  const send = async (call: Call, options: CallOptions = {}): Promise<WithResponse<unknown>> => {
+    const { headers, signal } = options;
+    const timeoutMs = atLeast('timeoutMs', options.timeoutMs ?? defaultTimeoutMs, 1);
+    const maxRetries = atLeast('maxRetries', options.maxRetries ?? defaultMaxRetries, 0);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await withDeadline(timeoutMs, signal, async (deadline) => {
+          const response = await open(call, headers, deadline, attempt);
+          const data = await readJson(response);
+          return { data, response, requestId: requestIdOf(response) };
+        });
+      } catch (error) {
+        if (attempt > maxRetries || !mayRepeat(call, error)) throw error;
+        const waitMs = retryWaitMs(attempt - 1, error.retryAfterMs);
+        if (waitMs === undefined) throw error;
+        const { method } = call.route;
+        const url = redact(urlOf(base, call).href, secretsOf(call));
+        notify(settings.onRetry, { method, url, attempt, error, waitMs });
+        await sleep(waitMs, signal);
+      }
+    }
   };
 
   return {
     open: (call, { headers, signal, timeoutMs = defaultTimeoutMs } = {}) =>
       withDeadline(timeoutMs, signal, (deadline) => open(call, headers, deadline), 'keep signal'),
-
-    async request<Answer>(call: Call, options: CallOptions = {}) {
-      const { headers, signal } = options;
-      const timeoutMs = atLeast('timeoutMs', options.timeoutMs ?? defaultTimeoutMs, 1);
-      const maxRetries = atLeast('maxRetries', options.maxRetries ?? defaultMaxRetries, 0);
-      for (let attempt = 0; ; attempt++) {
-        try {
-          return await withDeadline(timeoutMs, signal, async (deadline) => {
-            const response = await open(call, headers, deadline);
-            return (await readJson(response)) as Answer;
-          });
-        } catch (error) {
-          if (attempt >= maxRetries || !mayRepeat(call, error)) throw error;
-          const waitMs = retryWaitMs(attempt, error.retryAfterMs);
-          if (waitMs === undefined) throw error;
-          await sleep(waitMs, signal);
-        }
-      }
-    },
+    send: send as Connection['send'],
+    request: async <Answer>(call: Call, options?: CallOptions) =>
+      (await send(call, options)).data as Answer,
   };
 }
+
+/** Tells a hook. Whatever becomes of it, the call goes on. */
+function notify<Event>(hook: ((event: Event) => unknown) | undefined, event: Event): void {
+  try {
+    // One that is async would end the program with what it rejects.
+    void Promise.resolve(hook?.(event)).catch(() => {});
+  } catch {
+    // What it watches must not fail with it.
+  }
+}
+
+/** Names of headers and fields whose values are not shown. */
+const isSecret = (name: string): boolean =>
+  /auth|cookie|key|secret|token|password|signature/i.test(name);
+
+const showHeaders = (headers: Headers, secrets: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    [...headers].map(([name, value]) => [name, isSecret(name) ? HIDDEN : redact(value, secrets)]),
+  );
 
 /**
  * The wait before the next attempt: what the service asked for, or else a random part of a limit
@@ -286,8 +424,10 @@ function urlOf(base: URL, { route, path = {}, query = {} }: Call): URL {
   url.pathname = base.pathname.replace(/\/+$/, '') + filled;
   url.search = '';
   url.hash = '';
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) url.searchParams.append(name, String(value));
+  for (const [name, given] of Object.entries(query)) {
+    for (const value of Array.isArray(given) ? given : [given]) {
+      if (value !== undefined) url.searchParams.append(name, String(value));
+    }
   }
   return url;
 }
@@ -310,10 +450,12 @@ function headersOf(
   return headers;
 }
 
-const toJson = (body: unknown): string =>
-  JSON.stringify(body, (_, value: unknown) =>
-    typeof value === 'bigint' ? value.toString() : value,
-  );
+/** Integers as decimal strings; texts whose name is to be `hidden` as `[secret]`. */
+const toJson = (body: unknown, hidden: (name: string) => boolean = () => false): string =>
+  JSON.stringify(body, (name, value: unknown) => {
+    if (typeof value === 'bigint') return value.toString();
+    return typeof value === 'string' && hidden(name) ? HIDDEN : value;
+  });
 
 async function readJson(response: Response): Promise<unknown> {
   const text = await readText(response);
@@ -361,13 +503,15 @@ async function errorOf(response: Response, secrets: readonly string[]): Promise<
   });
 }
 
+const HIDDEN = '[secret]';
+
 /** Shorter texts occur in ordinary words, and are no secret. */
 const SHORTEST_SECRET = 8;
 
 function redact(text: string, secrets: readonly string[]): string {
   let redacted = text;
   for (const secret of secrets) {
-    if (secret.length >= SHORTEST_SECRET) redacted = redacted.replaceAll(secret, '[secret]');
+    if (secret.length >= SHORTEST_SECRET) redacted = redacted.replaceAll(secret, HIDDEN);
   }
   return redacted;
 }

@@ -146,7 +146,8 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
           route: SLUICE_ROUTES.listDeliveries,
           query: { ...query, cursor: next ?? cursor },
         };
-        return toPage<DeliverySummary>(await connection.request(call, options));
+        const answer = await connection.send<DeliveryPage | undefined>(call, options);
+        return { ...answer, data: toPage<DeliverySummary>(answer.data) };
       });
     },
 

@@ -13,7 +13,9 @@ import { createAuth, hashApiKey } from './http/auth.ts';
 import { createLive } from './http/live.ts';
 import { createEvmSource } from './ingest/evm.ts';
 import { type Ingest, type Matcher, createIngest } from './ingest/ingest.ts';
+import { FilterError } from './match/filter.ts';
 import { matchBlock } from './match/match.ts';
+import { createSelection } from './match/selection.ts';
 import { createStreamIndex } from './match/streamIndex.ts';
 import { toWebhookParts } from './match/webhook.ts';
 import { type Log, createLog } from './observe.ts';
@@ -122,6 +124,15 @@ async function startOver(store: Store, config: ServiceConfig, log: Log): Promise
     version: VERSION,
     consoleFolder: config.consoleFolder,
     chains: () => ingests.map((ingest) => ingest.health()),
+    checkFilters(options) {
+      try {
+        createSelection(options);
+        return [];
+      } catch (error) {
+        if (error instanceof FilterError) return [error];
+        throw error;
+      }
+    },
     hasSource: (chain) => ingests.some((ingest) => ingest.chain === chain),
     lacksTraces: (chain) => ingests.some((ingest) => ingest.chain === chain && ingest.lacksTraces),
     refuseUrl: (url) => guard.refuse(url),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { confirmationsOf, EVM_CHAINS, findEvmChain, toChainId } from './chains.ts';
+import { toChainId } from './chainId.ts';
+import { confirmationsOf, EVM_CHAINS, findEvmChain } from './chains.ts';
 
 describe('toChainId', () => {
   it.each([

@@ -75,18 +75,3 @@ export function findEvmChain(id: string): EvmChain | undefined {
 export function confirmationsOf(id: string): number {
   return byId.get(id)?.confirmations ?? DEFAULT_CONFIRMATIONS;
 }
-
-/**
- * The canonical spelling of a chain id: lower-case hex without leading zeros.
- * Accepts hex (`0x89`, `0X089`), a positive number or a decimal string, as the hosted service's
- * client does; returns undefined for anything else (names such as `eth` included).
- */
-export function toChainId(value: unknown): string | undefined {
-  if (typeof value === 'number') {
-    return Number.isSafeInteger(value) && value > 0 ? `0x${value.toString(16)}` : undefined;
-  }
-  if (typeof value !== 'string' || value.length > 66) return undefined;
-  if (!/^(0[xX][0-9a-fA-F]+|[0-9]+)$/.test(value)) return undefined;
-  const number = BigInt(value.toLowerCase());
-  return number > 0n ? `0x${number.toString(16)}` : undefined;
-}

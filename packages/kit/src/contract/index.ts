@@ -6,6 +6,8 @@
 // Routes
 export { ROUTES } from './routes.ts';
 export type { Route, RouteName } from './routes.ts';
+export { SERVED_ROUTES } from './servedRoutes.ts';
+export type { ServedRouteName } from './servedRoutes.ts';
 export { SLUICE_ROUTES } from './sluice.ts';
 
 // Shapes of the compatible API
@@ -28,6 +30,25 @@ export type {
   UpdateEvmStream,
 } from './streams.ts';
 
+export { APTOS_NETWORKS, padAptosAddress, toAptosNetwork } from './aptos.ts';
+export type {
+  AptosNetwork,
+  AptosStream,
+  AptosStreamStatus,
+  CreateAptosStream,
+  UpdateAptosStream,
+} from './aptos.ts';
+export type {
+  DeliveryLog,
+  DeliveryStatus,
+  HistoryFilter,
+  HistoryRecord,
+  LogFilter,
+} from './history.ts';
+export { REGIONS } from './account.ts';
+export type { Region, Settings, Stats, StatsCounters, StreamStats } from './account.ts';
+export type { DryRunAnswer, DryRunBlock, HistoricalJob, HistoricalJobAnswer } from './blocks.ts';
+
 // Shapes of our own API
 export type {
   ChainBlock,
@@ -45,12 +66,20 @@ export type {
 
 // Run-time checks
 export {
+  aptosAddressesSchema,
+  createAptosStreamSchema,
   createEvmStreamSchema,
+  dryRunBlockSchema,
   evmAddressesSchema,
+  historicalJobSchema,
   listDeliveriesQuerySchema,
+  listHistoryQuerySchema,
+  listLogsQuerySchema,
   listQuerySchema,
   listStreamsQuerySchema,
+  settingsSchema,
   streamStatusSchema,
+  updateAptosStreamSchema,
   updateEvmStreamSchema,
 } from './schemas.ts';
 
@@ -77,14 +106,9 @@ export { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from './signature.t
 export type { StandardWebhook } from './signature.ts';
 
 // Chains, addresses, events
-export {
-  confirmationsOf,
-  DEFAULT_CONFIRMATIONS,
-  EVM_CHAINS,
-  findEvmChain,
-  toChainId,
-} from './chains.ts';
+export { confirmationsOf, DEFAULT_CONFIRMATIONS, EVM_CHAINS, findEvmChain } from './chains.ts';
 export type { EvmChain } from './chains.ts';
+export { toChainId } from './chainId.ts';
 export { checksumAddress, toAddress } from './evm.ts';
 export { canonicalType, eventSignature, eventTopic, parseEventSignature } from './events.ts';
 export type { EventSignature } from './events.ts';

@@ -1,10 +1,18 @@
 import { erc20Abi } from 'viem';
 import { describe, expect, it } from 'vitest';
 import {
+  aptosAddressesSchema,
+  createAptosStreamSchema,
   createEvmStreamSchema,
+  dryRunBlockSchema,
   evmAddressesSchema,
+  historicalJobSchema,
+  listHistoryQuerySchema,
+  listLogsQuerySchema,
   listStreamsQuerySchema,
+  settingsSchema,
   streamStatusSchema,
+  updateAptosStreamSchema,
   updateEvmStreamSchema,
 } from './schemas.ts';
 
@@ -109,5 +117,100 @@ describe('the other schemas', () => {
   it('a status is one that a user may set', () => {
     expect(streamStatusSchema.safeParse({ status: 'paused' }).success).toBe(true);
     expect(streamStatusSchema.safeParse({ status: 'terminated' }).success).toBe(false);
+  });
+});
+
+describe('Aptos streams', () => {
+  const APTOS = { webhookUrl: 'http://localhost:1/hook', description: '', tag: 'a' };
+  const messages = (fields: object) =>
+    createAptosStreamSchema
+      .safeParse({ ...APTOS, ...fields })
+      .error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+
+  it('takes the least there can be, and networks by chain id', () => {
+    const stream = { ...APTOS, network: ['1', 'mainnet', 'testnet'] };
+    expect(createAptosStreamSchema.parse(stream).network).toEqual(['mainnet', 'testnet']);
+    expect(updateAptosStreamSchema.parse({})).toEqual({});
+  });
+
+  it('takes Move paths, with type arguments too', () => {
+    const events = ['0x1::coin::WithdrawEvent', '0x1::coin::Pair<0x1::a::B, u8>'];
+    const stream = { ...APTOS, network: ['devnet'], events, functions: null };
+    expect(createAptosStreamSchema.parse(stream)).toEqual(stream);
+  });
+
+  it.each([
+    [{ network: [] }, 'network should name at least one network, e.g. ["mainnet"]'],
+    [{ network: ['solana'] }, 'network.0 should be one of mainnet, testnet, devnet'],
+    [
+      { network: ['mainnet'], events: ['Withdraw'] },
+      'events.0 should be a Move path, e.g. 0x1::coin::WithdrawEvent',
+    ],
+  ])('%j', (fields, message) => {
+    expect(messages(fields)).toEqual([message]);
+  });
+
+  it('addresses are padded and become lower case', () => {
+    const padded = `0x${'ab'.padStart(64, '0')}`;
+    expect(aptosAddressesSchema.parse({ address: 'AB' })).toEqual({ address: padded });
+    expect(aptosAddressesSchema.parse({ address: ['0xAb'] })).toEqual({ address: [padded] });
+    expect(aptosAddressesSchema.safeParse({ address: `0x${'1'.repeat(65)}` }).success).toBe(false);
+    expect(aptosAddressesSchema.safeParse({ address: [] }).success).toBe(false);
+  });
+});
+
+describe('history, settings and blocks', () => {
+  const ID = '6c86e9ed-0a93-4f8f-af4d-929ee8918bbb';
+
+  it('a query may name a filter once or several times', () => {
+    expect(listHistoryQuerySchema.parse({})).toEqual({ limit: 100 });
+    expect(
+      listHistoryQuerySchema.parse({
+        limit: '5',
+        excludePayload: 'true',
+        chainId: '137',
+        blockNumber: ['1', '2'],
+        fromTimestamp: '7',
+      }),
+    ).toEqual({
+      limit: 5,
+      excludePayload: true,
+      chainId: ['0x89'],
+      blockNumber: [1, 2],
+      fromTimestamp: 7,
+    });
+    expect(listLogsQuerySchema.parse({ deliveryStatus: 'failed' }).deliveryStatus).toEqual([
+      'failed',
+    ]);
+    for (const wrong of [
+      { deliveryStatus: 'lost' },
+      { excludePayload: 'true' },
+      { blockNumber: '' },
+      { toTimestamp: '-1' },
+      { transactionHash: '0x1' },
+    ]) {
+      expect(listLogsQuerySchema.safeParse(wrong).success).toBe(false);
+    }
+  });
+
+  it('settings name what a region may be, as the hosted service does', () => {
+    expect(settingsSchema.parse({ region: 'us-west-2' })).toEqual({ region: 'us-west-2' });
+    expect(settingsSchema.safeParse({ region: 'eu-central-100' }).error?.issues[0]?.message).toBe(
+      "should be one of the following; ['us-east-1','us-west-2','eu-central-1','ap-southeast-1']",
+    );
+    expect(settingsSchema.safeParse({ secretKey: '' }).success).toBe(false);
+  });
+
+  it('a dry run takes what a stream watches, and no webhook', () => {
+    const dryRun = { includeNativeTxs: true, addresses: [ADDRESS.toUpperCase()] };
+    expect(dryRunBlockSchema.parse(dryRun)).toEqual({ ...dryRun, addresses: [ADDRESS] });
+    expect(dryRunBlockSchema.safeParse({ webhookUrl: STREAM.webhookUrl }).success).toBe(false);
+  });
+
+  it('a historical job goes forward', () => {
+    const job = { chainId: '1', streamId: ID, blockFrom: 1, blockTo: 1 };
+    expect(historicalJobSchema.parse(job)).toEqual({ ...job, chainId: '0x1' });
+    expect(historicalJobSchema.safeParse({ ...job, blockFrom: 2 }).success).toBe(false);
+    expect(historicalJobSchema.safeParse({ ...job, blockTo: 1.5 }).success).toBe(false);
   });
 });

@@ -3,8 +3,14 @@
  * the field's path and the value that came.
  */
 import * as z from 'zod';
+import { REGIONS } from './account.ts';
+import type { Settings } from './account.ts';
+import { APTOS_NETWORKS, padAptosAddress, toAptosNetwork } from './aptos.ts';
+import type { CreateAptosStream, UpdateAptosStream } from './aptos.ts';
+import type { DryRunBlock, HistoricalJob } from './blocks.ts';
 import { toAddress } from './evm.ts';
-import { toChainId } from './chains.ts';
+import { toChainId } from './chainId.ts';
+import type { HistoryFilter, LogFilter } from './history.ts';
 import { PAGE_LIMIT } from './streams.ts';
 import type {
   AbiItem,
@@ -75,20 +81,25 @@ const webhookUrl = text(2048).refine((text) => /^https?:\/\//i.test(text) && URL
   error: 'should be an absolute http:// or https:// URL',
 });
 
+/** Any value that `read` knows, as `read` spells it. */
+const spelled = <Value extends string>(
+  read: (value: unknown) => Value | undefined,
+  message: string,
+): z.ZodType<Value> =>
+  z.unknown().transform((value, context) => {
+    const spelling = read(value);
+    if (spelling !== undefined) return spelling;
+    context.addIssue({ code: 'custom', message, input: value });
+    return z.NEVER;
+  });
+
+const chainId = spelled(
+  toChainId,
+  'should be a chain id in hex, e.g. 0x1 (names such as eth are not chain ids)',
+);
+
 const chainIds = z
-  .array(
-    z.unknown().transform((value, context) => {
-      const id = toChainId(value);
-      if (id !== undefined) return id;
-      context.addIssue({
-        code: 'custom',
-        message: 'should be a chain id in hex, e.g. 0x1 (names such as eth are not chain ids)',
-        input: value,
-      });
-      return z.NEVER;
-    }),
-    { error: 'should be an array of hex chain ids, e.g. ["0x1"]' },
-  )
+  .array(chainId, { error: 'should be an array of hex chain ids, e.g. ["0x1"]' })
   .min(1, { error: 'should name at least one chain, e.g. ["0x1"]' })
   .max(100, { error: 'should name at most 100 chains' })
   .transform((ids) => [...new Set(ids)]);
@@ -149,11 +160,53 @@ export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = z
   .strictObject(streamFields)
   .partial();
 
+const movePaths = z
+  .array(
+    z.string().refine((path) => /^0x[0-9a-fA-F]{1,64}(::\w+){2}(<.+>)?$/.test(path), {
+      error: 'should be a Move path, e.g. 0x1::coin::WithdrawEvent',
+    }),
+  )
+  .max(1000, { error: 'should list at most 1000 paths' });
+
+const aptosFields = {
+  webhookUrl,
+  description: text(4096),
+  tag: text(256),
+  network: z
+    .array(spelled(toAptosNetwork, `should be one of ${APTOS_NETWORKS.join(', ')}`), {
+      error: 'should be an array of networks, e.g. ["mainnet"]',
+    })
+    .min(1, { error: 'should name at least one network, e.g. ["mainnet"]' })
+    .transform((names) => [...new Set(names)]),
+  functions: movePaths.nullish(),
+  events: movePaths.nullish(),
+  includePayload: z.boolean().optional(),
+  includeEvents: z.boolean().optional(),
+  includeChanges: z.boolean().optional(),
+  demo: z.boolean().optional(),
+  allAddresses: z.boolean().optional(),
+};
+
+export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = z.strictObject(aptosFields);
+
+export const updateAptosStreamSchema: z.ZodType<UpdateAptosStream> = z
+  .strictObject(aptosFields)
+  .partial();
+
 export const streamStatusSchema = z.strictObject({
   status: z.enum(['active', 'paused'], {
     error: 'should be one of active, paused (error and terminated are set by the service)',
   }),
 });
+
+/** One or several addresses; the parsed form is lower case. */
+const addresses = (address: z.ZodType<string>): z.ZodType<AddressesBody> =>
+  z.strictObject({
+    address: z.union(
+      [address, z.array(address).min(1, { error: 'should name at least one address' })],
+      { error: 'should be an address or an array of addresses' },
+    ),
+  });
 
 /** One EVM address in any casing; the parsed form is lower case. */
 const evmAddress = z.string().transform((text, context) => {
@@ -167,14 +220,15 @@ const evmAddress = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-export const evmAddressesSchema: z.ZodType<AddressesBody> = z.strictObject({
-  address: z.union(
-    [evmAddress, z.array(evmAddress).min(1, { error: 'should name at least one address' })],
-    {
-      error: 'should be an address or an array of addresses',
-    },
+export const evmAddressesSchema = addresses(evmAddress);
+
+/** In any casing, with or without leading zeros; the parsed form is 64 digits in lower case. */
+export const aptosAddressesSchema = addresses(
+  spelled(
+    (value) => padAptosAddress(value)?.toLowerCase(),
+    'should be an Aptos address: 0x and up to 64 hex digits',
   ),
-});
+);
 
 const limitError = { error: `should be a whole number from 1 to ${PAGE_LIMIT}` };
 const limit = z.coerce
@@ -204,3 +258,89 @@ export const listDeliveriesQuerySchema = z.strictObject({
   streamId: z.uuid({ error: 'should be a stream id, a UUID' }).optional(),
   state: z.enum(['pending', 'leased', 'succeeded', 'failed', 'cancelled']).optional(),
 });
+
+/** One value in a query, or the same name several times. */
+const several = <Item>(item: z.ZodType<Item>) =>
+  z.preprocess(
+    (given) => (given === undefined || Array.isArray(given) ? given : [given]),
+    z.array(item).optional(),
+  );
+
+const wholeNumberError = { error: 'should be a whole number, 0 or more' };
+const isWhole = (it: number): boolean => Number.isSafeInteger(it) && it >= 0;
+const wholeNumber = z.number(wholeNumberError).refine(isWhole, wholeNumberError);
+const wholeNumberText = z
+  .string(wholeNumberError)
+  .regex(/^\d+$/, wholeNumberError)
+  .transform(Number)
+  .refine(isWhole, wholeNumberError);
+
+const streamId = z.uuid({ error: 'should be a stream id, a UUID' });
+
+const logFilter = {
+  streamId: streamId.optional(),
+  transactionHash: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/, { error: 'should be 0x and 64 hex digits' })
+    .optional(),
+  chainId: several(chainId),
+  blockNumber: several(wholeNumberText),
+  fromTimestamp: wholeNumberText.optional(),
+  toTimestamp: wholeNumberText.optional(),
+};
+
+interface PagePlace {
+  limit: number;
+  cursor?: string | undefined;
+}
+
+export const listHistoryQuerySchema: z.ZodType<HistoryFilter & PagePlace> = z.strictObject({
+  limit,
+  cursor,
+  ...logFilter,
+  excludePayload: z
+    .enum(['true', 'false'], { error: 'should be true or false' })
+    .transform((it) => it === 'true')
+    .optional(),
+});
+
+export const listLogsQuerySchema: z.ZodType<LogFilter & PagePlace> = z.strictObject({
+  limit,
+  cursor,
+  ...logFilter,
+  deliveryStatus: several(
+    z.enum(['failed', 'success'], { error: 'should be one of failed, success' }),
+  ),
+});
+
+export const settingsSchema: z.ZodType<Settings> = z.strictObject({
+  region: z
+    .enum(REGIONS, { error: `should be one of the following; [${quoted(REGIONS)}]` })
+    .optional(),
+  secretKey: text(1024).min(1, { error: 'should not be empty' }).optional(),
+});
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => `'${name}'`).join(',');
+}
+
+export const dryRunBlockSchema: z.ZodType<DryRunBlock> = z.strictObject({
+  tag: streamFields.tag,
+  topic0: streamFields.topic0,
+  allAddresses: streamFields.allAddresses,
+  includeNativeTxs: streamFields.includeNativeTxs,
+  includeContractLogs: streamFields.includeContractLogs,
+  includeInternalTxs: streamFields.includeInternalTxs,
+  includeAllTxLogs: streamFields.includeAllTxLogs,
+  filterPossibleSpamAddresses: streamFields.filterPossibleSpamAddresses,
+  abi: streamFields.abi,
+  advancedOptions: streamFields.advancedOptions,
+  addresses: z.array(evmAddress).optional(),
+});
+
+export const historicalJobSchema: z.ZodType<HistoricalJob> = z
+  .strictObject({ chainId, streamId, blockFrom: wholeNumber, blockTo: wholeNumber })
+  .refine((it) => it.blockFrom <= it.blockTo, {
+    error: 'should not come before blockFrom',
+    path: ['blockTo'],
+  });

@@ -1,6 +1,7 @@
 /** Whether a webhook comes from the service that holds the secret (contract section 3). */
 import { signWebhook } from '../contract/signature.ts';
 import { SluiceError } from '../errors.ts';
+import { toRaw } from './rawBody.ts';
 
 /** The key a webhook is checked with: one of the two. */
 export type VerificationKey =
@@ -48,14 +49,13 @@ export function verifySignature({ body, signature, apiKey, secret }: VerifySigna
 }
 
 function toSignedBytes(body: unknown): string | Uint8Array | undefined {
-  if (typeof body === 'string' || body instanceof Uint8Array) return body;
-  if (body instanceof ArrayBuffer) return new Uint8Array(body);
-  if (typeof body !== 'object' || body === null) return undefined;
-  return JSON.stringify(body);
+  const raw = toRaw(body);
+  if (raw !== undefined) return raw;
+  return typeof body === 'object' && body !== null ? JSON.stringify(body) : undefined;
 }
 
 /** Takes the same time wherever the texts differ. */
-function isEqual(given: string, expected: string): boolean {
+export function isEqual(given: string, expected: string): boolean {
   if (given.length !== expected.length) return false;
   let difference = 0;
   for (let at = 0; at < expected.length; at++) {

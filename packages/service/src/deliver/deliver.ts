@@ -6,9 +6,9 @@
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { joinBody } from '../store/body.ts';
 import type { AttemptOutcome, ClaimedDelivery, Store } from '../store/store.ts';
-import type { Log } from '../observe.ts';
+import { type Log, describeError } from '../observe.ts';
 import { CONTRACT_SCHEDULE_MS, nextWaitMs } from './schedule.ts';
-import type { Sender } from './send.ts';
+import type { SendResult, Sender } from './send.ts';
 
 export interface Deliver {
   start(): Promise<void>;
@@ -63,13 +63,24 @@ export function createDeliver({
   const attempt = async (delivery: ClaimedDelivery): Promise<void> => {
     inFlight[delivery.streamId] = (inFlight[delivery.streamId] ?? 0) + 1;
     total++;
-    const result = await sender.send({
-      url: delivery.webhookUrl,
-      id: delivery.id,
-      body: joinBody({ ...delivery, retries: delivery.attempts }),
-      queueSize: queued.get(delivery.streamId) ?? 0,
-      recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
-    });
+    const result = await sender
+      .send({
+        url: delivery.webhookUrl,
+        id: delivery.id,
+        body: joinBody({ ...delivery, retries: delivery.attempts }),
+        queueSize: queued.get(delivery.streamId) ?? 0,
+        recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
+      })
+      .catch(
+        // A sender does not throw; should it, the attempt has failed and the others go on.
+        (error: unknown): SendResult => ({
+          startedAt: Date.now(),
+          durationMs: 0,
+          status: null,
+          error: describeError(error),
+          responseBody: '',
+        }),
+      );
     const wait = result.error === null ? undefined : nextWaitMs(schedule, delivery.attempts + 1);
     outcomes.push({
       ...result,

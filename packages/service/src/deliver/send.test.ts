@@ -118,6 +118,18 @@ describe('an attempt', () => {
     });
   });
 
+  test.each([
+    ['me:pass%40word', 'me:pass@word'],
+    ['100%zz:x', '100%zz:x'],
+  ])('sends the login %s of its URL', async (login, expected) => {
+    const url = `${sink.url.replace('http://', `http://${login}@`)}/hook`;
+    const sending = { url, id: 'x', body: '{}', queueSize: 0, recordsCharged: 0 };
+    expect(await sender.send(sending)).toMatchObject({ status: 200, error: null });
+    expect(sink.requests[0]?.headers.authorization).toBe(
+      `Basic ${Buffer.from(expected).toString('base64')}`,
+    );
+  });
+
   test('is not made at all to an address the guard refuses', async () => {
     const guarded = createSender({
       guard: createAddressGuard({ allowPrivate: false }),

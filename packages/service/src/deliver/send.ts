@@ -142,7 +142,16 @@ function statusError(status: number | null): string | null {
     : `HTTP ${status}`;
 }
 
-function basicAuthorization(url: URL): string {
-  const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+function basicAuthorization({ username, password }: URL): string {
+  const login = `${decode(username)}:${decode(password)}`;
   return `Basic ${Buffer.from(login).toString('base64')}`;
+}
+
+/** A login may hold a percent sign that encodes nothing. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -25,9 +25,10 @@ const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
 /**
  * Holds a block against the index (contract section 2.5):
  * - a log is taken by a stream with `includeContractLogs` when a watched address emitted it or
- *   stands in topic 1, 2 or 3, and it is one of the stream's events;
+ *   stands in topic 1, 2 or 3, and the stream's selection takes it;
  * - a transaction is taken by a stream with `includeNativeTxs` when a watched address sent or
- *   received it; a stream of all addresses takes the transactions of the logs it took;
+ *   received it; a stream of all addresses takes the transactions of the logs it took, and an advanced
+ *   option with `includeNativeTxs` those of the logs it let pass;
  * - an internal transaction is taken by a stream with `includeInternalTxs` when a watched address
  *   sent or received it; a stream of all addresses takes those of the logs it took;
  * - `includeAllTxLogs` adds every log of each transaction taken in any of these ways;
@@ -53,8 +54,12 @@ export function matchBlock(
   const unscoped = [...index.unscoped(chain)];
   for (const log of block.logs) {
     const takeLog = (stream: CompiledStream): void => {
-      if (!stream.record.options.includeContractLogs || !stream.wantsEvent(log)) return;
-      entryOf(stream).logs.add(log);
+      if (!stream.record.options.includeContractLogs || found.get(stream)?.logs.has(log)) return;
+      const taken = stream.selection.take(log, { chain, possibleSpam: spam.has(log.address) });
+      if (taken === 'no') return;
+      const entry = entryOf(stream);
+      entry.logs.add(log);
+      if (taken === 'log-and-transaction') entry.transactions.add(log.transactionIndex);
     };
     for (const address of addressesOf(log)) {
       for (const stream of index.watching(chain, address)) takeLog(stream);

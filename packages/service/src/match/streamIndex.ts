@@ -2,16 +2,16 @@
  * The streams of one chain, arranged so that a block finds the ones it concerns by its own
  * addresses and topics: the cost follows the block, not the number of streams.
  */
-import { type AbiItem, eventTopic, parseEventSignature } from '@sluice/kit/contract';
-import type { Rule, RuleChanges, StreamRecord } from '../store/store.ts';
-import type { BlockNeeds, EvmLog } from './block.ts';
+import type { Rule, RuleChanges, StreamOptions, StreamRecord } from '../store/store.ts';
+import type { BlockNeeds } from './block.ts';
+import { FilterError } from './filter.ts';
+import { type Selection, createSelection } from './selection.ts';
 
 /** A stream with its rules compiled once. */
 export interface CompiledStream {
   readonly record: StreamRecord;
   readonly addresses: ReadonlySet<string>;
-  /** Whether this log is one of the stream's events; true for every log when it names none. */
-  wantsEvent(log: EvmLog): boolean;
+  readonly selection: Selection;
 }
 
 export interface StreamIndex {
@@ -94,7 +94,7 @@ export function createStreamIndex(): StreamIndex {
         if (addresses.size === 0 && !record.options.allAddresses) continue;
         if (record.options.includeContractLogs || record.options.includeAllTxLogs)
           needs.logs = true;
-        if (record.options.includeNativeTxs) needs.transactions = true;
+        if (takesTransactions(record.options)) needs.transactions = true;
         if (record.options.includeInternalTxs) needs.traces = true;
       }
       return needs;
@@ -104,36 +104,19 @@ export function createStreamIndex(): StreamIndex {
   };
 }
 
+const takesTransactions = ({ includeNativeTxs, advancedOptions }: StreamOptions): boolean =>
+  includeNativeTxs || (advancedOptions ?? []).some((option) => option.includeNativeTxs);
+
 function compile({ stream, addresses }: Rule): CompiledStream {
-  const { topic0, abi } = stream.options;
-  const wanted = new Set<string>();
-  for (const text of topic0 ?? []) {
-    const parsed = parseEventSignature(text);
-    if (parsed !== undefined) wanted.add(parsed.topic0);
-  }
-  const indexedCounts = countIndexed(abi ?? []);
-  return {
-    record: stream,
-    addresses: new Set(addresses),
-    wantsEvent(log) {
-      if (wanted.size === 0) return true;
-      const topic = log.topics[0];
-      if (topic === undefined || !wanted.has(topic)) return false;
-      // ERC-20 and ERC-721 share the topic of Transfer: where the ABI names the event, its
-      // indexed inputs decide which of the two is meant.
-      const counts = indexedCounts.get(topic);
-      return counts === undefined || counts.has(log.topics.length - 1);
-    },
-  };
+  return { record: stream, addresses: new Set(addresses), selection: select(stream.options) };
 }
 
-function countIndexed(abi: readonly AbiItem[]): Map<string, Set<number>> {
-  const counts = new Map<string, Set<number>>();
-  for (const item of abi) {
-    if (item.type !== 'event' || item.anonymous) continue;
-    const topic = eventTopic(item);
-    const indexed = (item.inputs ?? []).filter((input) => input.indexed).length;
-    counts.set(topic, (counts.get(topic) ?? new Set()).add(indexed));
+/** Options are checked when they are saved; should some still not compile, only that stream is silent. */
+function select(options: StreamOptions): Selection {
+  try {
+    return createSelection(options);
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    return { take: () => 'no' };
   }
-  return counts;
 }

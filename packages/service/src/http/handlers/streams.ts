@@ -44,6 +44,8 @@ export interface StreamHandlerNeeds {
   refuseUrl(url: URL): string | undefined;
   /** Sends the test webhook; answers with why it failed, or undefined. */
   testWebhook(url: string): Promise<string | undefined>;
+  /** What of a stream's filters cannot be, by place; empty when all is well. */
+  checkFilters(options: StreamOptions): { path: (string | number)[]; message: string }[];
   /** Whether blocks of this chain are read. */
   hasSource(chain: string): boolean;
   /** Whether it is known that no node of this chain traces blocks. */
@@ -54,7 +56,6 @@ export interface StreamHandlerNeeds {
 /** Accepted by the contract but not yet acted on: refused, so that nobody waits for them in vain. */
 const NOT_YET = [
   'getNativeBalances',
-  'advancedOptions',
   'triggers',
 ] as const satisfies readonly (keyof StreamOptions)[];
 
@@ -146,7 +147,7 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
       const body = readJson(context);
       const wanted = check(createEvmStreamSchema, 'requestBody', body);
       const options = toOptions(wanted, DEFAULT_OPTIONS);
-      refuseContradictions(options, body);
+      refuseContradictions(options, body, needs.checkFilters(options));
       await tryWebhook(wanted.webhookUrl);
       const record = await store.createStream({
         tag: wanted.tag ?? '',
@@ -168,7 +169,7 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
       const body = readJson(context);
       const wanted = check(updateEvmStreamSchema, 'requestBody', body);
       const options = toOptions(wanted, before.options);
-      refuseContradictions(options, body);
+      refuseContradictions(options, body, needs.checkFilters(options));
       if (wanted.webhookUrl !== undefined) await tryWebhook(wanted.webhookUrl);
       const patch: Partial<StreamDraft> = {
         options,
@@ -246,15 +247,22 @@ function toOptions(wanted: CreateEvmStream | UpdateEvmStream, base: StreamOption
   return options as unknown as StreamOptions;
 }
 
-function refuseContradictions(options: StreamOptions, body: unknown): void {
-  const problems: { path: string[]; message: string }[] = [];
+function refuseContradictions(
+  options: StreamOptions,
+  body: unknown,
+  filterProblems: readonly { path: (string | number)[]; message: string }[],
+): void {
+  const problems = [...filterProblems];
   for (const key of NOT_YET) {
     const value = options[key];
     const asked = Array.isArray(value) ? value.length > 0 : value === true;
     if (asked)
       problems.push({ path: [key], message: 'is not supported by this version yet: leave it out' });
   }
-  if (options.allAddresses && (options.topic0 ?? []).length === 0) {
+  if (
+    options.allAddresses &&
+    (options.topic0 ?? []).length + (options.advancedOptions ?? []).length === 0
+  ) {
     problems.push({
       path: ['allAddresses'],
       message: 'should come with topic0: name the events to take from every address',

@@ -1,0 +1,98 @@
+/**
+ * Webhooks into a database, by statements that SQLite and PostgreSQL both take.
+ * `node -C @sluice/source examples/records.ts` receives on port 3000 and writes `records.sqlite`.
+ */
+import { createServer } from 'node:http';
+import { DatabaseSync } from 'node:sqlite';
+import { isSluiceError, verifySignature } from '@sluice/kit';
+import { type RecordSource, toRecords } from '@sluice/kit/records';
+
+const everyRow = {
+  id: 'text PRIMARY KEY',
+  chainId: 'bigint',
+  blockNumber: 'bigint',
+  blockHash: 'text',
+  blockTimestamp: 'bigint',
+  // 1 or 0: SQLite has no booleans.
+  confirmed: 'integer NOT NULL',
+};
+const everyLog = { ...everyRow, transactionHash: 'text', logIndex: 'bigint' };
+const parties = { contract: 'text', from: 'text', to: 'text' };
+
+/** The columns that are kept of each kind. Amounts are text: they outgrow any integer of a database. */
+const tables = {
+  logs: { ...everyLog, address: 'text', name: 'text', parameters: 'text' },
+  txs: { ...everyRow, hash: 'text', fromAddress: 'text', toAddress: 'text', value: 'text' },
+  internalTxs: { ...everyRow, hash: 'text', from: 'text', to: 'text', value: 'text' },
+  erc20Transfers: { ...everyLog, ...parties, value: 'text' },
+  nftTransfers: { ...everyLog, ...parties, tokenId: 'text', amount: 'text' },
+};
+type Table = keyof typeof tables;
+const kinds = Object.keys(tables) as Table[];
+
+export interface Statement {
+  sql: string;
+  /** For `$1`, `$2`, … */
+  values: (string | number | null)[];
+}
+
+export const createTables: readonly string[] = kinds.map((table) => {
+  const columns = Object.entries(tables[table]).map(([name, type]) => `"${name}" ${type}`);
+  return `CREATE TABLE IF NOT EXISTS "${table}" (${columns.join(', ')})`;
+});
+
+/**
+ * An upsert for each row. Deliveries come twice, again, and in any order: the id makes them one row,
+ * and the condition keeps a late unconfirmed one from undoing what is confirmed. A row that stays
+ * unconfirmed when its block's number is long confirmed was in a block that the chain gave up.
+ */
+export function upserts(webhook: RecordSource): Statement[] {
+  const records = toRecords(webhook);
+  return kinds.flatMap((table) => {
+    const columns = Object.keys(tables[table]);
+    const sql = `INSERT INTO "${table}" (${columns.map((name) => `"${name}"`).join(', ')})
+      VALUES (${columns.map((_, at) => `$${at + 1}`).join(', ')})
+      ON CONFLICT ("id") DO UPDATE SET ${columns.map((name) => `"${name}" = excluded."${name}"`).join(', ')}
+      WHERE excluded."confirmed" >= "${table}"."confirmed"`;
+    return records[table].map((row) => {
+      const values: Record<string, unknown> = { ...row, parameters: JSON.stringify(row) };
+      return { sql, values: columns.map((name) => toSql(values[name])) };
+    });
+  });
+}
+
+const toSql = (value: unknown): string | number | null =>
+  typeof value === 'boolean' ? Number(value) : ((value ?? null) as string | number | null);
+
+/** Writes all rows of a webhook or none. */
+export function writeToSqlite(database: DatabaseSync, webhook: RecordSource): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    for (const { sql, values } of upserts(webhook)) {
+      const named = Object.fromEntries(values.map((value, at) => [`$${at + 1}`, value]));
+      database.prepare(sql).run(named);
+    }
+    database.exec('COMMIT');
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+if (import.meta.main) {
+  const { SLUICE_SECRET: secret = '' } = process.env;
+  const database = new DatabaseSync('records.sqlite');
+  for (const sql of createTables) database.exec(sql);
+  const server = createServer(async (request, response) => {
+    try {
+      const body = Buffer.concat(await request.toArray()).toString();
+      verifySignature({ body, signature: String(request.headers['x-signature']), secret });
+      writeToSqlite(database, JSON.parse(body) as RecordSource);
+      response.end();
+    } catch (error) {
+      // Anything but a success is delivered again.
+      response.writeHead(isSluiceError(error) ? 401 : 500).end(String(error));
+    }
+  });
+  server.listen(3000, '127.0.0.1');
+}

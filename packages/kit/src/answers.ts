@@ -1,0 +1,74 @@
+/** What a service answers, with what it may leave out filled in. */
+import type { AptosStream } from './contract/aptos.ts';
+import type { EvmStream, Page } from './contract/streams.ts';
+import { SluiceError } from './errors.ts';
+
+/** A stream as a service answers it. What the hosted service may leave out is optional. */
+export interface Stream extends Omit<EvmStream, 'createdAt' | 'updatedAt' | 'amountOfAddresses'> {
+  /** ISO 8601. */
+  createdAt?: string;
+  /** ISO 8601. */
+  updatedAt?: string;
+  amountOfAddresses?: number;
+}
+
+const TEXTS = ['description', 'tag', 'statusMessage'] as const satisfies (keyof EvmStream &
+  keyof AptosStream)[];
+
+const EVM_FLAGS = [
+  'allAddresses',
+  'includeNativeTxs',
+  'includeContractLogs',
+  'includeInternalTxs',
+  'includeAllTxLogs',
+  'filterPossibleSpamAddresses',
+  'demo',
+] as const satisfies (keyof EvmStream)[];
+
+const EVM_NULLABLE = [
+  'topic0',
+  'getNativeBalances',
+  'abi',
+  'advancedOptions',
+  'triggers',
+] as const satisfies (keyof EvmStream)[];
+
+const APTOS_FLAGS = [
+  'allAddresses',
+  'includePayload',
+  'includeEvents',
+  'includeChanges',
+  'demo',
+] as const satisfies (keyof AptosStream)[];
+
+const APTOS_NULLABLE = [
+  'functions',
+  'events',
+  'isErrorSince',
+] as const satisfies (keyof AptosStream)[];
+
+export const toStream = (answer: unknown): Stream =>
+  fill(answer, EVM_FLAGS, EVM_NULLABLE) as Stream;
+
+export const toAptosStream = (answer: unknown): AptosStream =>
+  fill(answer, APTOS_FLAGS, APTOS_NULLABLE) as AptosStream;
+
+/** Keeps what the service adds, too. */
+function fill(answer: unknown, flags: readonly string[], nullable: readonly string[]): object {
+  if (typeof answer !== 'object' || answer === null || !('id' in answer)) {
+    throw new SluiceError('invalid_answer', 'The answer is no stream');
+  }
+  const stream: Record<string, unknown> = { ...answer };
+  for (const field of flags) stream[field] ??= false;
+  for (const field of nullable) stream[field] ??= null;
+  for (const field of TEXTS) stream[field] ??= '';
+  return stream;
+}
+
+export function toPage<Row>(
+  answer: Partial<Page<unknown>> | undefined,
+  toRow: (row: unknown) => Row,
+): Page<Row> {
+  const result = Array.isArray(answer?.result) ? answer.result.map(toRow) : [];
+  return { ...answer, result, total: answer?.total ?? 0 };
+}

@@ -1,0 +1,85 @@
+/** Aptos streams on the wire (contract section 1.1), and how their addresses are spelled. */
+import type { StreamStatus } from './streams.ts';
+
+export type AptosNetwork = 'mainnet' | 'testnet' | 'devnet';
+
+export const APTOS_NETWORKS = [
+  'mainnet',
+  'testnet',
+  'devnet',
+] as const satisfies readonly AptosNetwork[];
+
+/** What an Aptos stream watches and where it delivers. */
+export interface CreateAptosStream {
+  /** Where webhooks are POSTed; `http:` or `https:`. */
+  webhookUrl: string;
+  description: string;
+  /** Echoed in each webhook; official receivers need at least one letter or digit in it. */
+  tag: string;
+  /** At least one. */
+  network: AptosNetwork[];
+  /** Entry functions as Move paths, e.g. `0x1::aptos_account::transfer`. */
+  functions?: string[] | null | undefined;
+  /** Event types as Move paths, e.g. `0x1::coin::WithdrawEvent`. */
+  events?: string[] | null | undefined;
+  /** Payloads of the matched transactions. Default false. */
+  includePayload?: boolean | undefined;
+  /** Events of the matched transactions. Default false. */
+  includeEvents?: boolean | undefined;
+  /** State changes of the matched transactions. Default false. */
+  includeChanges?: boolean | undefined;
+  /** The hosted service shows the webhooks of a demo stream in its panel and sends none. */
+  demo?: boolean | undefined;
+  /** Match every address; needs `functions` or `events`. Default false. */
+  allAddresses?: boolean | undefined;
+}
+
+/** Any part of {@link CreateAptosStream}; what is absent stays. */
+export type UpdateAptosStream = {
+  [K in keyof CreateAptosStream]?: CreateAptosStream[K] | undefined;
+};
+
+export interface AptosStream {
+  id: string;
+  webhookUrl: string;
+  description: string;
+  tag: string;
+  network: AptosNetwork[];
+  functions: string[] | null;
+  events: string[] | null;
+  includePayload: boolean;
+  includeEvents: boolean;
+  includeChanges: boolean;
+  demo: boolean;
+  allAddresses: boolean;
+  status: StreamStatus;
+  statusMessage: string;
+  /** ISO 8601; null while all is well. */
+  isErrorSince: string | null;
+  amountOfAddresses: number;
+}
+
+/** What setting the status of an Aptos stream answers; an EVM stream is answered whole. */
+export interface AptosStreamStatus {
+  status: StreamStatus;
+  statusMessage: string;
+}
+
+/** With or without `0x`; leading zeros may be left out. */
+const ADDRESS = /^(?:0[xX])?([0-9a-fA-F]{1,64})$/;
+
+/**
+ * `0x` and 64 hex digits, or undefined when `value` is no Aptos address. The casing of the digits
+ * stays: the official client keeps it too, and a service may compare what it stored.
+ */
+export function padAptosAddress(value: unknown): string | undefined {
+  const digits = typeof value === 'string' ? ADDRESS.exec(value)?.[1] : undefined;
+  return digits && `0x${digits.padStart(64, '0')}`;
+}
+
+/** The network's name, from its name or its chain id (`1`, `2`), or undefined. */
+export function toAptosNetwork(value: unknown): AptosNetwork | undefined {
+  if (value === '1' || value === 1) return 'mainnet';
+  if (value === '2' || value === 2) return 'testnet';
+  return APTOS_NETWORKS.find((name) => name === value);
+}

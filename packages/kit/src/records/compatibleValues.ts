@@ -1,0 +1,45 @@
+/** Arrays and tuples of decoded logs as the hosted SDK writes them: its elements joined by commas. */
+import type { Abi } from 'abitype';
+import { checksumAddress } from '../contract/evm.ts';
+import { eventTopic } from '../contract/events.ts';
+import type { AbiItem, AbiParameter } from '../contract/streams.ts';
+import type { WebhookLog } from '../contract/webhook.ts';
+import { parameterNames } from '../webhooks/abi.ts';
+import type { DecodedValue } from '../webhooks/abi.ts';
+
+/** The text of an array or tuple that is the value of a log's parameter. */
+export type FormatList = (value: DecodedValue, parameter: string, log: WebhookLog) => string;
+
+/**
+ * Inside lists the hosted SDK leaves addresses checksummed (its library does that), outside it
+ * lowers them. A value alone does not say that it is an address, so its type is looked up.
+ */
+export function listFormatter(abi: Abi | readonly AbiItem[]): FormatList {
+  const items = abi as readonly AbiItem[];
+  return (value, parameter, log) => {
+    const input = items.filter(isEvent).flatMap((item) => {
+      const inputs = item.inputs ?? [];
+      if (!item.anonymous && eventTopic(item) !== log.topic0?.toLowerCase()) return [];
+      return inputs[parameterNames(inputs).indexOf(parameter)] ?? [];
+    })[0];
+    return format(value, input);
+  };
+}
+
+const isEvent = (item: AbiItem): boolean => item?.type === 'event' && Array.isArray(item.inputs);
+
+function format(value: DecodedValue, parameter: AbiParameter | undefined): string {
+  if (Array.isArray(value)) {
+    const element = parameter && {
+      ...parameter,
+      type: parameter.type.slice(0, parameter.type.lastIndexOf('[')),
+    };
+    return value.map((each: DecodedValue) => format(each, element)).join(',');
+  }
+  if (typeof value === 'object') {
+    return Object.values(value)
+      .map((each: DecodedValue, position) => format(each, parameter?.components?.[position]))
+      .join(',');
+  }
+  return parameter?.type === 'address' ? checksumAddress(String(value)) : String(value);
+}

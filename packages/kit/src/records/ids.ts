@@ -1,0 +1,55 @@
+/**
+ * The ids of rows. They name what happened on the chain and nothing of the delivery, so a record has
+ * the same id however often it is delivered, unconfirmed or confirmed.
+ */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+
+/** The kinds of rows; they are part of the default ids. */
+export type RowKind =
+  | 'log'
+  | 'tx'
+  | 'internalTx'
+  | 'erc20Transfer'
+  | 'erc20Approval'
+  | 'nftTransfer'
+  | 'nftApproval';
+
+/** What tells a record apart. */
+export interface RecordKey {
+  readonly kind: RowKind;
+  readonly transactionHash: string;
+  /** Of a record that stands for a log. */
+  readonly logIndex?: string | undefined;
+  /** What tells it from others of its kind in the same log or transaction. */
+  readonly part?: string | undefined;
+}
+
+export type IdOf = (key: RecordKey) => string;
+
+/** SHA-256 of UTF-8 text as `0x` and 64 lower-case hex digits. */
+export const sha256Hex = (text: string): string => `0x${bytesToHex(sha256(utf8ToBytes(text)))}`;
+
+/** Ids as the hosted SDK makes them: by transaction and log alone, whatever the kind and part. */
+export const compatibleIds =
+  (chainId: number): IdOf =>
+  ({ transactionHash, logIndex }) => {
+    const transaction = `${chainId};${transactionHash.toLowerCase()}`;
+    return sha256Hex(logIndex === undefined ? transaction : `${transaction};${logIndex}`);
+  };
+
+/**
+ * Ids that no two records of one webhook share, to be called in the order of the webhook: where
+ * `part` still leaves several (one token id twice in a batch), the second gets `;1`, the third `;2`.
+ */
+export function distinctIds(chainId: number): IdOf {
+  const seen = new Map<string, number>();
+  return ({ kind, transactionHash, logIndex = '', part }) => {
+    const key = `${chainId};${transactionHash.toLowerCase()};${kind};${logIndex}`;
+    if (part === undefined) return sha256Hex(key);
+    const partKey = `${key};${part}`;
+    const earlier = seen.get(partKey) ?? 0;
+    seen.set(partKey, earlier + 1);
+    return sha256Hex(earlier === 0 ? partKey : `${partKey};${earlier}`);
+  };
+}

@@ -1,0 +1,18 @@
+/** `@sluice/kit/records`: webhooks as rows for a database. */
+export { toRecords } from './toRecords.ts';
+export type { RecordsOptions, RecordSource } from './toRecords.ts';
+export type {
+  Erc20ApprovalRow,
+  Erc20TransferRow,
+  InternalTxRow,
+  LogColumns,
+  LogRow,
+  LogRowOf,
+  NftApprovalRow,
+  NftTransferRow,
+  Records,
+  RowBase,
+  TxRow,
+  UndecodedLogRow,
+} from './rows.ts';
+export { isSluiceError, SluiceError } from '../errors.ts';

@@ -1,0 +1,33 @@
+import { erc20Abi, parseAbi } from 'viem';
+import { expectTypeOf } from 'vitest';
+import type { AbiItem } from '../contract/streams.ts';
+import type { EvmWebhook, WebhookTrigger } from '../contract/webhook.ts';
+import type { LogRow, Records } from './rows.ts';
+import { toRecords } from './toRecords.ts';
+
+declare const webhook: EvmWebhook;
+
+// With the ABI of the webhook nothing is known at compile time.
+expectTypeOf(toRecords(webhook)).toEqualTypeOf<Records>();
+expectTypeOf(toRecords(webhook, { ids: 'compatible' })).toEqualTypeOf<Records>();
+expectTypeOf(toRecords(webhook, { abi: [] as AbiItem[] }).logs).toEqualTypeOf<LogRow[]>();
+
+// The name of the event selects its columns.
+for (const row of toRecords(webhook, { abi: erc20Abi, ids: 'compatible' }).logs) {
+  expectTypeOf(row.name).toEqualTypeOf<'Transfer' | 'Approval'>();
+  expectTypeOf(row.triggers).toEqualTypeOf<readonly WebhookTrigger[] | null>();
+  if (row.name === 'Transfer') expectTypeOf(row.from).toEqualTypeOf<string>();
+  // @ts-expect-error a parameter of the other event
+  else void row.from;
+}
+
+// A parameter with a reserved name has its prefix in the type, too.
+const [reserved] = toRecords(webhook, {
+  abi: parseAbi(['event Named(uint256 id, string name, uint256[] list)']),
+}).logs;
+if (reserved) {
+  expectTypeOf(reserved.__id).toEqualTypeOf<string>();
+  expectTypeOf(reserved._name).toEqualTypeOf<string>();
+  expectTypeOf(reserved.list).toEqualTypeOf<string>();
+  expectTypeOf(reserved.name).toEqualTypeOf<'Named'>();
+}

@@ -1,0 +1,358 @@
+/** A webhook as rows for a database, by kind. */
+import type { Abi } from 'abitype';
+import type { AbiItem } from '../contract/streams.ts';
+import type {
+  EvmWebhook,
+  WebhookErc20Approval,
+  WebhookErc20Transfer,
+  WebhookInternalTransaction,
+  WebhookLog,
+  WebhookNftTokenApproval,
+  WebhookNftTransfer,
+  WebhookTransaction,
+  WebhookTrigger,
+} from '../contract/webhook.ts';
+import { SluiceError } from '../errors.ts';
+import { setNamed } from '../webhooks/abi.ts';
+import type { DecodedValue } from '../webhooks/abi.ts';
+import { decodeLogs } from '../webhooks/decode.ts';
+import type { DecodedLog, DecodedLogs, UndecodedReason } from '../webhooks/decode.ts';
+import { collectionNameOf } from './collectionName.ts';
+import { columnNames } from './columns.ts';
+import { listFormatter } from './compatibleValues.ts';
+import type { FormatList } from './compatibleValues.ts';
+import { compatibleIds, distinctIds } from './ids.ts';
+import type { IdOf, RowKind } from './ids.ts';
+import type {
+  Erc20ApprovalRow,
+  Erc20TransferRow,
+  InternalTxRow,
+  LogColumns,
+  LogRow,
+  LogRowOf,
+  NftApprovalRow,
+  NftTransferRow,
+  Records,
+  RowBase,
+  TxRow,
+  UndecodedLogRow,
+} from './rows.ts';
+
+/** A webhook, or as much of one as rows need. Lists that are absent are empty. */
+export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'tag' | 'block'> &
+  Partial<
+    Pick<
+      EvmWebhook,
+      | 'abi'
+      | 'logs'
+      | 'txs'
+      | 'txsInternal'
+      | 'erc20Transfers'
+      | 'erc20Approvals'
+      | 'nftTransfers'
+      | 'nftTokenApprovals'
+    >
+  >;
+
+export interface RecordsOptions<A extends Abi | readonly AbiItem[] = readonly AbiItem[]> {
+  /** Decodes the logs; `as const`, it types their rows. Default: the ABI of the webhook. */
+  abi?: A | undefined;
+  /**
+   * `distinct` (default): no two rows of a webhook share an id, whatever their kind.
+   * `compatible`: ids, and the text of arrays and tuples, are those of the hosted SDK's
+   * `BatchProcessor`, for a database that it has filled. There all internal transactions of one
+   * transaction share an id, as do the entries of an ERC-1155 batch, and rows of different kinds:
+   * give each kind a table of its own.
+   */
+  ids?: 'distinct' | 'compatible' | undefined;
+}
+
+/**
+ * Turns a webhook into rows. The same record has the same id in every delivery, so write rows with
+ * upserts by `id`, and never let one with `confirmed: false` replace one with `confirmed: true`: the
+ * two deliveries of a block can come in either order. A log that the ABI does not know goes to
+ * `undecodedLogs` and never disturbs the others. An empty `chainId` is read as Ethereum, `0x1`.
+ * @throws SluiceError `invalid_webhook` for anything but the body of an EVM webhook.
+ */
+export function toRecords<const A extends Abi | readonly AbiItem[]>(
+  webhook: RecordSource,
+  options: RecordsOptions<A> & { abi: A },
+): Records<LogRowOf<A>>;
+export function toRecords(webhook: RecordSource, options?: RecordsOptions): Records;
+export function toRecords(
+  webhook: RecordSource,
+  options: RecordsOptions<Abi | readonly AbiItem[]> = {},
+): Records {
+  checkWebhook(webhook);
+  const { block, confirmed } = webhook;
+  const chainId = Number(webhook.chainId || '0x1');
+  const compatible = options.ids === 'compatible';
+  const context: Context = {
+    idOf: compatible ? compatibleIds(chainId) : distinctIds(chainId),
+    block: {
+      chainId,
+      blockNumber: toNumber(block.number),
+      blockHash: block.hash,
+      blockTimestamp: toNumber(block.timestamp),
+      confirmed,
+    },
+  };
+  const abi = options.abi ?? webhook.abi;
+  const rows = <Item, Row>(items: readonly Item[] | undefined, toRow: ToRow<Item, Row>): Row[] =>
+    Array.isArray(items) ? items.map((item: Item) => toRow(item, context)) : [];
+  return {
+    collectionName: collectionNameOf(webhook.tag),
+    ...toLogRows(webhook.logs, abi, context, compatible ? listFormatter(abi ?? []) : toJson),
+    txs: rows(webhook.txs, toTxRow),
+    internalTxs: rows(webhook.txsInternal, toInternalTxRow),
+    erc20Transfers: rows(webhook.erc20Transfers, toErc20TransferRow),
+    erc20Approvals: rows(webhook.erc20Approvals, toErc20ApprovalRow),
+    nftTransfers: rows(webhook.nftTransfers, toNftTransferRow),
+    nftApprovals: rows(webhook.nftTokenApprovals, toNftApprovalRow),
+  };
+}
+
+interface Context {
+  readonly idOf: IdOf;
+  readonly block: Omit<RowBase, 'id'>;
+}
+
+type ToRow<Item, Row> = (item: Item, context: Context) => Row;
+
+function checkWebhook(webhook: unknown): void {
+  const { chainId, tag, block, confirmed } = (webhook ?? {}) as Partial<EvmWebhook>;
+  if (
+    typeof chainId !== 'string' ||
+    typeof tag !== 'string' ||
+    typeof confirmed !== 'boolean' ||
+    typeof block !== 'object' ||
+    block === null
+  ) {
+    throw new SluiceError(
+      'invalid_webhook',
+      'Cannot make records. chainId, tag, block or confirmed is missing from the webhook.',
+    );
+  }
+}
+
+/** The integer a text begins with; null where there is none. */
+function toNumber(text: string | null | undefined): number | null {
+  const number = Number.parseInt(text ?? '', 10);
+  return Number.isNaN(number) ? null : number;
+}
+
+/** Of what is always there in a webhook of ours and of the hosted service. */
+const toIndex = (text: string): number => toNumber(text) ?? 0;
+
+const toTriggers = (triggers: readonly WebhookTrigger[] | undefined) =>
+  triggers?.length ? triggers : null;
+
+function toLogRows(
+  logs: readonly WebhookLog[] | undefined,
+  abi: Abi | readonly AbiItem[] | undefined,
+  context: Context,
+  formatList: FormatList,
+): Pick<Records, 'logs' | 'undecodedLogs'> {
+  const rows: LogRow[] = [];
+  const undecodedRows: UndecodedLogRow[] = [];
+  if (!Array.isArray(logs)) return { logs: rows, undecodedLogs: undecodedRows };
+  const { decoded, undecoded } = decodeAll(logs, abi);
+  let nextDecoded = 0;
+  let nextUndecoded = 0;
+  // Both keep the order of the webhook, so walking it pairs each result with its log.
+  for (const log of logs as WebhookLog[]) {
+    const unknown = undecoded[nextUndecoded];
+    if (unknown?.log === log) {
+      nextUndecoded++;
+      if (isLog(log)) undecodedRows.push(toUndecodedRow(log, unknown.reason, context));
+    } else {
+      rows.push(toLogRow(log, decoded[nextDecoded++] as DecodedLog, context, formatList));
+    }
+  }
+  return { logs: rows, undecodedLogs: undecodedRows };
+}
+
+function decodeAll(
+  logs: readonly WebhookLog[],
+  abi: Abi | readonly AbiItem[] | undefined,
+): DecodedLogs {
+  if (Array.isArray(abi) && abi.length > 0) return decodeLogs({ logs }, abi as readonly AbiItem[]);
+  return { decoded: [], undecoded: logs.map((log) => ({ log, reason: 'unknown-event' })) };
+}
+
+/** What is no log at all has no id, so no row. */
+const isLog = (log: unknown): log is WebhookLog =>
+  typeof (log as Partial<WebhookLog> | null)?.transactionHash === 'string';
+
+function toLogRow(
+  log: WebhookLog,
+  { name, args }: DecodedLog,
+  { idOf, block }: Context,
+  formatList: FormatList,
+): LogRow {
+  const { logIndex, transactionHash, address } = log;
+  const columns: LogColumns = {
+    id: logRowId('log', log, idOf),
+    name,
+    logIndex: toIndex(logIndex),
+    transactionHash,
+    address,
+    ...block,
+    triggers: toTriggers(log.triggers),
+  };
+  const row = columns as LogRow;
+  for (const [parameter, column] of columnNames(Object.keys(args))) {
+    const value = args[parameter] as DecodedValue;
+    const text = typeof value === 'object' ? formatList(value, parameter, log) : String(value);
+    setNamed(row as Record<string, DecodedValue>, column, text);
+  }
+  return row;
+}
+
+/** Arrays and tuples as JSON, integers as decimal strings: JSON has no integers of their size. */
+const toJson: FormatList = (value) =>
+  JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
+
+function toUndecodedRow(
+  log: WebhookLog,
+  reason: UndecodedReason,
+  { idOf, block }: Context,
+): UndecodedLogRow {
+  const { logIndex, transactionHash, address, data } = log;
+  return {
+    id: logRowId('log', log, idOf),
+    logIndex: toIndex(logIndex),
+    transactionHash,
+    address,
+    ...block,
+    data,
+    topic0: log.topic0 ?? null,
+    topic1: log.topic1 ?? null,
+    topic2: log.topic2 ?? null,
+    topic3: log.topic3 ?? null,
+    reason,
+    triggers: toTriggers(log.triggers),
+  };
+}
+
+function logRowId(
+  kind: RowKind,
+  { transactionHash, logIndex }: Pick<WebhookLog, 'transactionHash' | 'logIndex'>,
+  idOf: IdOf,
+  part?: string,
+): string {
+  return idOf({ kind, transactionHash, logIndex, part });
+}
+
+const toTxRow = (tx: WebhookTransaction, { idOf, block }: Context): TxRow => ({
+  id: idOf({ kind: 'tx', transactionHash: tx.hash }),
+  hash: tx.hash,
+  ...block,
+  transactionIndex: toNumber(tx.transactionIndex),
+  gas: toNumber(tx.gas),
+  gasPrice: toNumber(tx.gasPrice),
+  nonce: toNumber(tx.nonce),
+  fromAddress: tx.fromAddress,
+  toAddress: tx.toAddress,
+  value: tx.value || '0',
+  input: tx.input,
+  type: toNumber(tx.type),
+  receiptStatus: toNumber(tx.receiptStatus),
+  receiptGasUsed: toNumber(tx.receiptGasUsed),
+  receiptCumulativeGasUsed: toNumber(tx.receiptCumulativeGasUsed),
+  triggers: toTriggers(tx.triggers),
+});
+
+const toInternalTxRow = (
+  tx: WebhookInternalTransaction,
+  { idOf, block }: Context,
+): InternalTxRow => ({
+  id: idOf({
+    kind: 'internalTx',
+    transactionHash: tx.transactionHash,
+    // Without an index (bodies before 2023) the order of the webhook tells them apart.
+    part: tx.internalTransactionIndex ?? '',
+  }),
+  hash: tx.transactionHash,
+  ...block,
+  internalTransactionIndex: toNumber(tx.internalTransactionIndex),
+  from: tx.from,
+  to: tx.to,
+  value: tx.value,
+  gas: toNumber(tx.gas || '0'),
+});
+
+const toErc20TransferRow = (
+  transfer: WebhookErc20Transfer,
+  { idOf, block }: Context,
+): Erc20TransferRow => ({
+  id: logRowId('erc20Transfer', transfer, idOf),
+  transactionHash: transfer.transactionHash,
+  contract: transfer.contract,
+  logIndex: toIndex(transfer.logIndex),
+  from: transfer.from,
+  to: transfer.to,
+  value: transfer.value,
+  tokenDecimals: toNumber(transfer.tokenDecimals),
+  tokenName: transfer.tokenName,
+  tokenSymbol: transfer.tokenSymbol,
+  ...block,
+  triggers: toTriggers(transfer.triggers),
+});
+
+const toErc20ApprovalRow = (
+  approval: WebhookErc20Approval,
+  { idOf, block }: Context,
+): Erc20ApprovalRow => ({
+  id: logRowId('erc20Approval', approval, idOf),
+  transactionHash: approval.transactionHash,
+  contract: approval.contract,
+  logIndex: toIndex(approval.logIndex),
+  owner: approval.owner,
+  spender: approval.spender,
+  value: approval.value,
+  tokenDecimals: toNumber(approval.tokenDecimals),
+  tokenName: approval.tokenName,
+  tokenSymbol: approval.tokenSymbol,
+  ...block,
+  triggers: toTriggers(approval.triggers),
+});
+
+const toNftTransferRow = (
+  transfer: WebhookNftTransfer,
+  { idOf, block }: Context,
+): NftTransferRow => ({
+  // The entries of an ERC-1155 batch share their log.
+  id: logRowId('nftTransfer', transfer, idOf, transfer.tokenId),
+  transactionHash: transfer.transactionHash,
+  contract: transfer.contract,
+  logIndex: toIndex(transfer.logIndex),
+  operator: transfer.operator,
+  from: transfer.from,
+  to: transfer.to,
+  tokenId: transfer.tokenId,
+  amount: transfer.amount,
+  tokenContractType: transfer.tokenContractType,
+  tokenName: transfer.tokenName,
+  tokenSymbol: transfer.tokenSymbol,
+  ...block,
+  triggers: toTriggers(transfer.triggers),
+});
+
+const toNftApprovalRow = (
+  approval: WebhookNftTokenApproval,
+  { idOf, block }: Context,
+): NftApprovalRow => ({
+  id: logRowId('nftApproval', approval, idOf),
+  transactionHash: approval.transactionHash,
+  contract: approval.contract,
+  logIndex: toIndex(approval.logIndex),
+  account: approval.account,
+  operator: approval.operator,
+  approvedAll: approval.approvedAll,
+  tokenId: approval.tokenId,
+  tokenContractType: approval.tokenContractType,
+  tokenName: approval.tokenName,
+  tokenSymbol: approval.tokenSymbol,
+  ...block,
+});

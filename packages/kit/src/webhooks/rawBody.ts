@@ -1,0 +1,16 @@
+/** The body of a webhook as it arrived: what signatures cover. */
+
+/** Bytes or text that no parser has touched; a Node `Buffer` is a `Uint8Array`. */
+export type RawBody = string | Uint8Array | ArrayBuffer;
+
+/** Undefined for anything else. Told by shape: test runners mix objects of several realms. */
+export function toRaw(body: unknown): string | Uint8Array | undefined {
+  if (typeof body === 'string') return body;
+  if (ArrayBuffer.isView(body)) {
+    return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  }
+  if (Object.prototype.toString.call(body) === '[object ArrayBuffer]') {
+    return new Uint8Array(body as ArrayBuffer);
+  }
+  return undefined;
+}

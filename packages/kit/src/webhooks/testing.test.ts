@@ -1,0 +1,208 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { erc1155Abi, erc20Abi, erc721Abi } from 'viem';
+import { describe, expect, it, vi } from 'vitest';
+import { TEST_WEBHOOK } from '../contract/webhook.ts';
+import { decodeLogs } from './decode.ts';
+import { createFakeSender, sampleWebhook, signedHeaders, signedRequest } from './testing.ts';
+import type { SampleKind } from './testing.ts';
+import { unwrap } from './unwrap.ts';
+import { verifySignature } from './verify.ts';
+
+const SECRET = 'the streams secret';
+const KINDS = [
+  'erc20-transfer',
+  'erc20-approval',
+  'erc721-transfer',
+  'erc1155-transfer',
+  'erc1155-batch-transfer',
+  'nft-approval-for-all',
+  'native-transfer',
+  'internal-transfer',
+  'test',
+] as const satisfies SampleKind[];
+
+/** Contract section 2.2. */
+const WIRE_ORDER =
+  'confirmed chainId abi streamId tag retries block logs txs txsInternal erc20Transfers erc20Approvals nftTokenApprovals nftApprovals nftTransfers nativeBalances';
+
+describe('sampleWebhook', () => {
+  it.each(KINDS)('%s has every key, in the order of the wire, and one record', (kind) => {
+    const webhook = sampleWebhook(kind);
+    const keys = kind === 'test' ? Object.keys(TEST_WEBHOOK) : WIRE_ORDER.split(' ');
+    expect(Object.keys(webhook)).toEqual(keys);
+    const records = [...webhook.logs, ...webhook.txs, ...webhook.txsInternal];
+    expect(records).toHaveLength(kind === 'test' ? 0 : 1);
+    expect(JSON.parse(JSON.stringify(webhook))).toEqual(webhook);
+  });
+
+  it.each([
+    ['erc20-transfer', erc20Abi, 'Transfer', { value: 250_000_000n }],
+    ['erc20-approval', erc20Abi, 'Approval', { value: 250_000_000n }],
+    ['erc721-transfer', erc721Abi, 'Transfer', { tokenId: 2947n }],
+    ['erc1155-transfer', erc1155Abi, 'TransferSingle', { id: 7n, value: 3n }],
+    ['erc1155-batch-transfer', erc1155Abi, 'TransferBatch', { ids: [7n, 8n], values: [3n, 4n] }],
+    ['nft-approval-for-all', erc1155Abi, 'ApprovalForAll', { approved: true }],
+  ] as const)('%s has a log that decodes to what the record says', (kind, abi, name, args) => {
+    const { decoded, undecoded } = decodeLogs(sampleWebhook(kind), abi);
+    expect(undecoded).toEqual([]);
+    expect(decoded).toMatchObject([{ name, args }]);
+  });
+
+  it('is a new object each time, with what is asked for', () => {
+    const one = sampleWebhook('erc20-transfer', { confirmed: false, tag: 'mine' });
+    one.logs.length = 0;
+    one.block.number = '1';
+    const two = sampleWebhook('erc20-transfer');
+    expect(one).toMatchObject({ confirmed: false, tag: 'mine' });
+    expect(two).toMatchObject({ confirmed: true, block: { number: '16225662' } });
+    expect(two.logs).toHaveLength(1);
+    expect(sampleWebhook('test')).toEqual(TEST_WEBHOOK);
+  });
+});
+
+describe('signedRequest', () => {
+  it('verifies, by both signatures', async () => {
+    const webhook = sampleWebhook('erc20-transfer');
+    const request = signedRequest({ webhook, secret: SECRET, id: 'my-id' });
+    const body = await request.text();
+    const { headers } = request;
+    expect(request.method).toBe('POST');
+    expect(unwrap({ body, headers, secret: SECRET })).toMatchObject({ id: 'my-id', webhook });
+    verifySignature({ body, signature: headers.get('x-signature'), secret: SECRET });
+    expect(headers.get('x-records-charged')).toBe('1');
+  });
+
+  it('has a new id unless one is given, and the time it is given', async () => {
+    const sentAt = new Date(1_800_000_000_000);
+    const request = () => signedRequest({ body: '{}', secret: SECRET, sentAt });
+    const [one, two] = [request().headers, request().headers];
+    expect(one.get('webhook-id')).not.toBe(two.get('webhook-id'));
+    expect(one.get('webhook-timestamp')).toBe('1800000000');
+  });
+
+  it('can be like that of the hosted service', async () => {
+    const webhook = sampleWebhook('native-transfer', { confirmed: false });
+    const request = signedRequest({ webhook, secret: SECRET, sender: 'hosted' });
+    expect([...request.headers.keys()].filter((name) => name.startsWith('webhook-'))).toEqual([]);
+    expect(request.headers.get('x-records-charged')).toBe('0');
+    const body = await request.text();
+    const options = { body, headers: request.headers, apiKey: SECRET, allowXSignature: true };
+    expect(unwrap(options).verifiedBy).toBe('x-signature');
+  });
+
+  it('comes as bare headers too', () => {
+    const headers = signedHeaders('{"streamId":"","logs":[]}', { secret: SECRET });
+    expect(unwrap({ body: '{"streamId":"","logs":[]}', headers, secret: SECRET }).isTest).toBe(
+      true,
+    );
+  });
+});
+
+describe('createFakeSender', () => {
+  const MINUTE = 60_000;
+  const WAITS = [1, 10, 60, 120, 360, 720, 1440].map((minutes) => minutes * MINUTE);
+  const webhook = sampleWebhook('erc20-transfer');
+  const received = async (request: Request) =>
+    unwrap({ body: await request.text(), headers: request.headers, secret: SECRET });
+
+  it('sends until a 2xx answers, each attempt signed anew with the same id', async () => {
+    const seen: { id: string; retries: number }[] = [];
+    const { send } = createFakeSender({
+      secret: SECRET,
+      async to(request) {
+        const { id, webhook } = await received(request);
+        seen.push({ id, retries: webhook.retries });
+        return new Response('thanks', { status: seen.length < 3 ? 500 : 200 });
+      },
+    });
+    const delivery = await send(webhook, { id: 'one' });
+    expect(seen).toEqual([0, 1, 2].map((retries) => ({ id: 'one', retries })));
+    expect(delivery).toEqual({
+      id: 'one',
+      delivered: true,
+      attempts: [
+        { status: 500, body: 'thanks', error: 'HTTP 500', waitMs: WAITS[0] },
+        { status: 500, body: 'thanks', error: 'HTTP 500', waitMs: WAITS[1] },
+        { status: 200, body: 'thanks', error: undefined, waitMs: undefined },
+      ],
+    });
+  });
+
+  it('gives up at the end of the schedule of the contract', async () => {
+    const wait = vi.fn(() => Promise.resolve());
+    const to = () => new Response(null, { status: 302 });
+    const delivery = await createFakeSender({ to, secret: SECRET, wait }).send(webhook);
+    expect(delivery.delivered).toBe(false);
+    expect(delivery.attempts).toHaveLength(8);
+    expect(wait.mock.calls.flat()).toEqual(WAITS);
+  });
+
+  it.each([
+    [503, '120', 2 * MINUTE],
+    [429, '120', 2 * MINUTE],
+    [429, '1', MINUTE],
+    [503, '999999', 1440 * MINUTE],
+    [503, 'soon', MINUTE],
+    [500, '120', MINUTE],
+  ])('after %d with Retry-After %s waits %d ms', async (status, after, waitMs) => {
+    const to = () => new Response(null, { status, headers: { 'retry-after': after } });
+    const scheduleMs = [MINUTE];
+    const delivery = await createFakeSender({ to, secret: SECRET, scheduleMs }).send(webhook);
+    expect(delivery.attempts.map((it) => it.waitMs)).toEqual([waitMs, undefined]);
+  });
+
+  it('sends the test webhook once', async () => {
+    const to = () => new Response(null, { status: 500 });
+    const delivery = await createFakeSender({ to, secret: SECRET }).send(sampleWebhook('test'));
+    expect(delivery.attempts).toHaveLength(1);
+  });
+
+  it('takes an error and a hanging receiver for failures', async () => {
+    const scheduleMs: number[] = [];
+    const failing = createFakeSender({
+      to: () => Promise.reject(new Error('refused')),
+      secret: SECRET,
+      scheduleMs,
+    });
+    const hanging = createFakeSender({
+      to: () => new Promise<never>(() => undefined),
+      secret: SECRET,
+      scheduleMs,
+      timeoutMs: 20,
+    });
+    const [first, second] = await Promise.all([failing.send(webhook), hanging.send(webhook)]);
+    expect(first.attempts).toMatchObject([{ status: null, error: 'Error: refused' }]);
+    expect(second.attempts).toMatchObject([{ error: 'no complete answer within 20 ms' }]);
+  });
+
+  it('does not follow redirects', async () => {
+    const server = createServer((request, response) => {
+      response.writeHead(request.url === '/' ? 307 : 200, { location: '/elsewhere' }).end();
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const to = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const delivery = await createFakeSender({ to, secret: SECRET, scheduleMs: [] }).send(webhook);
+    server.close();
+    expect(delivery.attempts.map((it) => it.status)).toEqual([307]);
+  });
+
+  it('sends the pair of a block, to a URL', async () => {
+    const phases: boolean[] = [];
+    const server = createServer((request, response) => {
+      void request.toArray().then((chunks) => {
+        const { headers } = request;
+        const { webhook } = unwrap({ body: Buffer.concat(chunks), headers, secret: SECRET });
+        phases.push(webhook.confirmed);
+        response.end('ok');
+      });
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    const to = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const pair = await createFakeSender({ to, secret: SECRET }).sendPair(webhook);
+    server.close();
+    expect(phases).toEqual([false, true]);
+    expect(pair.unconfirmed.id).not.toBe(pair.confirmed.id);
+    expect([pair.unconfirmed.delivered, pair.confirmed.delivered]).toEqual([true, true]);
+  });
+});

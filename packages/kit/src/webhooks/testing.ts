@@ -1,0 +1,378 @@
+/**
+ * `@sluice/kit/testing`: what a test of a webhook handler needs, offline: webhooks of every kind,
+ * requests signed as the service signs them, and a sender that tries again as the service does.
+ */
+import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/signature.ts';
+import { TEST_WEBHOOK } from '../contract/webhook.ts';
+import type {
+  EvmWebhook,
+  WebhookErc20Transfer,
+  WebhookLog,
+  WebhookTransaction,
+} from '../contract/webhook.ts';
+
+/** What a {@link sampleWebhook} is about; `test` is the one sent to each new URL. */
+export type SampleKind =
+  | 'erc20-transfer'
+  | 'erc20-approval'
+  | 'erc721-transfer'
+  | 'erc1155-transfer'
+  | 'erc1155-batch-transfer'
+  | 'nft-approval-for-all'
+  | 'native-transfer'
+  | 'internal-transfer'
+  | 'test';
+
+/**
+ * A webhook as the service sends it: a confirmed one of Ethereum, with one record of that kind and
+ * all that is derived from it. A new object each time; fields given in `change` replace its own.
+ *
+ * @example sampleWebhook('erc20-transfer', { confirmed: false, streamId })
+ */
+export function sampleWebhook(kind: SampleKind, change: Partial<EvmWebhook> = {}): EvmWebhook {
+  return structuredClone(
+    kind === 'test' ? { ...TEST_WEBHOOK, ...change } : { ...FRAME, ...SAMPLES[kind], ...change },
+  );
+}
+
+/** What signs a request, and as of when. */
+export interface SigningOptions {
+  /** The streams secret, or the API key where it signs. */
+  secret: string;
+  /** The delivery's id. Default: a new UUID. */
+  id?: string | undefined;
+  /** When the request is sent. Default: now. */
+  sentAt?: Date | undefined;
+  /**
+   * Whose headers: `sluice` sends both signatures, `hosted` (the hosted Streams API) only
+   * `x-signature`, no id and no time. Default `sluice`.
+   */
+  sender?: 'sluice' | 'hosted' | undefined;
+}
+
+export type SignedRequestOptions = SigningOptions & {
+  /** Where to. Default `http://localhost/webhooks`. */
+  url?: string | undefined;
+} & (
+    | { webhook: EvmWebhook; body?: undefined }
+    | {
+        /** Any text instead of a webhook, signed all the same. */
+        body: string;
+        webhook?: undefined;
+      }
+  );
+
+/** The POST of a webhook, rightly signed, to hand to a handler. */
+export function signedRequest({ url, webhook, body, ...signing }: SignedRequestOptions): Request {
+  const text = body ?? JSON.stringify(webhook);
+  return new Request(url ?? 'http://localhost/webhooks', {
+    method: 'POST',
+    headers: signedHeaders(text, signing, webhook),
+    body: text,
+  });
+}
+
+/**
+ * The headers of such a request, for test clients of other kinds (`app.inject`, supertest).
+ * @param body exactly as it will be sent
+ * @param webhook what the body says, for `x-records-charged`
+ */
+export function signedHeaders(
+  body: string,
+  { secret, id = crypto.randomUUID(), sentAt = new Date(), sender = 'sluice' }: SigningOptions,
+  webhook?: EvmWebhook,
+): Record<string, string> {
+  const timestamp = Math.floor(sentAt.getTime() / 1000);
+  return {
+    'content-type': 'application/json',
+    [WEBHOOK_HEADERS.signature]: signWebhook(body, secret),
+    [WEBHOOK_HEADERS.region]: 'test',
+    [WEBHOOK_HEADERS.queueSize]: '0',
+    [WEBHOOK_HEADERS.recordsCharged]: String(webhook ? recordsCharged(webhook) : 0),
+    ...(sender === 'sluice' && {
+      [WEBHOOK_HEADERS.id]: id,
+      [WEBHOOK_HEADERS.timestamp]: String(timestamp),
+      [WEBHOOK_HEADERS.standardSignature]: signStandardWebhook({ id, timestamp, body, secret }),
+    }),
+  };
+}
+
+const recordsCharged = ({ confirmed, txs, logs, txsInternal }: EvmWebhook): number =>
+  confirmed ? txs.length + logs.length + txsInternal.length : 0;
+
+export interface FakeSenderOptions {
+  /** A URL, or the handler itself. */
+  to: string | URL | ((request: Request) => Response | Promise<Response>);
+  /** The streams secret. */
+  secret: string;
+  sender?: SigningOptions['sender'];
+  /**
+   * The waits between attempts; one attempt more is made than there are waits.
+   * @unit milliseconds
+   * @defaultValue those of the contract: 1 min, 10 min, 1 h, 2 h, 6 h, 12 h, 24 h
+   */
+  scheduleMs?: readonly number[] | undefined;
+  /**
+   * How long an attempt may take.
+   * @unit milliseconds
+   * @defaultValue 15_000
+   */
+  timeoutMs?: number | undefined;
+  /** Waits between attempts. Default: not at all, so that two days of retries take no time. */
+  wait?: ((ms: number) => Promise<void>) | undefined;
+  /** Default `globalThis.fetch`. */
+  fetch?: ((request: Request) => Promise<Response>) | undefined;
+}
+
+export interface SentAttempt {
+  /** Null when no answer came. */
+  readonly status: number | null;
+  /** The answer, as text. */
+  readonly body: string;
+  /** Undefined for a 2xx; otherwise why the attempt failed. */
+  readonly error: string | undefined;
+  /** How long the service would wait now, in milliseconds; undefined after the last attempt. */
+  readonly waitMs: number | undefined;
+}
+
+export interface SentDelivery {
+  readonly id: string;
+  /** Whether an attempt was answered with a 2xx. */
+  readonly delivered: boolean;
+  readonly attempts: readonly SentAttempt[];
+}
+
+export interface FakeSender {
+  /**
+   * Delivers a webhook: POSTs it until a 2xx answers, at most as often as the schedule allows. Each
+   * attempt has the same id and its own `retries`, time and signature. `Retry-After` of a 429 or
+   * 503 makes a wait longer, redirects count as failures, and the test webhook is sent once.
+   * To send a duplicate, send again with the same `id`. Never rejects.
+   */
+  send(webhook: EvmWebhook, options?: { id?: string | undefined }): Promise<SentDelivery>;
+  /** Delivers the unconfirmed webhook of a block, and then the confirmed one. */
+  sendPair(webhook: EvmWebhook): Promise<{ unconfirmed: SentDelivery; confirmed: SentDelivery }>;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const CONTRACT_SCHEDULE_MS = [MINUTE, 10 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR];
+const MAX_RETRY_AFTER_MS = 24 * HOUR;
+
+/** A sender that behaves as the service does, without the service. */
+export function createFakeSender({
+  to,
+  secret,
+  sender,
+  scheduleMs = CONTRACT_SCHEDULE_MS,
+  timeoutMs = 15_000,
+  wait = () => Promise.resolve(),
+  fetch = globalThis.fetch,
+}: FakeSenderOptions): FakeSender {
+  const url = typeof to === 'function' ? undefined : String(to);
+
+  const attempt = async (webhook: EvmWebhook, id: string) => {
+    const signed = signedRequest({ url, webhook, secret, id, sender });
+    const signal = AbortSignal.timeout(timeoutMs);
+    const request = new Request(signed, { redirect: 'manual', signal });
+    try {
+      const answering = Promise.resolve(typeof to === 'function' ? to(request) : fetch(request));
+      const response = await unlessAborted(answering, signal);
+      const body = await unlessAborted(response.text(), signal);
+      const error = response.ok ? undefined : `HTTP ${response.status}`;
+      return { status: response.status, body, error, retryAfterMs: retryAfterMs(response) };
+    } catch (error) {
+      const why = signal.aborted ? `no complete answer within ${timeoutMs} ms` : String(error);
+      return { status: null, body: '', error: why, retryAfterMs: 0 };
+    }
+  };
+
+  const send: FakeSender['send'] = async (webhook, { id = crypto.randomUUID() } = {}) => {
+    const attempts: SentAttempt[] = [];
+    const schedule = webhook.streamId === '' ? [] : scheduleMs;
+    for (;;) {
+      const retries = attempts.length;
+      const { retryAfterMs, ...result } = await attempt({ ...webhook, retries }, id);
+      const scheduled = schedule[retries];
+      const isLast = result.error === undefined || scheduled === undefined;
+      const waitMs = isLast ? undefined : Math.max(scheduled, retryAfterMs);
+      attempts.push({ ...result, waitMs });
+      if (waitMs === undefined) return { id, delivered: result.error === undefined, attempts };
+      await wait(waitMs);
+    }
+  };
+
+  return {
+    send,
+    async sendPair(webhook) {
+      const unconfirmed = await send({ ...webhook, confirmed: false });
+      return { unconfirmed, confirmed: await send({ ...webhook, confirmed: true }) };
+    },
+  };
+}
+
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    promise.then(resolve, reject);
+  });
+}
+
+function retryAfterMs({ status, headers }: Response): number {
+  const seconds = Number(headers.get('retry-after') ?? 0);
+  if ((status !== 429 && status !== 503) || !(seconds > 0)) return 0;
+  return Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
+}
+
+// The samples. Records of one webhook belong together: what is decoded stands in its logs.
+
+const FRAME: EvmWebhook = {
+  confirmed: true,
+  chainId: '0x1',
+  abi: [],
+  streamId: '6c86e9ed-0a93-4f8f-af4d-929ee8918bbb',
+  tag: 'sample',
+  retries: 0,
+  block: {
+    number: '16225662',
+    hash: '0x36a8359fa2eaff57364158247dff17d80c053096ad9c54d1c27f4768974f552b',
+    timestamp: '1671536351',
+  },
+  logs: [],
+  txs: [],
+  txsInternal: [],
+  erc20Transfers: [],
+  erc20Approvals: [],
+  nftTokenApprovals: [],
+  nftApprovals: { ERC721: [], ERC1155: [] },
+  nftTransfers: [],
+  nativeBalances: [],
+};
+
+const ALICE = '0x0a1ad77312d36459179ad622c2a8a6280cc79419';
+const BOB = '0xc5b4ffe6e645fa7ae5c8bb061870907e5f314c14';
+const TRANSACTION = '0x8b7ed07563c2e679b9b49e2e0b62d1fe8a37c2f6c6d43a6ed072d1fc9ac15a22';
+const ORIGIN = { transactionHash: TRANSACTION, logIndex: '361' };
+
+const USDC = {
+  contract: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48',
+  tokenName: 'USD Coin',
+  tokenSymbol: 'USDC',
+  tokenDecimals: '6',
+  possibleSpam: false,
+};
+const APES = {
+  contract: '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d',
+  tokenName: 'BoredApeYachtClub',
+  tokenSymbol: 'BAYC',
+  tokenContractType: 'ERC721',
+};
+const STOREFRONT = {
+  contract: '0x495f947276749ce646f68ac8c248420045cb7b5e',
+  tokenName: 'OpenSea Shared Storefront',
+  tokenSymbol: 'OPENSTORE',
+  tokenContractType: 'ERC1155',
+};
+
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
+const TRANSFER_SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
+const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
+const APPROVAL_FOR_ALL = '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31';
+
+const word = (value: string | bigint): string =>
+  (typeof value === 'bigint' ? value.toString(16) : value.slice(2)).padStart(64, '0');
+
+const logOf = (address: string, topics: readonly string[], ...data: bigint[]): WebhookLog => {
+  const [topic0 = null, ...indexed] = topics;
+  const [topic1 = null, topic2 = null, topic3 = null] = indexed.map((it) => `0x${word(it)}`);
+  const { transactionHash, logIndex } = ORIGIN;
+  const words = `0x${data.map(word).join('')}`;
+  return { logIndex, transactionHash, address, data: words, topic0, topic1, topic2, topic3 };
+};
+
+const nativeTransfer: WebhookTransaction = {
+  hash: TRANSACTION,
+  gas: '21000',
+  gasPrice: '14730818000',
+  nonce: '7',
+  input: '0x',
+  transactionIndex: '42',
+  fromAddress: ALICE,
+  toAddress: BOB,
+  value: '100000000000000000',
+  type: '2',
+  v: '0',
+  r: '9001253475243653702017016519257145538419454360627742044622070949800375057415',
+  s: '21207930346202371260508142926393852886912381606567500827202803519435539899509',
+  receiptCumulativeGasUsed: '7724173',
+  receiptGasUsed: '21000',
+  receiptContractAddress: null,
+  receiptRoot: null,
+  receiptStatus: '1',
+};
+
+const AMOUNT = { value: '250000000', valueWithDecimals: '250' };
+const erc20Transfer: WebhookErc20Transfer = {
+  ...ORIGIN,
+  ...USDC,
+  ...AMOUNT,
+  from: ALICE,
+  to: BOB,
+};
+
+const nftMove = { ...ORIGIN, from: ALICE, to: BOB, possibleSpam: false };
+const approvalForAll = { ...ORIGIN, ...STOREFRONT, account: ALICE, operator: BOB };
+
+const SAMPLES: Record<Exclude<SampleKind, 'test'>, Partial<EvmWebhook>> = {
+  'erc20-transfer': {
+    logs: [logOf(USDC.contract, [TRANSFER, ALICE, BOB], 250_000_000n)],
+    erc20Transfers: [erc20Transfer],
+  },
+  'erc20-approval': {
+    logs: [logOf(USDC.contract, [APPROVAL, ALICE, BOB], 250_000_000n)],
+    erc20Approvals: [{ ...ORIGIN, ...USDC, ...AMOUNT, owner: ALICE, spender: BOB }],
+  },
+  'erc721-transfer': {
+    logs: [logOf(APES.contract, [TRANSFER, ALICE, BOB, '0xb83'])],
+    nftTransfers: [{ ...nftMove, ...APES, operator: null, tokenId: '2947', amount: '1' }],
+  },
+  'erc1155-transfer': {
+    logs: [logOf(STOREFRONT.contract, [TRANSFER_SINGLE, ALICE, ALICE, BOB], 7n, 3n)],
+    nftTransfers: [{ ...nftMove, ...STOREFRONT, operator: ALICE, tokenId: '7', amount: '3' }],
+  },
+  'erc1155-batch-transfer': {
+    logs: [
+      // Where the two lists begin, then each: its length and its values.
+      logOf(
+        STOREFRONT.contract,
+        [TRANSFER_BATCH, ALICE, ALICE, BOB],
+        ...[64n, 160n],
+        ...[2n, 7n, 8n],
+        ...[2n, 3n, 4n],
+      ),
+    ],
+    nftTransfers: [
+      { ...nftMove, ...STOREFRONT, operator: ALICE, tokenId: '7', amount: '3' },
+      { ...nftMove, ...STOREFRONT, operator: ALICE, tokenId: '8', amount: '4' },
+    ],
+  },
+  'nft-approval-for-all': {
+    logs: [logOf(STOREFRONT.contract, [APPROVAL_FOR_ALL, ALICE, BOB], 1n)],
+    nftTokenApprovals: [{ ...approvalForAll, approvedAll: true, tokenId: null }],
+    nftApprovals: { ERC721: [], ERC1155: [{ ...approvalForAll, approved: true }] },
+  },
+  'native-transfer': { txs: [nativeTransfer] },
+  'internal-transfer': {
+    txsInternal: [
+      {
+        from: ALICE,
+        to: BOB,
+        value: '2419488490784747',
+        gas: '212199',
+        transactionHash: TRANSACTION,
+        internalTransactionIndex: '0',
+      },
+    ],
+  },
+};

@@ -1,0 +1,303 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { signStandardWebhook, signWebhook } from '../contract/signature.ts';
+import { TEST_WEBHOOK } from '../contract/webhook.ts';
+import { isSluiceError } from '../errors.ts';
+import type { SluiceErrorCode } from '../errors.ts';
+import { unwrap } from './unwrap.ts';
+import type { UnwrapOptions } from './unwrap.ts';
+
+const SECRET = 'whsec_c2x1aWNlLXRlc3Qtc2VjcmV0LTEyMw==';
+const OLD_SECRET = 'the secret of last year';
+const WEBHOOK = { ...TEST_WEBHOOK, streamId: 'stream-1', chainId: '0x1', tag: 'é ☕ "q"' };
+const BODY = JSON.stringify(WEBHOOK);
+const ID = '8f7c2a1e-0000-4000-8000-000000000001';
+const TIMESTAMP = 1_800_000_000;
+const now = () => TIMESTAMP * 1000;
+
+function headersOf(body: string | Uint8Array = BODY, secret = SECRET, id = ID) {
+  return {
+    'content-type': 'application/json',
+    'x-signature': signWebhook(body, secret),
+    'webhook-id': id,
+    'webhook-timestamp': String(TIMESTAMP),
+    'webhook-signature': signStandardWebhook({ id, timestamp: TIMESTAMP, body, secret }),
+  };
+}
+
+const GIVEN = { body: BODY, headers: headersOf(), secret: SECRET, now };
+const LEGACY = { 'x-signature': headersOf()['x-signature'] };
+
+function thrownBy(options: object, code: SluiceErrorCode) {
+  try {
+    unwrap(options as UnwrapOptions);
+  } catch (error) {
+    if (isSluiceError(error, code)) return error;
+    throw error;
+  }
+  throw new Error('It was accepted');
+}
+
+describe('unwrap', () => {
+  it('verifies and parses', () => {
+    expect(unwrap(GIVEN)).toEqual({
+      id: ID,
+      sentAt: new Date(TIMESTAMP * 1000),
+      webhook: WEBHOOK,
+      isTest: false,
+      verifiedBy: 'webhook-signature',
+    });
+  });
+
+  it('accepts the example of the Standard Webhooks specification', () => {
+    // Its body is no webhook of ours, so the complaint about that shows that it was verified.
+    const headers = {
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    };
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    const options = { headers, secret, now: () => 1_614_265_330_000 };
+    thrownBy({ ...options, body: '{"test": 2432232314}' }, 'invalid_webhook');
+    thrownBy({ ...options, body: '{"test": 2432232315}' }, 'invalid_signature');
+  });
+
+  const bytes = new TextEncoder().encode(BODY);
+  it.each([
+    ['bytes', bytes],
+    ['a Buffer', Buffer.from(BODY)],
+    ['a view into a larger buffer', new Uint8Array([0, ...bytes, 0]).subarray(1, -1)],
+    ['an ArrayBuffer', bytes.slice().buffer],
+  ])('accepts %s', (_, body) => {
+    expect(unwrap({ ...GIVEN, body }).webhook).toEqual(WEBHOOK);
+  });
+
+  it.each([
+    ['Headers', new Headers(headersOf())],
+    [
+      'names as sent',
+      Object.fromEntries(Object.entries(headersOf()).map(([k, v]) => [k.toUpperCase(), v])),
+    ],
+    ['lists of one', Object.fromEntries(Object.entries(headersOf()).map(([k, v]) => [k, [v]]))],
+  ])('accepts headers as %s', (_, headers) => {
+    expect(unwrap({ ...GIVEN, headers }).id).toBe(ID);
+  });
+
+  it('knows the test webhook', () => {
+    const body = JSON.stringify(TEST_WEBHOOK);
+    expect(unwrap({ ...GIVEN, body, headers: headersOf(body) }).isTest).toBe(true);
+  });
+
+  describe('with several secrets', () => {
+    it('accepts each, whichever signed', () => {
+      for (const secrets of [
+        [SECRET, OLD_SECRET],
+        [OLD_SECRET, SECRET],
+        ['', SECRET],
+      ]) {
+        expect(unwrap({ body: BODY, headers: headersOf(), now, secrets }).id).toBe(ID);
+      }
+    });
+
+    it('accepts one of several signatures', () => {
+      const other = headersOf(BODY, OLD_SECRET)['webhook-signature'];
+      const signature = `v1a,xyz ${other} ${GIVEN.headers['webhook-signature']}`;
+      const headers = { ...GIVEN.headers, 'webhook-signature': signature };
+      expect(unwrap({ ...GIVEN, headers }).id).toBe(ID);
+    });
+
+    it.each([{}, { secret: '' }, { secrets: [] }, { secrets: [''] }, { apiKey: 'whsec_' }])(
+      'needs one that is not empty: %j',
+      (key) => {
+        const { secret: _, ...given } = GIVEN;
+        thrownBy({ ...given, ...key, headers: headersOf(BODY, '') }, 'missing_secret');
+      },
+    );
+
+    it('names a secret that is not base64', () => {
+      const error = thrownBy({ ...GIVEN, secret: 'whsec_no base64!' }, 'invalid_argument');
+      expect(error.message).not.toContain('no base64!');
+    });
+  });
+
+  describe('the time', () => {
+    it.each([
+      [-300_000, undefined],
+      [300_000, undefined],
+      [300_001, 'stale-timestamp'],
+      [-300_001, 'future-timestamp'],
+      [Number.NaN, 'stale-timestamp'],
+    ])('%d ms after it was sent: %s', (after, reason) => {
+      const options = { ...GIVEN, now: () => TIMESTAMP * 1000 + after };
+      if (reason === undefined) expect(unwrap(options).id).toBe(ID);
+      else expect(thrownBy(options, 'stale_timestamp').details).toMatchObject({ reason });
+    });
+
+    it('is as strict as is asked for', () => {
+      const later = { ...GIVEN, now: () => TIMESTAMP * 1000 + 1 };
+      thrownBy({ ...later, toleranceMs: 0 }, 'stale_timestamp');
+      expect(unwrap({ ...later, toleranceMs: 1 }).id).toBe(ID);
+      expect(unwrap({ ...GIVEN, now: () => 0, toleranceMs: Infinity }).id).toBe(ID);
+      thrownBy({ ...GIVEN, toleranceMs: -1 }, 'invalid_argument');
+      thrownBy({ ...GIVEN, toleranceMs: Number.NaN }, 'invalid_argument');
+    });
+
+    it('is the machine’s own unless a clock is given', () => {
+      const { now: _, ...given } = GIVEN;
+      thrownBy(given, 'stale_timestamp');
+    });
+  });
+
+  describe('by x-signature', () => {
+    it('only when allowed', () => {
+      const options = { ...GIVEN, headers: LEGACY };
+      expect(thrownBy(options, 'invalid_signature')).toMatchObject({
+        message: 'signature is not valid',
+        hint: expect.stringContaining('allowXSignature'),
+        details: { reason: 'x-signature-only' },
+      });
+      expect(unwrap({ ...options, allowXSignature: true })).toMatchObject({
+        id: expect.stringMatching(/^[0-9a-f]{64}$/),
+        sentAt: undefined,
+        webhook: WEBHOOK,
+        verifiedBy: 'x-signature',
+      });
+    });
+
+    it('never when there is a webhook-signature', () => {
+      const headers = { ...GIVEN.headers, 'webhook-signature': 'v1,AAAA' };
+      thrownBy({ ...GIVEN, headers, allowXSignature: true }, 'invalid_signature');
+    });
+
+    it('takes no id from a header, but the same one for each attempt', () => {
+      const idOf = (change: object, headers: object) => {
+        const body = JSON.stringify({ ...WEBHOOK, ...change });
+        return unwrap({
+          body,
+          headers: { 'x-signature': signWebhook(body, SECRET), ...headers },
+          apiKey: SECRET,
+          allowXSignature: true,
+        }).id;
+      };
+      const id = idOf({}, { 'webhook-id': 'forged' });
+      expect(idOf({ retries: 3 }, {})).toBe(id);
+      expect(idOf({ confirmed: false }, {})).not.toBe(id);
+    });
+  });
+
+  it.each([
+    ['no headers', {}, 'missing-header'],
+    ['no id', { ...GIVEN.headers, 'webhook-id': undefined }, 'missing-header'],
+    ['two ids', { ...GIVEN.headers, 'webhook-id': ['a', 'b'] }, 'missing-header'],
+    ['no time', { ...GIVEN.headers, 'webhook-timestamp': '' }, 'missing-header'],
+    ['an id with a dot', { ...GIVEN.headers, 'webhook-id': 'a.1' }, 'malformed-header'],
+    ['a time in hex', { ...GIVEN.headers, 'webhook-timestamp': '0x6b49d200' }, 'malformed-header'],
+    [
+      'a time with zeros',
+      { ...GIVEN.headers, 'webhook-timestamp': `0${TIMESTAMP}` },
+      'malformed-header',
+    ],
+    ['another id', { ...GIVEN.headers, 'webhook-id': 'other' }, 'mismatch'],
+    ['another time', { ...GIVEN.headers, 'webhook-timestamp': `${TIMESTAMP + 1}` }, 'mismatch'],
+    ['another version', { ...GIVEN.headers, 'webhook-signature': 'v2,abc' }, 'mismatch'],
+  ])('refuses %s', (_, headers, reason) => {
+    expect(thrownBy({ ...GIVEN, headers }, 'invalid_signature').details).toEqual({ reason });
+  });
+
+  it.each([null, undefined, 'text', 7])('takes headers %j for none', (headers) => {
+    thrownBy({ ...GIVEN, headers }, 'invalid_signature');
+  });
+
+  it.each([undefined, null, 7, WEBHOOK, [1]])('says that %j is no raw body', (body) => {
+    thrownBy({ ...GIVEN, body }, 'body_already_parsed');
+  });
+
+  it.each(['', 'null', '7', '"text"', '[]', '{}', '{"streamId":1,"logs":[]}', '{"streamId":""}'])(
+    'refuses a signed body that is no webhook: %s',
+    (body) => {
+      thrownBy({ ...GIVEN, body, headers: headersOf(body) }, 'invalid_webhook');
+    },
+  );
+
+  it('refuses a signed body that is not UTF-8', () => {
+    const body = new Uint8Array([0x22, 0xff, 0x22]);
+    thrownBy({ ...GIVEN, body, headers: headersOf(body) }, 'invalid_webhook');
+  });
+
+  it('never accepts what was not signed, and throws nothing but SluiceError', () => {
+    const header = fc.oneof(
+      fc.string(),
+      fc.constantFrom(...Object.values(GIVEN.headers), `v1,${'A'.repeat(43)}=`, 'v1,', '0x'),
+      fc.array(fc.string()),
+      fc.constant(undefined),
+    );
+    const headers = fc.record(
+      {
+        'webhook-id': header,
+        'webhook-timestamp': fc.oneof(header, fc.integer().map(String)),
+        'webhook-signature': header,
+        'x-signature': header,
+      },
+      { requiredKeys: [] },
+    );
+    const body = fc.oneof(
+      fc.uint8Array(),
+      fc.string({ unit: 'binary' }),
+      fc.json(),
+      fc.constant(BODY.replace('0x1', '0x2')),
+      fc.anything(),
+    );
+    fc.assert(
+      fc.property(body, headers, fc.boolean(), (body, headers, allowXSignature) => {
+        fc.pre(body !== BODY);
+        try {
+          unwrap({ ...GIVEN, body: body as string, headers, allowXSignature });
+        } catch (error) {
+          return isSluiceError(error);
+        }
+        return false;
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('never accepts a signed request of which one bit has changed', () => {
+    const bytes = new TextEncoder().encode(BODY);
+    const text = fc.constantFrom('webhook-id', 'webhook-timestamp', 'webhook-signature');
+    fc.assert(
+      fc.property(fc.nat(bytes.length * 8 - 1), (bit) => {
+        const body = bytes.slice();
+        const view = new DataView(body.buffer);
+        view.setUint8(bit >> 3, view.getUint8(bit >> 3) ^ (1 << (bit & 7)));
+        thrownBy({ ...GIVEN, body }, 'invalid_signature');
+      }),
+    );
+    fc.assert(
+      fc.property(
+        text,
+        fc.nat(),
+        fc.constantFrom(...'0 9 a z A Z - _ + / = .'.split(' ')),
+        (name, at, character) => {
+          const value = GIVEN.headers[name as 'webhook-id'];
+          const index = at % value.length;
+          fc.pre(value[index] !== character);
+          const changed = value.slice(0, index) + character + value.slice(index + 1);
+          thrownBy(
+            { ...GIVEN, headers: { ...GIVEN.headers, [name]: changed } },
+            'invalid_signature',
+          );
+        },
+      ),
+    );
+  });
+
+  it('is checked by the compiler: one kind of key', () => {
+    const { secret, ...given } = GIVEN;
+    // @ts-expect-error no key
+    expect(() => unwrap(given)).toThrow();
+    // @ts-expect-error two kinds
+    expect(unwrap({ ...given, secret, apiKey: secret }).id).toBe(ID);
+    // @ts-expect-error a parsed body
+    expect(() => unwrap({ ...GIVEN, body: WEBHOOK })).toThrow();
+  });
+});

@@ -1,0 +1,231 @@
+/**
+ * Filters on the parameters of an event (contract section 5.1), checked and compiled once per stream:
+ *
+ *     F := {} | {"and":[F,F,…]} | {"or":[F,F,…]}
+ *        | {"eq":[name,value]} | {"ne":[name,value]}
+ *        | {"lt":[name,value]} | {"lte":…} | {"gt":…} | {"gte":…}      numbers only
+ *        | {"in":[name,[value,…]]} | {"nin":[name,[value,…]]}
+ *
+ * A name is a parameter of the event or one of the special tokens. Integers are compared exactly
+ * whatever their size, addresses and bytes without regard to case, booleans by their words.
+ */
+import {
+  type AbiItem,
+  type AbiParameter,
+  keccak256,
+  toAddress,
+  toChainId,
+} from '@sluice/kit/contract';
+
+/** What a filter looks at. */
+export interface FilterSubject {
+  /** The event's decoded parameters by name. */
+  args: Readonly<Record<string, unknown>>;
+  /** Lower case. */
+  contract: string;
+  chain: string;
+  possibleSpam: boolean;
+}
+
+export type Filter = (subject: FilterSubject) => boolean;
+
+/** A filter that cannot be: where in it, and what it should be. */
+export class FilterError extends Error {
+  override readonly name = 'FilterError';
+  readonly path: (string | number)[];
+
+  constructor(path: (string | number)[], message: string) {
+    super(message);
+    this.path = path;
+  }
+}
+
+/** Reads a value of the subject, and an operand as the same kind of value. */
+interface Operand {
+  isNumber: boolean;
+  read(subject: FilterSubject): bigint | string | undefined;
+  /** Undefined when the operand is no value of this kind. */
+  parse(operand: unknown): bigint | string | undefined;
+  /** What an operand should be, for people. */
+  expected: string;
+}
+
+/** Deeper than any filter a person writes, and shallow enough for the stack. */
+const MAX_DEPTH = 32;
+
+const COMPARISONS = {
+  eq: (a: bigint | string, b: bigint | string) => a === b,
+  ne: (a: bigint | string, b: bigint | string) => a !== b,
+  lt: (a: bigint | string, b: bigint | string) => a < b,
+  lte: (a: bigint | string, b: bigint | string) => a <= b,
+  gt: (a: bigint | string, b: bigint | string) => a > b,
+  gte: (a: bigint | string, b: bigint | string) => a >= b,
+} as const;
+const OPERATORS = ['and', 'or', ...Object.keys(COMPARISONS), 'in', 'nin'];
+
+/**
+ * Compiles a filter for this event.
+ * @throws FilterError naming the place, the value and what it should be
+ */
+export function compileFilter(filter: unknown, event: AbiItem): Filter {
+  return compile(filter, operandsOf(event), [], 0);
+}
+
+function compile(
+  filter: unknown,
+  operands: ReadonlyMap<string, Operand>,
+  path: (string | number)[],
+  depth: number,
+): Filter {
+  if (depth > MAX_DEPTH)
+    throw new FilterError(path, `should be nested at most ${MAX_DEPTH} levels deep`);
+  if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) {
+    throw new FilterError(
+      path,
+      'should be an object with one operator, e.g. {"eq": ["to", "0x…"]}',
+    );
+  }
+  const entries = Object.entries(filter);
+  if (entries.length === 0 && depth === 0) return () => true;
+  const [operator, body] = entries[0] ?? [];
+  if (entries.length !== 1 || operator === undefined || !OPERATORS.includes(operator)) {
+    throw new FilterError(path, `should have exactly one operator of ${OPERATORS.join(', ')}`);
+  }
+  const at = [...path, operator];
+
+  if (operator === 'and' || operator === 'or') {
+    if (!Array.isArray(body) || body.length < 2) {
+      throw new FilterError(at, 'should be a list of at least two filters');
+    }
+    const parts = body.map((part, n) => compile(part, operands, [...at, n], depth + 1));
+    return operator === 'and'
+      ? (subject) => parts.every((part) => part(subject))
+      : (subject) => parts.some((part) => part(subject));
+  }
+
+  if (!Array.isArray(body) || body.length !== 2 || typeof body[0] !== 'string') {
+    throw new FilterError(at, 'should be a list of a name and a value');
+  }
+  const [name, value] = body as [string, unknown];
+  const operand = operands.get(name);
+  if (operand === undefined) {
+    throw new FilterError([...at, 0], `should be one of ${[...operands.keys()].join(', ')}`);
+  }
+  const parse = (each: unknown, where: (string | number)[]): bigint | string => {
+    const parsed = operand.parse(each);
+    if (parsed === undefined) throw new FilterError(where, `should be ${operand.expected}`);
+    return parsed;
+  };
+
+  if (operator === 'in' || operator === 'nin') {
+    if (!Array.isArray(value) || value.length === 0) {
+      throw new FilterError([...at, 1], 'should be a list of at least one value');
+    }
+    const wanted = new Set(value.map((each, n) => parse(each, [...at, 1, n])));
+    const isIn = operator === 'in';
+    return (subject) => {
+      const actual = operand.read(subject);
+      return actual !== undefined && wanted.has(actual) === isIn;
+    };
+  }
+
+  const compare = COMPARISONS[operator as keyof typeof COMPARISONS];
+  if (operator !== 'eq' && operator !== 'ne' && !operand.isNumber) {
+    throw new FilterError(at, `should be eq, ne, in or nin: ${name} is no number`);
+  }
+  const wanted = parse(value, [...at, 1]);
+  return (subject) => {
+    const actual = operand.read(subject);
+    return actual !== undefined && compare(actual, wanted);
+  };
+}
+
+function operandsOf(event: AbiItem): Map<string, Operand> {
+  const operands = new Map<string, Operand>();
+  for (const input of event.inputs ?? []) {
+    const operand = input.name === '' ? undefined : operandOf(input);
+    if (operand !== undefined) operands.set(input.name, operand);
+  }
+  operands.set('moralis_streams_contract_address', {
+    ...ADDRESS,
+    read: (subject) => subject.contract,
+  });
+  operands.set('moralis_streams_chain_id', {
+    isNumber: false,
+    read: (subject) => subject.chain,
+    parse: toChainId,
+    expected: 'a chain id in hex, e.g. 0x1',
+  });
+  operands.set('moralis_streams_possibleSpam', {
+    ...BOOLEAN,
+    read: (subject) => String(subject.possibleSpam),
+  });
+  return operands;
+}
+
+const ADDRESS = {
+  isNumber: false,
+  parse: toAddress,
+  expected: 'an address: 0x and 40 hex digits',
+} as const;
+
+const BOOLEAN = {
+  isNumber: false,
+  parse: (operand: unknown) =>
+    /^(true|false)$/.test(String(operand)) ? String(operand) : undefined,
+  expected: 'true or false',
+} as const;
+
+/** Undefined for a parameter that has no single value: an array or a tuple. */
+function operandOf({ name, type, indexed }: AbiParameter): Operand | undefined {
+  const readText = (subject: FilterSubject): string | undefined => {
+    const value = subject.args[name];
+    return typeof value === 'string'
+      ? value
+      : typeof value === 'boolean'
+        ? String(value)
+        : undefined;
+  };
+  if (/^u?int\d*$/.test(type)) {
+    return {
+      isNumber: true,
+      read: (subject) => {
+        const value = subject.args[name];
+        return typeof value === 'bigint' ? value : undefined;
+      },
+      parse: toInteger,
+      expected: 'a whole number, as decimal text where it is large',
+    };
+  }
+  if (type === 'address') return { ...ADDRESS, read: readText };
+  if (type === 'bool') return { ...BOOLEAN, read: readText };
+  if (/^bytes\d+$/.test(type) || (type === 'bytes' && !indexed)) {
+    return {
+      isNumber: false,
+      read: readText,
+      parse: (operand) =>
+        typeof operand === 'string' && /^0x([0-9a-f]{2})*$/i.test(operand)
+          ? operand.toLowerCase()
+          : undefined,
+      expected: 'bytes in hex, e.g. 0x1234',
+    };
+  }
+  if (type === 'string') {
+    return {
+      isNumber: false,
+      read: readText,
+      // Of an indexed string the log has the hash alone.
+      parse: (operand) =>
+        typeof operand !== 'string' ? undefined : indexed ? keccak256(operand) : operand,
+      expected: 'text',
+    };
+  }
+  return undefined;
+}
+
+/** A decimal or hex text, or a JSON number; one beyond 2^53 counts for what the parser made of it. */
+function toInteger(operand: unknown): bigint | undefined {
+  if (typeof operand === 'number') return Number.isInteger(operand) ? BigInt(operand) : undefined;
+  if (typeof operand !== 'string' || operand.length > 80) return undefined;
+  return /^(-?\d+|0x[0-9a-f]+)$/i.test(operand) ? BigInt(operand) : undefined;
+}

@@ -1,0 +1,289 @@
+import fc from 'fast-check';
+import {
+  type AbiEvent,
+  type Hex,
+  encodeAbiParameters,
+  encodeEventTopics,
+  parseAbiItem,
+} from 'viem';
+import { describe, expect, test } from 'vitest';
+import { type AbiItem, keccak256 } from '@sluice/kit/contract';
+import type { EvmLog } from './block.ts';
+import { FilterError } from './filter.ts';
+import { type LogContext, createSelection } from './selection.ts';
+
+const address = (n: number): Hex => `0x${n.toString(16).padStart(40, '0')}`;
+const CONTRACT = address(0xc0);
+const context: LogContext = { chain: '0x89', possibleSpam: false };
+
+const transfer = parseAbiItem(
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+);
+const nftTransfer = parseAbiItem(
+  'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
+);
+const odd = parseAbiItem(
+  'event Odd(bool flag, int64 delta, bytes4 mark, bytes blob, string word, string indexed name, uint8[] list)',
+);
+const TRANSFER = 'Transfer(address,address,uint256)';
+const ODD = 'Odd(bool,int64,bytes4,bytes,string,string,uint8[])';
+
+/** A log as viem, an independent encoder, makes it. */
+function logOf(event: AbiEvent, args: Record<string, unknown>): EvmLog {
+  const plain = event.inputs.filter((input) => !input.indexed);
+  return {
+    logIndex: 0,
+    transactionHash: '0xabc',
+    transactionIndex: 0,
+    address: CONTRACT,
+    topics: encodeEventTopics({ abi: [event], eventName: event.name, args } as never) as string[],
+    data: encodeAbiParameters(
+      plain,
+      plain.map((input) => args[input.name!]),
+    ),
+  };
+}
+
+const abi = (...events: AbiEvent[]): AbiItem[] => events as unknown as AbiItem[];
+
+const takes = (
+  filter: Record<string, unknown>,
+  log: EvmLog,
+  where: LogContext = context,
+): boolean => {
+  const topic0 = log.topics[0]!;
+  const selection = createSelection({
+    topic0: null,
+    abi: abi(transfer, odd),
+    advancedOptions: [{ topic0, filter }],
+  });
+  return selection.take(log, where) === 'log';
+};
+
+const BIG = 10n ** 30n;
+const payment = logOf(transfer, { from: address(0xa1), to: address(0xb2), value: BIG });
+const strange = logOf(odd, {
+  flag: true,
+  delta: -5n,
+  mark: '0xDEADBEEF',
+  blob: '0x0102',
+  word: 'Łódź',
+  name: 'Zürich',
+  list: [1, 2],
+});
+
+describe('filters', () => {
+  test.each<[Record<string, unknown>, EvmLog, boolean]>([
+    [{ eq: ['to', address(0xb2)] }, payment, true],
+    [{ eq: ['to', address(0xb2).toUpperCase().replace('0X', '0x')] }, payment, true],
+    [{ eq: ['to', address(0xb3)] }, payment, false],
+    [{ ne: ['to', address(0xb3)] }, payment, true],
+    [{ ne: ['to', address(0xb2)] }, payment, false],
+    [{ eq: ['value', BIG.toString()] }, payment, true],
+    [{ eq: ['value', `0x${BIG.toString(16)}`] }, payment, true],
+    [{ eq: ['value', (BIG + 1n).toString()] }, payment, false],
+    [{ gt: ['value', (BIG - 1n).toString()] }, payment, true],
+    [{ gt: ['value', BIG.toString()] }, payment, false],
+    [{ gte: ['value', BIG.toString()] }, payment, true],
+    [{ lt: ['value', (BIG + 1n).toString()] }, payment, true],
+    [{ lt: ['value', BIG.toString()] }, payment, false],
+    [{ lte: ['value', BIG.toString()] }, payment, true],
+    [{ gt: ['value', 1e21] }, payment, true],
+    [{ lt: ['value', 5] }, payment, false],
+    [{ in: ['from', [address(1), address(0xa1)]] }, payment, true],
+    [{ in: ['from', [address(1)]] }, payment, false],
+    [{ nin: ['from', [address(1)]] }, payment, true],
+    [{ nin: ['from', [address(0xa1)]] }, payment, false],
+    [{ in: ['value', ['1', BIG.toString()]] }, payment, true],
+    [{ and: [{ gt: ['value', '1'] }, { eq: ['to', address(0xb2)] }] }, payment, true],
+    [{ and: [{ gt: ['value', '1'] }, { eq: ['to', address(1)] }] }, payment, false],
+    [{ or: [{ lt: ['value', '1'] }, { eq: ['to', address(0xb2)] }] }, payment, true],
+    [{ or: [{ lt: ['value', '1'] }, { eq: ['to', address(1)] }] }, payment, false],
+    [
+      {
+        or: [{ and: [{ lt: ['value', '1'] }, { gt: ['value', '0'] }] }, { ne: ['to', address(1)] }],
+      },
+      payment,
+      true,
+    ],
+    [{ eq: ['moralis_streams_contract_address', CONTRACT] }, payment, true],
+    [{ ne: ['moralis_streams_contract_address', CONTRACT] }, payment, false],
+    [{ eq: ['moralis_streams_chain_id', '0x89'] }, payment, true],
+    [{ in: ['moralis_streams_chain_id', ['0x1', '0x38']] }, payment, false],
+    [{ eq: ['moralis_streams_possibleSpam', 'false'] }, payment, true],
+    [{ eq: ['moralis_streams_possibleSpam', true] }, payment, false],
+    [{}, payment, true],
+    [{ eq: ['flag', 'true'] }, strange, true],
+    [{ eq: ['flag', false] }, strange, false],
+    [{ lt: ['delta', '0'] }, strange, true],
+    [{ eq: ['delta', '-5'] }, strange, true],
+    [{ eq: ['delta', -5] }, strange, true],
+    [{ eq: ['mark', '0xdeadbeef'] }, strange, true],
+    [{ eq: ['blob', '0x0102'] }, strange, true],
+    [{ eq: ['word', 'Łódź'] }, strange, true],
+    [{ ne: ['word', 'Łódź'] }, strange, false],
+    [{ eq: ['name', 'Zürich'] }, strange, true],
+    [{ eq: ['name', 'Zurich'] }, strange, false],
+  ])('%j', (filter, log, expected) => {
+    expect(takes(filter, log)).toBe(expected);
+  });
+
+  test('possible spam is what the context says', () => {
+    const filter = { eq: ['moralis_streams_possibleSpam', 'true'] };
+    expect(takes(filter, payment, { chain: '0x1', possibleSpam: true })).toBe(true);
+  });
+
+  test('a log its event does not decode passes no filter, not even a negative one', () => {
+    const broken = { ...payment, data: '0x12' };
+    expect(takes({ ne: ['value', '1'] }, broken)).toBe(false);
+  });
+
+  let tooDeep: Record<string, unknown> = { eq: ['to', address(1)] };
+  for (let n = 0; n < 40; n++) tooDeep = { and: [tooDeep, {}] };
+  test.each<[unknown, (string | number)[], RegExp]>([
+    [
+      { eq: ['too', 1] },
+      ['eq', 0],
+      /should be one of from, to, value, moralis_streams_contract_address/,
+    ],
+    [{ eq: ['to', '0x12'] }, ['eq', 1], /an address/],
+    [{ gt: ['value', '1.5'] }, ['gt', 1], /a whole number/],
+    [{ gt: ['value', 1.5] }, ['gt', 1], /a whole number/],
+    [{ gt: ['value', null] }, ['gt', 1], /a whole number/],
+    [{ gt: ['to', address(1)] }, ['gt'], /to is no number/],
+    [{ in: ['value', ['1', 'x']] }, ['in', 1, 1], /a whole number/],
+    [{ in: ['value', '1'] }, ['in', 1], /a list of at least one value/],
+    [{ in: ['value', []] }, ['in', 1], /a list of at least one value/],
+    [{ eq: 'to' }, ['eq'], /a list of a name and a value/],
+    [{ eq: ['to'] }, ['eq'], /a list of a name and a value/],
+    [{ eq: [1, 2] }, ['eq'], /a list of a name and a value/],
+    [{ and: [{ eq: ['to', address(1)] }] }, ['and'], /at least two filters/],
+    [{ and: [{}, {}] }, ['and', 0], /exactly one operator/],
+    [{ and: [{ eq: ['to', address(1)] }, 5] }, ['and', 1], /an object with one operator/],
+    [{ like: ['to', 'x'] }, [], /exactly one operator of and, or, eq/],
+    [{ eq: ['to', address(1)], ne: ['to', address(1)] }, [], /exactly one operator/],
+    [{ __proto__: null, constructor: ['to', 'x'] }, [], /exactly one operator/],
+    [{ eq: ['moralis_streams_chain_id', 'eth'] }, ['eq', 1], /a chain id in hex/],
+    [{ eq: ['moralis_streams_possibleSpam', 'yes'] }, ['eq', 1], /true or false/],
+    [tooDeep, Array.from({ length: 33 }, () => ['and', 0]).flat(), /at most 32 levels/],
+  ])('%j is refused with its place', (filter, path, message) => {
+    try {
+      createSelection({
+        topic0: null,
+        abi: abi(transfer),
+        advancedOptions: [{ topic0: TRANSFER, filter: filter as Record<string, unknown> }],
+      });
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toBeInstanceOf(FilterError);
+      expect((error as FilterError).path).toEqual(['advancedOptions', 0, 'filter', ...path]);
+      expect((error as FilterError).message).toMatch(message);
+    }
+  });
+
+  test('an array cannot be compared', () => {
+    expect(() => takes({ eq: ['list', '1'] }, strange)).toThrow(
+      /should be one of flag, delta, mark, blob, word, name, moralis/,
+    );
+  });
+
+  test('law: comparisons of integers of any size are those of mathematics', () => {
+    const uint = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
+    const pair = fc
+      .tuple(uint, fc.oneof(uint, fc.constantFrom(-1n, 0n, 1n)))
+      .map(([a, b]) => [a, b < 2n ? (a + b < 0n ? 0n : a + b) % 2n ** 256n : b] as const);
+    fc.assert(
+      fc.property(pair, ([value, operand]) => {
+        const log = logOf(transfer, { from: address(1), to: address(2), value });
+        const text = operand.toString();
+        expect(takes({ eq: ['value', text] }, log)).toBe(value === operand);
+        expect(takes({ lt: ['value', text] }, log)).toBe(value < operand);
+        expect(takes({ gte: ['value', text] }, log)).toBe(value >= operand);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('a selection', () => {
+  const nft = logOf(nftTransfer, { from: address(1), to: address(2), tokenId: 3n });
+
+  test('takes every log when it names no event', () => {
+    expect(
+      createSelection({ topic0: null, abi: null, advancedOptions: null }).take(payment, context),
+    ).toBe('log');
+    expect(
+      createSelection({ topic0: [], abi: null, advancedOptions: [] }).take(
+        { ...payment, topics: [] },
+        context,
+      ),
+    ).toBe('log');
+  });
+
+  test('takes the events of topic0 and of the options, and no others', () => {
+    const selection = createSelection({
+      topic0: [TRANSFER],
+      abi: null,
+      advancedOptions: [{ topic0: ODD }],
+    });
+    expect(selection.take(payment, context)).toBe('log');
+    expect(selection.take(strange, context)).toBe('log');
+    expect(selection.take({ ...payment, topics: [keccak256('Other()')] }, context)).toBe('no');
+    expect(selection.take({ ...payment, topics: [] }, context)).toBe('no');
+  });
+
+  test('by options alone names those events', () => {
+    const selection = createSelection({
+      topic0: null,
+      abi: null,
+      advancedOptions: [{ topic0: TRANSFER }],
+    });
+    expect(selection.take(strange, context)).toBe('no');
+  });
+
+  test('lets a log pass that one of several options lets pass, and adds its transaction if that one says so', () => {
+    const selection = createSelection({
+      topic0: [TRANSFER],
+      abi: abi(transfer),
+      advancedOptions: [
+        {
+          topic0: TRANSFER,
+          filter: { gt: ['value', (10n * BIG).toString()] },
+          includeNativeTxs: true,
+        },
+        { topic0: TRANSFER, filter: { eq: ['to', address(0xb2)] } },
+      ],
+    });
+    const large = logOf(transfer, { from: address(1), to: address(2), value: 20n * BIG });
+    expect(selection.take(payment, context)).toBe('log');
+    expect(selection.take(large, context)).toBe('log-and-transaction');
+    expect(
+      selection.take(logOf(transfer, { from: address(1), to: address(2), value: 1n }), context),
+    ).toBe('no');
+  });
+
+  test('reads ERC-20 and ERC-721 transfers each by its own event', () => {
+    const both = createSelection({
+      topic0: null,
+      abi: abi(transfer, nftTransfer),
+      advancedOptions: [{ topic0: TRANSFER, filter: { eq: ['from', address(1)] } }],
+    });
+    expect(both.take(nft, context)).toBe('log');
+    const one = createSelection({
+      topic0: null,
+      abi: abi(transfer),
+      advancedOptions: [{ topic0: TRANSFER, filter: { eq: ['from', address(1)] } }],
+    });
+    expect(one.take(nft, context)).toBe('no');
+  });
+
+  test('of a filter without its event in the ABI is refused', () => {
+    const make = () =>
+      createSelection({
+        topic0: null,
+        abi: abi(odd),
+        advancedOptions: [{ topic0: TRANSFER, filter: { eq: ['to', address(1)] } }],
+      });
+    expect(make).toThrow(/should name an event of the stream's abi/);
+  });
+});

@@ -1,0 +1,132 @@
+/**
+ * Which logs a stream takes of those that concern its addresses: the events it names, and of these
+ * the ones its filters let pass. Compiled once per stream.
+ *
+ * - Without `topic0` and `advancedOptions` every log is taken.
+ * - An event is named by `topic0` or by an advanced option. Logs of other events are not taken.
+ * - Where the stream's ABI has the event, its number of indexed inputs decides: ERC-20 and ERC-721
+ *   share the topic of Transfer.
+ * - An event with advanced options is taken when the filter of at least one of them passes; an option
+ *   without a filter always does. A log that its event does not decode passes no filter.
+ */
+import { decodeLogs } from '@sluice/kit';
+import { type AbiItem, eventTopic, parseEventSignature } from '@sluice/kit/contract';
+import type { StreamOptions } from '../store/store.ts';
+import type { EvmLog } from './block.ts';
+import { type Filter, FilterError, compileFilter } from './filter.ts';
+import { toWebhookLog } from './records.ts';
+
+/** Where a log stands. */
+export interface LogContext {
+  chain: string;
+  possibleSpam: boolean;
+}
+
+export interface Selection {
+  /** Whether the stream takes the log, and whether the log's transaction comes with it. */
+  take(log: EvmLog, context: LogContext): 'no' | 'log' | 'log-and-transaction';
+}
+
+interface Option {
+  /** By number of indexed inputs; undefined when every log of the topic passes. */
+  filters: ReadonlyMap<number, { event: AbiItem; filter: Filter }> | undefined;
+  includeNativeTxs: boolean;
+}
+
+/** @throws FilterError with its path from the stream's options on */
+export function createSelection({
+  topic0,
+  abi,
+  advancedOptions,
+}: Pick<StreamOptions, 'topic0' | 'abi' | 'advancedOptions'>): Selection {
+  const events = eventsByTopic(abi ?? []);
+  const options = new Map<string, Option[]>();
+  for (const [n, option] of (advancedOptions ?? []).entries()) {
+    const path = ['advancedOptions', n];
+    const topic = parseEventSignature(option.topic0)?.topic0;
+    if (topic === undefined) {
+      throw new FilterError(
+        [...path, 'topic0'],
+        'should be an event signature, e.g. Transfer(address,address,uint256), or its 32-byte hash',
+      );
+    }
+    const filters =
+      option.filter === undefined ? undefined : compileFor(events.get(topic), option.filter, path);
+    const includeNativeTxs = option.includeNativeTxs ?? false;
+    options.set(topic, [...(options.get(topic) ?? []), { filters, includeNativeTxs }]);
+  }
+  const named = new Set(options.keys());
+  for (const text of topic0 ?? []) {
+    const topic = parseEventSignature(text)?.topic0;
+    if (topic !== undefined) named.add(topic);
+  }
+
+  return {
+    take(log, context) {
+      if (named.size === 0) return 'log';
+      const topic = log.topics[0];
+      if (topic === undefined || !named.has(topic)) return 'no';
+      const indexed = log.topics.length - 1;
+      const known = events.get(topic);
+      if (known !== undefined && !known.has(indexed)) return 'no';
+      const choices = options.get(topic);
+      if (choices === undefined) return 'log';
+      const passed = choices.filter(({ filters }) => passes(filters, indexed, log, context));
+      if (passed.length === 0) return 'no';
+      return passed.some(({ includeNativeTxs }) => includeNativeTxs)
+        ? 'log-and-transaction'
+        : 'log';
+    },
+  };
+}
+
+function compileFor(
+  events: ReadonlyMap<number, AbiItem> | undefined,
+  filter: unknown,
+  path: (string | number)[],
+): NonNullable<Option['filters']> {
+  if (events === undefined) {
+    throw new FilterError(
+      [...path, 'topic0'],
+      "should name an event of the stream's abi, for its filter to read",
+    );
+  }
+  const filters = new Map<number, { event: AbiItem; filter: Filter }>();
+  for (const [indexed, event] of events) {
+    try {
+      filters.set(indexed, { event, filter: compileFilter(filter, event) });
+    } catch (error) {
+      if (!(error instanceof FilterError)) throw error;
+      throw new FilterError([...path, 'filter', ...error.path], error.message);
+    }
+  }
+  return filters;
+}
+
+function passes(
+  filters: Option['filters'],
+  indexed: number,
+  log: EvmLog,
+  { chain, possibleSpam }: LogContext,
+): boolean {
+  if (filters === undefined) return true;
+  const found = filters.get(indexed);
+  if (found === undefined) return false;
+  const [decoded] = decodeLogs({ logs: [toWebhookLog(log)] }, [found.event]).decoded;
+  return (
+    decoded !== undefined &&
+    found.filter({ args: decoded.args, contract: log.address, chain, possibleSpam })
+  );
+}
+
+/** Events of the ABI by topic and number of indexed inputs; anonymous ones have no topic. */
+function eventsByTopic(abi: readonly AbiItem[]): Map<string, Map<number, AbiItem>> {
+  const events = new Map<string, Map<number, AbiItem>>();
+  for (const item of abi) {
+    if (item.type !== 'event' || item.anonymous) continue;
+    const topic = eventTopic(item);
+    const indexed = (item.inputs ?? []).filter((input) => input.indexed).length;
+    events.set(topic, (events.get(topic) ?? new Map<number, AbiItem>()).set(indexed, item));
+  }
+  return events;
+}

@@ -1,0 +1,51 @@
+/** The kit as people get it: built, packed, and installed from the tarball by npm. */
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const kit = fileURLToPath(new URL('../../packages/kit', import.meta.url));
+const isWindows = process.platform === 'win32';
+
+/** Runs npm in a folder; answers what it printed. */
+function npm(cwd: string, ...args: string[]): string {
+  return execFileSync('npm', [...args, '--loglevel=error'], {
+    cwd,
+    encoding: 'utf8',
+    shell: isWindows,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+export interface Packed {
+  /** Path of the tarball. */
+  readonly tarball: string;
+  /** Bytes of the files in it. */
+  readonly unpackedSize: number;
+  readonly files: readonly string[];
+}
+
+/** Builds the kit and packs it into a folder. */
+export function packKit(folder: string): Packed {
+  // What an earlier build left would be packed, too.
+  rmSync(join(kit, 'dist'), { recursive: true, force: true });
+  npm(kit, 'run', 'build');
+  const [packed] = JSON.parse(npm(kit, 'pack', '--json', '--pack-destination', folder)) as [
+    { filename: string; unpackedSize: number; files: { path: string }[] },
+  ];
+  return {
+    tarball: join(folder, packed.filename),
+    unpackedSize: packed.unpackedSize,
+    files: packed.files.map(({ path }) => path),
+  };
+}
+
+/** Makes a project of its own in an empty folder with the packages in it; runs none of their scripts. */
+export function installInto(folder: string, type: 'module' | 'commonjs', packages: string[]): void {
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: 'consumer', private: true, type }),
+  );
+  const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+  npm(folder, 'install', ...flags, ...packages);
+}

@@ -1,0 +1,179 @@
+/**
+ * The tarball, not the tree: packed as it would be published, installed by npm into projects of its
+ * own, loaded and type-checked there on the versions people have.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ERROR_HINTS } from '../../packages/kit/src/errors.ts';
+import { type Packed, installInto, packKit } from './install.ts';
+
+/** Fetched where the machine has no Node 20 of its own. */
+const NODE_20 = '20.20.2';
+
+const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'sluice-packed-'));
+/** Without zod, on which only the contract depends. */
+const esm = join(folder, 'esm');
+const cjs = join(folder, 'cjs');
+const nodes: Record<string, string> = { 26: process.execPath };
+let packed: Packed;
+let entries: string[];
+
+beforeAll(() => {
+  packed = packKit(folder);
+  for (const project of [esm, cjs]) mkdirSync(project);
+  installInto(esm, 'module', [packed.tarball]);
+  installInto(cjs, 'commonjs', [packed.tarball, `zod@${versionOfZod()}`]);
+  nodes['20'] = findNode20() ?? fetchNode20();
+  const { exports } = JSON.parse(
+    readFileSync(join(esm, 'node_modules/@sluice/kit/package.json'), 'utf8'),
+  ) as { exports: Record<string, unknown> };
+  entries = Object.keys(exports).map((path) => `@sluice/kit${path.slice(1)}`);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const versionOfZod = (): string =>
+  (
+    createRequire(here('../../packages/kit/package.json'))('zod/package.json') as {
+      version: string;
+    }
+  ).version;
+
+function findNode20(): string | undefined {
+  const name = process.platform === 'win32' ? 'node.exe' : 'node';
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((path) => path !== '' && !path.includes('node_modules'))
+    .map((path) => join(path, name))
+    .find((path) => existsSync(path) && versionOf(path).startsWith('v20.'));
+}
+
+const versionOf = (node: string): string =>
+  spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout;
+
+function fetchNode20(): string {
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const name = `node-${platform}-${process.arch}`;
+  process.stderr.write(`sluice: fetching Node ${NODE_20} for the tests of the packed kit\n`);
+  const project = join(folder, 'node20');
+  mkdirSync(project);
+  installInto(project, 'module', [`${name}@${NODE_20}`]);
+  return join(
+    project,
+    'node_modules',
+    name,
+    'bin',
+    process.platform === 'win32' ? 'node.exe' : 'node',
+  );
+}
+
+const run = (version: string, cwd: string, ...args: string[]): string =>
+  execFileSync(nodes[version]!, args, { cwd, encoding: 'utf8', env: environment });
+
+/** Without the flags that this process was given: they would reach past the tarball. */
+const environment = { ...process.env, NODE_OPTIONS: '' };
+
+test('the tarball has what it needs and no tests', () => {
+  expect(packed.files).toEqual(expect.arrayContaining(['package.json', 'dist/index.js']));
+  expect(packed.files.filter((path) => path.includes('.test'))).toEqual([]);
+});
+
+describe.each(['26', '20'])('Node %s', (version) => {
+  test('is that version', () => {
+    expect(versionOf(nodes[version]!)).toMatch(new RegExp(`^v${version}\\.`));
+  });
+
+  test('every entry loads by import, without zod but for the contract', () => {
+    const code = (list: string[]) =>
+      `for (const it of ${JSON.stringify(list)}) console.log(Object.keys(await import(it)).length > 0)`;
+    const independent = entries.filter((entry) => !entry.endsWith('/contract'));
+    expect(independent.length).toBeGreaterThan(2);
+    const script = ['--input-type=module', '--eval'];
+    expect(run(version, esm, ...script, code(independent))).toBe(
+      'true\n'.repeat(independent.length),
+    );
+    expect(run(version, cjs, ...script, code(entries))).toBe('true\n'.repeat(entries.length));
+  });
+
+  test('every entry loads by require', () => {
+    const code = `for (const it of ${JSON.stringify(entries)}) console.log(Object.keys(require(it)).length > 0)`;
+    expect(run(version, cjs, '--input-type=commonjs', '--eval', code)).toBe(
+      'true\n'.repeat(entries.length),
+    );
+  });
+
+  test('the vectors of the contract hold', () => {
+    copyFileSync(here('conformance.mjs'), join(esm, 'conformance.mjs'));
+    const output = run(version, esm, '--test', '--test-reporter=tap', 'conformance.mjs');
+    expect(output).toMatch(/^# fail 0$/m);
+    expect(Number(/^# pass (\d+)$/m.exec(output)?.[1])).toBeGreaterThanOrEqual(9);
+  });
+});
+
+describe('a consumer type-checks', () => {
+  const peers = createRequire(here('../peers/package.json'));
+  const compilers: Record<string, () => string> = {
+    '7': () => here('../../node_modules/typescript/bin/tsc'),
+    '5.8': () => peers.resolve('typescript-5.8/bin/tsc'),
+    '5.4': () => peers.resolve('typescript-5.4/bin/tsc'),
+  };
+
+  // CommonJS projects may import ES modules from TypeScript 5.8 on.
+  test.each([
+    ['7', 'ESM', esm, {}],
+    ['7', 'ESM with a bundler', esm, { module: 'preserve', moduleResolution: 'bundler' }],
+    ['5.4', 'ESM', esm, {}],
+    ['5.4', 'ESM with a bundler', esm, { module: 'esnext', moduleResolution: 'bundler' }],
+    ['7', 'CommonJS', cjs, {}],
+    ['5.8', 'CommonJS', cjs, {}],
+  ])('TypeScript %s, %s', (version, _, project, options) => {
+    const compiler = compilers[version]!();
+    expect(
+      spawnSync(process.execPath, [compiler, '--version'], { encoding: 'utf8' }).stdout,
+    ).toMatch(`Version ${version}.`);
+    copyFileSync(here('consumer.ts'), join(project, 'consumer.ts'));
+    expect(typeErrors(compiler, project, ['consumer.ts'], options)).toBe('');
+  });
+
+  test('TypeScript 7, the snippets of the README', () => {
+    const files = [...readme().matchAll(/^```ts\n(.*?)^```/gms)].map(([, snippet = ''], at) => {
+      writeFileSync(join(esm, `snippet-${at}.ts`), snippet);
+      return `snippet-${at}.ts`;
+    });
+    expect(files).toHaveLength(3);
+    expect(typeErrors(compilers['7']!(), esm, files, {})).toBe('');
+  });
+});
+
+function typeErrors(compiler: string, cwd: string, files: string[], options: object): string {
+  const compilerOptions = {
+    ...{ strict: true, noEmit: true, types: [], skipLibCheck: false },
+    ...{ target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], module: 'nodenext', ...options },
+  };
+  writeFileSync(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  const { stdout, status } = spawnSync(process.execPath, [compiler, '-p', '.'], {
+    cwd,
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout : stdout || `exit code ${status}`;
+}
+
+const readme = (): string => readFileSync(join(esm, 'node_modules/@sluice/kit/README.md'), 'utf8');
+
+test('the README explains every code that an error can lead to', () => {
+  const explained = [...readme().matchAll(/^### (\w+)\n\n(.+)\n/gm)].map(([, ...each]) => each);
+  expect(Object.fromEntries(explained)).toEqual(ERROR_HINTS);
+});
