@@ -34,7 +34,7 @@ export function fromCallTracer(
     if (entry['txHash'] !== undefined && entry['txHash'] !== transactionHash) {
       throw new SourceError(
         'inconsistent',
-        `trace ${transactionIndex} belongs to transaction ${String(entry['txHash'])}`,
+        `trace ${transactionIndex} belongs to transaction ${JSON.stringify(entry['txHash'])}`,
       );
     }
     const found: EvmInternalTransaction[] = [];
@@ -77,7 +77,7 @@ export function fromTraceBlock(
     if (trace['blockHash'] !== blockHash) {
       throw new SourceError(
         'inconsistent',
-        `a trace says it is of block ${String(trace['blockHash'])}`,
+        `a trace says it is of block ${JSON.stringify(trace['blockHash'])}`,
       );
     }
     // Rewards of miners belong to no transaction.

@@ -140,7 +140,9 @@ function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): v
           tokenContractType: 'ERC1155',
         });
       }
+      return;
     }
+    default:
   }
 }
 
