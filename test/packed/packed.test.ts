@@ -174,6 +174,6 @@ function typeErrors(compiler: string, cwd: string, files: string[], options: obj
 const readme = (): string => readFileSync(join(esm, 'node_modules/@sluice/kit/README.md'), 'utf8');
 
 test('the README explains every code that an error can lead to', () => {
-  const explained = [...readme().matchAll(/^### (\w+)\n\n(.+)\n/gm)].map(([, ...each]) => each);
-  expect(Object.fromEntries(explained)).toEqual(ERROR_HINTS);
+  const explained = [...readme().matchAll(/^### (\w+)$/gm)].map(([, code]) => code);
+  expect(explained).toEqual(Object.keys(ERROR_HINTS));
 });

@@ -36,7 +36,7 @@ function logOf(event: AbiEvent, args: Record<string, unknown>): EvmLog {
     transactionHash: '0xabc',
     transactionIndex: 0,
     address: CONTRACT,
-    topics: encodeEventTopics({ abi: [event], eventName: event.name, args } as never).map(String),
+    topics: encodeEventTopics({ abi: [event], eventName: event.name, args }).map(String),
     data: encodeAbiParameters(
       plain,
       plain.map((input) => args[input.name!]),

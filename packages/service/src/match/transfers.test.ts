@@ -30,7 +30,7 @@ function logOf(abi: readonly AbiEvent[], eventName: string, args: Record<string,
     transactionHash: '0xabc',
     transactionIndex: 0,
     address: CONTRACT,
-    topics: encodeEventTopics({ abi: [event], eventName, args } as never).map(String),
+    topics: encodeEventTopics({ abi: [event], eventName, args }).map(String),
     data: encodeAbiParameters(
       plain,
       plain.map((input) => args[input.name!]),

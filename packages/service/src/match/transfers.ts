@@ -47,7 +47,7 @@ function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): v
   if (words === undefined || first === undefined || second === undefined) return;
   const [value] = words;
 
-  switch (topics[0]) {
+  switch (topics[0] ?? '') {
     case TRANSFER:
       if (topics.length === 3 && words.length === 1) {
         arrays.erc20Transfers.push({
