@@ -34,9 +34,19 @@ export default defineConfig({
         test: {
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],
-          globalSetup: 'test/conformance/setup.ts',
+          globalSetup: 'test/installPeers.ts',
           testTimeout: 60_000,
           hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'runtimes',
+          include: ['test/runtimes/**/*.test.ts'],
+          globalSetup: 'test/installPeers.ts',
+          testTimeout: 180_000,
           fileParallelism: false,
         },
       },
@@ -52,9 +62,18 @@ export default defineConfig({
         test: {
           name: 'packed',
           include: ['test/packed/**/*.test.ts'],
-          globalSetup: 'test/conformance/setup.ts',
+          globalSetup: 'test/installPeers.ts',
           testTimeout: 60_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'docs',
+          include: ['test/docs/**/*.test.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
         },
       },
       {

@@ -14,7 +14,7 @@ import { type EvmWebhook, TEST_WEBHOOK, signWebhook } from '@sluice/kit/contract
 import { decodeLogs, verifySignature } from '@sluice/kit';
 import { toRecords } from '@sluice/kit/records';
 import { type Hex, decodeEventLog, erc20Abi } from 'viem';
-import setup from '../test/conformance/setup.ts';
+import setup from '../test/installPeers.ts';
 import { installInto, packKit } from '../test/packed/install.ts';
 import type { Figures } from './figures.ts';
 

@@ -1,19 +1,9 @@
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { CHROMIUM_OPTIONS } from './chromium.ts';
 import { CONFIRMATIONS, startWorld, type World } from './world.ts';
 
-const CHROMIUM = process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium';
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 /** From the chain to the screen; the service looks at the head ten times a second here. */
 const LIVE_MS = 10_000;
 
@@ -28,7 +18,7 @@ beforeAll(async () => {
   world = await startWorld();
   stream = await world.createStream('whale-usdt');
   await world.createStream('quiet');
-  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  browser = await chromium.launch(CHROMIUM_OPTIONS);
 });
 
 afterAll(async () => {

@@ -91,6 +91,11 @@ test('the tarball has what it needs and no tests', () => {
   expect(packed.files.filter((path) => path.includes('.test'))).toEqual([]);
 });
 
+test('the tarball unpacks to at most 400 kB', () => {
+  expect(packed.unpackedSize).toBeGreaterThan(50_000);
+  expect(packed.unpackedSize).toBeLessThanOrEqual(400_000);
+});
+
 describe.each(['26', '20'])('Node %s', (version) => {
   test('is that version', () => {
     expect(versionOf(nodes[version]!)).toMatch(new RegExp(`^v${version}\\.`));

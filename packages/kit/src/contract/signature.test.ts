@@ -1,5 +1,6 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, getHashes } from 'node:crypto';
 import * as fc from 'fast-check';
+import { keccak256 as viemKeccak } from 'viem';
 import { describe, expect, it, vi } from 'vitest';
 import { nativeHmac, nativeKeccak, portableHmac, portableKeccak } from './hash.ts';
 import { signStandardWebhook, signWebhook } from './signature.ts';
@@ -64,9 +65,15 @@ describe('signStandardWebhook', () => {
 describe('hashes', () => {
   const keccak = nativeKeccak();
   const hmac = nativeHmac();
+  /** Native where it is, else another's. */
+  const reference =
+    keccak ??
+    ((input: string | Uint8Array): string =>
+      viemKeccak(typeof input === 'string' ? new TextEncoder().encode(input) : input).slice(2));
 
   it('finds what the Node that runs the tests has', () => {
-    expect(keccak).toBeTypeOf('function');
+    // Before 26 Node has no Keccak.
+    expect(keccak !== undefined).toBe(getHashes().includes('keccak-256'));
     expect(hmac).toBeTypeOf('function');
   });
 
@@ -75,7 +82,7 @@ describe('hashes', () => {
     const bytes = fc.uint8Array({ maxLength: 300 });
     fc.assert(
       fc.property(fc.oneof(text, bytes), (input) => {
-        expect(keccak?.(input)).toBe(portableKeccak(input));
+        expect(reference(input)).toBe(portableKeccak(input));
       }),
     );
     fc.assert(
@@ -86,7 +93,7 @@ describe('hashes', () => {
   });
 
   it('takes a lone surrogate as U+FFFD either way', () => {
-    expect(keccak?.('\ud800')).toBe(portableKeccak('\ufffd'));
+    expect(reference('\ud800')).toBe(portableKeccak('\ufffd'));
     expect(portableKeccak('\ud800')).toBe(portableKeccak('\ufffd'));
   });
 

@@ -1,0 +1,38 @@
+import { readFile, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+const ENTRY = fileURLToPath(new URL('entry.ts', import.meta.url));
+
+/**
+ * This code as one minified ES module for the web platform, with all that it imports; imports are
+ * resolved as from a file of this folder.
+ */
+export async function bundle(code: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-bundle-'));
+  try {
+    await build({
+      configFile: false,
+      logLevel: 'error',
+      resolve: { conditions: ['@sluice/source', 'module', 'browser', 'import', 'default'] },
+      plugins: [
+        {
+          name: 'entry',
+          resolveId: (id) => (id === ENTRY ? ENTRY : undefined),
+          load: (id) => (id === ENTRY ? code : undefined),
+        },
+      ],
+      build: {
+        outDir: folder,
+        minify: true,
+        lib: { entry: ENTRY, formats: ['es'], fileName: () => 'bundle.js' },
+      },
+    });
+    return await readFile(join(folder, 'bundle.js'), 'utf8');
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * What the kit does, told as plain data: run in another runtime it must tell exactly the same. It
+ * uses web standards alone, so that it runs wherever the kit says it runs.
+ */
+import {
+  checksumAddress,
+  hmacSha256,
+  keccak256,
+  parseEventSignature,
+  signWebhook,
+} from '@sluice/kit/contract';
+import {
+  createClient,
+  createHandler,
+  decodeLogs,
+  isSluiceError,
+  unwrap,
+  verifySignature,
+} from '@sluice/kit';
+import { type SampleKind, sampleWebhook, signedRequest } from '@sluice/kit/testing';
+
+const SECRET = 'runtime-secret';
+const SENT_AT = new Date('2026-01-02T03:04:05Z');
+const KINDS: SampleKind[] = [
+  'erc20-transfer',
+  'erc20-approval',
+  'erc721-transfer',
+  'erc1155-transfer',
+  'erc1155-batch-transfer',
+  'nft-approval-for-all',
+  'native-transfer',
+  'internal-transfer',
+  'test',
+];
+const TRANSFER = {
+  type: 'event',
+  name: 'Transfer',
+  inputs: [
+    { name: 'from', type: 'address', indexed: true },
+    { name: 'to', type: 'address', indexed: true },
+    { name: 'value', type: 'uint256', indexed: false },
+  ],
+} as const;
+
+/** Of a call that should fail, how it failed. */
+function failure(act: () => unknown): string {
+  try {
+    return `no failure: ${String(act())}`;
+  } catch (error) {
+    return isSluiceError(error) ? `${error.code}: ${error.message}` : `other: ${String(error)}`;
+  }
+}
+
+/** bigint as text, so that the results travel as JSON. */
+const plain = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each)),
+  );
+
+export async function runChecks(): Promise<Record<string, unknown>> {
+  const results: Record<string, unknown> = {};
+  const body = '{"confirmed":false,"chainId":"0x1","tag":"é ☕ \\"q\\"","retries":1,"logs":[]}';
+
+  results['hashes'] = [
+    keccak256(''),
+    keccak256('é ☕'),
+    keccak256(new Uint8Array([0, 255, 1])),
+    [...hmacSha256(new Uint8Array([1, 2, 3]), 'é ☕')],
+    checksumAddress('0xcfdf6aaae9f6b927e3736fbd327853b622c5060e'),
+    parseEventSignature('Transfer(address,address,uint256)'),
+  ];
+  results['contract vector'] = signWebhook(body, 'test-secret');
+  results['verify'] = [
+    verifySignature({ body, signature: signWebhook(body, SECRET), secret: SECRET }),
+    failure(() => verifySignature({ body, signature: signWebhook(body, SECRET), secret: 'other' })),
+    failure(() =>
+      verifySignature({ body: `${body} `, signature: signWebhook(body, SECRET), secret: SECRET }),
+    ),
+  ];
+
+  for (const kind of KINDS) {
+    const webhook = sampleWebhook(kind);
+    const request = signedRequest({ webhook, secret: SECRET, id: 'id-1', sentAt: SENT_AT });
+    const text = await request.clone().text();
+    const received = unwrap({
+      body: text,
+      headers: request.headers,
+      secret: SECRET,
+      now: () => SENT_AT.getTime(),
+    });
+    results[`unwrap ${kind}`] = plain([received.id, received.isTest, received.webhook]);
+    results[`decode ${kind}`] = plain(decodeLogs(webhook, [TRANSFER]));
+    results[`stale ${kind}`] = failure(() =>
+      unwrap({
+        body: text,
+        headers: request.headers,
+        secret: SECRET,
+        now: () => SENT_AT.getTime() + 3_600_000,
+      }),
+    );
+  }
+
+  const handled: string[] = [];
+  const handler = createHandler({
+    secret: SECRET,
+    abi: [TRANSFER],
+    now: () => SENT_AT.getTime(),
+    onError: () => {},
+  });
+  handler.on('Transfer', {
+    unconfirmed: ({ args }) => void handled.push(`unconfirmed ${args.value}`),
+    confirmed: ({ args }) => void handled.push(`confirmed ${args.value}`),
+  });
+  const deliver = async (id: string, confirmed: boolean, secret = SECRET): Promise<number> => {
+    const webhook = sampleWebhook('erc20-transfer', { confirmed });
+    return (await handler(signedRequest({ webhook, secret, id, sentAt: SENT_AT }))).status;
+  };
+  results['handler'] = [
+    await deliver('one', false),
+    await deliver('one', false),
+    await deliver('two', true),
+    await deliver('three', true, 'wrong'),
+    handled,
+  ];
+
+  const asked: string[] = [];
+  const client = createClient({
+    baseUrl: 'http://api.example',
+    apiKey: 'a-key-of-many-letters',
+    fetch: (input, init) => {
+      const { url } = new Request(input);
+      asked.push(`${init?.method} ${url} ${new Headers(init?.headers).get('x-api-key')}`);
+      const more = !url.includes('cursor');
+      const page = {
+        result: [{ address: more ? '0x1' : '0x2' }],
+        total: 2,
+        ...(more && { cursor: 'next' }),
+      };
+      return Promise.resolve(Response.json(page));
+    },
+  });
+  const addresses: string[] = [];
+  for await (const { address } of client.streams.listAddresses('some-id')) addresses.push(address);
+  results['client'] = [addresses, asked];
+  return results;
+}

@@ -1,0 +1,113 @@
+/** The kit does the same wherever it says it runs: in other versions of Node, and in a Worker. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { until } from '../serve.ts';
+import { bundle } from './bundle.ts';
+import { runChecks } from './checks.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const peer = (path: string): string => join(root, 'test', 'peers', 'node_modules', path);
+
+const NODES = [22, 24].map((major) => ({ major, path: peer(`node-${major}/bin/node`) }));
+const WORKERD = peer('@cloudflare/workerd-linux-64/bin/workerd');
+
+// These programs come as packages for Linux on x64 alone.
+const here = NODES.filter(({ path }) => existsSync(path));
+if (here.length < NODES.length || !existsSync(WORKERD)) {
+  test('what is not made for this platform', () => {
+    const missing = [...NODES.map(({ path }) => path), WORKERD].filter((path) => !existsSync(path));
+    console.warn(`${missing.length} runtimes did not run here: ${missing.join(', ')}`);
+    expect(process.platform === 'linux' && process.arch === 'x64').toBe(false);
+  });
+}
+
+describe.each(here)('Node $major', ({ major, path }) => {
+  test('passes the suite of the kit', async () => {
+    const { stdout } = await promisify(execFile)(
+      path,
+      [
+        'node_modules/vitest/vitest.mjs',
+        'run',
+        '--project',
+        'unit',
+        'packages/kit',
+        '--reporter',
+        'json',
+      ],
+      // The runner of this test tells its children that they are part of it.
+      {
+        cwd: root,
+        env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
+        maxBuffer: 2 ** 28,
+      },
+    );
+    const { numPassedTests, numTotalTests } = JSON.parse(stdout.slice(stdout.indexOf('{'))) as {
+      numPassedTests: number;
+      numTotalTests: number;
+    };
+    expect(numPassedTests).toBe(numTotalTests);
+    expect(numTotalTests).toBeGreaterThan(500);
+    expect(major).toBe(
+      Number(
+        (await promisify(execFile)(path, ['-p', 'process.versions.node'])).stdout.split('.')[0],
+      ),
+    );
+  });
+});
+
+if (existsSync(WORKERD)) {
+  test('a Worker tells the same as Node', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-workerd-'));
+    const port = await freePort();
+    await writeFile(
+      join(folder, 'worker.js'),
+      await bundle("export { default } from './worker.ts'"),
+    );
+    await writeFile(
+      join(folder, 'config.capnp'),
+      `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .kit)],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")]);
+const kit :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  compatibilityDate = "2025-01-01");
+`,
+    );
+    const workerd = spawn(WORKERD, ['serve', 'config.capnp'], {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    workerd.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    try {
+      const response = await until('the Worker answers', () =>
+        fetch(`http://127.0.0.1:${port}/`).catch(() => undefined),
+      );
+      const text = await response.text();
+      expect(response.status, text + said).toBe(200);
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(await runChecks())));
+    } finally {
+      workerd.kill('SIGKILL');
+      await once(workerd, 'exit');
+      await rm(folder, { recursive: true });
+    }
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
