@@ -130,6 +130,26 @@ describe('delivering', () => {
     ]);
   });
 
+  test.each([429, 503])(
+    'waits as long as a %i asks, though the schedule would be sooner',
+    async (status) => {
+      const { until, changes } = await start([20]);
+      sink.respond({ status, headers: { 'retry-after': '120' } }, { path: `/busy${status}` });
+      const stream = await queue(`/busy${status}`);
+      await until((change) => change.streamId === stream.id && change.state === 'pending');
+      const wait = changes.at(-1)!.nextAttemptAt! - Date.now();
+      expect(wait).toBeGreaterThan(110_000);
+      expect(wait).toBeLessThanOrEqual(120_000);
+    },
+  );
+
+  test('does not let another status change the schedule', async () => {
+    const { until } = await start([20]);
+    sink.respond([{ status: 500, headers: { 'retry-after': '120' } }, 200], { path: '/plain500' });
+    const stream = await queue('/plain500');
+    await until((change) => change.streamId === stream.id && change.state === 'succeeded');
+  });
+
   test('succeeds after a failure and stops there', async () => {
     const { until, changes } = await start([20, 20]);
     sink.respond([500, 200], { path: '/once' });

@@ -82,13 +82,15 @@ export function createDeliver({
         }),
       );
     const wait = result.error === null ? undefined : nextWaitMs(schedule, delivery.attempts + 1);
+    const { retryAfterMs = 0, ...attempted } = result;
     outcomes.push({
-      ...result,
+      ...attempted,
       id: delivery.id,
       leaseToken: delivery.leaseToken,
       webhookUrl: delivery.webhookUrl,
       result: result.error === null ? 'succeeded' : wait === undefined ? 'failed' : 'retry',
-      retryInMs: wait ?? 0,
+      // What the receiver asks for may lengthen a wait, never shorten it.
+      retryInMs: Math.max(wait ?? 0, retryAfterMs),
     });
     const left = (inFlight[delivery.streamId] ?? 1) - 1;
     if (left === 0) delete inFlight[delivery.streamId];

@@ -5,6 +5,8 @@ import { describeError } from '../observe.ts';
 export interface Posted {
   /** Null when no answer began. */
   status: number | null;
+  /** The `Retry-After` header, as it came. */
+  retryAfter: string | undefined;
   /** The first {@link RESPONSE_LIMIT_BYTES} of the answer, as text. */
   responseBody: string;
   /** Why the answer is not complete; null when it is. */
@@ -28,6 +30,7 @@ export function post(
 ): Promise<Posted> {
   return new Promise((resolve) => {
     let status: number | null = null;
+    let retryAfter: string | undefined;
     let controller: Dispatcher.DispatchController | undefined;
     const kept: Buffer[] = [];
     let keptBytes = 0;
@@ -40,7 +43,7 @@ export function post(
       clearTimeout(timer);
       // PostgreSQL cannot hold a NUL in text.
       const responseBody = Buffer.concat(kept).toString('utf8').replaceAll('\0', '\u{fffd}');
-      resolve({ status, responseBody, failure });
+      resolve({ status, retryAfter, responseBody, failure });
     };
     const giveUp = (failure: string | null): void => {
       end(failure);
@@ -59,8 +62,10 @@ export function post(
           // The deadline passed while it waited for a connection: it must not be sent now.
           if (over) started.abort(new Error('given up'));
         },
-        onResponseStart(_, statusCode) {
+        onResponseStart(_, statusCode, headers) {
           status = statusCode;
+          const header = headers['retry-after'];
+          if (typeof header === 'string') retryAfter = header;
         },
         onResponseData(_, chunk) {
           if (over) return;

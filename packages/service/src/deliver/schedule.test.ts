@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CONTRACT_SCHEDULE_MS, nextWaitMs } from './schedule.ts';
+import { CONTRACT_SCHEDULE_MS, nextWaitMs, parseRetryAfter } from './schedule.ts';
 
 test('seven retries as the contract says, then none', () => {
   const minutes = Array.from({ length: 8 }, (_, n) =>
@@ -22,4 +22,21 @@ test('law: never early, and late by a tenth at most', () => {
       },
     ),
   );
+});
+
+const NOW = Date.UTC(2026, 0, 1);
+test.each<[string | undefined, number | undefined]>([
+  ['120', 120_000],
+  [' 120 ', 120_000],
+  ['0', undefined],
+  [new Date(NOW + 90_000).toUTCString(), 90_000],
+  [new Date(NOW - 90_000).toUTCString(), undefined],
+  ['315360000', 24 * 3_600_000],
+  [new Date(NOW + 10 * 365 * 86_400_000).toUTCString(), 24 * 3_600_000],
+  ['-5', undefined],
+  ['soon', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('Retry-After %j asks for %j ms', (header, expected) => {
+  expect(parseRetryAfter(header, NOW)).toBe(expected);
 });

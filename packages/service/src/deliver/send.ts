@@ -3,6 +3,7 @@ import { Pool } from 'undici';
 import { WEBHOOK_HEADERS, signStandardWebhook, signWebhook } from '@sluice/kit/contract';
 import type { AddressGuard } from './guard.ts';
 import { post } from './post.ts';
+import { parseRetryAfter } from './schedule.ts';
 
 export interface Sending {
   url: string;
@@ -20,6 +21,8 @@ export interface SendResult {
   status: number | null;
   /** Null for a 2xx; otherwise why the attempt failed, for people. */
   error: string | null;
+  /** Milliseconds that a 429 or 503 asked us to wait, at most 24 hours. */
+  retryAfterMs?: number | undefined;
   /** The first 4 KiB of the answer, as text. */
   responseBody: string;
 }
@@ -104,7 +107,7 @@ export function createSender({
     async send(sending) {
       const startedAt = Date.now();
       const started = performance.now();
-      const end = (result: Pick<SendResult, 'status' | 'error' | 'responseBody'>): SendResult => ({
+      const end = (result: Omit<SendResult, 'startedAt' | 'durationMs'>): SendResult => ({
         startedAt,
         durationMs: Math.round(performance.now() - started),
         ...result,
@@ -112,7 +115,7 @@ export function createSender({
       const url = new URL(sending.url);
       const refused = guard.refuse(url);
       if (refused !== undefined) return end({ status: null, error: refused, responseBody: '' });
-      const { status, responseBody, failure } = await post(
+      const { status, retryAfter, responseBody, failure } = await post(
         poolOf(url.origin),
         {
           path: url.pathname + url.search,
@@ -125,7 +128,13 @@ export function createSender({
         timeoutMs,
       );
       // A 2xx whose body stalls is not an answer yet: the receiver may still fail.
-      return end({ status, error: failure ?? statusError(status), responseBody });
+      return end({
+        status,
+        error: failure ?? statusError(status),
+        retryAfterMs:
+          status === 429 || status === 503 ? parseRetryAfter(retryAfter, Date.now()) : undefined,
+        responseBody,
+      });
     },
     async close() {
       clearInterval(sweep);
