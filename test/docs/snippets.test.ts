@@ -1,0 +1,191 @@
+/**
+ * Every snippet of docs/kit compiles, runs, and prints what the page says. A program of a page is
+ * run in one of four ways:
+ * - it listens on port 3000: it is sent webhooks until it has printed its output;
+ * - it listens and creates a stream: the same, but the webhooks are those of the service;
+ * - it exports a handler: the handler is given a signed request;
+ * - otherwise: to its end, with code 0 and nothing on standard error.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@sluice/kit';
+import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
+import {
+  type Activity,
+  type Anvil,
+  type WebhookSink,
+  deployContracts,
+  startActivity,
+  startAnvil,
+  startWebhookSink,
+} from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { API_KEY, SECRET, type Served, serve, until } from '../serve.ts';
+import { type Program, prints, readPrograms } from './programs.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const pages = join(root, 'docs', 'kit');
+/** Inside the repository, so that imports resolve as a reader's do, where git does not look. */
+const folder = join(root, '.sluice', `docs-${process.pid}`);
+const data = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
+
+const programs = readdirSync(pages)
+  .filter((name) => name.endsWith('.md'))
+  .flatMap((name) =>
+    readPrograms(readFileSync(join(pages, name), 'utf8')).map(
+      (program) => [`${name} ${program.file}`, basename(name, '.md'), program] as const,
+    ),
+  );
+
+let anvil: Anvil;
+let activity: Activity;
+let service: Served;
+let sink: WebhookSink;
+let children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  for (const [, page, { file, code }] of programs) {
+    mkdirSync(join(folder, page), { recursive: true });
+    writeFileSync(join(folder, page, file), code);
+  }
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({
+      extends: '../../tsconfig.json',
+      compilerOptions: { noUnusedLocals: false, noPropertyAccessFromIndexSignature: false },
+      include: ['**/*.ts'],
+      exclude: [],
+    }),
+  );
+  sink = await startWebhookSink();
+  anvil = await startAnvil();
+  service = await serve([
+    '--data',
+    join(data, 'service'),
+    '--chain',
+    `0x7a69=${anvil.url},confirmations=2,poll=50`,
+  ]);
+  const contracts = await deployContracts(anvil);
+  activity = startActivity({ url: anvil.url, contracts, perSecond: 20 });
+});
+
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  children = [];
+  const { streams } = createClient({ baseUrl: service.url, apiKey: API_KEY });
+  for await (const { id } of streams.list()) await streams.delete(id);
+});
+
+afterAll(async () => {
+  await activity?.stop();
+  await service?.stop();
+  await anvil?.stop();
+  await sink?.close();
+  for (const path of [data, folder]) rmSync(path, { recursive: true, force: true });
+});
+
+interface Run {
+  readonly child: ChildProcess;
+  printed(): string;
+  complained(): string;
+}
+
+function run(file: string): Run {
+  const child = spawn(process.execPath, ['-C', '@sluice/source', file], {
+    cwd: join(folder),
+    env: {
+      ...process.env,
+      SLUICE_URL: service.url,
+      SLUICE_API_KEY: API_KEY,
+      SLUICE_SECRET: SECRET,
+      NO_COLOR: '1',
+      FORCE_COLOR: undefined,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let printed = '';
+  let complained = '';
+  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (complained += chunk.toString()));
+  return { child, printed: () => printed, complained: () => complained };
+}
+
+async function runToEnd(file: string, output: string | undefined): Promise<void> {
+  const { child, printed, complained } = run(file);
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect({ code, complained: complained() }, printed()).toEqual({ code: 0, complained: '' });
+  if (output !== undefined && !prints(output, printed(), 'all')) expect(printed()).toBe(output);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const isListening = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
+
+/** Sends the two webhooks of one block, as the service would. */
+async function sendPair(port: number): Promise<void> {
+  const sender = createFakeSender({ to: `http://127.0.0.1:${port}/webhooks`, secret: SECRET });
+  const { unconfirmed, confirmed } = await sender.sendPair(sampleWebhook('erc20-transfer'));
+  expect([unconfirmed, confirmed]).toMatchObject([{ delivered: true }, { delivered: true }]);
+}
+
+async function runServer(file: string, { code, output }: Program, port: number): Promise<void> {
+  const { printed, complained } = run(file);
+  const explain = (error: Error) => {
+    throw new Error(`${error.message}:\n${printed()}${complained()}`, { cause: error });
+  };
+  await until('it listens', () => isListening(port), 10_000).catch(explain);
+  if (!code.includes('streams.create(')) await sendPair(port).catch(explain);
+  const expected = output ?? '';
+  await until('it prints', () => prints(expected, printed(), 'lines in it'), 15_000).catch(explain);
+  expect(complained()).toBe('');
+}
+
+/** Calls the exported handler of a file as Next (`POST`) and Workers (`default.fetch`) do. */
+const driverOf = (file: string): string => `
+import * as exported from './${basename(file)}';
+import { sampleWebhook, signedRequest } from '@sluice/kit/testing';
+const secret = process.env.SLUICE_SECRET;
+const webhook = sampleWebhook('erc20-transfer');
+const handle = exported.POST ?? exported.default.fetch;
+const { status } = await handle(signedRequest({ webhook, secret }), process.env);
+if (status !== 200) throw new Error('answered ' + status);
+`;
+
+test('every snippet compiles, as strictly as the project', async () => {
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const child = spawn(process.execPath, [tsc, '-p', folder], { cwd: root });
+  let printed = '';
+  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect({ code, printed }).toEqual({ code: 0, printed: '' });
+});
+
+test.for(programs)('%s', async ([, page, program]) => {
+  const file = join(folder, page, program.file);
+  const listens = program.code.includes('3000') && /\blisten\(/.test(program.code);
+  const port = listens ? await freePort() : Number(new URL(sink.url).port);
+  writeFileSync(file, program.code.replaceAll(/\b3000\b/g, String(port)));
+  if (listens) return runServer(file, program, port);
+  if (!/^export (const POST|default)/m.test(program.code)) return runToEnd(file, program.output);
+  const driver = file.replace('.ts', '.drive.ts');
+  writeFileSync(driver, driverOf(file));
+  return runToEnd(driver, program.output);
+});
