@@ -112,12 +112,16 @@ test(`after ${KILLS} kill -9 every matching block was delivered, once as each ph
   };
   const stuck = async (): Promise<string> =>
     JSON.stringify((await readAll()).filter((each) => each.state !== 'succeeded').slice(0, 5));
-  const deliveries = await until('every delivery succeeds', async () => {
-    const all = await readAll();
-    return (
-      all.length >= 2 * matching.length && all.every((each) => each.state === 'succeeded') && all
-    );
-  }).catch(async (error: Error) => {
+  const deliveries = await until(
+    'every delivery succeeds',
+    async () => {
+      const all = await readAll();
+      return (
+        all.length >= 2 * matching.length && all.every((each) => each.state === 'succeeded') && all
+      );
+    },
+    120_000,
+  ).catch(async (error: Error) => {
     throw new Error(
       `${error.message}; ${matching.length} blocks match; waiting: ${await stuck()}; ${context}; ${service.output()}`,
     );
@@ -133,4 +137,4 @@ test(`after ${KILLS} kill -9 every matching block was delivered, once as each ph
     context,
   ).toEqual([]);
   expect(await service.stop()).toBe(0);
-});
+}, 300_000);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AbiItem, keccak256 } from '@sluice/kit/contract';
+import { verifySignature } from '@sluice/kit';
+import { type AbiItem, keccak256, signWebhook } from '@sluice/kit/contract';
 import { joinBody, splitBody } from '../store/body.ts';
 import { DEFAULT_OPTIONS, type StreamOptions, type StreamRecord } from '../store/store.ts';
 import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
@@ -425,6 +426,53 @@ describe('the body', () => {
       ],
     });
     expect(JSON.stringify(body)).toBe(text);
+  });
+
+  test('law: any webhook the service can build verifies, as it came and as it was parsed', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 40 });
+    const anyAbi = fc.array(
+      fc.record({
+        type: fc.constant('event'),
+        name: text,
+        inputs: fc.array(fc.record({ name: text, type: fc.constant('uint256') })),
+      }),
+      { maxLength: 3 },
+    );
+    fc.assert(
+      fc.property(
+        text,
+        text,
+        anyAbi,
+        fc.nat(9),
+        fc.boolean(),
+        (tag, secret, abi, retries, confirmed) => {
+          fc.pre(secret !== '');
+          const index = createStreamIndex();
+          const record = {
+            ...stream('s', { includeContractLogs: true, includeNativeTxs: true, abi }),
+            tag,
+          };
+          index.apply({
+            revision: 1,
+            gone: [],
+            changed: [{ stream: record, addresses: [address(1)] }],
+          });
+          const [match] = matchBlock(index, CHAIN, block);
+          const { head, tail } = toWebhookParts(CHAIN, block, match!);
+          const body = joinBody({
+            ...splitBody(head, tail),
+            phase: confirmed ? 'confirmed' : 'unconfirmed',
+            retries,
+          });
+          const signature = signWebhook(body, secret);
+          expect(JSON.stringify(JSON.parse(body))).toBe(body);
+          expect(verifySignature({ body, signature, secret })).toBe(true);
+          expect(verifySignature({ body: JSON.parse(body) as object, signature, secret })).toBe(
+            true,
+          );
+        },
+      ),
+    );
   });
 
   test('law: any body is a fixed point of parse-then-stringify, and its phases differ in one word', () => {
