@@ -42,7 +42,7 @@ function describeTransaction({ txs }: EvmWebhook): string {
 }
 
 /** `0x70997970…` as `0x7099…79c8`. */
-export const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
+const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
 
 /** A whole amount in its unit, without trailing zeros: 1500000 with 6 decimals is `1.5`. */
 function toUnits(amount: bigint, decimals: number): string {

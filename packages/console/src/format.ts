@@ -77,9 +77,9 @@ export function formatHash(hash: string, keep = 4): string {
   return hash.length <= start + keep + 1 ? hash : `${hash.slice(0, start)}…${hash.slice(-keep)}`;
 }
 
-/** First group of a UUID: enough to tell rows of one list apart. */
+/** The end of a UUID: ids made together begin alike. */
 export function formatId(id: string): string {
-  return id.slice(0, 8);
+  return id.slice(-8);
 }
 
 /** The size of a text when sent. */

@@ -20,7 +20,7 @@ import {
   startActivity,
   startAnvil,
 } from '@sluice/testkit';
-import { type KnownToken, describeWebhook, shorten } from '../describe.ts';
+import { type KnownToken, describeWebhook } from '../describe.ts';
 import { type ServiceOptions, toServiceConfig } from '../options.ts';
 import { EXIT, say, tint } from '../output.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
@@ -57,7 +57,7 @@ export async function dev(options: ServiceOptions & { fresh?: boolean }): Promis
       const phase = webhook.confirmed ? 'confirmed  ' : 'unconfirmed';
       say(
         `  ${tint('faint', new Date().toISOString().slice(11, 23))}  ${tint('ok', '✓ verified')}  ` +
-          `#${webhook.block.number} ${phase}  ${describeWebhook(received, tokens)}  ${tint('faint', shorten(id))}`,
+          `#${webhook.block.number} ${phase}  ${describeWebhook(received, tokens)}  ${tint('faint', id.slice(-8))}`,
       );
     },
     onRefused: (why) => notice(`refused a webhook: ${why}`),
