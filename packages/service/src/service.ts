@@ -57,14 +57,14 @@ export async function startService(
       ? await openSqliteStore(config.dataFolder)
       : await openPostgresStore(config.databaseUrl);
   try {
-    return await startOver(store, config, log);
+    return await startWith(store, config, log);
   } catch (error) {
     await store.close();
     throw error;
   }
 }
 
-async function startOver(store: Store, config: ServiceConfig, log: Log): Promise<Service> {
+async function startWith(store: Store, config: ServiceConfig, log: Log): Promise<Service> {
   const { apiKeyHash, newApiKey } = await findApiKey(store, config.apiKey);
   const secret = await findSecret(store, config.secret);
   const live = createLive();
@@ -111,7 +111,7 @@ async function startOver(store: Store, config: ServiceConfig, log: Log): Promise
     ),
   );
   for (const { network } of config.aptos) {
-    log.warn('this version does not read Aptos yet: streams are kept, nothing is delivered', {
+    log.warn('this version does not read Aptos yet: --aptos has no effect', {
       network,
     });
   }
