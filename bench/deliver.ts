@@ -15,7 +15,11 @@ import { createSender } from '../packages/service/src/deliver/send.ts';
 import { createLog } from '../packages/service/src/observe.ts';
 import { splitBody } from '../packages/service/src/store/body.ts';
 import { openSqliteStore } from '../packages/service/src/store/sqlite.ts';
-import { DEFAULT_OPTIONS, type Store } from '../packages/service/src/store/store.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type Store,
+} from '../packages/service/src/store/store.ts';
 import type { Figures } from './figures.ts';
 
 const DELIVERIES = 40_000;
@@ -118,6 +122,7 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
         webhookUrl,
         chainIds: [chain],
         options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+        ...DEFAULT_DELIVERY,
       }),
     ),
   );
@@ -133,7 +138,8 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
       chain,
       block: { number, hash: hash(number), parentHash: hash(number - 1), timestamp: number },
       ruleRevision: revision,
-      confirmations: 1_000_000,
+      confirmUpTo: 0,
+      windowBlocks: 256,
       matches: streams.map(({ id }) => {
         const parts = splitBody(
           { chainId: chain, abi: [], streamId: id, tag: 'bench' },
@@ -142,7 +148,12 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
         return {
           streamId: id,
           tag: 'bench',
-          records: 1,
+          deliver: 'both',
+          logs: 1,
+          transactions: 0,
+          internalTransactions: 0,
+          transactionHashes: [hash(number)],
+          enrichment: null,
           bodyHead: parts.bodyHead,
           bodyTail: `${parts.bodyTail.slice(0, BODY_BYTES - parts.bodyHead.length - 25)}"}`,
         };

@@ -13,7 +13,11 @@ import type { EvmBlock } from '../../packages/service/src/match/block.ts';
 import { matchBlock } from '../../packages/service/src/match/match.ts';
 import { createStreamIndex } from '../../packages/service/src/match/streamIndex.ts';
 import { toWebhookParts } from '../../packages/service/src/match/webhook.ts';
-import { DEFAULT_OPTIONS, type StreamOptions } from '../../packages/service/src/store/store.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type StreamOptions,
+} from '../../packages/service/src/store/store.ts';
 
 const folder =
   process.env['SLUICE_FIXTURES'] ??
@@ -99,10 +103,12 @@ function webhookOf(options: Partial<StreamOptions>, addresses: string[], block: 
     chainIds: [CHAIN],
     status: 'active' as const,
     statusMessage: '',
+    errorSince: null,
     addressCount: 0,
     createdAt: 0,
     updatedAt: 0,
     options: { ...DEFAULT_OPTIONS, ...options },
+    ...DEFAULT_DELIVERY,
   };
   index.apply({ revision: 1, gone: [], changed: [{ stream, addresses }] });
   const [match] = matchBlock(index, CHAIN, block);

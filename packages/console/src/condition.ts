@@ -32,6 +32,7 @@ export const CHAIN_CONDITIONS: Record<ChainState, Condition> = {
 export const PHASE_CONDITIONS: Record<DeliveryPhase, Condition> = {
   unconfirmed: condition('ring', 'unconfirmed', 'muted'),
   confirmed: condition('disc', 'confirmed', 'muted'),
+  removed: condition('cross', 'removed', 'reorg'),
 };
 
 export function deliveryCondition({
@@ -39,6 +40,8 @@ export function deliveryCondition({
   attempts,
 }: Pick<DeliverySummary, 'state' | 'attempts'>): Condition {
   switch (state) {
+    case 'enriching':
+      return condition('dashed', 'reading', 'muted');
     case 'pending':
       return attempts === 0
         ? condition('dashed', 'pending', 'muted')

@@ -87,6 +87,20 @@ test('a stream shows the result of its own deliveries', () => {
   ]);
 });
 
+test('a match that was taken back shows as removed, unless another block took its height', () => {
+  const deliveries = [
+    delivery({ blockNumber: 10, phase: 'unconfirmed' }),
+    delivery({ blockNumber: 10, phase: 'removed' }),
+    delivery({ blockNumber: 9, phase: 'removed', state: 'pending', attempts: 0 }),
+    delivery({ blockNumber: 10, phase: 'confirmed' }),
+    delivery({ blockNumber: 9, phase: 'unconfirmed' }),
+  ];
+  expect(fills(streamTape(chain(), deliveries, 0, 60)).slice(-2)).toEqual([
+    '9 reorged',
+    '10 hollow',
+  ]);
+});
+
 test('blocks before the oldest delivery at hand are unknown, not empty', () => {
   expect(fills(streamTape(chain(), [], 9_000, 60))).toEqual([
     '7 unknown',

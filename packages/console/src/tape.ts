@@ -82,6 +82,7 @@ const rank: Record<TickFill, number> = {
 };
 
 function fillOf({ state, phase, attempts }: DeliverySummary): TickFill {
+  if (phase === 'removed') return 'reorged';
   if (state === 'failed' || (attempts > 0 && state === 'pending')) return 'failed';
   if (state === 'cancelled') return 'empty';
   if (state === 'succeeded') return phase === 'confirmed' ? 'solid' : 'hollow';
@@ -100,10 +101,16 @@ export function streamTape(
   length: number,
 ): Tape {
   const byBlock = new Map<number, { records: number; fill: TickFill; confirmed: boolean }>();
+  /** Heights whose older deliveries are of a block that was taken back. */
+  const settled = new Set<number>();
   for (const delivery of deliveries) {
-    if (delivery.chainId !== chain.id) continue;
+    if (delivery.chainId !== chain.id || settled.has(delivery.blockNumber)) continue;
     const fill = fillOf(delivery);
     const known = byBlock.get(delivery.blockNumber);
+    if (delivery.phase === 'removed') {
+      settled.add(delivery.blockNumber);
+      if (known !== undefined) continue;
+    }
     const confirmed = delivery.phase === 'confirmed' || known?.confirmed === true;
     // The confirmed delivery supersedes the unconfirmed one, unless one of them is in trouble.
     const merged =

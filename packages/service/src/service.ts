@@ -14,7 +14,7 @@ import { createLive } from './http/live.ts';
 import { createEvmSource } from './ingest/evm.ts';
 import { type Ingest, type Matcher, createIngest } from './ingest/ingest.ts';
 import { FilterError } from './match/filter.ts';
-import { matchBlock } from './match/match.ts';
+import { matchBlock, transactionHashesOf } from './match/match.ts';
 import { createSelection } from './match/selection.ts';
 import { createStreamIndex } from './match/streamIndex.ts';
 import { toWebhookParts } from './match/webhook.ts';
@@ -207,8 +207,12 @@ function createMatcher(
         return {
           streamId: match.stream.record.id,
           tag: match.stream.record.tag,
-          records:
-            match.logs.length + match.transactions.length + match.internalTransactions.length,
+          deliver: match.stream.record.deliver,
+          logs: match.logs.length,
+          transactions: match.transactions.length,
+          internalTransactions: match.internalTransactions.length,
+          transactionHashes: transactionHashesOf(match),
+          enrichment: null,
           ...splitBody(head, tail),
         };
       }),

@@ -233,7 +233,7 @@ function Expectation({
   delivery: DeliverySummary;
   chain: WatchedChain | undefined;
 }) {
-  if (delivery.phase === 'confirmed' || chain?.head == null) return null;
+  if (delivery.phase !== 'unconfirmed' || chain?.head == null) return null;
   const due = delivery.blockNumber + chain.confirmations;
   const left = due - chain.head;
   return (

@@ -32,6 +32,8 @@ export interface CreateAptosStream {
   demo?: boolean | undefined;
   /** Match every address; needs `functions` or `events`. Default false. */
   allAddresses?: boolean | undefined;
+  /** Ours, as of an EVM stream: sent with each webhook. Default none. */
+  headers?: Record<string, string> | undefined;
 }
 
 /** Any part of {@link CreateAptosStream}; what is absent stays. */
@@ -52,6 +54,7 @@ export interface AptosStream {
   includeChanges: boolean;
   demo: boolean;
   allAddresses: boolean;
+  headers: Record<string, string>;
   status: StreamStatus;
   statusMessage: string;
   /** ISO 8601; null while all is well. */

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { getAddress } from 'viem';
+import { bytesToHex, getAddress } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { checksumAddress, toAddress } from './evm.ts';
 
@@ -34,7 +34,7 @@ describe('checksumAddress', () => {
   it('agrees with viem', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (bytes) => {
-        const address = `0x${Buffer.from(bytes).toString('hex')}` as const;
+        const address = bytesToHex(bytes);
         expect(checksumAddress(address)).toBe(getAddress(address));
       }),
     );

@@ -8,7 +8,7 @@ export { ROUTES } from './routes.ts';
 export type { Route, RouteName } from './routes.ts';
 export { SERVED_ROUTES } from './servedRoutes.ts';
 export type { ServedRouteName } from './servedRoutes.ts';
-export { SLUICE_ROUTES } from './sluice.ts';
+export { DELIVERY_STATES, SLUICE_ROUTES } from './sluice.ts';
 
 // Shapes of the compatible API
 export { PAGE_LIMIT } from './streams.ts';
@@ -18,7 +18,9 @@ export type {
   AddressesAnswer,
   AddressesBody,
   AdvancedOption,
+  ChainFamily,
   CreateEvmStream,
+  DeliverMode,
   ErrorBody,
   EvmStream,
   NativeBalanceSelection,

@@ -11,6 +11,7 @@ import type { DryRunBlock, HistoricalJob } from './blocks.ts';
 import { toAddress } from './evm.ts';
 import { toChainId } from './chainId.ts';
 import type { HistoryFilter, LogFilter } from './history.ts';
+import { DELIVERY_STATES } from './sluice.ts';
 import { PAGE_LIMIT } from './streams.ts';
 import type {
   AbiItem,
@@ -135,6 +136,26 @@ const trigger: z.ZodType<StreamTrigger> = z.strictObject({
   callFrom: z.string().optional(),
 });
 
+const HEADER_LIMIT = 20;
+/** Names that carry what the contract and HTTP say of a webhook. */
+const RESERVED_HEADERS =
+  /^(host|connection|content-.*|transfer-encoding|expect|upgrade|keep-alive|te|trailer|accept-encoding|user-agent|webhook-.*|x-signature|x-region|x-queue-size|x-records-charged|x-sluice-.*)$/i;
+
+/** Headers of the user's own. */
+const headers = z
+  .record(
+    z
+      .string()
+      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, { error: 'should be the name of a header' })
+      .refine((name) => !RESERVED_HEADERS.test(name), {
+        error: 'should be another name: this header is set by the service',
+      }),
+    text(1024).regex(/^[\x20-\x7e]*$/, { error: 'should be printable ASCII' }),
+  )
+  .refine((it) => Object.keys(it).length <= HEADER_LIMIT, {
+    error: `should have at most ${HEADER_LIMIT} entries`,
+  });
+
 const streamFields = {
   webhookUrl,
   description: text(4096),
@@ -152,6 +173,9 @@ const streamFields = {
   demo: z.boolean().optional(),
   triggers: z.array(trigger).nullish(),
   filterPossibleSpamAddresses: z.boolean().optional(),
+  deliver: z.enum(['both', 'confirmed']).optional(),
+  notifyRemoved: z.boolean().optional(),
+  headers: headers.optional(),
 };
 
 export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = z.strictObject(streamFields);
@@ -185,6 +209,7 @@ const aptosFields = {
   includeChanges: z.boolean().optional(),
   demo: z.boolean().optional(),
   allAddresses: z.boolean().optional(),
+  headers: headers.optional(),
 };
 
 export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = z.strictObject(aptosFields);
@@ -256,7 +281,7 @@ export const listDeliveriesQuerySchema = z.strictObject({
   limit,
   cursor,
   streamId: z.uuid({ error: 'should be a stream id, a UUID' }).optional(),
-  state: z.enum(['pending', 'leased', 'succeeded', 'failed', 'cancelled']).optional(),
+  state: z.enum(DELIVERY_STATES).optional(),
 });
 
 /** One value in a query, or the same name several times. */

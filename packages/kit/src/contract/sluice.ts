@@ -31,15 +31,26 @@ export const SLUICE_ROUTES = {
   liveEvents: route('GET', '/sluice/events'),
 } as const satisfies Record<string, Route>;
 
-export type DeliveryState = 'pending' | 'leased' | 'succeeded' | 'failed' | 'cancelled';
-export type DeliveryPhase = 'unconfirmed' | 'confirmed';
+/** In the order a delivery lives: `enriching` awaits what is still read from the chain. */
+export const DELIVERY_STATES = [
+  'enriching',
+  'pending',
+  'leased',
+  'succeeded',
+  'failed',
+  'cancelled',
+] as const;
+
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+/** `removed`: the notice that the block left the chain. */
+export type DeliveryPhase = 'unconfirmed' | 'confirmed' | 'removed';
 
 /** A row of a delivery list: at most 300 bytes as JSON for ordinary names. */
 export interface DeliverySummary {
   /** The `webhook-id` of every attempt. */
   id: string;
   streamId: string;
-  /** The same for the unconfirmed and the confirmed delivery of one block. */
+  /** The same for the deliveries of one block and the notice of its removal. */
   matchId: string;
   tag: string;
   chainId: string;

@@ -58,6 +58,12 @@ export interface StreamTrigger {
   callFrom?: string | undefined;
 }
 
+/** Which chains a stream is about. */
+export type ChainFamily = 'evm' | 'aptos';
+
+/** `confirmed` leaves out the delivery that is sent as soon as a block appears. */
+export type DeliverMode = 'both' | 'confirmed';
+
 /** What a stream watches and where it delivers. */
 export interface CreateEvmStream {
   /** Where webhooks are POSTed; `http:` or `https:`. */
@@ -86,6 +92,18 @@ export interface CreateEvmStream {
   demo?: boolean | undefined;
   triggers?: StreamTrigger[] | null | undefined;
   filterPossibleSpamAddresses?: boolean | undefined;
+  /** Ours; the hosted service refuses the key. Default `both`. */
+  deliver?: DeliverMode | undefined;
+  /**
+   * Ours: a notice (`removed: true`) for each delivery that was sent and whose block then left the
+   * chain. Default false.
+   */
+  notifyRemoved?: boolean | undefined;
+  /**
+   * Ours: sent with each webhook. At most 20, each value at most 1024 printable ASCII characters.
+   * Default none.
+   */
+  headers?: Record<string, string> | undefined;
 }
 
 /** Any part of {@link CreateEvmStream}; what is absent stays. */
@@ -109,8 +127,13 @@ export interface EvmStream {
   demo: boolean;
   triggers: StreamTrigger[] | null;
   filterPossibleSpamAddresses: boolean;
+  deliver: DeliverMode;
+  notifyRemoved: boolean;
+  headers: Record<string, string>;
   status: StreamStatus;
   statusMessage: string;
+  /** ISO 8601; null while the status is not `error`. */
+  isErrorSince: string | null;
   /** ISO 8601. */
   createdAt: string;
   /** ISO 8601. */

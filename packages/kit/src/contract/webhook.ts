@@ -148,6 +148,11 @@ export interface WebhookNativeBalance {
 /** One delivery: everything of one block that one stream matched. Keys stand in wire order. */
 export interface EvmWebhook {
   confirmed: boolean;
+  /**
+   * Ours, only where a stream asks for it: the block left the chain, and what was delivered of it is
+   * taken back. Absent everywhere else.
+   */
+  removed?: true;
   /** Hex chain id; empty in the test webhook. */
   chainId: string;
   abi: readonly AbiItem[];

@@ -6,7 +6,12 @@ import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../observe.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
-import { DEFAULT_OPTIONS, type Store, type StreamRecord } from '../store/store.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type Store,
+  type StreamRecord,
+} from '../store/store.ts';
 import { type Deliver, createDeliver } from './deliver.ts';
 import { createAddressGuard } from './guard.ts';
 import { createSender } from './send.ts';
@@ -74,6 +79,7 @@ async function queue(path: string, count = 1): Promise<StreamRecord> {
     webhookUrl: sink.url + path,
     chainIds: [chain],
     options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+    ...DEFAULT_DELIVERY,
   });
   const header = (number: number) => ({
     number,
@@ -88,12 +94,18 @@ async function queue(path: string, count = 1): Promise<StreamRecord> {
       chain,
       block: header(number),
       ruleRevision: revision,
-      confirmations: 1_000_000,
+      confirmUpTo: 0,
+      windowBlocks: 256,
       matches: [
         {
           streamId: stream.id,
           tag: path,
-          records: 1,
+          deliver: 'both',
+          logs: 1,
+          transactions: 0,
+          internalTransactions: 0,
+          transactionHashes: [],
+          enrichment: null,
           bodyHead: `,"tag":${JSON.stringify(path)},"retries":`,
           bodyTail: ',"logs":[]}',
         },

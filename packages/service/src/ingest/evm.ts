@@ -173,6 +173,21 @@ export function createEvmSource({ chain, urls, pollMs }: EvmSourceOptions): Sour
       };
     },
 
+    async readFinalized() {
+      const node = await provider();
+      try {
+        const block = await node.request('eth_getBlockByNumber', ['finalized', false]);
+        return block === null ? undefined : toHeader(object(block, 'block')).number;
+      } catch (error) {
+        if (isNoSuchMethod(error)) return undefined;
+        throw error;
+      }
+    },
+
+    async requestAt(_, method, params) {
+      return (await provider()).request(method, params);
+    },
+
     watchHeads(onHint) {
       const timer = setInterval(onHint, pollMs);
       const stops = clients.map((each) => each.subscribeHeads(onHint));

@@ -269,7 +269,8 @@ export function createIngest(
         chain,
         block: header,
         ruleRevision,
-        confirmations,
+        confirmUpTo: header.number - confirmations,
+        windowBlocks: windowLimit,
         matches,
       });
       // The rules moved while the block was read: a stream that came meanwhile must see it too.

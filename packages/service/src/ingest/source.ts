@@ -1,5 +1,5 @@
 /** Where one chain's blocks come from. */
-import type { BlockHeader } from '../store/store.ts';
+import type { BlockHeader, BlockRef } from '../store/store.ts';
 import type { BlockNeeds, EvmBlock } from '../match/block.ts';
 
 export interface Source {
@@ -16,6 +16,13 @@ export interface Source {
    * Throws a {@link SourceError} when the node lacks a part or its parts disagree.
    */
   readBlock(header: BlockHeader, needs: BlockNeeds): Promise<EvmBlock>;
+  /** The newest block that can no longer be undone; undefined where no provider knows the tag. */
+  readFinalized(): Promise<number | undefined>;
+  /**
+   * The result of one request, from a provider that knows this block. Throws a {@link SourceError}
+   * when none does, or when the request fails: `refused` when the node answered with an error.
+   */
+  requestAt(block: BlockRef, method: string, params: readonly unknown[]): Promise<unknown>;
   /** Calls back when there may be a new head: pushed where the node can, and at every poll. */
   watchHeads(onHint: () => void): () => void;
   /** Turns to the next provider of this chain, if there is one. */

@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { verifySignature } from '@sluice/kit';
 import { type AbiItem, keccak256, signWebhook } from '@sluice/kit/contract';
 import { joinBody, splitBody } from '../store/body.ts';
-import { DEFAULT_OPTIONS, type StreamOptions, type StreamRecord } from '../store/store.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type StreamOptions,
+  type StreamRecord,
+} from '../store/store.ts';
 import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import { matchBlock } from './match.ts';
 import { createStreamIndex } from './streamIndex.ts';
@@ -25,10 +30,12 @@ const stream = (id: string, options: Partial<StreamOptions>, chainIds = [CHAIN])
   chainIds,
   status: 'active',
   statusMessage: '',
+  errorSince: null,
   addressCount: 0,
   createdAt: 0,
   updatedAt: 0,
   options: { ...DEFAULT_OPTIONS, ...options },
+  ...DEFAULT_DELIVERY,
 });
 
 const log = (logIndex: number, transactionIndex: number, from: Partial<EvmLog>): EvmLog => ({

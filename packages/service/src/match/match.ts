@@ -107,6 +107,14 @@ export function matchBlock(
   return spam.size === 0 ? matches : matches.flatMap((match) => withoutSpam(match, spam));
 }
 
+/** The transactions that any record of the match is of, each once. */
+export function transactionHashesOf(match: Match): string[] {
+  const hashes = new Set(match.transactions.map((transaction) => transaction.hash));
+  for (const log of match.logs) hashes.add(log.transactionHash);
+  for (const call of match.internalTransactions) hashes.add(call.transactionHash);
+  return [...hashes];
+}
+
 const NO_SPAM: ReadonlySet<string> = new Set();
 
 /** The match less its spam, or nothing where nothing is left. */

@@ -25,5 +25,9 @@ export function joinBody({
   phase,
   retries,
 }: StoredBody & { phase: DeliveryPhase; retries: number }): string {
-  return `{"confirmed":${phase === 'confirmed'}${bodyHead}${retries}${bodyTail}`;
+  const beginning =
+    phase === 'removed'
+      ? '{"confirmed":false,"removed":true'
+      : `{"confirmed":${phase === 'confirmed'}`;
+  return `${beginning}${bodyHead}${retries}${bodyTail}`;
 }

@@ -20,13 +20,18 @@ const ledger: Migration = {
     await db.schema
       .createTable('stream')
       .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('family', 'text', (column) => column.notNull())
       .addColumn('tag', 'text', (column) => column.notNull())
       .addColumn('description', 'text', (column) => column.notNull())
       .addColumn('webhook_url', 'text', (column) => column.notNull())
       .addColumn('chain_ids', 'text', (column) => column.notNull())
       .addColumn('options', 'text', (column) => column.notNull())
+      .addColumn('deliver', 'text', (column) => column.notNull())
+      .addColumn('notify_removed', 'integer', (column) => column.notNull())
+      .addColumn('headers', 'text', (column) => column.notNull())
       .addColumn('status', 'text', (column) => column.notNull())
       .addColumn('status_message', 'text', (column) => column.notNull())
+      .addColumn('error_since', 'bigint')
       .addColumn('address_count', 'bigint', (column) => column.notNull())
       .addColumn('revision', 'bigint', (column) => column.notNull())
       .addColumn('created_at', 'bigint', (column) => column.notNull())
@@ -78,25 +83,59 @@ const ledger: Migration = {
       .addColumn('block_hash', 'text', (column) => column.notNull())
       .addColumn('block_day', 'text', (column) => column.notNull())
       .addColumn('part', 'integer', (column) => column.notNull())
+      .addColumn('origin', 'text', (column) => column.notNull())
       .addColumn('state', 'text', (column) => column.notNull())
       .addColumn('tag', 'text', (column) => column.notNull())
-      .addColumn('records', 'bigint', (column) => column.notNull())
-      .addColumn('confirm_at', 'bigint', (column) => column.notNull())
+      .addColumn('logs', 'bigint', (column) => column.notNull())
+      .addColumn('transactions', 'bigint', (column) => column.notNull())
+      .addColumn('internal_transactions', 'bigint', (column) => column.notNull())
+      .addColumn('enrichment', 'text')
       .addColumn('body_head', 'text', (column) => column.notNull())
       .addColumn('body_tail', 'text', (column) => column.notNull())
       .addColumn('created_at', 'bigint', (column) => column.notNull())
-      .addUniqueConstraint('match_once', ['chain', 'block_hash', 'stream_id', 'part'])
+      .addUniqueConstraint('match_once', ['chain', 'block_hash', 'stream_id', 'part', 'origin'])
       .execute();
     await db.schema
       .createIndex('match_to_confirm')
       .on('match')
-      .columns(['chain', 'confirm_at'])
+      .columns(['chain', 'block_number'])
       .where(sql.ref('state'), '=', sql.lit('frozen'))
+      .execute();
+    await db.schema
+      .createIndex('match_to_enrich')
+      .on('match')
+      .columns(['stream_id', 'id'])
+      .where(sql.ref('enrichment'), 'is not', null)
       .execute();
     await db.schema
       .createIndex('match_by_block')
       .on('match')
       .columns(['chain', 'block_number'])
+      .execute();
+
+    await db.schema
+      .createTable('match_transaction')
+      .addColumn('transaction_hash', 'text', (column) => column.notNull())
+      .addColumn('match_id', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('match_transaction_pk', ['transaction_hash', 'match_id'])
+      .execute();
+    await db.schema
+      .createIndex('match_transaction_match')
+      .on('match_transaction')
+      .column('match_id')
+      .execute();
+
+    await db.schema
+      .createTable('token')
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('address', 'text', (column) => column.notNull())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('symbol', 'text', (column) => column.notNull())
+      .addColumn('decimals', 'integer')
+      .addColumn('standard', 'text', (column) => column.notNull())
+      .addColumn('block_number', 'bigint', (column) => column.notNull())
+      .addColumn('updated_at', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('token_pk', ['chain', 'address'])
       .execute();
 
     await db.schema

@@ -1,7 +1,7 @@
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresStore } from './postgres.ts';
-import { DEFAULT_OPTIONS } from './store.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from './store.ts';
 import { testStore } from './store.suite.ts';
 
 let postgres: Postgres;
@@ -33,6 +33,7 @@ describe('PostgreSQL store', () => {
       webhookUrl: 'http://127.0.0.1:1/',
       chainIds: [chain],
       options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+      ...DEFAULT_DELIVERY,
     });
     const header = (number: number) => ({
       number,
@@ -47,9 +48,21 @@ describe('PostgreSQL store', () => {
         chain,
         block: header(number),
         ruleRevision: revision,
-        confirmations: 1_000_000,
+        confirmUpTo: 0,
+        windowBlocks: 256,
         matches: [
-          { streamId: stream.id, tag: 't', records: 1, bodyHead: ',"retries":', bodyTail: '}' },
+          {
+            streamId: stream.id,
+            tag: 't',
+            deliver: 'both',
+            logs: 1,
+            transactions: 0,
+            internalTransactions: 0,
+            transactionHashes: [],
+            enrichment: null,
+            bodyHead: ',"retries":',
+            bodyTail: '}',
+          },
         ],
       });
     }

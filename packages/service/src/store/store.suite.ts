@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type AttemptOutcome,
   type BlockHeader,
@@ -20,6 +21,7 @@ const draft = (chainIds: string[], changes: Partial<StreamDraft> = {}): StreamDr
   webhookUrl: 'http://127.0.0.1:1/hook',
   chainIds,
   options: { ...DEFAULT_OPTIONS, includeContractLogs: true },
+  ...DEFAULT_DELIVERY,
   ...changes,
 });
 
@@ -57,7 +59,8 @@ export function testStore(open: () => Promise<Store>): void {
           chain,
           block,
           ruleRevision: revision,
-          confirmations,
+          confirmUpTo: block.number - confirmations,
+          windowBlocks: 256,
           matches,
         });
         if (result.outcome === 'committed') tip = block;
@@ -74,9 +77,14 @@ export function testStore(open: () => Promise<Store>): void {
   const matchOf = (streamId: string, tag = 'tag'): NewMatch => ({
     streamId,
     tag,
-    records: 1,
+    deliver: 'both',
+    logs: 1,
+    transactions: 0,
+    internalTransactions: 0,
+    transactionHashes: [hashOf()],
     bodyHead: ',"chainId":"0x1","retries":',
     bodyTail: ',"logs":[]}',
+    enrichment: null,
   });
 
   const deliveriesOf = async (streamId: string) =>
@@ -232,7 +240,8 @@ export function testStore(open: () => Promise<Store>): void {
           chain: chain.chain,
           block,
           ruleRevision: revision,
-          confirmations: 2,
+          confirmUpTo: 99,
+          windowBlocks: 256,
           matches: [],
         }),
       ).toEqual({ outcome: 'stale-rules' });
@@ -368,6 +377,110 @@ export function testStore(open: () => Promise<Store>): void {
         'unconfirmed cancelled',
         'unconfirmed pending',
       ]);
+    });
+  });
+
+  describe('removal notices', () => {
+    /** A sent and an unsent match above an ancestor, of a stream that asks for notices. */
+    const twoMatches = async (changes: Partial<StreamDraft> = {}) => {
+      const chain = await startChain();
+      const stream = await store.createStream(
+        draft([chain.chain], { notifyRemoved: true, ...changes }),
+      );
+      const ancestor = chain.tip();
+      const sent = chain.next();
+      await chain.commit(sent, [matchOf(stream.id)]);
+      for (const claimed of await claimOf(stream.id))
+        await store.completeDeliveries([outcomeOf(claimed)]);
+      const unsent = chain.next();
+      await chain.commit(unsent, [matchOf(stream.id)]);
+      return { chain, id: stream.id, ancestor, sent, unsent };
+    };
+
+    const told = async (id: string): Promise<string[]> =>
+      (await deliveriesOf(id))
+        .map((each) => `${each.blockNumber} ${each.phase} ${each.state}`)
+        .toSorted();
+
+    test('are made for what was sent, and say so in the body', async () => {
+      const { chain, id, ancestor } = await twoMatches();
+      const changed = await chain.rewind(ancestor);
+      expect(changed.map((each) => `${each.blockNumber} ${each.phase} ${each.state}`)).toEqual([
+        '102 unconfirmed cancelled',
+        '101 removed pending',
+      ]);
+      const notice = changed[1]!;
+      const original = (await deliveriesOf(id)).find((each) => each.state === 'succeeded')!;
+      expect(notice.matchId).toBe(original.matchId);
+      expect(notice.id).not.toBe(original.id);
+      expect((await store.readDelivery(notice.id))!.body).toBe(
+        '{"confirmed":false,"removed":true,"chainId":"0x1","retries":0,"logs":[]}',
+      );
+    });
+
+    test('are not made for streams that do not ask, or were deleted', async () => {
+      const silent = await twoMatches({ notifyRemoved: false });
+      expect((await silent.chain.rewind(silent.ancestor)).map((each) => each.phase)).toEqual([
+        'unconfirmed',
+      ]);
+      const deleted = await twoMatches();
+      await store.deleteStream(deleted.id);
+      expect(await deleted.chain.rewind(deleted.ancestor)).toEqual([]);
+    });
+
+    test('are one for a match, though both of its deliveries were sent', async () => {
+      const { chain, id, ancestor } = await twoMatches();
+      await chain.commit(chain.next(), []);
+      for (const claimed of await claimOf(id)) await store.completeDeliveries([outcomeOf(claimed)]);
+      await chain.rewind(ancestor);
+      expect(await told(id)).toEqual([
+        '101 confirmed succeeded',
+        '101 removed pending',
+        '101 unconfirmed succeeded',
+        '102 removed pending',
+        '102 unconfirmed succeeded',
+      ]);
+    });
+
+    test('are followed, when the block comes back, by a new announcement with ids of its own', async () => {
+      const { chain, id, ancestor, sent, unsent } = await twoMatches();
+      await chain.rewind(ancestor);
+      await chain.commit(sent, [matchOf(id)]);
+      await chain.commit(unsent, [matchOf(id)]);
+      expect(await told(id)).toEqual([
+        '101 removed pending',
+        '101 unconfirmed pending',
+        '101 unconfirmed succeeded',
+        '102 unconfirmed pending',
+      ]);
+      // And once more round: the newest announcement is the one that is taken back and made anew.
+      for (const claimed of await claimOf(id)) await store.completeDeliveries([outcomeOf(claimed)]);
+      await chain.rewind(ancestor);
+      await chain.commit(sent, [matchOf(id)]);
+      const all = await deliveriesOf(id);
+      expect(all.filter((each) => each.blockNumber === 101).map((each) => each.phase)).toEqual([
+        'unconfirmed',
+        'removed',
+        'unconfirmed',
+        'removed',
+        'unconfirmed',
+      ]);
+      expect(
+        new Set(all.filter((each) => each.blockNumber === 101).map((each) => each.matchId)).size,
+      ).toBe(3);
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
+      expect((await told(id)).filter((each) => each === '101 confirmed pending')).toHaveLength(1);
+    });
+  });
+
+  describe('streams that want confirmed deliveries alone', () => {
+    test('get no unconfirmed one', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain], { deliver: 'confirmed' }));
+      const match = { ...matchOf(id), deliver: 'confirmed' as const };
+      expect(await chain.commit(chain.next(), [match])).toMatchObject({ deliveries: [] });
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
+      expect((await deliveriesOf(id)).map((each) => each.phase)).toEqual(['confirmed']);
     });
   });
 

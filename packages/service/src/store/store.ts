@@ -5,13 +5,15 @@
  *
  * A delivery moves so, and in no other way:
  *
+ *     enriching ──its body is whole──▶ pending
  *     pending ──claim──▶ leased ──complete──▶ succeeded | failed
  *        ▲                 │ retry, or the lease ran out
  *        └─────────────────┘
- *     pending ──its block left the chain, or its stream was deleted──▶ cancelled
- *     cancelled ──its block came back──▶ pending
+ *     enriching | pending ──its block left the chain, or its stream was deleted──▶ cancelled
+ *     cancelled ──its block came back──▶ enriching | pending
  */
 import type {
+  DeliverMode,
   DeliveryDetail,
   DeliverySummary,
   DeliveryState,
@@ -52,18 +54,31 @@ export const DEFAULT_OPTIONS: StreamOptions = {
   filterPossibleSpamAddresses: false,
 };
 
+/** How a stream delivers where nobody says otherwise. */
+export const DEFAULT_DELIVERY: Pick<StreamDraft, 'deliver' | 'notifyRemoved' | 'headers'> = {
+  deliver: 'both',
+  notifyRemoved: false,
+  headers: {},
+};
+
 export interface StreamDraft {
   tag: string;
   description: string;
   webhookUrl: string;
   chainIds: string[];
   options: StreamOptions;
+  deliver: DeliverMode;
+  /** Whether what was sent is taken back when its block leaves the chain. */
+  notifyRemoved: boolean;
+  headers: Record<string, string>;
 }
 
 export interface StreamRecord extends StreamDraft {
   id: string;
   status: StreamStatus;
   statusMessage: string;
+  /** Since when the status is `error`, in Unix milliseconds; null while it is not. */
+  errorSince: number | null;
   addressCount: number;
   createdAt: number;
   updatedAt: number;
@@ -100,10 +115,16 @@ export interface BlockHeader extends BlockRef {
 export interface NewMatch {
   streamId: string;
   tag: string;
-  /** Logs, transactions and internal transactions. */
-  records: number;
+  deliver: DeliverMode;
+  logs: number;
+  transactions: number;
+  internalTransactions: number;
+  /** Of every record, each once. */
+  transactionHashes: string[];
   bodyHead: string;
   bodyTail: string;
+  /** JSON of what the body still lacks, or null: its deliveries wait until it is there. */
+  enrichment: string | null;
 }
 
 export interface BlockCommit {
@@ -111,8 +132,10 @@ export interface BlockCommit {
   block: BlockHeader;
   /** Rules the matches were made with. */
   ruleRevision: number;
-  /** Blocks that must follow before a match is confirmed. */
-  confirmations: number;
+  /** Matches of blocks up to this height are confirmed with this block. */
+  confirmUpTo: number;
+  /** Blocks of the window to keep. */
+  windowBlocks: number;
   matches: NewMatch[];
 }
 
@@ -249,8 +272,9 @@ export interface BlockWrites {
   /** Checkpoint, matches and deliveries of one block, or none of them. */
   commitBlock(commit: BlockCommit): Promise<CommitOutcome>;
   /**
-   * Takes the chain back to a common ancestor: matches above it are orphaned, and deliveries of
-   * theirs that were never sent are cancelled. Answers with the cancelled ones.
+   * Takes the chain back to a common ancestor: matches above it are orphaned, deliveries of theirs
+   * that were never sent are cancelled, and streams that ask for it get a notice of removal for what
+   * was sent. Answers with the cancelled deliveries and the notices.
    */
   rewindChain(chain: string, ancestor: BlockRef): Promise<DeliverySummary[]>;
 }

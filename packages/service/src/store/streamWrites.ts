@@ -90,8 +90,10 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
           .values({
             ...toStreamValues(draft),
             id: randomUUID(),
+            family: 'evm',
             status: 'active',
             status_message: 'Stream is active',
+            error_since: null,
             address_count: 0,
             revision,
             created_at: now,
@@ -173,10 +175,20 @@ function toStreamValues<T extends Partial<StreamDraft>>(draft: T) {
     ...(draft.webhookUrl !== undefined && { webhook_url: draft.webhookUrl }),
     ...(draft.chainIds !== undefined && { chain_ids: JSON.stringify(draft.chainIds) }),
     ...(draft.options !== undefined && { options: JSON.stringify(draft.options) }),
+    ...(draft.deliver !== undefined && { deliver: draft.deliver }),
+    ...(draft.notifyRemoved !== undefined && { notify_removed: Number(draft.notifyRemoved) }),
+    ...(draft.headers !== undefined && { headers: JSON.stringify(draft.headers) }),
   } as T extends StreamDraft
     ? Pick<
         Selectable<Tables['stream']>,
-        'tag' | 'description' | 'webhook_url' | 'chain_ids' | 'options'
+        | 'tag'
+        | 'description'
+        | 'webhook_url'
+        | 'chain_ids'
+        | 'options'
+        | 'deliver'
+        | 'notify_removed'
+        | 'headers'
       >
     : Partial<Selectable<Tables['stream']>>;
 }

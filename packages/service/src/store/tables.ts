@@ -1,5 +1,11 @@
 /** The rows of the ledger. Times are Unix milliseconds unless a name says otherwise. */
-import type { DeliveryPhase, DeliveryState, StreamStatus } from '@sluice/kit/contract';
+import type {
+  ChainFamily,
+  DeliverMode,
+  DeliveryPhase,
+  DeliveryState,
+  StreamStatus,
+} from '@sluice/kit/contract';
 
 export interface Tables {
   setting: { key: string; value: string };
@@ -10,6 +16,9 @@ export interface Tables {
   checkpoint: CheckpointTable;
   block: BlockTable;
   match: MatchTable;
+  /** Transactions a match has records of, so that a delivery is found by their hash. */
+  match_transaction: { transaction_hash: string; match_id: string };
+  token: TokenTable;
   delivery: DeliveryTable;
   attempt: AttemptTable;
   /** Append-only, rolled up into `stat`: counters updated in place deadlock under load. */
@@ -19,15 +28,23 @@ export interface Tables {
 
 interface StreamTable {
   id: string;
+  family: ChainFamily;
   tag: string;
   description: string;
   webhook_url: string;
   /** JSON array of chain ids. */
   chain_ids: string;
-  /** JSON of the remaining options, as `StreamOptions`. */
+  /** JSON of what to match and send along, as the options of its family. */
   options: string;
+  deliver: DeliverMode;
+  /** 1 where deliveries of blocks that left the chain are taken back. */
+  notify_removed: number;
+  /** JSON object: headers of the user's own, sent with each webhook. */
+  headers: string;
   status: StreamStatus;
   status_message: string;
+  /** Since when the status is `error`; null while it is not. */
+  error_since: number | null;
   address_count: number;
   /** Value of `rule_revision` at the last change of what the stream matches. */
   revision: number;
@@ -68,15 +85,34 @@ interface MatchTable {
   /** UTC day of the block's timestamp, `YYYY-MM-DD`: what retention goes by. */
   block_day: string;
   part: number;
+  /** `live:<incarnation>`, `job:<jobId>` or `manual:<requestId>`: why the block was matched. */
+  origin: string;
   state: MatchState;
   tag: string;
-  records: number;
-  /** Height at which the confirmed delivery is due. */
-  confirm_at: number;
+  logs: number;
+  transactions: number;
+  internal_transactions: number;
+  /** JSON of what is still to be read from the chain; null once the body is whole. */
+  enrichment: string | null;
   /** The body is stored once, split at `confirmed` and `retries`. */
   body_head: string;
   body_tail: string;
   created_at: number;
+}
+
+/** What a token contract says of itself, so that it is asked once. */
+interface TokenTable {
+  chain: string;
+  address: string;
+  /** Empty where the contract does not say. */
+  name: string;
+  symbol: string;
+  decimals: number | null;
+  /** `ERC20`, `ERC721`, `ERC1155` or empty. */
+  standard: string;
+  /** Block it was read at. */
+  block_number: number;
+  updated_at: number;
 }
 
 interface DeliveryTable {
@@ -91,6 +127,7 @@ interface DeliveryTable {
   block_number: number;
   block_day: string;
   tag: string;
+  /** Logs, transactions and internal transactions. */
   records: number;
   state: DeliveryState;
   attempts: number;

@@ -16,6 +16,7 @@ import {
   updateEvmStreamSchema,
 } from '@sluice/kit/contract';
 import {
+  DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type Store,
   type StreamDraft,
@@ -83,8 +84,12 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
       tag: record.tag,
       chainIds: record.chainIds,
       ...options,
+      deliver: record.deliver,
+      notifyRemoved: record.notifyRemoved,
+      headers: record.headers,
       status: record.status,
       statusMessage: (record.status === 'active' && problemOf(record)) || record.statusMessage,
+      isErrorSince: record.errorSince === null ? null : new Date(record.errorSince).toISOString(),
       createdAt: new Date(record.createdAt).toISOString(),
       updatedAt: new Date(record.updatedAt).toISOString(),
       amountOfAddresses: record.addressCount,
@@ -155,6 +160,9 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
         webhookUrl: wanted.webhookUrl,
         chainIds: wanted.chainIds,
         options,
+        deliver: wanted.deliver ?? DEFAULT_DELIVERY.deliver,
+        notifyRemoved: wanted.notifyRemoved ?? DEFAULT_DELIVERY.notifyRemoved,
+        headers: wanted.headers ?? DEFAULT_DELIVERY.headers,
       });
       needs.onChange(record.id);
       return context.json(answer(record));
@@ -177,6 +185,9 @@ export function createStreamHandlers(needs: StreamHandlerNeeds): StreamHandlers 
         ...(wanted.description !== undefined && { description: wanted.description }),
         ...(wanted.webhookUrl !== undefined && { webhookUrl: wanted.webhookUrl }),
         ...(wanted.chainIds !== undefined && { chainIds: wanted.chainIds }),
+        ...(wanted.deliver !== undefined && { deliver: wanted.deliver }),
+        ...(wanted.notifyRemoved !== undefined && { notifyRemoved: wanted.notifyRemoved }),
+        ...(wanted.headers !== undefined && { headers: wanted.headers }),
       };
       const record = await store.updateStream(before.id, patch);
       if (record === undefined) throw notFound('Stream');

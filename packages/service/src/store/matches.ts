@@ -1,0 +1,388 @@
+/** The life of a match and of the deliveries that come of it; each function is part of a transaction. */
+import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
+import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
+import type { Db, Engine } from './engine.ts';
+import { newId } from './ids.ts';
+import { deliveryColumns, toDeliverySummary } from './rows.ts';
+import type { BlockHeader, NewMatch } from './store.ts';
+import type { MatchState, Tables } from './tables.ts';
+
+/** Rows per insert statement: SQLite takes 32,766 parameters, and a delivery has 21 columns. */
+const INSERT_CHUNK = 500;
+
+/** What a delivery takes over from its match; the body stays where it is. */
+const deliveredColumns = [
+  'id',
+  'stream_id',
+  'chain',
+  'block_number',
+  'block_hash',
+  'block_day',
+  'part',
+  'origin',
+  'tag',
+  'logs',
+  'transactions',
+  'internal_transactions',
+] as const;
+
+type DeliveredMatch = Pick<Selectable<Tables['match']>, (typeof deliveredColumns)[number]> & {
+  /** Whether the body is still being completed. */
+  enriching: boolean;
+};
+
+/** The origin of what a chain's own progress matched; it rises when an announced block comes back. */
+export const liveOrigin = (incarnation: number): string => `live:${incarnation}`;
+
+const incarnationOf = (origin: string): number => Number(origin.slice('live:'.length));
+
+/** One delivery of each match in this phase; those that are there already stay as they are. */
+export async function insertDeliveries(
+  trx: Db,
+  matches: readonly DeliveredMatch[],
+  phase: DeliveryPhase,
+  now: number,
+): Promise<DeliverySummary[]> {
+  const created: DeliverySummary[] = [];
+  for (let start = 0; start < matches.length; start += INSERT_CHUNK) {
+    const rows = await trx
+      .insertInto('delivery')
+      .values(
+        matches.slice(start, start + INSERT_CHUNK).map((match) => ({
+          id: newId(),
+          match_id: match.id,
+          stream_id: match.stream_id,
+          event_key: `${match.chain}:${match.block_hash}:${phase}:${match.part}:${match.origin}`,
+          phase,
+          chain: match.chain,
+          block_number: match.block_number,
+          block_day: match.block_day,
+          tag: match.tag,
+          records: match.logs + match.transactions + match.internal_transactions,
+          state: match.enriching ? ('enriching' as const) : ('pending' as const),
+          attempts: 0,
+          claims: 0,
+          run_at: now,
+          lease_token: null,
+          lease_until: null,
+          last_status: null,
+          last_error: null,
+          last_duration_ms: null,
+          created_at: now,
+          updated_at: now,
+        })),
+      )
+      .onConflict((conflict) => conflict.columns(['event_key', 'stream_id']).doNothing())
+      .returning(deliveryColumns)
+      .execute();
+    created.push(...rows.map(toDeliverySummary));
+  }
+  return created;
+}
+
+/**
+ * What streams matched in a block, with the deliveries that are due at once: of a `frozen` match
+ * the unconfirmed one, unless its stream wants confirmed ones alone; of a `confirmed` match the
+ * confirmed one. A match that is there already stays as it is.
+ */
+export async function insertMatches(
+  trx: Db,
+  engine: Engine,
+  {
+    chain,
+    block,
+    origin,
+    state,
+    matches,
+    now,
+  }: {
+    chain: string;
+    block: BlockHeader;
+    origin: string;
+    state: 'frozen' | 'confirmed';
+    matches: readonly NewMatch[];
+    now: number;
+  },
+): Promise<DeliverySummary[]> {
+  const blockDay = new Date(block.timestamp * 1000).toISOString().slice(0, 10);
+  const phase = state === 'frozen' ? 'unconfirmed' : 'confirmed';
+  const created: DeliverySummary[] = [];
+  for (let start = 0; start < matches.length; start += INSERT_CHUNK) {
+    const given = new Map(
+      matches.slice(start, start + INSERT_CHUNK).map((match) => [newId(), match]),
+    );
+    const inserted = await trx
+      .insertInto('match')
+      .values(
+        [...given].map(([id, match]) => ({
+          id,
+          stream_id: match.streamId,
+          chain,
+          block_number: block.number,
+          block_hash: block.hash,
+          block_day: blockDay,
+          part: 0,
+          origin,
+          state,
+          tag: match.tag,
+          logs: match.logs,
+          transactions: match.transactions,
+          internal_transactions: match.internalTransactions,
+          enrichment: match.enrichment,
+          body_head: match.bodyHead,
+          body_tail: match.bodyTail,
+          created_at: now,
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['chain', 'block_hash', 'stream_id', 'part', 'origin']).doNothing(),
+      )
+      .returning(deliveredColumns)
+      .execute();
+    const found = inserted.map((row) => ({ row, match: given.get(row.id)! }));
+    await insertTransactions(
+      trx,
+      engine,
+      found.flatMap(({ row, match }) =>
+        match.transactionHashes.map((hash) => ({ hash, match_id: row.id })),
+      ),
+    );
+    created.push(
+      ...(await insertDeliveries(
+        trx,
+        found
+          .filter(({ match }) => phase === 'confirmed' || match.deliver === 'both')
+          .map(({ row, match }) => ({ ...row, enriching: match.enrichment !== null })),
+        phase,
+        now,
+      )),
+    );
+  }
+  return created;
+}
+
+async function insertTransactions(
+  trx: Db,
+  engine: Engine,
+  pairs: readonly { hash: string; match_id: string }[],
+): Promise<void> {
+  if (pairs.length === 0) return;
+  const rows = engine.rows(pairs, { hash: 'text', match_id: 'text' });
+  await sql`
+    insert into match_transaction (transaction_hash, match_id)
+    select hash, match_id from ${rows} as found`.execute(trx);
+}
+
+/** Confirms the frozen matches of blocks up to this height. */
+export async function confirmMatches(
+  trx: Db,
+  chain: string,
+  height: number,
+  now: number,
+): Promise<DeliverySummary[]> {
+  const ripe = await trx
+    .updateTable('match')
+    .set({ state: 'confirmed' satisfies MatchState })
+    .where('chain', '=', chain)
+    .where('state', '=', 'frozen')
+    .where('block_number', '<=', height)
+    .returning([...deliveredColumns, 'enrichment'])
+    .execute();
+  if (ripe.length === 0) return [];
+  const streams = await readStreamsOf(trx, ripe);
+  return insertDeliveries(
+    trx,
+    ripe
+      .filter((match) => streams.has(match.stream_id))
+      .map((match) => ({ ...match, enriching: match.enrichment !== null })),
+    'confirmed',
+    now,
+  );
+}
+
+/** Streams of these matches that are not deleted, by id. */
+async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[]) {
+  const rows = await trx
+    .selectFrom('stream')
+    .select(['id', 'deliver', 'notify_removed'])
+    .where('id', 'in', [...new Set(matches.map((match) => match.stream_id))])
+    .where('deleted_at', 'is', null)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/**
+ * The blocks of these matches are no longer ours: nothing of them is confirmed, or sent for the
+ * first time. Answers with the deliveries that were cancelled.
+ */
+export async function orphanMatches(
+  trx: Db,
+  which: Expression<SqlBool>,
+  now: number,
+): Promise<{ orphaned: DeliveredMatch[]; cancelled: DeliverySummary[] }> {
+  const orphaned = await trx
+    .updateTable('match')
+    .set({ state: 'orphaned' satisfies MatchState })
+    .where(which)
+    .where('state', '<>', 'orphaned')
+    .returning(deliveredColumns)
+    .execute();
+  const cancelled: DeliverySummary[] = [];
+  for (let start = 0; start < orphaned.length; start += INSERT_CHUNK) {
+    const rows = await trx
+      .updateTable('delivery')
+      .set({ state: 'cancelled', updated_at: now })
+      .where(
+        'match_id',
+        'in',
+        orphaned.slice(start, start + INSERT_CHUNK).map((match) => match.id),
+      )
+      .where('state', 'in', ['enriching', 'pending'])
+      // A claim may have ended in a request whose answer was lost.
+      .where('claims', '=', 0)
+      .returning(deliveryColumns)
+      .execute();
+    cancelled.push(...rows.map(toDeliverySummary));
+  }
+  return { orphaned: orphaned.map((match) => ({ ...match, enriching: false })), cancelled };
+}
+
+/**
+ * Notices for streams that ask for them: one for each of these matches of which anything was sent,
+ * or may have been.
+ */
+export async function noticeRemovals(
+  trx: Db,
+  orphaned: readonly DeliveredMatch[],
+  now: number,
+): Promise<DeliverySummary[]> {
+  if (orphaned.length === 0) return [];
+  const streams = await readStreamsOf(trx, orphaned);
+  const asked = orphaned.filter((match) => streams.get(match.stream_id)?.notify_removed === 1);
+  const notices: DeliverySummary[] = [];
+  for (let start = 0; start < asked.length; start += INSERT_CHUNK) {
+    const chunk = asked.slice(start, start + INSERT_CHUNK);
+    const sent = await trx
+      .selectFrom('delivery')
+      .select('match_id')
+      .distinct()
+      .where(
+        'match_id',
+        'in',
+        chunk.map((match) => match.id),
+      )
+      .where('state', '<>', 'cancelled')
+      .execute();
+    const isSent = new Set(sent.map((row) => row.match_id));
+    notices.push(
+      ...(await insertDeliveries(
+        trx,
+        chunk.filter((match) => isSent.has(match.id)),
+        'removed',
+        now,
+      )),
+    );
+  }
+  return notices;
+}
+
+/**
+ * A block that left the chain came back. What was cancelled unsent is due again; a match whose
+ * removal was queued or sent is announced anew, as the next incarnation of itself.
+ */
+export async function returnMatches(
+  trx: Db,
+  chain: string,
+  blockHash: string,
+  now: number,
+): Promise<DeliverySummary[]> {
+  const orphaned = await trx
+    .selectFrom('match')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .exists(
+          eb
+            .selectFrom('delivery')
+            .select('delivery.id')
+            .whereRef('delivery.match_id', '=', 'match.id')
+            .where('delivery.phase', '=', 'removed'),
+        )
+        .as('taken_back'),
+    )
+    .where('chain', '=', chain)
+    .where('block_hash', '=', blockHash)
+    .where('state', '=', 'orphaned')
+    .where('origin', 'like', 'live:%')
+    .execute();
+  if (orphaned.length === 0) return [];
+  const streams = await readStreamsOf(trx, orphaned);
+  const newest = new Map<string, (typeof orphaned)[number]>();
+  for (const match of orphaned) {
+    if (!streams.has(match.stream_id)) continue;
+    const key = `${match.stream_id} ${match.part}`;
+    const known = newest.get(key);
+    if (known === undefined || incarnationOf(known.origin) < incarnationOf(match.origin))
+      newest.set(key, match);
+  }
+  const returned: DeliverySummary[] = [];
+  for (const { taken_back: takenBack, ...match } of newest.values()) {
+    returned.push(
+      ...(takenBack
+        ? await announceAgain(trx, match, streams.get(match.stream_id)?.deliver === 'both', now)
+        : await revive(trx, match, now)),
+    );
+  }
+  return returned;
+}
+
+async function revive(
+  trx: Db,
+  match: Selectable<Tables['match']>,
+  now: number,
+): Promise<DeliverySummary[]> {
+  await trx
+    .updateTable('match')
+    .set({ state: 'frozen' satisfies MatchState })
+    .where('id', '=', match.id)
+    .execute();
+  const rows = await trx
+    .updateTable('delivery')
+    .set({
+      state: match.enrichment === null ? 'pending' : 'enriching',
+      run_at: now,
+      updated_at: now,
+    })
+    .where('match_id', '=', match.id)
+    .where('state', '=', 'cancelled')
+    .returning(deliveryColumns)
+    .execute();
+  return rows.map(toDeliverySummary);
+}
+
+async function announceAgain(
+  trx: Db,
+  match: Selectable<Tables['match']>,
+  unconfirmedToo: boolean,
+  now: number,
+): Promise<DeliverySummary[]> {
+  const again = {
+    ...match,
+    id: newId(),
+    origin: liveOrigin(incarnationOf(match.origin) + 1),
+    state: 'frozen' as const,
+    created_at: now,
+  };
+  await trx.insertInto('match').values(again).execute();
+  await sql`
+    insert into match_transaction (transaction_hash, match_id)
+    select transaction_hash, ${again.id} from match_transaction
+    where match_id = ${match.id}`.execute(trx);
+  if (!unconfirmedToo) return [];
+  return insertDeliveries(
+    trx,
+    [{ ...again, enriching: match.enrichment !== null }],
+    'unconfirmed',
+    now,
+  );
+}
