@@ -1,9 +1,25 @@
+import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
+import { CHROMIUM_OPTIONS } from './test/browser/chromium.ts';
 
 const source = {
   resolve: { conditions: ['@sluice/source'] },
   ssr: { resolve: { conditions: ['@sluice/source'] } },
 };
+
+/** The suites of the kit that run in Node alone; all others run in Chromium as well. */
+const KIT_IN_NODE_ALONE = [
+  // What a socket does to a call: servers of `node:http` that fall silent or break off.
+  'packages/kit/src/requestOverSockets.test.ts',
+  'packages/kit/src/sluice.test.ts',
+  'packages/kit/src/webhooks/testingOverSockets.test.ts',
+  // Express, Fastify, `node:http`: Node itself is what is adapted.
+  'packages/kit/src/webhooks/adapters.test.ts',
+  // Holds the hashes of `node:crypto` against those in JavaScript.
+  'packages/kit/src/contract/hash.test.ts',
+  // Reads the kit's sources to see what they import.
+  'packages/kit/src/index.test.ts',
+];
 
 // `unit` runs beside the code; the others drive the whole program against real chains, databases,
 // browsers and the official client, so they get time to start them.
@@ -17,6 +33,22 @@ export default defineConfig({
           include: ['packages/*/src/**/*.test.ts'],
           testTimeout: 20_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'chromium',
+          include: ['packages/kit/src/**/*.test.ts'],
+          exclude: KIT_IN_NODE_ALONE,
+          testTimeout: 20_000,
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({ launchOptions: CHROMIUM_OPTIONS }),
+            instances: [{ browser: 'chromium' }],
+          },
         },
       },
       {

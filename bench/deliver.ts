@@ -122,15 +122,16 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
         webhookUrl,
         chainIds: [chain],
         options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+        family: 'evm',
         ...DEFAULT_DELIVERY,
       }),
     ),
   );
-  await store.startChain(
+  await store.startChain({
     chain,
-    { number: 0, hash: hash(0), parentHash: hash(0), timestamp: 0 },
-    hash(0),
-  );
+    block: { number: 0, hash: hash(0), parentHash: hash(0), timestamp: 0 },
+    genesisHash: hash(0),
+  });
   const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
   const started = performance.now();
   for (let number = 1; number <= count / STREAMS; number++) {
@@ -177,13 +178,14 @@ async function drain(
     sender: createSender({
       guard: createAddressGuard({ allowPrivate: true }),
       secret: () => 'bench-secret',
-      region: 'us-east-1',
+      region: () => 'us-east-1',
     }),
     log: createLog((line) => process.stderr.write(line)),
     onChange(deliveries) {
       succeeded += deliveries.filter((each) => each.state === 'succeeded').length;
       if (succeeded >= count) done.resolve();
     },
+    onStreamChange: () => {},
   });
   loop.enable();
   const started = performance.now();

@@ -65,6 +65,7 @@ export default async function kit(): Promise<Figures> {
       batch: (webhook) => BatchProcessor.create().process(webhook).logs(),
       ours: (webhook) => decodeLogs(webhook),
       constant: (webhook) => decodeLogs(webhook, ABI),
+      checksummed: (webhook) => decodeLogs(webhook, ABI, { addresses: 'checksummed' }),
       viem: decodeWithViem,
       records: (webhook) => toRecords(webhook, { ids: 'compatible' }),
     });
@@ -81,6 +82,10 @@ export default async function kit(): Promise<Figures> {
     figures[`decode_${size}_ours_constant`] = us(
       decode.constant / logs,
       'a log; an ABI of our own',
+    );
+    figures[`decode_${size}_ours_checksummed`] = us(
+      decode.checksummed / logs,
+      'the same, addresses with their checksums',
     );
     figures[`records_${size}_ours`] = us(
       decode.records / logs,

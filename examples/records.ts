@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { isSluiceError, verifySignature } from '@sluice/kit';
-import { type RecordSource, toRecords } from '@sluice/kit/records';
+import { type RecordSource, toRecords, toRemovedIds } from '@sluice/kit/records';
 
 const everyRow = {
   id: 'text PRIMARY KEY',
@@ -41,12 +41,17 @@ export const createTables: readonly string[] = kinds.map((table) => {
   return `CREATE TABLE IF NOT EXISTS "${table}" (${columns.join(', ')})`;
 });
 
+/** What a webhook does to the tables. */
+export const statementsOf = (webhook: RecordSource): Statement[] =>
+  webhook.removed ? deletions(webhook) : upserts(webhook);
+
 /**
  * An upsert for each row. Deliveries come twice, again, and in any order: the id makes them one row,
- * and the condition keeps a late unconfirmed one from undoing what is confirmed. A row that stays
- * unconfirmed when its block's number is long confirmed was in a block that the chain gave up.
+ * and the condition keeps a late unconfirmed one from undoing what is confirmed. Without removal
+ * notices, a row that stays unconfirmed when its block's number is long confirmed was in a block that
+ * the chain gave up.
  */
-export function upserts(webhook: RecordSource): Statement[] {
+function upserts(webhook: RecordSource): Statement[] {
   const records = toRecords(webhook);
   return kinds.flatMap((table) => {
     const columns = Object.keys(tables[table]);
@@ -61,14 +66,23 @@ export function upserts(webhook: RecordSource): Statement[] {
   });
 }
 
+/** Of a block that is gone; what the block in its place brought already has another hash. */
+function deletions(webhook: RecordSource): Statement[] {
+  const { blockHash, ...ids } = toRemovedIds(webhook);
+  return kinds.flatMap((table) => {
+    const sql = `DELETE FROM "${table}" WHERE "id" = $1 AND "blockHash" = $2`;
+    return ids[table].map((id) => ({ sql, values: [id, blockHash] }));
+  });
+}
+
 const toSql = (value: unknown): string | number | null =>
   typeof value === 'boolean' ? Number(value) : ((value ?? null) as string | number | null);
 
-/** Writes all rows of a webhook or none. */
+/** Does all that a webhook asks for or nothing. */
 export function writeToSqlite(database: DatabaseSync, webhook: RecordSource): void {
   database.exec('BEGIN IMMEDIATE');
   try {
-    for (const { sql, values } of upserts(webhook)) {
+    for (const { sql, values } of statementsOf(webhook)) {
       const named = Object.fromEntries(values.map((value, at) => [`$${at + 1}`, value]));
       database.prepare(sql).run(named);
     }

@@ -1,6 +1,7 @@
 /** `sluice serve` as a process of its own, for tests that end it as an operator or a crash would. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
 export interface Served {
@@ -70,6 +71,16 @@ function listening(child: ChildProcess, output: () => string): Promise<string> {
       resolve(url);
     });
   });
+}
+
+/** A port that nobody listens on, for a program that wants to be told one. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 /** Polls until `read` answers something, for as long as `timeoutMs`. */

@@ -1,31 +1,110 @@
-/** The kit does in Chromium what it does in Node, from the same source. */
-import { createServer } from 'node:http';
+/**
+ * What the suites that run in Chromium (project `chromium`) cannot show: that the kit tells there
+ * exactly what it tells in Node, and that its calls get through the browser's own network.
+ */
+import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { chromium } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { type Browser, type Page, chromium } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CHROMIUM_OPTIONS } from './chromium.ts';
 import { bundle } from '../runtimes/bundle.ts';
 import { runChecks } from '../runtimes/checks.ts';
 
-test('the kit tells the same in Chromium as in Node', async () => {
-  const script = await bundle("export * from './checks.ts'");
-  const server = createServer((request, response) => {
-    const isScript = request.url === '/checks.js';
-    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
-    response.end(isScript ? script : '<!doctype html><title>kit</title>');
+interface Recorded {
+  readonly call: string;
+  readonly key: string | undefined;
+  readonly type: string | undefined;
+  readonly body: string;
+}
+
+let origin: string;
+let server: Server;
+let browser: Browser;
+let page: Page;
+const calls: Recorded[] = [];
+const eventsClosed = Promise.withResolvers<void>();
+
+beforeAll(async () => {
+  const script = await bundle(
+    "export * from './checks.ts'; export { createClient } from '@sluice/kit'; export { createSluiceClient } from '@sluice/kit/sluice';",
+  );
+  server = createServer((request, response) => {
+    const { method, url = '', headers } = request;
+    if (url === '/' || url === '/kit.js') {
+      const isScript = url !== '/';
+      response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
+      response.end(
+        isScript ? script : '<!doctype html><title>kit</title><link rel="icon" href="data:,">',
+      );
+      return;
+    }
+    void request.toArray().then((chunks) => {
+      const body = Buffer.concat(chunks).toString();
+      const { 'x-api-key': key, 'content-type': type } = headers;
+      calls.push({ call: `${method} ${url}`, key: key?.toString(), type, body });
+      response.setHeader('x-request-id', `req-${calls.length}`);
+      if (url === '/sluice/events') {
+        response.on('close', () => eventsClosed.resolve());
+        response.setHeader('content-type', 'text/event-stream');
+        response.write('id: 1\ndata: {"type":"stream","streamId":"a"}\n\n');
+        return;
+      }
+      response.setHeader('content-type', 'application/json');
+      response.end('{"id":"a","result":[],"total":0}');
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const browser = await chromium.launch(CHROMIUM_OPTIONS);
-  try {
-    const page = await browser.newPage();
-    await page.goto(url);
-    const told = await page.evaluate("import('/checks.js').then(({ runChecks }) => runChecks())");
-    const expected = await runChecks();
-    expect(Object.keys(expected).length).toBeGreaterThan(30);
-    expect(told).toEqual(expected);
-  } finally {
-    await browser.close();
-    server.close();
-  }
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  browser = await chromium.launch(CHROMIUM_OPTIONS);
+  page = await browser.newPage();
+  await page.goto(origin);
+});
+afterAll(async () => {
+  await browser?.close();
+  server?.closeAllConnections();
+  server?.close();
+});
+
+test('the kit tells the same in Chromium as in Node', async () => {
+  const told = await page.evaluate("import('/kit.js').then(({ runChecks }) => runChecks())");
+  const expected = await runChecks();
+  expect(Object.keys(expected).length).toBeGreaterThan(30);
+  expect(told).toEqual(expected);
+});
+
+test('calls of every method get through, by an address relative to the page', async () => {
+  const told = await page.evaluate(`import('/kit.js').then(async ({ createClient }) => {
+    const { streams } = createClient({ baseUrl: '/', apiKey: 'the-key' });
+    const address = '0x' + '1'.repeat(40);
+    await streams.list({ limit: 5 });
+    await streams.create({ webhookUrl: 'http://x', description: 'é', tag: 't', chainIds: [1] });
+    await streams.addAddress('a', address);
+    await streams.replaceAddresses('a', [address]);
+    const { data, response, requestId } = await streams.delete('a').withResponse();
+    return [data.id, response.status, requestId];
+  })`);
+  expect(told).toEqual(['a', 200, 'req-5']);
+  const json = { key: 'the-key', type: 'application/json' };
+  const address = `0x${'1'.repeat(40)}`;
+  expect(calls.splice(0)).toEqual([
+    { call: 'GET /streams/evm?limit=5', key: 'the-key', type: undefined, body: '' },
+    {
+      ...json,
+      call: 'PUT /streams/evm',
+      body: '{"webhookUrl":"http://x","description":"é","tag":"t","chainIds":["0x1"]}',
+    },
+    { ...json, call: 'POST /streams/evm/a/address', body: JSON.stringify({ address }) },
+    { ...json, call: 'PATCH /streams/evm/a/address', body: JSON.stringify({ address: [address] }) },
+    { ...json, call: 'DELETE /streams/evm/a', body: '{}' },
+  ]);
+});
+
+test('live events come, and leaving them closes the connection', async () => {
+  const told = await page.evaluate(`import('/kit.js').then(async ({ createSluiceClient }) => {
+    const sluice = createSluiceClient({ baseUrl: '/' });
+    const { response } = await sluice.listChains().withResponse();
+    for await (const received of sluice.liveEvents()) return [response.status, received];
+  })`);
+  expect(told).toEqual([200, { id: '1', event: { type: 'stream', streamId: 'a' } }]);
+  await eventsClosed.promise;
 });

@@ -9,7 +9,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ import {
   startWebhookSink,
 } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, serve, until } from '../serve.ts';
+import { API_KEY, SECRET, type Served, freePort, serve, until } from '../serve.ts';
 import { type Program, prints, readPrograms } from './programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -121,15 +121,6 @@ async function runToEnd(file: string, output: string | undefined): Promise<void>
   const [code] = (await once(child, 'close')) as [number | null];
   expect({ code, complained: complained() }, printed()).toEqual({ code: 0, complained: '' });
   if (output !== undefined && !prints(output, printed(), 'all')) expect(printed()).toBe(output);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 const isListening = (port: number): Promise<boolean> =>

@@ -1,6 +1,6 @@
 /** The kit as people get it: built, packed, and installed from the tarball by npm. */
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -9,7 +9,7 @@ const isWindows = process.platform === 'win32';
 
 /** Runs npm in a folder; answers what it printed. */
 function npm(cwd: string, ...args: string[]): string {
-  return execFileSync('npm', [...args, '--loglevel=error'], {
+  return execFileSync('npm', ['--loglevel=error', ...args], {
     cwd,
     encoding: 'utf8',
     shell: isWindows,
@@ -25,12 +25,18 @@ export interface Packed {
   readonly files: readonly string[];
 }
 
-/** Builds the kit and packs it into a folder. */
+/**
+ * Builds the kit and packs it into a folder; beside its sources, so that nothing an earlier build
+ * left is packed and two tests can do it at once.
+ */
 export function packKit(folder: string): Packed {
-  // What an earlier build left would be packed, too.
-  rmSync(join(kit, 'dist'), { recursive: true, force: true });
-  npm(kit, 'run', 'build');
-  const [packed] = JSON.parse(npm(kit, 'pack', '--json', '--pack-destination', folder)) as [
+  const built = join(folder, 'kit');
+  mkdirSync(built);
+  for (const name of ['package.json', 'README.md']) {
+    copyFileSync(join(kit, name), join(built, name));
+  }
+  npm(kit, 'run', 'build', '--', '--outDir', join(built, 'dist'));
+  const [packed] = JSON.parse(npm(built, 'pack', '--json', '--pack-destination', folder)) as [
     { filename: string; unpackedSize: number; files: { path: string }[] },
   ];
   return {

@@ -1,4 +1,5 @@
 /** What an import costs a page: minified and gzipped bytes, with everything it pulls in. */
+import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { bundle } from '../runtimes/bundle.ts';
@@ -8,24 +9,34 @@ const gzipped = async (code: string): Promise<number> =>
 
 const kit = (names: string, entry = ''): string => `export { ${names} } from '@sluice/kit${entry}'`;
 
-/** Ceilings in bytes; each a promise of the issue that asked for it, or little over what it was when set. */
+const keccakAlone = "export { keccak256 } from '../../packages/kit/src/contract/hash.ts'";
+const page = readFileSync(new URL('../../docs/kit/README.md', import.meta.url), 'utf8');
+
+/** The ceiling that the documentation gives for an import, in bytes. */
+const promised = (name: string): number =>
+  Number(new RegExp(`^\\| ${name} \\| ([\\d.]+) kB`, 'm').exec(page)?.[1]) * 1000;
+
 test.each([
-  ['the client, Keccak included', kit('createClient'), 12_000],
-  ['verifySignature, Keccak included', kit('verifySignature'), 4_900],
-  ['decodeLogs', kit('decodeLogs'), 7_500],
-  ['unwrap', kit('unwrap'), 8_900],
-  ['createHandler', kit('createHandler'), 15_800],
-  ['toRecords', kit('toRecords', '/records'), 14_000],
-])('%s', async (_, code, ceiling) => {
+  ['Keccak alone', keccakAlone],
+  ['`verifySignature`', kit('verifySignature')],
+  ['`createClient`', kit('createClient')],
+  ['`decodeLogs`', kit('decodeLogs')],
+  ['`unwrap`', kit('unwrap')],
+  ['`createHandler`', kit('createHandler')],
+  ['`toRecords`, `toRemovedIds`', kit('toRecords, toRemovedIds', '/records')],
+  ['`createSluiceClient`', kit('createSluiceClient', '/sluice')],
+])('%s is no larger than its documentation says', async (name, code) => {
   const size = await gzipped(code);
   expect(size).toBeGreaterThan(500);
-  expect(size).toBeLessThanOrEqual(ceiling);
+  expect(size).toBeLessThanOrEqual(promised(name));
+});
+
+test('the documentation promises at most 12 kB for the client', () => {
+  expect(promised('`createClient`')).toBeLessThanOrEqual(12_000);
 });
 
 test('verifySignature is at most 3 kB beyond Keccak', async () => {
-  const keccak = await gzipped(
-    "export { keccak256 } from '../../packages/kit/src/contract/hash.ts'",
-  );
+  const keccak = await gzipped(keccakAlone);
   const verify = await gzipped(kit('verifySignature'));
   expect(keccak).toBeGreaterThan(1_000);
   expect(verify - keccak).toBeLessThanOrEqual(3_000);

@@ -12,6 +12,7 @@ import { createEvmSource } from '../../packages/service/src/ingest/evm.ts';
 import type { EvmBlock } from '../../packages/service/src/match/block.ts';
 import { matchBlock } from '../../packages/service/src/match/match.ts';
 import { createStreamIndex } from '../../packages/service/src/match/streamIndex.ts';
+import { packAddresses } from '../../packages/service/src/store/packedAddresses.ts';
 import { toWebhookParts } from '../../packages/service/src/match/webhook.ts';
 import {
   DEFAULT_DELIVERY,
@@ -108,9 +109,11 @@ function webhookOf(options: Partial<StreamOptions>, addresses: string[], block: 
     createdAt: 0,
     updatedAt: 0,
     options: { ...DEFAULT_OPTIONS, ...options },
+    family: 'evm' as const,
     ...DEFAULT_DELIVERY,
   };
-  index.apply({ revision: 1, gone: [], changed: [{ stream, addresses }] });
+  index.put(stream);
+  index.addAddresses(stream.id, packAddresses(addresses).bytes);
   const [match] = matchBlock(index, CHAIN, block);
   return match && toWebhookParts(CHAIN, block, match).tail;
 }

@@ -19,6 +19,9 @@ import {
 } from '@sluice/kit';
 import { type SampleKind, sampleWebhook, signedRequest } from '@sluice/kit/testing';
 
+/** Of the webhooks that the Worker takes. */
+export const WORKER_SECRET = 'worker-secret';
+
 const SECRET = 'runtime-secret';
 const SENT_AT = new Date('2026-01-02T03:04:05Z');
 const KINDS: SampleKind[] = [

@@ -3,15 +3,15 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { until } from '../serve.ts';
+import { freePort, until } from '../serve.ts';
 import { bundle } from './bundle.ts';
-import { runChecks } from './checks.ts';
+import { RIGHT_ANSWERS, answersOf } from './answers.ts';
+import { WORKER_SECRET, runChecks } from './checks.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const peer = (path: string): string => join(root, 'test', 'peers', 'node_modules', path);
@@ -55,7 +55,7 @@ describe.each(here)('Node $major', ({ major, path }) => {
 });
 
 if (existsSync(WORKERD)) {
-  test('a Worker tells the same as Node', async () => {
+  test('a Worker tells the same as Node, and takes webhooks', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-workerd-'));
     const port = await freePort();
     await writeFile(
@@ -86,18 +86,11 @@ const kit :Workerd.Worker = (
       const text = await response.text();
       expect(response.status, text + said).toBe(200);
       expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(await runChecks())));
+      expect(await answersOf(`http://127.0.0.1:${port}/`, WORKER_SECRET)).toEqual(RIGHT_ANSWERS);
     } finally {
       workerd.kill('SIGKILL');
       await once(workerd, 'exit');
       await rm(folder, { recursive: true });
     }
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
 }

@@ -15,7 +15,7 @@ import { text as readText } from 'node:stream/consumers';
 import { type Client, createClient } from '@sluice/kit';
 import {
   type Page,
-  SERVED_ROUTES as ROUTES,
+  ROUTES,
   type Route,
   SLUICE_ROUTES,
 } from '@sluice/kit/contract';

@@ -4,7 +4,7 @@ import { type EvmWebhook, TEST_WEBHOOK } from '@sluice/kit/contract';
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createTables, upserts, writeToSqlite } from '../../examples/records.ts';
+import { createTables, statementsOf, writeToSqlite } from '../../examples/records.ts';
 
 interface Database {
   write(webhook: EvmWebhook): Promise<void>;
@@ -68,6 +68,7 @@ const webhook: EvmWebhook = {
   })),
 };
 const unconfirmed = { ...webhook, confirmed: false };
+const removed = { ...unconfirmed, removed: true } as const;
 /** The confirmed one of the block that took the other's place. */
 const confirmed = { ...webhook, block: { ...webhook.block, hash: word('200') } };
 
@@ -99,7 +100,7 @@ const openings: Record<string, () => Promise<Database>> = {
     return {
       async write(body) {
         await client.query('BEGIN');
-        for (const { sql, values } of upserts(body)) await client.query(sql, values);
+        for (const { sql, values } of statementsOf(body)) await client.query(sql, values);
         await client.query('COMMIT');
       },
       rows: async (table) =>
@@ -129,6 +130,21 @@ describe.each(Object.keys(openings))('%s', (name) => {
     expect(JSON.parse(String(kept[0]![0]!['parameters']))).toMatchObject({ __id: '5' });
   });
 
+  test.each([
+    ['takes back its rows', [unconfirmed, removed], 0],
+    ['takes back confirmed rows', [unconfirmed, { ...unconfirmed, confirmed: true }, removed], 0],
+    ['leaves those of the block in its place', [unconfirmed, confirmed, removed], 6],
+    ['may come before them', [unconfirmed, removed, confirmed], 6],
+    ['is undone when the block returns', [unconfirmed, removed, unconfirmed], 6],
+    ['of what never came changes nothing', [removed, removed, confirmed], 6],
+  ])('the notice that a block is gone %s', async (_, deliveries, left) => {
+    const database = await openings[name]!();
+    for (const each of deliveries) await database.write(each);
+    let rows = 0;
+    for (const table of TABLES) rows += (await database.rows(table)).length;
+    expect(rows).toBe(left);
+  });
+
   test('an unconfirmed row is kept, and follows its block', async () => {
     const database = await openings[name]!();
     await database.write(unconfirmed);
@@ -140,7 +156,7 @@ describe.each(Object.keys(openings))('%s', (name) => {
 });
 
 test('a statement is the same text on both', () => {
-  const texts = new Set(upserts(webhook).map(({ sql }) => sql));
+  const texts = new Set(statementsOf(webhook).map(({ sql }) => sql));
   // One per kind that has rows, however many rows.
   expect(texts.size).toBe(4);
 });

@@ -61,6 +61,37 @@ test.each([
 });
 
 test.each([
+  ['1', false],
+  ['false', true],
+  ['', true],
+])('SLUICE_NO_TEST_WEBHOOK=%j leaves the test webhook %j', (value, expected) => {
+  vi.stubEnv('SLUICE_NO_TEST_WEBHOOK', value);
+  expect(parse([]).testWebhook).toBe(expected);
+});
+
+test('what is kept, and for how long', () => {
+  expect(parse([])).toMatchObject({
+    retention: { deliveredDays: 7, undeliveredDays: 30, minFreeBytes: 512 * 1024 * 1024 },
+    terminateAfterHours: undefined,
+  });
+  expect(
+    parse(['--keep-delivered', '0.5', '--terminate-after', '24', '--min-free-mib', '0']),
+  ).toMatchObject({
+    retention: { deliveredDays: 0.5, minFreeBytes: 0 },
+    terminateAfterHours: 24,
+  });
+});
+
+test.each([
+  ['--keep-delivered', '0'],
+  ['--keep-undelivered', 'x'],
+  ['--terminate-after', '-1'],
+  ['--min-free-mib', '1e9'],
+])('%s %s is refused by name', (flag, value) => {
+  expect(() => parse([flag, value])).toThrow(`${flag} ${value}: should be a number`);
+});
+
+test.each([
   ['--port', 'x'],
   ['--port', '-1'],
 ])('%s %s is refused by name', (...args) => {

@@ -1,6 +1,12 @@
 /** The flags of a service, the same for every command that starts one, each with its variable. */
 import { type Command, Option } from 'commander';
-import { type ServiceConfig, parseAptos, parseChains, readSpamLists } from '@sluice/service';
+import {
+  ConfigError,
+  type ServiceConfig,
+  parseAptos,
+  parseChains,
+  readSpamLists,
+} from '@sluice/service';
 import { findConsole } from './console.ts';
 
 export interface ServiceOptions {
@@ -14,6 +20,11 @@ export interface ServiceOptions {
   aptos: string[];
   spamList: string[];
   allowPrivateEndpoints: boolean;
+  testWebhook: boolean;
+  keepDelivered: string;
+  keepUndelivered: string;
+  terminateAfter?: string;
+  minFreeMib: string;
 }
 
 const option = (flags: string, description: string, variable: string): Option =>
@@ -29,9 +40,10 @@ const repeatable = (flags: string, description: string, variable: string): Optio
     ]);
 
 export function addServiceOptions(command: Command, dataFolder: string): Command {
-  // Commander takes any value of a flag's variable for yes, and this flag opens a door.
-  if (/^(|0|no|false|off)$/i.test(process.env[ALLOW_PRIVATE] ?? ''))
-    delete process.env[ALLOW_PRIVATE];
+  // Commander takes any value of a flag's variable for yes.
+  for (const variable of [ALLOW_PRIVATE, NO_TEST_WEBHOOK]) {
+    if (/^(|0|no|false|off)$/i.test(process.env[variable] ?? '')) delete process.env[variable];
+  }
   return command
     .addOption(
       option('--port <port>', 'port to listen on, 0 for any', 'SLUICE_PORT').default('4400'),
@@ -48,7 +60,7 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
     .addOption(
       repeatable(
         '--chain <id=url>',
-        '<hexId>=<rpcUrl>[,confirmations=N][,poll=MS], repeatable',
+        '<hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS], repeatable; again for one id: another provider',
         'SLUICE_CHAIN',
       ),
     )
@@ -66,10 +78,53 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
         'let webhooks reach loopback and private addresses',
         ALLOW_PRIVATE,
       ).default(false),
+    )
+    .addOption(
+      option(
+        '--no-test-webhook',
+        'accept URLs that do not answer the test webhook',
+        NO_TEST_WEBHOOK,
+      ),
+    )
+    .addOption(
+      option(
+        '--keep-delivered <days>',
+        'how long delivered webhooks are kept',
+        'SLUICE_KEEP_DELIVERED',
+      ).default('7'),
+    )
+    .addOption(
+      option(
+        '--keep-undelivered <days>',
+        'how long webhooks are kept that could not be delivered',
+        'SLUICE_KEEP_UNDELIVERED',
+      ).default('30'),
+    )
+    .addOption(
+      option(
+        '--terminate-after <hours>',
+        'end streams that are in error for so long; default: never',
+        'SLUICE_TERMINATE_AFTER',
+      ),
+    )
+    .addOption(
+      option(
+        '--min-free-mib <n>',
+        'free space on the disk of the ledger below which no blocks are taken in',
+        'SLUICE_MIN_FREE_MIB',
+      ).default('512'),
     );
 }
 
+/** A number of at least `least`; a ConfigError that names the flag otherwise. */
+function toNumber(flag: string, text: string, least: number): number {
+  const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least) return number;
+  throw new ConfigError(`${flag} ${text}: should be a number of at least ${least}`);
+}
+
 const ALLOW_PRIVATE = 'SLUICE_ALLOW_PRIVATE_ENDPOINTS';
+const NO_TEST_WEBHOOK = 'SLUICE_NO_TEST_WEBHOOK';
 
 /** The settings these flags stand for. Throws a ConfigError that names the flag and the fix. */
 export function toServiceConfig(options: ServiceOptions): ServiceConfig {
@@ -84,6 +139,16 @@ export function toServiceConfig(options: ServiceOptions): ServiceConfig {
     aptos: parseAptos(options.aptos),
     spamLists: readSpamLists(options.spamList),
     allowPrivateEndpoints: options.allowPrivateEndpoints,
+    testWebhook: options.testWebhook,
+    retention: {
+      deliveredDays: toNumber('--keep-delivered', options.keepDelivered, 0.01),
+      undeliveredDays: toNumber('--keep-undelivered', options.keepUndelivered, 0.01),
+      minFreeBytes: toNumber('--min-free-mib', options.minFreeMib, 0) * 1024 * 1024,
+    },
+    terminateAfterHours:
+      options.terminateAfter === undefined
+        ? undefined
+        : toNumber('--terminate-after', options.terminateAfter, 0.01),
     consoleFolder: findConsole(),
   };
 }

@@ -174,6 +174,7 @@ export function withChainEvent(chains: readonly WatchedChain[], event: LiveEvent
         return event.chain.id === chain.id ? { ...chain, ...event.chain } : chain;
       case 'delivery':
       case 'stream':
+      case 'job':
       case 'reset':
         return chain;
     }

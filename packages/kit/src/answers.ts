@@ -23,6 +23,7 @@ const EVM_FLAGS = [
   'includeAllTxLogs',
   'filterPossibleSpamAddresses',
   'demo',
+  'notifyRemoved',
 ] as const satisfies (keyof EvmStream)[];
 
 const EVM_NULLABLE = [
@@ -31,6 +32,7 @@ const EVM_NULLABLE = [
   'abi',
   'advancedOptions',
   'triggers',
+  'isErrorSince',
 ] as const satisfies (keyof EvmStream)[];
 
 const APTOS_FLAGS = [
@@ -47,11 +49,12 @@ const APTOS_NULLABLE = [
   'isErrorSince',
 ] as const satisfies (keyof AptosStream)[];
 
+/** The hosted service, which lacks the two, delivers as if they were so. */
 export const toStream = (answer: unknown): Stream =>
-  fill(answer, EVM_FLAGS, EVM_NULLABLE) as Stream;
+  ({ deliver: 'both', headers: {}, ...fill(answer, EVM_FLAGS, EVM_NULLABLE) }) as Stream;
 
 export const toAptosStream = (answer: unknown): AptosStream =>
-  fill(answer, APTOS_FLAGS, APTOS_NULLABLE) as AptosStream;
+  ({ headers: {}, ...fill(answer, APTOS_FLAGS, APTOS_NULLABLE) }) as AptosStream;
 
 /** Keeps what the service adds, too. */
 function fill(answer: unknown, flags: readonly string[], nullable: readonly string[]): object {
@@ -65,10 +68,8 @@ function fill(answer: unknown, flags: readonly string[], nullable: readonly stri
   return stream;
 }
 
-export function toPage<Row>(
-  answer: Partial<Page<unknown>> | undefined,
-  toRow: (row: unknown) => Row,
-): Page<Row> {
-  const result = Array.isArray(answer?.result) ? answer.result.map(toRow) : [];
-  return { ...answer, result, total: answer?.total ?? 0 };
+export function toPage<Row>(answer: unknown, toRow: (row: unknown) => Row): Page<Row> {
+  const page = answer as Partial<Page<unknown>> | undefined;
+  const result = Array.isArray(page?.result) ? page.result.map(toRow) : [];
+  return { ...page, result, total: page?.total ?? 0 };
 }

@@ -11,8 +11,9 @@ import {
   toChainIds,
   toChainIdStrictly,
   toEvmBody,
-  toLimit,
 } from './arguments.ts';
+import { createCalls } from './calls.ts';
+import type { Calls, ListOptions } from './calls.ts';
 import type { Settings, Stats, StreamStats } from './contract/account.ts';
 import type { AptosStream, AptosStreamStatus, CreateAptosStream } from './contract/aptos.ts';
 import type {
@@ -33,14 +34,14 @@ import type {
   StreamStatus,
 } from './contract/streams.ts';
 import { SluiceError } from './errors.ts';
-import { createList } from './pages.ts';
 import type { ListResult } from './pages.ts';
-import { connect, createCallResult } from './request.ts';
+import { connect } from './request.ts';
 import type { Call, CallOptions, CallResult, ConnectionOptions } from './request.ts';
 import type { Abi } from 'abitype';
 
 export type { Stream } from './answers.ts';
 
+/** What {@link createClient} takes. Bounds and defaults stand at each option. */
 export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {
   /**
    * Sent as `x-api-key`. Visible ASCII characters, no spaces. Null in a page of the service's own
@@ -55,8 +56,10 @@ export interface Networks {
   aptos: { stream: AptosStream; deleted: true; status: AptosStreamStatus };
 }
 
+/** A chain family, as calls name it. */
 export type NetworkType = keyof Networks;
 
+/** For a call about streams of one chain family. */
 export interface NetworkChoice<Network extends NetworkType = NetworkType> {
   /**
    * The chain family of the stream.
@@ -106,22 +109,14 @@ export type AptosStreamFields = Omit<Given<CreateAptosStream>, 'network'> & {
 /** Any part of an Aptos stream; what is absent stays as it is. */
 export type AptosStreamChanges = Partial<AptosStreamFields>;
 
-export interface ListOptions {
-  /**
-   * Rows per page, 1 to 100. Always sent: the contract requires it, though services forgive.
-   * @default 100
-   */
-  readonly limit?: number | undefined;
-  /** The `cursor` of an earlier page, to go on after it. */
-  readonly cursor?: string | undefined;
-}
-
+/** What `streams.list` takes. */
 export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
   extends ListOptions, NetworkChoice<Network> {
   /** Only streams with this status. Newer than the official client; a service may ignore it. */
   readonly status?: StreamStatus | undefined;
 }
 
+/** What `streams.listAddresses` takes. */
 export interface ListAddressesOptions extends ListOptions, NetworkChoice {}
 
 interface ChainFilter {
@@ -135,6 +130,7 @@ export type ListHistoryOptions = ListOptions & Given<HistoryFilter> & ChainFilte
 /** The filters are newer than the official client; a service may ignore them. */
 export type ListLogsOptions = ListOptions & Given<LogFilter> & ChainFilter;
 
+/** A block of a chain. */
 export interface BlockChoice {
   /** Hex, decimal text or a number. */
   readonly chainId: string | number;
@@ -144,6 +140,7 @@ export interface BlockChoice {
 /** A block, and what a stream would watch in it. */
 export type DryRunOptions = BlockChoice & Given<DryRunBlock>;
 
+/** A stream and the range of past blocks to match with it, both ends included. */
 export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockChoice, 'chainId'>;
 
 /** Every method rejects with a SluiceError; an argument that cannot be right is not sent at all. */
@@ -243,6 +240,7 @@ export interface HistoryClient {
   ): CallResult<HistoryRecord>;
 }
 
+/** The settings of the account. */
 export interface SettingsClient {
   /** `secretKey` is the streams secret, which verifies webhooks: do not log it. */
   read(options?: CallOptions): CallResult<Settings>;
@@ -250,6 +248,7 @@ export interface SettingsClient {
   set(settings: Readonly<Settings>, options?: CallOptions): CallResult<Settings>;
 }
 
+/** Counters of what was delivered. */
 export interface StatsClient {
   /** Of all streams together. */
   all(options?: CallOptions): CallResult<Stats>;
@@ -257,6 +256,7 @@ export interface StatsClient {
   stream(streamId: string, options?: CallOptions): CallResult<StreamStats>;
 }
 
+/** All calls of the compatible API, by what they are about. */
 export interface Client {
   readonly streams: StreamsClient;
   readonly history: HistoryClient;
@@ -276,35 +276,7 @@ export function createClient(options: ClientOptions): Client {
   const connection =
     apiKey === null ? connect(rest, { credentials: 'same-origin' }) : connect({ ...rest, apiKey });
 
-  const calls: Calls = {
-    one<Answer>(
-      build: () => Call,
-      options: CallOptions | undefined,
-      read: (answer: unknown) => Answer = (answer) => answer as Answer,
-    ) {
-      const send = async () => {
-        const answer = await connection.send(build(), options);
-        return { ...answer, data: read(answer.data) };
-      };
-      return createCallResult(send());
-    },
-    list<Row>(
-      build: () => Call,
-      { limit, cursor }: ListOptions,
-      options: CallOptions | undefined,
-      read: (row: unknown) => Row = (row) => row as Row,
-    ) {
-      return createList<Row, Page<Row>>(async (next) => {
-        const call = build();
-        const query = { limit: toLimit(limit), cursor: next ?? cursor, ...call.query };
-        const answer = await connection.send<Page<unknown> | undefined>(
-          { ...call, query },
-          options,
-        );
-        return { ...answer, data: toPage(answer.data, read) };
-      });
-    },
-  };
+  const calls = createCalls(connection);
   return {
     streams: createStreams(calls),
     history: createHistory(calls),
@@ -313,23 +285,11 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/**
- * A call is built only while it is sent, so that an argument which cannot be right rejects what the
- * method returns.
- */
-interface Calls {
-  one<Answer>(
-    build: () => Call,
-    options: CallOptions | undefined,
-    read?: (answer: unknown) => Answer,
-  ): CallResult<Answer>;
-  list<Row>(
-    build: () => Call,
-    place: ListOptions,
-    options: CallOptions | undefined,
-    read?: (row: unknown) => Row,
-  ): ListResult<Row>;
-}
+/** Reads a page, each row by `toRow`. */
+const pageOf =
+  <Row>(toRow: (row: unknown) => Row = (row) => row as Row) =>
+  (answer: unknown): Page<Row> =>
+    toPage(answer, toRow);
 
 interface NetworkCalls {
   readonly routes: Readonly<
@@ -428,7 +388,7 @@ function createStreams({ one, list }: Calls): StreamsClient {
         () => ({ route: networkOf(networkType).routes.list, query: { status } }),
         place,
         options,
-        (row) => networkOf(networkType).toStream(row) as Networks[Network]['stream'],
+        pageOf((row) => networkOf(networkType).toStream(row) as Networks[Network]['stream']),
       ),
 
     get: (id, { networkType, ...options } = {}) =>
@@ -491,6 +451,7 @@ function createStreams({ one, list }: Calls): StreamsClient {
         () => ({ route: networkOf(networkType).routes.listAddresses, path: { id } }),
         place,
         options,
+        pageOf<StreamAddress>(),
       ),
 
     duplicate: (id, options) =>
@@ -550,9 +511,15 @@ function createHistory({ one, list }: Calls): HistoryClient {
         () => ({ route: ROUTES.listHistory, query: toQuery(filter) }),
         { limit, cursor },
         options,
+        pageOf<HistoryRecord>(),
       ),
     logs: ({ limit, cursor, ...filter } = {}, options) =>
-      list(() => ({ route: ROUTES.listLogs, query: toQuery(filter) }), { limit, cursor }, options),
+      list(
+        () => ({ route: ROUTES.listLogs, query: toQuery(filter) }),
+        { limit, cursor },
+        options,
+        pageOf<DeliveryLog>(),
+      ),
     replay: ({ streamId, id }, options) =>
       one(() => ({ route: ROUTES.replayHistory, path: { streamId, id }, body: {} }), options),
   };

@@ -38,10 +38,12 @@ export const ERROR_HINTS = {
   missing_abi: 'Set abi on the stream, or pass the ABI as the second argument.',
 } as const satisfies Record<string, string>;
 
+/** Why the kit threw. Stable across releases; docs/kit/errors.md explains each. */
 export type SluiceErrorCode = keyof typeof ERROR_HINTS;
 
 const DOCUMENTATION = 'https://www.npmjs.com/package/@sluice/kit';
 
+/** What a {@link SluiceError} can carry beside its code and message. */
 export interface SluiceErrorContext {
   /** Instead of the hint of the code. */
   hint?: string | undefined;

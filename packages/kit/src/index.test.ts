@@ -31,7 +31,12 @@ describe('what the package exports is a decision', () => {
   });
 
   it('@sluice/kit/records', () => {
-    expect(Object.keys(records).sort()).toEqual(['SluiceError', 'isSluiceError', 'toRecords']);
+    expect(Object.keys(records).sort()).toEqual([
+      'SluiceError',
+      'isSluiceError',
+      'toRecords',
+      'toRemovedIds',
+    ]);
   });
 
   it('@sluice/kit/testing and the adapters', async () => {
@@ -51,14 +56,17 @@ describe('what the package exports is a decision', () => {
 
   it('@sluice/kit/contract', () => {
     expect(Object.keys(contract).sort()).toEqual([
+      'APTOS_CHAINS',
       'APTOS_NETWORKS',
       'DEFAULT_CONFIRMATIONS',
+      'DELIVERY_STATES',
       'EVM_CHAINS',
+      'JOB_STATES',
       'PAGE_LIMIT',
       'REGIONS',
       'ROUTES',
-      'SERVED_ROUTES',
       'SLUICE_ROUTES',
+      'TEST_APTOS_WEBHOOK',
       'TEST_WEBHOOK',
       'WEBHOOK_HEADERS',
       'aptosAddressesSchema',
@@ -71,9 +79,12 @@ describe('what the package exports is a decision', () => {
       'eventSignature',
       'eventTopic',
       'evmAddressesSchema',
+      'evmLabelledAddressesSchema',
+      'findAptosNetwork',
       'findEvmChain',
       'historicalJobSchema',
       'hmacSha256',
+      'isAddressLabel',
       'keccak256',
       'listDeliveriesQuerySchema',
       'listHistoryQuerySchema',

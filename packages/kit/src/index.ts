@@ -14,7 +14,6 @@ export type {
   ListAddressesOptions,
   ListHistoryOptions,
   ListLogsOptions,
-  ListOptions,
   ListStreamsOptions,
   NetworkChoice,
   Networks,
@@ -27,6 +26,7 @@ export type {
   StreamFields,
   StreamsClient,
 } from './client.ts';
+export type { ListOptions } from './calls.ts';
 export type { AnyPage, ListResult } from './pages.ts';
 export type {
   CallOptions,
@@ -73,9 +73,11 @@ export { createMemorySeenStore } from './webhooks/seen.ts';
 export type { MemorySeenStore, MemorySeenStoreOptions, SeenStore } from './webhooks/seen.ts';
 export { decodeLogs } from './webhooks/decode.ts';
 export type {
+  AddressSpelling,
   DecodedLog,
   DecodedLogOf,
   DecodedLogs,
+  DecodeOptions,
   LogSource,
   UndecodedLog,
   UndecodedReason,

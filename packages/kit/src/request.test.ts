@@ -1,7 +1,3 @@
-import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createClient } from './client.ts';
 import type { ClientOptions } from './client.ts';
@@ -41,6 +37,17 @@ async function errorOf(promise: PromiseLike<unknown>): Promise<SluiceError> {
     throw error;
   }
   throw new Error('It did not reject');
+}
+
+/** Every text that can be reached from a value, what is not enumerable included. */
+function textsIn(value: unknown, seen = new Set<unknown>()): string[] {
+  if (typeof value === 'string') return [value];
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return [];
+  if (seen.has(value)) return [];
+  seen.add(value);
+  return Object.values(Object.getOwnPropertyDescriptors(value)).flatMap((property) =>
+    textsIn(property.value, seen),
+  );
 }
 
 /** What `fetch` of Node throws. */
@@ -255,8 +262,8 @@ describe('errors', () => {
     const { streams } = fakeClient([failed(401, {}, body)]);
     const error = await errorOf(streams.get('a'));
     expect(error.message).toBe('No such key [secret]; key bad');
-    expect(inspect(error, { depth: 9 })).not.toContain(KEY);
-    expect(inspect(streams, { depth: 9, showHidden: true })).not.toContain(KEY);
+    expect(textsIn(error).join(' ')).toContain('No such key');
+    expect(textsIn([error, streams]).join(' ')).not.toContain(KEY);
   });
 
   it('tells a network failure from an answer', async () => {
@@ -343,12 +350,14 @@ describe('hooks', () => {
     );
     await settings.set({ region: 'us-east-1', secretKey: SECRET });
     await settings.set({ secretKey: 'short' });
+    await streams.update('a', { headers: { 'x-tenant': 'short' } });
     await streams.get(KEY);
     const { requests, responses, retries } = seen;
-    expect(inspect({ requests, responses, retries }, { depth: 9 })).not.toMatch(
+    expect(textsIn({ requests, responses, retries }).join(' ')).not.toMatch(
       new RegExp(`${SECRET}|${KEY}|short`),
     );
     expect(requests[0]?.body).toBe('{"region":"us-east-1","secretKey":"[secret]"}');
+    expect(requests.at(-2)?.body).toBe('{"headers":{"x-tenant":"[secret]"}}');
     expect(requests[0]?.headers).toMatchObject({
       authorization: '[secret]',
       'x-note': 'key [secret]',
@@ -375,75 +384,12 @@ describe('hooks', () => {
   });
 });
 
-describe('over the network', () => {
-  let stop = () => {};
-  afterEach(() => stop());
-
-  async function listen(handler: RequestListener): Promise<string> {
-    const server = createServer(handler);
-    stop = () => {
-      server.closeAllConnections();
-      server.close();
-    };
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  }
-  const clientOf = (baseUrl: string, options: Partial<ClientOptions> = {}) =>
-    createClient({ apiKey: KEY, baseUrl, maxRetries: 0, ...options }).streams;
-
-  it('the timeout covers the wait for an answer', async () => {
-    const streams = clientOf(await listen(() => {}), { timeoutMs: 60 });
-    expect(await errorOf(streams.get('a'))).toMatchObject({
-      code: 'timeout',
-      message: 'No complete answer within 60 ms',
-    });
-  });
-
-  it('the timeout covers the body', async () => {
-    const baseUrl = await listen((_, response) => response.write('{"id":'));
-    expect(await errorOf(clientOf(baseUrl).get('a', { timeoutMs: 100 }))).toMatchObject({
-      code: 'timeout',
-    });
-  });
-
-  it('the timeout covers the body of an error', async () => {
-    const baseUrl = await listen((_, response) => {
-      response.writeHead(404).write('{"message":');
-    });
-    expect(await errorOf(clientOf(baseUrl).get('a', { timeoutMs: 100 }))).toMatchObject({
-      code: 'timeout',
-    });
-  });
-
-  it('a read that timed out is repeated; each attempt has its own time', async () => {
-    let count = 0;
-    const baseUrl = await listen((_, response) => {
-      count++;
-      if (count === 3) response.end('{"id":"a"}');
-    });
-    const streams = clientOf(baseUrl, { timeoutMs: 100, maxRetries: 2 });
-    expect(await streams.get('a')).toMatchObject({ id: 'a' });
-    expect(count).toBe(3);
-  });
-
-  it('holds also over a fetch that takes no notice of its signal', async () => {
+describe('time and signals', () => {
+  it('a deadline holds also over a fetch that takes no notice of its signal', async () => {
     const { streams } = fakeClient([() => new Promise<Response>(() => {})], { maxRetries: 0 });
     expect(await errorOf(streams.get('a', { timeoutMs: 30 }))).toMatchObject({ code: 'timeout' });
     const signal = AbortSignal.timeout(30);
     expect(await errorOf(streams.get('a', { signal }))).toMatchObject({ code: 'aborted' });
-  });
-
-  it('an aborted call ends at once and closes its connection', async () => {
-    const controller = new AbortController();
-    const reason = new Error('changed my mind');
-    const closed = Promise.withResolvers<void>();
-    const baseUrl = await listen((request) => {
-      request.on('close', () => closed.resolve());
-      controller.abort(reason);
-    });
-    const call = clientOf(baseUrl, { maxRetries: 5 }).get('a', { signal: controller.signal });
-    expect(await errorOf(call)).toMatchObject({ code: 'aborted', cause: reason });
-    await closed.promise;
   });
 
   it('a call with an aborted signal sends nothing', async () => {
@@ -461,32 +407,6 @@ describe('over the network', () => {
     expect(await errorOf(streams.get('a', { signal }))).toMatchObject({ code: 'aborted' });
     expect(performance.now() - started).toBeLessThan(5000);
     expect(fetch).toHaveBeenCalledTimes(1);
-  });
-
-  it('an answer that breaks off is a network error', async () => {
-    const baseUrl = await listen((_, response) => {
-      response.writeHead(200, { 'content-length': '100' });
-      response.write('{"id"');
-      setTimeout(() => response.destroy(), 20);
-    });
-    expect(await errorOf(clientOf(baseUrl).get('a'))).toMatchObject({ code: 'network_error' });
-  });
-
-  it('the API key does not follow a redirect', async () => {
-    let count = 0;
-    const baseUrl = await listen((_, response) => {
-      count++;
-      response.writeHead(301, { location: 'http://127.0.0.1:1/' }).end();
-    });
-    expect(await errorOf(clientOf(baseUrl).get('a'))).toMatchObject({ code: 'redirected' });
-    expect(count).toBe(1);
-  });
-
-  it('a refused connection says where it went', async () => {
-    const baseUrl = await listen(() => {});
-    stop();
-    const error = await errorOf(clientOf(baseUrl).create(STREAM));
-    expect(error).toMatchObject({ code: 'network_error', message: `No answer from ${baseUrl}` });
   });
 
   it('leaves no listener on a signal that outlives its calls', async () => {

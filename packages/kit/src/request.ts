@@ -111,6 +111,8 @@ export interface Call {
    * leave for one more header.
    */
   readonly repeatable?: boolean;
+  /** Statuses besides those of a success that are an answer, too. */
+  readonly accepts?: readonly number[];
   /** Texts besides the API key that no message may contain. */
   readonly secrets?: readonly string[];
 }
@@ -149,9 +151,7 @@ export function createCallResult<Answer>(sent: Promise<WithResponse<Answer>>): C
 
 export interface Connection {
   /** Sends a call and reads its JSON answer; undefined for an empty one. */
-  request<Answer>(call: Call, options?: CallOptions): Promise<Answer>;
-  /** The same, with the HTTP response. */
-  send<Answer>(call: Call, options?: CallOptions): Promise<WithResponse<Answer>>;
+  send(call: Call, options?: CallOptions): Promise<WithResponse<unknown>>;
   /** Sends a call once and hands over its successful answer with the body unread. */
   open(call: Call, options?: CallOptions): Promise<Response>;
 }
@@ -189,8 +189,7 @@ export function connect(settings: ConnectionOptions, init: RequestInit = {}): Co
     const { onRequest, onResponse } = settings;
     let sent: SentRequest | undefined;
     if (onRequest || onResponse) {
-      const body =
-        call.body === undefined ? undefined : redact(toJson(call.body, isSecret), secrets);
+      const body = call.body === undefined ? undefined : redact(toJson(call.body, true), secrets);
       const address = redact(url.href, secrets);
       sent = { method, url: address, headers: showHeaders(headers, secrets), body, attempt };
       notify(onRequest, sent);
@@ -211,7 +210,7 @@ export function connect(settings: ConnectionOptions, init: RequestInit = {}): Co
         durationMs: performance.now() - startedAt,
       });
     }
-    if (response.ok) return response;
+    if (response.ok || call.accepts?.includes(response.status)) return response;
     throw await errorOf(response, secrets);
   };
 
@@ -241,9 +240,7 @@ export function connect(settings: ConnectionOptions, init: RequestInit = {}): Co
   return {
     open: (call, { headers, signal, timeoutMs = defaultTimeoutMs } = {}) =>
       withDeadline(timeoutMs, signal, (deadline) => open(call, headers, deadline), 'keep signal'),
-    send: send as Connection['send'],
-    request: async <Answer>(call: Call, options?: CallOptions) =>
-      (await send(call, options)).data as Answer,
+    send,
   };
 }
 
@@ -450,11 +447,18 @@ function headersOf(
   return headers;
 }
 
-/** Integers as decimal strings; texts whose name is to be `hidden` as `[secret]`. */
-const toJson = (body: unknown, hidden: (name: string) => boolean = () => false): string =>
+/**
+ * Integers as decimal strings; to be shown, texts with the name of a secret as `[secret]`, and the
+ * headers of a stream, in which tokens stand under any name.
+ */
+const toJson = (body: unknown, shown = false): string =>
   JSON.stringify(body, (name, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();
-    return typeof value === 'string' && hidden(name) ? HIDDEN : value;
+    if (!shown) return value;
+    if (name === 'headers' && isRecord(value)) {
+      return Object.fromEntries(Object.keys(value).map((header) => [header, HIDDEN]));
+    }
+    return typeof value === 'string' && isSecret(name) ? HIDDEN : value;
   });
 
 async function readJson(response: Response): Promise<unknown> {
@@ -573,7 +577,7 @@ function formatDetails(details: Readonly<Record<string, unknown>> = {}): string[
       if (!isRecord(problem) || typeof problem['message'] !== 'string') {
         return `${field}: ${typeof problem === 'string' ? problem : show(problem)}`;
       }
-      const got = 'value' in problem && !/secret|key/i.test(field);
+      const got = 'value' in problem && !/secret|key|header/i.test(field);
       return `${field} ${problem['message']}${got ? ` (got ${show(problem['value'])})` : ''}`;
     });
 }

@@ -107,9 +107,9 @@ describe('each call', () => {
     for await (const { id } of client().listDeliveries()) ids.push(id);
     expect(ids).toEqual(['a', 'b']);
     expect(calls()).toEqual([
-      ['GET /sluice/deliveries?limit=5&streamId=s&state=failed&cursor=c'],
-      ['GET /sluice/deliveries'],
-      ['GET /sluice/deliveries?cursor=c1'],
+      ['GET /sluice/deliveries?limit=5&cursor=c&streamId=s&state=failed'],
+      ['GET /sluice/deliveries?limit=100'],
+      ['GET /sluice/deliveries?limit=100&cursor=c1'],
     ]);
   });
 
@@ -117,6 +117,48 @@ describe('each call', () => {
     answerJson({ id: 'a/b' });
     expect(await client().getDelivery('a/b')).toEqual({ id: 'a/b' });
     expect(calls()).toEqual([['GET /sluice/deliveries/a%2Fb']]);
+  });
+
+  it('comes with its HTTP response, whichever it is', async () => {
+    answer = (response, request) => {
+      response.setHeader('x-request-id', `req-${requests.length}`);
+      if (request.method !== 'GET') return response.writeHead(204).end();
+      return response.end(JSON.stringify({ id: 'a', result: [{ id: 'a' }] }));
+    };
+    const { createSession, deleteSession, checkSession, ...reads } = client();
+    const answers = [
+      await createSession(KEY).withResponse(),
+      await deleteSession().withResponse(),
+      await checkSession().withResponse(),
+      await reads.listStreamSummaries().withResponse(),
+      await reads.listChains().withResponse(),
+      await reads.getDelivery('a').withResponse(),
+      await reads.listDeliveries().withResponse(),
+    ];
+    expect(
+      answers.map(({ data, response, requestId }) => [data, response.status, requestId]),
+    ).toEqual([
+      [undefined, 204, 'req-1'],
+      [undefined, 204, 'req-2'],
+      [true, 200, 'req-3'],
+      [[{ id: 'a' }], 200, 'req-4'],
+      [[{ id: 'a' }], 200, 'req-5'],
+      [{ id: 'a', result: [{ id: 'a' }] }, 200, 'req-6'],
+      [{ id: 'a', result: [{ id: 'a' }] }, 200, 'req-7'],
+    ]);
+  });
+
+  it('tells the response also of a session that is none', async () => {
+    answerJson({ message: 'Unauthorized' }, 401);
+    const { data, response } = await client().checkSession().withResponse();
+    expect([data, response.status]).toEqual([false, 401]);
+  });
+
+  it.each([0, 101, 1.5])('listDeliveries sends no limit of %d', async (limit) => {
+    await expect(client().listDeliveries({ limit })).rejects.toMatchObject({
+      code: 'invalid_argument',
+    });
+    expect(requests).toEqual([]);
   });
 
   it('sends same-origin cookies where there is no key', async () => {

@@ -2,26 +2,34 @@
  * Our own routes, beyond the compatible API: deliveries, chain health, live events, console
  * sessions. What the console and the command line are built on.
  */
+import { createCalls } from './calls.ts';
+import type { ListOptions } from './calls.ts';
 import { SLUICE_ROUTES } from './contract/sluice.ts';
 import type {
+  ChainCoverage,
   ChainHealth,
+  ChainResumed,
   DeliveryDetail,
   DeliveryPage,
   DeliveryState,
   DeliverySummary,
+  Job,
   LiveEvent,
   StreamSummary,
 } from './contract/sluice.ts';
 import { isSluiceError, SluiceError } from './errors.ts';
 import { readEventStream } from './eventStream.ts';
-import { createList } from './pages.ts';
 import type { AnyPage, ListResult } from './pages.ts';
 import { connect, sleep } from './request.ts';
-import type { CallOptions, Connection, ConnectionOptions } from './request.ts';
+import type { CallOptions, CallResult, Connection, ConnectionOptions } from './request.ts';
 
 export type {
+  BlockRange,
   ChainBlock,
+  ChainCoverage,
   ChainHealth,
+  ChainProgress,
+  ChainResumed,
   ChainState,
   DeliveryAttempt,
   DeliveryDetail,
@@ -29,25 +37,25 @@ export type {
   DeliveryPhase,
   DeliveryState,
   DeliverySummary,
+  HoleReason,
+  Job,
+  JobState,
   LiveEvent,
+  ProviderHealth,
+  ProviderState,
   StreamSummary,
 } from './contract/sluice.ts';
 export { isSluiceError, SluiceError } from './errors.ts';
 export type { SluiceErrorCode } from './errors.ts';
-export type { ListResult } from './pages.ts';
-export type { CallOptions } from './request.ts';
+export type { ListOptions } from './calls.ts';
+export type { AnyPage, ListResult } from './pages.ts';
+export type { CallOptions, CallResult, WithResponse } from './request.ts';
 
 /** `apiKey` is left out where a console session's cookie signs the calls in. */
 export type SluiceClientOptions = ConnectionOptions;
 
-export interface ListDeliveriesOptions {
-  /**
-   * Rows per page, 1 to 100.
-   * @default 100
-   */
-  readonly limit?: number | undefined;
-  /** The `cursor` of an earlier page, to go on after it. */
-  readonly cursor?: string | undefined;
+/** Which deliveries to list; all of them by default. */
+export interface ListDeliveriesOptions extends ListOptions {
   readonly streamId?: string | undefined;
   readonly state?: DeliveryState | undefined;
 }
@@ -61,6 +69,7 @@ export type LiveState =
   /** It ended: aborted, left, or refused for good. */
   | { readonly state: 'closed' };
 
+/** What `liveEvents` takes. */
 export interface LiveEventsOptions {
   /** Ends the iteration, without an error. */
   readonly signal?: AbortSignal | undefined;
@@ -70,8 +79,9 @@ export interface LiveEventsOptions {
   readonly onState?: ((state: LiveState) => void) | undefined;
 }
 
+/** A live event and its place in the stream of them. */
 export interface ReceivedEvent {
-  /** Grows with each event; pass the last one as `lastEventId` to go on after it. */
+  /** Of this event alone; pass the last one as `lastEventId` to go on after it. */
   readonly id: string;
   readonly event: LiveEvent;
 }
@@ -79,19 +89,39 @@ export interface ReceivedEvent {
 /** Every method rejects with a SluiceError. */
 export interface SluiceClient {
   /** Trades an API key for a session cookie; rejects with `unauthorized` when it is not known. */
-  createSession(apiKey: string, options?: CallOptions): Promise<void>;
+  createSession(apiKey: string, options?: CallOptions): CallResult<void>;
   /** Whether the calls of this client are signed in, by key or session. */
-  checkSession(options?: CallOptions): Promise<boolean>;
-  deleteSession(options?: CallOptions): Promise<void>;
+  checkSession(options?: CallOptions): CallResult<boolean>;
+  deleteSession(options?: CallOptions): CallResult<void>;
   /** Every stream with its recent numbers. */
-  listStreamSummaries(options?: CallOptions): Promise<StreamSummary[]>;
+  listStreamSummaries(options?: CallOptions): CallResult<StreamSummary[]>;
   /** Newest first. */
   listDeliveries(
     query?: ListDeliveriesOptions,
     options?: CallOptions,
   ): ListResult<DeliverySummary, DeliveryPage>;
-  getDelivery(id: string, options?: CallOptions): Promise<DeliveryDetail>;
-  listChains(options?: CallOptions): Promise<ChainHealth[]>;
+  getDelivery(id: string, options?: CallOptions): CallResult<DeliveryDetail>;
+  listChains(options?: CallOptions): CallResult<ChainHealth[]>;
+  /**
+   * The way out of a chain's halt: it goes on from block `from`, by default from the node's head, and
+   * what lies between is recorded as a hole in the coverage of its streams.
+   */
+  resumeChain(
+    id: string,
+    body?: { from?: number },
+    options?: CallOptions,
+  ): CallResult<ChainResumed>;
+  /** Which blocks the stream was held against, by chain, and which not. */
+  getCoverage(streamId: string, options?: CallOptions): CallResult<ChainCoverage[]>;
+  /** Backfills, newest first, at most 100; of one stream or of all. */
+  listJobs(query?: { streamId?: string }, options?: CallOptions): CallResult<Job[]>;
+  getJob(id: string, options?: CallOptions): CallResult<Job>;
+  /** Pauses, goes on with or ends a backfill; rejects with `conflict` where it is over already. */
+  setJobState(
+    id: string,
+    state: 'paused' | 'running' | 'cancelled',
+    options?: CallOptions,
+  ): CallResult<Job>;
   /**
    * What happens, as it happens. A broken connection is opened again, after 1 s at first and 10 s at
    * most, where it left off; `{ type: 'reset' }` tells that events were missed: read anew then.
@@ -115,57 +145,89 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
     options,
     options.apiKey === undefined ? { credentials: 'same-origin' } : {},
   );
+  const { one, list } = createCalls(connection);
   return {
-    async createSession(apiKey, options) {
-      const call = { route: SLUICE_ROUTES.createSession, body: { apiKey }, secrets: [apiKey] };
-      await connection.request(call, options);
-    },
+    createSession: (apiKey, options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.createSession, body: { apiKey }, secrets: [apiKey] }),
+        options,
+        nothing,
+      ),
 
-    async checkSession(options) {
-      try {
-        await connection.request({ route: SLUICE_ROUTES.checkSession }, options);
-        return true;
-      } catch (error) {
-        if (isSluiceError(error, 'unauthorized')) return false;
-        throw error;
-      }
-    },
+    checkSession: (options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.checkSession, accepts: [401] }),
+        options,
+        (_, { ok }) => ok,
+      ),
 
-    async deleteSession(options) {
-      await connection.request({ route: SLUICE_ROUTES.deleteSession, repeatable: true }, options);
-    },
+    deleteSession: (options) =>
+      one(() => ({ route: SLUICE_ROUTES.deleteSession, repeatable: true }), options, nothing),
 
-    async listStreamSummaries(options) {
-      const call = { route: SLUICE_ROUTES.listStreamSummaries };
-      return toPage<StreamSummary>(await connection.request(call, options)).result;
-    },
+    listStreamSummaries: (options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.listStreamSummaries }),
+        options,
+        (answer) => toPage<StreamSummary>(answer).result,
+      ),
 
-    listDeliveries({ cursor, ...query } = {}, options = {}) {
-      return createList(async (next) => {
-        const call = {
-          route: SLUICE_ROUTES.listDeliveries,
-          query: { ...query, cursor: next ?? cursor },
-        };
-        const answer = await connection.send<DeliveryPage | undefined>(call, options);
-        return { ...answer, data: toPage<DeliverySummary>(answer.data) };
-      });
-    },
+    listDeliveries: ({ limit, cursor, ...query } = {}, options) =>
+      list(
+        () => ({ route: SLUICE_ROUTES.listDeliveries, query }),
+        { limit, cursor },
+        options,
+        toPage<DeliverySummary>,
+      ),
 
-    async getDelivery(id, options) {
-      return connection.request({ route: SLUICE_ROUTES.getDelivery, path: { id } }, options);
-    },
+    getDelivery: (id, options) =>
+      one(() => ({ route: SLUICE_ROUTES.getDelivery, path: { id } }), options),
 
-    async listChains(options) {
-      const call = { route: SLUICE_ROUTES.listChains };
-      return toPage<ChainHealth>(await connection.request(call, options)).result;
-    },
+    listChains: (options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.listChains }),
+        options,
+        (answer) => toPage<ChainHealth>(answer).result,
+      ),
+
+    resumeChain: (id, body = {}, options) =>
+      one(() => ({ route: SLUICE_ROUTES.resumeChain, path: { id }, body }), options),
+
+    getCoverage: (id, options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.getCoverage, path: { id } }),
+        options,
+        (answer) => toPage<ChainCoverage>(answer).result,
+      ),
+
+    listJobs: (query = {}, options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.listJobs, query }),
+        options,
+        (answer) => toPage<Job>(answer).result,
+      ),
+
+    getJob: (id, options) => one(() => ({ route: SLUICE_ROUTES.getJob, path: { id } }), options),
+
+    setJobState: (id, state, options) =>
+      one(
+        () => ({
+          route: SLUICE_ROUTES.setJobState,
+          path: { id },
+          body: { state },
+          repeatable: true,
+        }),
+        options,
+      ),
 
     liveEvents: (options) => readLiveEvents(connection, options),
   };
 }
 
-function toPage<Row>(answer: AnyPage<Row> | undefined): AnyPage<Row> {
-  if (Array.isArray(answer?.result)) return answer;
+const nothing = (): void => {};
+
+function toPage<Row>(answer: unknown): AnyPage<Row> {
+  const page = answer as AnyPage<Row> | undefined;
+  if (Array.isArray(page?.result)) return page;
   throw new SluiceError('invalid_answer', 'The answer is no list');
 }
 

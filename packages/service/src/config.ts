@@ -8,7 +8,8 @@ export interface ChainConfig {
   id: string;
   /** One or more node URLs; `http:`, `https:`, `ws:` or `wss:`. */
   urls: string[];
-  confirmations?: number | undefined;
+  /** Blocks that must follow, or `finalized`: until the chain itself calls its block final. */
+  confirmations?: number | 'finalized' | undefined;
   /** Milliseconds between looks at the head. */
   pollMs: number;
   /** Start over when the chain itself was replaced; for a local development chain. */
@@ -34,10 +35,25 @@ export interface ServiceConfig {
   spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;
   /** Let webhooks reach loopback and private addresses. */
   allowPrivateEndpoints: boolean;
+  /** Whether a stream's URL must answer a test webhook before the stream is accepted. Default true. */
+  testWebhook?: boolean | undefined;
+  /** Hours a stream may be in `error` before it is terminated. Default: never. */
+  terminateAfterHours?: number | undefined;
+  retention?: RetentionConfig | undefined;
   /** Folder of the built console. */
   consoleFolder?: string | undefined;
   /** Waits between attempts in milliseconds; default: the contract's. */
   schedule?: readonly number[] | undefined;
+}
+
+/** How long what happened is kept; see `retention.ts`. */
+export interface RetentionConfig {
+  /** Days a delivery is kept that succeeded or was cancelled. Default 7. */
+  deliveredDays?: number | undefined;
+  /** Days a delivery is kept that did not reach its receiver. Default 30. */
+  undeliveredDays?: number | undefined;
+  /** Free bytes on the ledger's disk below which no blocks are taken in. Default 512 MiB. */
+  minFreeBytes?: number | undefined;
 }
 
 /** A setting that cannot be used: names the setting, the value and the fix. */
@@ -49,7 +65,7 @@ export class ConfigError extends Error {
 const POLL_MS = { http: 1_000, ws: 5_000 } as const;
 const MIN_POLL_MS = 20;
 
-/** Parses `--chain <hexId>=<rpcUrl>[,confirmations=N][,poll=MS]`, each time for one provider. */
+/** Parses `--chain <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS]`, each for one provider. */
 export function parseChains(texts: readonly string[]): ChainConfig[] {
   const chains = new Map<string, ChainConfig>();
   for (const text of texts) {
@@ -57,7 +73,7 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
     const id = toChainId(text.slice(0, Math.max(0, separator)));
     if (separator < 0 || id === undefined) {
       throw new ConfigError(
-        `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N][,poll=MS], e.g. --chain 0x1=https://rpc.example.org`,
+        `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS], e.g. --chain 0x1=https://rpc.example.org`,
       );
     }
     const { url, options } = splitOptions(text.slice(separator + 1));
@@ -66,12 +82,23 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
         `--chain ${text}: ${JSON.stringify(url)} should be an http://, https://, ws:// or wss:// URL`,
       );
     }
+    if (chains.get(id)?.urls.includes(url) === true) {
+      throw new ConfigError(
+        `--chain ${text}: this URL is given twice for ${id}; a second provider is another node`,
+      );
+    }
     const chain = chains.get(id) ?? { id, urls: [], pollMs: defaultPollMs(url) };
     chain.urls.push(url);
     for (const [name, value] of options) {
+      if (name === 'confirmations' && value === 'finalized') {
+        chain.confirmations = value;
+        continue;
+      }
       const number = Number(value);
       if (!Number.isSafeInteger(number) || number < 0) {
-        throw new ConfigError(`--chain ${text}: ${name}=${value} should be a whole number`);
+        throw new ConfigError(
+          `--chain ${text}: ${name}=${value} should be a whole number${name === 'confirmations' ? ', or finalized' : ''}`,
+        );
       }
       if (name === 'confirmations') chain.confirmations = number;
       else if (number >= MIN_POLL_MS) chain.pollMs = number;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { TEST_WEBHOOK } from '@sluice/kit/contract';
+import { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
 import { checkConfig, type ServiceConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { createAddressGuard } from './deliver/guard.ts';
@@ -11,18 +11,18 @@ import { createSender } from './deliver/send.ts';
 import { createApp } from './http/app.ts';
 import { createAuth, hashApiKey } from './http/auth.ts';
 import { createLive } from './http/live.ts';
-import { createEvmSource } from './ingest/evm.ts';
-import { type Ingest, type Matcher, createIngest } from './ingest/ingest.ts';
+import { checkPlan } from './enrich/plan.ts';
 import { FilterError } from './match/filter.ts';
-import { matchBlock, transactionHashesOf } from './match/match.ts';
 import { createSelection } from './match/selection.ts';
-import { createStreamIndex } from './match/streamIndex.ts';
-import { toWebhookParts } from './match/webhook.ts';
+import { type DiskWatch, watchDisk } from './diskWatch.ts';
+import { type FollowedChain, followChain } from './followedChain.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import { createMatching } from './matching.ts';
 import { type Log, createLog } from './observe.ts';
-import { splitBody } from './store/body.ts';
+import { openSettings } from './settings.ts';
 import { openPostgresStore } from './store/postgres.ts';
 import { openSqliteStore } from './store/sqlite.ts';
-import type { Store } from './store/store.ts';
+import type { Store, StreamOptions } from './store/store.ts';
 
 export interface Service {
   /** `http://host:port`, with the port that was found. */
@@ -39,7 +39,7 @@ export const VERSION = '0.1.0';
 
 /** Longer than any attempt may take, so that none is cut by a shutdown. */
 const DRAIN_MS = 17_000;
-const ROLL_UP_MS = 2_000;
+const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
 /**
  * Starts the service and answers once it listens. An unreachable chain is no reason not to start.
@@ -66,11 +66,20 @@ export async function startService(
 
 async function startWith(store: Store, config: ServiceConfig, log: Log): Promise<Service> {
   const { apiKeyHash, newApiKey } = await findApiKey(store, config.apiKey);
-  const secret = await findSecret(store, config.secret);
+  const settings = await openSettings(store, config.secret);
   const live = createLive();
   const guard = createAddressGuard({ allowPrivate: config.allowPrivateEndpoints });
-  const sender = createSender({ guard, secret: () => secret, region: REGION });
+  const sender = createSender({
+    guard,
+    secret: () => settings.read().secretKey,
+    region: () => settings.read().region,
+  });
 
+  // What PostgreSQL has left is for its own machine to say.
+  const disk: DiskWatch | undefined =
+    store.engine === 'sqlite'
+      ? await watchDisk(config.dataFolder, config.retention?.minFreeBytes ?? MIN_FREE_BYTES)
+      : undefined;
   // One process owns a SQLite ledger: whoever held a lease before is gone.
   if (store.engine === 'sqlite') await store.releaseLeases('all');
 
@@ -82,34 +91,26 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     onChange: (deliveries) => {
       for (const delivery of deliveries) live.publish({ type: 'delivery', delivery });
     },
+    onStreamChange: (streamId) => live.publish({ type: 'stream', streamId }),
   });
 
-  const matcher = createMatcher(store, config.spamLists ?? {});
-  const ingests = config.chains.map((chain): Ingest =>
-    createIngest(
-      {
-        chain: chain.id,
-        confirmations: chain.confirmations,
-        resetWhenReplaced: chain.resetWhenReplaced,
-      },
-      {
-        source: createEvmSource({ chain: chain.id, urls: chain.urls, pollMs: chain.pollMs }),
-        store,
-        matcher,
-        log,
-        listener: {
-          onDeliveries(deliveries) {
-            deliver.notice(deliveries);
-            for (const delivery of deliveries) live.publish({ type: 'delivery', delivery });
-          },
-          onBlock: (chainId, block, head) => live.publish({ type: 'block', chainId, block, head }),
-          onReorg: (chainId, ancestor) =>
-            live.publish({ type: 'reorg', chainId, blockNumber: ancestor.number }),
-          onHealth: (health) => live.publish({ type: 'chain', chain: health }),
-        },
-      },
-    ),
-  );
+  const chains = new Map<string, FollowedChain>();
+  const matching = createMatching({
+    store,
+    enrichOf: (chain) => chains.get(chain)!.enrich,
+    spamLists: config.spamLists ?? {},
+  });
+  for (const chain of config.chains) {
+    const followed = followChain(chain, {
+      store,
+      matching,
+      log,
+      publish: (event) => live.publish(event),
+      onDeliveries: (deliveries) => deliver.notice(deliveries),
+      refuseBlocks: () => disk?.problem,
+    });
+    chains.set(chain.id, followed);
+  }
   for (const { network } of config.aptos) {
     log.warn('this version does not read Aptos yet: --aptos has no effect', {
       network,
@@ -123,27 +124,26 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     log,
     version: VERSION,
     consoleFolder: config.consoleFolder,
-    chains: () => ingests.map((ingest) => ingest.health()),
-    checkFilters(options) {
-      try {
-        createSelection(options);
-        return [];
-      } catch (error) {
-        if (error instanceof FilterError) return [error];
-        throw error;
-      }
-    },
-    hasSource: (chain) => ingests.some((ingest) => ingest.chain === chain),
-    lacksTraces: (chain) => ingests.some((ingest) => ingest.chain === chain && ingest.lacksTraces),
+    chains: () => [...chains.values()].map((chain) => chain.health()),
+    callsOf: (chain) => chains.get(chain)?.calls,
+    checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
+    hasSource: (chain) => chains.has(chain),
+    lacksTraces: (chain) => chains.get(chain)?.lacksTraces === true,
     refuseUrl: (url) => guard.refuse(url),
-    async testWebhook(url) {
-      const body = JSON.stringify(TEST_WEBHOOK);
+    async testWebhook(family, url, headers) {
+      if (config.testWebhook === false) return undefined;
+      const body = JSON.stringify(family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK);
       // A fresh id each time, so that a captured test cannot be shown again as a new one.
       const id = crypto.randomUUID();
-      const result = await sender.send({ url, id, body, queueSize: 0, recordsCharged: 0 });
+      const result = await sender.send({ url, id, body, headers, queueSize: 0, recordsCharged: 0 });
       return result.error ?? undefined;
     },
     onChange: (streamId) => live.publish({ type: 'stream', streamId }),
+    onReplay(delivery, wasFinished) {
+      deliver.notice(wasFinished ? [delivery] : []);
+      live.publish({ type: 'delivery', delivery });
+    },
+    settings,
     isOurHost: hostCheck(config.host),
   });
 
@@ -152,26 +152,33 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   const { port } = server.address() as AddressInfo;
 
   await deliver.start();
-  for (const ingest of ingests) ingest.start();
-  const rollUp = setInterval(() => {
-    store
-      .rollUpStats()
-      .catch((error: unknown) => log.error('cannot roll up', { error: String(error) }));
-  }, ROLL_UP_MS);
+  for (const chain of chains.values()) chain.start();
+  const housekeeping = startHousekeeping({
+    store,
+    log,
+    options: {
+      deliveredDays: config.retention?.deliveredDays ?? 7,
+      undeliveredDays: config.retention?.undeliveredDays ?? 30,
+      terminateAfterHours: config.terminateAfterHours,
+    },
+    onStreamChange: (streamId) => live.publish({ type: 'stream', streamId }),
+  });
 
   let stopped: Promise<void> | undefined;
   return {
     url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
-    secret,
+    get secret() {
+      return settings.read().secretKey;
+    },
     newApiKey,
     stop: () =>
       (stopped ??= (async () => {
-        clearInterval(rollUp);
+        disk?.stop();
         live.close();
         const closed = new Promise((resolve) => server.close(resolve));
         server.closeIdleConnections();
-        await Promise.all(ingests.map((ingest) => ingest.stop()));
-        await deliver.stop(DRAIN_MS);
+        await Promise.all([...chains.values()].map((chain) => chain.stop()));
+        await Promise.all([deliver.stop(DRAIN_MS), housekeeping.stop()]);
         server.closeAllConnections();
         await closed;
         await store.close();
@@ -179,44 +186,14 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   };
 }
 
-/** What the contract calls the region of the sender; a self-hosted service has one. */
-const REGION = 'us-east-1';
-
-function createMatcher(
-  store: Store,
-  spamLists: Readonly<Record<string, ReadonlySet<string>>>,
-): Matcher {
-  const index = createStreamIndex();
-  let refreshing: Promise<number> | undefined;
-  return {
-    // Chains share the index; those that ask while it is read wait for that same reading.
-    refresh: () =>
-      (refreshing ??= (async () => {
-        try {
-          const changes = await store.readRules(index.revision);
-          if (changes.revision !== index.revision) index.apply(changes);
-          return index.revision;
-        } finally {
-          refreshing = undefined;
-        }
-      })()),
-    needs: (chain) => index.needs(chain),
-    match: (chain, block) =>
-      matchBlock(index, chain, block, spamLists[chain]).map((match) => {
-        const { head, tail } = toWebhookParts(chain, block, match, spamLists[chain]);
-        return {
-          streamId: match.stream.record.id,
-          tag: match.stream.record.tag,
-          deliver: match.stream.record.deliver,
-          logs: match.logs.length,
-          transactions: match.transactions.length,
-          internalTransactions: match.internalTransactions.length,
-          transactionHashes: transactionHashesOf(match),
-          enrichment: null,
-          ...splitBody(head, tail),
-        };
-      }),
-  };
+function checkSelection(options: StreamOptions): FilterError[] {
+  try {
+    createSelection(options);
+    return [];
+  } catch (error) {
+    if (error instanceof FilterError) return [error];
+    throw error;
+  }
 }
 
 async function findApiKey(
@@ -229,15 +206,6 @@ async function findApiKey(
   const newApiKey = `sluice_${randomBytes(32).toString('base64url')}`;
   await store.saveSetting('apiKeyHash', hashApiKey(newApiKey));
   return { apiKeyHash: hashApiKey(newApiKey), newApiKey };
-}
-
-async function findSecret(store: Store, given: string | undefined): Promise<string> {
-  if (given !== undefined) return given;
-  const stored = await store.readSetting('streamsSecret');
-  if (stored !== undefined) return stored;
-  const secret = randomBytes(32).toString('hex');
-  await store.saveSetting('streamsSecret', secret);
-  return secret;
 }
 
 /** On loopback only its own names are ours; elsewhere the names are the operator's to choose. */

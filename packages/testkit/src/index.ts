@@ -1,7 +1,14 @@
 export { type Anvil, type AnvilOptions, startAnvil } from './anvil.ts';
 export { findAnvil } from './findAnvil.ts';
 export { type DevAccount, devAccounts } from './devAccounts.ts';
-export { oddToken, sluiceCollectible, sluiceItems, sluiceToken } from './contracts.generated.ts';
+export {
+  answers,
+  multicall,
+  oddToken,
+  sluiceCollectible,
+  sluiceItems,
+  sluiceToken,
+} from './contracts.generated.ts';
 export { type Activity, type ActivityOptions, startActivity } from './activity.ts';
 export { type DeployedContracts, deployContracts } from './deployContracts.ts';
 export type { SinkAnswer, SinkBehaviour, SinkSilence } from './sinkBehaviour.ts';

@@ -5,6 +5,7 @@ export const REGIONS = ['us-east-1', 'us-west-2', 'eu-central-1', 'ap-southeast-
 /** Where the hosted service sends webhooks from. */
 export type Region = (typeof REGIONS)[number];
 
+/** The settings of an account. */
 export interface Settings {
   region?: Region | undefined;
   /** The streams secret, which signs every webhook of the account. */
@@ -27,6 +28,7 @@ interface StatsPeriod {
   updatedAt?: string;
 }
 
+/** The counters of one stream. */
 export interface StreamStats extends StatsCounters, StatsPeriod {
   streamId?: string;
 }

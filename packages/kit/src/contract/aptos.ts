@@ -1,6 +1,7 @@
 /** Aptos streams on the wire (contract section 1.1), and how their addresses are spelled. */
 import type { StreamStatus } from './streams.ts';
 
+/** A network of Aptos, as the contract names it. */
 export type AptosNetwork = 'mainnet' | 'testnet' | 'devnet';
 
 export const APTOS_NETWORKS = [
@@ -41,6 +42,7 @@ export type UpdateAptosStream = {
   [K in keyof CreateAptosStream]?: CreateAptosStream[K] | undefined;
 };
 
+/** An Aptos stream as the service answers it. */
 export interface AptosStream {
   id: string;
   webhookUrl: string;
@@ -85,4 +87,20 @@ export function toAptosNetwork(value: unknown): AptosNetwork | undefined {
   if (value === '1' || value === 1) return 'mainnet';
   if (value === '2' || value === 2) return 'testnet';
   return APTOS_NETWORKS.find((name) => name === value);
+}
+
+/**
+ * What each network is called where chains of both families stand together, as in the logs of
+ * deliveries: hex, because the official client reads nothing else there, and above 0x7fffffffffffffdb,
+ * the greatest id EIP-2294 leaves to EVM chains. The last digit is Aptos's own chain id.
+ */
+export const APTOS_CHAINS = {
+  mainnet: '0xa970500000000001',
+  testnet: '0xa970500000000002',
+  devnet: '0xa970500000000003',
+} as const satisfies Record<AptosNetwork, string>;
+
+/** The network of one of {@link APTOS_CHAINS}; undefined for any other chain, so for those of EVM. */
+export function findAptosNetwork(chainId: string): AptosNetwork | undefined {
+  return APTOS_NETWORKS.find((network) => APTOS_CHAINS[network] === chainId);
 }

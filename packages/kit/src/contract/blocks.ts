@@ -32,8 +32,11 @@ export interface HistoricalJob {
   blockTo: number;
 }
 
+/** What the service answers to a job over past blocks. */
 export interface HistoricalJobAnswer {
   message: string;
   /** Parts the range was cut into. */
   totalPartitions: number;
+  /** Ours: the id of the job at `/sluice/jobs/{id}`. The hosted service has no such key. */
+  jobId?: string;
 }

@@ -26,13 +26,14 @@ export interface HistoryRecord {
   tag: string;
 }
 
+/** How an attempt to deliver ended. */
 export type DeliveryStatus = 'failed' | 'success';
 
-/** One attempt to deliver a webhook. */
+/** A webhook that was attempted, and how the last attempt ended. */
 export interface DeliveryLog {
   id: string;
   streamId: string;
-  /** Chain id in hex. */
+  /** Chain id in hex; of an Aptos network one of `APTOS_CHAINS`. */
   chain: string;
   webhookUrl: string;
   tag: string;
@@ -56,6 +57,10 @@ export interface HistoryFilter {
   /** Chain ids in hex. */
   chainId?: string[] | undefined;
   blockNumber?: number[] | undefined;
+  /**
+   * When the webhook was made, this time included: Unix seconds, or milliseconds (from 10^11 on).
+   * Ours; the hosted service does not say which.
+   */
   fromTimestamp?: number | undefined;
   toTimestamp?: number | undefined;
 }

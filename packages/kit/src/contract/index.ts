@@ -6,9 +6,7 @@
 // Routes
 export { ROUTES } from './routes.ts';
 export type { Route, RouteName } from './routes.ts';
-export { SERVED_ROUTES } from './servedRoutes.ts';
-export type { ServedRouteName } from './servedRoutes.ts';
-export { DELIVERY_STATES, SLUICE_ROUTES } from './sluice.ts';
+export { DELIVERY_STATES, JOB_STATES, SLUICE_ROUTES } from './sluice.ts';
 
 // Shapes of the compatible API
 export { PAGE_LIMIT } from './streams.ts';
@@ -23,6 +21,7 @@ export type {
   DeliverMode,
   ErrorBody,
   EvmStream,
+  LabelledAddressesBody,
   NativeBalanceSelection,
   Page,
   RecordKind,
@@ -32,7 +31,13 @@ export type {
   UpdateEvmStream,
 } from './streams.ts';
 
-export { APTOS_NETWORKS, padAptosAddress, toAptosNetwork } from './aptos.ts';
+export {
+  APTOS_CHAINS,
+  APTOS_NETWORKS,
+  findAptosNetwork,
+  padAptosAddress,
+  toAptosNetwork,
+} from './aptos.ts';
 export type {
   AptosNetwork,
   AptosStream,
@@ -53,8 +58,12 @@ export type { DryRunAnswer, DryRunBlock, HistoricalJob, HistoricalJobAnswer } fr
 
 // Shapes of our own API
 export type {
+  BlockRange,
   ChainBlock,
+  ChainCoverage,
   ChainHealth,
+  ChainProgress,
+  ChainResumed,
   ChainState,
   DeliveryAttempt,
   DeliveryDetail,
@@ -62,7 +71,13 @@ export type {
   DeliveryPhase,
   DeliveryState,
   DeliverySummary,
+  HoleReason,
+  Job,
+  JobState,
   LiveEvent,
+  ProviderHealth,
+  ProviderState,
+  StreamCoverage,
   StreamSummary,
 } from './sluice.ts';
 
@@ -73,7 +88,9 @@ export {
   createEvmStreamSchema,
   dryRunBlockSchema,
   evmAddressesSchema,
+  evmLabelledAddressesSchema,
   historicalJobSchema,
+  isAddressLabel,
   listDeliveriesQuerySchema,
   listHistoryQuerySchema,
   listLogsQuerySchema,
@@ -86,7 +103,7 @@ export {
 } from './schemas.ts';
 
 // Webhooks
-export { TEST_WEBHOOK } from './webhook.ts';
+export { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from './webhook.ts';
 export type {
   EvmWebhook,
   WebhookBlock,

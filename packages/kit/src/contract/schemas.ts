@@ -19,6 +19,7 @@ import type {
   AddressesBody,
   AdvancedOption,
   CreateEvmStream,
+  LabelledAddressesBody,
   NativeBalanceSelection,
   StreamTrigger,
   UpdateEvmStream,
@@ -154,7 +155,11 @@ const headers = z
   )
   .refine((it) => Object.keys(it).length <= HEADER_LIMIT, {
     error: `should have at most ${HEADER_LIMIT} entries`,
-  });
+  })
+  // Names of headers have no case: one spelling, and none twice.
+  .transform((it) =>
+    Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
+  );
 
 const streamFields = {
   webhookUrl,
@@ -225,13 +230,13 @@ export const streamStatusSchema = z.strictObject({
 });
 
 /** One or several addresses; the parsed form is lower case. */
-const addresses = (address: z.ZodType<string>): z.ZodType<AddressesBody> =>
-  z.strictObject({
-    address: z.union(
-      [address, z.array(address).min(1, { error: 'should name at least one address' })],
-      { error: 'should be an address or an array of addresses' },
-    ),
+const oneOrSeveral = (address: z.ZodType<string>): z.ZodType<string | string[]> =>
+  z.union([address, z.array(address).min(1, { error: 'should name at least one address' })], {
+    error: 'should be an address or an array of addresses',
   });
+
+const addresses = (address: z.ZodType<string>): z.ZodType<AddressesBody> =>
+  z.strictObject({ address: oneOrSeveral(address) });
 
 /** One EVM address in any casing; the parsed form is lower case. */
 const evmAddress = z.string().transform((text, context) => {
@@ -246,6 +251,34 @@ const evmAddress = z.string().transform((text, context) => {
 });
 
 export const evmAddressesSchema = addresses(evmAddress);
+
+/** Whether a text will do as the label of an address. */
+export const isAddressLabel = (text: string): boolean => /^[^\p{Cc}]{1,64}$/u.test(text);
+
+export const evmLabelledAddressesSchema: z.ZodType<LabelledAddressesBody> = z
+  .strictObject({
+    address: oneOrSeveral(evmAddress),
+    labels: z
+      .record(
+        evmAddress,
+        z.string().refine(isAddressLabel, {
+          error: 'should be a text of 1 to 64 characters, without control characters',
+        }),
+      )
+      .optional(),
+  })
+  .superRefine(({ address, labels = {} }, context) => {
+    const listed = new Set([address].flat());
+    for (const [labelled, label] of Object.entries(labels)) {
+      if (listed.has(labelled)) continue;
+      context.addIssue({
+        code: 'custom',
+        message: 'should be of an address of this request',
+        path: ['labels', labelled],
+        input: label,
+      });
+    }
+  });
 
 /** In any casing, with or without leading zeros; the parsed form is 64 digits in lower case. */
 export const aptosAddressesSchema = addresses(

@@ -4,6 +4,7 @@
  * Times are Unix milliseconds; sizes are bytes.
  */
 import type { Route } from './routes.ts';
+import type { ChainFamily } from './streams.ts';
 
 const route = <const M extends Route['method'], const P extends string>(method: M, path: P) => ({
   method,
@@ -25,6 +26,19 @@ export const SLUICE_ROUTES = {
   /** `{ result: ChainHealth[] }`. */
   listChains: route('GET', '/sluice/chains'),
   /**
+   * The way out of a halt: goes on from block `from`, and records what was left out as a hole. Body
+   * `{ from?: number }`, default the head of the node. Answers with {@link ChainResumed}.
+   */
+  resumeChain: route('POST', '/sluice/chains/{id}/resume'),
+  /** {@link StreamCoverage}. */
+  getCoverage: route('GET', '/sluice/streams/{id}/coverage'),
+  /** `{ result: Job[] }`, newest first, at most 100; query `streamId`. */
+  listJobs: route('GET', '/sluice/jobs'),
+  /** {@link Job}. */
+  getJob: route('GET', '/sluice/jobs/{id}'),
+  /** Body `{ state }`: `paused`, `running` or `cancelled`; answers with the {@link Job}. */
+  setJobState: route('POST', '/sluice/jobs/{id}/state'),
+  /**
    * Server-sent events: `id` and, as JSON in `data`, a {@link LiveEvent}. While nothing happens a
    * comment line is sent at least every 15 seconds, so that a reader notices a dead connection.
    */
@@ -41,6 +55,7 @@ export const DELIVERY_STATES = [
   'cancelled',
 ] as const;
 
+/** Where a delivery stands. */
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 /** `removed`: the notice that the block left the chain. */
 export type DeliveryPhase = 'unconfirmed' | 'confirmed' | 'removed';
@@ -73,6 +88,7 @@ export interface DeliverySummary {
   nextAttemptAt: number | null;
 }
 
+/** One HTTP try of a delivery. */
 export interface DeliveryAttempt {
   /** 1 for the first. */
   number: number;
@@ -85,6 +101,7 @@ export interface DeliveryAttempt {
   responseBody: string;
 }
 
+/** A delivery with its body and every attempt. */
 export interface DeliveryDetail extends DeliverySummary {
   blockHash: string;
   webhookUrl: string;
@@ -93,6 +110,7 @@ export interface DeliveryDetail extends DeliverySummary {
   attemptList: DeliveryAttempt[];
 }
 
+/** A page of the list of deliveries. */
 export interface DeliveryPage {
   /** Newest first. */
   result: DeliverySummary[];
@@ -100,8 +118,10 @@ export interface DeliveryPage {
   cursor?: string;
 }
 
+/** A stream with its recent numbers. */
 export interface StreamSummary {
   id: string;
+  family: ChainFamily;
   tag: string;
   description: string;
   webhookUrl: string;
@@ -124,8 +144,10 @@ export interface StreamSummary {
   lastDeliveryAt: number | null;
 }
 
+/** How a chain is followed at the moment. */
 export type ChainState = 'starting' | 'live' | 'catching-up' | 'down';
 
+/** How a chain is followed: what is read, what is committed, and what stands in the way. */
 export interface ChainHealth {
   id: string;
   name: string;
@@ -137,9 +159,109 @@ export interface ChainHealth {
   head: number | null;
   /** Last block whose deliveries are committed, null before the first. */
   checkpoint: number | null;
-  confirmations: number;
+  /** Blocks that must follow before a match is confirmed; `finalized`: as the chain itself says. */
+  confirmations: number | 'finalized';
+  /** Last block whose matches are confirmed, null before the first. */
+  confirmedUpTo: number | null;
+  /** The nodes it is read from, in the order they were given. */
+  providers: ProviderHealth[];
+  /** Only while catching up. */
+  progress?: ChainProgress;
   /** Newest blocks first, at most 60. */
   blocks: ChainBlock[];
+}
+
+/**
+ * `good` · `lagging` behind the best of the others · `limited` asked us to wait · `down` does not
+ * answer, and is tried again from time to time · `wrong-chain` serves another chain and is left out
+ */
+export type ProviderState = 'good' | 'lagging' | 'limited' | 'down' | 'wrong-chain';
+
+/** One node of a chain, as it was last seen. */
+export interface ProviderHealth {
+  /** Its host; never the path or query of its URL, where keys stand. */
+  name: string;
+  state: ProviderState;
+  /** For people: what is wrong, or empty. */
+  message: string;
+  /** Newest block it said it has, null before it answered. */
+  head: number | null;
+  /** Of short requests, a moving average; null before the first. */
+  latencyMs: number | null;
+  /** Requests that failed and answers that were refused, since the start. */
+  failures: number;
+  /** Heights at which its block was another than that of another provider, since the start. */
+  disagreements: number;
+}
+
+/** How far a chain that fell behind has come; `checkpoint` is where it stands. */
+export interface ChainProgress {
+  /** Where it began to catch up. */
+  from: number;
+  /** The head it is after; it moves. */
+  to: number;
+  /** Blocks committed per second, lately. */
+  perSecond: number;
+  /** Until it stands at the head, the head's own growth counted in; null while it does not get nearer. */
+  secondsLeft: number | null;
+}
+
+/** What the service answers when a halted chain goes on. */
+export interface ChainResumed {
+  chainId: string;
+  /** The first block that is read. */
+  from: number;
+}
+
+/**
+ * Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, or
+ * they came before the stream.
+ */
+export type HoleReason = 'paused' | 'terminated' | 'resumed' | 'before';
+
+/** Blocks from one to another, both included. */
+export interface BlockRange {
+  from: number;
+  to: number;
+}
+
+/** Which blocks a stream was held against, chain by chain. */
+export interface StreamCoverage {
+  result: ChainCoverage[];
+}
+
+/** Which blocks of a chain a stream was held against. */
+export interface ChainCoverage {
+  chainId: string;
+  /** First and last block evaluated; null where none is. */
+  from: number | null;
+  to: number | null;
+  /** Blocks between that were not, in order; a backfill of such a range removes it. */
+  holes: (BlockRange & { reason: HoleReason })[];
+}
+
+/** Where a backfill can stand. */
+export const JOB_STATES = ['running', 'paused', 'done', 'cancelled', 'failed'] as const;
+
+/** Where a backfill stands. */
+export type JobState = (typeof JOB_STATES)[number];
+
+/** A backfill: past blocks matched for one stream, delivered as confirmed. */
+export interface Job {
+  id: string;
+  streamId: string;
+  chainId: string;
+  blockFrom: number;
+  blockTo: number;
+  /** The next block to be matched; `blockTo + 1` once all are. */
+  nextBlock: number;
+  state: JobState;
+  /** For people: why it waits or failed, or empty. */
+  message: string;
+  /** Blocks in which the stream matched so far. */
+  matches: number;
+  createdAt: number;
+  updatedAt: number;
 }
 
 /** One tick of the block tape. */
@@ -163,4 +285,6 @@ export type LiveEvent =
   | { type: 'chain'; chain: Omit<ChainHealth, 'blocks'> }
   /** A stream was created, changed or deleted. */
   | { type: 'stream'; streamId: string }
+  /** A backfill moved on, or changed its state. */
+  | { type: 'job'; job: Job }
   | { type: 'reset' };

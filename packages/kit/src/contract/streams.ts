@@ -4,6 +4,7 @@
  * compiler holds the two equal.
  */
 
+/** A parameter of an {@link AbiItem}. */
 export interface AbiParameter {
   name: string;
   type: string;
@@ -12,6 +13,7 @@ export interface AbiParameter {
   internalType?: string | undefined;
 }
 
+/** An item of an ABI, in the JSON form that compilers write. */
 export interface AbiItem {
   type: string;
   name?: string | undefined;
@@ -27,6 +29,7 @@ export interface AbiItem {
 /** `error` and `terminated` are set by a service, never asked for. */
 export type StreamStatus = 'active' | 'paused' | 'error' | 'terminated';
 
+/** The kinds of records that triggers and native balances are attached to. */
 export type RecordKind =
   | 'tx'
   | 'log'
@@ -150,12 +153,24 @@ export interface Page<T> {
   page_size?: number;
 }
 
+/** A row of the list of addresses that a stream watches. */
 export interface StreamAddress {
   address: string;
+  /** What the user calls it; absent when it has none. Ours; the hosted service has no such key. */
+  label?: string;
 }
 
 export interface AddressesBody {
   address: string | string[];
+}
+
+/** What is added, or what replaces the whole list. */
+export interface LabelledAddressesBody extends AddressesBody {
+  /**
+   * Names for people, by address: of addresses of this request, 1 to 64 characters each. Ours; the
+   * hosted service has no such key.
+   */
+  labels?: Record<string, string> | undefined;
 }
 
 /** The answer repeats the request's form: a string for a string, an array for an array. */

@@ -4,6 +4,7 @@
  */
 import type { AbiItem } from './streams.ts';
 
+/** The block that a webhook is about. */
 export interface WebhookBlock {
   /** Decimal; empty in the test webhook. */
   number: string;
@@ -12,11 +13,13 @@ export interface WebhookBlock {
   timestamp: string;
 }
 
+/** What a trigger of the stream answered. */
 export interface WebhookTrigger {
   name: string;
   value: unknown;
 }
 
+/** A log as the chain has it; decoded by `decodeLogs`. */
 export interface WebhookLog {
   logIndex: string;
   transactionHash: string;
@@ -29,6 +32,7 @@ export interface WebhookLog {
   triggers?: WebhookTrigger[];
 }
 
+/** A transaction with its receipt. */
 export interface WebhookTransaction {
   hash: string;
   gas: string | null;
@@ -51,6 +55,7 @@ export interface WebhookTransaction {
   triggers?: WebhookTrigger[];
 }
 
+/** A call inside a transaction that moved native currency. */
 export interface WebhookInternalTransaction {
   from: string | null;
   to: string | null;
@@ -65,6 +70,7 @@ interface TokenMetadata {
   tokenSymbol: string;
 }
 
+/** A transfer of an ERC-20 token. */
 export interface WebhookErc20Transfer extends TokenMetadata {
   transactionHash: string;
   logIndex: string;
@@ -78,6 +84,7 @@ export interface WebhookErc20Transfer extends TokenMetadata {
   triggers?: WebhookTrigger[];
 }
 
+/** An approval of an ERC-20 token. */
 export interface WebhookErc20Approval extends TokenMetadata {
   transactionHash: string;
   logIndex: string;
@@ -91,6 +98,7 @@ export interface WebhookErc20Approval extends TokenMetadata {
   triggers?: WebhookTrigger[];
 }
 
+/** A transfer of an NFT; of an ERC-1155 batch, one entry. */
 export interface WebhookNftTransfer extends TokenMetadata {
   operator: string | null;
   from: string;
@@ -105,6 +113,7 @@ export interface WebhookNftTransfer extends TokenMetadata {
   triggers?: WebhookTrigger[];
 }
 
+/** An approval of one NFT, or of all of an owner. */
 export interface WebhookNftTokenApproval extends TokenMetadata {
   transactionHash: string;
   logIndex: string;
@@ -139,6 +148,7 @@ export interface WebhookNftApprovals {
   })[];
 }
 
+/** A balance at the block of the webhook. */
 export interface WebhookNativeBalance {
   address: string;
   /** Wei, decimal. */
@@ -192,3 +202,19 @@ export const TEST_WEBHOOK: EvmWebhook = {
   nftTransfers: [],
   nativeBalances: [],
 };
+
+/** The same for an Aptos stream: the keys of section 2.8, each empty. */
+export const TEST_APTOS_WEBHOOK = {
+  streamId: '',
+  tag: '',
+  network: '',
+  block: { number: '', timestamp: '', hash: '', firstVersion: '', lastVersion: '' },
+  retries: 0,
+  coinTransfers: [],
+  coinDeposits: [],
+  coinWithdrawals: [],
+  transactions: [],
+  changes: [],
+  payloads: [],
+  events: [],
+} as const;

@@ -1,6 +1,6 @@
 /** `@sluice/kit/records`: webhooks as rows for a database. */
-export { toRecords } from './toRecords.ts';
-export type { RecordsOptions, RecordSource } from './toRecords.ts';
+export { toRecords, toRemovedIds } from './toRecords.ts';
+export type { RecordsOptions, RecordSource, RemovedIds } from './toRecords.ts';
 export type {
   Erc20ApprovalRow,
   Erc20TransferRow,

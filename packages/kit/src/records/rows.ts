@@ -65,6 +65,7 @@ export interface UndecodedLogRow extends LogRelated, Triggered {
   reason: UndecodedReason;
 }
 
+/** A transaction. */
 export interface TxRow extends RowBase, Triggered {
   hash: string;
   transactionIndex: number | null;
@@ -85,6 +86,7 @@ export interface TxRow extends RowBase, Triggered {
   receiptCumulativeGasUsed: number | null;
 }
 
+/** A call inside a transaction that moved native currency. */
 export interface InternalTxRow extends RowBase {
   /** Of the transaction it is part of. */
   hash: string;
@@ -111,11 +113,13 @@ interface Erc20Row extends TokenRow, Triggered {
   tokenDecimals: number | null;
 }
 
+/** A transfer of an ERC-20 token. */
 export interface Erc20TransferRow extends Erc20Row {
   from: string;
   to: string;
 }
 
+/** An approval of an ERC-20 token. */
 export interface Erc20ApprovalRow extends Erc20Row {
   owner: string;
   spender: string;
@@ -126,6 +130,7 @@ interface NftRow extends TokenRow {
   tokenContractType: string;
 }
 
+/** A transfer of an NFT; of an ERC-1155 batch, one entry. */
 export interface NftTransferRow extends NftRow, Triggered {
   /** Who moved it; null for ERC-721. */
   operator: string | null;
@@ -137,6 +142,7 @@ export interface NftTransferRow extends NftRow, Triggered {
   amount: string;
 }
 
+/** An approval of one NFT, or of all of an owner. */
 export interface NftApprovalRow extends NftRow {
   account: string;
   operator: string;

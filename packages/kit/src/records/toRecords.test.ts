@@ -15,7 +15,8 @@ import { isSluiceError } from '../errors.ts';
 import { cachedNames, collectionNameOf, MAX_CACHED_NAMES } from './collectionName.ts';
 import { columnNames } from './columns.ts';
 import { sha256Hex } from './ids.ts';
-import { toRecords } from './toRecords.ts';
+import { toRecords, toRemovedIds } from './toRecords.ts';
+import { sampleWebhook } from '../webhooks/testing.ts';
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const OTHER_HASH = `0x${'cd'.repeat(32)}`;
@@ -377,3 +378,55 @@ function idsOf(records: ReturnType<typeof toRecords>): string[] {
 }
 
 const distinct = (values: readonly unknown[]): number => new Set(values).size;
+
+describe('a removal notice', () => {
+  const KINDS = [
+    'erc20-transfer',
+    'erc20-approval',
+    'erc721-transfer',
+    'erc1155-batch-transfer',
+    'nft-approval-for-all',
+    'native-transfer',
+    'internal-transfer',
+  ] as const;
+
+  it.each(KINDS.flatMap((kind) => [[kind, 'distinct'] as const, [kind, 'compatible'] as const]))(
+    'names the rows that %s has made, with %s ids',
+    (kind, ids) => {
+      const delivered = sampleWebhook(kind);
+      const { confirmed: _, ...rest } = delivered;
+      const options = { ids, abi: erc20Abi as readonly AbiItem[] };
+      const { collectionName, blockHash, ...removed } = toRemovedIds(
+        { confirmed: false, removed: true, ...rest },
+        options,
+      );
+      const { collectionName: name, ...rows } = toRecords(delivered, options);
+      expect([collectionName, blockHash]).toEqual([name, delivered.block.hash]);
+      const written = Object.entries(rows).map(([of, all]) => [
+        of,
+        [...new Set((all as { id: string }[]).map(({ id }) => id))],
+      ]);
+      expect(removed).toEqual(Object.fromEntries(written));
+      expect(Object.values(removed).flat().length).toBeGreaterThan(0);
+    },
+  );
+
+  it('makes no rows, and nothing else removes any', () => {
+    const webhook = sampleWebhook('erc20-transfer');
+    const removed = { ...webhook, confirmed: false, removed: true } as const;
+    for (const [act, message] of [
+      [() => toRecords(removed), /takes back a block/],
+      [() => toRemovedIds(webhook), /takes nothing back/],
+      [() => toRemovedIds({} as never), /Cannot make records/],
+    ] as const) {
+      let thrown: unknown;
+      try {
+        act();
+      } catch (error) {
+        thrown = error;
+      }
+      expect(isSluiceError(thrown, 'invalid_webhook')).toBe(true);
+      expect(String(thrown)).toMatch(message);
+    }
+  });
+});

@@ -1,4 +1,4 @@
-/** A webhook as rows for a database, by kind. */
+/** A webhook as rows for a database, by kind; and which of them a removal notice takes back. */
 import type { Abi } from 'abitype';
 import type { AbiItem } from '../contract/streams.ts';
 import type {
@@ -43,6 +43,7 @@ export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'tag' | 'b
   Partial<
     Pick<
       EvmWebhook,
+      | 'removed'
       | 'abi'
       | 'logs'
       | 'txs'
@@ -54,6 +55,7 @@ export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'tag' | 'b
     >
   >;
 
+/** How {@link toRecords} decodes and names rows. */
 export interface RecordsOptions<A extends Abi | readonly AbiItem[] = readonly AbiItem[]> {
   /** Decodes the logs; `as const`, it types their rows. Default: the ABI of the webhook. */
   abi?: A | undefined;
@@ -72,7 +74,8 @@ export interface RecordsOptions<A extends Abi | readonly AbiItem[] = readonly Ab
  * upserts by `id`, and never let one with `confirmed: false` replace one with `confirmed: true`: the
  * two deliveries of a block can come in either order. A log that the ABI does not know goes to
  * `undecodedLogs` and never disturbs the others. An empty `chainId` is read as Ethereum, `0x1`.
- * @throws SluiceError `invalid_webhook` for anything but the body of an EVM webhook.
+ * @throws SluiceError `invalid_webhook` for anything but the body of an EVM webhook, and for the
+ * notice that a block is gone, which is for {@link toRemovedIds}.
  */
 export function toRecords<const A extends Abi | readonly AbiItem[]>(
   webhook: RecordSource,
@@ -84,6 +87,58 @@ export function toRecords(
   options: RecordsOptions<Abi | readonly AbiItem[]> = {},
 ): Records {
   checkWebhook(webhook);
+  if (webhook.removed) {
+    throw new SluiceError(
+      'invalid_webhook',
+      'Cannot make records. The webhook takes back a block that left the chain (removed: true).',
+      { hint: 'Delete what toRemovedIds(webhook) names.' },
+    );
+  }
+  return readRows(webhook, options);
+}
+
+/** The kinds of {@link Records} and of {@link RemovedIds}. */
+type Kind = Exclude<keyof Records, 'collectionName'>;
+
+/** The ids of rows to delete, by kind, each once. */
+export type RemovedIds = Record<Kind, string[]> & {
+  collectionName: string;
+  /**
+   * The block that is gone. Delete a row only if its `blockHash` is this one: what happened in it
+   * may have happened again in another block, and that row has the same id.
+   */
+  blockHash: string;
+};
+
+/**
+ * Names the rows that a removal notice (`removed: true`) takes back: those that `toRecords` made of
+ * the webhooks of that block, with the same `options`.
+ * @throws SluiceError `invalid_webhook` for anything but such a notice.
+ */
+export function toRemovedIds(webhook: RecordSource, options: RecordsOptions = {}): RemovedIds {
+  checkWebhook(webhook);
+  if (!webhook.removed) {
+    throw new SluiceError(
+      'invalid_webhook',
+      'The webhook takes nothing back: removed is not true.',
+      {
+        hint: 'Write what toRecords(webhook) gives.',
+      },
+    );
+  }
+  const { collectionName, ...kinds } = readRows(webhook, options);
+  const ids = Object.entries(kinds).map(([kind, rows]) => [
+    kind,
+    [...new Set(rows.map(({ id }) => id))],
+  ]);
+  const byKind = Object.fromEntries(ids) as Record<Kind, string[]>;
+  return { collectionName, blockHash: webhook.block.hash, ...byKind };
+}
+
+function readRows(
+  webhook: RecordSource,
+  options: RecordsOptions<Abi | readonly AbiItem[]>,
+): Records {
   const { block, confirmed } = webhook;
   const chainId = Number(webhook.chainId || '0x1');
   const compatible = options.ids === 'compatible';

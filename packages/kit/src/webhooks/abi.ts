@@ -59,32 +59,43 @@ const ONES = 'f'.repeat(WORD);
 /** Deepest nesting of tuples and arrays that is compiled. */
 export const MAX_DEPTH = 16;
 
-/** Compiles a type; undefined when there is no such type or the kit does not know it. */
-export function compileType(parameter: AbiParameter, depth = 0): Codec | undefined {
+/**
+ * Compiles a type; undefined when there is no such type or the kit does not know it.
+ * `readAddress` reads its addresses.
+ */
+export function compileType(
+  parameter: AbiParameter,
+  readAddress: ReadWord,
+  depth = 0,
+): Codec | undefined {
   const { type, components } = parameter;
   if (depth > MAX_DEPTH) return undefined;
   const array = /^(.+)\[(\d*)\]$/.exec(type);
   if (array) {
     const [, element = '', length = ''] = array;
-    const codec = compileType({ ...parameter, type: element }, depth + 1);
+    const codec = compileType({ ...parameter, type: element }, readAddress, depth + 1);
     if (!codec) return undefined;
     if (length === '') return arrayCodec(codec);
     // Solidity knows no values of no size; without them every element takes a word at least.
     return Number(length) > 0 ? fixedArrayCodec(codec, Number(length)) : undefined;
   }
-  if (type === 'tuple') return compileTuple(components ?? [], depth + 1);
+  if (type === 'tuple') return compileTuple(components ?? [], readAddress, depth + 1);
   const canonical = canonicalType(type);
   if (canonical === 'bytes') return bytesCodec;
   if (canonical === 'string') return stringCodec;
-  const readWord = canonical === undefined ? undefined : wordReader(canonical);
+  const readWord = canonical === undefined ? undefined : wordReader(canonical, readAddress);
   return readWord && { dynamic: false, headWords: 1, read: fromWord(readWord) };
 }
 
-function compileTuple(components: readonly AbiParameter[], depth: number): Codec | undefined {
+function compileTuple(
+  components: readonly AbiParameter[],
+  readAddress: ReadWord,
+  depth: number,
+): Codec | undefined {
   if (components.length === 0) return undefined;
   const members: Codec[] = [];
   for (const component of components) {
-    const codec = compileType(component, depth);
+    const codec = compileType(component, readAddress, depth);
     if (!codec) return undefined;
     members.push(codec);
   }
@@ -115,7 +126,7 @@ export function setNamed(object: Record<string, DecodedValue>, name: string, val
 export type ReadWord = (hex: string, at: number) => string | bigint | boolean;
 
 /** The reader of a type that fits in one word; undefined for any other. */
-export function wordReader(canonical: string): ReadWord | undefined {
+export function wordReader(canonical: string, readAddress: ReadWord): ReadWord | undefined {
   if (canonical === 'address') return readAddress;
   if (canonical === 'bool') return readBool;
   if (canonical === 'function') return bytesReader(24);
@@ -134,7 +145,8 @@ const fromWord =
 
 const PADDING_OF_ADDRESS = ZEROS.slice(40);
 
-const readAddress: ReadWord = (hex, at) => {
+/** In lower case, as it stands in the data. */
+export const readLowerAddress = (hex: string, at: number): string => {
   if (!hex.startsWith(PADDING_OF_ADDRESS, at)) throw MALFORMED;
   return `0x${hex.slice(at + 24, at + WORD)}`;
 };

@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import {
+  bytesToHex,
   encodeAbiParameters,
   encodeEventTopics,
+  getAddress,
   erc20Abi,
   erc721Abi,
   keccak256,
@@ -258,6 +260,55 @@ describe('decodeLogs', () => {
   });
 });
 
+describe('checksummed addresses', () => {
+  const abi = parseAbi([
+    'event Deep(address indexed who, (address[] more, address one) tree, address[2] pair)',
+  ]);
+  const [deep] = abi;
+  const at = (digit: string): Hex => `0x${'abcdef'.repeat(6)}${digit.repeat(4)}`;
+  const topics = encodeEventTopics({ abi, args: { who: at('1') } }) as string[];
+  const log = {
+    ...TRANSFER_20,
+    address: at('8'),
+    topic0: topics[0] ?? null,
+    topic1: topics[1] ?? null,
+    topic2: null,
+    data: encodeAbiParameters(
+      deep.inputs.slice(1) as never,
+      [{ more: [at('2'), at('3')], one: at('4') }, [at('5'), at('6')]] as never,
+    ),
+  };
+  const expected = (spell: (address: Hex) => string) => ({
+    address: spell(at('8')),
+    args: {
+      who: spell(at('1')),
+      tree: { more: [spell(at('2')), spell(at('3'))], one: spell(at('4')) },
+      pair: [spell(at('5')), spell(at('6'))],
+    },
+  });
+
+  it('where they are asked for, wherever an address stands', () => {
+    const decode = (addresses?: 'lower' | 'checksummed') =>
+      decodeLogs({ logs: [log] }, abi, { addresses }).decoded[0];
+    expect(decode()).toMatchObject(expected((address) => address));
+    expect(decode('checksummed')).toMatchObject(expected(getAddress));
+    expect(getAddress(at('8'))).not.toBe(at('8'));
+    expect(decode('lower')).toMatchObject(expected((address) => address));
+  });
+
+  it('with the ABI of the webhook, too', () => {
+    const { decoded } = decodeLogs({ logs: [log], abi }, undefined, { addresses: 'checksummed' });
+    expect(decoded[0]).toMatchObject(expected(getAddress));
+  });
+
+  it('leave a contract that is no address as it is', () => {
+    const { decoded } = decodeLogs({ logs: [{ ...log, address: 'X' }] }, abi, {
+      addresses: 'checksummed',
+    });
+    expect(decoded[0]?.address).toBe('X');
+  });
+});
+
 describe('malformed logs', () => {
   const ABI: Record<string, readonly AbiParameter[]> = {};
   for (const type of [
@@ -342,9 +393,7 @@ interface Sample {
 }
 
 const hexBytes = (minLength: number, maxLength: number) =>
-  fc
-    .uint8Array({ minLength, maxLength })
-    .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}` as const);
+  fc.uint8Array({ minLength, maxLength }).map((bytes) => bytesToHex(bytes));
 
 const same =
   (type: string) =>

@@ -1,5 +1,6 @@
 /** The logs of a webhook as named, typed events. */
 import { canonicalType, eventTopic } from '../contract/events.ts';
+import { checksumAddress, toAddress } from '../contract/evm.ts';
 import type { AbiItem, AbiParameter } from '../contract/streams.ts';
 import type { WebhookLog } from '../contract/webhook.ts';
 import { SluiceError } from '../errors.ts';
@@ -8,6 +9,7 @@ import {
   MALFORMED,
   MAX_DEPTH,
   parameterNames,
+  readLowerAddress,
   readMember,
   setNamed,
   Source,
@@ -30,14 +32,14 @@ export interface DecodedLog {
   readonly name: string;
   /**
    * Its parameters by name, in their order; `arg0`, `arg1`, … by position where one has no name.
-   * Integers are bigint, addresses and bytes lower-case hex, tuples objects. Of an indexed string,
+   * Integers are bigint, addresses and bytes lower-case hex (unless asked for otherwise), tuples objects. Of an indexed string,
    * bytes, array or tuple only the hash is in the log, and that is given.
    */
   readonly args: { readonly [name: string]: DecodedValue };
   /** Position of the log in its block. */
   readonly logIndex: number;
   readonly transactionHash: string;
-  /** The contract that emitted it, lower case. */
+  /** The contract that emitted it, spelled as the addresses in `args`. */
   readonly address: string;
 }
 
@@ -59,6 +61,7 @@ export type UndecodedReason =
   | 'unsupported-type'
   | 'malformed';
 
+/** A log that the ABI could not decode. */
 export interface UndecodedLog {
   /** The log as it came. */
   readonly log: WebhookLog;
@@ -71,20 +74,38 @@ export interface DecodedLogs<Log = DecodedLog> {
   readonly undecoded: UndecodedLog[];
 }
 
+/** How decoded addresses are spelled: in lower case, or with their EIP-55 checksum. */
+export type AddressSpelling = 'lower' | 'checksummed';
+
+/** What {@link decodeLogs} takes beside a webhook and an ABI. */
+export interface DecodeOptions {
+  /**
+   * `checksummed` costs a hash for each address: of an ERC-20 transfer it is most of the work.
+   * @defaultValue 'lower'
+   */
+  readonly addresses?: AddressSpelling | undefined;
+}
+
 /**
  * Decodes the logs of a webhook with the ABI it carries, or with the one given: `as const`, it types
  * `name` and `args`. A log that cannot be decoded never disturbs the others. An ABI is prepared
  * once; keep it in a constant and do not change it.
  * @throws SluiceError `invalid_webhook` without logs, `missing_abi` without an ABI.
  */
-export function decodeLogs(webhook: LogSource): DecodedLogs;
+export function decodeLogs(
+  webhook: LogSource,
+  abi?: undefined,
+  options?: DecodeOptions,
+): DecodedLogs;
 export function decodeLogs<const A extends Abi | readonly AbiItem[]>(
   webhook: Pick<LogSource, 'logs'>,
   abi: A,
+  options?: DecodeOptions,
 ): DecodedLogs<DecodedLogOf<A>>;
 export function decodeLogs(
   webhook: LogSource,
   abi: Abi | readonly AbiItem[] | undefined = webhook?.abi,
+  { addresses = 'lower' }: DecodeOptions = {},
 ): DecodedLogs {
   const logs: unknown = webhook?.logs;
   if (!Array.isArray(logs)) {
@@ -99,7 +120,7 @@ export function decodeLogs(
       'Cannot decode the logs. No abis found in the provided webhook.',
     );
   }
-  const events = compiledEvents(abi);
+  const events = compiledEvents(abi, addresses);
   const decoded: DecodedLog[] = [];
   const undecoded: UndecodedLog[] = [];
   for (const log of logs as WebhookLog[]) {
@@ -124,6 +145,7 @@ interface Field {
 }
 
 interface CompiledEvent {
+  readonly addresses: AddressSpelling;
   readonly name: string;
   readonly inputs: readonly AbiParameter[];
   readonly indexedCount: number;
@@ -136,23 +158,26 @@ interface CompiledEvents {
   readonly anonymous: readonly CompiledEvent[];
 }
 
-const compiled = new WeakMap<object, CompiledEvents>();
+const compiled: Record<AddressSpelling, WeakMap<object, CompiledEvents>> = {
+  lower: new WeakMap(),
+  checksummed: new WeakMap(),
+};
 
-function compiledEvents(abi: readonly unknown[]): CompiledEvents {
-  let events = compiled.get(abi);
+function compiledEvents(abi: readonly unknown[], addresses: AddressSpelling): CompiledEvents {
+  let events = compiled[addresses].get(abi);
   if (!events) {
-    events = compileEvents(abi);
-    compiled.set(abi, events);
+    events = compileEvents(abi, addresses);
+    compiled[addresses].set(abi, events);
   }
   return events;
 }
 
-function compileEvents(abi: readonly unknown[]): CompiledEvents {
+function compileEvents(abi: readonly unknown[], addresses: AddressSpelling): CompiledEvents {
   const byTopic = new Map<string, CompiledEvent[]>();
   const anonymous: CompiledEvent[] = [];
   for (const item of abi) {
     if (!isEvent(item)) continue;
-    const event = compileEvent(item);
+    const event = compileEvent(item, addresses);
     if (item.anonymous) {
       anonymous.push(event);
     } else {
@@ -183,13 +208,23 @@ const areParameters = (list: unknown, depth = 0): list is readonly AbiParameter[
     return typeof type === 'string' && areParameters(components, depth + 1);
   });
 
-const compileEvent = ({ name, inputs = [] }: AbiItem & { name: string }): CompiledEvent => ({
+const compileEvent = (
+  { name, inputs = [] }: AbiItem & { name: string },
+  addresses: AddressSpelling,
+): CompiledEvent => ({
+  addresses,
   name,
   inputs,
   indexedCount: inputs.filter(({ indexed }) => indexed).length,
 });
 
-function compileFields(inputs: readonly AbiParameter[]): Field[] | null {
+const READ_ADDRESS: Record<AddressSpelling, ReadWord> = {
+  lower: readLowerAddress,
+  checksummed: (hex, at) => checksumAddress(readLowerAddress(hex, at)),
+};
+
+function compileFields({ inputs, addresses }: CompiledEvent): Field[] | null {
+  const readAddress = READ_ADDRESS[addresses];
   const names = parameterNames(inputs);
   const fields: Field[] = [];
   let indexedCount = 0;
@@ -198,11 +233,11 @@ function compileFields(inputs: readonly AbiParameter[]): Field[] | null {
     const name = names[position] ?? '';
     if (input.indexed) {
       const canonical = canonicalType(input.type);
-      const readTopic = canonical === undefined ? undefined : wordReader(canonical);
+      const readTopic = canonical === undefined ? undefined : wordReader(canonical, readAddress);
       if (!readTopic && !isHashedWhenIndexed(input.type)) return null;
       fields.push({ name, indexed: indexedCount++, readTopic, codec: undefined, at: 0 });
     } else {
-      const codec = compileType(input);
+      const codec = compileType(input, readAddress);
       if (!codec) return null;
       fields.push({ name, indexed: undefined, readTopic: undefined, codec, at });
       at += codec.headWords * 64;
@@ -235,7 +270,7 @@ function decodeLog(log: WebhookLog, events: CompiledEvents): DecodedLog | Undeco
 }
 
 const toDecoded = (
-  { name }: CompiledEvent,
+  { name, addresses }: CompiledEvent,
   args: DecodedLog['args'],
   { logIndex, transactionHash, address }: WebhookLog,
 ): DecodedLog => ({
@@ -243,8 +278,14 @@ const toDecoded = (
   args,
   logIndex: Number(logIndex),
   transactionHash,
-  address: typeof address === 'string' ? address.toLowerCase() : address,
+  address: typeof address === 'string' ? SPELL[addresses](address) : address,
 });
+
+const SPELL: Record<AddressSpelling, (address: string) => string> = {
+  lower: (address) => address.toLowerCase(),
+  // What is no address stays what it is.
+  checksummed: (address) => (toAddress(address) ? checksumAddress(address) : address),
+};
 
 const HEX = /^0x[0-9a-f]*$/;
 
@@ -281,7 +322,7 @@ function decodeArgs(
   skip: number,
   data: string,
 ): DecodedLog['args'] | UndecodedReason {
-  if (event.fields === undefined) event.fields = compileFields(event.inputs);
+  if (event.fields === undefined) event.fields = compileFields(event);
   const { fields } = event;
   if (!fields) return 'unsupported-type';
   const source = new Source(data);

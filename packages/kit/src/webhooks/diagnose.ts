@@ -38,6 +38,7 @@ export type SignatureProblem =
   | 'other-secret'
   | 'wrong-secret';
 
+/** What {@link diagnose} finds. */
 export interface Diagnosis {
   readonly problem: SignatureProblem;
   /** Whether it is proven. If not, it is what fits best, and `message` says what else would. */
@@ -50,6 +51,7 @@ export interface Diagnosis {
   readonly secretName?: string;
 }
 
+/** What {@link diagnose} takes: what {@link unwrap} refused, and what else may help. */
 export type DiagnoseOptions = Omit<UnwrapOptions, 'body'> & {
   /** As in `unwrap`; a parsed body is taken as well and told as such. */
   body: unknown;

@@ -27,6 +27,7 @@ interface FastifyReply {
   send(body: string): FastifyReply;
 }
 
+/** What {@link toFastify} takes beside the handler. */
 export interface ToFastifyOptions {
   /** Where webhooks are posted to. Default `/`, which a `prefix` of `register` goes before. */
   path?: string;

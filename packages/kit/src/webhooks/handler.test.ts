@@ -83,6 +83,16 @@ describe('what is called', () => {
     expect(calls).toEqual([...once('event'), ...once('event'), ...once('webhook')]);
   });
 
+  it('with checksummed addresses where they are asked for', async () => {
+    const { handler } = createTested({ addresses: 'checksummed' });
+    const onTransfer = vi.fn();
+    handler.on('Transfer', onTransfer);
+    await handler(post());
+    expect(onTransfer.mock.lastCall?.[0]).toMatchObject({
+      address: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+    });
+  });
+
   it('logs that the ABI cannot decode, without disturbing the others', async () => {
     const { handler } = createTested();
     const onUndecoded = vi.fn();
@@ -291,6 +301,88 @@ describe('pairs', () => {
     await handler(post(WEBHOOK));
     await handler(post(UNCONFIRMED));
     expect(unconfirmed).toHaveBeenCalledOnce();
+  });
+});
+
+describe('the notice that a block is gone', () => {
+  const REMOVED = { ...UNCONFIRMED, removed: true } as const;
+
+  const createNoting = (options: Parameters<typeof createTested>[0] = {}) => {
+    const calls: string[] = [];
+    const note = (text: string) => () => void calls.push(text);
+    const { handler } = createTested(options);
+    handler
+      .on('Transfer', { unconfirmed: note('event?'), confirmed: note('event!') })
+      .onUndecoded({ unconfirmed: note('undecoded') })
+      .onWebhook({ unconfirmed: note('webhook?'), confirmed: note('webhook!') });
+    return { handler, calls };
+  };
+
+  it('calls onRemoved, and nothing else', async () => {
+    const { handler, calls } = createNoting();
+    const onRemoved = vi.fn();
+    handler.onRemoved(onRemoved);
+    expect(await answerOf(handler(post(REMOVED, { id: 'gone' })))).toEqual([200, 'Handled']);
+    expect(onRemoved).toHaveBeenCalledExactlyOnceWith(
+      REMOVED,
+      expect.objectContaining({ id: 'gone', isTest: false }),
+    );
+    expect(calls).toEqual([]);
+  });
+
+  it.each([{}, { seen: false } as const])(
+    'calls nothing without onRemoved: %j',
+    async (options) => {
+      const { handler, calls } = createNoting(options);
+      expect(await answerOf(handler(post(REMOVED)))).toEqual([200, 'Handled']);
+      expect(calls).toEqual([]);
+    },
+  );
+
+  it('once for an id, and again where it failed', async () => {
+    const { handler } = createTested();
+    const onRemoved = vi.fn().mockRejectedValueOnce(new Error('down'));
+    handler.onRemoved(onRemoved);
+    const statuses: number[] = [];
+    for (let count = 0; count < 3; count++) {
+      statuses.push((await handler(post(REMOVED, { id: 'gone' }))).status);
+    }
+    expect(statuses).toEqual([500, 200, 200]);
+    expect(onRemoved).toHaveBeenCalledTimes(2);
+  });
+
+  it('waits for the delivery that it takes back', async () => {
+    const { handler } = createTested();
+    const gate = createGate();
+    const calls: string[] = [];
+    handler
+      .onWebhook({
+        unconfirmed: async () => {
+          calls.push('stores');
+          await gate.opened;
+          calls.push('stored');
+        },
+      })
+      .onRemoved(() => void calls.push('removed'));
+    const answers = [handler(post(UNCONFIRMED)), handler(post(REMOVED))];
+    await vi.waitFor(() => expect(calls).toEqual(['stores']));
+    gate.open();
+    await Promise.all(answers);
+    expect(calls).toEqual(['stores', 'stored', 'removed']);
+  });
+
+  it('lets a block that returns begin anew', async () => {
+    const { handler, calls } = createNoting();
+    handler.onRemoved(() => void calls.push('removed'));
+    for (const webhook of [WEBHOOK, UNCONFIRMED, REMOVED, UNCONFIRMED, WEBHOOK]) {
+      await handler(post(webhook));
+    }
+    expect(calls).toEqual([
+      ...['event!', 'webhook!'],
+      'removed',
+      ...['event?', 'webhook?'],
+      ...['event!', 'webhook!'],
+    ]);
   });
 });
 
@@ -516,7 +608,7 @@ describe('receive', () => {
   it('takes chunks of bytes, of text, and none', async () => {
     const { handler } = createTested();
     const body = JSON.stringify({ ...WEBHOOK, tag: 'é ☕' });
-    const bytes = Buffer.from(body);
+    const bytes = new TextEncoder().encode(body);
     async function* chunks(size: number) {
       for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
     }

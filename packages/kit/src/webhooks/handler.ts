@@ -8,7 +8,8 @@
  * 3. the test webhook: 200, and nothing is called;
  * 4. under way already: the answer of the one under way;
  * 5. handled before: 200, and nothing is called;
- * 6. otherwise everything registered for it is called, one after the other:
+ * 6. otherwise everything registered for it (of the notice that its block is gone: `onRemoved`
+ *    alone) is called, one after the other:
  *    all resolved: 200, and only now the id counts as handled;
  *    `NeverAgain` thrown: 200, handled; `RetryLater`: 503 with `Retry-After`, not handled;
  *    anything else thrown: 500, not handled. Its message stays here: `onError` gets it.
@@ -19,7 +20,7 @@ import type { AbiItem } from '../contract/streams.ts';
 import { isSluiceError, SluiceError } from '../errors.ts';
 import { isNeverAgain, isRetryLater } from './outcomes.ts';
 import { decodeLogs } from './decode.ts';
-import type { DecodedLog, DecodedLogOf, UndecodedLog } from './decode.ts';
+import type { AddressSpelling, DecodedLog, DecodedLogOf, UndecodedLog } from './decode.ts';
 import { diagnose } from './diagnose.ts';
 import { readHeader } from './headers.ts';
 import type { WebhookHeaders } from './headers.ts';
@@ -32,6 +33,7 @@ import type { ReceivedWebhook, UnwrapRules, WebhookKey } from './unwrap.ts';
 
 type AnyAbi = Abi | readonly AbiItem[];
 
+/** What {@link createHandler} takes. */
 export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
   UnwrapRules & {
     /**
@@ -39,6 +41,8 @@ export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
      * webhook carries, which is the one set on its stream.
      */
     abi?: A | undefined;
+    /** How decoded addresses are spelled, see {@link DecodeOptions}. Default `lower`. */
+    addresses?: AddressSpelling | undefined;
     /**
      * Which deliveries have been handled. Default: {@link createMemorySeenStore}, enough for one
      * process. With `false` every attempt is handled.
@@ -66,7 +70,8 @@ export type Handle<T> = (value: T, delivery: ReceivedWebhook) => unknown;
  * Every block is delivered twice: unconfirmed as soon as it appears, confirmed once it is deep
  * enough. A function alone is called for the confirmed one, so once for each event. With both, the
  * two of a pair never run at the same time, and an unconfirmed one that arrives late, after its
- * confirmed one was handled, is left out. A block that is reorganised away is never confirmed.
+ * confirmed one was handled, is left out. A block that is reorganised away is not confirmed; see
+ * {@link WebhookHandler.onRemoved}.
  */
 export type Handles<T> =
   | Handle<T>
@@ -102,6 +107,9 @@ export interface WebhookReceiver {
   readonly maxBodyBytes: number;
 }
 
+/**
+ * A handler of web requests, to register functions with. Each method returns the handler itself.
+ */
 export interface WebhookHandler<A extends AnyAbi = readonly AbiItem[]> extends WebhookReceiver {
   /** Never rejects. */
   (request: Request): Promise<Response>;
@@ -115,6 +123,14 @@ export interface WebhookHandler<A extends AnyAbi = readonly AbiItem[]> extends W
   onUndecoded(handles: Handles<UndecodedLog>): this;
   /** Calls for each webhook as a whole, after the events in it. */
   onWebhook(handles: Handles<ReceivedWebhook['webhook']>): this;
+  /**
+   * Calls for each block that left the chain after it was delivered, with the webhook that is taken
+   * back: undo what you stored of that block hash. Sluice tells it of streams with `notifyRemoved`;
+   * without a function here the notice is answered with 200, and nothing else is called for it.
+   * Never at the same time as the deliveries of its block. The events may have come again in another
+   * block by then, and the block itself may return and be delivered again.
+   */
+  onRemoved(handle: Handle<ReceivedWebhook['webhook']>): this;
 }
 
 /**
@@ -144,7 +160,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
       hint: 'Leave it out for 50 MiB.',
     });
   }
-  const registered: Registered = { events: new Map(), undecoded: [], webhooks: [] };
+  const registered: Registered = { events: new Map(), undecoded: [], webhooks: [], removed: [] };
   const reporter = createReporter(options);
   const underWay = new Map<string, Promise<WebhookAnswer>>();
 
@@ -198,7 +214,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
 
   const turns = new Map<string, Promise<unknown>>();
 
-  /** Lets the two deliveries of a block wait for each other. */
+  /** Lets the deliveries of a block wait for each other. */
   const inTurn = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const before = turns.get(key);
     const mine = (async () => {
@@ -218,11 +234,16 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     const pair = pairId(delivery, headers);
     return inTurn(pair, async () => {
       try {
-        const { confirmed } = delivery.webhook;
+        const { confirmed, removed } = delivery.webhook;
         const isPaired = seen !== false && hasPairs(registered);
-        const isLate = isPaired && !confirmed && (await seen.has(pair));
-        await callAll(registered, delivery, abi, isLate);
-        if (isPaired && confirmed) await remember(seen, pair, delivery);
+        const removal = `${pair}.removed`;
+        // A block that was gone and is there again begins anew.
+        const isLate =
+          isPaired && !confirmed && (await seen.has(pair)) && !(await seen.has(removal));
+        await callAll(registered, delivery, options, isLate);
+        if (isPaired && (confirmed || removed)) {
+          await remember(seen, removed ? removal : pair, delivery);
+        }
         return answer(200, 'Handled');
       } catch (error) {
         if (isNeverAgain(error)) return answer(200, 'Dropped');
@@ -258,6 +279,10 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
       registered.webhooks.push(toPhases(handles));
       return handler;
     },
+    onRemoved(handle) {
+      registered.removed.push(handle);
+      return handler;
+    },
   };
   const handler = Object.assign(
     async (request: Request) => toResponse(await receive(fromRequest(request))),
@@ -278,6 +303,7 @@ interface Registered {
   readonly events: Map<string, Phases<DecodedLog>[]>;
   readonly undecoded: Phases<UndecodedLog>[];
   readonly webhooks: Phases<ReceivedWebhook['webhook']>[];
+  readonly removed: Handle<ReceivedWebhook['webhook']>[];
 }
 
 const toPhases = <T>(handles: Handles<T>): Phases<T> =>
@@ -289,19 +315,23 @@ const isPair = ({ unconfirmed, confirmed }: Phases<never>): boolean =>
 const hasPairs = ({ events, undecoded, webhooks }: Registered): boolean =>
   [...events.values()].flat().some(isPair) || undecoded.some(isPair) || webhooks.some(isPair);
 
-/** Equal for the two deliveries of a block, and of a part of one that was split. */
+/** Equal for the deliveries of a block, or of one part of a block that was split. */
 function pairId({ webhook }: ReceivedWebhook, headers: WebhookHeaders): string {
   const part = /^\d{1,6}\/\d{1,6}$/.exec(readHeader(headers, WEBHOOK_HEADERS.part) ?? '')?.[0];
   return ['pair', webhook.streamId, webhook.chainId, webhook.block?.hash, part ?? '1/1'].join('.');
 }
 
 async function callAll(
-  { events, undecoded, webhooks }: Registered,
+  { events, undecoded, webhooks, removed }: Registered,
   delivery: ReceivedWebhook,
-  abi: AnyAbi | undefined,
+  { abi, addresses }: Pick<HandlerOptions<AnyAbi>, 'abi' | 'addresses'>,
   isLate: boolean,
 ): Promise<void> {
   const { webhook } = delivery;
+  if (webhook.removed) {
+    for (const handle of removed) await handle(webhook, delivery);
+    return;
+  }
   const call = async <T>(phases: readonly Phases<T>[] | undefined, value: T) => {
     for (const phase of phases ?? []) {
       if (isLate && isPair(phase)) continue;
@@ -309,7 +339,7 @@ async function callAll(
     }
   };
   if (webhook.logs.length > 0 && (events.size > 0 || undecoded.length > 0)) {
-    const logs = decodeLogs(webhook, abi ?? webhook.abi);
+    const logs = decodeLogs(webhook, abi ?? webhook.abi, { addresses });
     for (const log of logs.decoded) await call(events.get(log.name), log);
     for (const log of logs.undecoded) await call(undecoded, log);
   }

@@ -1,6 +1,7 @@
 /** What a handler can throw to say more than that it failed. */
 import { SluiceError } from '../errors.ts';
 
+/** What {@link RetryLater} takes. */
 export interface RetryLaterOptions {
   /**
    * How long the sender should wait. Rounded up to whole seconds, at most 24 hours.

@@ -13,6 +13,7 @@ export interface SeenStore {
   add(id: string): unknown;
 }
 
+/** What {@link createMemorySeenStore} takes. */
 export interface MemorySeenStoreOptions {
   /**
    * Most ids kept. Beyond it the oldest is forgotten early, and once a warning is given.

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { erc1155Abi, erc20Abi, erc721Abi } from 'viem';
 import { describe, expect, it, vi } from 'vitest';
 import { TEST_WEBHOOK } from '../contract/webhook.ts';
@@ -176,33 +174,34 @@ describe('createFakeSender', () => {
     expect(second.attempts).toMatchObject([{ error: 'no complete answer within 20 ms' }]);
   });
 
-  it('does not follow redirects', async () => {
-    const server = createServer((request, response) => {
-      response.writeHead(request.url === '/' ? 307 : 200, { location: '/elsewhere' }).end();
-    });
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    const to = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    const delivery = await createFakeSender({ to, secret: SECRET, scheduleMs: [] }).send(webhook);
-    server.close();
-    expect(delivery.attempts.map((it) => it.status)).toEqual([307]);
-  });
-
-  it('sends the pair of a block, to a URL', async () => {
+  it('sends the pair of a block', async () => {
     const phases: boolean[] = [];
-    const server = createServer((request, response) => {
-      void request.toArray().then((chunks) => {
-        const { headers } = request;
-        const { webhook } = unwrap({ body: Buffer.concat(chunks), headers, secret: SECRET });
+    const { sendPair } = createFakeSender({
+      secret: SECRET,
+      async to(request) {
+        const { webhook } = await received(request);
         phases.push(webhook.confirmed);
-        response.end('ok');
-      });
+        return new Response('ok');
+      },
     });
-    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    const to = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const pair = await createFakeSender({ to, secret: SECRET }).sendPair(webhook);
-    server.close();
+    const pair = await sendPair(webhook);
     expect(phases).toEqual([false, true]);
     expect(pair.unconfirmed.id).not.toBe(pair.confirmed.id);
     expect([pair.unconfirmed.delivered, pair.confirmed.delivered]).toEqual([true, true]);
+  });
+
+  it('sends the notice that a block is gone: its webhook, marked at the start', async () => {
+    const bodies: string[] = [];
+    const { sendRemoved } = createFakeSender({
+      secret: SECRET,
+      async to(request) {
+        bodies.push(await request.text());
+        return new Response('ok', { status: bodies.length < 2 ? 500 : 200 });
+      },
+    });
+    expect((await sendRemoved(webhook)).delivered).toBe(true);
+    const { confirmed: _, ...rest } = webhook;
+    const notice = { confirmed: false, removed: true, ...rest };
+    expect(bodies).toEqual([notice, { ...notice, retries: 1 }].map((it) => JSON.stringify(it)));
   });
 });

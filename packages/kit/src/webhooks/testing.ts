@@ -50,6 +50,7 @@ export interface SigningOptions {
   sender?: 'sluice' | 'hosted' | undefined;
 }
 
+/** What {@link signedRequest} takes: a webhook or any text, and what signs it. */
 export type SignedRequestOptions = SigningOptions & {
   /** Where to. Default `http://localhost/webhooks`. */
   url?: string | undefined;
@@ -100,6 +101,7 @@ export function signedHeaders(
 const recordsCharged = ({ confirmed, txs, logs, txsInternal }: EvmWebhook): number =>
   confirmed ? txs.length + logs.length + txsInternal.length : 0;
 
+/** What {@link createFakeSender} takes. */
 export interface FakeSenderOptions {
   /** A URL, or the handler itself. */
   to: string | URL | ((request: Request) => Response | Promise<Response>);
@@ -124,6 +126,7 @@ export interface FakeSenderOptions {
   fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
+/** One POST of a delivery and what became of it. */
 export interface SentAttempt {
   /** Null when no answer came. */
   readonly status: number | null;
@@ -135,6 +138,7 @@ export interface SentAttempt {
   readonly waitMs: number | undefined;
 }
 
+/** A delivery with all its attempts. */
 export interface SentDelivery {
   readonly id: string;
   /** Whether an attempt was answered with a 2xx. */
@@ -142,6 +146,7 @@ export interface SentDelivery {
   readonly attempts: readonly SentAttempt[];
 }
 
+/** Sends webhooks as the service does. */
 export interface FakeSender {
   /**
    * Delivers a webhook: POSTs it until a 2xx answers, at most as often as the schedule allows. Each
@@ -152,6 +157,8 @@ export interface FakeSender {
   send(webhook: EvmWebhook, options?: { id?: string | undefined }): Promise<SentDelivery>;
   /** Delivers the unconfirmed webhook of a block, and then the confirmed one. */
   sendPair(webhook: EvmWebhook): Promise<{ unconfirmed: SentDelivery; confirmed: SentDelivery }>;
+  /** Delivers the notice that the block of a webhook left the chain. */
+  sendRemoved(webhook: EvmWebhook): Promise<SentDelivery>;
 }
 
 const MINUTE = 60_000;
@@ -207,6 +214,11 @@ export function createFakeSender({
     async sendPair(webhook) {
       const unconfirmed = await send({ ...webhook, confirmed: false });
       return { unconfirmed, confirmed: await send({ ...webhook, confirmed: true }) };
+    },
+    sendRemoved(webhook) {
+      const { confirmed: _, ...rest } = webhook;
+      // The mark stands at the start, as the service writes it.
+      return send({ confirmed: false, removed: true, ...rest });
     },
   };
 }

@@ -56,6 +56,7 @@ export interface UnwrapRules {
   now?: (() => number) | undefined;
 }
 
+/** What {@link unwrap} takes. */
 export type UnwrapOptions = WebhookKey &
   UnwrapRules & {
     /** The body exactly as it arrived. Text must have been read as UTF-8. */
@@ -72,6 +73,7 @@ export interface ReceivedWebhook {
   readonly id: string;
   /** When this attempt was sent; undefined by `x-signature`, which covers no time. */
   readonly sentAt: Date | undefined;
+  /** With `removed: true` it is no news but takes back what was delivered of its block. */
   readonly webhook: EvmWebhook;
   /** Whether this is the test webhook, which asks only whether the URL answers 2xx. */
   readonly isTest: boolean;

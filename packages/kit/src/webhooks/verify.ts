@@ -16,6 +16,7 @@ export type VerificationKey =
       secret?: undefined;
     };
 
+/** What {@link verifySignature} takes. */
 export type VerifySignatureOptions = VerificationKey & {
   /**
    * The request's body, best as the raw bytes or text that arrived. A parsed body is turned to JSON

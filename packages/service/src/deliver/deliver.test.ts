@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -10,7 +11,7 @@ import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type Store,
-  type StreamRecord,
+  type EvmStreamRecord,
 } from '../store/store.ts';
 import { type Deliver, createDeliver } from './deliver.ts';
 import { createAddressGuard } from './guard.ts';
@@ -41,6 +42,7 @@ afterAll(async () => {
 /** A deliverer with this schedule, and a promise of the first change that fits. */
 async function start(schedule: readonly number[], timeoutMs = 5_000) {
   const changes: DeliverySummary[] = [];
+  const streamChanges: string[] = [];
   const waiting: { fits(change: DeliverySummary): boolean; found(): void }[] = [];
   deliver = createDeliver({
     store,
@@ -48,7 +50,7 @@ async function start(schedule: readonly number[], timeoutMs = 5_000) {
     sender: createSender({
       guard: createAddressGuard({ allowPrivate: true }),
       secret: () => 'secret',
-      region: 'us-east-1',
+      region: () => 'us-east-1',
       timeoutMs,
     }),
     log: createLog(() => {}),
@@ -56,10 +58,12 @@ async function start(schedule: readonly number[], timeoutMs = 5_000) {
       changes.push(...deliveries);
       for (const each of waiting) if (deliveries.some((change) => each.fits(change))) each.found();
     },
+    onStreamChange: (streamId) => streamChanges.push(streamId),
   });
   await deliver.start();
   return {
     changes,
+    streamChanges,
     until: (fits: (change: DeliverySummary) => boolean): Promise<void> =>
       new Promise((found) => {
         if (changes.some(fits)) found();
@@ -68,10 +72,36 @@ async function start(schedule: readonly number[], timeoutMs = 5_000) {
   };
 }
 
+/** As if the ten minutes until the next probe had passed. */
+function letProbe(streamId: string): void {
+  const ledger = new DatabaseSync(join(folder, 'sluice.db'), { timeout: 5_000 });
+  ledger.prepare('update stream set probe_at = 0 where id = ?').run(streamId);
+  ledger.close();
+}
+
 let nextChain = 0x500;
 
+const listAll = async (streamId: string): Promise<DeliverySummary[]> => {
+  const rows: DeliverySummary[] = [];
+  let after: string | undefined;
+  do {
+    const page = await store.listDeliveries({ limit: 100, streamId, after });
+    rows.push(...page.rows);
+    after = page.next;
+  } while (after !== undefined);
+  return rows;
+};
+
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('it did not come to hold within 10 s');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 /** A stream to this path of the sink with `count` deliveries due. */
-async function queue(path: string, count = 1): Promise<StreamRecord> {
+async function queue(path: string, count = 1): Promise<EvmStreamRecord> {
   const chain = `0x${(nextChain++).toString(16)}`;
   const stream = await store.createStream({
     tag: path,
@@ -79,20 +109,24 @@ async function queue(path: string, count = 1): Promise<StreamRecord> {
     webhookUrl: sink.url + path,
     chainIds: [chain],
     options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+    family: 'evm',
     ...DEFAULT_DELIVERY,
   });
-  const header = (number: number) => ({
-    number,
-    hash: `${chain}-${number}`,
-    parentHash: `${chain}-${number - 1}`,
-    timestamp: number,
-  });
-  await store.startChain(chain, header(0), 'genesis');
+  await store.startChain({ chain, block: headerOf(chain, 0), genesisHash: 'genesis' });
+  await extend(stream, count);
+  return stream;
+}
+
+/** `count` more blocks in which the stream matches. */
+async function extend(stream: EvmStreamRecord, count = 1): Promise<void> {
+  const [chain] = stream.chainIds as [string];
+  const path = stream.tag;
   const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
-  for (let number = 1; number <= count; number++) {
+  const { number: tip } = (await store.readCheckpoint(chain))!;
+  for (let number = tip + 1; number <= tip + count; number++) {
     const result = await store.commitBlock({
       chain,
-      block: header(number),
+      block: headerOf(chain, number),
       ruleRevision: revision,
       confirmUpTo: 0,
       windowBlocks: 256,
@@ -114,8 +148,14 @@ async function queue(path: string, count = 1): Promise<StreamRecord> {
     if (result.outcome !== 'committed') throw new Error(result.outcome);
     deliver?.notice(result.deliveries);
   }
-  return stream;
 }
+
+const headerOf = (chain: string, number: number) => ({
+  number,
+  hash: `${chain}-${number}`,
+  parentHash: `${chain}-${number - 1}`,
+  timestamp: number,
+});
 
 describe('delivering', () => {
   test('retries on its schedule with the same id and a body that counts, then gives up', async () => {
@@ -191,6 +231,76 @@ describe('delivering', () => {
     await until(() => changes.filter((change) => change.streamId === quick.id).length === 20);
     expect(Date.now() - started).toBeLessThan(2_500);
     expect(changes.some((change) => change.streamId === hung.id)).toBe(false);
+  });
+
+  test('asks a failing receiver less and less, and uses up no attempt of what waits', async () => {
+    const { until } = await start([60_000, 60_000]);
+    sink.respond(500, { path: '/down' });
+    const stream = await queue('/down', 200);
+    await until((change) => change.streamId === stream.id && change.attempts === 1);
+    const untouched = async (): Promise<number> =>
+      (await listAll(stream.id)).filter((each) => each.attempts === 0 && each.state === 'pending')
+        .length;
+    // What was in flight when it opened ends; the rest stays where it is.
+    await eventually(async () =>
+      (await listAll(stream.id)).every((each) => each.state !== 'leased'),
+    );
+    const left = await untouched();
+    expect(left).toBeGreaterThanOrEqual(200 - 10 - 64);
+    const seen = sink.requests.length;
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(sink.requests.length).toBe(seen);
+    expect(await untouched()).toBe(left);
+    expect((await store.readStream(stream.id))?.status).toBe('active');
+  });
+
+  test('puts a stream whose receiver is gone into error, where it keeps what comes', async () => {
+    const { until, streamChanges } = await start([60_000]);
+    sink.respond(410, { path: '/gone' });
+    const stream = await queue('/gone');
+    await until((change) => change.streamId === stream.id && change.state === 'pending');
+    await eventually(async () => (await store.readStream(stream.id))?.status === 'error');
+    const failed = await store.readStream(stream.id);
+    expect(failed?.statusMessage).toMatch(/410 Gone/);
+    expect(failed?.errorSince).toBeGreaterThan(Date.now() - 60_000);
+    expect(streamChanges).toContain(stream.id);
+    // Nothing more is sent: the next probe is minutes away.
+    await extend(stream);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(sink.requests.filter((request) => request.path === '/gone')).toHaveLength(1);
+    expect((await listAll(stream.id)).map((each) => each.state)).toEqual(['pending', 'pending']);
+    // The user corrects the receiver and says so.
+    sink.respond(200, { path: '/gone' });
+    await store.setStreamStatus(stream.id, 'active', 'Stream is active');
+    await until((change) => change.streamId === stream.id && change.state === 'succeeded');
+    expect((await store.readStream(stream.id))?.errorSince).toBeNull();
+  });
+
+  test('asks a stream in error once in ten minutes, and a 2xx brings it back', async () => {
+    const { until, changes } = await start([60_000]);
+    sink.respond(410, { path: '/back' });
+    const stream = await queue('/back');
+    await eventually(async () => (await store.readStream(stream.id))?.status === 'error');
+    await extend(stream, 5);
+    sink.respond(503, { path: '/back' });
+    letProbe(stream.id);
+    await until((change) => change.streamId === stream.id && change.status === 503);
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    expect(sink.requests.filter((request) => request.path === '/back')).toHaveLength(2);
+    expect((await store.readStream(stream.id))?.status).toBe('error');
+
+    sink.respond(200, { path: '/back' });
+    letProbe(stream.id);
+    await eventually(async () => (await store.readStream(stream.id))?.status === 'active');
+    await eventually(
+      async () =>
+        (await listAll(stream.id)).filter((each) => each.state === 'succeeded').length >= 4,
+    );
+    expect(await store.readStream(stream.id)).toMatchObject({
+      statusMessage: 'Stream is active',
+      errorSince: null,
+    });
+    expect(changes.some((change) => change.state === 'failed')).toBe(false);
   });
 
   test('stops taking work at once and lets what is under way end, each sent once', async () => {

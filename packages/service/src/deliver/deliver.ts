@@ -1,12 +1,14 @@
 /**
  * Takes due deliveries from the ledger, sends them, and writes back how each attempt ended. The
  * delivery row is the job: there is no second queue to lose. Attempts under way are bounded
- * together and per stream, so that one slow receiver holds nobody else back.
+ * together and per stream, so that one slow receiver holds nobody else back; one that fails is
+ * asked less and less often (`breaker.ts`), and its stream says so.
  */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { joinBody } from '../store/body.ts';
 import type { AttemptOutcome, ClaimedDelivery, Store } from '../store/store.ts';
 import { type Log, describeError } from '../observe.ts';
+import { type Breaker, createBreaker } from './breaker.ts';
 import { CONTRACT_SCHEDULE_MS, nextWaitMs } from './schedule.ts';
 import type { SendResult, Sender } from './send.ts';
 
@@ -22,6 +24,8 @@ export interface Deliver {
 const LEASE_MS = 40_000;
 const IN_FLIGHT = 512;
 const IN_FLIGHT_PER_STREAM = 64;
+const GONE = 410;
+const THROTTLED = 429;
 /** A wake-up may be lost; a retry becomes due without one. */
 const POLL_MS = 250;
 const SWEEP_MS = 10_000;
@@ -32,16 +36,21 @@ export function createDeliver({
   sender,
   log,
   onChange,
+  onStreamChange,
   schedule = CONTRACT_SCHEDULE_MS,
 }: {
   store: Store;
   sender: Sender;
   log: Log;
   onChange(deliveries: DeliverySummary[]): void;
+  /** A stream went into `error`, or came back from it. */
+  onStreamChange(streamId: string): void;
   /** Waits between attempts in milliseconds. Default: the contract's. */
   schedule?: readonly number[] | undefined;
 }): Deliver {
   const inFlight: Record<string, number> = {};
+  /** Of streams whose receivers fail, or did a moment ago. */
+  const breakers = new Map<string, Breaker>();
   /** Deliveries not finished yet, by stream: what `x-queue-size` tells the receiver. */
   const queued = new Map<string, number>();
   const count = (streamId: string, change: number): void => {
@@ -68,6 +77,7 @@ export function createDeliver({
         url: delivery.webhookUrl,
         id: delivery.id,
         body: joinBody({ ...delivery, retries: delivery.attempts }),
+        headers: delivery.headers,
         queueSize: queued.get(delivery.streamId) ?? 0,
         recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
       })
@@ -81,8 +91,12 @@ export function createDeliver({
           responseBody: '',
         }),
       );
-    const wait = result.error === null ? undefined : nextWaitMs(schedule, delivery.attempts + 1);
     const { retryAfterMs = 0, ...attempted } = result;
+    const isGone = result.status === GONE;
+    // A receiver that is gone, or only asked whether it is back, does not use up the schedule.
+    const wait =
+      nextWaitMs(schedule, delivery.attempts + 1) ??
+      (isGone || delivery.isProbe ? schedule.at(-1) : undefined);
     outcomes.push({
       ...attempted,
       id: delivery.id,
@@ -97,6 +111,56 @@ export function createDeliver({
     else inFlight[delivery.streamId] = left;
     total--;
     completing ??= complete();
+    await judge(delivery, result);
+  };
+
+  /** What an attempt says of its receiver: it may end, or begin, the stream's `error`. */
+  const judge = async (delivery: ClaimedDelivery, result: SendResult): Promise<void> => {
+    const { streamId } = delivery;
+    const breaker = breakers.get(streamId) ?? createBreaker();
+    const succeeded = result.error === null;
+    const now = Date.now();
+    const { exhausted } = breaker.note(
+      {
+        succeeded,
+        throttledMs: result.status === THROTTLED ? (result.retryAfterMs ?? 0) : undefined,
+        startedAt: result.startedAt,
+      },
+      now,
+    );
+    if (breaker.isIdle(now)) breakers.delete(streamId);
+    else breakers.set(streamId, breaker);
+    try {
+      if (succeeded && delivery.isProbe) {
+        if ((await store.recoverStream(streamId)) === undefined) return;
+        log.info('stream recovered', { stream: streamId });
+      } else if (!succeeded && (exhausted || result.status === GONE)) {
+        const message =
+          result.status === GONE
+            ? 'The receiver answered 410 Gone: correct its URL, then set the stream active'
+            : `Success rate below 70; the last attempt failed: ${result.error}`;
+        if ((await store.failStream(streamId, message)) === undefined) return;
+        log.warn('stream in error', { stream: streamId, reason: message });
+        // From here on the stream's own probes ask.
+        breakers.delete(streamId);
+      } else return;
+      onStreamChange(streamId);
+      awake.resolve();
+    } catch (error) {
+      log.error('cannot change the state of a stream', { stream: streamId, error: String(error) });
+    }
+  };
+
+  /** Room that claims must leave alone: what is under way, and all of a receiver that fails. */
+  const readTaken = (): Record<string, number> => {
+    const taken = { ...inFlight };
+    const now = Date.now();
+    for (const [streamId, breaker] of breakers) {
+      const underWay = inFlight[streamId] ?? 0;
+      const room = breaker.room(underWay, now);
+      if (room < IN_FLIGHT_PER_STREAM - underWay) taken[streamId] = IN_FLIGHT_PER_STREAM - room;
+    }
+    return taken;
   };
 
   /** One write takes every attempt that ended while the last write was under way. */
@@ -133,7 +197,7 @@ export function createDeliver({
           claimed = await store.claimDeliveries({
             limit: room,
             perStream: IN_FLIGHT_PER_STREAM,
-            inFlight,
+            taken: readTaken(),
             leaseMs: LEASE_MS,
           });
         } catch (error) {

@@ -1,6 +1,6 @@
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { verifySignature } from '@sluice/kit';
-import { signStandardWebhook } from '@sluice/kit/contract';
+import { signStandardWebhook, signWebhook } from '@sluice/kit/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createAddressGuard } from './guard.ts';
 import { type Sender, createSender } from './send.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
   sender = createSender({
     guard: createAddressGuard({ allowPrivate: true }),
     secret: () => SECRET,
-    region: 'us-east-1',
+    region: () => 'us-east-1',
     timeoutMs: 500,
   });
 });
@@ -28,7 +28,14 @@ afterAll(async () => {
 });
 
 const send = (path = '/hook', body = '{"tag":"é ☕"}') =>
-  sender.send({ url: sink.url + path, id: 'id-1', body, queueSize: 4, recordsCharged: 2 });
+  sender.send({
+    url: sink.url + path,
+    id: 'id-1',
+    body,
+    headers: {},
+    queueSize: 4,
+    recordsCharged: 2,
+  });
 
 describe('an attempt', () => {
   test('carries both signatures over exactly the bytes it sends', async () => {
@@ -109,6 +116,7 @@ describe('an attempt', () => {
         url: 'http://127.0.0.1:1/',
         id: 'x',
         body: '{}',
+        headers: {},
         queueSize: 0,
         recordsCharged: 0,
       }),
@@ -123,23 +131,36 @@ describe('an attempt', () => {
     ['100%zz:x', '100%zz:x'],
   ])('sends the login %s of its URL', async (login, expected) => {
     const url = `${sink.url.replace('http://', `http://${login}@`)}/hook`;
-    const sending = { url, id: 'x', body: '{}', queueSize: 0, recordsCharged: 0 };
+    const sending = { url, id: 'x', body: '{}', headers: {}, queueSize: 0, recordsCharged: 0 };
     expect(await sender.send(sending)).toMatchObject({ status: 200, error: null });
     expect(sink.requests[0]?.headers.authorization).toBe(
       `Basic ${Buffer.from(expected).toString('base64')}`,
     );
   });
 
+  test("carries the user's own headers, which replace none of ours", async () => {
+    const headers = { authorization: 'Bearer token', 'x-signature': 'forged', 'x-tenant': '7' };
+    const url = sink.url.replace('http://', 'http://me:login@');
+    await sender.send({ url, id: 'id-9', body: '{}', headers, queueSize: 0, recordsCharged: 0 });
+    expect(sink.requests[0]?.headers).toMatchObject({
+      authorization: 'Bearer token',
+      'x-tenant': '7',
+      'x-signature': signWebhook('{}', SECRET),
+      'webhook-id': 'id-9',
+    });
+  });
+
   test('is not made at all to an address the guard refuses', async () => {
     const guarded = createSender({
       guard: createAddressGuard({ allowPrivate: false }),
       secret: () => SECRET,
-      region: 'us-east-1',
+      region: () => 'us-east-1',
     });
     const result = await guarded.send({
       url: `${sink.url}/hook`,
       id: 'x',
       body: '{}',
+      headers: {},
       queueSize: 0,
       recordsCharged: 0,
     });

@@ -10,6 +10,8 @@ export interface Sending {
   /** The `webhook-id`. */
   id: string;
   body: string;
+  /** The user's own. */
+  headers: Record<string, string>;
   /** `x-queue-size` and `x-records-charged` of the contract. */
   queueSize: number;
   recordsCharged: number;
@@ -42,7 +44,7 @@ export interface SenderOptions {
   /** The account's streams secret, read for each attempt. */
   secret(): string;
   /** `x-region` of the contract. */
-  region: string;
+  region(): string;
   timeoutMs?: number;
 }
 
@@ -88,7 +90,7 @@ export function createSender({
       'content-type': 'application/json',
       'user-agent': 'Sluice',
       'accept-encoding': 'identity',
-      'x-region': region,
+      'x-region': region(),
       'x-queue-size': String(queueSize),
       'x-records-charged': String(recordsCharged),
       [WEBHOOK_HEADERS.signature]: signWebhook(body, secret()),
@@ -120,8 +122,9 @@ export function createSender({
         {
           path: url.pathname + url.search,
           headers: {
-            ...headersFor(sending),
             ...(url.username !== '' && { authorization: basicAuthorization(url) }),
+            ...sending.headers,
+            ...headersFor(sending),
           },
           body: sending.body,
         },

@@ -21,8 +21,9 @@ export class HttpError extends Error {
   }
 }
 
-export const notFound = (what: 'Stream' | 'Address' | 'Delivery'): HttpError =>
-  new HttpError(404, `${what} not found`);
+export const notFound = (
+  what: 'Stream' | 'Address' | 'Delivery' | 'History' | 'Stat' | 'Job' | 'Block',
+): HttpError => new HttpError(404, `${what} not found`);
 
 /** A value is echoed so that it can be found, not so that it can fill a log. */
 const ECHO_LIMIT = 200;
@@ -41,13 +42,26 @@ export function validationFailed(
   return new HttpError(422, 'Validation Failed', details);
 }
 
-/** The `{id}` of the path, or a 422: what is no UUID is never looked up. */
-export function readId(context: Context, what: 'stream' | 'delivery'): string {
-  const id = context.req.param('id') ?? '';
+/** An id of the path, or a 422: what is no UUID is never looked up. */
+export function readId(
+  context: Context,
+  what: 'stream' | 'delivery' | 'history' | 'job',
+  name: 'id' | 'streamId' = 'id',
+): string {
+  const id = context.req.param(name) ?? '';
   if (z.uuid().safeParse(id).success) return id.toLowerCase();
   const message = `should be a ${what} id, a UUID`;
-  throw validationFailed('path', [{ path: ['id'], message }], { id });
+  throw validationFailed('path', [{ path: [name], message }], { [name]: id });
 }
+
+/** The query; a name that stands there several times has a list. */
+export const readQuery = (context: Context): Record<string, string | string[]> =>
+  Object.fromEntries(
+    Object.entries(context.req.queries()).map(([name, values]) => [
+      name,
+      values.length === 1 ? values[0]! : values,
+    ]),
+  );
 
 /** The parsed value, or a 422 that names each wrong field, its value and the fix. */
 export function check<T>(schema: z.ZodType<T>, where: 'requestBody' | 'query', input: unknown): T {

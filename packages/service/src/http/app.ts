@@ -4,22 +4,29 @@ import { type Context, Hono } from 'hono';
 import {
   type ChainHealth,
   type ErrorBody,
+  ROUTES,
   type Route,
-  SERVED_ROUTES,
-  type ServedRouteName,
+  type RouteName,
   SLUICE_ROUTES,
 } from '@sluice/kit/contract';
 import type { Log } from '../observe.ts';
+import { createAddressChanges } from '../store/addressChanges.ts';
 import type { Store } from '../store/store.ts';
 import type { Auth } from './auth.ts';
 import { HttpError } from './answers.ts';
-import { takeBody } from './body.ts';
+import { BODY_LIMIT_BYTES, takeBody } from './body.ts';
 import { createConsoleHandler } from './console.ts';
+import { createAddressHandlers } from './handlers/addresses.ts';
+import { type AccountHandlerNeeds, createAccountHandlers } from './handlers/account.ts';
+import { createAptosStreamHandlers } from './handlers/aptosStreams.ts';
+import { type HistoryHandlerNeeds, createHistoryHandlers } from './handlers/history.ts';
+import { type BlockHandlerNeeds, createBlockHandlers } from './handlers/blocks.ts';
 import { createSluiceHandlers } from './handlers/sluice.ts';
-import { type StreamHandlerNeeds, createStreamHandlers } from './handlers/streams.ts';
+import { type EvmStreamNeeds, createEvmStreamHandlers } from './handlers/streams.ts';
 import type { Live } from './live.ts';
 
-export interface AppNeeds extends StreamHandlerNeeds {
+export interface AppNeeds
+  extends Omit<EvmStreamNeeds, 'addressChanges'>, BlockHandlerNeeds, HistoryHandlerNeeds, AccountHandlerNeeds {
   store: Store;
   auth: Auth;
   live: Live;
@@ -32,16 +39,21 @@ export interface AppNeeds extends StreamHandlerNeeds {
   version: string;
 }
 
-const MIB = 1024 * 1024;
-const BODY_LIMIT_BYTES = MIB;
-/** A hundred thousand addresses are 4.5 MB of JSON; lists go far beyond. */
-const ADDRESS_BODY_LIMIT_BYTES = 64 * MIB;
+/** A million addresses are 45 MB of JSON. */
+const ADDRESS_BODY_LIMIT_BYTES = 64 * BODY_LIMIT_BYTES;
 
 type Variables = { requestId: string };
 
 export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   const app = new Hono<{ Variables: Variables }>();
-  const streams = createStreamHandlers(needs);
+  const addressChanges = createAddressChanges(needs.store);
+  const evm = createEvmStreamHandlers({ ...needs, addressChanges });
+  const evmAddresses = createAddressHandlers({ ...needs, addressChanges }, 'evm');
+  const aptos = createAptosStreamHandlers(needs);
+  const aptosAddresses = createAddressHandlers({ ...needs, addressChanges }, 'aptos');
+  const history = createHistoryHandlers(needs);
+  const account = createAccountHandlers(needs);
+  const blocks = createBlockHandlers(needs);
   const sluice = createSluiceHandlers(needs);
   const consoleFiles = createConsoleHandler(needs.consoleFolder);
 
@@ -76,20 +88,41 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     routes.push({ method, path: toPathPattern(path) });
   };
 
-  const compatible: Record<ServedRouteName, (context: Context) => Promise<Response>> = {
-    listEvmStreams: streams.list,
-    createEvmStream: streams.create,
-    getEvmStream: streams.get,
-    updateEvmStream: streams.update,
-    deleteEvmStream: streams.delete,
-    setEvmStreamStatus: streams.setStatus,
-    listEvmAddresses: streams.listAddresses,
-    addEvmAddresses: streams.addAddresses,
-    removeEvmAddresses: streams.removeAddresses,
+  const compatible: Record<RouteName, (context: Context) => Response | Promise<Response>> = {
+    listEvmStreams: evm.list,
+    createEvmStream: evm.create,
+    getEvmStream: evm.get,
+    updateEvmStream: evm.update,
+    deleteEvmStream: evm.delete,
+    setEvmStreamStatus: evm.setStatus,
+    listEvmAddresses: evmAddresses.list,
+    addEvmAddresses: evmAddresses.add,
+    removeEvmAddresses: evmAddresses.remove,
+    replaceEvmAddresses: evmAddresses.replace,
+    duplicateEvmStream: evm.duplicate,
+    listAptosStreams: aptos.list,
+    createAptosStream: aptos.create,
+    getAptosStream: aptos.get,
+    updateAptosStream: aptos.update,
+    deleteAptosStream: aptos.delete,
+    setAptosStreamStatus: aptos.setStatus,
+    listAptosAddresses: aptosAddresses.list,
+    addAptosAddresses: aptosAddresses.add,
+    removeAptosAddresses: aptosAddresses.remove,
+    listHistory: history.listHistory,
+    replayHistory: history.replay,
+    listLogs: history.listLogs,
+    readSettings: account.readSettings,
+    setSettings: account.setSettings,
+    getStats: account.getStats,
+    getStreamStats: account.getStreamStats,
+    dryRunEvmBlock: blocks.dryRun,
+    sendEvmBlock: blocks.sendBlock,
+    createHistoricalJob: blocks.createJob,
   };
-  for (const name of Object.keys(compatible) as ServedRouteName[]) {
+  for (const name of Object.keys(compatible) as RouteName[]) {
     const maxBodyBytes = name.endsWith('Addresses') ? ADDRESS_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES;
-    register(SERVED_ROUTES[name], compatible[name], { maxBodyBytes });
+    register(ROUTES[name], compatible[name], { maxBodyBytes });
   }
 
   register(SLUICE_ROUTES.createSession, sluice.createSession, { open: true });
@@ -100,19 +133,18 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   register(SLUICE_ROUTES.getDelivery, sluice.getDelivery);
   register(SLUICE_ROUTES.listChains, sluice.listChains);
   register(SLUICE_ROUTES.liveEvents, sluice.liveEvents);
+  register(SLUICE_ROUTES.resumeChain, blocks.resumeChain);
+  register(SLUICE_ROUTES.getCoverage, blocks.getCoverage);
+  register(SLUICE_ROUTES.listJobs, blocks.listJobs);
+  register(SLUICE_ROUTES.getJob, blocks.getJob);
+  register(SLUICE_ROUTES.setJobState, blocks.setJobState);
 
   app.get('/health', (context) =>
     context.json({
       status: 'ok',
       version: needs.version,
       store: needs.store.engine,
-      chains: needs.chains().map(({ id, state, message, head, checkpoint }) => ({
-        id,
-        state,
-        message,
-        head,
-        checkpoint,
-      })),
+      chains: needs.chains().map(({ name: _, code: __, blocks: ___, ...health }) => health),
     }),
   );
   app.get('/console', consoleFiles);

@@ -3,6 +3,8 @@ import type { Context } from 'hono';
 import { HttpError } from './answers.ts';
 
 const MIB = 1024 * 1024;
+/** Of every route that says nothing else. */
+export const BODY_LIMIT_BYTES = MIB;
 const BODY = 'body';
 /** Whatever checks, stores or sends a body recurses as deep as it is; no honest one is this deep. */
 const MAX_DEPTH = 100;
@@ -30,12 +32,14 @@ export async function takeBody(context: Context, maxBytes: number): Promise<void
     if (bytes > maxBytes) throw tooLarge();
     chunks.push(read.value);
   }
-  context.set(BODY, new TextDecoder().decode(Buffer.concat(chunks)));
+  context.set(BODY, Buffer.concat(chunks));
 }
+
+export const readBytes = (context: Context): Buffer => context.get(BODY) as Buffer;
 
 /** The body as JSON; an empty one is `{}`, as the official client sends it. */
 export function readJson(context: Context): unknown {
-  const text = context.get(BODY) as string;
+  const text = new TextDecoder().decode(readBytes(context));
   if (text.trim() === '') return {};
   let value: unknown;
   try {

@@ -118,6 +118,8 @@ function keyOf(event: LiveEvent): string {
       return `chain ${event.chain.id}`;
     case 'stream':
       return `stream ${event.streamId}`;
+    case 'job':
+      return `job ${event.job.id}`;
     case 'block':
     case 'reorg':
     case 'reset':

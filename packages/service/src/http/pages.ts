@@ -3,18 +3,30 @@ import * as z from 'zod';
 import type { ListPosition } from '../store/store.ts';
 import { validationFailed } from './answers.ts';
 
-/** A time and an id, or 0 and an address. */
-const position = z.tuple([z.int().nonnegative(), z.string().regex(/^[\w-]+$/)]);
+/** Where a page starts. */
+export interface Place extends ListPosition {
+  /** What the first page counted, so that every page says the same however the list grows. */
+  total?: number | undefined;
+}
 
-export const toCursor = ({ at, id }: ListPosition): string =>
-  Buffer.from(JSON.stringify([at, id])).toString('base64url');
+/** A time and an id, or 0 and an address; then the total. */
+const place = z.tuple([
+  z.int().nonnegative(),
+  z.string().regex(/^[\w-]+$/),
+  z.int().nonnegative().optional(),
+]);
+
+export const toCursor = ({ at, id, total }: Place): string =>
+  Buffer.from(JSON.stringify(total === undefined ? [at, id] : [at, id, total])).toString(
+    'base64url',
+  );
 
 /** Undefined at the start of a list; a 422 for text that is no cursor of ours. */
-export function fromCursor(cursor: string | undefined): ListPosition | undefined {
+export function fromCursor(cursor: string | undefined): Place | undefined {
   if (cursor === undefined || cursor === '') return undefined;
   try {
-    const [at, id] = position.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
-    return { at, id };
+    const [at, id, total] = place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+    return { at, id, total };
   } catch {
     throw validationFailed(
       'query',
@@ -30,4 +42,13 @@ export function fromCursor(cursor: string | undefined): ListPosition | undefined
  */
 export const lastPage = (total: number): { page_size: number } => ({
   page_size: Math.max(total, 1),
+});
+
+/** Everything of a page but its rows. */
+export const pageEnd = (
+  total: number,
+  next: ListPosition | undefined,
+): { total: number; cursor: string } | { total: number; page_size: number } => ({
+  total,
+  ...(next === undefined ? lastPage(total) : { cursor: toCursor({ ...next, total }) }),
 });

@@ -1,63 +1,53 @@
 /** Blocks of an EVM chain over JSON-RPC: everything by hash, and nothing believed that disagrees. */
-import { toChainId } from '@sluice/kit/contract';
+import type {
+  BlockNeeds,
+  EvmBlock,
+  EvmInternalTransaction,
+  EvmLog,
+  EvmTransaction,
+} from '../match/block.ts';
+import type { Log } from '../observe.ts';
 import type { BlockHeader } from '../store/store.ts';
-import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from '../match/block.ts';
 import { bloomOf, covers } from './bloom.ts';
+import { toHeader } from './header.ts';
 import { type Json, hex, list, object, optionalHex, toNumber } from './json.ts';
-import { type RpcClient, createRpcClient } from './rpc.ts';
-import { type Source, SourceError } from './source.ts';
+import type { Provider } from './provider.ts';
+import { createProviders } from './providers.ts';
+import { type Source, SourceError, type SourceErrorKind } from './source.ts';
 import { fromCallTracer, fromTraceBlock } from './traces.ts';
 
 export interface EvmSourceOptions {
   chain: string;
-  /** One or more node URLs, tried in turn; `http:`, `https:`, `ws:` or `wss:`. */
+  /** One or more node URLs, in the order of preference; `http:`, `https:`, `ws:` or `wss:`. */
   urls: readonly string[];
   /** Milliseconds between looks at the head. */
   pollMs: number;
+  log: Log;
 }
 
-/** A method is missing here: not found, or not offered to us. */
-const NO_SUCH_METHOD = /-32601|not (found|supported|available|exist)|unsupported|unknown method/i;
 /** Receipts asked for at once where a node gives them only one by one. */
 const RECEIPTS_AT_ONCE = 16;
+/** Every provider is looked at once in so many polls, but no more rarely than `SURVEY_MAX_MS`. */
+const POLLS_PER_SURVEY = 10;
+const SURVEY_MAX_MS = 15_000;
 
-export function createEvmSource({ chain, urls, pollMs }: EvmSourceOptions): Source {
-  const clients = urls.map(createRpcClient);
-  let current = 0;
+export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions): Source {
+  const providers = createProviders(chain, urls, log);
   /** Providers found not to offer `eth_getBlockReceipts`. */
-  const withoutBlockReceipts = new Set<RpcClient>();
+  const withoutBlockReceipts = new Set<Provider>();
   /** How each provider traces a block, as far as it was tried. */
-  const tracing = new Map<RpcClient, 'callTracer' | 'trace_block' | 'none'>();
-  /** Providers whose chain id was checked. */
-  const checked = new Set<RpcClient>();
+  const tracing = new Map<Provider, 'callTracer' | 'trace_block' | 'none'>();
 
-  const client = (): RpcClient => clients[current]!;
-
-  const provider = async (): Promise<RpcClient> => {
-    const chosen = client();
-    if (checked.has(chosen)) return chosen;
-    const answer = await chosen.request('eth_chainId', []);
-    const id = toChainId(answer);
-    if (id !== chain) {
-      throw new SourceError(
-        'wrong-chain',
-        `${chosen.name} serves chain ${id ?? JSON.stringify(answer)}, not ${chain}: correct --chain ${chain}=<rpcUrl>`,
-      );
-    }
-    checked.add(chosen);
-    return chosen;
-  };
-
-  const readReceipts = async (node: RpcClient, block: Json): Promise<unknown> => {
-    const hashes = hashesOf(block);
+  const readReceipts = async (node: Provider, block: Json): Promise<unknown> => {
     if (!withoutBlockReceipts.has(node)) {
       try {
         return await node.request('eth_getBlockReceipts', [block['hash']]);
       } catch (error) {
-        if (!isNoSuchMethod(error)) throw error;
-        withoutBlockReceipts.add(node);
+        if (isOfKind(error, 'unsupported')) withoutBlockReceipts.add(node);
+        else if (!isOfKind(error, 'too-large')) throw error;
       }
     }
+    const hashes = hashesOf(block);
     const receipts: unknown[] = [];
     for (let start = 0; start < hashes.length; start += RECEIPTS_AT_ONCE) {
       const some = hashes.slice(start, start + RECEIPTS_AT_ONCE);
@@ -70,145 +60,143 @@ export function createEvmSource({ chain, urls, pollMs }: EvmSourceOptions): Sour
     return receipts;
   };
 
+  const readLogs = async (node: Provider, block: Json, header: BlockHeader): Promise<EvmLog[]> => {
+    try {
+      const logs = await node.request('eth_getLogs', [{ blockHash: header.hash }]);
+      return checkLogs(node.name, block, header, list(logs, `${node.name}: logs`));
+    } catch (error) {
+      // More logs than the node gives at once: receipts hold the same ones.
+      if (!isOfKind(error, 'too-large')) throw error;
+      const receipts = checkReceipts(node.name, block, header, await readReceipts(node, block));
+      return checkLogs(node.name, block, header, logsOf(receipts));
+    }
+  };
+
+  /** Undefined where this node does not trace blocks. */
   const readTracesOf = async (
-    node: RpcClient,
-    block: { hash: string; number: number; hashes: readonly string[] },
+    node: Provider,
+    { number, hash }: BlockHeader,
+    hashes: readonly string[],
   ): Promise<EvmInternalTransaction[] | undefined> => {
     const known = tracing.get(node);
-    const transactions = { hashes: block.hashes, blockHash: block.hash };
+    const transactions = { hashes, blockHash: hash };
     if (known === undefined || known === 'callTracer') {
       try {
         const tracer = { tracer: 'callTracer' };
-        const answer = await node.request('debug_traceBlockByHash', [block.hash, tracer]);
+        const answer = await node.request('debug_traceBlockByHash', [hash, tracer]);
         tracing.set(node, 'callTracer');
         return fromCallTracer(answer, transactions);
       } catch (error) {
-        if (known !== undefined || !isNoSuchMethod(error)) throw error;
+        if (known !== undefined || !isOfKind(error, 'unsupported')) throw error;
       }
     }
     if (known === 'none') return undefined;
     try {
-      const answer = await node.request('trace_block', [`0x${block.number.toString(16)}`]);
+      const answer = await node.request('trace_block', [`0x${number.toString(16)}`]);
       tracing.set(node, 'trace_block');
       return fromTraceBlock(answer, transactions);
     } catch (error) {
-      if (known !== undefined || !isNoSuchMethod(error)) throw error;
+      if (known !== undefined || !isOfKind(error, 'unsupported')) throw error;
       tracing.set(node, 'none');
       return undefined;
     }
   };
 
-  /** From the current provider, or from another of this chain that traces; empty where none does. */
-  const readTraces = async (block: {
-    hash: string;
-    number: number;
-    hashes: readonly string[];
-  }): Promise<EvmInternalTransaction[]> => {
-    if (block.hashes.length === 0) return [];
-    for (const node of [client(), ...clients]) {
-      const traces = await readTracesOf(node, block);
-      if (traces !== undefined) return traces;
+  /** The block as one provider knows it; a part that it lacks may come from another by the same hash. */
+  const readBlockOf = async (
+    node: Provider,
+    header: BlockHeader,
+    needs: BlockNeeds,
+  ): Promise<EvmBlock> => {
+    const what = `${node.name}: block ${header.number} ${header.hash}`;
+    const block = object(
+      await node.request('eth_getBlockByHash', [header.hash, needs.transactions]),
+      what,
+    );
+    const seen = toHeader(chain, block);
+    if (
+      seen.hash !== header.hash ||
+      seen.parentHash !== header.parentHash ||
+      seen.number !== header.number
+    ) {
+      throw new SourceError(
+        'inconsistent',
+        `${what} came as ${seen.number} ${seen.hash} on ${seen.parentHash}`,
+      );
     }
-    return [];
+    const part = <T>(read: (from: Provider) => Promise<T | undefined>): Promise<T | undefined> =>
+      providers.ask(read, { hash: header.hash, first: node });
+    const hashes = hashesOf(block);
+    const internalTransactions =
+      needs.traces && hashes.length > 0
+        ? ((await part((from) => readTracesOf(from, seen, hashes))) ?? [])
+        : [];
+    const rest = needs.transactions
+      ? await part(async (from) =>
+          assemble(from.name, block, seen, await readReceipts(from, block)),
+        )
+      : needs.logs
+        ? await part(async (from) => ({
+            logs: await readLogs(from, block, seen),
+            transactions: [],
+          }))
+        : undefined;
+    return { ...seen, logs: [], transactions: [], ...rest, internalTransactions };
   };
 
   return {
     get lacksTraces() {
-      return clients.every((each) => tracing.get(each) === 'none');
+      return providers.all.every((each) => tracing.get(each) === 'none');
     },
-
-    async readGenesisHash() {
-      const node = await provider();
-      const block = await node.request('eth_getBlockByNumber', ['0x0', false]);
-      return toHeader(object(block, `${node.name}: block 0`)).hash;
-    },
-
-    async readHead() {
-      const node = await provider();
-      const block = await node.request('eth_getBlockByNumber', ['latest', false]);
-      return toHeader(object(block, `${node.name}: the latest block`));
-    },
-
-    async readHeader(at) {
-      const node = await provider();
-      const block = await (typeof at === 'number'
-        ? node.request('eth_getBlockByNumber', [`0x${at.toString(16)}`, false])
-        : node.request('eth_getBlockByHash', [at, false]));
-      return block === null ? undefined : toHeader(object(block, 'block'));
-    },
+    providers: providers.health,
+    readGenesisHash: providers.readGenesisHash,
+    readHead: providers.readHead,
+    readHeader: (at) =>
+      typeof at === 'number' ? providers.readHeaderAt(at) : providers.readHeaderOf(at),
+    doubt: providers.doubt,
 
     async readBlock(header, needs) {
-      const node = await provider();
-      const full = needs.transactions;
-      const block = object(
-        await node.request('eth_getBlockByHash', [header.hash, full]),
-        `${node.name}: block ${header.number} ${header.hash}`,
+      const block = await providers.ask((node) => readBlockOf(node, header, needs), {
+        hash: header.hash,
+      });
+      return block!;
+    },
+
+    readFinalized: providers.readFinalized,
+
+    async requestAt(block, method, params) {
+      const result = await providers.ask(
+        async (node) => {
+          const isKnown = node.knows(block.hash) || (await node.readHeaderOf(block.hash));
+          if (!isKnown) return undefined;
+          return { value: await node.request(method, params) };
+        },
+        { hash: block.hash },
       );
-      const seen = toHeader(block);
-      if (
-        seen.hash !== header.hash ||
-        seen.parentHash !== header.parentHash ||
-        seen.number !== header.number
-      ) {
-        throw new SourceError(
-          'inconsistent',
-          `${node.name}: block ${header.number} was asked for by hash ${header.hash} and came as ${seen.number} ${seen.hash}`,
-        );
-      }
-      const internalTransactions = needs.traces
-        ? await readTraces({ ...seen, hashes: hashesOf(block) })
-        : [];
-      if (full) {
-        const receipts = await readReceipts(node, block);
-        return { ...assembleFull(node.name, block, seen, receipts), internalTransactions };
-      }
-      const logs = needs.logs
-        ? list(await node.request('eth_getLogs', [{ blockHash: header.hash }]), 'logs')
-        : undefined;
-      return {
-        ...seen,
-        logs: logs === undefined ? [] : checkLogs(node.name, block, seen, logs),
-        transactions: [],
-        internalTransactions,
-      };
-    },
-
-    async readFinalized() {
-      const node = await provider();
-      try {
-        const block = await node.request('eth_getBlockByNumber', ['finalized', false]);
-        return block === null ? undefined : toHeader(object(block, 'block')).number;
-      } catch (error) {
-        if (isNoSuchMethod(error)) return undefined;
-        throw error;
-      }
-    },
-
-    async requestAt(_, method, params) {
-      return (await provider()).request(method, params);
+      if (result !== undefined) return result.value;
+      throw new SourceError(
+        'missing',
+        `no node of ${chain} has block ${block.number} ${block.hash}`,
+      );
     },
 
     watchHeads(onHint) {
       const timer = setInterval(onHint, pollMs);
-      const stops = clients.map((each) => each.subscribeHeads(onHint));
+      const stops = providers.all.map((each) => each.subscribeHeads(onHint));
+      const stopSurvey = providers.survey(Math.min(pollMs * POLLS_PER_SURVEY, SURVEY_MAX_MS));
       return () => {
         clearInterval(timer);
+        stopSurvey();
         for (const stop of stops) stop();
       };
     },
 
-    tryNext() {
-      current = (current + 1) % clients.length;
-    },
-
-    async stop() {
-      await Promise.all(clients.map((each) => each.close()));
-    },
+    stop: providers.close,
   };
 }
 
-const isNoSuchMethod = (error: unknown): boolean =>
-  error instanceof SourceError && NO_SUCH_METHOD.test(error.message);
+const isOfKind = (error: unknown, ...kinds: SourceErrorKind[]): boolean =>
+  error instanceof SourceError && kinds.includes(error.kind);
 
 /** Hashes of a block's transactions, whether they came whole or as hashes. */
 const hashesOf = (block: Json): string[] =>
@@ -216,28 +204,20 @@ const hashesOf = (block: Json): string[] =>
     typeof item === 'string' ? item : hex(object(item, 'transaction'), 'hash'),
   );
 
-/** A block with transactions, each with its receipt, and the logs the receipts carry. */
-function assembleFull(
-  name: string,
-  block: Json,
-  header: BlockHeader,
-  answer: unknown,
-): Omit<EvmBlock, 'internalTransactions'> {
-  const bodies = list(block['transactions'], 'transactions').map((item) =>
-    object(item, 'transaction'),
-  );
-  if (!Array.isArray(answer) || answer.length !== bodies.length) {
+/** Receipts are believed when there is one for each transaction, in order, of this very block. */
+function checkReceipts(name: string, block: Json, header: BlockHeader, answer: unknown): Json[] {
+  const hashes = hashesOf(block);
+  if (!Array.isArray(answer) || answer.length !== hashes.length) {
     throw new SourceError(
       'missing',
-      `${name}: block ${header.number} has ${bodies.length} transactions but ${
+      `${name}: block ${header.number} has ${hashes.length} transactions but ${
         Array.isArray(answer) ? answer.length : 'no'
       } receipts`,
     );
   }
-  const rawLogs: unknown[] = [];
-  const transactions = bodies.map((body, n): EvmTransaction => {
-    const receipt = object(answer[n], `${name}: receipt ${n} of block ${header.number}`);
-    if (receipt['transactionHash'] !== body['hash'] || receipt['blockHash'] !== header.hash) {
+  return answer.map((item, n) => {
+    const receipt = object(item, `${name}: receipt ${n} of block ${header.number}`);
+    if (receipt['transactionHash'] !== hashes[n] || receipt['blockHash'] !== header.hash) {
       throw new SourceError(
         'inconsistent',
         `${name}: receipt ${n} of block ${header.number} belongs to transaction ${String(
@@ -245,15 +225,31 @@ function assembleFull(
         )} in block ${String(receipt['blockHash'])}`,
       );
     }
-    rawLogs.push(...list(receipt['logs'], 'logs'));
-    return toTransaction(body, receipt);
+    return receipt;
   });
-  return { ...header, logs: checkLogs(name, block, header, rawLogs), transactions };
+}
+
+const logsOf = (receipts: readonly Json[]): unknown[] =>
+  receipts.flatMap((receipt) => list(receipt['logs'], 'logs'));
+
+/** Transactions, each with its receipt, and the logs the receipts carry. */
+function assemble(
+  name: string,
+  block: Json,
+  header: BlockHeader,
+  answer: unknown,
+): Pick<EvmBlock, 'logs' | 'transactions'> {
+  const receipts = checkReceipts(name, block, header, answer);
+  const transactions = list(block['transactions'], 'transactions').map((item, n) =>
+    toTransaction(object(item, 'transaction'), receipts[n]!),
+  );
+  return { logs: checkLogs(name, block, header, logsOf(receipts)), transactions };
 }
 
 /**
- * Logs of a block are believed when each says it is of that block, their indices count up from 0, and
- * together they set every bit of the header's bloom: a node that lags or a lost log shows there.
+ * Logs of a block are believed when each says it is of that block and of the transaction that stands
+ * at its index, their indices count up from 0, and together they set every bit of the header's bloom:
+ * a node that lags or a lost log shows there.
  */
 function checkLogs(
   name: string,
@@ -261,6 +257,7 @@ function checkLogs(
   header: BlockHeader,
   raw: readonly unknown[],
 ): EvmLog[] {
+  const hashes = hashesOf(block);
   const logs = raw.map((item) => {
     const log = object(item, 'log');
     if (log['blockHash'] !== header.hash) {
@@ -269,7 +266,16 @@ function checkLogs(
         `${name}: a log of block ${header.number} says it is of block ${String(log['blockHash'])}`,
       );
     }
-    return toLog(log);
+    const parsed = toLog(log);
+    // Beyond the last transaction stand logs that a chain itself adds, such as Polygon's state sync.
+    const at = hashes[parsed.transactionIndex];
+    if (at !== undefined && at !== parsed.transactionHash) {
+      throw new SourceError(
+        'inconsistent',
+        `${name}: a log of block ${header.number} says it is of transaction ${parsed.transactionHash}, but at index ${parsed.transactionIndex} stands ${at}`,
+      );
+    }
+    return parsed;
   });
   logs.sort((a, b) => a.logIndex - b.logIndex);
   if (logs.some((log, n) => log.logIndex !== n)) {
@@ -286,15 +292,6 @@ function checkLogs(
     );
   }
   return logs;
-}
-
-function toHeader(block: Json): BlockHeader {
-  return {
-    number: toNumber(hex(block, 'number')),
-    hash: hex(block, 'hash'),
-    parentHash: hex(block, 'parentHash'),
-    timestamp: toNumber(hex(block, 'timestamp')),
-  };
 }
 
 function toLog(log: Json): EvmLog {

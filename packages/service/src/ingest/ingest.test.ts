@@ -21,6 +21,9 @@ import {
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ChainConfig } from '../config.ts';
 import { createLog } from '../observe.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import { createEvmSource } from './evm.ts';
+import { createIngest } from './ingest.ts';
 import { type Service, startService } from '../service.ts';
 
 const API_KEY = 'test-key-0123456789abcdef';
@@ -459,6 +462,179 @@ describe('reorgs', () => {
     await expectOracle(from);
     expect(log.join('')).toContain('starting over at its head');
   }, 60_000);
+});
+
+describe('removal notices', () => {
+  interface Body {
+    confirmed: boolean;
+    removed?: true;
+    streamId: string;
+    block: { hash: string };
+    retries: number;
+  }
+  const received = (): (Body & { id: string })[] =>
+    sink.requests
+      .map((request) => ({ ...(JSON.parse(request.body) as Body), id: request.id }))
+      .filter((body) => body.streamId !== '');
+
+  /** What the receiver has been told of a block, in order. */
+  const toldOf = (hash: string): string[] =>
+    received()
+      .filter((body) => body.block.hash === hash)
+      .map((body) => (body.removed ? 'removed' : body.confirmed ? 'confirmed' : 'unconfirmed'));
+
+  const watchRemovals = async (): Promise<void> => {
+    const id = await startWatching();
+    const client = createClient({ apiKey: API_KEY, baseUrl: service!.url });
+    await client.streams.update(id, { notifyRemoved: true });
+  };
+
+  test('follow what was sent of a block that left the chain, and the block may come back', async () => {
+    await watchRemovals();
+    chain.mine();
+    const a = chain.mine(transferTo(WATCHED));
+    await until('it is told', async () => toldOf(a.hash).length === 1);
+    chain.fork({ depth: 1, blocks: [tokenTransfer()] });
+    await until('it is taken back', async () => toldOf(a.hash).length === 2);
+    expect(toldOf(a.hash)).toEqual(['unconfirmed', 'removed']);
+    chain.switchTo(a.hash);
+    await until('it is told again', async () => toldOf(a.hash).length === 3);
+    chain.mineMany(CONFIRMATIONS);
+    await until('it is confirmed', async () => toldOf(a.hash).length === 4);
+    expect(toldOf(a.hash)).toEqual(['unconfirmed', 'removed', 'unconfirmed', 'confirmed']);
+    const ids = received().map((body) => body.id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const [first, notice] = received().filter((body) => body.block.hash === a.hash);
+    const { id: _, removed, ...taken } = notice!;
+    const { id: __, ...told } = first!;
+    expect(removed).toBe(true);
+    expect(taken).toEqual(told);
+  });
+
+  test('take back confirmed deliveries too, where a reorg is deeper than the confirmations', async () => {
+    await watchRemovals();
+    const old = chain.mine(transferTo(WATCHED));
+    chain.mineMany(CONFIRMATIONS + 2);
+    await until('it is confirmed', async () => toldOf(old.hash).includes('confirmed'));
+    chain.fork({ depth: CONFIRMATIONS + 3, blocks: CONFIRMATIONS + 4 });
+    await until('it is taken back', async () => toldOf(old.hash).includes('removed'));
+    expect(toldOf(old.hash).toSorted()).toEqual(['confirmed', 'removed', 'unconfirmed']);
+  });
+
+  test('are not made for what was never sent', async () => {
+    await watchRemovals();
+    sink.respond({ delayMs: 0 });
+    const client = createClient({ apiKey: API_KEY, baseUrl: service!.url });
+    const [stream] = (await client.streams.list()).result;
+    await client.streams.setStatus(stream!.id, 'active');
+    await caughtUp();
+    const quiet = chain.mine(transferTo(OTHER));
+    chain.fork({ depth: 1, blocks: [{}] });
+    chain.mineMany(CONFIRMATIONS);
+    await caughtUp();
+    expect(toldOf(quiet.hash)).toEqual([]);
+    expect((await readDeliveries()).filter((each) => each.phase === 'removed')).toEqual([]);
+  });
+});
+
+describe('the way out of a halt', () => {
+  /** A chain that halted since another branch came from below its window. */
+  const halted = async (): Promise<void> => {
+    await startWatching();
+    chain.mineMany(300);
+    await caughtUp();
+    chain.fork({ depth: 299, blocks: Array.from({ length: 310 }, () => transferTo(WATCHED)) });
+    await until('it halts', async () => (await health()).state === 'down');
+  };
+
+  test('is a block to go on from; what lies between is a hole that a backfill can fill', async () => {
+    await halted();
+    expect(await sluice.resumeChain(CHAIN, { from: 305 })).toEqual({ chainId: CHAIN, from: 305 });
+    await caughtUp();
+    chain.mineMany(CONFIRMATIONS);
+    await expectOracle(305);
+
+    const client = createClient({ apiKey: API_KEY, baseUrl: service!.url });
+    const [stream] = (await client.streams.list()).result;
+    const [coverage] = await sluice.getCoverage(stream!.id);
+    const [hole] = coverage!.holes;
+    expect(coverage!.holes).toEqual([{ from: hole!.from, to: 304, reason: 'resumed' }]);
+    expect(hole!.from).toBeLessThanOrEqual(300 - 255);
+
+    const { jobId } = await client.streams.createHistoricalJob({
+      streamId: stream!.id,
+      chainId: CHAIN,
+      blockFrom: hole!.from,
+      blockTo: 304,
+    });
+    await until('the backfill is done', async () => (await sluice.getJob(jobId!)).state === 'done');
+    expect((await sluice.getCoverage(stream!.id))[0]!.holes).toEqual([]);
+    const delivered = new Set(
+      (await readDeliveries())
+        .filter((each) => each.phase === 'confirmed' && each.state !== 'cancelled')
+        .map((each) => each.blockNumber),
+    );
+    for (let number = hole!.from; number <= 311; number++) expect(delivered.has(number)).toBe(true);
+  }, 60_000);
+
+  test('is the head where no block is named, and a block the node lacks is refused', async () => {
+    await halted();
+    await expect(sluice.resumeChain(CHAIN, { from: 9_999 })).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('whose head is 311') as string,
+    });
+    expect((await health()).state).toBe('down');
+    expect(await sluice.resumeChain(CHAIN)).toEqual({ chainId: CHAIN, from: 311 });
+    await caughtUp();
+    await until('it is live', async () => (await health()).state === 'live');
+  }, 60_000);
+});
+
+test('while the disk is full no block is committed, and all are afterwards', async () => {
+  let full: string | undefined;
+  const store = await openSqliteStore(folder);
+  const source = createEvmSource({
+    chain: CHAIN,
+    urls: [chain.url],
+    pollMs: 20,
+    log: createLog(() => {}),
+  });
+  const states: string[] = [];
+  const ingest = createIngest(
+    { chain: CHAIN },
+    {
+      source,
+      store,
+      matcher: {
+        refresh: async () => (await store.readRules(Number.MAX_SAFE_INTEGER)).revision,
+        needs: () => ({ logs: false, transactions: false, traces: false }),
+        match: () => [],
+      },
+      log: createLog(() => {}),
+      refuseBlocks: () => full,
+      listener: {
+        onDeliveries: () => {},
+        onBlock: () => {},
+        onReorg: () => {},
+        onHealth: ({ state, message }) => states.push(`${state} ${message}`),
+      },
+    },
+  );
+  const checkpoint = async (): Promise<number | undefined> =>
+    (await store.readCheckpoint(CHAIN))?.number;
+  const reaches = async (number: number): Promise<void> => {
+    while ((await checkpoint()) !== number) await new Promise((done) => setTimeout(done, 20));
+  };
+  ingest.start();
+  await reaches(0);
+  full = '3 MiB left';
+  chain.mineMany(3);
+  while (!states.includes('down 3 MiB left')) await new Promise((done) => setTimeout(done, 20));
+  expect(await checkpoint()).toBe(0);
+  full = undefined;
+  await reaches(3);
+  await ingest.stop();
+  await store.close();
 });
 
 describe('a node that lags or lies', () => {

@@ -13,13 +13,19 @@ import {
 import type { BlockNeeds, EvmBlock } from '../match/block.ts';
 import type { BlockHeader, BlockRef, NewMatch, Store } from '../store/store.ts';
 import type { Log } from '../observe.ts';
+import { createConfirming } from './confirming.ts';
+import { createProgress } from './progress.ts';
+import { createReadAhead } from './readAhead.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
 import { type Source, SourceError } from './source.ts';
 
 export interface IngestOptions {
   chain: string;
-  /** Blocks that must follow before a match is confirmed; default: what the contract lists. */
-  confirmations?: number | undefined;
+  /**
+   * Blocks that must follow before a match is confirmed; default: what the contract lists.
+   * `finalized`: until the chain itself calls its block final.
+   */
+  confirmations?: number | 'finalized' | undefined;
   /**
    * Start over at the head when the chain itself was replaced (another genesis, or a reorg deeper
    * than the window) instead of halting. For a local development chain. Default false.
@@ -47,24 +53,31 @@ export interface Ingest {
   /** True once it is known that no node of this chain traces blocks. */
   readonly lacksTraces: boolean;
   health(): ChainHealth;
+  /**
+   * The way out of a halt: goes on from block `from`, by default the head, and records what lies
+   * between as a hole. Answers with that block. Throws a {@link SourceError} when the node cannot say.
+   */
+  resume(from?: number): Promise<number>;
   start(): void;
   /** Ends after the block under way; nothing is left half committed. */
   stop(): Promise<void>;
 }
 
-/** Blocks kept in memory, newest first: the stored window. */
-const WINDOW_BLOCKS = 256;
 const TAPE_BLOCKS = 60;
-/** Blocks read ahead of the commit while catching up. */
-const READ_AHEAD = 4;
+/** Read ahead of the commit while catching up; a large block with its receipts is about 5 MB. */
+const READ_AHEAD = { maxBlocks: 64, maxBytes: 64 * 1024 * 1024 };
+/** Behind by fewer, a chain catches up without a line in the log. */
+const LOGGED_GAP_BLOCKS = 32;
+const PROGRESS_MS = 1_000;
 /** While catching up the head is asked for once in so many blocks. */
 const BLOCKS_PER_HEAD = 32;
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
 const NO_TRACES =
   'no node of this chain offers debug_traceBlockByHash or trace_block: includeInternalTxs finds nothing';
-/** A part that is missing is called an outage after this many tries. */
-const LAG_FAILURES = 4;
+/** Troubles that mostly pass by themselves; called an outage after so many tries. */
+const PASSING: readonly string[] = ['missing', 'rate-limited', 'disagreement'];
+const PASSING_FAILURES = 4;
 
 export function createIngest(
   options: IngestOptions,
@@ -74,36 +87,81 @@ export function createIngest(
     matcher,
     listener,
     log,
-  }: { source: Source; store: Store; matcher: Matcher; listener: IngestListener; log: Log },
+    refuseBlocks = () => undefined,
+  }: {
+    source: Source;
+    store: Store;
+    matcher: Matcher;
+    listener: IngestListener;
+    log: Log;
+    /** Why no block may be committed now, for people; undefined while they may. */
+    refuseBlocks?: () => string | undefined;
+  },
 ): Ingest {
   const { chain } = options;
   const known = findEvmChain(chain);
   const confirmations = options.confirmations ?? confirmationsOf(chain);
-  const windowLimit = Math.max(WINDOW_BLOCKS, 2 * confirmations);
+  const confirming = createConfirming(confirmations, source);
+  const progress = createProgress();
 
+  /** Newest first: the stored window of hashes. */
   let window: (BlockHeader & { matches: number })[] = [];
   let state: ChainHealth['state'] = 'starting';
   let message = '';
   let head: number | null = null;
   let hinted = Promise.withResolvers<void>();
   const stopping = new AbortController();
+  /** Asked for, and done by the loop itself between two blocks. */
+  let resuming: { from: number | undefined; answer: PromiseWithResolvers<number> } | undefined;
+  /** Ends a wait for the sake of a request. */
+  let called = Promise.withResolvers<void>();
   let running: Promise<void> | undefined;
-  /** Blocks being read ahead, by height. */
-  const ahead = new Map<number, Promise<Fetched | undefined>>();
+  let publishedAt = 0;
+
+  const fetchBlock = async (header: BlockHeader): Promise<Fetched> => {
+    const needs = matcher.needs(chain);
+    return { header, block: await source.readBlock(header, needs), needs };
+  };
+  const ahead = createReadAhead<Fetched>(
+    async (number) => {
+      const header = await source.readHeader(number);
+      return header && fetchBlock(header);
+    },
+    ({ block }) => sizeOf(block),
+    READ_AHEAD,
+  );
 
   const tip = (): BlockRef | undefined => window[0];
 
-  const health = (): ChainHealth => ({
-    id: chain,
-    name: known?.name ?? `Chain ${Number(chain)}`,
-    code: known?.code ?? chain,
-    state,
-    message,
-    head,
-    checkpoint: tip()?.number ?? null,
-    confirmations,
-    blocks: window.slice(0, TAPE_BLOCKS).map(toChainBlock),
-  });
+  const confirmedUpTo = (): number | null => {
+    const last = tip();
+    const upTo = last === undefined ? -1 : confirming.upTo(last, window);
+    return upTo < 0 ? null : upTo;
+  };
+
+  const health = (): ChainHealth => {
+    const soFar = state === 'catching-up' ? progress.read() : undefined;
+    return {
+      id: chain,
+      name: known?.name ?? `Chain ${Number(chain)}`,
+      code: known?.code ?? chain,
+      state,
+      message,
+      head,
+      checkpoint: tip()?.number ?? null,
+      confirmations,
+      confirmedUpTo: confirmedUpTo(),
+      providers: source.providers(),
+      ...(soFar !== undefined && { progress: soFar }),
+      blocks: window.slice(0, TAPE_BLOCKS).map(toChainBlock),
+    };
+  };
+
+  const publish = (): void => {
+    publishedAt = Date.now();
+    const { blocks: _, ...rest } = health();
+    listener.onHealth(rest);
+  };
 
   const setState = (next: ChainHealth['state'], why = ''): void => {
     if (next === state && why === message) return;
@@ -111,13 +169,35 @@ export function createIngest(
     else if (next === 'live' && state !== 'catching-up') log.info('chain live', { chain, head });
     state = next;
     message = why;
-    const { blocks: _, ...rest } = health();
-    listener.onHealth(rest);
+    publish();
+  };
+
+  /** Says how far it has come: at once where it begins, then now and then. */
+  const catchUp = (to: number): void => {
+    const at = tip()!.number;
+    if (progress.read() === undefined) {
+      progress.begin(at, to);
+      if (to - at >= LOGGED_GAP_BLOCKS) log.info('catching up', { chain, from: at, to });
+    }
+    progress.note(at, to);
+    setState('catching-up', liveNote());
+    if (Date.now() - publishedAt >= PROGRESS_MS) publish();
+  };
+
+  const goLive = (): void => {
+    progress.note(tip()!.number, head ?? 0);
+    const done = progress.end();
+    if (done !== undefined && done.blocks >= LOGGED_GAP_BLOCKS) {
+      log.info('caught up', { chain, at: tip()!.number, ...done });
+    }
+    setState('live', liveNote());
   };
 
   /** What is wrong although blocks come. */
   const liveNote = (): string =>
-    source.lacksTraces && matcher.needs(chain).traces ? NO_TRACES : '';
+    [source.lacksTraces && matcher.needs(chain).traces ? NO_TRACES : '', confirming.note()]
+      .filter(Boolean)
+      .join('; ');
 
   /** Until a head may have come, or for `ms` at most. */
   const pause = async (ms: number): Promise<void> => {
@@ -133,21 +213,56 @@ export function createIngest(
   const wait = async (ms: number): Promise<void> => {
     const timer = Promise.withResolvers<void>();
     const handle = setTimeout(timer.resolve, ms);
-    await Promise.race([timer.promise, aborted]);
+    await Promise.race([timer.promise, called.promise, aborted]);
     clearTimeout(handle);
   };
 
-  const startAt = async (block: BlockHeader, genesisHash: string): Promise<void> => {
-    listener.onDeliveries(await store.startChain(chain, block, genesisHash));
+  /** The chain goes on after this block; `holeFrom` as in `Store.startChain`. */
+  const startAt = async (
+    block: BlockHeader,
+    genesisHash: string,
+    holeFrom?: number,
+  ): Promise<void> => {
+    listener.onDeliveries(await store.startChain({ chain, block, genesisHash, holeFrom }));
     window = [{ ...block, matches: 0 }];
+  };
+
+  /** Goes on from block `from`, or from the head, whatever lies before it. */
+  const restart = async (from: number | undefined): Promise<number> => {
+    const genesisHash = await source.readGenesisHash();
+    const latest = await source.readHead();
+    head = latest.number;
+    const first = from ?? latest.number;
+    const before = first > latest.number + 1 ? undefined : await source.readHeader(first - 1);
+    if (before === undefined) {
+      throw new SourceError(
+        'missing',
+        `block ${first - 1} is not on the node, whose head is ${latest.number}: resume from a block it has`,
+      );
+    }
+    const checkpoint = await store.readCheckpoint(chain);
+    let holeFrom: number | undefined;
+    if (checkpoint?.genesisHash === genesisHash) {
+      const still = await source.readHeader(checkpoint.number);
+      const oldest = (await store.readWindow(chain, Number.MAX_SAFE_INTEGER)).at(-1);
+      // Where the checkpoint left the chain it is not known how far down the other branch goes.
+      holeFrom =
+        still?.hash === checkpoint.hash || oldest === undefined
+          ? checkpoint.number + 1
+          : oldest.number;
+    }
+    ahead.clear();
+    await startAt(before, genesisHash, holeFrom);
+    log.warn('chain resumed by request', { chain, from: first, holeFrom });
+    return first;
   };
 
   /** Brings the local window and the source together, once at the start of each connection. */
   const connect = async (): Promise<void> => {
-    const genesisHash = await source.readGenesisHash();
+    const checkpoint = await store.readCheckpoint(chain);
+    const genesisHash = await source.readGenesisHash(checkpoint?.genesisHash);
     const latest = await source.readHead();
     head = latest.number;
-    const checkpoint = await store.readCheckpoint(chain);
     if (checkpoint === undefined) {
       await startAt(latest, genesisHash);
       log.info('chain first seen', { chain, block: latest.number });
@@ -164,15 +279,16 @@ export function createIngest(
       log.warn('chain was replaced, starting over at its head', { chain, block: latest.number });
       return;
     }
-    window = await store.readWindow(chain, windowLimit);
+    await confirming.refresh();
+    window = await store.readWindow(chain, confirming.windowBlocks(checkpoint.number));
   };
 
   /** The next header of the source after our tip, or undefined while there is none. */
   const next = async (latest: BlockHeader): Promise<BlockHeader | undefined> => {
     const number = tip()!.number + 1;
     if (latest.number > number) {
-      readAhead(number, latest.number);
-      const header = (await ahead.get(number))?.header ?? (await source.readHeader(number));
+      ahead.want(number, latest.number);
+      const header = (await ahead.read(number))?.header ?? (await source.readHeader(number));
       if (header !== undefined) return header;
       throw new SourceError('missing', `block ${number} is missing below head ${latest.number}`);
     }
@@ -187,6 +303,7 @@ export function createIngest(
     while ((verdict = reconcile(window, branch)).kind === 'detached') {
       const parent = await source.readHeader(branch[0].parentHash);
       if (parent === undefined) {
+        source.doubt(branch[0]);
         throw new SourceError(
           'missing',
           `parent ${branch[0].parentHash} of block ${branch[0].number} is missing`,
@@ -218,7 +335,7 @@ export function createIngest(
       case 'too-deep':
         if (options.resetWhenReplaced) {
           const latest = await source.readHead();
-          await startAt(latest, await source.readGenesisHash());
+          await startAt(latest, await source.readGenesisHash(), verdict.oldest);
           log.warn('chain was rolled back beyond the window, starting over at its head', {
             chain,
             block: latest.number,
@@ -231,36 +348,18 @@ export function createIngest(
     }
   };
 
-  const fetchBlock = async (header: BlockHeader): Promise<Fetched> => {
-    const needs = matcher.needs(chain);
-    return { header, block: await source.readBlock(header, needs), needs };
-  };
-
   /** What was read ahead, where it is this block and all that is needed of it; else read now. */
   const takeBlock = async (header: BlockHeader): Promise<EvmBlock> => {
-    const prepared = ahead.get(header.number);
-    ahead.delete(header.number);
-    const fetched = await prepared;
+    const fetched = await ahead.take(header.number);
     const needs = matcher.needs(chain);
     return fetched?.block.hash === header.hash && suffices(fetched.needs, needs)
       ? fetched.block
       : (await fetchBlock(header)).block;
   };
 
-  /** Starts reading the blocks after this one, so that a long gap is not one round trip after another. */
-  const readAhead = (from: number, to: number): void => {
-    for (let number = from; number <= Math.min(to, from + READ_AHEAD - 1); number++) {
-      if (ahead.has(number)) continue;
-      const reading = source
-        .readHeader(number)
-        .then((header) => header && fetchBlock(header))
-        // Whatever went wrong shows again when the block's turn comes.
-        .catch(() => undefined);
-      ahead.set(number, reading);
-    }
-  };
-
   const commit = async (header: BlockHeader): Promise<void> => {
+    const refused = refuseBlocks();
+    if (refused !== undefined) throw new HaltError(refused);
     for (;;) {
       const ruleRevision = await matcher.refresh();
       const block = await takeBlock(header);
@@ -269,19 +368,19 @@ export function createIngest(
         chain,
         block: header,
         ruleRevision,
-        confirmUpTo: header.number - confirmations,
-        windowBlocks: windowLimit,
+        confirmUpTo: confirming.upTo(header, window),
+        windowBlocks: confirming.windowBlocks(header.number),
         matches,
       });
       // The rules moved while the block was read: a stream that came meanwhile must see it too.
       if (result.outcome === 'stale-rules') continue;
       if (result.outcome === 'not-next') {
-        window = await store.readWindow(chain, windowLimit);
+        window = await store.readWindow(chain, confirming.windowBlocks(header.number));
         return;
       }
       const committed = { ...header, matches: matches.length };
       window.unshift(committed);
-      window.length = Math.min(window.length, windowLimit);
+      window.length = Math.min(window.length, confirming.windowBlocks(header.number));
       listener.onBlock(chain, toChainBlock(committed), head ?? header.number);
       if (result.deliveries.length > 0) listener.onDeliveries(result.deliveries);
       return;
@@ -294,19 +393,26 @@ export function createIngest(
     let failures = 0;
     while (!stopping.signal.aborted) {
       try {
+        if (resuming !== undefined) {
+          const { from, answer } = resuming;
+          resuming = undefined;
+          // Whoever asked hears why it cannot be; the loop goes on as it was.
+          await restart(from).then(answer.resolve, answer.reject);
+        }
         if (!connected) {
           await connect();
           connected = true;
         }
         const latest = await source.readHead();
         head = latest.number;
+        if (await confirming.refresh()) publish();
         let header = await next(latest);
         if (header === undefined) {
-          setState('live', liveNote());
+          goLive();
           await pause(HINT_TIMEOUT_MS);
         }
         for (let n = 0; header !== undefined && n < BLOCKS_PER_HEAD; n++) {
-          if (latest.number - header.number > 1) setState('catching-up');
+          if (latest.number - header.number > 1) catchUp(latest.number);
           await follow(header);
           header = stopping.signal.aborted ? undefined : await next(latest);
         }
@@ -315,9 +421,8 @@ export function createIngest(
       } catch (error) {
         ahead.clear();
         failures++;
-        // A node behind a load balancer lags its own head for a moment: that is no outage yet.
-        const lagging = error instanceof SourceError && error.kind === 'missing';
-        if (!lagging || failures >= LAG_FAILURES) {
+        const isPassing = error instanceof SourceError && PASSING.includes(error.kind);
+        if (!isPassing || failures >= PASSING_FAILURES) {
           setState('down', error instanceof Error ? error.message : String(error));
         }
         if (!(error instanceof SourceError) && !(error instanceof HaltError)) {
@@ -325,8 +430,8 @@ export function createIngest(
         }
         // Hashes are held against the source again after every break.
         connected = false;
-        source.tryNext();
-        await wait(retryMs);
+        const wishMs = error instanceof SourceError ? (error.retryAfterMs ?? 0) : 0;
+        if (resuming === undefined) await wait(Math.max(retryMs, wishMs));
         retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
       }
     }
@@ -338,6 +443,17 @@ export function createIngest(
       return source.lacksTraces;
     },
     health,
+    resume(from) {
+      const answer = Promise.withResolvers<number>();
+      resuming?.answer.reject(
+        new SourceError('missing', 'another request to resume came after it'),
+      );
+      resuming = { from, answer };
+      hinted.resolve();
+      called.resolve();
+      called = Promise.withResolvers();
+      return answer.promise;
+    },
     start() {
       const unwatch = source.watchHeads(() => hinted.resolve());
       running = run().finally(unwatch);
@@ -363,6 +479,14 @@ const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
   (had.logs || had.transactions || !wanted.logs) &&
   (had.transactions || !wanted.transactions) &&
   (had.traces || !wanted.traces);
+
+/** What a block takes in memory, near enough: its text, and what holds it together. */
+function sizeOf(block: EvmBlock): number {
+  let bytes = 1_000;
+  for (const log of block.logs) bytes += 800 + 2 * log.data.length;
+  for (const transaction of block.transactions) bytes += 1_500 + 2 * transaction.input.length;
+  return bytes + 500 * block.internalTransactions.length;
+}
 
 /** A chain counts seconds, our own routes milliseconds. */
 const toChainBlock = ({

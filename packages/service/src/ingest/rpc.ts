@@ -4,11 +4,10 @@
  */
 import { Pool } from 'undici';
 import { describeError } from '../observe.ts';
+import { type HttpFacts, parseObject, readResult } from './rpcError.ts';
 import { SourceError } from './source.ts';
 
 export interface RpcClient {
-  /** The node's host, for people. Never the path or query: providers put keys there. */
-  readonly name: string;
   /** The `result` of the answer. Throws a {@link SourceError} for everything else. */
   request(method: string, params: readonly unknown[]): Promise<unknown>;
   /** Calls back at each new head, as far as the node pushes them. Nothing is promised. */
@@ -16,23 +15,33 @@ export interface RpcClient {
   close(): Promise<void>;
 }
 
-const REQUEST_TIMEOUT_MS = 30_000;
+/** Whole blocks, receipts and traces take a node a while; anything else is quick or lost. */
+const BLOCK_TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 10_000;
+const OF_A_BLOCK = /^(debug_|trace_|eth_getBlockReceipts|eth_getLogs)/;
 const RECONNECT_MIN_MS = 500;
 const RECONNECT_MAX_MS = 15_000;
-/** Reading a block asks for a few things at once; more only queues at the node. */
-const CONNECTIONS = 8;
+/** As many as a provider's pace may allow at once. */
+const CONNECTIONS = 32;
+/** A node that goes on talking is cut off; the largest traces of a block stay far below. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
-export function createRpcClient(url: string): RpcClient {
+const timeoutOf = (method: string): number =>
+  OF_A_BLOCK.test(method) ? BLOCK_TIMEOUT_MS : TIMEOUT_MS;
+
+/** @param name of the node in messages; not its URL, where providers put keys. */
+export function createRpcClient(url: string, name: string): RpcClient {
   const { protocol } = new URL(url);
   return protocol === 'ws:' || protocol === 'wss:'
-    ? createSocketClient(url)
-    : createHttpClient(url);
+    ? createSocketClient(url, name)
+    : createHttpClient(new URL(url), name);
 }
 
-function createHttpClient(text: string): RpcClient {
-  const url = new URL(text);
-  const name = url.host;
-  const pool = new Pool(url.origin, { connections: CONNECTIONS });
+function createHttpClient(url: URL, name: string): RpcClient {
+  const pool = new Pool(url.origin, {
+    connections: CONNECTIONS,
+    maxResponseSize: MAX_ANSWER_BYTES,
+  });
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (url.username !== '') {
     const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
@@ -40,10 +49,9 @@ function createHttpClient(text: string): RpcClient {
   }
   let lastId = 0;
   return {
-    name,
     async request(method, params) {
       const id = ++lastId;
-      let status: number;
+      let http: HttpFacts;
       let answer: string;
       try {
         const response = await pool.request({
@@ -51,22 +59,24 @@ function createHttpClient(text: string): RpcClient {
           path: url.pathname + url.search,
           headers,
           body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
-          signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+          signal: AbortSignal.timeout(timeoutOf(method)),
         });
-        status = response.statusCode;
+        const retryAfter = response.headers['retry-after'];
+        http = { status: response.statusCode, retryAfter: [retryAfter].flat()[0] };
         answer = await response.body.text();
       } catch (error) {
-        throw new SourceError('unreachable', `${name}: ${describeError(error)}`, error);
+        throw new SourceError('unreachable', `${name}: ${describeError(error)}`, {
+          cause: error,
+        });
       }
-      return readAnswer(name, method, answer, status);
+      return readResult(name, method, answer, http);
     },
     subscribeHeads: () => () => {},
     close: () => pool.destroy(),
   };
 }
 
-function createSocketClient(url: string): RpcClient {
-  const name = new URL(url).host;
+function createSocketClient(url: string, name: string): RpcClient {
   const waiting = new Map<number, PromiseWithResolvers<unknown> & { method: string }>();
   const listeners = new Set<() => void>();
   let opening: Promise<WebSocket> | undefined;
@@ -94,7 +104,7 @@ function createSocketClient(url: string): RpcClient {
   const open = (): Promise<WebSocket> => {
     opening ??= new Promise((resolve, reject) => {
       const socket = new WebSocket(url);
-      const deadline = setTimeout(() => socket.close(), REQUEST_TIMEOUT_MS);
+      const deadline = setTimeout(() => socket.close(), TIMEOUT_MS);
       socket.addEventListener('open', () => {
         clearTimeout(deadline);
         reconnectMs = RECONNECT_MIN_MS;
@@ -111,7 +121,7 @@ function createSocketClient(url: string): RpcClient {
         if (call === undefined) return;
         waiting.delete(Number(message?.['id']));
         try {
-          call.resolve(readAnswer(name, call.method, text, 200));
+          call.resolve(readResult(name, call.method, text));
         } catch (error) {
           call.reject(error);
         }
@@ -131,19 +141,17 @@ function createSocketClient(url: string): RpcClient {
     if (closed) throw new SourceError('unreachable', `${name}: closed`);
     const socket = await open();
     const id = ++lastId;
+    const timeoutMs = timeoutOf(method);
     const call = { ...Promise.withResolvers<unknown>(), method };
     waiting.set(id, call);
     const deadline = setTimeout(() => {
       waiting.delete(id);
       call.reject(
-        new SourceError(
-          'unreachable',
-          `${name}: ${method} had no answer in ${REQUEST_TIMEOUT_MS} ms`,
-        ),
+        new SourceError('unreachable', `${name}: ${method} had no answer in ${timeoutMs} ms`),
       );
       // A half-open connection never closes by itself.
       socket.close();
-    }, REQUEST_TIMEOUT_MS);
+    }, timeoutMs);
     try {
       socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
       return await call.promise;
@@ -159,7 +167,6 @@ function createSocketClient(url: string): RpcClient {
   };
 
   return {
-    name,
     request,
     subscribeHeads(onHead) {
       listeners.add(onHead);
@@ -173,37 +180,4 @@ function createSocketClient(url: string): RpcClient {
       socket?.close();
     },
   };
-}
-
-function readAnswer(name: string, method: string, text: string, status: number): unknown {
-  const answer = parseObject(text);
-  const error = answer?.['error'];
-  if (typeof error === 'object' && error !== null) {
-    const { code, message } = error as { code?: unknown; message?: unknown };
-    throw new SourceError(
-      'unreachable',
-      `${name}: ${method} failed: ${String(message).slice(0, 300)} (${String(code)})`,
-    );
-  }
-  if (status < 200 || status > 299) {
-    throw new SourceError('unreachable', `${name}: ${method} answered HTTP ${status}`);
-  }
-  if (answer === undefined || !('result' in answer)) {
-    throw new SourceError(
-      'unreachable',
-      `${name}: ${method} answered no JSON-RPC result; is this the URL of a node?`,
-    );
-  }
-  return answer['result'];
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,23 +1,34 @@
 /** Where one chain's blocks come from. */
+import type { ProviderHealth } from '@sluice/kit/contract';
 import type { BlockHeader, BlockRef } from '../store/store.ts';
 import type { BlockNeeds, EvmBlock } from '../match/block.ts';
 
 export interface Source {
   /** True once it is known that no provider of this chain traces blocks. */
   readonly lacksTraces: boolean;
-  /** Checks that the node answers and is of the expected chain; answers with block 0's hash. */
-  readGenesisHash(): Promise<string>;
-  /** The newest block of the node. */
+  /** The providers as they were last seen, in the order they were given. */
+  providers(): ProviderHealth[];
+  /**
+   * Checks that a provider answers and is of the expected chain; answers with block 0's hash. Where
+   * a provider has the expected one, those that have another are left out from then on.
+   */
+  readGenesisHash(expected?: string): Promise<string>;
+  /** The newest block of the provider followed now, held against another provider. */
   readHead(): Promise<BlockHeader>;
-  /** By height on the node's own chain, or by hash; undefined when the node has no such block. */
+  /**
+   * By height, held against another provider, or by hash; undefined when no provider has such a
+   * block. Throws a {@link SourceError} when the providers disagree about a height.
+   */
   readHeader(at: number | string): Promise<BlockHeader | undefined>;
+  /** This header led nowhere: whoever gave it is believed less from now on. */
+  doubt(header: BlockHeader): void;
   /**
    * The block with this hash and what is needed of it, its parts checked against each other.
-   * Throws a {@link SourceError} when the node lacks a part or its parts disagree.
+   * Throws a {@link SourceError} when no provider has all parts, or their parts disagree.
    */
   readBlock(header: BlockHeader, needs: BlockNeeds): Promise<EvmBlock>;
   /** The newest block that can no longer be undone; undefined where no provider knows the tag. */
-  readFinalized(): Promise<number | undefined>;
+  readFinalized(): Promise<BlockRef | undefined>;
   /**
    * The result of one request, from a provider that knows this block. Throws a {@link SourceError}
    * when none does, or when the request fails: `refused` when the node answered with an error.
@@ -25,24 +36,51 @@ export interface Source {
   requestAt(block: BlockRef, method: string, params: readonly unknown[]): Promise<unknown>;
   /** Calls back when there may be a new head: pushed where the node can, and at every poll. */
   watchHeads(onHint: () => void): () => void;
-  /** Turns to the next provider of this chain, if there is one. */
-  tryNext(): void;
   stop(): Promise<void>;
 }
 
 /**
  * Something is wrong with the node's answers; trying again, or another node, may help.
- * - `unreachable`: no answer, a refused connection, a rate limit, an error of the node
- * - `missing`: the node does not have a block or part it should have (it lags)
+ * - `unreachable`: no answer, a refused connection, an answer that is no JSON-RPC
+ * - `rate-limited`: the node wants fewer requests; `retryAfterMs` says for how long
+ * - `too-large`: the answer would be larger than the node gives
+ * - `unsupported`: the node does not offer the method
+ * - `missing`: the node does not have a block, part or state it should have (it lags, or has pruned)
  * - `inconsistent`: parts of a block contradict each other
+ * - `disagreement`: providers have different blocks at one height, and none is outvoted
+ * - `refused`: any other error that the node answered with; a reverted call, for one
  * - `wrong-chain`: the node serves another chain than the one configured
  */
+export type SourceErrorKind =
+  | 'unreachable'
+  | 'rate-limited'
+  | 'too-large'
+  | 'unsupported'
+  | 'missing'
+  | 'inconsistent'
+  | 'disagreement'
+  | 'refused'
+  | 'wrong-chain';
+
 export class SourceError extends Error {
   override readonly name = 'SourceError';
-  readonly kind: 'unreachable' | 'missing' | 'inconsistent' | 'wrong-chain';
+  readonly kind: SourceErrorKind;
+  /** Only of `rate-limited`. */
+  readonly retryAfterMs: number | undefined;
+  /** Of the JSON-RPC error the node answered with, if it did. */
+  readonly code: number | undefined;
+  /** The `data` of that error: what a reverted call returned. */
+  readonly data: unknown;
 
-  constructor(kind: SourceError['kind'], message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(
+    kind: SourceErrorKind,
+    message: string,
+    more: { cause?: unknown; retryAfterMs?: number; code?: number; data?: unknown } = {},
+  ) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.kind = kind;
+    this.retryAfterMs = more.retryAfterMs;
+    this.code = more.code;
+    this.data = more.data;
   }
 }

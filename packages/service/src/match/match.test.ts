@@ -3,11 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { verifySignature } from '@sluice/kit';
 import { type AbiItem, keccak256, signWebhook } from '@sluice/kit/contract';
 import { joinBody, splitBody } from '../store/body.ts';
+import { packAddresses } from '../store/packedAddresses.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type StreamOptions,
-  type StreamRecord,
+  type EvmStreamRecord,
 } from '../store/store.ts';
 import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import { matchBlock } from './match.ts';
@@ -22,7 +23,7 @@ const approvalTopic = keccak256('Approval(address,address,uint256)');
 const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 const topicOf = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 
-const stream = (id: string, options: Partial<StreamOptions>, chainIds = [CHAIN]): StreamRecord => ({
+const stream = (id: string, options: Partial<StreamOptions>, chainIds = [CHAIN]): EvmStreamRecord => ({
   id,
   tag: `tag-${id}`,
   description: '',
@@ -35,6 +36,7 @@ const stream = (id: string, options: Partial<StreamOptions>, chainIds = [CHAIN])
   createdAt: 0,
   updatedAt: 0,
   options: { ...DEFAULT_OPTIONS, ...options },
+  family: 'evm',
   ...DEFAULT_DELIVERY,
 });
 
@@ -108,16 +110,20 @@ const block: EvmBlock = {
   internalTransactions: [internal(0, 50, 70), internal(1, 70, 71), internal(0, 71, 72)],
 };
 
-function run(streams: { record: StreamRecord; addresses: number[] }[], of: EvmBlock = block) {
+const packed = (...addresses: number[]): Uint8Array =>
+  packAddresses(addresses.map(address)).bytes;
+
+function indexOf(...streams: { record: EvmStreamRecord; addresses: number[] }[]) {
   const index = createStreamIndex();
-  index.apply({
-    revision: 1,
-    gone: [],
-    changed: streams.map(({ record, addresses }) => ({
-      stream: record,
-      addresses: addresses.map(address),
-    })),
-  });
+  for (const { record, addresses } of streams) {
+    index.put(record);
+    index.addAddresses(record.id, packed(...addresses));
+  }
+  return index;
+}
+
+function run(streams: { record: EvmStreamRecord; addresses: number[] }[], of: EvmBlock = block) {
+  const index = indexOf(...streams);
   return Object.fromEntries(
     matchBlock(index, CHAIN, of).map((match) => [
       match.stream.record.id,
@@ -218,16 +224,41 @@ describe('matchBlock', () => {
     ).toEqual({});
   });
 
-  test('forgets a stream that went, and its addresses', () => {
-    const index = createStreamIndex();
-    const record = stream('s', { includeContractLogs: true });
-    index.apply({ revision: 1, gone: [], changed: [{ stream: record, addresses: [address(50)] }] });
-    expect(matchBlock(index, CHAIN, block)).toHaveLength(1);
-    index.apply({ revision: 2, gone: [], changed: [{ stream: record, addresses: [address(51)] }] });
-    expect(matchBlock(index, CHAIN, block)).toHaveLength(0);
-    index.apply({ revision: 3, gone: ['s'], changed: [] });
+  test('forgets what was removed: an address, a stream, all', () => {
+    const index = indexOf(
+      { record: stream('s', { includeContractLogs: true }), addresses: [50, 60] },
+      { record: stream('t', { includeContractLogs: true }), addresses: [50] },
+    );
+    const logs = () =>
+      matchBlock(index, CHAIN, block).map((match) => [
+        match.stream.record.id,
+        match.logs.map((each) => each.logIndex),
+      ]);
+    expect(Object.fromEntries(logs())).toEqual({ s: [0, 1, 2], t: [0, 1] });
+    index.removeAddresses('s', packed(50));
+    expect(Object.fromEntries(logs())).toEqual({ s: [2], t: [0, 1] });
+    index.delete('t');
+    expect(logs()).toEqual([['s', [2]]]);
+    index.clear();
+    expect(logs()).toEqual([]);
     expect(index.needs(CHAIN)).toEqual({ logs: false, transactions: false, traces: false });
-    expect(index.revision).toBe(3);
+  });
+
+  test('a stream that changed keeps its addresses, and new ones keep out of the room of old ones', () => {
+    const index = indexOf({ record: stream('s', {}), addresses: [50] });
+    expect(matchBlock(index, CHAIN, block)).toEqual([]);
+    index.put(stream('s', { includeContractLogs: true }));
+    expect(matchBlock(index, CHAIN, block)).toHaveLength(1);
+    index.delete('s');
+    // Not swept yet: what is left of the old stream is nobody's.
+    index.put(stream('new', { includeContractLogs: true }));
+    expect(matchBlock(index, CHAIN, block)).toEqual([]);
+    expect(index.addresses.size).toBe(1);
+    while (index.sweep());
+    expect(index.addresses).toMatchObject({ size: 0, sizeBytes: 0 });
+    // The number of the old stream is used again.
+    index.put(stream('newer', { includeContractLogs: true }));
+    expect(matchBlock(index, CHAIN, block)).toEqual([]);
   });
 
   test('law: equals a reading of every record against every stream', () => {
@@ -324,9 +355,7 @@ describe('matchBlock', () => {
 describe('possible spam', () => {
   const spam = new Set([address(50)]);
   const matchOf = (options: Partial<StreamOptions>, addresses: number[]) => {
-    const index = createStreamIndex();
-    const changed = [{ stream: stream('s', options), addresses: addresses.map(address) }];
-    index.apply({ revision: 1, gone: [], changed });
+    const index = indexOf({ record: stream('s', options), addresses });
     return matchBlock(index, CHAIN, block, spam)[0];
   };
   const all = { includeContractLogs: true, includeNativeTxs: true, includeInternalTxs: true };
@@ -367,9 +396,7 @@ describe('internal transactions', () => {
       ['50→70', '71→72'],
     ],
   ])('%s', (_, options, addresses, expected) => {
-    const index = createStreamIndex();
-    const changed = [{ stream: stream('s', options), addresses: addresses.map(address) }];
-    index.apply({ revision: 1, gone: [], changed });
+    const index = indexOf({ record: stream('s', options), addresses });
     const [match] = matchBlock(index, CHAIN, block);
     expect(
       match?.internalTransactions.map(({ from, to }) => `${Number(from)}→${Number(to)}`),
@@ -389,9 +416,8 @@ describe('internal transactions', () => {
 
 describe('the body', () => {
   test('has the keys of the contract in wire order, numbers as decimal text', () => {
-    const index = createStreamIndex();
     const record = stream('s', { includeContractLogs: true, includeNativeTxs: true, abi: [erc20] });
-    index.apply({ revision: 1, gone: [], changed: [{ stream: record, addresses: [address(1)] }] });
+    const index = indexOf({ record, addresses: [1] });
     const [match] = matchBlock(index, CHAIN, block);
     const { head, tail } = toWebhookParts(CHAIN, block, match!);
     const text = joinBody({ ...splitBody(head, tail), phase: 'unconfirmed', retries: 3 });
@@ -454,16 +480,11 @@ describe('the body', () => {
         fc.boolean(),
         (tag, secret, abi, retries, confirmed) => {
           fc.pre(secret !== '');
-          const index = createStreamIndex();
           const record = {
             ...stream('s', { includeContractLogs: true, includeNativeTxs: true, abi }),
             tag,
           };
-          index.apply({
-            revision: 1,
-            gone: [],
-            changed: [{ stream: record, addresses: [address(1)] }],
-          });
+          const index = indexOf({ record, addresses: [1] });
           const [match] = matchBlock(index, CHAIN, block);
           const { head, tail } = toWebhookParts(CHAIN, block, match!);
           const body = joinBody({

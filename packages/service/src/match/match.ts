@@ -51,7 +51,7 @@ export function matchBlock(
     return entry;
   };
 
-  const unscoped = [...index.unscoped(chain)];
+  const unscoped = index.unscoped(chain);
   for (const log of block.logs) {
     const takeLog = (stream: CompiledStream): void => {
       if (!stream.record.options.includeContractLogs || found.get(stream)?.logs.has(log)) return;
@@ -61,29 +61,32 @@ export function matchBlock(
       entry.logs.add(log);
       if (taken === 'log-and-transaction') entry.transactions.add(log.transactionIndex);
     };
-    for (const address of addressesOf(log)) {
-      for (const stream of index.watching(chain, address)) takeLog(stream);
+    // The emitting contract, and each topic that has the form of an address.
+    index.watching(chain, log.address, 2, takeLog);
+    for (let n = 1; n < log.topics.length; n++) {
+      const topic = log.topics[n]!;
+      if (topic.startsWith(ADDRESS_TOPIC_PREFIX)) {
+        index.watching(chain, topic, ADDRESS_TOPIC_PREFIX.length, takeLog);
+      }
     }
     for (const stream of unscoped) takeLog(stream);
   }
 
   for (const transaction of block.transactions) {
-    for (const address of [transaction.from, transaction.to]) {
-      if (address === null) continue;
-      for (const stream of index.watching(chain, address)) {
-        if (!stream.record.options.includeNativeTxs) continue;
-        entryOf(stream).transactions.add(transaction.transactionIndex);
-      }
-    }
+    const takeTransaction = (stream: CompiledStream): void => {
+      if (!stream.record.options.includeNativeTxs) return;
+      entryOf(stream).transactions.add(transaction.transactionIndex);
+    };
+    index.watching(chain, transaction.from, 2, takeTransaction);
+    if (transaction.to !== null) index.watching(chain, transaction.to, 2, takeTransaction);
   }
 
   for (const call of block.internalTransactions) {
-    for (const address of [call.from, call.to]) {
-      if (address === null) continue;
-      for (const stream of index.watching(chain, address)) {
-        if (stream.record.options.includeInternalTxs) entryOf(stream).internal.add(call);
-      }
-    }
+    const takeCall = (stream: CompiledStream): void => {
+      if (stream.record.options.includeInternalTxs) entryOf(stream).internal.add(call);
+    };
+    index.watching(chain, call.from, 2, takeCall);
+    if (call.to !== null) index.watching(chain, call.to, 2, takeCall);
   }
 
   const matches = [...found].map(([stream, { logs, transactions, internal }]): Match => {
@@ -130,13 +133,4 @@ function withoutSpam(match: Match, spam: ReadonlySet<string>): Match[] {
   };
   const left = clean.logs.length + clean.transactions.length + clean.internalTransactions.length;
   return left === 0 ? [] : [clean];
-}
-
-/** The emitting contract and each topic that has the form of an address. */
-function* addressesOf(log: EvmLog): Generator<string> {
-  yield log.address;
-  for (let n = 1; n < log.topics.length; n++) {
-    const topic = log.topics[n]!;
-    if (topic.startsWith(ADDRESS_TOPIC_PREFIX)) yield `0x${topic.slice(26)}`;
-  }
 }

@@ -1,4 +1,5 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
+import { restartCoverage, rewindHoles } from './coverage.ts';
 import { type Engine, readNow } from './engine.ts';
 import {
   confirmMatches,
@@ -14,7 +15,7 @@ import type { Tables } from './tables.ts';
 /** What moves a chain: its blocks, and with them what they matched. */
 export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
   return {
-    async startChain(chain, block, genesisHash) {
+    async startChain({ chain, block, genesisHash, holeFrom }) {
       return db.transaction().execute(async (trx) => {
         const now = await readNow(engine, trx);
         const values = {
@@ -40,9 +41,10 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
             matches: 0,
           })
           .execute();
+        await restartCoverage(trx, chain, block, holeFrom, now);
         const { cancelled } = await orphanMatches(
           trx,
-          sql<SqlBool>`chain = ${chain} and state = 'frozen'`,
+          sql<SqlBool>`chain = ${chain} and state = 'frozen' and block_number >= ${holeFrom ?? 0}`,
           now,
         );
         return cancelled;
@@ -113,6 +115,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .where('chain', '=', chain)
           .where('number', '>', ancestor.number)
           .execute();
+        await rewindHoles(trx, chain, ancestor);
         const { orphaned, cancelled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,

@@ -14,9 +14,15 @@ export interface StoredBody {
 export function splitBody(head: object, tail: object): StoredBody {
   return {
     bodyHead: `,${JSON.stringify(head).slice(1, -1)},"retries":`,
-    bodyTail: `,${JSON.stringify(tail).slice(1)}`,
+    bodyTail: toBodyTail(tail),
   };
 }
+
+/** The end of a body on its own, for one that is completed later. */
+export const toBodyTail = (tail: object): string => `,${JSON.stringify(tail).slice(1)}`;
+
+/** What {@link toBodyTail} was given. */
+export const fromBodyTail = (bodyTail: string): unknown => JSON.parse(`{${bodyTail.slice(1)}`);
 
 /** The exact text one attempt sends and signs: a fixed point of parse-then-stringify. */
 export function joinBody({

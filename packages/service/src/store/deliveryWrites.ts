@@ -1,29 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { type Kysely, type Selectable, sql } from 'kysely';
-import type { DeliverySummary } from '@sluice/kit/contract';
+import { type Kysely, sql } from 'kysely';
 import { type Db, type Engine, readNow } from './engine.ts';
+import { PROBE_EVERY_MS } from './healthWrites.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
-import type { AttemptOutcome, ClaimedDelivery, DeliveryWrites } from './store.ts';
-import type { StatMetric, Tables } from './tables.ts';
-
-const MINUTE_MS = 60_000;
+import { countActivity, countFinished } from './statWrites.ts';
+import type { ClaimedDelivery, DeliveryWrites } from './store.ts';
+import type { Tables } from './tables.ts';
 
 /** What carries deliveries out: leases, attempts and their counts. */
 export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): DeliveryWrites {
   return {
-    async claimDeliveries({ limit, perStream, inFlight, leaseMs }) {
+    async claimDeliveries({ limit, perStream, taken, leaseMs }) {
       return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {
         const now = await readNow(engine, trx);
         const lanes = await dueLanes(trx, now);
         // Lanes with least under way first, so that a busy one never holds back the others.
-        lanes.sort((a, b) => (inFlight[a] ?? 0) - (inFlight[b] ?? 0));
+        lanes.sort((a, b) => (taken[a.id] ?? 0) - (taken[b.id] ?? 0));
         const due: string[] = [];
         for (const lane of lanes) {
-          const room = Math.min(perStream - (inFlight[lane] ?? 0), limit - due.length);
+          const most = lane.status === 'error' ? 1 : perStream - (taken[lane.id] ?? 0);
+          const room = Math.min(most, limit - due.length);
           if (room <= 0) continue;
+          if (lane.status === 'error' && !(await takeProbe(trx, lane.id, now))) continue;
           const { rows } = await sql<{ id: string }>`
             select id from delivery
-            where stream_id = ${lane} and state = 'pending' and run_at <= ${now}
+            where stream_id = ${lane.id} and state = 'pending' and run_at <= ${now}
             order by run_at limit ${room} ${engine.skipLocked}`.execute(trx);
           for (const row of rows) due.push(row.id);
           if (due.length >= limit) break;
@@ -52,6 +53,8 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             'match.body_head',
             'match.body_tail',
             'stream.webhook_url',
+            'stream.headers',
+            'stream.status',
           ])
           .where(sql<boolean>`delivery.id in (select id from ${ids} as due)`)
           .execute();
@@ -65,6 +68,8 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           bodyHead: row.body_head,
           bodyTail: row.body_tail,
           records: row.records,
+          headers: JSON.parse(row.headers) as Record<string, string>,
+          isProbe: row.status === 'error',
         }));
       });
     },
@@ -134,8 +139,12 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             error, response_body)
           select delivery_id, number, webhook_url, started_at, duration_ms, status, error,
             response_body from ${attempts} as made`.execute(trx);
-        await appendStats(trx, now, countByStream(ours, changed, true), 'delivered');
-        await appendStats(trx, now, countByStream(ours, changed, false), 'failed_attempts');
+        await countActivity(
+          trx,
+          ours.map(({ id, result }) => ({ result, streamId: changed.get(id)!.streamId })),
+          now,
+        );
+        await countFinished(trx, engine, [...changed.values()], 1);
         return [...changed.values()];
       });
     },
@@ -148,74 +157,39 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
         }`.execute(db);
       return Number(released.numAffectedRows ?? 0n);
     },
-
-    async rollUpStats() {
-      await db.transaction().execute(async (trx) => {
-        // Consumed rather than read up to an id: a lower id can still commit later.
-        const { rows } = await sql<Selectable<Tables['stat_delta']>>`
-          delete from stat_delta returning *`.execute(trx);
-        const sums = new Map<string, Selectable<Tables['stat_delta']>>();
-        for (const row of rows) {
-          const key = `${row.stream_id} ${row.minute} ${row.metric}`;
-          sums.set(key, { ...row, n: (sums.get(key)?.n ?? 0) + row.n });
-        }
-        if (sums.size === 0) return;
-        await trx
-          .insertInto('stat')
-          .values([...sums.values()])
-          .onConflict((conflict) =>
-            conflict.columns(['stream_id', 'minute', 'metric']).doUpdateSet((eb) => ({
-              n: eb('stat.n', '+', eb.ref('excluded.n')),
-            })),
-          )
-          .execute();
-      });
-    },
   };
 }
 
 /**
- * Active streams with a delivery due, by one index seek per stream that has any pending: the cost
- * does not grow with the queues. A paused stream keeps its deliveries until it is resumed.
+ * Streams with a delivery due that are active, or in error and due for a probe, by one index seek per
+ * stream that has any pending: the cost does not grow with the queues. A paused stream keeps its
+ * deliveries until it is resumed.
  */
-async function dueLanes(trx: Db, now: number): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
+async function dueLanes(
+  trx: Db,
+  now: number,
+): Promise<{ id: string; status: 'active' | 'error' }[]> {
+  const { rows } = await sql<{ id: string; status: 'active' | 'error' }>`
     with recursive lane(id) as (
       select min(stream_id) from delivery where state = 'pending'
       union all
       select (select min(stream_id) from delivery where state = 'pending' and stream_id > lane.id)
       from lane where lane.id is not null)
-    select lane.id from lane join stream on stream.id = lane.id
-    where stream.status = 'active' and exists (
+    select lane.id, stream.status from lane join stream on stream.id = lane.id
+    where (stream.status = 'active' or (stream.status = 'error' and stream.probe_at <= ${now}))
+      and exists (
       select 1 from delivery
       where stream_id = lane.id and state = 'pending' and run_at <= ${now})`.execute(trx);
-  return rows.map((row) => row.id);
+  return rows;
 }
 
-function countByStream(
-  outcomes: readonly AttemptOutcome[],
-  changed: ReadonlyMap<string, DeliverySummary>,
-  succeeded: boolean,
-): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const outcome of outcomes) {
-    if ((outcome.result === 'succeeded') !== succeeded) continue;
-    const streamId = changed.get(outcome.id)!.streamId;
-    counts.set(streamId, (counts.get(streamId) ?? 0) + 1);
-  }
-  return counts;
-}
-
-async function appendStats(
-  trx: Db,
-  now: number,
-  counts: Map<string, number>,
-  metric: StatMetric,
-): Promise<void> {
-  if (counts.size === 0) return;
-  const minute = Math.floor(now / MINUTE_MS);
-  await trx
-    .insertInto('stat_delta')
-    .values([...counts].map(([streamId, n]) => ({ stream_id: streamId, minute, metric, n })))
-    .execute();
+/** Sets the time of the next probe; false when another claimer was first. */
+async function takeProbe(trx: Db, streamId: string, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('stream')
+    .set({ probe_at: now + PROBE_EVERY_MS })
+    .where('id', '=', streamId)
+    .where('probe_at', '<=', now)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }

@@ -16,6 +16,8 @@ export interface Engine {
   rows(objects: readonly object[], columns: Record<string, ColumnType>): RawBuilder<object>;
   /** Ends a select whose rows are about to be claimed. */
   readonly skipLocked: RawBuilder<unknown>;
+  /** Holds this name for the rest of the transaction. */
+  lock(trx: Db, name: string): Promise<void>;
 }
 
 export const sqliteEngine: Engine = {
@@ -27,6 +29,8 @@ export const sqliteEngine: Engine = {
       Object.keys(columns).map((name) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`),
     )} from json_each(${JSON.stringify(objects)}))`,
   skipLocked: sql``,
+  // There is one writer, with one transaction at a time.
+  lock: () => Promise.resolve(),
 };
 
 export const postgresEngine: Engine = {
@@ -37,6 +41,9 @@ export const postgresEngine: Engine = {
       Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`),
     )}))`,
   skipLocked: sql`for update skip locked`,
+  async lock(trx, name) {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
+  },
 };
 
 export async function readNow(engine: Engine, db: Db): Promise<number> {

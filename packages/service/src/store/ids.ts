@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
+/** The last time that an id can hold: in the year 10889. */
+const MAX_ID_MS = 2 ** 48 - 1;
+
 let lastMs = 0;
 let sequence = 0;
 
@@ -17,11 +20,22 @@ export function newId(nowMs = Date.now()): string {
     lastMs++;
     sequence = 0;
   }
-  const time = lastMs.toString(16).padStart(12, '0');
-  const order = (0x7000 | sequence).toString(16);
   const random = randomBytes(8);
   // Variant bits 10.
   random[0] = (random[0]! & 0x3f) | 0x80;
-  const tail = random.toString('hex');
-  return `${time.slice(0, 8)}-${time.slice(8)}-${order}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+  return format(lastMs, sequence, random.toString('hex'));
 }
+
+/** No id made from this time on comes before it. */
+export const firstIdAt = (ms: number): string =>
+  format(Math.min(Math.max(0, ms), MAX_ID_MS), 0, '0'.repeat(16));
+
+function format(ms: number, order: number, tail: string): string {
+  const time = ms.toString(16).padStart(12, '0');
+  const version = (0x7000 | order).toString(16);
+  return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+}
+
+/** When an id was made, in Unix milliseconds. */
+export const timeOfId = (id: string): number =>
+  Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

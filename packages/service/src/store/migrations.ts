@@ -1,6 +1,9 @@
 /** The schema, step by step. A released step is never edited: the next change is a new step. */
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, PostgresAdapter, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
+
+const isPostgres = (db: Kysely<unknown>): boolean =>
+  db.getExecutor().adapter instanceof PostgresAdapter;
 
 const ledger: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
@@ -14,8 +17,9 @@ const ledger: Migration = {
       .createTable('rule_revision')
       .addColumn('id', 'integer', (column) => column.primaryKey())
       .addColumn('revision', 'bigint', (column) => column.notNull())
+      .addColumn('trimmed', 'bigint', (column) => column.notNull())
       .execute();
-    await sql`insert into rule_revision (id, revision) values (1, 0)`.execute(db);
+    await sql`insert into rule_revision (id, revision, trimmed) values (1, 0, 0)`.execute(db);
 
     await db.schema
       .createTable('stream')
@@ -32,6 +36,7 @@ const ledger: Migration = {
       .addColumn('status', 'text', (column) => column.notNull())
       .addColumn('status_message', 'text', (column) => column.notNull())
       .addColumn('error_since', 'bigint')
+      .addColumn('probe_at', 'bigint')
       .addColumn('address_count', 'bigint', (column) => column.notNull())
       .addColumn('revision', 'bigint', (column) => column.notNull())
       .addColumn('created_at', 'bigint', (column) => column.notNull())
@@ -50,8 +55,54 @@ const ledger: Migration = {
       .createTable('stream_address')
       .addColumn('stream_id', 'text', (column) => column.notNull())
       .addColumn('address', 'text', (column) => column.notNull())
-      .addColumn('added_at', 'bigint', (column) => column.notNull())
-      .addPrimaryKeyConstraint('stream_address_pk', ['stream_id', 'address'])
+      .addColumn('label', 'text')
+      .addColumn('added_by', 'bigint', (column) => column.notNull())
+      .addColumn('removed_by', 'bigint')
+      .addPrimaryKeyConstraint('stream_address_pk', ['stream_id', 'address', 'added_by'])
+      // A row is little more than its key: without this SQLite would keep both.
+      .modifyEnd(isPostgres(db) ? sql`` : sql`without rowid`)
+      .execute();
+
+    await db.schema
+      .createTable('address_change')
+      .addColumn('id', isPostgres(db) ? 'bigserial' : 'integer', (column) =>
+        isPostgres(db) ? column.primaryKey() : column.primaryKey().autoIncrement(),
+      )
+      .addColumn('stream_id', 'text', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('revision', 'bigint')
+      .addColumn('parts', 'bigint', (column) => column.notNull())
+      .addColumn('delta', 'bigint', (column) => column.notNull())
+      .addColumn('touched_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createIndex('address_change_open')
+      .unique()
+      .on('address_change')
+      .column('stream_id')
+      .where(sql.ref('state'), '!=', sql.lit('active'))
+      .execute();
+    await db.schema
+      .createIndex('address_change_revision')
+      .on('address_change')
+      .column('revision')
+      .execute();
+
+    await db.schema
+      .createTable('address_change_part')
+      .addColumn('change_id', 'bigint', (column) => column.notNull())
+      .addColumn('part', 'bigint', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('width', 'integer', (column) => column.notNull())
+      .addColumn('digits', 'text', (column) => column.notNull())
+      .addColumn('dead', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('address_change_part_pk', ['change_id', 'part'])
+      .execute();
+    await db.schema
+      .createIndex('address_change_part_dead')
+      .on('address_change_part')
+      .column('change_id')
+      .where(sql.ref('dead'), '>', sql.lit(0))
       .execute();
 
     await db.schema
@@ -72,6 +123,46 @@ const ledger: Migration = {
       .addColumn('timestamp', 'bigint', (column) => column.notNull())
       .addColumn('matches', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('block_pk', ['chain', 'number'])
+      .execute();
+
+    await db.schema
+      .createTable('coverage')
+      .addColumn('stream_id', 'text', (column) => column.notNull())
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('from_block', 'bigint')
+      .addPrimaryKeyConstraint('coverage_pk', ['stream_id', 'chain'])
+      .execute();
+    await db.schema
+      .createTable('hole')
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('stream_id', 'text')
+      .addColumn('from_block', 'bigint', (column) => column.notNull())
+      .addColumn('to_block', 'bigint')
+      .addColumn('reason', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema.createIndex('hole_place').on('hole').columns(['chain', 'stream_id']).execute();
+
+    await db.schema
+      .createTable('job')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('stream_id', 'text', (column) => column.notNull())
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('block_from', 'bigint', (column) => column.notNull())
+      .addColumn('block_to', 'bigint', (column) => column.notNull())
+      .addColumn('next_block', 'bigint', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('message', 'text', (column) => column.notNull())
+      .addColumn('matches', 'bigint', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('updated_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema.createIndex('job_stream').on('job').columns(['stream_id', 'id']).execute();
+    await db.schema
+      .createIndex('job_running')
+      .on('job')
+      .columns(['chain', 'id'])
+      .where(sql.ref('state'), '=', sql.lit('running'))
       .execute();
 
     await db.schema
@@ -104,7 +195,7 @@ const ledger: Migration = {
     await db.schema
       .createIndex('match_to_enrich')
       .on('match')
-      .columns(['stream_id', 'id'])
+      .columns(['chain', 'stream_id', 'id'])
       .where(sql.ref('enrichment'), 'is not', null)
       .execute();
     await db.schema
@@ -171,6 +262,12 @@ const ledger: Migration = {
       .where(sql.ref('state'), '=', sql.lit('pending'))
       .execute();
     await db.schema
+      .createIndex('delivery_enriching')
+      .on('delivery')
+      .column('stream_id')
+      .where(sql.ref('state'), '=', sql.lit('enriching'))
+      .execute();
+    await db.schema
       .createIndex('delivery_leased')
       .on('delivery')
       .column('lease_until')
@@ -182,6 +279,17 @@ const ledger: Migration = {
       .columns(['stream_id', 'id'])
       .execute();
     await db.schema.createIndex('delivery_match').on('delivery').column('match_id').execute();
+    // What was attempted stands in one of two lists, by how its last attempt ended: the history and
+    // the log read nothing but these, and count in them.
+    for (const [name, outcome] of [
+      ['delivery_undelivered', sql`last_error is not null`],
+      ['delivery_delivered', sql`attempts > 0 and last_error is null`],
+    ] as const) {
+      await sql`create index ${sql.ref(name)} on delivery (id, chain) where ${outcome}`.execute(db);
+      await sql`
+        create index ${sql.ref(`${name}_stream`)} on delivery (stream_id, id, chain)
+        where ${outcome}`.execute(db);
+    }
 
     await db.schema
       .createTable('attempt')
@@ -211,6 +319,7 @@ const ledger: Migration = {
       .on('stat')
       .columns(['stream_id', 'minute', 'metric'])
       .execute();
+    await db.schema.createIndex('stat_minute').on('stat').column('minute').execute();
   },
 };
 

@@ -1,5 +1,6 @@
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testHistory } from './history.suite.ts';
 import { openPostgresStore } from './postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from './store.ts';
 import { testStore } from './store.suite.ts';
@@ -12,6 +13,7 @@ afterAll(() => postgres.stop());
 
 describe('PostgreSQL store', () => {
   testStore(() => openPostgresStore(postgres.url));
+  testHistory(() => openPostgresStore(postgres.url));
 
   test('survives the loss of its server: the next call after the restart works', async () => {
     const store = await openPostgresStore(postgres.url);
@@ -33,6 +35,7 @@ describe('PostgreSQL store', () => {
       webhookUrl: 'http://127.0.0.1:1/',
       chainIds: [chain],
       options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+      family: 'evm',
       ...DEFAULT_DELIVERY,
     });
     const header = (number: number) => ({
@@ -41,7 +44,7 @@ describe('PostgreSQL store', () => {
       parentHash: `h${number - 1}`,
       timestamp: number,
     });
-    await one.startChain(chain, header(0), 'genesis');
+    await one.startChain({ chain, block: header(0), genesisHash: 'genesis' });
     const { revision } = await one.readRules(Number.MAX_SAFE_INTEGER);
     for (let number = 1; number <= 100; number++) {
       await one.commitBlock({
@@ -71,7 +74,7 @@ describe('PostgreSQL store', () => {
         (n % 2 === 0 ? one : two).claimDeliveries({
           limit: 7,
           perStream: 1000,
-          inFlight: {},
+          taken: {},
           leaseMs: 40_000,
         }),
       ),

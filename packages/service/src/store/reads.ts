@@ -1,25 +1,52 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { DeliveryDetail } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
+import { createEnrichReads } from './enrichReads.ts';
 import { type Engine, readNow } from './engine.ts';
-import type { Reads } from './store.ts';
+import { createJobReads } from './jobReads.ts';
+import { createHistoryReads } from './historyReads.ts';
+import { createTotalReads } from './totalReads.ts';
+import { ADDRESSES_PER_PART, type Reads } from './store.ts';
 import {
   countRows,
   deliveryColumns,
+  isEvm,
   streamColumns,
   toDeliverySummary,
   toStreamRecord,
 } from './rows.ts';
 import { joinBody } from './body.ts';
+import { fromDigits } from './packedAddresses.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 const SERIES_STEP_MINUTES = 5;
 const SERIES_STEPS = 24;
 
+/** At most 100 kB each. */
+const PARTS_PER_PAGE = 20;
+
+/** The addresses of a stream in their order: without what a change that is not active added or removed. */
+function selectAddresses(db: Kysely<Tables>, streamId: string, after: string | undefined) {
+  const pending = sql<number>`coalesce((
+    select id from address_change where stream_id = ${streamId} and state <> 'active'), -1)`;
+  const rows = db
+    .selectFrom('stream_address')
+    .where('stream_id', '=', streamId)
+    .where('added_by', '!=', pending)
+    .where((eb) => eb.or([eb('removed_by', 'is', null), eb('removed_by', '=', pending)]))
+    .orderBy('address');
+  return after === undefined ? rows : rows.where('address', '>', after);
+}
+
 /** The statements that change nothing, over one connection or pool. */
 export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
   return {
+    ...createEnrichReads(db),
+    ...createHistoryReads(db),
+    ...createTotalReads(db),
+    ...createJobReads(db),
+
     async readSetting(key) {
       const row = await db
         .selectFrom('setting')
@@ -39,9 +66,11 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       return row && toStreamRecord(row);
     },
 
-    async listStreams({ limit, after, status }) {
-      let query = db.selectFrom('stream').select(streamColumns).where('deleted_at', 'is', null);
-      if (status !== undefined) query = query.where('status', '=', status);
+    async listStreams({ limit, after, family, status }) {
+      const chosen = sql<SqlBool>`deleted_at is null
+        ${family === undefined ? sql`` : sql`and family = ${family}`}
+        ${status === undefined ? sql`` : sql`and status = ${status}`}`;
+      let query = db.selectFrom('stream').select(streamColumns).where(chosen);
       if (after !== undefined) {
         query = query.where(
           sql<boolean>`(created_at, id) < (${sql.val(after.at)}, ${sql.val(after.id)})`,
@@ -52,37 +81,30 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
         .orderBy('id', 'desc')
         .limit(limit + 1)
         .execute();
-      const total = await countRows(
-        db,
-        'stream',
-        status === undefined
-          ? sql`deleted_at is null`
-          : sql`deleted_at is null and status = ${status}`,
-      );
       const page = rows.slice(0, limit);
       const last = page.at(-1);
       return {
         rows: page.map(toStreamRecord),
-        total,
+        total: await countRows(db, 'stream', chosen),
         next: rows.length > limit && last ? { at: last.created_at, id: last.id } : undefined,
       };
     },
 
     async listAddresses(streamId, { limit, after }) {
-      let query = db
-        .selectFrom('stream_address')
-        .select('address')
-        .where('stream_id', '=', streamId);
-      if (after !== undefined) query = query.where('address', '>', after);
-      const rows = await query
-        .orderBy('address')
+      const rows = await selectAddresses(db, streamId, after)
+        .select(['address', 'label'])
         .limit(limit + 1)
         .execute();
-      const addresses = rows.slice(0, limit).map((row) => row.address);
+      const addresses = rows.slice(0, limit);
+      const stream = await db
+        .selectFrom('stream')
+        .select('address_count')
+        .where('id', '=', streamId)
+        .executeTakeFirst();
       return {
         addresses,
-        total: await countRows(db, 'stream_address', sql`stream_id = ${streamId}`),
-        next: rows.length > limit ? addresses.at(-1) : undefined,
+        total: stream?.address_count ?? 0,
+        next: rows.length > limit ? addresses.at(-1)?.address : undefined,
       };
     },
 
@@ -92,31 +114,80 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
         .transaction()
         .setIsolationLevel('repeatable read')
         .execute(async (trx) => {
-          const { revision } = await trx
+          const { revision, trimmed } = await trx
             .selectFrom('rule_revision')
-            .select('revision')
+            .select(['revision', 'trimmed'])
             .executeTakeFirstOrThrow();
+          const whole = afterRevision < trimmed;
           const streams = await trx
             .selectFrom('stream')
             .select([...streamColumns, 'deleted_at'])
-            .where('revision', '>', afterRevision)
+            .where('family', '=', 'evm')
+            .where('revision', '>', whole ? -1 : afterRevision)
             .execute();
-          const live = streams.filter((row) => row.deleted_at === null && row.status !== 'paused');
-          const changed = [];
-          for (const row of live) {
-            const addresses = await trx
-              .selectFrom('stream_address')
-              .select('address')
-              .where('stream_id', '=', row.id)
-              .execute();
-            changed.push({
-              stream: toStreamRecord(row),
-              addresses: addresses.map((each) => each.address),
-            });
-          }
+          const live = streams.filter(
+            (row) => row.deleted_at === null && (row.status === 'active' || row.status === 'error'),
+          );
           const gone = streams.filter((row) => !live.includes(row)).map((row) => row.id);
-          return { revision, changed, gone };
+          return { revision, whole, changed: live.map(toStreamRecord).filter(isEvm), gone };
         });
+    },
+
+    async readAddresses(streamId, after) {
+      const page = selectAddresses(db, streamId, after)
+        .select('address')
+        .limit(ADDRESSES_PER_PART)
+        .as('page');
+      const { digits, last } = await db
+        .selectFrom(page)
+        .select([
+          sql<string | null>`string_agg(substr(address, 3), '' order by address)`.as('digits'),
+          sql<string | null>`max(address)`.as('last'),
+        ])
+        .executeTakeFirstOrThrow();
+      const width = last?.length === 66 ? 32 : 20;
+      const bytes = fromDigits(digits ?? '');
+      const isLast = bytes.length < ADDRESSES_PER_PART * width;
+      return { addresses: { width, bytes }, next: isLast ? undefined : (last ?? undefined) };
+    },
+
+    async readAddressChanges(after, upTo) {
+      const page = await db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute(async (trx) => {
+          const { trimmed } = await trx
+            .selectFrom('rule_revision')
+            .select('trimmed')
+            .executeTakeFirstOrThrow();
+          if (after.revision < trimmed) return undefined;
+          return trx
+            .selectFrom('address_change as change')
+            .innerJoin('address_change_part as part', 'part.change_id', 'change.id')
+            .select(['change.revision', 'change.stream_id', 'part.part', 'part.kind'])
+            .select(['part.width', 'part.digits'])
+            .where('change.revision', '>=', after.revision)
+            .where('change.revision', '<=', upTo)
+            .where(sql<boolean>`(change.revision, part.part) > (${after.revision}, ${after.part})`)
+            .orderBy('change.revision')
+            .orderBy('part.part')
+            .limit(PARTS_PER_PAGE)
+            .execute();
+        });
+      const last = page?.at(-1);
+      return (
+        page && {
+          changes: page.map(({ stream_id: streamId, kind, width, digits }) => ({
+            streamId,
+            kind,
+            addresses: { width, bytes: fromDigits(digits) },
+          })),
+          next:
+            page.length === PARTS_PER_PAGE && last
+              ? { revision: last.revision!, part: last.part }
+              : undefined,
+        }
+      );
     },
 
     async readCheckpoint(chain) {
@@ -205,7 +276,14 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
             .select(({ fn }) => fn.countAll<number>().as('n'))
             .whereRef('delivery.stream_id', '=', 'stream.id')
             .where('delivery.state', '=', 'pending')
-            .as('queue'),
+            .as('pending'),
+          // Apart: each state has an index of its own rows alone.
+          eb
+            .selectFrom('delivery')
+            .select(({ fn }) => fn.countAll<number>().as('n'))
+            .whereRef('delivery.stream_id', '=', 'stream.id')
+            .where('delivery.state', '=', 'enriching')
+            .as('enriching'),
           eb
             .selectFrom('delivery')
             .select('created_at')
@@ -240,7 +318,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
         }
         return {
           streamId: stream.id,
-          queue: stream.queue ?? 0,
+          queue: (stream.pending ?? 0) + (stream.enriching ?? 0),
           delivered24h,
           failedAttempts24h,
           deliveredSeries,

@@ -1,11 +1,12 @@
 /** Rows of the ledger as the shapes the rest of the service works with. */
 import { type Kysely, sql } from 'kysely';
-import type { DeliverySummary } from '@sluice/kit/contract';
+import type { DeliverySummary, Job } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
-import type { StreamOptions, StreamRecord } from './store.ts';
+import type { AptosStreamOptions, EvmStreamRecord, StreamOptions, StreamRecord } from './store.ts';
 
 export const streamColumns = [
   'id',
+  'family',
   'tag',
   'description',
   'webhook_url',
@@ -24,16 +25,15 @@ export const streamColumns = [
 
 type StreamRow = Pick<Tables['stream'], (typeof streamColumns)[number]>;
 
+export const isEvm = (stream: StreamRecord): stream is EvmStreamRecord => stream.family === 'evm';
+
 export function toStreamRecord(row: StreamRow): StreamRecord {
-  return {
+  const record = {
     id: row.id,
     tag: row.tag,
     description: row.description,
     webhookUrl: row.webhook_url,
     chainIds: JSON.parse(row.chain_ids) as string[],
-    options: JSON.parse(row.options) as StreamOptions,
-    deliver: row.deliver,
-    notifyRemoved: row.notify_removed === 1,
     headers: JSON.parse(row.headers) as Record<string, string>,
     status: row.status,
     statusMessage: row.status_message,
@@ -41,6 +41,20 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
     addressCount: row.address_count,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+  };
+  if (row.family === 'aptos') {
+    return {
+      ...record,
+      family: 'aptos',
+      options: JSON.parse(row.options) as AptosStreamOptions,
+    };
+  }
+  return {
+    ...record,
+    family: 'evm',
+    options: JSON.parse(row.options) as StreamOptions,
+    deliver: row.deliver,
+    notifyRemoved: row.notify_removed === 1,
   };
 }
 
@@ -83,6 +97,22 @@ export function toDeliverySummary(row: DeliveryRow): DeliverySummary {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     nextAttemptAt: row.state === 'pending' ? row.run_at : null,
+  };
+}
+
+export function toJob(row: Tables['job']): Job {
+  return {
+    id: row.id,
+    streamId: row.stream_id,
+    chainId: row.chain,
+    blockFrom: row.block_from,
+    blockTo: row.block_to,
+    nextBlock: row.next_block,
+    state: row.state,
+    message: row.message,
+    matches: row.matches,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
   };
 }
 

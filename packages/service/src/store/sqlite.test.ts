@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openSqliteStore } from './sqlite.ts';
+import { testHistory } from './history.suite.ts';
 import { testStore } from './store.suite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));
@@ -10,6 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('SQLite store', () => {
   testStore(() => openSqliteStore(join(folder, 'suite')));
+  testHistory(() => openSqliteStore(join(folder, 'history')));
 
   test('keeps what it holds when it is opened again', async () => {
     const path = join(folder, 'again');

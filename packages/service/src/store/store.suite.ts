@@ -1,26 +1,33 @@
 /** What every engine of the store must do. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { refreshRules } from '../match/refresh.ts';
+import { createStreamIndex } from '../match/streamIndex.ts';
+import { createAddressChanges } from './addressChanges.ts';
+import { packAddresses, unpackAddresses } from './packedAddresses.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
+  type AddressPart,
   type AttemptOutcome,
   type BlockHeader,
   type NewMatch,
   type Store,
-  type StreamDraft,
+  type EvmStreamDraft,
 } from './store.ts';
 
 const hashOf = (): string => `0x${randomBytes(32).toString('hex')}`;
 let lastChain = 0x10_000;
 const newChain = (): string => `0x${(++lastChain).toString(16)}`;
 
-const draft = (chainIds: string[], changes: Partial<StreamDraft> = {}): StreamDraft => ({
+const draft = (chainIds: string[], changes: Partial<EvmStreamDraft> = {}): EvmStreamDraft => ({
   tag: 'tag',
   description: 'a stream',
   webhookUrl: 'http://127.0.0.1:1/hook',
   chainIds,
   options: { ...DEFAULT_OPTIONS, includeContractLogs: true },
+  family: 'evm',
   ...DEFAULT_DELIVERY,
   ...changes,
 });
@@ -34,6 +41,31 @@ export function testStore(open: () => Promise<Store>): void {
   });
   afterAll(() => store.close());
 
+  const packed = (numbers: readonly number[]) => packAddresses(numbers.map(address));
+  const labelsOf = (labels: Record<number, string>) =>
+    Object.entries(labels).map(([n, label]) => [address(Number(n)), label] as const);
+  const addition = (
+    numbers: readonly number[],
+    labels: Record<number, string> = {},
+  ): AddressPart => ({
+    kind: 'add',
+    addresses: packed(numbers),
+    labels: Object.fromEntries(labelsOf(labels)),
+    clearLabels: false,
+  });
+  const add = (id: string, numbers: readonly number[], labels: Record<number, string> = {}) =>
+    createAddressChanges(store).add(id, packed(numbers), new Map(labelsOf(labels)));
+  const remove = (id: string, numbers: readonly number[]) =>
+    createAddressChanges(store).remove(id, packed(numbers));
+  const replace = (id: string, numbers: readonly number[], labels: Record<number, string> = {}) =>
+    createAddressChanges(store).replace(id, packed(numbers), new Map(labelsOf(labels)));
+  const listed = async (id: string): Promise<number[]> =>
+    (await store.listAddresses(id, { limit: 100 })).addresses.map((row) => Number(row.address));
+  /** All the housekeeping that there is. */
+  const cleanUp = async (ages: { keepMs?: number; staleMs?: number }): Promise<void> => {
+    while (await store.cleanUpAddresses({ keepMs: 3_600_000, staleMs: 60_000, ...ages }));
+  };
+
   /** A chain with a first checkpoint, and a way to extend it. */
   const startChain = async () => {
     const chain = newChain();
@@ -43,7 +75,7 @@ export function testStore(open: () => Promise<Store>): void {
       parentHash: hashOf(),
       timestamp: 1_700_000_000,
     };
-    await store.startChain(chain, tip, hashOf());
+    await store.startChain({ chain, block: tip, genesisHash: hashOf() });
     return {
       chain,
       tip: () => tip,
@@ -94,7 +126,7 @@ export function testStore(open: () => Promise<Store>): void {
     const claimed = await store.claimDeliveries({
       limit: 1000,
       perStream: 1000,
-      inFlight: {},
+      taken: {},
       leaseMs,
     });
     return claimed.filter((each) => each.streamId === streamId);
@@ -145,7 +177,7 @@ export function testStore(open: () => Promise<Store>): void {
       expect(await store.readStream(created.id)).toBeUndefined();
       expect(await store.updateStream(created.id, { tag: 'x' })).toBeUndefined();
       expect(await store.deleteStream(created.id)).toBeUndefined();
-      expect(await store.addAddresses(created.id, [address(1)])).toBeUndefined();
+      expect(await add(created.id, [1])).toEqual({ outcome: 'unknown-stream' });
     });
 
     test('list newest first, each exactly once while new ones arrive', async () => {
@@ -170,64 +202,237 @@ export function testStore(open: () => Promise<Store>): void {
   describe('addresses', () => {
     test('are added once, listed in order and removed all or nothing', async () => {
       const { chain, tip } = await startChain();
+      const changed = { outcome: 'changed', effectiveFrom: { [chain]: tip().number + 1 } };
       const { id } = await store.createStream(draft([chain, '0xffffff']));
-      expect(await store.addAddresses(id, [address(3), address(1), address(2)])).toEqual({
-        [chain]: tip().number + 1,
-      });
-      await store.addAddresses(id, [address(2), address(4)]);
+      expect(await add(id, [3, 1, 2])).toEqual(changed);
+      await add(id, [2, 4]);
       expect((await store.readStream(id))?.addressCount).toBe(4);
       const first = await store.listAddresses(id, { limit: 3 });
       expect(first).toEqual({
-        addresses: [address(1), address(2), address(3)],
+        addresses: [1, 2, 3].map((n) => ({ address: address(n), label: null })),
         total: 4,
         next: address(3),
       });
       expect(await store.listAddresses(id, { limit: 3, after: first.next })).toEqual({
-        addresses: [address(4)],
+        addresses: [{ address: address(4), label: null }],
         total: 4,
         next: undefined,
       });
-      expect(await store.removeAddresses(id, [address(1), address(9)])).toEqual({
-        missing: address(9),
-      });
+      expect(await remove(id, [1, 9])).toEqual({ outcome: 'missing', address: address(9) });
       expect((await store.readStream(id))?.addressCount).toBe(4);
-      expect(await store.removeAddresses(id, [address(1), address(3)])).toEqual({
-        [chain]: tip().number + 1,
-      });
-      expect((await store.listAddresses(id, { limit: 9 })).addresses).toEqual([
-        address(2),
-        address(4),
-      ]);
+      expect(await remove(id, [1, 3, 1])).toEqual(changed);
+      expect(await listed(id)).toEqual([2, 4]);
+      expect(await add(id, [1])).toEqual(changed);
+      expect(await listed(id)).toEqual([1, 2, 4]);
     });
 
-    test('a hundred thousand go in with one call', async () => {
+    test('carry labels, which go with them and change with the next that is given', async () => {
       const { id } = await store.createStream(draft(['0x1']));
-      const many = Array.from({ length: 100_000 }, (_, n) => address(n + 1));
-      await store.addAddresses(id, many);
-      expect((await store.readStream(id))?.addressCount).toBe(100_000);
+      const labels = async () =>
+        (await store.listAddresses(id, { limit: 100 })).addresses.map((row) => row.label);
+      await add(id, [1, 2, 3], { 1: 'one', 2: "two's, \u2192 2" });
+      expect(await labels()).toEqual(['one', "two's, \u2192 2", null]);
+      await add(id, [1, 2, 3], { 2: 'zwei', 3: 'drei' });
+      expect(await labels()).toEqual(['one', 'zwei', 'drei']);
+      await remove(id, [1]);
+      await add(id, [1]);
+      expect(await labels()).toEqual([null, 'zwei', 'drei']);
+      await replace(id, [2, 3, 4], { 3: 'three', 4: 'four' });
+      expect(await listed(id)).toEqual([2, 3, 4]);
+      expect(await labels()).toEqual([null, 'three', 'four']);
+      expect((await store.readStream(id))?.addressCount).toBe(3);
     });
+
+    test('a hundred thousand go in, are replaced and go out with one call', async () => {
+      const { id } = await store.createStream(draft(['0x1']));
+      const count = async () => (await store.readStream(id))?.addressCount;
+      const many = Array.from({ length: 100_000 }, (_, n) => n + 1);
+      await add(id, many);
+      expect(await count()).toBe(100_000);
+      await add(id, [...many.slice(0, 6_000), 100_001]);
+      expect(await count()).toBe(100_001);
+      const others = Array.from({ length: 50_000 }, (_, n) => 75_001 + n);
+      await replace(id, others);
+      expect(await count()).toBe(50_000);
+      expect(await store.listAddresses(id, { limit: 1 })).toEqual({
+        addresses: [{ address: address(75_001), label: null }],
+        total: 50_000,
+        next: address(75_001),
+      });
+      expect(await remove(id, [...others, 7])).toEqual({ outcome: 'missing', address: address(7) });
+      expect(await count()).toBe(50_000);
+      expect((await remove(id, others)).outcome).toBe('changed');
+      expect([await count(), await listed(id)]).toEqual([0, []]);
+    }, 60_000);
+
+    describe('while a change is staged', () => {
+      const staged = async () => {
+        const { id } = await store.createStream(draft(['0x1']));
+        await add(id, [1, 2, 3], { 1: 'one' });
+        const begun = await store.beginAddressChange(id);
+        if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+        const { change } = begun;
+        await store.stageAddresses(change, addition([1, 10, 11], { 1: 'ONE' }));
+        await store.stageAddresses(change, { kind: 'remove', addresses: packed([3]) });
+        return { id, change };
+      };
+      const before = [
+        { address: address(1), label: 'one' },
+        { address: address(2), label: null },
+        { address: address(3), label: null },
+      ];
+      const page = async (id: string) => store.listAddresses(id, { limit: 9 });
+
+      test('nobody sees any of it, and other changes of the stream wait', async () => {
+        const { id, change } = await staged();
+        const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+        expect(await page(id)).toEqual({ addresses: before, total: 3, next: undefined });
+        expect((await store.readAddresses(id)).addresses.bytes).toHaveLength(60);
+        expect(await store.readRules(revision)).toMatchObject({ revision, changed: [] });
+        const another = await store.createStream(draft(['0x1']));
+        expect((await add(another.id, [10])).outcome).toBe('changed');
+        expect(await add(id, [12])).toEqual({ outcome: 'busy' });
+        expect(await store.beginAddressChange(id)).toEqual({ outcome: 'busy' });
+
+        expect((await store.activateAddressChange(change)).outcome).toBe('changed');
+        expect(await page(id)).toEqual({
+          addresses: [
+            { address: address(1), label: 'ONE' },
+            { address: address(2), label: null },
+            { address: address(10), label: null },
+            { address: address(11), label: null },
+          ],
+          total: 4,
+          next: undefined,
+        });
+        expect((await add(id, [12])).outcome).toBe('changed');
+      });
+
+      test('a change that is given up leaves nothing behind', async () => {
+        const { id, change } = await staged();
+        while (await store.undoAddressChange(change));
+        expect(await page(id)).toEqual({ addresses: before, total: 3, next: undefined });
+        expect(await store.activateAddressChange(change)).toEqual({ outcome: 'lost' });
+        expect((await add(id, [10])).outcome).toBe('changed');
+      });
+
+      test('one that nobody goes on with is undone by the housekeeping', async () => {
+        const { id, change } = await staged();
+        await cleanUp({ staleMs: 60_000 });
+        expect(await add(id, [12])).toEqual({ outcome: 'busy' });
+        await cleanUp({ staleMs: -1 });
+        expect(await store.stageAddresses(change, addition([5]))).toEqual({ outcome: 'lost' });
+        expect(await page(id)).toEqual({ addresses: before, total: 3, next: undefined });
+        expect((await add(id, [12])).outcome).toBe('changed');
+      });
+
+      test('a stream that is deleted takes it along', async () => {
+        const { id, change } = await staged();
+        await store.deleteStream(id);
+        expect(await store.activateAddressChange(change)).toEqual({ outcome: 'lost' });
+        await cleanUp({ staleMs: -1 });
+        expect((await store.readAddresses(id)).addresses.bytes).toHaveLength(0);
+        expect(await store.beginAddressChange(id)).toEqual({ outcome: 'unknown-stream' });
+      });
+    });
+
+    test('law: the list, its count and an index that follows equal a set', async () => {
+      const numbers = fc.uniqueArray(fc.integer({ min: 1, max: 30 }), {
+        minLength: 1,
+        maxLength: 20,
+      });
+      const step = fc.record({
+        kind: fc.constantFrom('add', 'add', 'remove', 'replace', 'pause', 'follow', 'clean up'),
+        numbers,
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+          const { id } = await store.createStream(draft(['0x1']));
+          const index = createStreamIndex();
+          let expected = new Set<number>();
+          for (const { kind, numbers } of steps) {
+            if (kind === 'follow') await refreshRules(index, store);
+            else if (kind === 'clean up') await cleanUp({ keepMs: -1, staleMs: 60_000 });
+            else if (kind === 'pause') {
+              await store.setStreamStatus(id, 'paused', '');
+              if (numbers.length % 2 === 0) await refreshRules(index, store);
+              await store.setStreamStatus(id, 'active', '');
+            } else if (kind === 'add') {
+              await add(id, numbers);
+              for (const n of numbers) expected.add(n);
+            } else if (kind === 'replace') {
+              await replace(id, numbers);
+              expected = new Set(numbers);
+            } else {
+              const isWhole = numbers.every((n) => expected.has(n));
+              expect((await remove(id, numbers)).outcome).toBe(isWhole ? 'changed' : 'missing');
+              if (isWhole) for (const n of numbers) expected.delete(n);
+            }
+          }
+          await refreshRules(index, store);
+          const sorted = [...expected].toSorted((a, b) => a - b);
+          expect(await listed(id)).toEqual(sorted);
+          expect((await store.readStream(id))?.addressCount).toBe(sorted.length);
+          const followed = Array.from({ length: 31 }, (_, n) => n).filter((n) => {
+            let isWatched = false;
+            index.watching('0x1', address(n), 2, (stream) => {
+              isWatched ||= stream.record.id === id;
+            });
+            return isWatched;
+          });
+          expect(followed).toEqual(sorted);
+          await store.deleteStream(id);
+        }),
+        { numRuns: 40 },
+      );
+    }, 120_000);
   });
 
   describe('rules', () => {
     test('come whole at first, then only what changed since', async () => {
       const active = await store.createStream(draft(['0x1']));
       const paused = await store.createStream(draft(['0x1']));
-      await store.addAddresses(active.id, [address(7)]);
+      await add(active.id, [7]);
       await store.setStreamStatus(paused.id, 'paused', '');
       const all = await store.readRules(-1);
-      expect(all.changed.find((rule) => rule.stream.id === active.id)?.addresses).toEqual([
-        address(7),
-      ]);
+      expect(all.whole).toBe(true);
+      expect(all.changed.map(({ id }) => id)).toContain(active.id);
       expect(all.gone).toContain(paused.id);
-      expect(await store.readRules(all.revision)).toEqual({
-        revision: all.revision,
-        changed: [],
-        gone: [],
-      });
+      const nothing = { revision: all.revision, whole: false, changed: [], gone: [] };
+      expect(await store.readRules(all.revision)).toEqual(nothing);
+
+      // Of a list only what changed is read again, and not its stream.
+      await add(active.id, [8]);
+      await remove(active.id, [7]);
+      const added = await store.readRules(all.revision);
+      expect(added).toEqual({ ...nothing, revision: all.revision + 2 });
+      const from = { revision: all.revision, part: Number.MAX_SAFE_INTEGER };
+      const changes = await store.readAddressChanges(from, added.revision);
+      expect(
+        changes?.changes.map(({ kind, addresses }) => [kind, unpackAddresses(addresses)]),
+      ).toEqual([
+        ['add', [address(8)]],
+        ['remove', [address(7)]],
+      ]);
+
       await store.deleteStream(active.id);
-      const later = await store.readRules(all.revision);
-      expect(later.revision).toBeGreaterThan(all.revision);
+      const later = await store.readRules(added.revision);
+      expect(later.revision).toBeGreaterThan(added.revision);
       expect(later.gone).toEqual([active.id]);
+    });
+
+    test('come whole again once it is no longer kept how lists changed', async () => {
+      const { id } = await store.createStream(draft(['0x1']));
+      const { revision } = await store.readRules(-1);
+      await add(id, [1]);
+      await cleanUp({ keepMs: 3_600_000 });
+      expect((await store.readRules(revision)).whole).toBe(false);
+      await cleanUp({ keepMs: -1 });
+      expect((await store.readRules(revision)).whole).toBe(true);
+      const from = { revision, part: 0 };
+      expect(await store.readAddressChanges(from, revision + 1)).toBeUndefined();
+      const now = await store.readRules(-1);
+      expect((await store.readRules(now.revision)).whole).toBe(false);
     });
 
     test('a block matched with older rules is refused', async () => {
@@ -342,9 +547,9 @@ export function testStore(open: () => Promise<Store>): void {
       await store.completeDeliveries([outcomeOf(sent!)]);
       await chain.commit(chain.next(), [matchOf(id)]);
       const fresh: BlockHeader = { number: 50, hash: hashOf(), parentHash: hashOf(), timestamp: 1 };
-      expect(await store.startChain(chain.chain, fresh, hashOf())).toMatchObject([
-        { blockNumber: 102, state: 'cancelled' },
-      ]);
+      expect(
+        await store.startChain({ chain: chain.chain, block: fresh, genesisHash: hashOf() }),
+      ).toMatchObject([{ blockNumber: 102, state: 'cancelled' }]);
       let block = fresh;
       for (let n = 0; n < 60; n++) {
         block = chain.next(block);
@@ -382,7 +587,7 @@ export function testStore(open: () => Promise<Store>): void {
 
   describe('removal notices', () => {
     /** A sent and an unsent match above an ancestor, of a stream that asks for notices. */
-    const twoMatches = async (changes: Partial<StreamDraft> = {}) => {
+    const twoMatches = async (changes: Partial<EvmStreamDraft> = {}) => {
       const chain = await startChain();
       const stream = await store.createStream(
         draft([chain.chain], { notifyRemoved: true, ...changes }),
@@ -484,6 +689,254 @@ export function testStore(open: () => Promise<Store>): void {
     });
   });
 
+  describe('coverage', () => {
+    const coverageOf = async (id: string) => (await store.readCoverage(id))[0];
+
+    test('begins with the next block, and leaves out what passed while the stream was paused', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      expect(await coverageOf(id)).toMatchObject({ chainId: chain.chain, from: null, holes: [] });
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
+      expect(await coverageOf(id)).toMatchObject({ from: 101, to: 103, holes: [] });
+
+      await store.setStreamStatus(id, 'paused', '');
+      await store.setStreamStatus(id, 'paused', '');
+      for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
+      const growing = [{ from: 104, to: 105, reason: 'paused' }];
+      expect(await coverageOf(id)).toMatchObject({ from: 101, to: 105, holes: growing });
+      await store.setStreamStatus(id, 'active', '');
+      await chain.commit(chain.next(), []);
+      expect(await coverageOf(id)).toMatchObject({ from: 101, to: 106, holes: growing });
+
+      // Paused and resumed between two blocks: nothing was missed.
+      await store.setStreamStatus(id, 'paused', '');
+      await store.setStreamStatus(id, 'active', '');
+      expect((await coverageOf(id))?.holes).toEqual(growing);
+    });
+
+    test('takes in the blocks that replaced others while the stream was paused', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      const ancestor = chain.tip();
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
+      await store.setStreamStatus(id, 'paused', '');
+      await chain.rewind(ancestor);
+      for (let n = 0; n < 4; n++) await chain.commit(chain.next(), []);
+      await store.setStreamStatus(id, 'active', '');
+      await chain.commit(chain.next(), []);
+      expect(await coverageOf(id)).toMatchObject({
+        from: 105,
+        to: 105,
+        holes: [],
+      });
+    });
+
+    test('names what a chain that was resumed later left out, and begins anew with another chain', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), []);
+      const later: BlockHeader = { ...chain.next(), number: 150 };
+      await store.startChain({
+        chain: chain.chain,
+        block: later,
+        genesisHash: hashOf(),
+        holeFrom: 102,
+      });
+      expect(await coverageOf(id)).toMatchObject({
+        from: 101,
+        to: 150,
+        holes: [{ from: 102, to: 150, reason: 'resumed' }],
+      });
+      const other: BlockHeader = { ...chain.next(), number: 7 };
+      await store.startChain({ chain: chain.chain, block: other, genesisHash: hashOf() });
+      expect(await coverageOf(id)).toMatchObject({ from: null, to: null, holes: [] });
+    });
+
+    test('follows the chains of its stream', async () => {
+      const one = await startChain();
+      const two = await startChain();
+      const { id } = await store.createStream(draft([one.chain]));
+      await one.commit(one.next(), []);
+      await store.setStreamStatus(id, 'paused', '');
+      await store.updateStream(id, { chainIds: [two.chain] });
+      await two.commit(two.next(), []);
+      expect(await store.readCoverage(id)).toEqual([
+        { chainId: two.chain, from: null, to: null, holes: [] },
+      ]);
+      await store.setStreamStatus(id, 'active', '');
+      await two.commit(two.next(), []);
+      expect(await store.readCoverage(id)).toEqual([
+        { chainId: two.chain, from: 102, to: 102, holes: [] },
+      ]);
+    });
+  });
+
+  describe('backfills', () => {
+    const block = (number: number): BlockHeader => ({
+      number,
+      hash: hashOf(),
+      parentHash: hashOf(),
+      timestamp: 1_600_000_000 + number,
+    });
+    const newJob = async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      const job = await store.createJob({
+        streamId: id,
+        chain: chain.chain,
+        blockFrom: 10,
+        blockTo: 13,
+      });
+      return { chain, streamId: id, job: job! };
+    };
+
+    test('move on with what they matched, and deliver it as confirmed', async () => {
+      const { chain, streamId, job } = await newJob();
+      expect(await store.listRunningJobs(chain.chain)).toEqual([job]);
+      const first = await store.commitJob({
+        id: job.id,
+        blocks: [
+          { block: block(10), match: matchOf(streamId) },
+          { block: block(11), match: undefined },
+        ],
+      });
+      expect(first).toMatchObject({
+        job: { nextBlock: 12, matches: 1, state: 'running' },
+        deliveries: [{ phase: 'confirmed', blockNumber: 10, state: 'pending' }],
+      });
+      const again = { id: job.id, blocks: [{ block: block(10), match: matchOf(streamId) }] };
+      expect(await store.commitJob(again)).toBeUndefined();
+      const last = await store.commitJob({
+        id: job.id,
+        blocks: [12, 13].map((number) => ({ block: block(number), match: undefined })),
+      });
+      expect(last).toMatchObject({ job: { nextBlock: 14, state: 'done' }, deliveries: [] });
+      expect(await store.listRunningJobs(chain.chain)).toEqual([]);
+      expect(await deliveriesOf(streamId)).toHaveLength(1);
+      expect((await store.readCoverage(streamId))[0]).toMatchObject({ from: 10, to: 13 });
+    });
+
+    test('announce again what was delivered before, since they were asked to', async () => {
+      const { chain, streamId } = await newJob();
+      const seen = chain.next();
+      await chain.commit(seen, [matchOf(streamId)], 0);
+      expect(await deliveriesOf(streamId)).toHaveLength(2);
+      for (let n = 0; n < 2; n++) {
+        const job = await store.createJob({
+          streamId,
+          chain: chain.chain,
+          blockFrom: seen.number,
+          blockTo: seen.number,
+        });
+        await store.commitJob({
+          id: job!.id,
+          blocks: [{ block: seen, match: matchOf(streamId) }],
+        });
+      }
+      await store.commitManual({
+        chain: chain.chain,
+        block: seen,
+        requestId: 'r1',
+        isConfirmed: true,
+        match: matchOf(streamId),
+      });
+      expect(await deliveriesOf(streamId)).toHaveLength(5);
+    });
+
+    test('are paused, resumed and cancelled, and nothing is committed meanwhile', async () => {
+      const { streamId, job } = await newJob();
+      expect(await store.setJobState(job.id, 'paused', '')).toMatchObject({ state: 'paused' });
+      const commit = { id: job.id, blocks: [{ block: block(10), match: matchOf(streamId) }] };
+      expect(await store.commitJob(commit)).toBeUndefined();
+      expect(await deliveriesOf(streamId)).toEqual([]);
+      expect(await store.setJobState(job.id, 'running', '')).toMatchObject({ state: 'running' });
+      expect(await store.commitJob(commit)).toMatchObject({ job: { nextBlock: 11 } });
+      expect(await store.setJobState(job.id, 'cancelled', '')).toMatchObject({
+        state: 'cancelled',
+      });
+      expect(await store.setJobState(job.id, 'running', '')).toBeUndefined();
+      expect(await store.listJobs({ streamId, limit: 10 })).toHaveLength(1);
+    });
+
+    test('of an unknown or deleted stream are not begun', async () => {
+      const { chain, streamId } = await newJob();
+      await store.deleteStream(streamId);
+      const range = { streamId, chain: chain.chain, blockFrom: 1, blockTo: 2 };
+      expect(await store.createJob(range)).toBeUndefined();
+    });
+  });
+
+  describe('what is forgotten', () => {
+    const DAY = 86_400_000;
+    const expire = async (rule: { deliveredMs: number; undeliveredMs: number }) => {
+      const sum = { deliveries: 0, undelivered: 0 };
+      for (;;) {
+        const done = await store.deleteExpired({ ...rule, limit: 2 });
+        sum.deliveries += done.deliveries;
+        sum.undelivered += done.undelivered;
+        if (!done.more) return sum;
+      }
+    };
+
+    test('is what was delivered first, what was not later, and never what may be confirmed', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), [matchOf(id)], 1000);
+      const [first, second] = await claimOf(id);
+      await store.completeDeliveries([
+        outcomeOf(first!),
+        outcomeOf(second!, { result: 'failed', status: 500, error: 'HTTP 500' }),
+      ]);
+      await store.releaseLeases('all');
+      expect(await expire({ deliveredMs: DAY, undeliveredMs: DAY })).toEqual({
+        deliveries: 0,
+        undelivered: 0,
+      });
+
+      // As if a day had passed: everything was made before tomorrow.
+      await expire({ deliveredMs: -DAY, undeliveredMs: DAY });
+      expect((await deliveriesOf(id)).map((each) => each.state).toSorted()).toEqual([
+        'failed',
+        'pending',
+      ]);
+      expect(await store.readDelivery(first!.id)).toBeUndefined();
+      const gone = await expire({ deliveredMs: -DAY, undeliveredMs: -DAY });
+      expect(gone.undelivered).toBeGreaterThanOrEqual(1);
+      expect(await deliveriesOf(id)).toEqual([]);
+
+      // The matches themselves were kept: their blocks are yet to be confirmed.
+      const confirmed = await chain.commit(chain.next(), [], 0);
+      expect(confirmed.outcome === 'committed' && confirmed.deliveries).toHaveLength(3);
+    });
+  });
+
+  describe('the state of a stream', () => {
+    test('is error until it recovers, and terminated where that takes too long', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      expect(await store.recoverStream(id)).toBeUndefined();
+      const failed = await store.failStream(id, 'it is down');
+      expect(failed).toMatchObject({ status: 'error', statusMessage: 'it is down' });
+      expect(failed!.errorSince).toBeGreaterThan(Date.now() - 60_000);
+      expect(await store.failStream(id, 'it is still down')).toBeUndefined();
+      // It is matched all the same.
+      expect((await rulesOf(id))?.status).toBe('error');
+      expect(await store.recoverStream(id)).toMatchObject({ status: 'active', errorSince: null });
+
+      await store.failStream(id, 'it is down again');
+      expect(await store.terminateStreams(3_600_000)).toEqual([]);
+      expect(await store.terminateStreams(0)).toMatchObject([{ id, status: 'terminated' }]);
+      expect(await rulesOf(id)).toBeUndefined();
+      expect(await store.setStreamStatus(id, 'active', 'Stream is active')).toMatchObject({
+        errorSince: null,
+      });
+      expect(await rulesOf(id)).toBeDefined();
+    });
+
+    const rulesOf = async (id: string) =>
+      (await store.readRules(-1)).changed.find((stream) => stream.id === id);
+  });
+
   describe('deliveries', () => {
     const oneDue = async () => {
       const chain = await startChain();
@@ -562,7 +1015,7 @@ export function testStore(open: () => Promise<Store>): void {
       const claimed = await store.claimDeliveries({
         limit: 1000,
         perStream: 8,
-        inFlight: { [busy.id]: 3 },
+        taken: { [busy.id]: 3 },
         leaseMs: 40_000,
       });
       expect(claimed.filter((each) => each.streamId === busy.id)).toHaveLength(5);

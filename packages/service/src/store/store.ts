@@ -9,19 +9,25 @@
  *     pending ──claim──▶ leased ──complete──▶ succeeded | failed
  *        ▲                 │ retry, or the lease ran out
  *        └─────────────────┘
+ *     succeeded | failed ──replay──▶ pending
  *     enriching | pending ──its block left the chain, or its stream was deleted──▶ cancelled
  *     cancelled ──its block came back──▶ enriching | pending
  */
 import type {
+  AptosStream,
+  ChainCoverage,
+  ChainFamily,
   DeliverMode,
   DeliveryDetail,
-  DeliverySummary,
   DeliveryState,
+  DeliverySummary,
   EvmStream,
+  Job,
+  JobState,
   StreamStatus,
 } from '@sluice/kit/contract';
 
-/** The part of a stream that says what to match and what to send along. */
+/** The part of an EVM stream that says what to match and what to send along. */
 export type StreamOptions = Pick<
   EvmStream,
   | 'topic0'
@@ -55,25 +61,64 @@ export const DEFAULT_OPTIONS: StreamOptions = {
 };
 
 /** How a stream delivers where nobody says otherwise. */
-export const DEFAULT_DELIVERY: Pick<StreamDraft, 'deliver' | 'notifyRemoved' | 'headers'> = {
+export const DEFAULT_DELIVERY: Pick<EvmStreamDraft, 'deliver' | 'notifyRemoved' | 'headers'> = {
   deliver: 'both',
   notifyRemoved: false,
   headers: {},
 };
 
-export interface StreamDraft {
+/** The same of an Aptos stream. */
+export type AptosStreamOptions = Pick<
+  AptosStream,
+  | 'functions'
+  | 'events'
+  | 'includePayload'
+  | 'includeEvents'
+  | 'includeChanges'
+  | 'demo'
+  | 'allAddresses'
+>;
+
+export const DEFAULT_APTOS_OPTIONS: AptosStreamOptions = {
+  functions: null,
+  events: null,
+  includePayload: false,
+  includeEvents: false,
+  includeChanges: false,
+  demo: false,
+  allAddresses: false,
+};
+
+interface AnyStreamDraft {
   tag: string;
   description: string;
   webhookUrl: string;
+  /** Hex; those of Aptos as in `APTOS_CHAINS`. */
   chainIds: string[];
+  headers: Record<string, string>;
+}
+
+export interface EvmStreamDraft extends AnyStreamDraft {
+  family: 'evm';
   options: StreamOptions;
   deliver: DeliverMode;
   /** Whether what was sent is taken back when its block leaves the chain. */
   notifyRemoved: boolean;
-  headers: Record<string, string>;
 }
 
-export interface StreamRecord extends StreamDraft {
+export interface AptosStreamDraft extends AnyStreamDraft {
+  family: 'aptos';
+  options: AptosStreamOptions;
+}
+
+export type StreamDraft = EvmStreamDraft | AptosStreamDraft;
+
+/** What of a stream may change; its family stays. */
+export type StreamPatch =
+  | Partial<Omit<EvmStreamDraft, 'family'>>
+  | Partial<Omit<AptosStreamDraft, 'family'>>;
+
+interface StreamLife {
   id: string;
   status: StreamStatus;
   statusMessage: string;
@@ -84,18 +129,64 @@ export interface StreamRecord extends StreamDraft {
   updatedAt: number;
 }
 
-/** A stream as the matcher needs it. Streams that no longer match are listed in `gone`. */
-export interface Rule {
-  stream: StreamRecord;
-  /** Lower case. */
-  addresses: string[];
+export type EvmStreamRecord = EvmStreamDraft & StreamLife;
+export type AptosStreamRecord = AptosStreamDraft & StreamLife;
+export type StreamRecord = EvmStreamRecord | AptosStreamRecord;
+
+/** Addresses one after the other, each `width` bytes: 20 on EVM chains, 32 on Aptos. */
+export interface AddressList {
+  width: 20 | 32;
+  bytes: Uint8Array;
 }
 
 export interface RuleChanges {
   revision: number;
-  changed: Rule[];
+  /**
+   * Nothing was known, or how lists changed since is no longer kept: `changed` is every stream that
+   * matches, and their addresses are to be read anew.
+   */
+  whole: boolean;
+  /** Streams created or changed since; not those of which only the addresses changed. */
+  changed: EvmStreamRecord[];
+  /** Streams that no longer match. */
   gone: string[];
 }
+
+/** Some addresses that were added to a stream, or removed from it. */
+export interface AddressDelta {
+  streamId: string;
+  kind: 'add' | 'remove';
+  addresses: AddressList;
+}
+
+/** After this part of the change with this revision. */
+export interface DeltaPosition {
+  revision: number;
+  part: number;
+}
+
+/** At most {@link ADDRESSES_PER_PART} addresses of a change. */
+export type AddressPart =
+  | {
+      kind: 'add';
+      addresses: AddressList;
+      /** By address, lower case; others keep the label they have. */
+      labels: Record<string, string>;
+      /** Those that `labels` does not name lose theirs. */
+      clearLabels: boolean;
+    }
+  | { kind: 'remove'; addresses: AddressList };
+
+/** What one transaction may hold up others with. */
+export const ADDRESSES_PER_PART = 5_000;
+
+export type AddressOutcome =
+  | { outcome: 'changed'; effectiveFrom: EffectiveFrom }
+  | { outcome: 'unknown-stream' }
+  /** The stream does not have this one: nothing was removed. */
+  | { outcome: 'missing'; address: string }
+  /** Another change of the stream is under way. */
+  | { outcome: 'busy' };
 
 /** Per chain, the first block a change of rules applies to. */
 export type EffectiveFrom = Record<string, number>;
@@ -125,6 +216,31 @@ export interface NewMatch {
   bodyTail: string;
   /** JSON of what the body still lacks, or null: its deliveries wait until it is there. */
   enrichment: string | null;
+}
+
+/** What a token contract says of itself. */
+export interface Token {
+  /** Lower case. */
+  address: string;
+  /** Empty where the contract does not say. */
+  name: string;
+  symbol: string;
+  /** 0 to 255; null where the contract does not say. */
+  decimals: number | null;
+  /** As the contract declares it (ERC-165); empty where it declares neither. */
+  standard: 'ERC721' | 'ERC1155' | '';
+  /** Block it was read at. */
+  blockNumber: number;
+}
+
+/** A match that waits for what must be read from the chain. */
+export interface EnrichingMatch {
+  id: string;
+  streamId: string;
+  block: BlockRef;
+  bodyTail: string;
+  /** As in {@link NewMatch}. */
+  enrichment: string;
 }
 
 export interface BlockCommit {
@@ -161,6 +277,9 @@ export interface ClaimedDelivery {
   bodyHead: string;
   bodyTail: string;
   records: number;
+  headers: Record<string, string>;
+  /** The stream is in `error`, and this delivery is to show whether its receiver is back. */
+  isProbe: boolean;
 }
 
 /** How one HTTP attempt ended. */
@@ -191,6 +310,49 @@ export interface StreamStats {
   lastDeliveryAt: number | null;
 }
 
+/** How the last attempt of a delivery ended. */
+export type AttemptResult = 'delivered' | 'undelivered';
+
+export interface AttemptedFilter {
+  limit: number;
+  /** The last id of the page before. */
+  after?: string | undefined;
+  /** One or both; a delivery that was given up without an attempt is undelivered. */
+  results: readonly AttemptResult[];
+  /** Joins the bodies in; a page then ends early when they become too large together. */
+  withBody: boolean;
+  streamId?: string | undefined;
+  /** Lower case. */
+  transactionHash?: string | undefined;
+  chains?: readonly string[] | undefined;
+  blockNumbers?: readonly number[] | undefined;
+  /** Unix milliseconds, both ends included. */
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+export interface AttemptedDelivery extends DeliverySummary {
+  /** Where the last attempt went. */
+  webhookUrl: string;
+  /** What the last attempt sent; undefined where it was not asked for. */
+  body: string | undefined;
+}
+
+/** Counted since the stream was created; what retention deleted stays in. */
+export interface StreamTotals {
+  streamId: string;
+  /** Deliveries in state `succeeded`. */
+  webhooksDelivered: number;
+  /** Deliveries in state `failed`. */
+  webhooksFailed: number;
+  /** Records of confirmed deliveries in either state. */
+  logs: number;
+  transactions: number;
+  internalTransactions: number;
+  streamCreatedAt: number;
+  isDeleted: boolean;
+}
+
 export interface Listed<T> {
   rows: T[];
   total: number;
@@ -212,7 +374,17 @@ export interface DeliveryFilter {
   state?: DeliveryState | undefined;
 }
 
-export interface Reads {
+export interface JobReads {
+  /** By chain; empty for an unknown stream. */
+  readCoverage(streamId: string): Promise<ChainCoverage[]>;
+  readJob(id: string): Promise<Job | undefined>;
+  /** Newest first. */
+  listJobs(filter: { streamId?: string | undefined; limit: number }): Promise<Job[]>;
+  /** Oldest first. */
+  listRunningJobs(chain: string): Promise<Job[]>;
+}
+
+export interface Reads extends JobReads {
   readSetting(key: string): Promise<string | undefined>;
   /** Undefined when unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;
@@ -220,15 +392,33 @@ export interface Reads {
   listStreams(page: {
     limit: number;
     after?: ListPosition | undefined;
+    family?: ChainFamily | undefined;
     status?: StreamStatus | undefined;
   }): Promise<Listed<StreamRecord>>;
   /** In the order of the addresses themselves. */
   listAddresses(
     streamId: string,
     page: { limit: number; after?: string | undefined },
-  ): Promise<{ addresses: string[]; total: number; next: string | undefined }>;
+  ): Promise<{
+    addresses: { address: string; label: string | null }[];
+    total: number;
+    next: string | undefined;
+  }>;
   /** Streams changed after this revision; revision -1 reads all. */
   readRules(afterRevision: number): Promise<RuleChanges>;
+  /** A page of a stream's addresses, in their order, after this one. */
+  readAddresses(
+    streamId: string,
+    after?: string,
+  ): Promise<{ addresses: AddressList; next: string | undefined }>;
+  /**
+   * A page of how lists changed after this position, up to a revision, in order. Undefined when it is
+   * no longer kept whole.
+   */
+  readAddressChanges(
+    after: DeltaPosition,
+    upTo: number,
+  ): Promise<{ changes: AddressDelta[]; next: DeltaPosition | undefined } | undefined>;
   readCheckpoint(chain: string): Promise<Checkpoint | undefined>;
   /** The newest stored headers of the chain, newest first, with the matches each block gave. */
   readWindow(chain: string, limit: number): Promise<(BlockHeader & { matches: number })[]>;
@@ -238,15 +428,43 @@ export interface Reads {
     next: string | undefined;
   }>;
   readDelivery(id: string): Promise<DeliveryDetail | undefined>;
+  /** Newest first; bounds on time go by when the delivery was made. */
+  listAttempted(
+    filter: AttemptedFilter,
+  ): Promise<{ rows: AttemptedDelivery[]; next: string | undefined }>;
+  /** How many rows all pages of this filter have together; counts a million at most. */
+  countAttempted(filter: Omit<AttemptedFilter, 'limit' | 'after' | 'withBody'>): Promise<number>;
   /** For every stream that is not deleted. */
   readStreamStats(): Promise<StreamStats[]>;
+  /** For every stream there was, or for one. */
+  readTotals(streamId?: string): Promise<StreamTotals[]>;
+  /**
+   * Matches of a chain that wait to be enriched, oldest first: at most `limit`, at most `perStream`
+   * of each stream, none of the streams and matches named.
+   */
+  listEnriching(page: {
+    chain: string;
+    limit: number;
+    perStream: number;
+    notStreams: readonly string[];
+    notMatches: readonly string[];
+  }): Promise<EnrichingMatch[]>;
+  /** What is known of these contracts, and when it was read, in Unix milliseconds. */
+  readTokens(
+    chain: string,
+    addresses: readonly string[],
+  ): Promise<{ token: Token; readAt: number }[]>;
 }
 
 export interface StreamWrites {
   saveSetting(key: string, value: string): Promise<void>;
-  createStream(draft: StreamDraft): Promise<StreamRecord>;
+  /** Active, or paused for this reason. */
+  createStream<Draft extends StreamDraft>(
+    draft: Draft,
+    pausedBecause?: string,
+  ): Promise<Extract<StreamRecord, Pick<Draft, 'family'>>>;
   /** Undefined when the stream is unknown. */
-  updateStream(id: string, patch: Partial<StreamDraft>): Promise<StreamRecord | undefined>;
+  updateStream(id: string, patch: StreamPatch): Promise<StreamRecord | undefined>;
   setStreamStatus(
     id: string,
     status: StreamStatus,
@@ -254,21 +472,56 @@ export interface StreamWrites {
   ): Promise<StreamRecord | undefined>;
   /** Cancels what was not sent; history stays. */
   deleteStream(id: string): Promise<StreamRecord | undefined>;
-  /** Addresses already there stay as they are. Undefined when the stream is unknown. */
-  addAddresses(id: string, addresses: readonly string[]): Promise<EffectiveFrom | undefined>;
-  /** All or nothing: `missing` names an address the stream does not have, and nothing changed. */
-  removeAddresses(
-    id: string,
-    addresses: readonly string[],
-  ): Promise<EffectiveFrom | { missing: string } | undefined>;
+}
+
+/** `addressChanges.ts` makes whole changes of these steps. */
+export interface AddressWrites {
+  /** A change of one part, at once. */
+  changeAddresses(streamId: string, part: AddressPart): Promise<AddressOutcome>;
+  /** Begins a change of many parts. Nobody sees any of it before it is activated. */
+  beginAddressChange(
+    streamId: string,
+  ): Promise<{ outcome: 'begun'; change: number } | { outcome: 'unknown-stream' | 'busy' }>;
+  /** `lost` when the change was given up as stale, or its stream is gone. */
+  stageAddresses(
+    change: number,
+    part: AddressPart,
+  ): Promise<{ outcome: 'staged' | 'lost' } | { outcome: 'missing'; address: string }>;
+  activateAddressChange(
+    change: number,
+  ): Promise<{ outcome: 'changed'; effectiveFrom: EffectiveFrom } | { outcome: 'lost' }>;
+  /** Gives a change up and undoes one of its parts; true while there is more to undo. */
+  undoAddressChange(change: number): Promise<boolean>;
+  /**
+   * A bounded piece of housekeeping; true while there is more of it. Undoes changes that nobody has
+   * touched for `staleMs`, deletes rows that were removed and those of deleted streams, and forgets
+   * how lists changed more than `keepMs` ago.
+   */
+  cleanUpAddresses(ages: { keepMs: number; staleMs: number }): Promise<boolean>;
+}
+
+export interface HealthWrites {
+  /** From `active` to `error`; undefined when the stream is not active. */
+  failStream(id: string, message: string): Promise<StreamRecord | undefined>;
+  /** From `error` to `active`; undefined when the stream is not in error. */
+  recoverStream(id: string): Promise<StreamRecord | undefined>;
+  /** From `error` to `terminated` those that have been in error for so long: they match no more. */
+  terminateStreams(afterMs: number): Promise<StreamRecord[]>;
 }
 
 export interface BlockWrites {
   /**
-   * Sets a chain's first checkpoint, or its checkpoint after a reset: what was not confirmed then
-   * never is, and what was not sent is cancelled. Answers with the cancelled ones.
+   * Sets a chain's checkpoint where it does not follow from the one before. Without `holeFrom` the
+   * chain begins here: whatever was not confirmed never is, what was not sent is cancelled, and
+   * streams are covered from the next block on. With it, that holds for blocks from there on alone,
+   * and those up to this one are recorded as a hole. Answers with the cancelled deliveries.
    */
-  startChain(chain: string, block: BlockHeader, genesisHash: string): Promise<DeliverySummary[]>;
+  startChain(start: {
+    chain: string;
+    block: BlockHeader;
+    genesisHash: string;
+    holeFrom?: number | undefined;
+  }): Promise<DeliverySummary[]>;
   /** Checkpoint, matches and deliveries of one block, or none of them. */
   commitBlock(commit: BlockCommit): Promise<CommitOutcome>;
   /**
@@ -282,22 +535,103 @@ export interface BlockWrites {
 export interface DeliveryWrites {
   /**
    * Leases due deliveries for `leaseMs`, at most `limit` together, and per stream at most
-   * `perStream` less what `inFlight` says is under way.
+   * `perStream` less what of that is `taken`. Of a stream in `error` one in ten minutes, as a probe.
    */
   claimDeliveries(claim: {
     limit: number;
     perStream: number;
-    inFlight: Record<string, number>;
+    taken: Record<string, number>;
     leaseMs: number;
   }): Promise<ClaimedDelivery[]>;
   /** Records attempts whose lease still holds; answers with the deliveries it changed. */
   completeDeliveries(outcomes: readonly AttemptOutcome[]): Promise<DeliverySummary[]>;
   /** Returns deliveries to the queue whose lease ran out, or every lease with `all`. */
   releaseLeases(scope: 'expired' | 'all'): Promise<number>;
+}
+
+export interface HistoryWrites {
+  /**
+   * Makes a delivery due at once, whatever came of it before. One that is on its way already, or was
+   * cancelled, stays as it is. Answers with what it was and is; undefined when this stream has no
+   * such delivery or is deleted.
+   */
+  replayDelivery(
+    streamId: string,
+    id: string,
+  ): Promise<{ before: DeliverySummary; after: DeliverySummary } | undefined>;
+}
+
+export interface StatWrites {
+  /** Adds up what was counted since the last time, and forgets activity older than two days. */
   rollUpStats(): Promise<void>;
 }
 
-export interface Writes extends StreamWrites, BlockWrites, DeliveryWrites {}
+export interface EnrichWrites {
+  /** At most 500 at once. */
+  saveTokens(chain: string, tokens: readonly Token[]): Promise<void>;
+  /**
+   * Completes the bodies of matches and makes their deliveries due. One that is complete already, or
+   * whose block left the chain, stays as it is. Answers with the deliveries.
+   */
+  completeEnrichments(
+    bodies: readonly { matchId: string; bodyTail: string }[],
+  ): Promise<DeliverySummary[]>;
+}
+
+export interface JobWrites {
+  /** Undefined when the stream is unknown. */
+  createJob(job: {
+    streamId: string;
+    chain: string;
+    blockFrom: number;
+    blockTo: number;
+  }): Promise<Job | undefined>;
+  /** Undefined when the job is unknown, or cannot go there from where it is. */
+  setJobState(id: string, state: JobState, message: string): Promise<Job | undefined>;
+  /** Why a running job waits, for people. */
+  sayOfJob(id: string, message: string): Promise<void>;
+  /**
+   * Moves a job past these blocks, which follow on each other and on what it did before, together with
+   * what the stream matched in them. Undefined when it is no longer running or stands elsewhere.
+   */
+  commitJob(commit: {
+    id: string;
+    blocks: readonly { block: BlockHeader; match: NewMatch | undefined }[];
+  }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;
+  /** Announces one block to one stream once more; each request has deliveries of its own. */
+  commitManual(commit: {
+    chain: string;
+    block: BlockHeader;
+    requestId: string;
+    isConfirmed: boolean;
+    match: NewMatch;
+  }): Promise<DeliverySummary[]>;
+}
+
+export interface RetentionWrites {
+  /**
+   * Forgets at most `limit` of the oldest deliveries that are older than this and either finished or
+   * not, with their attempts, and matches that have none left. `undelivered` of them had not ended.
+   */
+  deleteExpired(rule: {
+    deliveredMs: number;
+    undeliveredMs: number;
+    limit: number;
+  }): Promise<{ deliveries: number; undelivered: number; more: boolean }>;
+}
+
+export interface Writes
+  extends
+    StreamWrites,
+    AddressWrites,
+    HealthWrites,
+    BlockWrites,
+    DeliveryWrites,
+    HistoryWrites,
+    StatWrites,
+    EnrichWrites,
+    JobWrites,
+    RetentionWrites {}
 
 export interface Store extends Reads, Writes {
   readonly engine: 'sqlite' | 'postgres';

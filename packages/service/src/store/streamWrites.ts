@@ -1,45 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
+import { beginCoverage, closeHoles, openHoles } from './coverage.ts';
 import { type Db, type Engine, readNow } from './engine.ts';
+import { ACTIVE } from './healthWrites.ts';
 import { streamColumns, toStreamRecord } from './rows.ts';
-import type { EffectiveFrom, StreamDraft, StreamRecord, StreamWrites } from './store.ts';
+import { raiseRevision } from './ruleRevision.ts';
+import type { StreamPatch, StreamRecord, StreamWrites } from './store.ts';
 import type { Tables } from './tables.ts';
 
-/** What changes the rules: streams and their addresses. */
+/** What changes streams; their addresses are changed in `addressWrites.ts`. */
 export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWrites {
-  /** Locks the rules for the rest of the transaction: block commits wait for it and then match again. */
-  const raiseRevision = async (trx: Db): Promise<number> => {
-    const row = await trx
-      .updateTable('rule_revision')
-      .set((eb) => ({ revision: eb('revision', '+', 1) }))
-      .returning('revision')
-      .executeTakeFirstOrThrow();
-    return row.revision;
-  };
-
-  const readEffectiveFrom = async (trx: Db, chainIds: string[]): Promise<EffectiveFrom> => {
-    const rows = await trx
-      .selectFrom('checkpoint')
-      .select(['chain', 'number'])
-      .where('chain', 'in', chainIds)
-      .execute();
-    return Object.fromEntries(rows.map((row) => [row.chain, row.number + 1]));
-  };
-
-  const findStream = async (trx: Db, id: string): Promise<StreamRecord | undefined> => {
-    const row = await trx
-      .selectFrom('stream')
-      .select(streamColumns)
-      .where('id', '=', id)
-      .where('deleted_at', 'is', null)
-      .executeTakeFirst();
-    return row && toStreamRecord(row);
-  };
-
   const changeStream = async (
     id: string,
     values: (now: number) => Partial<Selectable<Tables['stream']>>,
-    also?: (trx: Db, now: number) => Promise<unknown>,
+    also?: (trx: Db, now: number, changed: StreamRecord) => Promise<unknown>,
   ): Promise<StreamRecord | undefined> =>
     db.transaction().execute(async (trx) => {
       const revision = await raiseRevision(trx);
@@ -52,25 +26,10 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
         .returning(streamColumns)
         .executeTakeFirst();
       if (row === undefined) return undefined;
-      await also?.(trx, now);
-      return toStreamRecord(row);
+      const changed = toStreamRecord(row);
+      await also?.(trx, now, changed);
+      return changed;
     });
-
-  const recountAddresses = async (trx: Db, id: string, now: number): Promise<void> => {
-    const revision = await raiseRevision(trx);
-    await trx
-      .updateTable('stream')
-      .set((eb) => ({
-        revision,
-        updated_at: now,
-        address_count: eb
-          .selectFrom('stream_address')
-          .select(({ fn }) => fn.countAll<number>().as('n'))
-          .where('stream_id', '=', id),
-      }))
-      .where('id', '=', id)
-      .execute();
-  };
 
   return {
     async saveSetting(key, value) {
@@ -81,19 +40,28 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
         .execute();
     },
 
-    async createStream(draft) {
+    async createStream(draft, pausedBecause) {
       return db.transaction().execute(async (trx) => {
         const revision = await raiseRevision(trx);
         const now = await readNow(engine, trx);
         const row = await trx
           .insertInto('stream')
           .values({
-            ...toStreamValues(draft),
             id: randomUUID(),
-            family: 'evm',
-            status: 'active',
-            status_message: 'Stream is active',
-            error_since: null,
+            family: draft.family,
+            tag: draft.tag,
+            description: draft.description,
+            webhook_url: draft.webhookUrl,
+            chain_ids: JSON.stringify(draft.chainIds),
+            options: JSON.stringify(draft.options),
+            deliver: draft.family === 'evm' ? draft.deliver : 'both',
+            notify_removed: draft.family === 'evm' && draft.notifyRemoved ? 1 : 0,
+            headers: JSON.stringify(draft.headers),
+            ...ACTIVE,
+            ...(pausedBecause !== undefined && {
+              status: 'paused',
+              status_message: pausedBecause,
+            }),
             address_count: 0,
             revision,
             created_at: now,
@@ -102,14 +70,36 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
           })
           .returning(streamColumns)
           .executeTakeFirstOrThrow();
-        return toStreamRecord(row);
+        await beginCoverage(trx, row.id, draft.chainIds);
+        return toStreamRecord(row) as Extract<StreamRecord, Pick<typeof draft, 'family'>>;
       });
     },
 
-    updateStream: (id, patch) => changeStream(id, () => toStreamValues(patch)),
+    updateStream: (id, patch) =>
+      changeStream(
+        id,
+        () => toStreamValues(patch),
+        async (trx, now, { status, chainIds }) => {
+          if (patch.chainIds === undefined) return;
+          await beginCoverage(trx, id, chainIds);
+          if (status === 'paused' || status === 'terminated') {
+            await openHoles(trx, id, status, now);
+          }
+        },
+      ),
 
     setStreamStatus: (id, status, statusMessage) =>
-      changeStream(id, () => ({ status, status_message: statusMessage })),
+      changeStream(
+        id,
+        () => ({
+          ...(status === 'active' ? ACTIVE : { status, error_since: null, probe_at: null }),
+          status_message: statusMessage,
+        }),
+        async (trx, now) => {
+          if (status === 'paused') await openHoles(trx, id, status, now);
+          else await closeHoles(trx, id);
+        },
+      ),
 
     deleteStream: (id) =>
       changeStream(
@@ -120,75 +110,23 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
             .updateTable('delivery')
             .set({ state: 'cancelled', updated_at: now })
             .where('stream_id', '=', id)
-            .where('state', '=', 'pending')
+            .where('state', 'in', ['enriching', 'pending'])
             .execute();
-          await trx.deleteFrom('stream_address').where('stream_id', '=', id).execute();
         },
       ),
-
-    async addAddresses(id, addresses) {
-      return db.transaction().execute(async (trx) => {
-        const stream = await findStream(trx, id);
-        if (stream === undefined) return undefined;
-        const now = await readNow(engine, trx);
-        const objects = addresses.map((address) => ({ address }));
-        await sql`
-          insert into stream_address (stream_id, address, added_at)
-          select ${id}, address, ${now} from ${engine.rows(objects, { address: 'text' })} as added
-          where true on conflict do nothing`.execute(trx);
-        await recountAddresses(trx, id, now);
-        return readEffectiveFrom(trx, stream.chainIds);
-      });
-    },
-
-    async removeAddresses(id, addresses) {
-      return db.transaction().execute(async (trx) => {
-        const stream = await findStream(trx, id);
-        if (stream === undefined) return undefined;
-        const wanted = engine.rows(
-          addresses.map((address) => ({ address })),
-          { address: 'text' },
-        );
-        const { rows: missing } = await sql<{ address: string }>`
-          select wanted.address from ${wanted} as wanted
-          where not exists (
-            select 1 from stream_address
-            where stream_id = ${id} and stream_address.address = wanted.address)
-          limit 1`.execute(trx);
-        if (missing[0] !== undefined) return { missing: missing[0].address };
-        await sql`
-          delete from stream_address
-          where stream_id = ${id} and address in (select address from ${wanted} as wanted)`.execute(
-          trx,
-        );
-        await recountAddresses(trx, id, await readNow(engine, trx));
-        return readEffectiveFrom(trx, stream.chainIds);
-      });
-    },
   };
 }
 
-function toStreamValues<T extends Partial<StreamDraft>>(draft: T) {
+/** The columns of what is given. */
+function toStreamValues(patch: StreamPatch): Partial<Selectable<Tables['stream']>> {
   return {
-    ...(draft.tag !== undefined && { tag: draft.tag }),
-    ...(draft.description !== undefined && { description: draft.description }),
-    ...(draft.webhookUrl !== undefined && { webhook_url: draft.webhookUrl }),
-    ...(draft.chainIds !== undefined && { chain_ids: JSON.stringify(draft.chainIds) }),
-    ...(draft.options !== undefined && { options: JSON.stringify(draft.options) }),
-    ...(draft.deliver !== undefined && { deliver: draft.deliver }),
-    ...(draft.notifyRemoved !== undefined && { notify_removed: Number(draft.notifyRemoved) }),
-    ...(draft.headers !== undefined && { headers: JSON.stringify(draft.headers) }),
-  } as T extends StreamDraft
-    ? Pick<
-        Selectable<Tables['stream']>,
-        | 'tag'
-        | 'description'
-        | 'webhook_url'
-        | 'chain_ids'
-        | 'options'
-        | 'deliver'
-        | 'notify_removed'
-        | 'headers'
-      >
-    : Partial<Selectable<Tables['stream']>>;
+    ...(patch.tag !== undefined && { tag: patch.tag }),
+    ...(patch.description !== undefined && { description: patch.description }),
+    ...(patch.webhookUrl !== undefined && { webhook_url: patch.webhookUrl }),
+    ...(patch.chainIds !== undefined && { chain_ids: JSON.stringify(patch.chainIds) }),
+    ...(patch.options !== undefined && { options: JSON.stringify(patch.options) }),
+    ...(patch.headers !== undefined && { headers: JSON.stringify(patch.headers) }),
+    ...('deliver' in patch && { deliver: patch.deliver }),
+    ...('notifyRemoved' in patch && { notify_removed: Number(patch.notifyRemoved) }),
+  };
 }

@@ -1,18 +1,28 @@
 /** The rows of the ledger. Times are Unix milliseconds unless a name says otherwise. */
+import type { Generated } from 'kysely';
 import type {
   ChainFamily,
   DeliverMode,
   DeliveryPhase,
   DeliveryState,
+  HoleReason,
+  JobState,
   StreamStatus,
 } from '@sluice/kit/contract';
 
 export interface Tables {
   setting: { key: string; value: string };
   /** One row: raised by each change of a stream or its addresses. */
-  rule_revision: { id: number; revision: number };
+  rule_revision: {
+    id: number;
+    revision: number;
+    /** Newest revision whose changes of addresses are no longer kept whole. */
+    trimmed: number;
+  };
   stream: StreamTable;
-  stream_address: { stream_id: string; address: string; added_at: number };
+  stream_address: StreamAddressTable;
+  address_change: AddressChangeTable;
+  address_change_part: AddressChangePartTable;
   checkpoint: CheckpointTable;
   block: BlockTable;
   match: MatchTable;
@@ -21,6 +31,9 @@ export interface Tables {
   token: TokenTable;
   delivery: DeliveryTable;
   attempt: AttemptTable;
+  coverage: CoverageTable;
+  hole: HoleTable;
+  job: JobTable;
   /** Append-only, rolled up into `stat`: counters updated in place deadlock under load. */
   stat_delta: StatTable;
   stat: StatTable;
@@ -45,12 +58,90 @@ interface StreamTable {
   status_message: string;
   /** Since when the status is `error`; null while it is not. */
   error_since: number | null;
+  /** When a stream in `error` may be sent one delivery, to see whether its receiver is back. */
+  probe_at: number | null;
   address_count: number;
   /** Value of `rule_revision` at the last change of what the stream matches. */
   revision: number;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
+}
+
+/** From which block on a stream is evaluated on a chain. */
+interface CoverageTable {
+  stream_id: string;
+  chain: string;
+  /** Null until the chain is first read. */
+  from_block: number | null;
+}
+
+/** Blocks that were not evaluated; both ends belong to it. */
+interface HoleTable {
+  chain: string;
+  /** Null for every stream of the chain. */
+  stream_id: string | null;
+  from_block: number;
+  /** Null while it grows. */
+  to_block: number | null;
+  reason: HoleReason;
+  created_at: number;
+}
+
+/** A range of past blocks that is matched for one stream. */
+interface JobTable {
+  id: string;
+  stream_id: string;
+  chain: string;
+  block_from: number;
+  block_to: number;
+  /** The next block to be matched; beyond `block_to` once all are. */
+  next_block: number;
+  state: JobState;
+  message: string;
+  /** Blocks in which the stream matched. */
+  matches: number;
+  created_at: number;
+  updated_at: number;
+}
+
+/**
+ * Part of its stream's list when the change that added it is `active`, and none that is removed it.
+ * Of an address at most one row is.
+ */
+interface StreamAddressTable {
+  stream_id: string;
+  /** Lower case. */
+  address: string;
+  label: string | null;
+  added_by: number;
+  removed_by: number | null;
+}
+
+interface AddressChangeTable {
+  /** Never used again. */
+  id: Generated<number>;
+  stream_id: string;
+  /** At most one of a stream is not `active`. */
+  state: 'staging' | 'active' | 'abandoned';
+  /** Value of `rule_revision` from which it is active. */
+  revision: number | null;
+  parts: number;
+  /** By how much it changes the number of addresses. */
+  delta: number;
+  touched_at: number;
+}
+
+interface AddressChangePartTable {
+  change_id: number;
+  part: number;
+  kind: 'add' | 'remove';
+  /** Bytes of an address. */
+  width: 20 | 32;
+  /** The addresses one after the other, without `0x`. */
+  digits: string;
+  /** Rows of `stream_address` that it removed and that are still there. */
+  dead: number;
 }
 
 interface CheckpointTable {
@@ -108,7 +199,7 @@ interface TokenTable {
   name: string;
   symbol: string;
   decimals: number | null;
-  /** `ERC20`, `ERC721`, `ERC1155` or empty. */
+  /** `ERC721`, `ERC1155` or empty. */
   standard: string;
   /** Block it was read at. */
   block_number: number;
@@ -154,12 +245,24 @@ interface AttemptTable {
   response_body: string;
 }
 
-export type StatMetric = 'delivered' | 'failed_attempts';
+/** Counted per minute for two days: answers with a 2xx, and attempts that failed. */
+export type ActivityMetric = 'delivered' | 'failed_attempts';
+
+/**
+ * Counted since ever, at minute 0: deliveries in state `succeeded` and `failed`, and the records of
+ * those of them that are confirmed. They stay when the rows they were counted from are deleted.
+ */
+export type TotalMetric =
+  | 'webhooks_delivered'
+  | 'webhooks_failed'
+  | 'logs'
+  | 'transactions'
+  | 'internal_transactions';
 
 interface StatTable {
   stream_id: string;
-  /** Unix minutes. */
+  /** Unix minutes; 0 for a total. */
   minute: number;
-  metric: StatMetric;
+  metric: ActivityMetric | TotalMetric;
   n: number;
 }

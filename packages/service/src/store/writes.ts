@@ -1,14 +1,28 @@
 import type { Kysely } from 'kysely';
+import { createAddressWrites } from './addressWrites.ts';
 import { createBlockWrites } from './blockWrites.ts';
 import { createDeliveryWrites } from './deliveryWrites.ts';
+import { createEnrichWrites } from './enrichWrites.ts';
 import type { Engine } from './engine.ts';
+import { createHealthWrites } from './healthWrites.ts';
+import { createHistoryWrites } from './historyWrites.ts';
+import { createStatWrites } from './statWrites.ts';
 import type { Writes } from './store.ts';
+import { createJobWrites } from './jobWrites.ts';
+import { createRetentionWrites } from './retentionWrites.ts';
 import { createStreamWrites } from './streamWrites.ts';
 import type { Tables } from './tables.ts';
 
 /** The statements that change the ledger, each method one transaction. */
 export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
   ...createStreamWrites(db, engine),
+  ...createAddressWrites(db, engine),
+  ...createHealthWrites(db, engine),
   ...createBlockWrites(db, engine),
   ...createDeliveryWrites(db, engine),
+  ...createHistoryWrites(db, engine),
+  ...createStatWrites(db, engine),
+  ...createJobWrites(db, engine),
+  ...createRetentionWrites(db, engine),
+  ...createEnrichWrites(db, engine),
 });

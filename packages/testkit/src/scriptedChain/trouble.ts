@@ -15,6 +15,11 @@ export interface TroubleScope {
    * short enough) is not counted. Default: all until `heal`.
    */
   times?: number;
+  /**
+   * Strikes one call of each so many, the last of them: 2 for a load balancer that turns
+   * between a good node and a bad one. Default 1: strikes all.
+   */
+  every?: number;
 }
 
 export type TroubleKind =
@@ -40,6 +45,14 @@ export type TroubleKind =
   | { kind: 'nullReceipts' }
   /** `eth_getLogs` answers an empty list. */
   | { kind: 'emptyLogs' }
+  /** The last receipt is missing from `eth_getBlockReceipts`. */
+  | { kind: 'truncatedReceipts' }
+  /** The first log is missing from `eth_getLogs` and `eth_getBlockReceipts`; their indices show it. */
+  | { kind: 'missingFirstLog' }
+  /** Headers say that there are no logs: their bloom is empty, and no longer that of their hash. */
+  | { kind: 'emptyBloom' }
+  /** Blocks come with another hash than their own. */
+  | { kind: 'wrongHash' }
   /** The last log is missing from `eth_getLogs` and `eth_getBlockReceipts`; blooms still hold it. */
   | { kind: 'missingLog' }
   /** The logs of both name another block's hash. */
@@ -70,17 +83,21 @@ export interface Troubles {
 }
 
 export function createTroubles(): Troubles {
-  let active: { trouble: Trouble; timesLeft: number }[] = [];
+  let active: { trouble: Trouble; timesLeft: number; calls: number }[] = [];
 
   const find = (kind: Trouble['kind'], method: string) =>
-    active.find(
-      ({ trouble, timesLeft }) =>
-        trouble.kind === kind && timesLeft > 0 && methodsOf(trouble).includes(method),
-    );
+    active.find((each) => {
+      const { trouble, timesLeft } = each;
+      if (trouble.kind !== kind || timesLeft <= 0 || !methodsOf(trouble).includes(method)) {
+        return false;
+      }
+      each.calls += 1;
+      return each.calls % (trouble.every ?? 1) === 0;
+    });
 
   return {
     add: (trouble) => {
-      active.push({ trouble, timesLeft: trouble.times ?? Infinity });
+      active.push({ trouble, timesLeft: trouble.times ?? Infinity, calls: 0 });
     },
     heal: () => {
       active = [];
@@ -113,6 +130,10 @@ const defaultMethods: Partial<Record<Trouble['kind'], readonly string[]>> = {
   withhold: ['eth_getBlockByHash'],
   nullReceipts: ['eth_getBlockReceipts', 'eth_getTransactionReceipt'],
   emptyLogs: ['eth_getLogs'],
+  truncatedReceipts: ['eth_getBlockReceipts'],
+  missingFirstLog: ['eth_getLogs', 'eth_getBlockReceipts'],
+  emptyBloom: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
+  wrongHash: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
   missingLog: ['eth_getLogs', 'eth_getBlockReceipts'],
   foreignLogs: ['eth_getLogs', 'eth_getBlockReceipts'],
   wrongParentHash: ['eth_getBlockByNumber', 'eth_getBlockByHash', 'newHeads'],
@@ -133,7 +154,24 @@ const distortions: readonly Distortion[] = [
   { kind: 'withhold', apply: (result) => (result === null ? undefined : null) },
   { kind: 'nullReceipts', apply: (result) => (result === null ? undefined : null) },
   { kind: 'emptyLogs', apply: (result) => ((result as RpcLog[]).length > 0 ? [] : undefined) },
-  { kind: 'missingLog', apply: (result) => withoutLastLog(result) },
+  {
+    kind: 'truncatedReceipts',
+    apply: (result) => {
+      const receipts = (result ?? []) as RpcReceipt[];
+      return receipts.length > 0 ? receipts.slice(0, -1) : undefined;
+    },
+  },
+  { kind: 'missingFirstLog', apply: (result) => withoutLog(result, 'first') },
+  {
+    kind: 'emptyBloom',
+    apply: (result) =>
+      result ? { ...(result as RpcBlock), logsBloom: `0x${'00'.repeat(256)}` } : undefined,
+  },
+  {
+    kind: 'wrongHash',
+    apply: (result) => (result ? { ...(result as RpcBlock), hash: nobodysHash } : undefined),
+  },
+  { kind: 'missingLog', apply: (result) => withoutLog(result, 'last') },
   { kind: 'foreignLogs', apply: (result) => withForeignHash(result) },
   {
     kind: 'wrongParentHash',
@@ -150,13 +188,15 @@ const distortions: readonly Distortion[] = [
 
 const nobodysHash: Hex = `0x${'bad0'.repeat(16)}`;
 
-function withoutLastLog(result: unknown): unknown {
+function withoutLog(result: unknown, which: 'first' | 'last'): unknown {
   const items = (result ?? []) as (RpcLog | RpcReceipt)[];
-  const last = items.findLastIndex((item) => !('logs' in item) || item.logs.length > 0);
-  if (last < 0) return undefined;
+  const hasLog = (item: RpcLog | RpcReceipt) => !('logs' in item) || item.logs.length > 0;
+  const at = which === 'first' ? items.findIndex(hasLog) : items.findLastIndex(hasLog);
+  if (at < 0) return undefined;
   return items.flatMap((item, index) => {
-    if (index !== last) return [item];
-    return 'logs' in item ? [{ ...item, logs: item.logs.slice(0, -1) }] : [];
+    if (index !== at) return [item];
+    if (!('logs' in item)) return [];
+    return [{ ...item, logs: which === 'first' ? item.logs.slice(1) : item.logs.slice(0, -1) }];
   });
 }
 

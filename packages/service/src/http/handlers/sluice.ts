@@ -67,6 +67,7 @@ export function createSluiceHandlers({
           const its = statsOf.get(stream.id);
           return {
             id: stream.id,
+            family: stream.family,
             tag: stream.tag,
             description: stream.description,
             webhookUrl: stream.webhookUrl,
@@ -75,7 +76,7 @@ export function createSluiceHandlers({
             chainIds: stream.chainIds,
             allAddresses: stream.options.allAddresses,
             amountOfAddresses: stream.addressCount,
-            topic0: stream.options.topic0 ?? [],
+            topic0: stream.family === 'evm' ? (stream.options.topic0 ?? []) : [],
             createdAt: stream.createdAt,
             queue: its?.queue ?? 0,
             delivered24h: its?.delivered24h ?? 0,

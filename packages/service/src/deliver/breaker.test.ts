@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Breaker, createBreaker } from './breaker.ts';
+
+const START = 1_000_000;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+/** `count` failures that began and ended one after another from `at` on. */
+function fail(breaker: Breaker, count: number, at: number): boolean {
+  let exhausted = false;
+  for (let n = 0; n < count; n++) {
+    exhausted = breaker.note({ succeeded: false, startedAt: at + n }, at + n).exhausted;
+  }
+  return exhausted;
+}
+
+describe('a breaker', () => {
+  test('lets everything through until ten failures on end', () => {
+    const breaker = createBreaker();
+    fail(breaker, 9, START);
+    expect(breaker.room(5, START + 9)).toBe(Number.POSITIVE_INFINITY);
+    breaker.note({ succeeded: true, startedAt: START }, START + 9);
+    fail(breaker, 9, START + 10);
+    expect(breaker.room(5, START + 19)).toBe(Number.POSITIVE_INFINITY);
+    fail(breaker, 1, START + 20);
+    expect(breaker.room(5, START + 21)).toBe(0);
+  });
+
+  test('opens when more than half of twenty within a minute failed', () => {
+    const breaker = createBreaker();
+    for (let n = 0; n < 21; n++) {
+      expect(breaker.room(0, START + n)).toBe(Number.POSITIVE_INFINITY);
+      breaker.note({ succeeded: n % 2 === 1, startedAt: START + n }, START + n);
+    }
+    // Each success ends a run of failures, so it is the eleventh of twenty-one that opens it.
+    expect(breaker.room(0, START + 21)).toBe(0);
+  });
+
+  test('then asks once after 30 s, and half as often after each answer that fails', () => {
+    const breaker = createBreaker();
+    fail(breaker, 10, START);
+    let now = START + 9;
+    for (const seconds of [30, 60, 120, 240, 480, 600, 600]) {
+      expect(breaker.room(0, now + seconds * SECOND - 1)).toBe(0);
+      now += seconds * SECOND;
+      expect(breaker.room(0, now)).toBe(1);
+      expect(breaker.room(1, now)).toBe(0);
+      breaker.note({ succeeded: false, startedAt: now }, now);
+    }
+    breaker.note({ succeeded: true, startedAt: now }, now);
+    expect(breaker.room(0, now)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test('does not rate what was under way when it opened', () => {
+    const breaker = createBreaker();
+    fail(breaker, 10, START);
+    for (let n = 0; n < 1000; n++) {
+      expect(breaker.note({ succeeded: false, startedAt: START }, START + 100).exhausted).toBe(
+        false,
+      );
+    }
+    let failed = 10;
+    let now = START + 100;
+    for (;;) {
+      now += 11 * MINUTE;
+      const { exhausted } = breaker.note({ succeeded: false, startedAt: now }, now);
+      failed++;
+      if (exhausted) break;
+    }
+    expect(failed).toBe(31);
+  });
+
+  test('holds while a receiver asks for patience, which is no failure', () => {
+    const breaker = createBreaker();
+    for (let n = 0; n < 50; n++) {
+      breaker.note({ succeeded: false, throttledMs: 5_000, startedAt: START }, START);
+    }
+    expect(breaker.room(0, START + 4_999)).toBe(0);
+    expect(breaker.room(0, START + 5_000)).toBe(Number.POSITIVE_INFINITY);
+    breaker.note({ succeeded: false, throttledMs: 86_400_000, startedAt: START }, START);
+    expect(breaker.room(0, START + 10 * MINUTE)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test('law: it always asks again within ten minutes, and a success opens everything', () => {
+    const step = fc.record({
+      succeeded: fc.boolean(),
+      waitMs: fc.nat({ max: 20 * MINUTE }),
+      throttledMs: fc.option(fc.nat({ max: 3_600_000 }), { nil: undefined }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const breaker = createBreaker();
+        let now = START;
+        for (const { waitMs, ...result } of steps) {
+          now += waitMs;
+          breaker.note({ ...result, startedAt: now }, now);
+          expect(breaker.room(0, now + 10 * MINUTE)).toBeGreaterThan(0);
+        }
+        now += 10 * MINUTE;
+        breaker.note({ succeeded: true, startedAt: now }, now);
+        expect(breaker.room(0, now)).toBe(Number.POSITIVE_INFINITY);
+      }),
+    );
+  });
+});

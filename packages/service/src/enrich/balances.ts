@@ -1,0 +1,45 @@
+/** Whose native balance a stream wants with its records (contract section 5.2). */
+import type { NativeBalanceSelection } from '@sluice/kit/contract';
+import { type BodyTail, fieldsOf, recordsOf } from './records.ts';
+import { type Problem, checkSelector, isSelector } from './selectors.ts';
+
+const MAX_SELECTIONS = 32;
+
+/** What is wrong with them, by place; empty when all is well. */
+export function checkBalances(selections: readonly NativeBalanceSelection[]): Problem[] {
+  const problems: Problem[] = [];
+  const report = (path: Problem['path'], message: string): void => {
+    problems.push({ path: ['getNativeBalances', ...path], message });
+  };
+  if (selections.length > MAX_SELECTIONS) report([], `should be at most ${MAX_SELECTIONS}`);
+  for (const [n, { type, selectors }] of selections.slice(0, MAX_SELECTIONS).entries()) {
+    const names = fieldsOf(type, 'address');
+    if (selectors.length === 0) {
+      report([n, 'selectors'], `should name at least one of $${names.join(', $')}`);
+    }
+    for (const [at, selector] of selectors.entries()) {
+      const what = `a selector of an address of ${type} records`;
+      // Text without its $ is no selector at all, whatever it names.
+      const text = isSelector(selector) ? selector : '';
+      checkSelector(text, names, what, [n, 'selectors', at], report);
+    }
+  }
+  return problems;
+}
+
+/** Every address whose balance is wanted, once, in the order of the selections and their records. */
+export function addressesOf(
+  selections: readonly NativeBalanceSelection[],
+  tail: BodyTail,
+): string[] {
+  const addresses = new Set<string>();
+  for (const { type, selectors } of selections) {
+    for (const record of recordsOf(tail, type)) {
+      for (const selector of selectors) {
+        const address = record[selector.slice(1)];
+        if (typeof address === 'string') addresses.add(address);
+      }
+    }
+  }
+  return [...addresses];
+}

@@ -1,0 +1,138 @@
+/** Completes a body from the chain: token metadata, then triggers, which may read it, and balances. */
+import type { WebhookTrigger } from '@sluice/kit/contract';
+import type { BlockRef } from '../store/store.ts';
+import { addressesOf } from './balances.ts';
+import { contractsOf, fillTokens } from './fillTokens.ts';
+import type { CompiledPlan } from './plan.ts';
+import { type BodyTail, recordsOf } from './records.ts';
+import type { StateAnswer, StateCall, StateReader } from './state.ts';
+import type { Tokens } from './tokens.ts';
+import { type CompiledTrigger, errorEntry } from './triggers.ts';
+
+/** Calls made for one match, equal ones once, and balances read; the triggers beyond get error entries. */
+export const MAX_CALLS = 10_000;
+/** Of all these calls' data together, in hex digits. */
+const MAX_CALL_CHARACTERS = 32 * 1024 * 1024;
+/** Of all results in one body, as JSON. */
+const MAX_RESULT_CHARACTERS = 8 * 1024 * 1024;
+const TOO_MANY = errorEntry(
+  `not called: the triggers of this block make more than ${MAX_CALLS} calls, or 16 MiB of them`,
+);
+const TOO_LARGE = errorEntry('left out: the results of this block are more than 8 MiB');
+/** Calls handed on at once, so that the answers of all are never in memory together. */
+const CALLS_AT_ONCE = 500;
+
+export interface Completion {
+  plan: CompiledPlan;
+  block: BlockRef;
+  tokens: Tokens;
+  state: StateReader;
+  /** What the nodes refuse is then left as the contract has it where it is not known. */
+  isLastTry: boolean;
+}
+
+/**
+ * Changes `tail` in place and answers with undefined; or with why not, and the tail is then not to be
+ * used. Throws an Outage when nothing could be asked.
+ */
+export async function completeBody(
+  tail: BodyTail,
+  { plan, block, tokens, state, isLastTry }: Completion,
+): Promise<string | undefined> {
+  const contracts = contractsOf(tail);
+  const known = await tokens.read(block, contracts);
+  if (known.size < contracts.size && !isLastTry) {
+    return `the metadata of ${contracts.size - known.size} tokens was refused`;
+  }
+  tokens.giveUp(
+    block,
+    [...contracts].filter((contract) => !known.has(contract)),
+  );
+  fillTokens(tail, (contract) => known.get(contract));
+
+  const triggers = await runTriggers(tail, plan.triggers, (calls) => state.call(block, calls));
+  if (triggers.refused !== undefined && !isLastTry) return triggers.refused;
+
+  const addresses = addressesOf(plan.balances, tail).slice(0, MAX_CALLS);
+  const balances = addresses.length === 0 ? [] : await state.balances(block, addresses);
+  const refused = balances.find((answer) => answer.outcome !== 'read');
+  if (refused !== undefined && !isLastTry) return refused.message;
+  tail.nativeBalances = balances.flatMap((answer, n) =>
+    answer.outcome === 'read' ? { address: addresses[n]!, balance: answer.value } : [],
+  );
+  return undefined;
+}
+
+/** One trigger on one record: its entries, or the call they will be read from. */
+interface Slot {
+  trigger: CompiledTrigger;
+  entries: WebhookTrigger[];
+  call: string | undefined;
+}
+
+async function runTriggers(
+  tail: BodyTail,
+  triggers: readonly CompiledTrigger[],
+  ask: (calls: readonly StateCall[]) => Promise<StateAnswer[]>,
+): Promise<{ refused: string | undefined }> {
+  const calls = new Map<string, StateCall>();
+  let callCharacters = 0;
+  const slotOf = (trigger: CompiledTrigger, call: StateCall | { error: string }): Slot => {
+    if ('error' in call) return { trigger, entries: [errorEntry(call.error)], call: undefined };
+    const key = `${call.to} ${call.from} ${call.data}`;
+    if (!calls.has(key)) {
+      callCharacters += call.data.length;
+      if (calls.size >= MAX_CALLS || callCharacters > MAX_CALL_CHARACTERS) {
+        return { trigger, entries: [TOO_MANY], call: undefined };
+      }
+      calls.set(key, call);
+    }
+    return { trigger, entries: [], call: key };
+  };
+
+  const waiting = new Map<string, Slot[]>();
+  const slotsOfRecords = new Map<{ triggers?: WebhookTrigger[] }, Slot[]>();
+  for (const kind of new Set(triggers.map((trigger) => trigger.kind))) {
+    const own = triggers.filter((trigger) => trigger.kind === kind);
+    for (const record of recordsOf(tail, kind)) {
+      const slots: Slot[] = [];
+      for (const trigger of own) {
+        const call = trigger.prepare(record);
+        if (call !== undefined) slots.push(slotOf(trigger, call));
+      }
+      slotsOfRecords.set(record, slots);
+      for (const slot of slots) {
+        if (slot.call === undefined) continue;
+        const others = waiting.get(slot.call);
+        if (others === undefined) waiting.set(slot.call, [slot]);
+        else others.push(slot);
+      }
+    }
+  }
+
+  let refused: string | undefined;
+  let resultCharacters = 0;
+  const wanted = [...calls];
+  for (let start = 0; start < wanted.length; start += CALLS_AT_ONCE) {
+    const some = wanted.slice(start, start + CALLS_AT_ONCE);
+    const answers = await ask(some.map(([, call]) => call));
+    for (const [n, [key]] of some.entries()) {
+      const answer = answers[n]!;
+      if (answer.outcome === 'refused') refused ??= answer.message;
+      /** Many records may share one call of one trigger. */
+      let read: { trigger: CompiledTrigger; entries: WebhookTrigger[]; size: number } | undefined;
+      for (const slot of waiting.get(key)!) {
+        if (read?.trigger !== slot.trigger) {
+          const entries = slot.trigger.read(answer);
+          read = { trigger: slot.trigger, entries, size: JSON.stringify(entries).length };
+        }
+        resultCharacters += read.size;
+        slot.entries = resultCharacters > MAX_RESULT_CHARACTERS ? [TOO_LARGE] : read.entries;
+      }
+    }
+  }
+  for (const [record, slots] of slotsOfRecords) {
+    record.triggers = slots.flatMap(({ entries }) => entries);
+  }
+  return { refused };
+}

@@ -1,0 +1,39 @@
+/** What enrichment asks of a chain: calls and balances at the state a block left behind. */
+import type { BlockRef } from '../store/store.ts';
+
+/** A read-only call. */
+export interface StateCall {
+  /** Lower case. */
+  to: string;
+  /** Hex. */
+  data: string;
+  /**
+   * Who the contract sees as `msg.sender`. Without it that is the zero address, or Multicall3 where
+   * calls are made together.
+   */
+  from?: string | undefined;
+}
+
+/**
+ * How one question ended:
+ * - `read`: the value is what the chain says
+ * - `failed`: the contract reverted or ran out of gas; asking again gives the same
+ * - `refused`: the nodes answered, but do not have that state or will not tell; asking again may help
+ */
+export type StateAnswer =
+  | { outcome: 'read'; value: string }
+  | { outcome: 'failed'; message: string }
+  | { outcome: 'refused'; message: string };
+
+/** Nothing could be asked, which says nothing of what was to be read: try again until it can. */
+export class Outage extends Error {
+  override readonly name = 'Outage';
+}
+
+/** Both methods answer one for one, and throw an {@link Outage} when no node could be asked. */
+export interface StateReader {
+  /** Values are the returned bytes as hex, `0x` when there are none. */
+  call(block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]>;
+  /** Values are wei as decimal text. */
+  balances(block: BlockRef, addresses: readonly string[]): Promise<StateAnswer[]>;
+}

@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { type Hex, encodeAbiParameters, stringToHex, toFunctionSelector } from 'viem';
+import { describe, expect, test } from 'vitest';
+import type { StateAnswer } from './state.ts';
+import { MAX_TEXT_CHARACTERS, readText, readToken, tokenCalls } from './token.ts';
+
+const ADDRESS = `0x${'c0'.repeat(20)}`;
+const text = (value: string): Hex => encodeAbiParameters([{ type: 'string' }], [value]);
+const bytes32 = (value: string): Hex => stringToHex(value, { size: 32 });
+const number = (value: bigint): Hex => encodeAbiParameters([{ type: 'uint256' }], [value]);
+const NO = number(0n);
+const YES = number(1n);
+
+const read = (value: string): StateAnswer => ({ outcome: 'read', value });
+const failed: StateAnswer = { outcome: 'failed', message: 'execution reverted' };
+
+test('asks for what the standards name', () => {
+  const supports = toFunctionSelector('supportsInterface(bytes4)');
+  expect(tokenCalls(ADDRESS)).toEqual([
+    { to: ADDRESS, data: toFunctionSelector('name()') },
+    { to: ADDRESS, data: toFunctionSelector('symbol()') },
+    { to: ADDRESS, data: toFunctionSelector('decimals()') },
+    { to: ADDRESS, data: supports + '80ac58cd'.padEnd(64, '0') },
+    { to: ADDRESS, data: supports + 'd9b67a26'.padEnd(64, '0') },
+  ]);
+});
+
+describe('a contract', () => {
+  const unknown = { name: '', symbol: '', decimals: null, standard: '' };
+
+  test.each<[string, StateAnswer[], object]>([
+    [
+      'of ERC-20',
+      [read(text('USD Coin')), read(text('USDC')), read(number(6n)), failed, failed],
+      { ...unknown, name: 'USD Coin', symbol: 'USDC', decimals: 6 },
+    ],
+    [
+      'with bytes32 texts',
+      [read(bytes32('Maker')), read(bytes32('MKR')), read(number(18n)), read(NO), read(NO)],
+      { ...unknown, name: 'Maker', symbol: 'MKR', decimals: 18 },
+    ],
+    [
+      'of ERC-721',
+      [read(text('Apes')), read(text('APE')), failed, read(YES), read(NO)],
+      { ...unknown, name: 'Apes', symbol: 'APE', standard: 'ERC721' },
+    ],
+    [
+      'of ERC-1155 without names',
+      [failed, failed, failed, read(NO), read(YES)],
+      { ...unknown, standard: 'ERC1155' },
+    ],
+    ['that says yes to anything', [read(YES), read(YES), read(YES), read(YES), read(YES)], {}],
+    ['that is none', [read('0x'), read('0x'), read('0x'), read('0x'), read('0x')], unknown],
+    ['that reverts', [failed, failed, failed, failed, failed], unknown],
+    [
+      'with decimals beyond a byte',
+      [failed, failed, read(number(256n)), failed, failed],
+      { decimals: null },
+    ],
+    ['with 255 decimals', [failed, failed, read(number(255n)), failed, failed], { decimals: 255 }],
+    ['with half a word of decimals', [failed, failed, read('0x12'), failed, failed], unknown],
+    ['with no decimals to speak of', [failed, failed, read(NO), failed, failed], { decimals: 0 }],
+  ])('%s', (_, answers, expected) => {
+    expect(readToken(ADDRESS, 7, answers)).toMatchObject({
+      address: ADDRESS,
+      blockNumber: 7,
+      ...expected,
+    });
+  });
+
+  test('that says yes to both standards is of neither', () => {
+    const token = readToken(ADDRESS, 7, [failed, failed, failed, read(YES), read(YES)]);
+    expect(token?.standard).toBe('');
+  });
+
+  test('of which the nodes refuse to tell is not known at all', () => {
+    const refused: StateAnswer = { outcome: 'refused', message: 'no state' };
+    expect(readToken(ADDRESS, 7, [read(text('A')), refused, failed, failed, failed])).toBe(
+      undefined,
+    );
+  });
+});
+
+describe('text', () => {
+  test.each<[string, string, string]>([
+    ['plain', text('Chain Link'), 'Chain Link'],
+    ['empty', text(''), ''],
+    ['in another script', text('測試 🚀 é'), '測試 🚀 é'],
+    ['of 32 bytes', text('x'.repeat(32)), 'x'.repeat(32)],
+    ['of bytes32, full', bytes32('y'.repeat(32)), 'y'.repeat(32)],
+    ['of bytes32, zeros', `0x${'0'.repeat(64)}`, ''],
+    ['nothing', '0x', ''],
+    ['with control characters', text('a\u0000b\nc\u0007\u2028d'), 'abcd'],
+    ['that turns the direction', text('safe\u202ecoin\u2066'), 'safecoin'],
+    ['between spaces', text('  Dai '), 'Dai'],
+    [
+      'that is no UTF-8',
+      `0x${'20'.padStart(64, '0')}${'3'.padStart(64, '0')}61ff62${'0'.repeat(58)}`,
+      'ab',
+    ],
+    ['cut off', text('Wrapped Ether').slice(0, 140), ''],
+    ['with an offset beyond its data', `0x${'f'.repeat(64)}${'0'.repeat(64)}`, ''],
+    ['with a length beyond its data', `0x${'20'.padStart(64, '0')}${'f'.repeat(64)}`, ''],
+    ['with a length of 4 GiB', `0x${'20'.padStart(64, '0')}${'ffffffff'.padStart(64, '0')}`, ''],
+    ['without padding', text('Dai').slice(0, 2 + 128 + 6), 'Dai'],
+  ])('%s', (_, data, expected) => {
+    expect(readText(data)).toBe(expected);
+  });
+
+  test('is cut after so many characters, never within one', () => {
+    expect(readText(text('🚀'.repeat(500)))).toBe('🚀'.repeat(MAX_TEXT_CHARACTERS));
+    expect(readText(text('x'.repeat(100_000)))).toBe('x'.repeat(MAX_TEXT_CHARACTERS));
+  });
+
+  test('law: whatever a contract returns, the text is short, clean and survives JSON', () => {
+    const anyData = fc
+      .uint8Array({ maxLength: 300 })
+      .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`);
+    const wrapped = fc
+      .uint8Array({ maxLength: 300 })
+      .map((bytes) =>
+        encodeAbiParameters([{ type: 'bytes' }], [`0x${Buffer.from(bytes).toString('hex')}`]),
+      );
+    fc.assert(
+      fc.property(fc.oneof(anyData, wrapped), (data) => {
+        const found = readText(data);
+        expect(Array.from(found).length).toBeLessThanOrEqual(MAX_TEXT_CHARACTERS);
+        expect(found).not.toMatch(/\p{Cc}|\ufffd/u);
+        expect(found.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+});

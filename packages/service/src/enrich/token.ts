@@ -1,0 +1,99 @@
+/** What a token contract says of itself, from whatever it answers: contracts are not bound to a standard. */
+import type { Token } from '../store/store.ts';
+import type { StateAnswer, StateCall } from './state.ts';
+
+/** Longest name or symbol kept, in characters; a longer one is cut. */
+export const MAX_TEXT_CHARACTERS = 128;
+/** Beyond this many bytes an answer is not read for its text. */
+const MAX_TEXT_BYTES = 8 * 1024;
+const MAX_DECIMALS = 255n;
+
+const WORD_DIGITS = 64;
+
+/** Selectors of ERC-20 and ERC-721 metadata, and of ERC-165 with the ids of both NFT standards. */
+const QUESTIONS = {
+  name: '0x06fdde03',
+  symbol: '0x95d89b41',
+  decimals: '0x313ce567',
+  isErc721: supportsInterface('80ac58cd'),
+  isErc1155: supportsInterface('d9b67a26'),
+} as const;
+
+function supportsInterface(id: string): string {
+  return `0x01ffc9a7${id.padEnd(WORD_DIGITS, '0')}`;
+}
+
+export const TOKEN_CALLS = Object.keys(QUESTIONS).length;
+
+/** The calls that {@link readToken} wants the answers of, in this order. */
+export function tokenCalls(address: string): StateCall[] {
+  return Object.values(QUESTIONS).map((data) => ({ to: address, data }));
+}
+
+/** Undefined where the nodes would not tell, which says nothing of the token. */
+export function readToken(
+  address: string,
+  blockNumber: number,
+  answers: readonly StateAnswer[],
+): Token | undefined {
+  if (answers.some(({ outcome }) => outcome === 'refused')) return undefined;
+  const [name, symbol, decimals, isErc721, isErc1155] = answers.map((answer) =>
+    answer.outcome === 'read' ? answer.value : '0x',
+  );
+  return {
+    address,
+    name: readText(name!),
+    symbol: readText(symbol!),
+    decimals: readDecimals(decimals!),
+    standard: readStandard(isTrue(isErc721!), isTrue(isErc1155!)),
+    blockNumber,
+  };
+}
+
+/** A contract that says yes to both says yes to anything, and tells us nothing. */
+function readStandard(isErc721: boolean, isErc1155: boolean): Token['standard'] {
+  if (isErc721 === isErc1155) return '';
+  return isErc721 ? 'ERC721' : 'ERC1155';
+}
+
+/** Text as ABI-encoded `string`, or as `bytes32` as in tokens from before ERC-20; else empty. */
+export function readText(data: string): string {
+  const digits = data.slice(2);
+  if (digits.length === WORD_DIGITS) return toText(digits.replace(/(00)+$/, ''));
+  const start = sizeAt(digits, 0);
+  const length = start === undefined ? undefined : sizeAt(digits, start * 2);
+  if (start === undefined || length === undefined) return '';
+  const from = start * 2 + WORD_DIGITS;
+  if (from + length * 2 > digits.length) return '';
+  return toText(digits.slice(from, from + Math.min(length, MAX_TEXT_BYTES) * 2));
+}
+
+/** The word at this digit as a number of bytes; undefined where it is absent or beyond any data. */
+function sizeAt(digits: string, at: number): number | undefined {
+  const word = digits.slice(at, at + WORD_DIGITS);
+  return /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined;
+}
+
+/**
+ * Clean text: what is no UTF-8 is dropped, and so are control characters and those that turn the
+ * direction of writing, by which a name can pass for another.
+ */
+function toText(digits: string): string {
+  const clean = Buffer.from(digits, 'hex')
+    .toString('utf8')
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffd]/gu, '')
+    .trim();
+  const characters = Array.from(clean);
+  return characters.length <= MAX_TEXT_CHARACTERS
+    ? clean
+    : characters.slice(0, MAX_TEXT_CHARACTERS).join('');
+}
+
+function readDecimals(data: string): number | null {
+  if (data.length < 2 + WORD_DIGITS) return null;
+  const value = BigInt(data.slice(0, 2 + WORD_DIGITS));
+  return value <= MAX_DECIMALS ? Number(value) : null;
+}
+
+const TRUE = `0x${'1'.padStart(WORD_DIGITS, '0')}`;
+const isTrue = (data: string): boolean => data.slice(0, 2 + WORD_DIGITS) === TRUE;

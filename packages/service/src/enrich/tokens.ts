@@ -1,0 +1,120 @@
+/** Tokens of one chain: in memory, else in the ledger, else asked of the contract itself. */
+import type { BlockRef, Store, Token } from '../store/store.ts';
+import { Outage, type StateReader } from './state.ts';
+import { TOKEN_CALLS, readToken, tokenCalls } from './token.ts';
+import { createTokenCache, isFresh } from './tokenCache.ts';
+
+export interface Tokens {
+  /** What is in memory. */
+  find(address: string): Token | undefined;
+  /**
+   * All of them that can be known, asked at this block where nobody asked before. Those the nodes
+   * would not tell of are absent. Throws an {@link Outage} when nothing could be asked.
+   */
+  read(block: BlockRef, addresses: ReadonlySet<string>): Promise<Map<string, Token>>;
+  /** Nothing is to be known of these around this block for now: nobody waits for them again. */
+  giveUp(block: BlockRef, addresses: readonly string[]): void;
+}
+
+/** Contracts asked about together; each takes a few calls. */
+const BATCH = 100;
+/** What was given up stays so for as long, and for so many blocks before and after. */
+const GIVEN_UP_MS = 10 * 60_000;
+const GIVEN_UP_BLOCKS = 64;
+const MAX_GIVEN_UP = 10_000;
+
+export function createTokens({
+  chain,
+  store,
+  state,
+  cacheBytes,
+}: {
+  chain: string;
+  store: Pick<Store, 'readTokens' | 'saveTokens'>;
+  state: StateReader;
+  cacheBytes: number;
+}): Tokens {
+  const cache = createTokenCache(cacheBytes);
+  /** By contract, the block it was given up at; what one block's state lacks another's may have. */
+  const givenUp = new Map<string, { number: number; at: number }>();
+  const isGivenUp = (address: string, { number }: BlockRef): boolean => {
+    const given = givenUp.get(address);
+    return (
+      given !== undefined &&
+      Date.now() - given.at < GIVEN_UP_MS &&
+      Math.abs(given.number - number) <= GIVEN_UP_BLOCKS
+    );
+  };
+  /** Contracts being asked, so that many streams of one block ask once. */
+  const asking = new Map<string, Promise<Token | undefined>>();
+
+  const ask = async (block: BlockRef, addresses: readonly string[]): Promise<Token[]> => {
+    const now = Date.now();
+    const stored = await orOutage(store.readTokens(chain, addresses));
+    const fresh = stored.filter(({ token, readAt }) => isFresh(token, now - readAt));
+    for (const { token, readAt } of fresh) cache.save(token, readAt);
+    const known = new Set(fresh.map(({ token }) => token.address));
+    const unknown = addresses.filter((address) => !known.has(address));
+    if (unknown.length === 0) return fresh.map(({ token }) => token);
+
+    const answers = await state.call(block, unknown.flatMap(tokenCalls));
+    const read = unknown.flatMap((address, n) => {
+      const theirs = answers.slice(n * TOKEN_CALLS, (n + 1) * TOKEN_CALLS);
+      return readToken(address, block.number, theirs) ?? [];
+    });
+    await orOutage(store.saveTokens(chain, read));
+    for (const token of read) cache.save(token, now);
+    return [...fresh.map(({ token }) => token), ...read];
+  };
+
+  return {
+    find: (address) => cache.find(address),
+    async read(block, addresses) {
+      const found = new Map<string, Token>();
+      const missing: string[] = [];
+      for (const address of addresses) {
+        const token =
+          cache.find(address) ??
+          (isGivenUp(address, block) ? unknownToken(address, block.number) : undefined);
+        if (token === undefined) missing.push(address);
+        else found.set(address, token);
+      }
+      const unasked = missing.filter((address) => !asking.has(address));
+      for (let start = 0; start < unasked.length; start += BATCH) {
+        const batch = unasked.slice(start, start + BATCH);
+        const answer = ask(block, batch);
+        for (const address of batch) {
+          const token = answer
+            .then((tokens) => tokens.find((each) => each.address === address))
+            .finally(() => asking.delete(address));
+          asking.set(address, token);
+        }
+      }
+      const asked = await Promise.all(missing.map((address) => asking.get(address)!));
+      for (const token of asked) if (token !== undefined) found.set(token.address, token);
+      return found;
+    },
+    giveUp({ number }, addresses) {
+      if (givenUp.size > MAX_GIVEN_UP) givenUp.clear();
+      for (const address of addresses) givenUp.set(address, { number, at: Date.now() });
+    },
+  };
+}
+
+const unknownToken = (address: string, blockNumber: number): Token => ({
+  address,
+  name: '',
+  symbol: '',
+  decimals: null,
+  standard: '',
+  blockNumber,
+});
+
+/** A ledger that does not answer says nothing of a token, as a node that does not. */
+async function orOutage<T>(stored: Promise<T>): Promise<T> {
+  try {
+    return await stored;
+  } catch (error) {
+    throw new Outage(`the ledger does not answer: ${String(error)}`, { cause: error });
+  }
+}

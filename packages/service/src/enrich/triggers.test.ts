@@ -1,0 +1,454 @@
+import type { AbiItem, AbiParameter, RecordKind, StreamTrigger } from '@sluice/kit/contract';
+import { answers } from '@sluice/testkit';
+import fc from 'fast-check';
+import { type Hex, decodeFunctionData, encodeAbiParameters, toEventSelector } from 'viem';
+import { describe, expect, test } from 'vitest';
+import { toAbiValue, toWireValue, unnamed } from './abiValues.ts';
+import { checkPlan } from './plan.ts';
+import type { AnyRecord } from './records.ts';
+import type { Problem } from './selectors.ts';
+import { checkTriggers, compileTrigger } from './triggers.ts';
+
+const address = (n: number): Hex => `0x${n.toString(16).padStart(40, '0')}`;
+const CONTRACT = address(0xc0);
+
+const parameter = (type: string, name = '', components?: AbiParameter[]): AbiParameter => ({
+  name,
+  type,
+  ...(components && { components }),
+});
+
+const view = (
+  inputs: AbiParameter[],
+  outputs: AbiParameter[] = [parameter('uint256')],
+): AbiItem => ({
+  type: 'function',
+  name: 'look',
+  stateMutability: 'view',
+  inputs,
+  outputs,
+});
+
+const trigger = (more: Partial<StreamTrigger> = {}): StreamTrigger => ({
+  type: 'erc20transfer',
+  contractAddress: '$contract',
+  functionAbi: view([parameter('address', 'account')]),
+  inputs: ['$from'],
+  ...more,
+});
+
+const transferEvent: AbiItem = {
+  type: 'event',
+  name: 'Transfer',
+  inputs: [
+    { name: 'from', type: 'address', indexed: true },
+    { name: 'to', type: 'address', indexed: true },
+    { name: 'value', type: 'uint256', indexed: false },
+  ],
+};
+
+const transfer: AnyRecord = {
+  transactionHash: `0x${'ab'.repeat(32)}`,
+  logIndex: '3',
+  contract: CONTRACT,
+  from: address(1),
+  to: address(2),
+  value: '1000',
+  tokenName: 'A',
+  tokenSymbol: 'B',
+  tokenDecimals: '18',
+  possibleSpam: false,
+};
+
+describe('a stream is refused', () => {
+  const problemsOf = (more: Partial<StreamTrigger>, abi: AbiItem[] = []): Problem[] =>
+    checkTriggers([trigger(more)], abi);
+
+  test('for nothing when all is well', () => {
+    expect(problemsOf({})).toEqual([]);
+    expect(problemsOf({ type: 'log', contractAddress: '$address', inputs: ['$topic1'] })).toEqual(
+      [],
+    );
+    expect(
+      problemsOf(
+        {
+          type: 'log',
+          topic0: 'Transfer(address,address,uint256)',
+          contractAddress: '$to',
+          inputs: ['$value'],
+          callFrom: '$from',
+          functionAbi: view([parameter('uint256')]),
+        },
+        [transferEvent],
+      ),
+    ).toEqual([]);
+    // Before `stateMutability` there was `constant`.
+    const { stateMutability: _, ...old } = view([]);
+    expect(problemsOf({ functionAbi: { ...old, constant: true }, inputs: [] })).toEqual([]);
+  });
+
+  test.each<[string, Partial<StreamTrigger>, Problem['path'], RegExp]>([
+    [
+      'a selector of another kind of record',
+      { inputs: ['$fromAddress'] },
+      ['inputs', 0],
+      /^should be a field of the record: one of \$contract, .*\$from, \$to/,
+    ],
+    [
+      'a contract that is no address',
+      { contractAddress: '$value' },
+      ['contractAddress'],
+      /^should be an address field of the record: one of \$contract, \$from, \$to$/,
+    ],
+    [
+      'a sender that is no address',
+      { callFrom: '$transactionHash' },
+      ['callFrom'],
+      /^should be an address field of the record: one of \$contract, \$from, \$to$/,
+    ],
+    [
+      'a name for a contract',
+      { contractAddress: 'vitalik.eth' },
+      ['contractAddress'],
+      /^should be an address, 0x/,
+    ],
+    ['inputs that are missing', { inputs: undefined }, ['inputs'], /: address account$/],
+    ['inputs that nobody takes', { functionAbi: view([]) }, ['inputs'], /^should be left out/],
+    ['too many inputs', { inputs: ['$from', '$to'] }, ['inputs'], /: address account$/],
+    [
+      'a function that writes',
+      { functionAbi: { ...view([parameter('address')]), stateMutability: 'nonpayable' } },
+      ['functionAbi', 'stateMutability'],
+      /^should be view or pure/,
+    ],
+    ['an event', { functionAbi: transferEvent }, ['functionAbi', 'type'], /^should be function$/],
+    [
+      'a type nobody calls with',
+      { functionAbi: view([parameter('fixed128x18')]), inputs: ['1'] },
+      ['functionAbi', 'inputs', 0, 'type'],
+      /^should be a type that can be called with/,
+    ],
+    [
+      'a type of arrays without end',
+      { functionAbi: view([parameter(`uint8${'[]'.repeat(100_000)}`)]), inputs: [[]] },
+      ['functionAbi', 'inputs', 0, 'type'],
+      /nested at most 16 deep$/,
+    ],
+    [
+      'an event outside logs',
+      { topic0: 'Transfer(address,address,uint256)' },
+      ['topic0'],
+      /^should be left out: only a trigger of type log/,
+    ],
+    [
+      'an event that is not in the ABI',
+      { type: 'log', contractAddress: '$address', inputs: ['$topic1'], topic0: 'Gone()' },
+      ['topic0'],
+      /^should name an event of the stream's abi/,
+    ],
+    [
+      'what is no event',
+      { type: 'log', contractAddress: '$address', inputs: ['$topic1'], topic0: '!' },
+      ['topic0'],
+      /^should be an event signature/,
+    ],
+    [
+      'a parameter of an event it does not name',
+      { type: 'log', contractAddress: '$address', inputs: ['$from'] },
+      ['inputs', 0],
+      /one of \$logIndex, \$transactionHash, \$address/,
+    ],
+    [
+      'a literal that does not fit',
+      { functionAbi: view([parameter('uint8')]), inputs: ['300'] },
+      ['inputs', 0],
+      /^should be an integer that fits uint8/,
+    ],
+    [
+      'a literal deep in an array',
+      { functionAbi: view([parameter('address[]')]), inputs: [['$from', 'nobody']] },
+      ['inputs', 0, 1],
+      /^should be an address/,
+    ],
+    [
+      'an array of another length',
+      { functionAbi: view([parameter('bool[2]')]), inputs: [[true]] },
+      ['inputs', 0],
+      /^should be an array of 2/,
+    ],
+    [
+      'inputs beyond all measure',
+      { functionAbi: view([parameter('string')]), inputs: ['x'.repeat(20_000)] },
+      ['inputs'],
+      /^should be at most 16384 characters/,
+    ],
+  ])('for %s', (_, more, path, message) => {
+    const problems = problemsOf(more);
+    const found = problems.find(
+      (each) => each.path.join('.') === ['triggers', 0, ...path].join('.'),
+    );
+    expect(found?.message).toMatch(message);
+  });
+
+  test('for more than 32 triggers', () => {
+    const triggers = Array.from({ length: 33 }, () => trigger());
+    expect(checkTriggers(triggers, [])).toEqual([
+      { path: ['triggers'], message: 'should be at most 32' },
+    ]);
+  });
+
+  test.each<[RecordKind, string[], string | undefined]>([
+    ['tx', ['$fromAddress', '$toAddress', '$receiptContractAddress'], undefined],
+    ['log', ['$address'], undefined],
+    ['erc20transfer', ['$contract', '$from', '$to'], undefined],
+    ['erc20approval', ['$contract', '$owner', '$spender'], undefined],
+    ['nfttransfer', ['$contract', '$operator', '$from', '$to'], undefined],
+    ['internalTx', ['$from', '$to'], undefined],
+    ['internalTx', ['$fromAddress'], 'one of $from, $to'],
+    ['tx', ['$value'], 'one of $fromAddress, $toAddress, $receiptContractAddress'],
+    ['log', ['$topic1'], 'one of $address'],
+    ['tx', ['fromAddress'], 'one of $fromAddress, $toAddress, $receiptContractAddress'],
+    ['tx', [], 'should name at least one of $fromAddress, $toAddress, $receiptContractAddress'],
+  ])('for balances of %s by %j: %s', (type, selectors, expected) => {
+    const problems = checkPlan({
+      triggers: null,
+      getNativeBalances: [{ type, selectors }],
+      abi: null,
+    });
+    if (expected === undefined) expect(problems).toEqual([]);
+    else expect(problems[0]?.message).toContain(expected);
+  });
+});
+
+describe('a call', () => {
+  test('is made of the fields that selectors name', () => {
+    const compiled = compileTrigger(
+      trigger({ functionAbi: { ...view([parameter('address', 'account')]), name: 'balanceOf' } }),
+      [],
+    );
+    expect(compiled.prepare(transfer)).toEqual({
+      to: CONTRACT,
+      data: `0x70a08231${address(1).slice(2).padStart(64, '0')}`,
+    });
+  });
+
+  test('carries structs and arrays, with selectors anywhere in them', () => {
+    const echo = answers.abi.find((item) => item.type === 'function' && item.name === 'echo')!;
+    const compiled = compileTrigger(
+      trigger({
+        functionAbi: echo as unknown as AbiItem,
+        inputs: [
+          [
+            '$tokenName',
+            [
+              ['$value', -1],
+              ['0x10', '2'],
+            ],
+            true,
+          ],
+          ['$logIndex', '7'],
+        ],
+        callFrom: '$to',
+      }),
+      [],
+    );
+    const call = compiled.prepare(transfer) as { to: string; data: Hex; from: string };
+    expect({ to: call.to, from: call.from }).toEqual({ to: CONTRACT, from: address(2) });
+    expect(decodeFunctionData({ abi: answers.abi, data: call.data })).toEqual({
+      functionName: 'echo',
+      args: [
+        {
+          label: 'A',
+          points: [
+            { x: 1000n, y: -1 },
+            { x: 16n, y: 2 },
+          ],
+          closed: true,
+        },
+        [3n, 7n],
+      ],
+    });
+  });
+
+  test('of a log reads the parameters of its event, structs too, and of no other event', () => {
+    const drawn = answers.abi.find((item) => item.type === 'event' && item.name === 'Drawn')!;
+    const echo = answers.abi.find((item) => item.type === 'function' && item.name === 'echo')!;
+    const compiled = compileTrigger(
+      trigger({
+        type: 'log',
+        topic0: 'Drawn(address,(string,(uint256,int8)[],bool),uint256)',
+        contractAddress: '$address',
+        functionAbi: echo as unknown as AbiItem,
+        inputs: ['$shape', ['$points', '$logIndex']],
+        callFrom: '$artist',
+      }),
+      [drawn],
+    );
+    const shape = { label: 'S', points: [{ x: 5n, y: -6 }], closed: false };
+    const inputs = drawn.inputs.filter((input) => !input.indexed);
+    const log: AnyRecord = {
+      logIndex: '9',
+      transactionHash: '0xabc',
+      address: CONTRACT,
+      data: encodeAbiParameters(inputs, [shape, 1n]),
+      topic0: toEventSelector(drawn),
+      topic1: `0x${address(5).slice(2).padStart(64, '0')}`,
+      topic2: null,
+      topic3: null,
+    };
+    const call = compiled.prepare(log) as { data: Hex; from: string };
+    expect(call.from).toBe(address(5));
+    expect(decodeFunctionData({ abi: answers.abi, data: call.data }).args).toEqual([
+      shape,
+      [1n, 9n],
+    ]);
+    expect(compiled.prepare({ ...log, topic0: `0x${'12'.repeat(32)}` })).toBe(undefined);
+    expect(compiled.prepare({ ...log, data: '0x1234' })).toEqual({
+      error: 'echo was not called: the record has no $artist',
+    });
+  });
+
+  test('that a record has no address for is not made, and says why', () => {
+    const compiled = compileTrigger(
+      trigger({ type: 'tx', contractAddress: '$toAddress', inputs: ['$fromAddress'] }),
+      [],
+    );
+    expect(compiled.prepare({ fromAddress: address(1), toAddress: null })).toEqual({
+      error: 'look was not called: the record has no $toAddress',
+    });
+  });
+
+  test('takes an address out of a topic', () => {
+    const compiled = compileTrigger(
+      trigger({ type: 'log', contractAddress: '$address', inputs: ['$topic1'] }),
+      [],
+    );
+    const topic1 = `0x${address(7).slice(2).padStart(64, '0')}`;
+    const call = compiled.prepare({ address: CONTRACT, topic1 }) as { data: string };
+    expect(call.data.endsWith(topic1.slice(2))).toBe(true);
+    expect(compiled.prepare({ address: CONTRACT, topic1: `0x${'ff'.repeat(32)}` })).toEqual({
+      error: 'look was not called: $topic1 should be an address: 0x and 40 hex digits',
+    });
+  });
+});
+
+describe('an answer', () => {
+  const several = [parameter('uint256', 'count'), parameter('string'), parameter('bool', 'isLast')];
+  const compiled = compileTrigger(trigger({ functionAbi: view([], several), inputs: [] }), []);
+
+  test('is one entry for each output, by its name or its place', () => {
+    const value = encodeAbiParameters(several, [2n ** 256n - 1n, 'deux é', true]);
+    expect(compiled.read({ outcome: 'read', value })).toEqual([
+      { name: 'count', value: (2n ** 256n - 1n).toString() },
+      { name: 'output2', value: 'deux é' },
+      { name: 'isLast', value: true },
+    ]);
+  });
+
+  test('has structs and arrays as arrays, addresses in lower case', () => {
+    const shape = parameter('tuple', 'shape', [
+      parameter('address', 'artist'),
+      parameter('tuple[]', 'points', [parameter('int8', 'x'), parameter('bytes', 'x')]),
+    ]);
+    const value = encodeAbiParameters(
+      unnamed([shape]) as never,
+      [['0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', [[-3, '0xAB']]]] as never,
+    );
+    const { read } = compileTrigger(trigger({ functionAbi: view([], [shape]), inputs: [] }), []);
+    expect(read({ outcome: 'read', value })).toEqual([
+      {
+        name: 'shape',
+        value: ['0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed', [['-3', '0xab']]],
+      },
+    ]);
+  });
+
+  test.each([
+    [{ outcome: 'failed', message: 'execution reverted: no' } as const, 'execution reverted: no'],
+    [
+      { outcome: 'refused', message: 'no node has the state of block 9' } as const,
+      'no node has the state of block 9',
+    ],
+    [
+      { outcome: 'read', value: '0x' } as const,
+      'look returned nothing: there is no such function at this address',
+    ],
+    [
+      { outcome: 'read', value: '0x1234' } as const,
+      'what look returned does not decode as its outputs',
+    ],
+    [
+      { outcome: 'read', value: `0x${'00'.repeat(65_537)}` } as const,
+      'look returned more than 65536 bytes',
+    ],
+  ])('that is none is one error entry (%#)', (answer, message) => {
+    expect(compiled.read(answer)).toEqual([{ name: 'error', value: message }]);
+  });
+
+  test('of a function without outputs is no entry', () => {
+    const { read } = compileTrigger(trigger({ functionAbi: view([], []), inputs: [] }), []);
+    expect(read({ outcome: 'read', value: '0x' })).toEqual([]);
+  });
+});
+
+test('law: a value that webhooks carry is the input that gives it back, for any type', () => {
+  const type = fc.letrec<{ type: AbiParameter }>((tie) => ({
+    type: fc.oneof(
+      { depthSize: 'small' },
+      fc
+        .constantFrom(
+          'uint8',
+          'uint256',
+          'int48',
+          'int256',
+          'bool',
+          'address',
+          'string',
+          'bytes',
+          'bytes32',
+        )
+        .map((name) => parameter(name)),
+      tie('type').map((element) => ({ ...element, type: `${element.type}[]` })),
+      tie('type').map((element) => ({ ...element, type: `${element.type}[2]` })),
+      fc
+        .array(tie('type'), { minLength: 1, maxLength: 3 })
+        .map((components) => parameter('tuple', '', components)),
+    ),
+  })).type;
+  const withValue = type.chain((each) => fc.tuple(fc.constant(each), valueOf(each)));
+  fc.assert(
+    fc.property(withValue, ([each, value]) => {
+      const encoded = encodeAbiParameters(
+        unnamed([each]) as never,
+        [toAbiValue(each, value)] as never,
+      );
+      const { read } = compileTrigger(trigger({ functionAbi: view([], [each]), inputs: [] }), []);
+      expect(read({ outcome: 'read', value: encoded })).toEqual([{ name: 'output1', value }]);
+      expect(toWireValue(each, toAbiValue(each, value))).toEqual(value);
+    }),
+  );
+});
+
+/** Values as webhooks carry them. */
+function valueOf({ type, components }: AbiParameter): fc.Arbitrary<unknown> {
+  const array = /^(.*)\[(\d*)\]$/.exec(type);
+  if (array !== null) {
+    const element = valueOf({ name: '', type: array[1]!, ...(components && { components }) });
+    return array[2] === ''
+      ? fc.array(element, { maxLength: 3 })
+      : fc.array(element, { minLength: Number(array[2]), maxLength: Number(array[2]) });
+  }
+  if (type === 'tuple') return fc.tuple(...components!.map(valueOf));
+  if (type === 'bool') return fc.boolean();
+  if (type === 'string') return fc.string({ unit: 'grapheme' });
+  if (type === 'address') return fc.nat().map((n) => address(n));
+  if (type.startsWith('bytes')) {
+    const size = type === 'bytes32' ? { minLength: 32, maxLength: 32 } : { maxLength: 70 };
+    return fc.uint8Array(size).map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`);
+  }
+  const bits = BigInt(/\d+$/.exec(type)![0]);
+  const [min, max] = type.startsWith('u')
+    ? [0n, 2n ** bits - 1n]
+    : [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n];
+  return fc.bigInt({ min, max }).map(String);
+}

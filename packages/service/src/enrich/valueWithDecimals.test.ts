@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { toValueWithDecimals } from './valueWithDecimals.ts';
+
+const MAX = 2n ** 256n - 1n;
+
+describe('valueWithDecimals', () => {
+  test.each([
+    // The captures of contract section 2.6.
+    ['4856560000000000000000', 18, '4856.56'],
+    [
+      MAX.toString(),
+      6,
+      '1.15792089237316195423570985008687907853269984665640564039457584007913129639935e+71',
+    ],
+    [
+      MAX.toString(),
+      18,
+      '1.15792089237316195423570985008687907853269984665640564039457584007913129639935e+59',
+    ],
+    ['9000000000', 6, '9000'],
+    ['12345', 6, '0.012345'],
+    ['0', 18, '0'],
+    ['1', 0, '1'],
+    // Where bignumber.js turns to exponents.
+    ['999999999999999999999', 0, '999999999999999999999'],
+    ['1000000000000000000000', 0, '1e+21'],
+    ['1', 6, '0.000001'],
+    ['1', 7, '1e-7'],
+    ['12', 8, '1.2e-7'],
+    ['1', 255, '1e-255'],
+  ])('%s with %i decimals is %s', (value, decimals, expected) => {
+    expect(toValueWithDecimals(value, decimals)).toBe(expected);
+  });
+
+  test('law: as JavaScript writes the same number, where a double holds it exactly enough', () => {
+    // Numbers of up to 15 digits survive a double, and it is written by the same two thresholds.
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1e15 - 1 }), fc.nat(255), (value, decimals) => {
+        expect(toValueWithDecimals(String(value), decimals)).toBe(
+          String(Number(`${value}e-${decimals}`)),
+        );
+      }),
+    );
+  });
+
+  test('law: says exactly value / 10^decimals, for any uint256', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: MAX }), fc.nat(255), (value, decimals) => {
+        const text = toValueWithDecimals(value.toString(), decimals);
+        const [, whole = '', fraction = '', power = '0'] =
+          /^(\d+)(?:\.(\d*[1-9]))?(?:e([+-]\d+))?$/.exec(text)!;
+        // whole.fraction * 10^power * 10^decimals, as integers on both sides.
+        const shift = Number(power) - fraction.length + decimals;
+        const mantissa = BigInt(whole + fraction);
+        expect(shift >= 0 ? mantissa * 10n ** BigInt(shift) : mantissa).toBe(
+          shift >= 0 ? value : value * 10n ** BigInt(-shift),
+        );
+      }),
+    );
+  });
+});

@@ -1,0 +1,25 @@
+/** From this power of ten on, and from 10^-7 down, numbers are written with an exponent. */
+const EXPONENT_FROM = 21;
+const EXPONENT_BELOW = -6;
+
+/**
+ * A token amount with its decimal point, exactly, written as bignumber.js writes numbers by default
+ * (contract section 2.6): `1234500` with 6 decimals is `1.2345`, a full uint256 with 18 is `…e+59`.
+ *
+ * @param value decimal digits without leading zeros
+ * @param decimals 0 to 255
+ */
+export function toValueWithDecimals(value: string, decimals: number): string {
+  if (value === '0') return '0';
+  const digits = value.replace(/0+$/, '');
+  /** Power of ten of the first digit. */
+  const power = value.length - 1 - decimals;
+  if (power >= EXPONENT_FROM || power < EXPONENT_BELOW) {
+    const fraction = digits.length > 1 ? `.${digits.slice(1)}` : '';
+    return `${digits[0]}${fraction}e${power > 0 ? '+' : ''}${power}`;
+  }
+  if (power < 0) return `0.${'0'.repeat(-power - 1)}${digits}`;
+  const whole = digits.slice(0, power + 1).padEnd(power + 1, '0');
+  const fraction = digits.slice(power + 1);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}

@@ -1,0 +1,91 @@
+/** What is done from time to time, whatever comes in: counts rolled up, old rows forgotten. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Log } from './observe.ts';
+import type { Store } from './store/store.ts';
+
+export interface Housekeeping {
+  /** Ends after the batch under way. */
+  stop(): Promise<void>;
+}
+
+export interface HousekeepingOptions {
+  /** Days a delivery is kept that succeeded or was cancelled. */
+  deliveredDays: number;
+  /** Days a delivery is kept that did not reach its receiver. */
+  undeliveredDays: number;
+  /** Hours a stream may be in `error` before it is terminated; undefined for ever. */
+  terminateAfterHours: number | undefined;
+}
+
+const ROLL_UP_MS = 2_000;
+const SWEEP_MS = 10 * 60_000;
+/** Rows forgotten in one transaction, and the time left to others before the next. */
+const BATCH_ROWS = 500;
+const BATCH_PAUSE_MS = 50;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export function startHousekeeping({
+  store,
+  log,
+  options,
+  onStreamChange,
+}: {
+  store: Store;
+  log: Log;
+  options: HousekeepingOptions;
+  onStreamChange(streamId: string): void;
+}): Housekeeping {
+  const stopping = new AbortController();
+
+  const forget = async (): Promise<void> => {
+    let deliveries = 0;
+    let undelivered = 0;
+    let more = true;
+    while (more && !stopping.signal.aborted) {
+      const done = await store.deleteExpired({
+        deliveredMs: options.deliveredDays * DAY_MS,
+        undeliveredMs: options.undeliveredDays * DAY_MS,
+        limit: BATCH_ROWS,
+      });
+      deliveries += done.deliveries;
+      undelivered += done.undelivered;
+      more = done.more;
+      if (more) await wait(BATCH_PAUSE_MS);
+    }
+    if (deliveries > 0) log.info('old deliveries forgotten', { count: deliveries });
+    if (undelivered > 0)
+      log.warn('deliveries expired before they were sent', { count: undelivered });
+  };
+
+  const terminate = async (): Promise<void> => {
+    if (options.terminateAfterHours === undefined) return;
+    for (const { id } of await store.terminateStreams(options.terminateAfterHours * HOUR_MS)) {
+      log.warn('stream terminated', { stream: id, afterHours: options.terminateAfterHours });
+      onStreamChange(id);
+    }
+  };
+
+  const every = async (ms: number, what: string, work: () => Promise<void>): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      try {
+        await work();
+      } catch (error) {
+        log.error(`cannot ${what}, trying again`, { error: String(error) });
+      }
+      await wait(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  };
+
+  const running = Promise.all([
+    every(ROLL_UP_MS, 'roll up counts', () => store.rollUpStats()),
+    every(SWEEP_MS, 'forget old deliveries', forget),
+    every(SWEEP_MS, 'terminate streams', terminate),
+  ]);
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,296 @@
+/**
+ * Bodies of the address calls: one address or up to a million, with or without labels. The shape that
+ * clients send, `{"address": […], "labels": {…}}`, is read from the bytes as they came, in steps that
+ * leave the event loop room, and kept packed; anything else goes the way of every other body, while it
+ * is no longer than one.
+ */
+import type { Context } from 'hono';
+import {
+  type AddressesBody,
+  type ChainFamily,
+  type LabelledAddressesBody,
+  aptosAddressesSchema,
+  evmAddressesSchema,
+  evmLabelledAddressesSchema,
+  isAddressLabel,
+  padAptosAddress,
+  toAddress,
+} from '@sluice/kit/contract';
+import {
+  compareAt,
+  countAddresses,
+  packAddresses,
+  sortAddresses,
+} from '../store/packedAddresses.ts';
+import type { AddressList } from '../store/store.ts';
+import { HttpError, check, validationFailed } from './answers.ts';
+import { BODY_LIMIT_BYTES, readBytes, readJson } from './body.ts';
+
+export interface AddressBody {
+  addresses: AddressList;
+  /** By address, lower case. */
+  labels: ReadonlyMap<string, string>;
+  /** The JSON of `address`, as it came. */
+  sent: Uint8Array;
+}
+
+/** Bytes read between two turns of the event loop. */
+const STEP_BYTES = 1 << 19;
+/** What an address is on the chains of a family. */
+const FAMILIES = {
+  evm: {
+    width: 20,
+    schema: evmAddressesSchema,
+    /** Lower case, with no leading zero left out. */
+    toAddress,
+    should: 'an EVM address: 0x and 40 hex digits',
+  },
+  aptos: {
+    width: 32,
+    schema: aptosAddressesSchema,
+    toAddress: (text: string) => padAptosAddress(text)?.toLowerCase(),
+    should: 'an Aptos address: 0x and up to 64 hex digits',
+  },
+} as const satisfies Record<ChainFamily, unknown>;
+type Family = (typeof FAMILIES)[ChainFamily];
+
+const ECHO_LIMIT = 200;
+
+/** @throws HttpError 400 or 422 that names the field, its value and what it should be */
+export async function readAddressBody(
+  context: Context,
+  { family: name, takesLabels }: { family: ChainFamily; takesLabels: boolean },
+): Promise<AddressBody> {
+  const family = FAMILIES[name];
+  const bytes = readBytes(context);
+  const read = await createReader(bytes, family).read(takesLabels);
+  if (read !== undefined) {
+    await checkLabelled(read);
+    return read;
+  }
+  if (bytes.length > BODY_LIMIT_BYTES) {
+    throw new HttpError(
+      400,
+      `A body of more than ${BODY_LIMIT_BYTES} bytes should be {"address":[…]}` +
+        `${takesLabels ? ', with or without "labels"' : ''}, each address as "0x…" of ${2 * family.width} digits`,
+    );
+  }
+  return readAnyBody(context, family, takesLabels);
+}
+
+/** Whatever JSON allows: escapes in texts, keys twice. Finds out what is wrong where something is. */
+function readAnyBody(context: Context, family: Family, takesLabels: boolean): AddressBody {
+  const body = readJson(context);
+  const schema = takesLabels ? evmLabelledAddressesSchema : family.schema;
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) {
+    refuseBadAddress(body, family);
+    return check(schema, 'requestBody', body) as never;
+  }
+  const { address, labels = {} } = parsed.data as LabelledAddressesBody;
+  return {
+    addresses: packAddresses([address].flat(), family.width),
+    labels: new Map(Object.entries(labels)),
+    sent: Buffer.from(JSON.stringify((body as AddressesBody).address)),
+  };
+}
+
+function refuseBadAddress(body: unknown, family: Family): void {
+  const address = (body as { address?: unknown } | null)?.address;
+  const list: unknown[] = Array.isArray(address) ? address : [address];
+  const at = list.findIndex(
+    (each) => typeof each === 'string' && family.toAddress(each) === undefined,
+  );
+  if (at < 0) return;
+  throw invalidAddress(family, Array.isArray(address) ? at : undefined, String(list[at]));
+}
+
+const invalidAddress = ({ should }: Family, at: number | undefined, value: string): HttpError =>
+  new HttpError(400, 'Invalid address provided', {
+    [at === undefined ? 'requestBody.address' : `requestBody.address.${at}`]: {
+      message: `should be ${should}`,
+      value: value.slice(0, ECHO_LIMIT),
+    },
+  });
+
+const wrongLabel = (address: string, message: string, value: string): HttpError =>
+  validationFailed('requestBody', [{ path: ['labels', address], message }], {
+    labels: { [address]: value },
+  });
+
+/** Labels are of addresses of the same request. */
+async function checkLabelled({ addresses, labels }: AddressBody): Promise<void> {
+  if (labels.size === 0) return;
+  const sorted = await sortAddresses(addresses);
+  const wanted = await sortAddresses(packAddresses([...labels.keys()]));
+  let at = 0;
+  for (let n = 0; n < countAddresses(wanted); n++) {
+    while (at < countAddresses(sorted) && compareAt(sorted, at, wanted, n) < 0) at++;
+    if (at < countAddresses(sorted) && compareAt(sorted, at, wanted, n) === 0) continue;
+    const bytes = wanted.bytes.subarray(n * wanted.width, (n + 1) * wanted.width);
+    const address = `0x${Buffer.from(bytes).toString('hex')}`;
+    throw wrongLabel(address, 'should be of an address of this request', labels.get(address)!);
+  }
+}
+
+const byteOf = (character: string): number => character.charCodeAt(0);
+const QUOTE = byteOf('"');
+const BACKSLASH = byteOf('\\');
+const SPACES: ReadonlySet<number | undefined> = new Set([...' \t\r\n'].map(byteOf));
+const NO_DIGIT = 0xff;
+const DIGITS = new Uint8Array(256).fill(NO_DIGIT);
+for (const digit of '0123456789abcdefABCDEF') {
+  DIGITS[byteOf(digit)] = Number.parseInt(digit, 16);
+}
+
+/** Something in the body is not of the one shape. */
+class OtherShape extends Error {
+  override readonly name = 'OtherShape';
+}
+
+function createReader(bytes: Buffer, family: Family) {
+  const { width } = family;
+  /** Of an address with its quotes. */
+  const quotedLength = 2 + 2 * width + 2;
+  let at = 0;
+  let nextTurn = STEP_BYTES;
+  /** As many as the body has room for. */
+  const packed = new Uint8Array(Math.ceil(bytes.length / quotedLength) * width);
+  let length = 0;
+  const labels = new Map<string, string>();
+  const decoder = new TextDecoder();
+
+  const skipSpaces = (): void => {
+    while (SPACES.has(bytes[at])) at++;
+  };
+  /** Whether this character comes next, which is then passed. */
+  const take = (character: string): boolean => {
+    skipSpaces();
+    if (bytes[at] !== byteOf(character)) return false;
+    at++;
+    return true;
+  };
+  const need = (character: string): void => {
+    if (!take(character)) throw new OtherShape();
+  };
+  const breathe = async (): Promise<void> => {
+    if (at < nextTurn) return;
+    nextTurn = at + STEP_BYTES;
+    await new Promise(setImmediate);
+  };
+
+  /** Passes a text that holds no escape, from its first quote on. */
+  const readPlain = (): string => {
+    skipSpaces();
+    const end = bytes.indexOf(QUOTE, at + 1);
+    if (bytes[at] !== QUOTE || end < 0) throw new OtherShape();
+    const text = decoder.decode(bytes.subarray(at + 1, end));
+    if (text.includes('\\')) throw new OtherShape();
+    at = end + 1;
+    return text;
+  };
+  const readText = (): string => {
+    skipSpaces();
+    if (bytes[at] !== QUOTE) throw new OtherShape();
+    let end = at + 1;
+    while (bytes[end] !== QUOTE && end < bytes.length) end += bytes[end] === BACKSLASH ? 2 : 1;
+    try {
+      const text = JSON.parse(decoder.decode(bytes.subarray(at, end + 1))) as string;
+      at = end + 1;
+      return text;
+    } catch {
+      throw new OtherShape();
+    }
+  };
+
+  /** Packs the address that comes next; `number` is its place in a list. */
+  const readAddress = (number: number | undefined): void => {
+    skipSpaces();
+    const isQuoted = bytes[at] === QUOTE && bytes[at + quotedLength - 1] === QUOTE;
+    let valid =
+      isQuoted && bytes[at + 1] === byteOf('0') && (bytes[at + 2]! | 0x20) === byteOf('x');
+    for (let n = 0; n < width && valid; n++) {
+      const high = DIGITS[bytes[at + 3 + 2 * n]!]!;
+      const low = DIGITS[bytes[at + 4 + 2 * n]!]!;
+      valid = high !== NO_DIGIT && low !== NO_DIGIT;
+      packed[length + n] = (high << 4) | low;
+    }
+    if (!valid) {
+      const text = readPlain();
+      // Right, but spelled another way.
+      if (family.toAddress(text) !== undefined) throw new OtherShape();
+      throw invalidAddress(family, number, text);
+    }
+    length += width;
+    at += quotedLength;
+  };
+
+  const readAddresses = async (): Promise<void> => {
+    if (!take('[')) {
+      readAddress(undefined);
+      return;
+    }
+    let number = 0;
+    do {
+      readAddress(number++);
+      await breathe();
+    } while (take(','));
+    need(']');
+  };
+
+  const readLabels = async (): Promise<void> => {
+    need('{');
+    if (take('}')) return;
+    do {
+      const key = readPlain();
+      need(':');
+      const value = readText();
+      const address = toAddress(key);
+      if (address === undefined) {
+        throw wrongLabel(key, 'should be of an EVM address: 0x and 40 hex digits', value);
+      }
+      if (!isAddressLabel(value)) {
+        throw wrongLabel(
+          key,
+          'should be a text of 1 to 64 characters, without control characters',
+          value,
+        );
+      }
+      labels.set(address, value);
+      await breathe();
+    } while (take(','));
+    need('}');
+  };
+
+  return {
+    /** Undefined where the body has another shape. */
+    async read(takesLabels: boolean): Promise<AddressBody | undefined> {
+      let sent: Uint8Array | undefined;
+      const keys = new Set<string>();
+      try {
+        need('{');
+        do {
+          const key = readPlain();
+          if (keys.has(key)) return undefined;
+          keys.add(key);
+          need(':');
+          skipSpaces();
+          const start = at;
+          if (key === 'address') {
+            await readAddresses();
+            sent = bytes.subarray(start, at);
+          } else if (key === 'labels' && takesLabels) await readLabels();
+          else return undefined;
+        } while (take(','));
+        need('}');
+        skipSpaces();
+        if (sent === undefined || at < bytes.length) return undefined;
+        const addresses = { width, bytes: packed.subarray(0, length) } as const;
+        return { addresses, labels, sent };
+      } catch (error) {
+        if (error instanceof OtherShape) return undefined;
+        throw error;
+      }
+    },
+  };
+}

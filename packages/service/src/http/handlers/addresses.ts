@@ -1,0 +1,138 @@
+/** The address calls of both families (contract section 1.2, calls 14 to 16, 23 to 25, and PATCH of 1.3). */
+import type { Context } from 'hono';
+import {
+  type ChainFamily,
+  type Page,
+  type StreamAddress,
+  findAptosNetwork,
+  listQuerySchema,
+} from '@sluice/kit/contract';
+import type { AddressChanges } from '../../store/addressChanges.ts';
+import type { AddressOutcome, EffectiveFrom, Store } from '../../store/store.ts';
+import { type AddressBody, readAddressBody } from '../addressBody.ts';
+import { HttpError, check, notFound } from '../answers.ts';
+import { fromCursor, pageEnd } from '../pages.ts';
+import { findStream } from './findStream.ts';
+
+export interface AddressHandlers {
+  list(context: Context): Promise<Response>;
+  add(context: Context): Promise<Response>;
+  remove(context: Context): Promise<Response>;
+  replace(context: Context): Promise<Response>;
+}
+
+export interface AddressHandlerNeeds {
+  store: Store;
+  addressChanges: AddressChanges;
+  onChange(streamId: string): void;
+}
+
+/** What of an answer is handed to the connection at once. */
+const CHUNK_BYTES = 1 << 16;
+/** For a client that meets another's change of the same stream. */
+const RETRY_AFTER_SECONDS = 5;
+
+export function createAddressHandlers(
+  { store, addressChanges: changes, onChange }: AddressHandlerNeeds,
+  family: ChainFamily,
+): AddressHandlers {
+  const findId = async (context: Context): Promise<string> =>
+    (await findStream(store, context, family)).id;
+
+  const answer = (
+    context: Context,
+    streamId: string,
+    { sent }: AddressBody,
+    outcome: AddressOutcome,
+  ): Response => {
+    switch (outcome.outcome) {
+      case 'changed':
+        onChange(streamId);
+        return repeat(context, streamId, sent, outcome.effectiveFrom);
+      case 'unknown-stream':
+        throw notFound('Stream');
+      case 'missing':
+        throw notFound('Address');
+      case 'busy':
+        context.header('retry-after', String(RETRY_AFTER_SECONDS));
+        throw new HttpError(
+          503,
+          'Another change of the addresses of this stream is under way: try again when it is through',
+        );
+    }
+  };
+
+  return {
+    async list(context) {
+      const id = await findId(context);
+      const { limit, cursor } = check(listQuerySchema, 'query', context.req.query());
+      const after = fromCursor(cursor);
+      const page = await store.listAddresses(id, { limit, after: after?.id });
+      return context.json({
+        result: page.addresses.map(({ address, label }) => ({
+          address,
+          ...(label !== null && { label }),
+        })),
+        ...pageEnd(
+          after?.total ?? page.total,
+          page.next === undefined ? undefined : { at: 0, id: page.next },
+        ),
+      } satisfies Page<StreamAddress>);
+    },
+
+    async add(context) {
+      const id = await findId(context);
+      const body = await readAddressBody(context, { family, takesLabels: true });
+      const outcome = await changes.add(id, body.addresses, body.labels);
+      return answer(context, id, body, outcome);
+    },
+
+    async remove(context) {
+      const id = await findId(context);
+      const body = await readAddressBody(context, { family, takesLabels: false });
+      return answer(context, id, body, await changes.remove(id, body.addresses));
+    },
+
+    async replace(context) {
+      const id = await findId(context);
+      const body = await readAddressBody(context, { family, takesLabels: true });
+      const outcome = await changes.replace(id, body.addresses, body.labels);
+      return answer(context, id, body, outcome);
+    },
+  };
+}
+
+/** `AddressesAnswer`, with the addresses as they came: a million of them go out as they can. */
+function repeat(
+  context: Context,
+  streamId: string,
+  sent: Uint8Array,
+  effectiveFrom: EffectiveFrom,
+): Response {
+  const head = Buffer.from(`{"streamId":${JSON.stringify(streamId)},"address":`);
+  const tail = Buffer.from(`,"effectiveFrom":${JSON.stringify(byName(effectiveFrom))}}`);
+  context.header('content-type', 'application/json');
+  if (sent.length <= CHUNK_BYTES) return context.body(Buffer.concat([head, sent, tail]).toString());
+  context.header('content-length', String(head.length + sent.length + tail.length));
+  let at = 0;
+  return context.body(
+    new ReadableStream<Uint8Array>({
+      start: (stream) => stream.enqueue(head),
+      pull(stream) {
+        if (at < sent.length) {
+          stream.enqueue(sent.subarray(at, at + CHUNK_BYTES));
+          at += CHUNK_BYTES;
+          return;
+        }
+        stream.enqueue(tail);
+        stream.close();
+      },
+    }),
+  );
+}
+
+/** Chains as streams of their family name them. */
+const byName = (effectiveFrom: EffectiveFrom): EffectiveFrom =>
+  Object.fromEntries(
+    Object.entries(effectiveFrom).map(([chain, from]) => [findAptosNetwork(chain) ?? chain, from]),
+  );

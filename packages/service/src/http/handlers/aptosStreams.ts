@@ -1,0 +1,92 @@
+/** The Aptos stream calls of the compatible API (contract section 1.2, calls 17 to 22). */
+import {
+  APTOS_CHAINS,
+  type AptosStream,
+  type AptosStreamStatus,
+  createAptosStreamSchema,
+  findAptosNetwork,
+  updateAptosStreamSchema,
+} from '@sluice/kit/contract';
+import {
+  type AptosStreamOptions,
+  type AptosStreamRecord,
+  DEFAULT_APTOS_OPTIONS,
+} from '../../store/store.ts';
+import { check, validationFailed } from '../answers.ts';
+import {
+  type StreamCallNeeds,
+  type StreamCalls,
+  commonPatch,
+  createStreamCalls,
+  toLife,
+  withGiven,
+} from './streamCalls.ts';
+
+export function createAptosStreamHandlers(needs: StreamCallNeeds): StreamCalls {
+  const toAnswer = (record: AptosStreamRecord): AptosStream => {
+    const networks = record.chainIds.flatMap((chain) => findAptosNetwork(chain) ?? []);
+    const missing = networks.filter((network) => !needs.hasSource(APTOS_CHAINS[network]));
+    const problem =
+      missing.length === 0
+        ? ''
+        : `No source for ${missing.join(', ')}: start the service with --aptos ${missing[0]}=<fullnodeUrl>`;
+    return {
+      webhookUrl: record.webhookUrl,
+      description: record.description,
+      tag: record.tag,
+      network: networks,
+      ...record.options,
+      headers: record.headers,
+      ...toLife(record, problem),
+    };
+  };
+
+  return createStreamCalls(needs, {
+    name: 'aptos',
+    toDraft(body) {
+      const wanted = check(createAptosStreamSchema, 'requestBody', body);
+      const options = withGiven(DEFAULT_APTOS_OPTIONS, wanted);
+      refuseContradictions(options, body);
+      return {
+        family: 'aptos',
+        tag: wanted.tag,
+        description: wanted.description,
+        webhookUrl: wanted.webhookUrl,
+        chainIds: wanted.network.map((network) => APTOS_CHAINS[network]),
+        headers: wanted.headers ?? {},
+        options,
+      };
+    },
+    toPatch(body, before) {
+      const wanted = check(updateAptosStreamSchema, 'requestBody', body);
+      const options = withGiven(before.options, wanted);
+      refuseContradictions(options, body);
+      return {
+        ...commonPatch(wanted),
+        ...(wanted.network && { chainIds: wanted.network.map((network) => APTOS_CHAINS[network]) }),
+        options,
+      };
+    },
+    toAnswer,
+    toDeleted: () => true,
+    toStatus(record): AptosStreamStatus {
+      const { status, statusMessage } = toAnswer(record);
+      return { status, statusMessage };
+    },
+  });
+}
+
+function refuseContradictions(options: AptosStreamOptions, body: unknown): void {
+  const watched = [...(options.functions ?? []), ...(options.events ?? [])];
+  if (!options.allAddresses || watched.length > 0) return;
+  throw validationFailed(
+    'requestBody',
+    [
+      {
+        path: ['allAddresses'],
+        message: 'should come with functions or events: name what to take from every address',
+      },
+    ],
+    body,
+  );
+}

@@ -1,0 +1,194 @@
+/** History, logs and replay (contract section 1.2, calls 1 to 3), of both chain families together. */
+import type { Context } from 'hono';
+import {
+  type DeliveryLog,
+  type DeliveryStatus,
+  type DeliverySummary,
+  type HistoryRecord,
+  type LogFilter,
+  type Page,
+  findAptosNetwork,
+  listHistoryQuerySchema,
+  listLogsQuerySchema,
+} from '@sluice/kit/contract';
+import type {
+  AttemptResult,
+  AttemptedDelivery,
+  AttemptedFilter,
+  Store,
+} from '../../store/store.ts';
+import { timeOfId } from '../../store/ids.ts';
+import { HttpError, check, notFound, readId, readQuery, validationFailed } from '../answers.ts';
+import { fromCursor, pageEnd } from '../pages.ts';
+
+export interface HistoryHandlers {
+  listHistory(context: Context): Promise<Response>;
+  replay(context: Context): Promise<Response>;
+  listLogs(context: Context): Promise<Response>;
+}
+
+export interface HistoryHandlerNeeds {
+  store: Store;
+  /** A delivery was made due again; `wasFinished` where nothing of it was due before. */
+  onReplay(delivery: DeliverySummary, wasFinished: boolean): void;
+}
+
+export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds): HistoryHandlers {
+  const list = async (
+    cursor: string | undefined,
+    { limit, withBody, ...filter }: AttemptedFilter,
+  ) => {
+    const after = fromCursor(cursor);
+    const [page, counted] = await Promise.all([
+      store.listAttempted({ ...filter, limit, withBody, after: after?.id }),
+      after?.total ?? store.countAttempted(filter),
+    ]);
+    // A row that came between the two readings is counted, too.
+    const total = after === undefined ? Math.max(counted, page.rows.length) : counted;
+    return {
+      rows: page.rows,
+      end: pageEnd(total, page.next === undefined ? undefined : { at: 0, id: page.next }),
+    };
+  };
+
+  return {
+    async listHistory(context) {
+      const query = readQuery(context);
+      const { limit, cursor, excludePayload, ...filter } = check(
+        listHistoryQuerySchema,
+        'query',
+        query,
+      );
+      const { rows, end } = await list(cursor, {
+        ...toFilter(filter, query),
+        limit,
+        results: ['undelivered'],
+        withBody: excludePayload !== true,
+      });
+      return context.json({
+        result: rows.map(toHistoryRecord),
+        ...end,
+      } satisfies Page<HistoryRecord>);
+    },
+
+    async listLogs(context) {
+      const query = readQuery(context);
+      const { limit, cursor, deliveryStatus, ...filter } = check(
+        listLogsQuerySchema,
+        'query',
+        query,
+      );
+      const { rows, end } = await list(cursor, {
+        ...toFilter(filter, query),
+        limit,
+        results: toResults(deliveryStatus),
+        withBody: false,
+      });
+      return context.json({ result: rows.map(toLog), ...end } satisfies Page<DeliveryLog>);
+    },
+
+    async replay(context) {
+      const streamId = readId(context, 'stream', 'streamId');
+      const id = readId(context, 'history');
+      const replayed = await store.replayDelivery(streamId, id);
+      if (replayed === undefined) throw notFound('History');
+      const { before, after } = replayed;
+      if (after.state === 'cancelled') {
+        throw new HttpError(409, 'Cancelled: its block left the chain before it was sent', {
+          'path.id': { message: 'should be the id of a webhook that was not cancelled', value: id },
+        });
+      }
+      onReplay(after, before.state === 'succeeded' || before.state === 'failed');
+      const delivery = await store.readDelivery(id);
+      if (delivery === undefined) throw notFound('History');
+      return context.json(toHistoryRecord(delivery));
+    },
+  };
+}
+
+/** Timestamps below are seconds: as milliseconds they would lie before March 1973. */
+const FIRST_MILLISECONDS = 1e11;
+
+const toMs = (timestamp: number, isEnd: boolean): number =>
+  timestamp >= FIRST_MILLISECONDS ? timestamp : timestamp * 1000 + (isEnd ? 999 : 0);
+
+function toFilter(
+  {
+    streamId,
+    transactionHash,
+    chainId,
+    blockNumber,
+    fromTimestamp,
+    toTimestamp,
+  }: Omit<LogFilter, 'deliveryStatus'>,
+  query: unknown,
+): Omit<AttemptedFilter, 'limit' | 'results' | 'withBody'> {
+  const from = fromTimestamp === undefined ? undefined : toMs(fromTimestamp, false);
+  const to = toTimestamp === undefined ? undefined : toMs(toTimestamp, true);
+  if (from !== undefined && to !== undefined && from > to) {
+    throw validationFailed(
+      'query',
+      [{ path: ['toTimestamp'], message: 'should not come before fromTimestamp' }],
+      query,
+    );
+  }
+  return {
+    streamId: streamId?.toLowerCase(),
+    transactionHash: transactionHash?.toLowerCase(),
+    chains: chainId,
+    blockNumbers: blockNumber,
+    from,
+    to,
+  };
+}
+
+/** Both, where neither is asked for. */
+function toResults(statuses: readonly DeliveryStatus[] | undefined): AttemptResult[] {
+  const results: AttemptResult[] = [];
+  if (statuses?.includes('failed') ?? true) results.push('undelivered');
+  if (statuses?.includes('success') ?? true) results.push('delivered');
+  return results;
+}
+
+/** What the last attempt sent says so, too. */
+const retriesOf = ({ attempts }: DeliverySummary): number => Math.max(0, attempts - 1);
+
+function toHistoryRecord(
+  delivery: Omit<AttemptedDelivery, 'body'> & { body: string | undefined },
+): HistoryRecord {
+  return {
+    id: delivery.id,
+    date: new Date(timeOfId(delivery.id)).toISOString(),
+    ...(delivery.body !== undefined && {
+      payload: JSON.parse(delivery.body) as NonNullable<HistoryRecord['payload']>,
+    }),
+    tinyPayload: {
+      chainId: delivery.chainId,
+      confirmed: delivery.phase === 'confirmed',
+      block: String(delivery.blockNumber),
+      records: delivery.records,
+      retries: retriesOf(delivery),
+    },
+    errorMessage: delivery.error ?? '',
+    webhookUrl: delivery.webhookUrl,
+    streamId: delivery.streamId,
+    tag: delivery.tag,
+  };
+}
+
+function toLog(delivery: AttemptedDelivery): DeliveryLog {
+  return {
+    id: delivery.id,
+    streamId: delivery.streamId,
+    chain: delivery.chainId,
+    webhookUrl: delivery.webhookUrl,
+    tag: delivery.tag,
+    retries: retriesOf(delivery),
+    deliveryStatus: delivery.error === null ? 'success' : 'failed',
+    blockNumber: delivery.blockNumber,
+    errorMessage: delivery.error ?? '',
+    type: findAptosNetwork(delivery.chainId) === undefined ? 'evm' : 'aptos',
+    createdAt: new Date(timeOfId(delivery.id)).toISOString(),
+    updatedAt: new Date(delivery.updatedAt).toISOString(),
+  };
+}

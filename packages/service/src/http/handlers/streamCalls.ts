@@ -1,0 +1,193 @@
+/** The calls about streams, as far as they are the same for both chain families. */
+import type { Context } from 'hono';
+import {
+  type ChainFamily,
+  type Page,
+  type StreamStatus,
+  listStreamsQuerySchema,
+  streamStatusSchema,
+} from '@sluice/kit/contract';
+import type { Store, StreamDraft, StreamPatch, StreamRecord } from '../../store/store.ts';
+import { HttpError, check, validationFailed } from '../answers.ts';
+import { readJson } from '../body.ts';
+import { fromCursor, pageEnd } from '../pages.ts';
+import { type StreamOf, findStream, ofFamily } from './findStream.ts';
+
+export interface StreamCalls {
+  list(context: Context): Promise<Response>;
+  create(context: Context): Promise<Response>;
+  get(context: Context): Promise<Response>;
+  update(context: Context): Promise<Response>;
+  delete(context: Context): Promise<Response>;
+  setStatus(context: Context): Promise<Response>;
+}
+
+export interface StreamCallNeeds {
+  store: Store;
+  /** Why this URL may not be a webhook's, or undefined. */
+  refuseUrl(url: URL): string | undefined;
+  /** Sends the family's test webhook; answers with why it failed, or undefined. */
+  testWebhook(
+    family: ChainFamily,
+    url: string,
+    headers: Record<string, string>,
+  ): Promise<string | undefined>;
+  /** Whether blocks of this chain are read. */
+  hasSource(chain: string): boolean;
+  onChange(streamId: string): void;
+}
+
+/** What the families differ in. */
+export interface Family<Name extends ChainFamily> {
+  readonly name: Name;
+  /** The stream that a create call asks for. Throws a 422 for what cannot be. */
+  toDraft(body: unknown): Extract<StreamDraft, { family: Name }>;
+  /** What an update call changes of a stream. Throws a 422 for what cannot be. */
+  toPatch(body: unknown, before: StreamOf<Name>): StreamPatch;
+  /** A stream as the contract has it. */
+  toAnswer(record: StreamOf<Name>): object;
+  toDeleted(record: StreamOf<Name>): object | true;
+  toStatus(record: StreamOf<Name>): object;
+}
+
+export function createStreamCalls<Name extends ChainFamily>(
+  needs: StreamCallNeeds,
+  family: Family<Name>,
+): StreamCalls {
+  const { store, onChange } = needs;
+  const find = (context: Context) => findStream(store, context, family.name);
+  const own = (record: StreamRecord | undefined) => ofFamily(record, family.name);
+
+  return {
+    async list(context) {
+      const { limit, cursor, status } = check(listStreamsQuerySchema, 'query', context.req.query());
+      const after = fromCursor(cursor);
+      const page = await store.listStreams({ limit, after, family: family.name, status });
+      return context.json({
+        result: page.rows.map((record) => family.toAnswer(own(record))),
+        ...pageEnd(after?.total ?? page.total, page.next),
+      } satisfies Page<object>);
+    },
+
+    async create(context) {
+      const draft = family.toDraft(readJson(context));
+      await tryWebhook(needs, family.name, draft.webhookUrl, draft.headers);
+      const record = own(await store.createStream<StreamDraft>(draft));
+      onChange(record.id);
+      return context.json(family.toAnswer(record));
+    },
+
+    async get(context) {
+      return context.json(family.toAnswer(await find(context)));
+    },
+
+    async update(context) {
+      const before = await find(context);
+      const patch = family.toPatch(readJson(context), before);
+      if (patch.webhookUrl !== undefined || patch.headers !== undefined) {
+        await tryWebhook(
+          needs,
+          family.name,
+          patch.webhookUrl ?? before.webhookUrl,
+          patch.headers ?? before.headers,
+        );
+      }
+      const record = own(await store.updateStream(before.id, patch));
+      onChange(record.id);
+      return context.json(family.toAnswer(record));
+    },
+
+    async delete(context) {
+      const { id } = await find(context);
+      const record = own(await store.deleteStream(id));
+      onChange(id);
+      return context.json(family.toDeleted(record));
+    },
+
+    async setStatus(context) {
+      const before = await find(context);
+      const { status } = check(streamStatusSchema, 'requestBody', readJson(context));
+      if (status === 'active' && before.status !== 'active') {
+        await tryWebhook(needs, family.name, before.webhookUrl, before.headers);
+      }
+      const record = own(
+        await store.setStreamStatus(
+          before.id,
+          status,
+          status === 'active' ? 'Stream is active' : 'Stream was paused by the user',
+        ),
+      );
+      onChange(record.id);
+      return context.json(family.toStatus(record));
+    },
+  };
+}
+
+/** Throws unless this URL may be a webhook's and takes the test webhook. */
+export async function tryWebhook(
+  { refuseUrl, testWebhook }: Pick<StreamCallNeeds, 'refuseUrl' | 'testWebhook'>,
+  family: ChainFamily,
+  url: string,
+  headers: Record<string, string>,
+): Promise<void> {
+  const refused = refuseUrl(new URL(url));
+  if (refused !== undefined) {
+    throw validationFailed('requestBody', [{ path: ['webhookUrl'], message: refused }], {
+      webhookUrl: url,
+    });
+  }
+  const failure = await testWebhook(family, url, headers);
+  if (failure === undefined) return;
+  throw new HttpError(400, `Could not POST to ${url}. Please check your webhook URL.`, {
+    'requestBody.webhookUrl': {
+      message: `should answer the test webhook with a 2xx; it failed: ${failure}`,
+      value: url,
+    },
+  });
+}
+
+/** What both families answer of a stream's life. `problem` is what an active stream cannot do, or empty. */
+export function toLife(
+  record: StreamRecord,
+  problem: string,
+): {
+  id: string;
+  status: StreamStatus;
+  statusMessage: string;
+  isErrorSince: string | null;
+  amountOfAddresses: number;
+} {
+  return {
+    id: record.id,
+    status: record.status,
+    statusMessage: (record.status === 'active' && problem) || record.statusMessage,
+    isErrorSince: record.errorSince === null ? null : new Date(record.errorSince).toISOString(),
+    amountOfAddresses: record.addressCount,
+  };
+}
+
+/** `base` with what is given of its fields. */
+export function withGiven<Options extends object>(
+  base: Options,
+  given: { readonly [K in keyof Options]?: Options[K] | undefined },
+): Options {
+  const options = { ...base };
+  for (const key of Object.keys(base) as (keyof Options)[]) {
+    const value = given[key];
+    if (value !== undefined) options[key] = value;
+  }
+  return options;
+}
+
+/** What of the fields that every stream has is given. */
+export const commonPatch = (given: {
+  webhookUrl?: string | undefined;
+  description?: string | undefined;
+  tag?: string | undefined;
+  headers?: Record<string, string> | undefined;
+}) => ({
+  ...(given.tag !== undefined && { tag: given.tag }),
+  ...(given.description !== undefined && { description: given.description }),
+  ...(given.webhookUrl !== undefined && { webhookUrl: given.webhookUrl }),
+  ...(given.headers !== undefined && { headers: given.headers }),
+});

@@ -1,0 +1,171 @@
+/**
+ * Backfills of one chain: past blocks, in order, through the same matcher and into the same ledger as
+ * live ones, for one stream. Jobs take turns, a few blocks each, and go no further than what is
+ * confirmed. A job holds no truth of its own: where it stands is in the ledger, so it goes on from
+ * there after a restart.
+ */
+import type { DeliverySummary, Job } from '@sluice/kit/contract';
+import type { BlockNeeds, EvmBlock } from '../match/block.ts';
+import { type Log, describeError } from '../observe.ts';
+import type { BlockHeader, NewMatch, Store } from '../store/store.ts';
+import { type Source, SourceError } from './source.ts';
+
+export interface Backfill {
+  start(): void;
+  /** A job was made or resumed, or a block was confirmed: look for work now. */
+  notice(): void;
+  /** Ends after the blocks under way; what was read of them is read again. */
+  stop(): Promise<void>;
+}
+
+/** One stream's rules as they are now. */
+export interface StreamMatcher {
+  needs: BlockNeeds;
+  match(block: EvmBlock): NewMatch | undefined;
+}
+
+/** Blocks read at once and committed together. */
+const BATCH_BLOCKS = 16;
+/** A wake-up may be lost. */
+const POLL_MS = 5_000;
+const RETRY_MIN_MS = 500;
+const RETRY_MAX_MS = 10_000;
+
+export function createBackfill({
+  chain,
+  source,
+  store,
+  openMatcher,
+  confirmedUpTo,
+  onDeliveries,
+  onJob,
+  log,
+}: {
+  chain: string;
+  source: Source;
+  store: Store;
+  /** Undefined when the stream is gone. */
+  openMatcher(streamId: string): Promise<StreamMatcher | undefined>;
+  /** The newest confirmed block; null while that is not known. */
+  confirmedUpTo(): number | null;
+  onDeliveries(deliveries: DeliverySummary[]): void;
+  onJob(job: Job): void;
+  log: Log;
+}): Backfill {
+  const stopping = new AbortController();
+  let noticed = Promise.withResolvers<void>();
+  let running: Promise<void> | undefined;
+  let retryMs = RETRY_MIN_MS;
+
+  const pause = async (ms: number): Promise<void> => {
+    const timer = setTimeout(noticed.resolve, ms);
+    await noticed.promise;
+    clearTimeout(timer);
+    noticed = Promise.withResolvers();
+  };
+
+  const readRange = async (
+    from: number,
+    to: number,
+    needs: BlockNeeds,
+  ): Promise<{ header: BlockHeader; block: EvmBlock }[]> => {
+    const numbers = Array.from({ length: to - from + 1 }, (_, n) => from + n);
+    const read = await Promise.all(
+      numbers.map(async (number) => {
+        const header = await source.readHeader(number);
+        if (header === undefined) {
+          throw new SourceError('missing', `no node of this chain has block ${number}`);
+        }
+        return { header, block: await source.readBlock(header, needs) };
+      }),
+    );
+    for (const [n, { header }] of read.entries()) {
+      if (n > 0 && header.parentHash !== read[n - 1]!.header.hash) {
+        throw new SourceError('inconsistent', `block ${header.number} does not follow on the last`);
+      }
+    }
+    return read;
+  };
+
+  const change = async (job: Job, state: Job['state'], message: string): Promise<void> => {
+    const changed = await store.setJobState(job.id, state, message);
+    if (changed !== undefined) onJob(changed);
+  };
+
+  /** A few blocks of one job; false when there is nothing to do for it now. */
+  const advance = async (job: Job): Promise<boolean> => {
+    const confirmed = confirmedUpTo();
+    const to = Math.min(job.nextBlock + BATCH_BLOCKS - 1, job.blockTo, confirmed ?? -1);
+    if (to < job.nextBlock) {
+      const message =
+        confirmed === null
+          ? 'waits for the chain'
+          : `waits until block ${job.nextBlock} is confirmed`;
+      if (job.message !== message) await store.sayOfJob(job.id, message);
+      return false;
+    }
+    const matcher = await openMatcher(job.streamId);
+    if (matcher === undefined) {
+      await change(job, 'cancelled', 'the stream was deleted');
+      return true;
+    }
+    const read = await readRange(job.nextBlock, to, matcher.needs);
+    const done = await store.commitJob({
+      id: job.id,
+      blocks: read.map(({ header, block }) => ({ block: header, match: matcher.match(block) })),
+    });
+    if (done === undefined) return true;
+    onDeliveries(done.deliveries);
+    onJob(done.job);
+    if (done.job.state === 'done') {
+      log.info('backfill done', { chain, job: job.id, matches: done.job.matches });
+    }
+    return true;
+  };
+
+  const turn = async (job: Job): Promise<boolean> => {
+    try {
+      const moved = await advance(job);
+      retryMs = RETRY_MIN_MS;
+      return moved;
+    } catch (error) {
+      if (!(error instanceof SourceError)) {
+        log.error('backfill failed', { chain, job: job.id, error: String(error) });
+        await change(job, 'failed', describeError(error));
+        return true;
+      }
+      // The chain's own health tells of the node; the job tells that it waits for it.
+      await store.sayOfJob(job.id, error.message);
+      if (!stopping.signal.aborted) await pause(retryMs);
+      retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
+      return true;
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      let moved = false;
+      try {
+        for (const job of await store.listRunningJobs(chain)) {
+          if (stopping.signal.aborted) return;
+          if (await turn(job)) moved = true;
+        }
+      } catch (error) {
+        log.error('cannot read jobs, trying again', { chain, error: String(error) });
+      }
+      if (!moved) await pause(POLL_MS);
+    }
+  };
+
+  return {
+    start() {
+      running = run();
+    },
+    notice: () => noticed.resolve(),
+    async stop() {
+      stopping.abort();
+      noticed.resolve();
+      await running;
+    },
+  };
+}

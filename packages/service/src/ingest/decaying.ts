@@ -1,0 +1,18 @@
+/** A sum that halves with every half-life: what was long ago counts less. */
+export interface Decaying {
+  add(amount: number): void;
+  read(): number;
+}
+
+export function createDecaying(halfLifeMs: number): Decaying {
+  let value = 0;
+  let at = 0;
+  const read = (): number => value * 2 ** (-(Date.now() - at) / halfLifeMs);
+  return {
+    add(amount) {
+      value = read() + amount;
+      at = Date.now();
+    },
+    read,
+  };
+}

@@ -1,0 +1,263 @@
+/**
+ * The nodes of one chain: which is followed, who is asked next where it fails, and which are left
+ * out. The one followed is left only for one that is clearly better.
+ */
+import type { ProviderHealth } from '@sluice/kit/contract';
+import type { Log } from '../observe.ts';
+import type { BlockHeader } from '../store/store.ts';
+import { type Agreement, createAgreement } from './agreement.ts';
+import { type Provider, createProvider, isReverted } from './provider.ts';
+import { SourceError } from './source.ts';
+
+export interface Providers {
+  readonly all: readonly Provider[];
+  /** Block 0's hash; see {@link Source.readGenesisHash}. */
+  readGenesisHash(expected?: string): Promise<string>;
+  readHead(): Promise<BlockHeader>;
+  readHeaderAt(number: number): Promise<BlockHeader | undefined>;
+  readHeaderOf(hash: string): Promise<BlockHeader | undefined>;
+  doubt(header: BlockHeader): void;
+  /**
+   * The newest block that all who say so call final: none is believed alone, since what is confirmed
+   * too early cannot be taken back. Undefined where nobody knows such a block.
+   */
+  readFinalized(): Promise<BlockHeader | undefined>;
+  /**
+   * What the first provider gives that can: those that know this block first, then the best.
+   * `undefined` from one means that it has nothing to say, and the next is asked.
+   * Throws the first provider's SourceError where none gives anything; undefined where none failed.
+   *
+   * @param first is asked before all others
+   */
+  ask<T>(
+    read: (provider: Provider) => Promise<T | undefined>,
+    prefer?: { hash?: string; first?: Provider },
+  ): Promise<T | undefined>;
+  /** Looks at all from time to time, also at those that rest; answers with the way to stop it. */
+  survey(everyMs: number): () => void;
+  health(): ProviderHealth[];
+  close(): Promise<void>;
+}
+
+/** What another provider's score must be below, against that of the one followed. */
+const CLEARLY_BETTER = 0.5;
+const GIVERS_REMEMBERED = 512;
+
+export function createProviders(chain: string, urls: readonly string[], log: Log): Providers {
+  const all = urls.map((url, n) => createProvider(chain, url, nameOf(urls, n)));
+  const agreement: Agreement = createAgreement(all);
+  let followed = all[0]!;
+  let genesisHash: string | undefined;
+  /** Who gave a header, by hash. */
+  const givers = new Map<string, Provider>();
+  const states = new Map<Provider, string>();
+
+  const isOut = (each: Provider): boolean => each.state === 'down' || each.state === 'wrong-chain';
+
+  /**
+   * Best first, those that are out last: the survey finds out whether they are back. Those that rest
+   * are asked only where no other is left.
+   */
+  const ranked = (): Provider[] => {
+    const awake = all.filter((each) => each.restsUntil === 0);
+    if (awake.length === 0) return all.toSorted((a, b) => a.restsUntil - b.restsUntil);
+    const rank = (each: Provider): number =>
+      each === followed ? each.score * CLEARLY_BETTER : each.score;
+    return awake.toSorted((a, b) => Number(isOut(a)) - Number(isOut(b)) || rank(a) - rank(b));
+  };
+
+  /** Reads which chain it serves, where that is not known, and leaves it out where it is not ours. */
+  const admit = async (provider: Provider): Promise<void> => {
+    const identity = await provider.identify();
+    if (genesisHash === undefined || identity.genesisHash === undefined) return;
+    if (identity.genesisHash === genesisHash) return;
+    const why = `${provider.name}: its block 0 is ${identity.genesisHash}, that of the others ${genesisHash}: another chain answers under ${chain}; correct its --chain`;
+    provider.exclude(why);
+    throw new SourceError('wrong-chain', why);
+  };
+
+  const remember = (header: BlockHeader, giver: Provider): BlockHeader => {
+    givers.delete(header.hash);
+    givers.set(header.hash, giver);
+    if (givers.size > GIVERS_REMEMBERED) givers.delete(givers.keys().next().value!);
+    return header;
+  };
+
+  const noteStates = (): void => {
+    for (const each of all) {
+      const { state, message } = each.health();
+      const before = states.get(each) ?? 'good';
+      states.set(each, state);
+      if (state === before || all.length === 1) continue;
+      const fields = {
+        chain,
+        provider: each.name,
+        state,
+        ...(message !== '' && { reason: message }),
+      };
+      if (state === 'good') log.info('provider back', fields);
+      else log.warn('provider set back', fields);
+    }
+  };
+
+  const ask: Providers['ask'] = async (read, { hash, first } = {}) => {
+    const order = ranked();
+    if (hash !== undefined) {
+      order.sort((a, b) => Number(b.knows(hash)) - Number(a.knows(hash)));
+    }
+    if (first !== undefined) order.sort((a, b) => Number(b === first) - Number(a === first));
+    let failure: SourceError | undefined;
+    for (const provider of order) {
+      try {
+        await admit(provider);
+        const found = await read(provider);
+        if (found !== undefined) return found;
+      } catch (error) {
+        if (!(error instanceof SourceError)) throw error;
+        if (error.kind === 'missing' || error.kind === 'inconsistent') provider.fault(error.kind);
+        if (isReverted(error) || error.kind === 'disagreement') throw error;
+        failure ??= error;
+      }
+    }
+    noteStates();
+    if (failure !== undefined) throw failure;
+    return undefined;
+  };
+
+  /** The genesis hash that all of those that answer share; for a chain seen for the first time. */
+  const readFirstGenesis = async (): Promise<string> => {
+    const results = await Promise.allSettled(all.map((each) => each.identify()));
+    const found = results.flatMap((result, n) =>
+      result.status === 'fulfilled' && result.value.genesisHash !== undefined
+        ? [{ name: all[n]!.name, hash: result.value.genesisHash }]
+        : [],
+    );
+    const [one, ...others] = found;
+    if (one === undefined) {
+      const failed = results.find((result) => result.status === 'rejected');
+      throw failed?.reason ?? new SourceError('missing', `${all[0]!.name}: it has no block 0`);
+    }
+    const other = others.find(({ hash }) => hash !== one.hash);
+    if (other !== undefined) {
+      throw new SourceError(
+        'wrong-chain',
+        `block 0 of ${one.name} is ${one.hash}, that of ${other.name} ${other.hash}: they serve different chains under ${chain}; remove the wrong --chain`,
+      );
+    }
+    return one.hash;
+  };
+
+  return {
+    all,
+    ask,
+
+    async readGenesisHash(expected) {
+      genesisHash = undefined;
+      for (const each of all) each.forgetIdentity();
+      if (expected === undefined) return (genesisHash = await readFirstGenesis());
+      let another: string | undefined;
+      const found = await ask(async (provider) => {
+        const identity = await provider.identify();
+        // A node that no longer has block 0 is of the right chain by its id.
+        if (identity.genesisHash === undefined || identity.genesisHash === expected)
+          return expected;
+        another ??= identity.genesisHash;
+        return undefined;
+      }).catch((error: unknown) => {
+        if (another === undefined) throw error;
+      });
+      return (genesisHash = found ?? another!);
+    },
+
+    async readHead() {
+      const head = await ask(async (provider) => {
+        const header = await provider.readHead();
+        if (!(await agreement.check(header, provider, true))) return undefined;
+        followed = provider;
+        return remember(header, provider);
+      });
+      if (head !== undefined) return head;
+      throw new SourceError('disagreement', `the providers of ${chain} disagree about its head`);
+    },
+
+    readHeaderAt: (number) =>
+      ask(async (provider) => {
+        const header = await provider.readHeaderAt(number);
+        if (header === undefined || !(await agreement.check(header, provider, false))) {
+          return undefined;
+        }
+        return remember(header, provider);
+      }),
+
+    readHeaderOf: (hash) =>
+      ask(
+        async (provider) => {
+          const header = await provider.readHeaderOf(hash);
+          return header && remember(header, provider);
+        },
+        { hash },
+      ),
+
+    doubt(header) {
+      givers.get(header.hash)?.fault('inconsistent');
+    },
+
+    async readFinalized() {
+      const results = await Promise.allSettled(
+        ranked().map(async (each) => {
+          await admit(each);
+          return each.readFinalized();
+        }),
+      );
+      const found = results.flatMap((each) =>
+        each.status === 'fulfilled' && each.value !== undefined ? [each.value] : [],
+      );
+      if (found.length > 0) return found.reduce((a, b) => (a.number <= b.number ? a : b));
+      const failed = results.find((each) => each.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+      return undefined;
+    },
+
+    survey(everyMs) {
+      if (all.length === 1) return () => {};
+      let isLooking = false;
+      const look = async (): Promise<void> => {
+        if (isLooking) return;
+        isLooking = true;
+        const heads = await Promise.all(
+          all.map(async (each) => {
+            if (each.restsUntil > 0) return undefined;
+            try {
+              await admit(each);
+              return (await each.readHead()).number;
+            } catch {
+              // The provider has noted it.
+              return undefined;
+            }
+          }),
+        );
+        const best = Math.max(...heads.filter((head) => head !== undefined));
+        for (const [n, head] of heads.entries()) {
+          if (head !== undefined) all[n]!.compare(best - head);
+        }
+        noteStates();
+        isLooking = false;
+      };
+      const timer = setInterval(() => void look(), everyMs);
+      return () => clearInterval(timer);
+    },
+
+    health: () => all.map((each) => each.health()),
+
+    async close() {
+      await Promise.all(all.map((each) => each.close()));
+    },
+  };
+}
+
+/** The host; where it is given more than once, with a number, since no more of a URL may be shown. */
+function nameOf(urls: readonly string[], n: number): string {
+  const hosts = urls.map((url) => new URL(url).host);
+  const before = hosts.slice(0, n).filter((host) => host === hosts[n]).length;
+  return before === 0 ? hosts[n]! : `${hosts[n]!}#${before + 1}`;
+}

@@ -1,0 +1,123 @@
+/** How a block becomes matches: the index of rules, the matcher, the body, and what it still lacks. */
+import type { EvmWebhook } from '@sluice/kit/contract';
+import type { Enrich } from './enrich/enrich.ts';
+import type { StreamMatcher } from './ingest/backfill.ts';
+import type { Matcher } from './ingest/ingest.ts';
+import type { BlockNeeds, EvmBlock } from './match/block.ts';
+import { type Match, matchBlock, transactionHashesOf } from './match/match.ts';
+import { loadAddresses, refreshRules } from './match/refresh.ts';
+import { type StreamIndex, createStreamIndex } from './match/streamIndex.ts';
+import { toWebhookParts } from './match/webhook.ts';
+import { splitBody } from './store/body.ts';
+import { packAddresses } from './store/packedAddresses.ts';
+import type { EvmStreamRecord, NewMatch, Store } from './store/store.ts';
+
+/** By chain, contracts that are possible spam; lower case. */
+export type SpamLists = Readonly<Record<string, ReadonlySet<string>>>;
+
+/** One stream by itself, on one chain, whatever its status. */
+export interface SingleMatcher extends StreamMatcher {
+  /** The body as it would be sent, less `confirmed` and `retries`. */
+  toWebhook(block: EvmBlock): Promise<Omit<EvmWebhook, 'confirmed' | 'retries'> | undefined>;
+}
+
+export interface Matching {
+  /** Of all streams that match now, on every chain. */
+  readonly live: Matcher;
+  /** Undefined when the stream is gone, or is none of this chain's family. */
+  open(chain: string, streamId: string): Promise<SingleMatcher | undefined>;
+  /** A stream that is not in the ledger, with these addresses. */
+  try(chain: string, record: EvmStreamRecord, addresses: readonly string[]): SingleMatcher;
+}
+
+export function createMatching({
+  store,
+  enrichOf,
+  spamLists,
+}: {
+  store: Store;
+  enrichOf(chain: string): Enrich;
+  spamLists: SpamLists;
+}): Matching {
+  const toNewMatch = (chain: string, block: EvmBlock, match: Match): NewMatch => {
+    const { head, tail } = toWebhookParts(chain, block, match, spamLists[chain]);
+    const { record } = match.stream;
+    return {
+      streamId: record.id,
+      tag: record.tag,
+      deliver: record.deliver,
+      logs: match.logs.length,
+      transactions: match.transactions.length,
+      internalTransactions: match.internalTransactions.length,
+      transactionHashes: transactionHashesOf(match),
+      enrichment: enrichOf(chain).plan(record.options, tail),
+      ...splitBody(head, tail),
+    };
+  };
+
+  const single = (chain: string, index: StreamIndex): SingleMatcher => {
+    const matchOf = (block: EvmBlock): Match | undefined =>
+      matchBlock(index, chain, block, spamLists[chain])[0];
+    return {
+      needs: index.needs(chain),
+      match(block) {
+        const match = matchOf(block);
+        return match && toNewMatch(chain, block, match);
+      },
+      async toWebhook(block) {
+        const match = matchOf(block);
+        if (match === undefined) return undefined;
+        const { head, tail } = toWebhookParts(chain, block, match, spamLists[chain]);
+        await enrichOf(chain).complete(block, match.stream.record.options, tail);
+        return { ...head, ...tail };
+      },
+    };
+  };
+
+  const index = createStreamIndex();
+  let refreshing: Promise<number> | undefined;
+  let sweeping = false;
+  /** Regains the room of streams that went, between other work. */
+  const sweep = (): void => {
+    sweeping = index.sweep();
+    if (sweeping) setImmediate(sweep);
+  };
+
+  return {
+    live: {
+      // Chains share the index; those that ask while it is read wait for that same reading.
+      refresh: () =>
+        (refreshing ??= (async () => {
+          try {
+            await refreshRules(index, store);
+            if (!sweeping) sweep();
+            return index.revision;
+          } finally {
+            refreshing = undefined;
+          }
+        })()),
+      needs: (chain): BlockNeeds => index.needs(chain),
+      match: (chain, block) =>
+        matchBlock(index, chain, block, spamLists[chain]).map((match) =>
+          toNewMatch(chain, block, match),
+        ),
+    },
+
+    async open(chain, streamId) {
+      const record = await store.readStream(streamId);
+      if (record?.family !== 'evm') return undefined;
+      const own = createStreamIndex();
+      // A job or a request may name a chain the stream does not watch by itself.
+      own.put({ ...record, chainIds: [chain] });
+      await loadAddresses(own, store, streamId);
+      return single(chain, own);
+    },
+
+    try(chain, record, addresses) {
+      const own = createStreamIndex();
+      own.put(record);
+      own.addAddresses(record.id, packAddresses(addresses).bytes);
+      return single(chain, own);
+    },
+  };
+}

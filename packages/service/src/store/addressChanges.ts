@@ -1,0 +1,167 @@
+/**
+ * Changes of a stream's addresses, of any size: short ones in one transaction, long ones staged in parts
+ * between which others write, and activated at once. One at a time for each stream; the next waits.
+ */
+import {
+  compareAt,
+  countAddresses,
+  packAddresses,
+  sliceAddresses,
+  sortAddresses,
+  unpackAddresses,
+} from './packedAddresses.ts';
+import {
+  ADDRESSES_PER_PART,
+  type AddressList,
+  type AddressOutcome,
+  type AddressPart,
+  type Store,
+} from './store.ts';
+
+type Labels = ReadonlyMap<string, string>;
+
+export interface AddressChanges {
+  /** Addresses already there stay, with the label they have where none is given. */
+  add(streamId: string, addresses: AddressList, labels: Labels): Promise<AddressOutcome>;
+  /** All or nothing. */
+  remove(streamId: string, addresses: AddressList): Promise<AddressOutcome>;
+  /** Makes these the whole list, and these labels all of its labels. */
+  replace(streamId: string, addresses: AddressList, labels: Labels): Promise<AddressOutcome>;
+  /** Adds all that the one stream watches to the other, labels too. */
+  copy(from: string, to: string): Promise<AddressOutcome>;
+}
+
+export function createAddressChanges(store: Store): AddressChanges {
+  /** By stream, the last change that waits or is under way. */
+  const queues = new Map<string, Promise<unknown>>();
+
+  const inTurn = async <T>(streamId: string, run: () => Promise<T>): Promise<T> => {
+    const before = queues.get(streamId);
+    const turn = (async () => {
+      await before;
+      return run();
+    })();
+    const settled = turn.catch(() => undefined);
+    queues.set(streamId, settled);
+    try {
+      return await turn;
+    } finally {
+      if (queues.get(streamId) === settled) queues.delete(streamId);
+    }
+  };
+
+  const undo = async (change: number): Promise<void> => {
+    while (await store.undoAddressChange(change));
+  };
+
+  const stage = async (streamId: string, parts: AsyncIterable<AddressPart>) => {
+    const begun = await store.beginAddressChange(streamId);
+    if (begun.outcome !== 'begun') return begun;
+    const { change } = begun;
+    try {
+      for await (const part of parts) {
+        const staged = await store.stageAddresses(change, part);
+        if (staged.outcome === 'staged') continue;
+        await undo(change);
+        return staged.outcome === 'missing' ? staged : ({ outcome: 'busy' } as const);
+      }
+      const activated = await store.activateAddressChange(change);
+      if (activated.outcome === 'changed') return activated;
+      await undo(change);
+      // Only a deleted stream, or a process that stood still for long, loses its change.
+      const stream = await store.readStream(streamId);
+      return { outcome: stream === undefined ? 'unknown-stream' : 'busy' } as const;
+    } catch (error) {
+      // What cannot be undone now is undone by the housekeeping.
+      await undo(change).catch(() => undefined);
+      throw error;
+    }
+  };
+
+  const change = (
+    streamId: string,
+    addresses: AddressList,
+    toPart: (addresses: AddressList) => AddressPart,
+  ): Promise<AddressOutcome> =>
+    inTurn(streamId, async () =>
+      countAddresses(addresses) <= ADDRESSES_PER_PART
+        ? store.changeAddresses(streamId, toPart(addresses))
+        : stage(streamId, partsOf(await sortAddresses(addresses), toPart)),
+    );
+
+  return {
+    add: (streamId, addresses, labels) =>
+      change(streamId, addresses, (list) => toAddition(list, labels, false)),
+
+    remove: (streamId, addresses) =>
+      change(streamId, addresses, (list) => ({ kind: 'remove', addresses: list })),
+
+    replace: (streamId, addresses, labels) =>
+      inTurn(streamId, async () => {
+        const wanted = await sortAddresses(addresses);
+        return stage(streamId, replacementOf(store, streamId, wanted, labels));
+      }),
+
+    // Nothing changes what is being copied; another process may, as between any two requests.
+    copy: (from, to) => inTurn(from, () => inTurn(to, () => stage(to, partsOfStream(store, from)))),
+  };
+}
+
+async function* partsOfStream(store: Store, streamId: string): AsyncGenerator<AddressPart> {
+  let after: string | undefined;
+  do {
+    const page = await store.listAddresses(streamId, { limit: ADDRESSES_PER_PART, after });
+    const labels: Record<string, string> = {};
+    for (const { address, label } of page.addresses) if (label !== null) labels[address] = label;
+    const addresses = packAddresses(page.addresses.map(({ address }) => address));
+    yield { kind: 'add', addresses, labels, clearLabels: false };
+    after = page.next;
+  } while (after !== undefined);
+}
+
+function toAddition(addresses: AddressList, labels: Labels, clearLabels: boolean): AddressPart {
+  const own: Record<string, string> = {};
+  if (labels.size > 0) {
+    for (const address of unpackAddresses(addresses)) {
+      const label = labels.get(address);
+      if (label !== undefined) own[address] = label;
+    }
+  }
+  return { kind: 'add', addresses, labels: own, clearLabels };
+}
+
+async function* partsOf(
+  addresses: AddressList,
+  toPart: (addresses: AddressList) => AddressPart,
+): AsyncGenerator<AddressPart> {
+  for (let at = 0; at < countAddresses(addresses); at += ADDRESSES_PER_PART) {
+    yield toPart(sliceAddresses(addresses, at, at + ADDRESSES_PER_PART));
+  }
+}
+
+/** What the list has and should not have is removed, the rest added: both stand in order. */
+async function* replacementOf(
+  store: Store,
+  streamId: string,
+  wanted: AddressList,
+  labels: Labels,
+): AsyncGenerator<AddressPart> {
+  let at = 0;
+  let after: string | undefined;
+  do {
+    const page = await store.readAddresses(streamId, after);
+    const surplus: Uint8Array[] = [];
+    for (let n = 0; n < countAddresses(page.addresses); n++) {
+      while (at < countAddresses(wanted) && compareAt(wanted, at, page.addresses, n) < 0) at++;
+      const isWanted =
+        at < countAddresses(wanted) && compareAt(wanted, at, page.addresses, n) === 0;
+      if (!isWanted) surplus.push(sliceAddresses(page.addresses, n, n + 1).bytes);
+    }
+    if (surplus.length > 0) {
+      const addresses = { width: wanted.width, bytes: Buffer.concat(surplus) };
+      yield { kind: 'remove', addresses };
+    }
+    after = page.next;
+  } while (after !== undefined);
+  yield* partsOf(wanted, (list) => toAddition(list, labels, true));
+}

@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { toCoverage } from './coverage.ts';
+
+const paused = (from: number, to: number) => ({ from, to, reason: 'paused' as const });
+
+describe('the coverage of a stream', () => {
+  test('is nothing before its chain was read', () => {
+    expect(toCoverage({ live: undefined, holes: [], backfilled: [] })).toEqual({
+      from: null,
+      to: null,
+      holes: [],
+    });
+    expect(toCoverage({ live: { from: 11, to: 10 }, holes: [], backfilled: [] }).from).toBeNull();
+  });
+
+  test('is whole where nothing was left out', () => {
+    expect(toCoverage({ live: { from: 10, to: 99 }, holes: [], backfilled: [] })).toEqual({
+      from: 10,
+      to: 99,
+      holes: [],
+    });
+  });
+
+  test('names what was left out, less what was backfilled', () => {
+    expect(
+      toCoverage({
+        live: { from: 10, to: 99 },
+        holes: [paused(20, 29), { from: 50, to: 59, reason: 'resumed' }],
+        backfilled: [
+          { from: 20, to: 24 },
+          { from: 55, to: 70 },
+        ],
+      }),
+    ).toEqual({
+      from: 10,
+      to: 99,
+      holes: [
+        { from: 25, to: 29, reason: 'paused' },
+        { from: 50, to: 54, reason: 'resumed' },
+      ],
+    });
+  });
+
+  test('begins where the oldest backfill began, with what lies between as a hole', () => {
+    expect(
+      toCoverage({ live: { from: 100, to: 200 }, holes: [], backfilled: [{ from: 10, to: 20 }] }),
+    ).toEqual({ from: 10, to: 200, holes: [{ from: 21, to: 99, reason: 'before' }] });
+  });
+
+  test('law: every block is in a hole or was evaluated, never both', () => {
+    const range = fc
+      .tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 40 }))
+      .map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) }));
+    const has = (ranges: readonly { from: number; to: number }[], block: number): boolean =>
+      ranges.some(({ from, to }) => from <= block && block <= to);
+    fc.assert(
+      fc.property(
+        fc.option(fc.record({ from: fc.nat({ max: 40 }), to: fc.nat({ max: 40 }) }), {
+          nil: undefined,
+        }),
+        fc.array(
+          range.map((it) => paused(it.from, it.to)),
+          { maxLength: 5 },
+        ),
+        fc.array(range, { maxLength: 5 }),
+        (live, holes, backfilled) => {
+          const coverage = toCoverage({ live, holes, backfilled });
+          for (let block = 0; block <= 40; block++) {
+            const evaluated =
+              has(backfilled, block) ||
+              (live !== undefined && has([live], block) && !has(holes, block));
+            const within =
+              coverage.from !== null && coverage.from <= block && block <= coverage.to!;
+            expect(within && !has(coverage.holes, block)).toBe(evaluated);
+          }
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,67 @@
+import { type Kysely, sql } from 'kysely';
+import type { EnrichingMatch, Reads, Token } from './store.ts';
+import type { Tables } from './tables.ts';
+
+/** What enrichment looks up: matches that wait for it, and the tokens already known. */
+export const createEnrichReads = (
+  db: Kysely<Tables>,
+): Pick<Reads, 'listEnriching' | 'readTokens'> => ({
+  async listEnriching({ chain, limit, perStream, notStreams, notMatches }) {
+    // One index seek per stream that has any, whatever the length of its queue.
+    const { rows } = await sql<{
+      id: string;
+      stream_id: string;
+      block_number: number;
+      block_hash: string;
+      body_tail: string;
+      enrichment: string;
+    }>`
+      with recursive lane(id) as (
+        select min(stream_id) from match where chain = ${chain} and enrichment is not null
+        union all
+        select (select min(stream_id) from match
+          where chain = ${chain} and enrichment is not null and stream_id > lane.id)
+        from lane where lane.id is not null)
+      select match.id, match.stream_id, match.block_number, match.block_hash, match.body_tail,
+        match.enrichment
+      from lane join stream on stream.id = lane.id join match on match.id in (
+        select waiting.id from match as waiting
+        where waiting.chain = ${chain} and waiting.stream_id = lane.id
+          and waiting.enrichment is not null and waiting.state <> 'orphaned'
+          ${noneOf('waiting.id', notMatches)}
+        order by waiting.id limit ${perStream})
+      where stream.deleted_at is null ${noneOf('lane.id', notStreams)}
+      order by match.id limit ${limit}`.execute(db);
+    return rows.map((row): EnrichingMatch => ({
+      id: row.id,
+      streamId: row.stream_id,
+      block: { number: row.block_number, hash: row.block_hash },
+      bodyTail: row.body_tail,
+      enrichment: row.enrichment,
+    }));
+  },
+
+  async readTokens(chain, addresses) {
+    if (addresses.length === 0) return [];
+    const rows = await db
+      .selectFrom('token')
+      .selectAll()
+      .where('chain', '=', chain)
+      .where('address', 'in', addresses)
+      .execute();
+    return rows.map((row) => ({
+      token: {
+        address: row.address,
+        name: row.name,
+        symbol: row.symbol,
+        decimals: row.decimals,
+        standard: row.standard as Token['standard'],
+        blockNumber: row.block_number,
+      },
+      readAt: row.updated_at,
+    }));
+  },
+});
+
+const noneOf = (column: string, values: readonly string[]) =>
+  values.length === 0 ? sql`` : sql`and ${sql.ref(column)} not in (${sql.join(values)})`;

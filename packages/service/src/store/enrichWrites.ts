@@ -1,0 +1,66 @@
+import { type Kysely, sql } from 'kysely';
+import { type Engine, readNow } from './engine.ts';
+import { deliveryColumns, toDeliverySummary } from './rows.ts';
+import type { EnrichWrites } from './store.ts';
+import type { Tables } from './tables.ts';
+
+/** What enrichment found: tokens, and bodies that are now whole. */
+export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWrites => ({
+  async saveTokens(chain, tokens) {
+    if (tokens.length === 0) return;
+    const now = await readNow(engine, db);
+    await db
+      .insertInto('token')
+      .values(
+        tokens.map((token) => ({
+          chain,
+          address: token.address,
+          name: token.name,
+          symbol: token.symbol,
+          decimals: token.decimals,
+          standard: token.standard,
+          block_number: token.blockNumber,
+          updated_at: now,
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['chain', 'address']).doUpdateSet((eb) => ({
+          name: eb.ref('excluded.name'),
+          symbol: eb.ref('excluded.symbol'),
+          decimals: eb.ref('excluded.decimals'),
+          standard: eb.ref('excluded.standard'),
+          block_number: eb.ref('excluded.block_number'),
+          updated_at: eb.ref('excluded.updated_at'),
+        })),
+      )
+      .execute();
+  },
+
+  async completeEnrichments(bodies) {
+    return db.transaction().execute(async (trx) => {
+      const now = await readNow(engine, trx);
+      const whole = engine.rows(
+        bodies.map(({ matchId, bodyTail }) => ({ id: matchId, body_tail: bodyTail })),
+        { id: 'text', body_tail: 'text' },
+      );
+      const { rows: completed } = await sql<{ id: string }>`
+        update match set body_tail = whole.body_tail, enrichment = null
+        from ${whole} as whole
+        where match.id = whole.id and match.enrichment is not null and match.state <> 'orphaned'
+        returning match.id`.execute(trx);
+      if (completed.length === 0) return [];
+      const rows = await trx
+        .updateTable('delivery')
+        .set({ state: 'pending', run_at: now, updated_at: now })
+        .where(
+          'match_id',
+          'in',
+          completed.map(({ id }) => id),
+        )
+        .where('state', '=', 'enriching')
+        .returning(deliveryColumns)
+        .execute();
+      return rows.map(toDeliverySummary);
+    });
+  },
+});

@@ -1,0 +1,76 @@
+import type { Kysely } from 'kysely';
+import { openHoles } from './coverage.ts';
+import { type Engine, readNow } from './engine.ts';
+import { streamColumns, toStreamRecord } from './rows.ts';
+import { raiseRevision } from './ruleRevision.ts';
+import type { HealthWrites } from './store.ts';
+import type { Tables } from './tables.ts';
+
+/** What the service itself says of a stream's state; what the user says is in `streamWrites.ts`. */
+export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWrites {
+  return {
+    async failStream(id, message) {
+      const now = await readNow(engine, db);
+      const row = await db
+        .updateTable('stream')
+        .set({ status: 'error', status_message: message, error_since: now, updated_at: now })
+        .set({ probe_at: now + PROBE_EVERY_MS })
+        .where('id', '=', id)
+        .where('status', '=', 'active')
+        .where('deleted_at', 'is', null)
+        .returning(streamColumns)
+        .executeTakeFirst();
+      return row && toStreamRecord(row);
+    },
+
+    async recoverStream(id) {
+      const row = await db
+        .updateTable('stream')
+        .set({ ...ACTIVE, updated_at: await readNow(engine, db) })
+        .where('id', '=', id)
+        .where('status', '=', 'error')
+        .where('deleted_at', 'is', null)
+        .returning(streamColumns)
+        .executeTakeFirst();
+      return row && toStreamRecord(row);
+    },
+
+    async terminateStreams(afterMs) {
+      return db.transaction().execute(async (trx) => {
+        const now = await readNow(engine, trx);
+        const due = await trx
+          .selectFrom('stream')
+          .select('id')
+          .where('status', '=', 'error')
+          .where('error_since', '<=', now - afterMs)
+          .where('deleted_at', 'is', null)
+          .execute();
+        if (due.length === 0) return [];
+        const revision = await raiseRevision(trx);
+        const rows = await trx
+          .updateTable('stream')
+          .set({ status: 'terminated', probe_at: null, revision, updated_at: now })
+          .where(
+            'id',
+            'in',
+            due.map((row) => row.id),
+          )
+          .returning(streamColumns)
+          .execute();
+        for (const { id } of rows) await openHoles(trx, id, 'terminated', now);
+        return rows.map(toStreamRecord);
+      });
+    },
+  };
+}
+
+/** A stream in `error` gets one delivery in so long, to see whether its receiver is back. */
+export const PROBE_EVERY_MS = 10 * 60_000;
+
+/** What a stream says while all is well. */
+export const ACTIVE = {
+  status: 'active',
+  status_message: 'Stream is active',
+  error_since: null,
+  probe_at: null,
+} as const;

@@ -1,0 +1,449 @@
+/** History, replay and totals, on every engine. Run by `sqlite.test.ts` and `postgres.test.ts`. */
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import type { DeliverySummary } from '@sluice/kit/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { timeOfId } from './ids.ts';
+import {
+  type AttemptOutcome,
+  type AttemptResult,
+  type AttemptedFilter,
+  type BlockHeader,
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type NewMatch,
+  type Store,
+  type StreamTotals,
+} from './store.ts';
+
+const hashOf = (): string => `0x${randomBytes(32).toString('hex')}`;
+let lastChain = 0x20_000;
+
+const FAILED = { status: 500, error: 'HTTP 500' } as const;
+
+export function testHistory(open: () => Promise<Store>): void {
+  let store: Store;
+  beforeAll(async () => {
+    store = await open();
+  });
+  afterAll(() => store.close());
+
+  const createStream = (chains: string[]) =>
+    store.createStream({
+      family: 'evm',
+      tag: 'tag',
+      description: '',
+      webhookUrl: 'http://127.0.0.1:1/hook',
+      chainIds: chains,
+      options: { ...DEFAULT_OPTIONS, includeContractLogs: true },
+      ...DEFAULT_DELIVERY,
+    });
+
+  /** A new chain whose blocks are made of what streams matched in them. */
+  const startChain = async () => {
+    const chain = `0x${(++lastChain).toString(16)}`;
+    let tip: BlockHeader = { number: 100, hash: hashOf(), parentHash: hashOf(), timestamp: 1 };
+    await store.startChain({ chain, block: tip, genesisHash: hashOf() });
+    return {
+      chain,
+      tip: () => tip,
+      async commit(matches: (Partial<NewMatch> & { streamId: string })[], confirmations = 1) {
+        const block = { ...tip, number: tip.number + 1, hash: hashOf(), parentHash: tip.hash };
+        const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+        const committed = await store.commitBlock({
+          chain,
+          block,
+          ruleRevision: revision,
+          confirmUpTo: block.number - confirmations,
+          windowBlocks: 256,
+          matches: matches.map((match) => ({
+            tag: 'tag',
+            deliver: 'both',
+            logs: 1,
+            transactions: 0,
+            internalTransactions: 0,
+            transactionHashes: [hashOf()],
+            bodyHead: ',"chainId":"0x1","retries":',
+            bodyTail: ',"logs":[]}',
+            enrichment: null,
+            ...match,
+          })),
+        });
+        expect(committed.outcome).toBe('committed');
+        tip = block;
+        return committed.outcome === 'committed' ? committed.deliveries : [];
+      },
+    };
+  };
+
+  const claim = () =>
+    store.claimDeliveries({ limit: 1000, perStream: 1000, taken: {}, leaseMs: 40_000 });
+
+  const complete = (
+    claimed: { id: string; leaseToken: string },
+    changes: Partial<AttemptOutcome> = {},
+  ) =>
+    store.completeDeliveries([
+      {
+        id: claimed.id,
+        leaseToken: claimed.leaseToken,
+        webhookUrl: 'http://127.0.0.1:1/tried',
+        startedAt: Date.now(),
+        durationMs: 5,
+        status: 200,
+        error: null,
+        responseBody: '',
+        result: 'succeeded',
+        retryInMs: 0,
+        ...changes,
+      },
+    ]);
+
+  /** A stream with one delivery that ended so. */
+  const oneThat = async (result: AttemptOutcome['result']) => {
+    const chain = await startChain();
+    const { id: streamId } = await createStream([chain.chain]);
+    const [delivery] = await chain.commit([{ streamId }]);
+    const claimed = (await claim()).find((each) => each.id === delivery!.id)!;
+    const failure = result === 'succeeded' ? {} : { ...FAILED, retryInMs: 3_600_000 };
+    await complete(claimed, { result, ...failure });
+    return { chain, streamId, id: delivery!.id };
+  };
+
+  /** Of a stream, newest first. */
+  const deliveriesOf = async (streamId: string): Promise<DeliverySummary[]> => {
+    const rows: DeliverySummary[] = [];
+    let after: string | undefined;
+    do {
+      const page = await store.listDeliveries({ limit: 100, after, streamId });
+      rows.push(...page.rows);
+      after = page.next;
+    } while (after !== undefined);
+    return rows;
+  };
+
+  const listAll = async (
+    filter: Omit<AttemptedFilter, 'limit' | 'withBody'>,
+    limit = 3,
+  ): Promise<string[]> => {
+    const ids: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await store.listAttempted({ ...filter, after, limit, withBody: false });
+      ids.push(...page.rows.map((row) => row.id));
+      after = page.next;
+    } while (after !== undefined);
+    return ids;
+  };
+
+  describe('what was attempted', () => {
+    test('tells where it was sent, what was sent, and how it ended', async () => {
+      const { streamId, id } = await oneThat('retry');
+      const page = await store.listAttempted({
+        results: ['undelivered', 'delivered'],
+        streamId,
+        limit: 10,
+        withBody: true,
+      });
+      expect(page).toMatchObject({
+        rows: [
+          {
+            id,
+            streamId,
+            attempts: 1,
+            error: 'HTTP 500',
+            webhookUrl: 'http://127.0.0.1:1/tried',
+            body: '{"confirmed":false,"chainId":"0x1","retries":0,"logs":[]}',
+          },
+        ],
+        next: undefined,
+      });
+    });
+
+    test('is not what still waits for its first attempt', async () => {
+      const chain = await startChain();
+      const { id: streamId } = await createStream([chain.chain]);
+      await chain.commit([{ streamId }]);
+      const results = ['undelivered', 'delivered'] as const;
+      expect(await listAll({ results, streamId })).toEqual([]);
+      expect(await store.countAttempted({ results, streamId })).toBe(0);
+    });
+
+    test('a page ends early when its bodies are too large together', async () => {
+      const chain = await startChain();
+      const { id: streamId } = await createStream([chain.chain]);
+      const bodyTail = `,"logs":[],"data":"${'a'.repeat(12 * 1024 * 1024)}"}`;
+      for (let n = 0; n < 4; n++) await chain.commit([{ streamId, bodyTail }], 1000);
+      for (const claimed of await claim()) {
+        if (claimed.streamId === streamId) await complete(claimed, { result: 'failed', ...FAILED });
+      }
+      const filter = { results: ['undelivered'], streamId, limit: 10 } as const;
+      const first = await store.listAttempted({ ...filter, withBody: true });
+      expect(first.rows).toHaveLength(2);
+      const second = await store.listAttempted({ ...filter, withBody: true, after: first.next });
+      expect(second.rows).toHaveLength(2);
+      expect(second.next).toBeUndefined();
+      expect((await store.listAttempted({ ...filter, withBody: false })).rows).toHaveLength(4);
+    });
+
+    test('is listed and counted by any filter as a plain reading would', async () => {
+      const chains = [await startChain(), await startChain()] as const;
+      const streams = await Promise.all([0, 1, 2].map(() => createStream(['0x1'])));
+      const hashes = Array.from({ length: 6 }, hashOf);
+      const hashesOf = new Map<string, readonly string[]>();
+      for (let n = 0; n < 24; n++) {
+        const transactionHashes = [hashes[n % 6]!, hashes[(n * 5 + 1) % 6]!];
+        const { id: streamId } = streams[n % 3]!;
+        for (const made of await chains[n % 2]!.commit([
+          { streamId, transactionHashes: [...new Set(transactionHashes)] },
+        ])) {
+          if (made.phase === 'unconfirmed') hashesOf.set(made.matchId, transactionHashes);
+        }
+      }
+      const claimed = await claim();
+      for (const [n, each] of claimed.entries()) {
+        if (n % 4 === 0) await complete(each);
+        if (n % 4 === 1) await complete(each, { result: 'failed', ...FAILED });
+        if (n % 4 === 2) await complete(each, { result: 'retry', retryInMs: 9e6, ...FAILED });
+      }
+      await store.deleteStream(streams[2]!.id);
+      const all = (await Promise.all(streams.map(({ id }) => deliveriesOf(id))))
+        .flat()
+        .toSorted((a, b) => (a.id < b.id ? 1 : -1));
+      const ours = new Set(streams.map(({ id }) => id));
+      const resultOf = ({ attempts, error }: DeliverySummary): AttemptResult | undefined =>
+        error !== null ? 'undelivered' : attempts > 0 ? 'delivered' : undefined;
+      const times = all.map(({ id }) => timeOfId(id));
+      const maybe = <T>(arb: fc.Arbitrary<T>) => fc.option(arb, { nil: undefined });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.record({
+            results: fc.constantFrom<AttemptResult[][]>(
+              ['delivered'],
+              ['undelivered'],
+              ['undelivered', 'delivered'],
+            ),
+            streamId: maybe(fc.constantFrom(...streams.map(({ id }) => id), hashOf())),
+            transactionHash: maybe(fc.constantFrom(...hashes, hashOf())),
+            chains: maybe(fc.subarray([chains[0].chain, chains[1].chain, '0x1'], { minLength: 1 })),
+            blockNumbers: maybe(fc.subarray([101, 103, 104, 112, 999], { minLength: 1 })),
+            from: maybe(fc.constantFrom(0, ...times)),
+            to: maybe(fc.constantFrom(9e15, ...times)),
+          }),
+          fc.integer({ min: 1, max: 40 }),
+          async (filter, limit) => {
+            const expected = all
+              .filter((row) => filter.results.includes(resultOf(row)!))
+              .filter((row) => filter.streamId === undefined || row.streamId === filter.streamId)
+              .filter((row) => filter.chains?.includes(row.chainId) ?? true)
+              .filter((row) => filter.blockNumbers?.includes(row.blockNumber) ?? true)
+              .filter((row) => timeOfId(row.id) >= (filter.from ?? 0))
+              .filter((row) => timeOfId(row.id) <= (filter.to ?? Infinity))
+              .filter(
+                (row) =>
+                  filter.transactionHash === undefined ||
+                  hashesOf.get(row.matchId)?.includes(filter.transactionHash),
+              )
+              .map((row) => row.id);
+            // Streams of other tests share the store: by their ids they are told apart.
+            const streamIds = filter.streamId === undefined ? [...ours] : [filter.streamId];
+            const listed = new Set<string>();
+            let counted = 0;
+            for (const streamId of streamIds) {
+              for (const id of await listAll({ ...filter, streamId }, limit)) listed.add(id);
+              counted += await store.countAttempted({ ...filter, streamId });
+            }
+            expect([...listed].toSorted()).toEqual(expected.toSorted());
+            expect(counted).toBe(expected.length);
+            if (filter.chains === undefined || filter.chains.includes('0x1')) return;
+            // Both chains are this test's own, so the order of the whole shows here.
+            expect(await listAll(filter, limit)).toEqual(expected);
+          },
+        ),
+        { numRuns: 60 },
+      );
+    });
+  });
+
+  describe('a replay', () => {
+    test.each(['succeeded', 'failed', 'retry'] as const)(
+      'of one that ended as %s is due at once, with the next number of retries',
+      async (result) => {
+        const { streamId, id } = await oneThat(result);
+        const replayed = await store.replayDelivery(streamId, id);
+        expect(replayed).toMatchObject({
+          before: { state: result === 'retry' ? 'pending' : result },
+          after: { id, state: 'pending', attempts: 1 },
+        });
+        const again = (await claim()).find((each) => each.id === id);
+        expect(again).toMatchObject({ attempts: 1 });
+        expect(await complete(again!)).toMatchObject([{ state: 'succeeded', attempts: 2 }]);
+        expect((await store.readDelivery(id))?.attemptList).toHaveLength(2);
+        // It was delivered then: the history has it no more.
+        expect(await listAll({ results: ['undelivered'], streamId })).toEqual([]);
+        expect(await listAll({ results: ['delivered'], streamId })).toEqual([id]);
+      },
+    );
+
+    test('of one under way changes nothing', async () => {
+      const { streamId, id } = await oneThat('failed');
+      await store.replayDelivery(streamId, id);
+      const under = (await claim()).find((each) => each.id === id)!;
+      expect(await store.replayDelivery(streamId, id)).toMatchObject({
+        after: { state: 'leased' },
+      });
+      expect(await complete(under)).toMatchObject([{ state: 'succeeded' }]);
+    });
+
+    test('waits while its stream is paused', async () => {
+      const { streamId, id } = await oneThat('failed');
+      await store.setStreamStatus(streamId, 'paused', '');
+      await store.replayDelivery(streamId, id);
+      expect((await claim()).map((each) => each.id)).not.toContain(id);
+      await store.setStreamStatus(streamId, 'active', '');
+      expect((await claim()).map((each) => each.id)).toContain(id);
+    });
+
+    test('leaves cancelled ones, and finds none of another or a deleted stream', async () => {
+      const chain = await startChain();
+      const { id: streamId } = await createStream([chain.chain]);
+      const ancestor = chain.tip();
+      const [delivery] = await chain.commit([{ streamId }]);
+      await store.rewindChain(chain.chain, ancestor);
+      expect(await store.replayDelivery(streamId, delivery!.id)).toMatchObject({
+        after: { state: 'cancelled' },
+      });
+      const other = await oneThat('failed');
+      expect(await store.replayDelivery(streamId, other.id)).toBeUndefined();
+      await store.deleteStream(other.streamId);
+      expect(await store.replayDelivery(other.streamId, other.id)).toBeUndefined();
+      expect((await store.readDelivery(other.id))?.state).toBe('failed');
+    });
+  });
+
+  describe('totals', () => {
+    type Counted = Omit<StreamTotals, 'streamId' | 'streamCreatedAt' | 'isDeleted'>;
+    const NOTHING: Counted = {
+      webhooksDelivered: 0,
+      webhooksFailed: 0,
+      logs: 0,
+      transactions: 0,
+      internalTransactions: 0,
+    };
+    const plus = (a: Counted, b: Counted, sign = 1): Counted =>
+      Object.fromEntries(
+        Object.entries(a).map(([name, n]) => [name, n + sign * b[name as keyof Counted]]),
+      ) as unknown as Counted;
+
+    test('are what the ledger holds, whatever happens, and what retention took of it', async () => {
+      const step = fc.oneof(
+        { weight: 4, arbitrary: fc.record({ do: fc.constant('commit' as const), of: fc.nat(1) }) },
+        {
+          weight: 6,
+          arbitrary: fc.record({
+            do: fc.constant('attempt' as const),
+            result: fc.constantFrom<AttemptOutcome['result'][]>('succeeded', 'retry', 'failed'),
+            nth: fc.nat(20),
+          }),
+        },
+        {
+          weight: 3,
+          arbitrary: fc.record({ do: fc.constant('replay' as const), nth: fc.nat(20) }),
+        },
+        { weight: 2, arbitrary: fc.record({ do: fc.constant('roll up' as const) }) },
+        { weight: 1, arbitrary: fc.record({ do: fc.constant('expire' as const) }) },
+        { weight: 1, arbitrary: fc.record({ do: fc.constant('delete' as const) }) },
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+          const chain = await startChain();
+          const streams = [await createStream([chain.chain]), await createStream([chain.chain])];
+          const ids = streams.map(({ id }) => id);
+          const sizes = new Map<string, Counted>();
+          const expired = new Map(ids.map((id) => [id, NOTHING]));
+          let deleted: string | undefined;
+
+          const ledgerOf = async (streamId: string): Promise<Counted> => {
+            let counted = NOTHING;
+            for (const { state, phase, blockNumber } of await deliveriesOf(streamId)) {
+              if (state !== 'succeeded' && state !== 'failed') continue;
+              const one = {
+                ...(phase === 'confirmed' ? sizes.get(`${streamId} ${blockNumber}`)! : NOTHING),
+                webhooksDelivered: state === 'succeeded' ? 1 : 0,
+                webhooksFailed: state === 'failed' ? 1 : 0,
+              };
+              counted = plus(counted, one);
+            }
+            return counted;
+          };
+
+          for (const step of steps) {
+            const all = (await Promise.all(ids.map(deliveriesOf))).flat();
+            switch (step.do) {
+              case 'commit': {
+                const streamId = ids[step.of]!;
+                if (streamId === deleted) break;
+                const size = {
+                  logs: sizes.size + 1,
+                  transactions: (sizes.size * 7) % 3,
+                  internalTransactions: sizes.size % 2,
+                };
+                await chain.commit([{ streamId, ...size }]);
+                sizes.set(`${streamId} ${chain.tip().number}`, { ...NOTHING, ...size });
+                break;
+              }
+              case 'attempt': {
+                const claimed = (await claim()).filter((each) => ids.includes(each.streamId));
+                const one = claimed[step.nth % Math.max(1, claimed.length)];
+                const failure = step.result === 'succeeded' ? {} : FAILED;
+                if (one !== undefined) await complete(one, { result: step.result, ...failure });
+                await store.releaseLeases('all');
+                break;
+              }
+              case 'replay': {
+                const one = all[step.nth % Math.max(1, all.length)];
+                if (one !== undefined) await store.replayDelivery(one.streamId, one.id);
+                break;
+              }
+              case 'roll up':
+                await store.rollUpStats();
+                break;
+              case 'expire': {
+                const before = await Promise.all(ids.map(ledgerOf));
+                await store.deleteExpired({ deliveredMs: -9e6, undeliveredMs: 9e9, limit: 100 });
+                for (const [n, id] of ids.entries()) {
+                  const gone = plus(before[n]!, await ledgerOf(id), -1);
+                  expired.set(id, plus(expired.get(id)!, gone));
+                }
+                break;
+              }
+              case 'delete':
+                deleted ??= (await store.deleteStream(ids[1]!))?.id;
+            }
+            for (const id of ids) {
+              const [totals] = await store.readTotals(id);
+              const { streamId, streamCreatedAt, isDeleted, ...counted } = totals!;
+              expect(counted).toEqual(plus(await ledgerOf(id), expired.get(id)!));
+              expect([streamId, isDeleted]).toEqual([id, id === deleted]);
+              expect(streamCreatedAt).toBeGreaterThan(0);
+            }
+          }
+          // Of all together as of each.
+          const together = (await store.readTotals()).filter(({ streamId }) =>
+            ids.includes(streamId),
+          );
+          expect(together).toHaveLength(2);
+          for (const totals of together) {
+            expect(await store.readTotals(totals.streamId)).toEqual([totals]);
+          }
+          for (const id of ids) await store.deleteStream(id);
+        }),
+        { numRuns: 25 },
+      );
+    });
+
+    test('of a stream that there is not are none', async () => {
+      expect(await store.readTotals('00000000-0000-4000-8000-000000000000')).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,150 @@
+/**
+ * What was attempted, newest first: the history and the log. Deliveries that reached their receiver
+ * and those that did not stand in an index each, so that neither looks through the other.
+ */
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { joinBody } from './body.ts';
+import { firstIdAt } from './ids.ts';
+import { deliveryColumns, toDeliverySummary } from './rows.ts';
+import type { AttemptResult, AttemptedDelivery, AttemptedFilter, Reads } from './store.ts';
+import type { Tables } from './tables.ts';
+
+/** Bodies of one page together: more would take the memory of whoever reads them. */
+const PAGE_BODY_BYTES = 32 * 1024 * 1024;
+/** Where counting ends: a million take about 80 ms. */
+const COUNT_LIMIT = 1_000_000;
+
+export function createHistoryReads(
+  db: Kysely<Tables>,
+): Pick<Reads, 'listAttempted' | 'countAttempted'> {
+  return {
+    async listAttempted({ limit, withBody, ...filter }) {
+      const lists = filter.results.map(
+        (result) => sql`
+          select id from (
+            select id from delivery where ${isListed(filter, result)}
+            order by id desc limit ${limit + 1}) as ${sql.ref(result)}`,
+      );
+      const { rows: found } = await sql<{ id: string }>`
+        ${sql.join(lists, sql` union all `)} order by id desc limit ${limit + 1}`.execute(db);
+      const page = found.slice(0, limit).map((row) => row.id);
+      const ids = withBody ? await whatFits(db, page) : page;
+      return {
+        rows: await readAttempted(db, ids, withBody),
+        next: ids.length < found.length ? ids.at(-1) : undefined,
+      };
+    },
+
+    async countAttempted(filter) {
+      let total = 0;
+      for (const result of filter.results) {
+        const { rows } = await sql<{ n: number }>`
+          select count(*) as n from (
+            select 1 from delivery where ${isListed(filter, result)}
+            limit ${COUNT_LIMIT - total}) as counted`.execute(db);
+        total += rows[0]!.n;
+      }
+      return total;
+    },
+  };
+}
+
+/** The first condition is, word for word, that of the index. */
+function isListed(
+  {
+    after,
+    streamId,
+    transactionHash,
+    chains,
+    blockNumbers,
+    from,
+    to,
+  }: Omit<AttemptedFilter, 'limit' | 'withBody'>,
+  result: AttemptResult,
+): RawBuilder<SqlBool> {
+  const conditions = [
+    result === 'delivered' ? sql`attempts > 0 and last_error is null` : sql`last_error is not null`,
+  ];
+  if (after !== undefined) conditions.push(sql`id < ${after}`);
+  // The order of ids is the order of time, so that a time is a place in the list.
+  if (from !== undefined) conditions.push(sql`id >= ${firstIdAt(from)}`);
+  if (to !== undefined) conditions.push(sql`id < ${firstIdAt(to + 1)}`);
+  if (streamId !== undefined) conditions.push(sql`stream_id = ${streamId}`);
+  if (chains !== undefined) conditions.push(sql`chain in (${sql.join(chains)})`);
+  if (transactionHash !== undefined) {
+    conditions.push(sql`match_id in (
+      select match_id from match_transaction where transaction_hash = ${transactionHash})`);
+  }
+  if (blockNumbers !== undefined) {
+    // By the index of matches: chain by chain, where none is named.
+    const among = chains === undefined ? sql`select chain from checkpoint` : sql.join(chains);
+    conditions.push(sql`match_id in (
+      select id from match
+      where chain in (${among}) and block_number in (${sql.join(blockNumbers)}))`);
+  }
+  return sql.join(conditions, sql` and `);
+}
+
+/** As many of the deliveries, from the first, as have room together; one at least. */
+async function whatFits(db: Kysely<Tables>, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const sizes = await db
+    .selectFrom('delivery')
+    .innerJoin('match', 'match.id', 'delivery.match_id')
+    .select('delivery.id')
+    .select(sql<number>`octet_length(body_head) + octet_length(body_tail)`.as('bytes'))
+    .where('delivery.id', 'in', ids)
+    .execute();
+  const bytesOf = new Map(sizes.map((row) => [row.id, row.bytes]));
+  let bytes = 0;
+  const over = ids.findIndex((id, n) => (bytes += bytesOf.get(id) ?? 0) > PAGE_BODY_BYTES && n > 0);
+  return over < 0 ? [...ids] : ids.slice(0, over);
+}
+
+async function readAttempted(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+  withBody: boolean,
+): Promise<AttemptedDelivery[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('delivery')
+    .innerJoin('stream', 'stream.id', 'delivery.stream_id')
+    .leftJoin('attempt', (join) =>
+      join
+        .onRef('attempt.delivery_id', '=', 'delivery.id')
+        .onRef('attempt.number', '=', 'delivery.attempts'),
+    )
+    .select(deliveryColumns.map((column) => `delivery.${column}` as const))
+    .select(({ fn }) => fn.coalesce('attempt.webhook_url', 'stream.webhook_url').as('webhook_url'))
+    .where('delivery.id', 'in', ids)
+    .orderBy('delivery.id', 'desc')
+    .execute();
+  const bodies = withBody
+    ? await db
+        .selectFrom('match')
+        .select(['id', 'body_head', 'body_tail'])
+        .where(
+          'id',
+          'in',
+          rows.map((row) => row.match_id),
+        )
+        .execute()
+    : [];
+  const bodyOf = new Map(bodies.map((row) => [row.id, row]));
+  return rows.map((row) => {
+    const stored = bodyOf.get(row.match_id);
+    return {
+      ...toDeliverySummary(row),
+      webhookUrl: row.webhook_url,
+      body:
+        stored &&
+        joinBody({
+          bodyHead: stored.body_head,
+          bodyTail: stored.body_tail,
+          phase: row.phase,
+          retries: Math.max(0, row.attempts - 1),
+        }),
+    };
+  });
+}

@@ -1,0 +1,37 @@
+import type { Kysely } from 'kysely';
+import { type Engine, readNow } from './engine.ts';
+import { deliveryColumns, toDeliverySummary } from './rows.ts';
+import { countFinished } from './statWrites.ts';
+import type { HistoryWrites } from './store.ts';
+import type { Tables } from './tables.ts';
+
+export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): HistoryWrites {
+  return {
+    async replayDelivery(streamId, id) {
+      return db.transaction().execute(async (trx) => {
+        let query = trx
+          .selectFrom('delivery')
+          .innerJoin('stream', 'stream.id', 'delivery.stream_id')
+          .select(deliveryColumns.map((column) => `delivery.${column}` as const))
+          .where('delivery.id', '=', id)
+          .where('delivery.stream_id', '=', streamId)
+          .where('stream.deleted_at', 'is', null);
+        if (engine.name === 'postgres') query = query.forUpdate('delivery');
+        const row = await query.executeTakeFirst();
+        if (row === undefined) return undefined;
+        const before = toDeliverySummary(row);
+        const wasFinished = before.state === 'succeeded' || before.state === 'failed';
+        if (!wasFinished && before.state !== 'pending') return { before, after: before };
+        const now = await readNow(engine, trx);
+        await countFinished(trx, engine, [before], -1);
+        const after = await trx
+          .updateTable('delivery')
+          .set({ state: 'pending', run_at: now, updated_at: now })
+          .where('id', '=', id)
+          .returning(deliveryColumns)
+          .executeTakeFirstOrThrow();
+        return { before, after: toDeliverySummary(after) };
+      });
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { Kysely } from 'kysely';
+import { readCoverage } from './coverage.ts';
+import { toJob } from './rows.ts';
+import type { JobReads } from './store.ts';
+import type { Tables } from './tables.ts';
+
+/** What was evaluated, and what is being made up for. */
+export function createJobReads(db: Kysely<Tables>): JobReads {
+  return {
+    readCoverage: (streamId) => readCoverage(db, streamId),
+
+    async readJob(id) {
+      const row = await db.selectFrom('job').selectAll().where('id', '=', id).executeTakeFirst();
+      return row && toJob(row);
+    },
+
+    async listJobs({ streamId, limit }) {
+      let query = db.selectFrom('job').selectAll();
+      if (streamId !== undefined) query = query.where('stream_id', '=', streamId);
+      const rows = await query.orderBy('id', 'desc').limit(limit).execute();
+      return rows.map(toJob);
+    },
+
+    async listRunningJobs(chain) {
+      const rows = await db
+        .selectFrom('job')
+        .selectAll()
+        .where('chain', '=', chain)
+        .where('state', '=', 'running')
+        .orderBy('id')
+        .execute();
+      return rows.map(toJob);
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import { type Kysely, sql } from 'kysely';
+import { JOB_STATES, type JobState } from '@sluice/kit/contract';
+import { type Engine, readNow } from './engine.ts';
+import { newId } from './ids.ts';
+import { insertMatches } from './matches.ts';
+import { toJob } from './rows.ts';
+import type { JobWrites } from './store.ts';
+import type { Tables } from './tables.ts';
+
+/** Where a job may go from each state. */
+const MOVES: Record<JobState, readonly JobState[]> = {
+  running: ['paused', 'cancelled', 'failed', 'done'],
+  paused: ['running', 'cancelled'],
+  failed: ['running', 'cancelled'],
+  done: [],
+  cancelled: [],
+};
+
+/** Backfills, and blocks sent by hand: past blocks matched for one stream. */
+export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
+  return {
+    async createJob({ streamId, chain, blockFrom, blockTo }) {
+      return db.transaction().execute(async (trx) => {
+        const stream = await trx
+          .selectFrom('stream')
+          .select('id')
+          .where('id', '=', streamId)
+          .where('deleted_at', 'is', null)
+          .executeTakeFirst();
+        if (stream === undefined) return undefined;
+        const now = await readNow(engine, trx);
+        const row = await trx
+          .insertInto('job')
+          .values({
+            id: newId(),
+            stream_id: streamId,
+            chain,
+            block_from: blockFrom,
+            block_to: blockTo,
+            next_block: blockFrom,
+            state: 'running',
+            message: '',
+            matches: 0,
+            created_at: now,
+            updated_at: now,
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        return toJob(row);
+      });
+    },
+
+    async setJobState(id, state, message) {
+      const from = JOB_STATES.filter((each) => MOVES[each].includes(state));
+      const row = await db
+        .updateTable('job')
+        .set({ state, message, updated_at: await readNow(engine, db) })
+        .where('id', '=', id)
+        .where('state', 'in', from)
+        .returningAll()
+        .executeTakeFirst();
+      return row && toJob(row);
+    },
+
+    async sayOfJob(id, message) {
+      await db
+        .updateTable('job')
+        .set({ message })
+        .where('id', '=', id)
+        .where('state', '=', 'running')
+        .execute();
+    },
+
+    async commitJob({ id, blocks }) {
+      return db.transaction().execute(async (trx) => {
+        const now = await readNow(engine, trx);
+        const last = blocks.at(-1)!.block.number;
+        const found = blocks.filter(({ match }) => match !== undefined).length;
+        const job = await trx
+          .updateTable('job')
+          .set((eb) => ({
+            next_block: last + 1,
+            matches: eb('matches', '+', found),
+            state: sql<JobState>`case when block_to <= ${last} then 'done' else state end`,
+            message: '',
+            updated_at: now,
+          }))
+          .where('id', '=', id)
+          .where('state', '=', 'running')
+          .where('next_block', '=', blocks[0]!.block.number)
+          .returningAll()
+          .executeTakeFirst();
+        // Paused, cancelled or moved on meanwhile: what was read is read again, or not needed.
+        if (job === undefined) return undefined;
+        const deliveries = [];
+        for (const { block, match } of blocks) {
+          if (match === undefined) continue;
+          deliveries.push(
+            ...(await insertMatches(trx, engine, {
+              chain: job.chain,
+              block,
+              origin: `job:${id}`,
+              state: 'confirmed',
+              matches: [match],
+              now,
+            })),
+          );
+        }
+        return { job: toJob(job), deliveries };
+      });
+    },
+
+    async commitManual({ chain, block, requestId, isConfirmed, match }) {
+      return db.transaction().execute(async (trx) =>
+        insertMatches(trx, engine, {
+          chain,
+          block,
+          origin: `manual:${requestId}`,
+          state: isConfirmed ? 'confirmed' : 'frozen',
+          matches: [match],
+          now: await readNow(engine, trx),
+        }),
+      );
+    },
+  };
+}

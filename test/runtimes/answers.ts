@@ -1,0 +1,28 @@
+/** What a receiver of webhooks answers, wherever it runs. */
+import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
+
+const WEBHOOK = sampleWebhook('erc20-transfer', { tag: 'é ☕ \\" "q"' });
+/** Larger than what frameworks take of a body unless they are told. */
+const LARGE = { ...WEBHOOK, tag: 'ü'.repeat(1_500_000) };
+
+/** Its answers to a webhook, the same again, a large one, the test webhook and a forged one. */
+export async function answersOf(to: string, secret: string): Promise<string[]> {
+  const genuine = createFakeSender({ to, secret, scheduleMs: [] });
+  const forger = createFakeSender({ to, secret: 'another', scheduleMs: [] });
+  const deliveries = [
+    await genuine.send(WEBHOOK, { id: 'one' }),
+    await genuine.send(WEBHOOK, { id: 'one' }),
+    await genuine.send(LARGE),
+    await genuine.send(sampleWebhook('test')),
+    await forger.send(WEBHOOK),
+  ];
+  return deliveries.map(({ attempts: [attempt] }) => `${attempt?.status} ${attempt?.body}`);
+}
+
+export const RIGHT_ANSWERS = [
+  '200 {"message":"Handled"}',
+  '200 {"message":"Handled before"}',
+  '200 {"message":"Handled"}',
+  '200 {"message":"Test webhook received"}',
+  '401 {"message":"signature is not valid"}',
+];

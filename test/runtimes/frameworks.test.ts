@@ -1,0 +1,100 @@
+/**
+ * The handler in frameworks that the kit's own tests do not install: the majors before the present
+ * ones, and Next, which bundles the kit as people get it.
+ */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createHandler } from '@sluice/kit';
+import { toExpress } from '@sluice/kit/express';
+import { type FastifyScope, toFastify } from '@sluice/kit/fastify';
+import { afterEach, expect, test } from 'vitest';
+import { installInto, packKit } from '../packed/install.ts';
+import { freePort, until } from '../serve.ts';
+import { RIGHT_ANSWERS, answersOf } from './answers.ts';
+
+const SECRET = 'the streams secret';
+const peers = fileURLToPath(new URL('../peers/', import.meta.url));
+const require = createRequire(join(peers, 'package.json'));
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+const newHandler = () => createHandler({ secret: SECRET, onError: () => {} });
+
+test('Express 4', async () => {
+  const express = require('express-4') as () => {
+    post(path: string, handler: unknown): void;
+    listen(port: number, host: string): Server;
+  };
+  const app = express();
+  app.post('/webhooks', toExpress(newHandler()));
+  const server = app.listen(0, '127.0.0.1');
+  cleanups.push(() => server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  expect(await answersOf(`http://127.0.0.1:${port}/webhooks`, SECRET)).toEqual(RIGHT_ANSWERS);
+});
+
+test('Fastify 4', async () => {
+  const { fastify } = require('fastify-4') as {
+    fastify(): FastifyScope & {
+      register(plugin: unknown): void;
+      listen(options: { port: number; host: string }): Promise<string>;
+      close(): Promise<void>;
+    };
+  };
+  const app = fastify();
+  app.register(toFastify(newHandler(), { path: '/webhooks' }));
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  cleanups.push(() => app.close());
+  expect(await answersOf(`${url}/webhooks`, SECRET)).toEqual(RIGHT_ANSWERS);
+});
+
+test('Next, built for production', async () => {
+  // Below the folder that has Next: its bundler compiles nothing outside of one root.
+  const app = mkdtempSync(join(peers, '.next-'));
+  cleanups.push(() => rmSync(app, { recursive: true }));
+  installInto(app, 'module', [packKit(app).tarball]);
+  mkdirSync(join(app, 'app', 'webhooks'), { recursive: true });
+  writeFileSync(
+    join(app, 'app', 'webhooks', 'route.js'),
+    `import { createHandler } from '@sluice/kit';
+export const POST = createHandler({ secret: process.env.SLUICE_SECRET, onError: () => {} });`,
+  );
+  writeFileSync(
+    join(app, 'next.config.js'),
+    `export default { turbopack: { root: ${JSON.stringify(peers)} } };`,
+  );
+  const next = [require.resolve('next/dist/bin/next')];
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    NEXT_TELEMETRY_DISABLED: '1',
+    SLUICE_SECRET: SECRET,
+  };
+  const built = spawnSync(process.execPath, [...next, 'build'], {
+    cwd: app,
+    env,
+    encoding: 'utf8',
+  });
+  expect(built.status, built.stdout + built.stderr).toBe(0);
+
+  const port = await freePort();
+  const args = [...next, 'start', '-H', '127.0.0.1', '-p', String(port)];
+  const server: ChildProcess = spawn(process.execPath, args, { cwd: app, env, stdio: 'ignore' });
+  cleanups.push(async () => {
+    server.kill('SIGKILL');
+    await once(server, 'exit');
+  });
+  const url = `http://127.0.0.1:${port}/webhooks`;
+  await until('Next answers', () => fetch(url).catch(() => undefined));
+  expect(await answersOf(url, SECRET)).toEqual(RIGHT_ANSWERS);
+});

@@ -1,0 +1,280 @@
+/** Blocks that are there already, on a real chain: dry runs, single blocks, backfills, coverage. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@sluice/kit';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import {
+  type Anvil,
+  type DeployedContracts,
+  type WebhookSink,
+  deployContracts,
+  startAnvil,
+  startWebhookSink,
+} from '@sluice/testkit';
+import { encodeFunctionData, parseAbi } from 'viem';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { API_KEY, type Served, serve, until } from '../serve.ts';
+
+const CHAIN = '0x7a69';
+const CONFIRMATIONS = 2;
+const TRANSFER = 'Transfer(address,address,uint256)';
+const abi = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-past-'));
+let anvil: Anvil;
+let contracts: DeployedContracts;
+let sink: WebhookSink;
+let served: Served;
+let client: Client;
+let sluice: SluiceClient;
+/** Blocks in which tokens were moved, mined before the service was there. */
+const moved: number[] = [];
+let receiver: string;
+
+beforeAll(async () => {
+  anvil = await startAnvil();
+  contracts = await deployContracts(anvil);
+  receiver = anvil.accounts[5]!.address.toLowerCase();
+  for (let n = 0; n < 40; n++) {
+    if (n % 4 === 0) moved.push(await move());
+    else await anvil.request('evm_mine', []);
+  }
+  sink = await startWebhookSink();
+  served = await start();
+}, 60_000);
+afterAll(async () => {
+  await served?.stop();
+  await sink?.close();
+  await anvil?.stop();
+  rmSync(folder, { recursive: true });
+});
+beforeEach(() => {
+  sink.clear();
+});
+
+async function start(): Promise<Served> {
+  const started = await serve([
+    ...['--data', folder],
+    ...['--chain', `${CHAIN}=${anvil.url},confirmations=${CONFIRMATIONS},poll=50`],
+  ]);
+  client = createClient({ apiKey: API_KEY, baseUrl: started.url });
+  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: started.url });
+  await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');
+  return started;
+}
+
+/** Moves one token to the receiver; answers with the block it is in. */
+async function move(): Promise<number> {
+  const hash = await anvil.request<string>('eth_sendTransaction', [
+    {
+      from: anvil.accounts[0]!.address,
+      to: contracts.erc20,
+      data: encodeFunctionData({
+        abi,
+        functionName: 'transfer',
+        args: [receiver as `0x${string}`, 1_500_000n],
+      }),
+    },
+  ]);
+  const receipt = await until('it is mined', async () => {
+    const found = await anvil.request<{ blockNumber: string } | null>('eth_getTransactionReceipt', [
+      hash,
+    ]);
+    return found ?? undefined;
+  });
+  return Number(receipt.blockNumber);
+}
+
+const newStream = async () => {
+  const stream = await client.streams.create({
+    webhookUrl: `${sink.url}/hook`,
+    description: '',
+    tag: 'past',
+    chainIds: [CHAIN],
+    includeContractLogs: true,
+    topic0: [TRANSFER],
+  });
+  await client.streams.addAddress(stream.id, receiver);
+  return stream;
+};
+
+interface Body {
+  confirmed: boolean;
+  streamId: string;
+  block: { number: string };
+  erc20Transfers: { valueWithDecimals?: string }[];
+}
+const bodiesOf = (streamId: string): (Body & { id: string })[] =>
+  sink.requests
+    .map((request) => ({ ...(JSON.parse(request.body) as Body), id: request.id }))
+    .filter((body) => body.streamId === streamId);
+
+describe('a dry run', () => {
+  test('shows the webhook that would be sent, names and decimals included, and sends none', async () => {
+    const webhook = await client.streams.dryRunBlock({
+      chainId: CHAIN,
+      blockNumber: moved[3]!,
+      tag: 'dry',
+      includeContractLogs: true,
+      includeNativeTxs: true,
+      addresses: [receiver],
+    });
+    expect(webhook).toMatchObject({
+      confirmed: true,
+      chainId: CHAIN,
+      streamId: '',
+      tag: 'dry',
+      retries: 0,
+      block: { number: String(moved[3]) },
+      logs: [{ address: contracts.erc20 }],
+      erc20Transfers: [
+        {
+          tokenName: 'Sluice Dollar',
+          tokenSymbol: 'SLD',
+          tokenDecimals: '6',
+          valueWithDecimals: '1.5',
+        },
+      ],
+    });
+    expect(sink.requests).toEqual([]);
+  });
+
+  test('of a block where nothing matches is empty', async () => {
+    const webhook = await client.streams.dryRunBlock({
+      chainId: CHAIN,
+      blockNumber: moved[3]! + 1,
+      includeContractLogs: true,
+      addresses: [receiver],
+    });
+    expect(webhook).toMatchObject({ chainId: CHAIN, logs: [], txs: [] });
+    expect(webhook.block).toBeUndefined();
+  });
+
+  test('is refused as a stream would be, and where there is no such block or chain', async () => {
+    const run = { chainId: CHAIN, blockNumber: 1, includeContractLogs: true };
+    await expect(client.streams.dryRunBlock({ ...run, allAddresses: true })).rejects.toMatchObject({
+      code: 'validation_failed',
+      details: { 'requestBody.allAddresses': {} },
+    });
+    await expect(client.streams.dryRunBlock({ ...run, blockNumber: 99_999 })).rejects.toMatchObject({
+      code: 'not_found',
+      message: expect.stringContaining('Block not found') as string,
+    });
+    await expect(client.streams.dryRunBlock({ ...run, chainId: '0x5' })).rejects.toMatchObject({
+      message: expect.stringContaining('--chain 0x5=<rpcUrl>') as string,
+    });
+  });
+});
+
+test('a block is sent to the webhook of a stream each time it is asked for', async () => {
+  const { id } = await newStream();
+  const block = { chainId: CHAIN, blockNumber: moved[0]!, streamId: id };
+  expect(await client.streams.sendBlock(block)).toBe(1);
+  expect(await client.streams.sendBlock(block)).toBe(1);
+  expect(await client.streams.sendBlock({ ...block, blockNumber: moved[0]! + 1 })).toBe(0);
+  await until('both came', () => bodiesOf(id).length === 2);
+  expect(bodiesOf(id).map((body) => [body.block.number, body.confirmed])).toEqual([
+    [String(moved[0]), true],
+    [String(moved[0]), true],
+  ]);
+  expect(new Set(bodiesOf(id).map((body) => body.id)).size).toBe(2);
+  expect(bodiesOf(id)[0]!.erc20Transfers[0]!.valueWithDecimals).toBe('1.5');
+});
+
+describe('a backfill', () => {
+  test('delivers what past blocks hold, confirmed, each once, and the coverage says so', async () => {
+    const { id } = await newStream();
+    const from = moved[0]!;
+    const to = moved.at(-1)!;
+    const { jobId } = await client.streams.createHistoricalJob({
+      streamId: id,
+      chainId: CHAIN,
+      blockFrom: from,
+      blockTo: to,
+    });
+    const done = await until('it is done', async () => {
+      const job = await sluice.getJob(jobId!);
+      return job.state === 'done' && job;
+    });
+    expect(done).toMatchObject({ nextBlock: to + 1, matches: moved.length });
+    await until('all came', () => bodiesOf(id).length === moved.length);
+    expect(
+      bodiesOf(id)
+        .map((body) => Number(body.block.number))
+        .toSorted((a, b) => a - b),
+    ).toEqual(moved);
+    expect(bodiesOf(id).every((body) => body.confirmed)).toBe(true);
+    const [coverage] = await sluice.getCoverage(id);
+    expect(coverage).toMatchObject({ chainId: CHAIN, from });
+    expect(await sluice.listJobs({ streamId: id })).toMatchObject([{ id: jobId }]);
+  });
+
+  test('waits for blocks to be confirmed, and goes on after a kill', async () => {
+    const { id } = await newStream();
+    const head = Number(await anvil.request('eth_blockNumber'));
+    const { jobId } = await client.streams.createHistoricalJob({
+      streamId: id,
+      chainId: CHAIN,
+      blockFrom: moved[0]!,
+      blockTo: head + 3,
+    });
+    await until('it waits', async () =>
+      (await sluice.getJob(jobId!)).message.includes('is confirmed'),
+    );
+    await served.kill();
+    served = await start();
+    for (let n = 0; n < 3 + CONFIRMATIONS; n++) await anvil.request('evm_mine', []);
+    await until('it is done', async () => (await sluice.getJob(jobId!)).state === 'done');
+    await until(
+      'all came',
+      () => new Set(bodiesOf(id).map((body) => body.id)).size === moved.length,
+    );
+  });
+
+  test('is paused, resumed and cancelled by its owner', async () => {
+    const { id } = await newStream();
+    const head = Number(await anvil.request('eth_blockNumber'));
+    const { jobId } = await client.streams.createHistoricalJob({
+      streamId: id,
+      chainId: CHAIN,
+      blockFrom: head + 1_000,
+      blockTo: head + 2_000,
+    });
+    expect(await sluice.setJobState(jobId!, 'paused')).toMatchObject({ state: 'paused' });
+    expect(await sluice.setJobState(jobId!, 'running')).toMatchObject({ state: 'running' });
+    expect(await sluice.setJobState(jobId!, 'cancelled')).toMatchObject({ state: 'cancelled' });
+    await expect(sluice.setJobState(jobId!, 'running')).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('A job that is cancelled cannot become running') as string,
+    });
+  });
+
+  test('of an unknown stream or a chain that is not read is refused', async () => {
+    const job = { streamId: crypto.randomUUID(), chainId: CHAIN, blockFrom: 1, blockTo: 2 };
+    await expect(client.streams.createHistoricalJob(job)).rejects.toMatchObject({ code: 'not_found' });
+    const { id } = await newStream();
+    await expect(
+      client.streams.createHistoricalJob({ ...job, streamId: id, chainId: '0x5' }),
+    ).rejects.toMatchObject({ message: expect.stringContaining('No source for 0x5') as string });
+  });
+});
+
+test('a pause is a hole in the coverage', async () => {
+  const { id } = await newStream();
+  await anvil.request('evm_mine', []);
+  const standsAt = async (number: number): Promise<void> => {
+    await until('it is read', async () => (await sluice.listChains())[0]?.checkpoint === number);
+  };
+  const before = Number(await anvil.request('eth_blockNumber'));
+  await standsAt(before);
+  await client.streams.setStatus(id, 'paused');
+  const missed = await move();
+  await standsAt(missed);
+  await client.streams.setStatus(id, 'active');
+  await anvil.request('evm_mine', []);
+  await standsAt(missed + 1);
+  const [coverage] = await sluice.getCoverage(id);
+  expect(coverage!.holes).toEqual([{ from: missed, to: missed, reason: 'paused' }]);
+  expect(bodiesOf(id)).toEqual([]);
+});
