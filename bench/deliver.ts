@@ -149,6 +149,8 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
         return {
           streamId: id,
           tag: 'bench',
+          part: 0,
+          parts: 1,
           deliver: 'both',
           logs: 1,
           transactions: 0,

@@ -1,7 +1,18 @@
 /** What a project of somebody else may write; type-checked against the installed tarball. */
-import { createClient, decodeLogs, isSluiceError, verifySignature } from '@sluice/kit';
-import { toRecords } from '@sluice/kit/records';
+import {
+  createClient,
+  createHandler,
+  decodeLogs,
+  isSluiceError,
+  verifySignature,
+} from '@sluice/kit';
+import { toExpress } from '@sluice/kit/express';
+import { toFastify } from '@sluice/kit/fastify';
+import { toHono } from '@sluice/kit/hono';
+import { toNodeListener } from '@sluice/kit/node';
+import { toRecords, toRemovedIds } from '@sluice/kit/records';
 import { createSluiceClient } from '@sluice/kit/sluice';
+import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
 import type { EvmWebhook, Stream } from '@sluice/kit';
 
 const abi = [
@@ -46,3 +57,31 @@ export async function manage(): Promise<Stream | undefined> {
 }
 
 export const ours = createSluiceClient({ baseUrl: 'http://127.0.0.1:4400', apiKey: 'key' });
+
+const handler = createHandler({ secret: 'secret', abi })
+  .on('Transfer', ({ args }) => {
+    const value: bigint = args.value;
+    return value;
+  })
+  .onRemoved((webhook) => {
+    const ids: string[] = toRemovedIds(webhook).logs;
+    return ids;
+  });
+// @ts-expect-error the ABI has no such event
+handler.on('Approval', () => undefined);
+
+export const adapters = [
+  toExpress(handler),
+  toFastify(handler, { path: '/webhooks' }),
+  toHono(handler),
+  toNodeListener(handler),
+];
+
+export const sent = createFakeSender({ to: handler, secret: 'secret' }).sendPair(
+  sampleWebhook('erc20-transfer'),
+);
+
+export async function health(): Promise<number> {
+  const { data, response } = await ours.listChains().withResponse();
+  return data.length + response.status;
+}

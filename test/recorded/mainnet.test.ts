@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEvmSource } from '../../packages/service/src/ingest/evm.ts';
 import type { EvmBlock } from '../../packages/service/src/match/block.ts';
 import { matchBlock } from '../../packages/service/src/match/match.ts';
+import { createLog } from '../../packages/service/src/observe.ts';
 import { createStreamIndex } from '../../packages/service/src/match/streamIndex.ts';
 import { packAddresses } from '../../packages/service/src/store/packedAddresses.ts';
 import { toWebhookParts } from '../../packages/service/src/match/webhook.ts';
@@ -137,7 +138,12 @@ if (!present) {
     beforeAll(async () => {
       server = await startNode(recording);
       const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      source = createEvmSource({ chain: CHAIN, urls: [url], pollMs: 1_000 });
+      source = createEvmSource({
+        chain: CHAIN,
+        urls: [url],
+        pollMs: 1_000,
+        log: createLog(() => {}),
+      });
     });
     afterAll(async () => {
       await source.stop();

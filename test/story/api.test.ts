@@ -13,12 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { type Client, createClient } from '@sluice/kit';
-import {
-  type Page,
-  ROUTES,
-  type Route,
-  SLUICE_ROUTES,
-} from '@sluice/kit/contract';
+import { type Page, ROUTES, type Route, SLUICE_ROUTES } from '@sluice/kit/contract';
 import {
   type Anvil,
   type Postgres,
@@ -364,26 +359,86 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ]);
     });
 
-    test.each([
-      ['getNativeBalances', [{ selectors: ['$fromAddress'], type: 'tx' }]],
+    const balanceOf = {
+      type: 'function',
+      name: 'balanceOf',
+      stateMutability: 'view',
+      inputs: [{ name: 'account', type: 'address' }],
+      outputs: [{ name: 'balance', type: 'uint256' }],
+    };
+    const trigger = {
+      type: 'erc20transfer',
+      contractAddress: '$contract',
+      functionAbi: balanceOf,
+      inputs: ['$to'],
+    };
+
+    test.each<[string, string, unknown[], RegExp, unknown]>([
       [
-        'triggers',
-        [{ type: 'tx', contractAddress: ADDRESS, functionAbi: { type: 'function', name: 'f' } }],
+        'a selector of another kind of record',
+        'triggers.0.inputs.0',
+        [{ ...trigger, inputs: ['$toAddress'] }],
+        /^should be a field of the record: one of \$contract, .*\$to, /,
+        '$toAddress',
       ],
-    ])('%s is refused while it is not supported', async (field, value) => {
-      const expected = [
-        `requestBody.${field}`,
-        /^is not supported by this version yet: leave it out$/,
-        value,
-      ] as const;
-      const body = { ...goodStream(), [field]: value };
-      await expectInvalid('PUT', '/streams/evm', { body }, expected);
+      [
+        'a call of what is no address',
+        'triggers.0.contractAddress',
+        [{ ...trigger, contractAddress: '$value' }],
+        /^should be an address field of the record: one of \$contract, \$from, \$to$/,
+        '$value',
+      ],
+      [
+        'a function that writes',
+        'triggers.0.functionAbi.stateMutability',
+        [{ ...trigger, functionAbi: { ...balanceOf, stateMutability: 'payable' } }],
+        /^should be view or pure/,
+        'payable',
+      ],
+      [
+        'an event that is not in the ABI',
+        'triggers.0.topic0',
+        [
+          {
+            ...trigger,
+            type: 'log',
+            contractAddress: '$address',
+            inputs: ['$topic1'],
+            topic0: 'A()',
+          },
+        ],
+        /^should name an event of the stream's abi/,
+        'A()',
+      ],
+      [
+        'the balance of what is no address',
+        'getNativeBalances.0.selectors.1',
+        [{ selectors: ['$fromAddress', '$hash'], type: 'tx' }],
+        /one of \$fromAddress, \$toAddress, \$receiptContractAddress$/,
+        '$hash',
+      ],
+    ])('%s is refused, and what may stand there named', async (_, place, value, message, bad) => {
+      const options = { [place.split('.')[0]!]: value };
+      const expected = [`requestBody.${place}`, message, bad] as const;
       await expectInvalid(
-        'POST',
-        `/streams/evm/${streamId}`,
-        { body: { [field]: value } },
+        'PUT',
+        '/streams/evm',
+        { body: { ...goodStream(), ...options } },
         expected,
       );
+      await expectInvalid('POST', `/streams/evm/${streamId}`, { body: options }, expected);
+    });
+
+    test('triggers and balances are answered as they were sent', async () => {
+      const options = {
+        triggers: [trigger],
+        getNativeBalances: [{ selectors: ['$from'], type: 'internalTx' }],
+      };
+      const created = await send('PUT', '/streams/evm', { body: { ...goodStream(), ...options } });
+      expect(created.status).toBe(200);
+      expect(JSON.parse(created.text)).toMatchObject(options);
+      const { id } = JSON.parse(created.text) as { id: string };
+      await client.streams.delete(id);
     });
 
     test.each(['error', 'terminated', 'Paused', '', 1, null, undefined])(

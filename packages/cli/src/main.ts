@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** `sluice`: the command tree. Each command is loaded when it is run, so that help stays quick. */
 import { Command, CommanderError } from 'commander';
-import { addServiceOptions } from './options.ts';
+import { addRemoteOptions, addServiceOptions } from './options.ts';
 import { EXIT, reportError } from './output.ts';
 
 const program = new Command('sluice')
@@ -29,6 +29,25 @@ addServiceOptions(
 ).action(async (options) => {
   const { serve } = await import('./commands/serve.ts');
   await serve(options);
+});
+
+const chains = program.command('chains').description('the chains a running service reads');
+
+addRemoteOptions(chains.command('list').description('how each chain is')).action(
+  async (options) => {
+    const { listChains } = await import('./commands/chains.ts');
+    await listChains(options);
+  },
+);
+
+addRemoteOptions(
+  chains
+    .command('resume <id>')
+    .description('take a halted chain on from a block, and record what was left out')
+    .option('--from <block>', 'the first block to read; default: the head of the node'),
+).action(async (id: string, options) => {
+  const { resumeChain } = await import('./commands/chains.ts');
+  await resumeChain(id, options);
 });
 
 try {

@@ -25,6 +25,7 @@ export interface ServiceOptions {
   keepUndelivered: string;
   terminateAfter?: string;
   minFreeMib: string;
+  maxWebhookBytes: string;
 }
 
 const option = (flags: string, description: string, variable: string): Option =>
@@ -113,8 +114,22 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
         'free space on the disk of the ledger below which no blocks are taken in',
         'SLUICE_MIN_FREE_MIB',
       ).default('512'),
+    )
+    .addOption(
+      option(
+        '--max-webhook-bytes <n>',
+        'size of a webhook beyond which it is sent in parts',
+        'SLUICE_MAX_WEBHOOK_BYTES',
+      ).default(String(8 * 1024 * 1024)),
     );
 }
+
+/** The flags of a command that speaks to a running service. */
+export const addRemoteOptions = (command: Command): Command =>
+  command
+    .addOption(option('--url <url>', 'the service', 'SLUICE_URL').default('http://127.0.0.1:4400'))
+    .addOption(option('--api-key <key>', 'its API key', 'SLUICE_API_KEY'))
+    .option('--json', 'print JSON');
 
 /** A number of at least `least`; a ConfigError that names the flag otherwise. */
 function toNumber(flag: string, text: string, least: number): number {
@@ -145,6 +160,7 @@ export function toServiceConfig(options: ServiceOptions): ServiceConfig {
       undeliveredDays: toNumber('--keep-undelivered', options.keepUndelivered, 0.01),
       minFreeBytes: toNumber('--min-free-mib', options.minFreeMib, 0) * 1024 * 1024,
     },
+    maxWebhookBytes: toNumber('--max-webhook-bytes', options.maxWebhookBytes, 1024),
     terminateAfterHours:
       options.terminateAfter === undefined
         ? undefined

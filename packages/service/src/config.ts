@@ -40,6 +40,8 @@ export interface ServiceConfig {
   /** Hours a stream may be in `error` before it is terminated. Default: never. */
   terminateAfterHours?: number | undefined;
   retention?: RetentionConfig | undefined;
+  /** Bytes of a webhook's body beyond which it is sent in parts. Default 8 MiB. */
+  maxWebhookBytes?: number | undefined;
   /** Folder of the built console. */
   consoleFolder?: string | undefined;
   /** Waits between attempts in milliseconds; default: the contract's. */

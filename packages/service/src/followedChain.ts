@@ -146,18 +146,21 @@ export function followChain(
           const matcher = await matching.open(chain, streamId);
           if (matcher === undefined) throw notFound('Stream');
           const block = await readBlock(blockNumber, matcher);
-          const match = matcher.match(block);
-          if (match === undefined) return 0;
+          const matches = matcher.match(block);
+          if (matches.length === 0) return 0;
           announce(
             await store.commitManual({
               chain,
               block,
               requestId,
               isConfirmed: isConfirmed(block),
-              match,
+              matches,
             }),
           );
-          return match.logs + match.transactions + match.internalTransactions;
+          return matches.reduce(
+            (sum, each) => sum + each.logs + each.transactions + each.internalTransactions,
+            0,
+          );
         }),
 
       noticeJobs: () => backfill.notice(),

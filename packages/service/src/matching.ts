@@ -7,6 +7,7 @@ import type { BlockNeeds, EvmBlock } from './match/block.ts';
 import { type Match, matchBlock, transactionHashesOf } from './match/match.ts';
 import { loadAddresses, refreshRules } from './match/refresh.ts';
 import { type StreamIndex, createStreamIndex } from './match/streamIndex.ts';
+import { splitMatch } from './match/parts.ts';
 import { toWebhookParts } from './match/webhook.ts';
 import { splitBody } from './store/body.ts';
 import { packAddresses } from './store/packedAddresses.ts';
@@ -34,17 +35,37 @@ export function createMatching({
   store,
   enrichOf,
   spamLists,
+  maxWebhookBytes,
 }: {
   store: Store;
   enrichOf(chain: string): Enrich;
   spamLists: SpamLists;
+  /** Of a body before token names and results of calls are filled in. */
+  maxWebhookBytes: number;
 }): Matching {
+  /** One match, or several where its body is too large for one webhook. */
+  const toNewMatches = (chain: string, block: EvmBlock, match: Match): NewMatch[] => {
+    const whole = toNewMatch(chain, block, match);
+    if (whole.bodyTail.length <= maxWebhookBytes) return [whole];
+    const parts = splitMatch(match, maxWebhookBytes, (part) => {
+      const { tail } = toWebhookParts(chain, block, part, spamLists[chain]);
+      return JSON.stringify(tail).length;
+    });
+    return parts.map((each, part) => ({
+      ...toNewMatch(chain, block, each),
+      part,
+      parts: parts.length,
+    }));
+  };
+
   const toNewMatch = (chain: string, block: EvmBlock, match: Match): NewMatch => {
     const { head, tail } = toWebhookParts(chain, block, match, spamLists[chain]);
     const { record } = match.stream;
     return {
       streamId: record.id,
       tag: record.tag,
+      part: 0,
+      parts: 1,
       deliver: record.deliver,
       logs: match.logs.length,
       transactions: match.transactions.length,
@@ -62,7 +83,7 @@ export function createMatching({
       needs: index.needs(chain),
       match(block) {
         const match = matchOf(block);
-        return match && toNewMatch(chain, block, match);
+        return match === undefined ? [] : toNewMatches(chain, block, match);
       },
       async toWebhook(block) {
         const match = matchOf(block);
@@ -98,8 +119,8 @@ export function createMatching({
         })()),
       needs: (chain): BlockNeeds => index.needs(chain),
       match: (chain, block) =>
-        matchBlock(index, chain, block, spamLists[chain]).map((match) =>
-          toNewMatch(chain, block, match),
+        matchBlock(index, chain, block, spamLists[chain]).flatMap((match) =>
+          toNewMatches(chain, block, match),
         ),
     },
 

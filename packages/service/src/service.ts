@@ -39,6 +39,7 @@ export const VERSION = '0.1.0';
 
 /** Longer than any attempt may take, so that none is cut by a shutdown. */
 const DRAIN_MS = 17_000;
+const MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
 /**
@@ -99,6 +100,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     store,
     enrichOf: (chain) => chains.get(chain)!.enrich,
     spamLists: config.spamLists ?? {},
+    maxWebhookBytes: config.maxWebhookBytes ?? MAX_WEBHOOK_BYTES,
   });
   for (const chain of config.chains) {
     const followed = followChain(chain, {

@@ -3,11 +3,13 @@ export { findAnvil } from './findAnvil.ts';
 export { type DevAccount, devAccounts } from './devAccounts.ts';
 export {
   answers,
+  crier,
   multicall,
   oddToken,
   sluiceCollectible,
   sluiceItems,
   sluiceToken,
+  valueMover,
 } from './contracts.generated.ts';
 export { type Activity, type ActivityOptions, startActivity } from './activity.ts';
 export { type DeployedContracts, deployContracts } from './deployContracts.ts';

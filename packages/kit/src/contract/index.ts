@@ -102,6 +102,8 @@ export {
   updateEvmStreamSchema,
 } from './schemas.ts';
 
+export { ANSWER_SCHEMAS } from './answerSchemas.ts';
+
 // Webhooks
 export { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from './webhook.ts';
 export type {

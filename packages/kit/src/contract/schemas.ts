@@ -46,7 +46,7 @@ const abiParameter: z.ZodType<AbiParameter> = z.lazy(() =>
     }),
 );
 
-const abiItem: z.ZodType<AbiItem> = z
+export const abiItem: z.ZodType<AbiItem> = z
   .strictObject({
     type: z.enum(['event', 'function', 'error', 'constructor', 'fallback', 'receive'], {
       error: 'should be one of event, function, error, constructor, fallback, receive',
@@ -95,10 +95,13 @@ const spelled = <Value extends string>(
     return z.NEVER;
   });
 
+/** What JSON Schema shall say of a value that is not of one JSON type to us. */
+const CHAIN_ID = { type: 'string', description: 'Chain id in hex', examples: ['0x1'] };
+
 const chainId = spelled(
   toChainId,
   'should be a chain id in hex, e.g. 0x1 (names such as eth are not chain ids)',
-);
+).meta(CHAIN_ID);
 
 const chainIds = z
   .array(chainId, { error: 'should be an array of hex chain ids, e.g. ["0x1"]' })
@@ -117,18 +120,18 @@ const topic0 = z
 
 const recordKinds = ['tx', 'log', 'erc20transfer', 'erc20approval', 'nfttransfer'] as const;
 
-const advancedOption: z.ZodType<AdvancedOption> = z.strictObject({
+export const advancedOption: z.ZodType<AdvancedOption> = z.strictObject({
   topic0: z.string(),
   filter: z.record(z.string(), z.unknown()).optional(),
   includeNativeTxs: z.boolean().optional(),
 });
 
-const nativeBalanceSelection: z.ZodType<NativeBalanceSelection> = z.strictObject({
+export const nativeBalanceSelection: z.ZodType<NativeBalanceSelection> = z.strictObject({
   selectors: z.array(z.string()),
   type: z.enum([...recordKinds, 'internalTx']),
 });
 
-const trigger: z.ZodType<StreamTrigger> = z.strictObject({
+export const trigger: z.ZodType<StreamTrigger> = z.strictObject({
   type: z.enum(recordKinds),
   contractAddress: z.string(),
   functionAbi: abiItem,
@@ -202,9 +205,13 @@ const aptosFields = {
   description: text(4096),
   tag: text(256),
   network: z
-    .array(spelled(toAptosNetwork, `should be one of ${APTOS_NETWORKS.join(', ')}`), {
-      error: 'should be an array of networks, e.g. ["mainnet"]',
-    })
+    .array(
+      spelled(toAptosNetwork, `should be one of ${APTOS_NETWORKS.join(', ')}`).meta({
+        type: 'string',
+        enum: [...APTOS_NETWORKS, '1', '2'],
+      }),
+      { error: 'should be an array of networks, e.g. ["mainnet"]' },
+    )
     .min(1, { error: 'should name at least one network, e.g. ["mainnet"]' })
     .transform((names) => [...new Set(names)]),
   functions: movePaths.nullish(),
@@ -285,14 +292,15 @@ export const aptosAddressesSchema = addresses(
   spelled(
     (value) => padAptosAddress(value)?.toLowerCase(),
     'should be an Aptos address: 0x and up to 64 hex digits',
-  ),
+  ).meta({ type: 'string' }),
 );
 
 const limitError = { error: `should be a whole number from 1 to ${PAGE_LIMIT}` };
 const limit = z.coerce
   .number(limitError)
   .refine((it) => Number.isInteger(it) && it >= 1 && it <= PAGE_LIMIT, limitError)
-  .default(PAGE_LIMIT);
+  .default(PAGE_LIMIT)
+  .meta({ type: 'integer', minimum: 1, maximum: PAGE_LIMIT });
 
 const cursor = z
   .string()
@@ -317,12 +325,14 @@ export const listDeliveriesQuerySchema = z.strictObject({
   state: z.enum(DELIVERY_STATES).optional(),
 });
 
-/** One value in a query, or the same name several times. */
-const several = <Item>(item: z.ZodType<Item>) =>
-  z.preprocess(
-    (given) => (given === undefined || Array.isArray(given) ? given : [given]),
-    z.array(item).optional(),
-  );
+/** One value in a query, or the same name several times; `items` is what JSON Schema shall say of each. */
+const several = <Item>(item: z.ZodType<Item>, items: object) =>
+  z
+    .preprocess(
+      (given) => (given === undefined || Array.isArray(given) ? given : [given]),
+      z.array(item).optional(),
+    )
+    .meta({ type: 'array', items });
 
 const wholeNumberError = { error: 'should be a whole number, 0 or more' };
 const isWhole = (it: number): boolean => Number.isSafeInteger(it) && it >= 0;
@@ -332,6 +342,11 @@ const wholeNumberText = z
   .regex(/^\d+$/, wholeNumberError)
   .transform(Number)
   .refine(isWhole, wholeNumberError);
+const WHOLE_NUMBER = { type: 'integer', minimum: 0 };
+const timestamp = wholeNumberText.optional().meta({
+  ...WHOLE_NUMBER,
+  description: 'Unix seconds, or milliseconds from 100000000000 on; both ends are included',
+});
 
 const streamId = z.uuid({ error: 'should be a stream id, a UUID' });
 
@@ -341,10 +356,10 @@ const logFilter = {
     .string()
     .regex(/^0x[0-9a-fA-F]{64}$/, { error: 'should be 0x and 64 hex digits' })
     .optional(),
-  chainId: several(chainId),
-  blockNumber: several(wholeNumberText),
-  fromTimestamp: wholeNumberText.optional(),
-  toTimestamp: wholeNumberText.optional(),
+  chainId: several(chainId, CHAIN_ID),
+  blockNumber: several(wholeNumberText, WHOLE_NUMBER),
+  fromTimestamp: timestamp,
+  toTimestamp: timestamp,
 };
 
 interface PagePlace {
@@ -368,6 +383,7 @@ export const listLogsQuerySchema: z.ZodType<LogFilter & PagePlace> = z.strictObj
   ...logFilter,
   deliveryStatus: several(
     z.enum(['failed', 'success'], { error: 'should be one of failed, success' }),
+    { type: 'string', enum: ['failed', 'success'] },
   ),
 });
 

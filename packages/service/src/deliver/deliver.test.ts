@@ -6,6 +6,7 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../observe.ts';
+import { newMatch } from '../store/newMatch.test-only.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import {
   DEFAULT_DELIVERY,
@@ -131,18 +132,11 @@ async function extend(stream: EvmStreamRecord, count = 1): Promise<void> {
       confirmUpTo: 0,
       windowBlocks: 256,
       matches: [
-        {
-          streamId: stream.id,
+        newMatch(stream.id, {
           tag: path,
-          deliver: 'both',
-          logs: 1,
-          transactions: 0,
-          internalTransactions: 0,
           transactionHashes: [],
-          enrichment: null,
           bodyHead: `,"tag":${JSON.stringify(path)},"retries":`,
-          bodyTail: ',"logs":[]}',
-        },
+        }),
       ],
     });
     if (result.outcome !== 'committed') throw new Error(result.outcome);

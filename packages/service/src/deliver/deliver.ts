@@ -78,6 +78,7 @@ export function createDeliver({
         id: delivery.id,
         body: joinBody({ ...delivery, retries: delivery.attempts }),
         headers: delivery.headers,
+        part: delivery.parts > 1 ? `${delivery.part + 1}/${delivery.parts}` : undefined,
         queueSize: queued.get(delivery.streamId) ?? 0,
         recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
       })

@@ -12,6 +12,8 @@ export interface Sending {
   body: string;
   /** The user's own. */
   headers: Record<string, string>;
+  /** `i/n` of a match that one webhook cannot hold. */
+  part?: string | undefined;
   /** `x-queue-size` and `x-records-charged` of the contract. */
   queueSize: number;
   recordsCharged: number;
@@ -84,7 +86,13 @@ export function createSender({
   }, IDLE_ORIGIN_MS);
   sweep.unref();
 
-  const headersFor = ({ id, body, queueSize, recordsCharged }: Sending): Record<string, string> => {
+  const headersFor = ({
+    id,
+    body,
+    part,
+    queueSize,
+    recordsCharged,
+  }: Sending): Record<string, string> => {
     const timestamp = Math.floor(Date.now() / 1000);
     return {
       'content-type': 'application/json',
@@ -93,6 +101,7 @@ export function createSender({
       'x-region': region(),
       'x-queue-size': String(queueSize),
       'x-records-charged': String(recordsCharged),
+      ...(part !== undefined && { 'x-sluice-part': part }),
       [WEBHOOK_HEADERS.signature]: signWebhook(body, secret()),
       [WEBHOOK_HEADERS.id]: id,
       [WEBHOOK_HEADERS.timestamp]: String(timestamp),

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { encodeAbiParameters } from 'viem';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../observe.ts';
+import { newMatch } from '../store/newMatch.test-only.ts';
 import { joinBody, splitBody } from '../store/body.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import {
@@ -190,17 +191,12 @@ describe('over a real ledger', () => {
         ruleRevision: revision,
         confirmUpTo,
         windowBlocks: 256,
-        matches: streamIds.map((streamId) => ({
-          streamId,
-          tag: 'tag',
-          deliver: 'both',
-          logs: 1,
-          transactions: 0,
-          internalTransactions: 0,
-          transactionHashes: [],
-          enrichment: planOf(WANTS_ALL, tail)!,
-          ...splitBody({ chainId: chain, abi: [], streamId, tag: 'tag' }, tail),
-        })),
+        matches: streamIds.map((streamId) =>
+          newMatch(streamId, {
+            enrichment: planOf(WANTS_ALL, tail)!,
+            ...splitBody({ chainId: chain, abi: [], streamId, tag: 'tag' }, tail),
+          }),
+        ),
       });
       expect(result.outcome).toBe('committed');
     };
@@ -255,7 +251,7 @@ describe('over a real ledger', () => {
   const all = () => ({
     chain: CHAIN,
     limit: 100,
-    perStream: 100,
+    perStream: 10,
     notStreams: [],
     notMatches: [],
   });

@@ -37,7 +37,7 @@ export interface Enrich {
   stop(): Promise<void>;
 }
 
-const IN_FLIGHT = 16;
+const IN_FLIGHT = 32;
 const IN_FLIGHT_PER_STREAM = 2;
 /** A notice may be lost with another process. */
 const POLL_MS = 5_000;

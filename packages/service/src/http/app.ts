@@ -26,7 +26,11 @@ import { type EvmStreamNeeds, createEvmStreamHandlers } from './handlers/streams
 import type { Live } from './live.ts';
 
 export interface AppNeeds
-  extends Omit<EvmStreamNeeds, 'addressChanges'>, BlockHandlerNeeds, HistoryHandlerNeeds, AccountHandlerNeeds {
+  extends
+    Omit<EvmStreamNeeds, 'addressChanges'>,
+    BlockHandlerNeeds,
+    HistoryHandlerNeeds,
+    AccountHandlerNeeds {
   store: Store;
   auth: Auth;
   live: Live;

@@ -21,7 +21,8 @@ export interface Backfill {
 /** One stream's rules as they are now. */
 export interface StreamMatcher {
   needs: BlockNeeds;
-  match(block: EvmBlock): NewMatch | undefined;
+  /** Several where one webhook cannot hold it all; none where nothing matches. */
+  match(block: EvmBlock): NewMatch[];
 }
 
 /** Blocks read at once and committed together. */
@@ -112,7 +113,7 @@ export function createBackfill({
     const read = await readRange(job.nextBlock, to, matcher.needs);
     const done = await store.commitJob({
       id: job.id,
-      blocks: read.map(({ header, block }) => ({ block: header, match: matcher.match(block) })),
+      blocks: read.map(({ header, block }) => ({ block: header, matches: matcher.match(block) })),
     });
     if (done === undefined) return true;
     onDeliveries(done.deliveries);

@@ -6,11 +6,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
-import type { ChainHealth, DeliverySummary } from '@sluice/kit/contract';
+import type { ChainHealth, DeliverySummary, ProviderHealth } from '@sluice/kit/contract';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import {
   type RunningScriptedChain,
   type ScriptedBlock,
+  type ScriptedChain,
   type Trouble,
   type WebhookSink,
   createScriptedChain,
@@ -707,5 +708,225 @@ describe('a node that lags or lies', () => {
     service = undefined;
     await bad.stop();
     await good.stop();
+  });
+});
+
+describe('several nodes', () => {
+  const more: RunningScriptedChain[] = [];
+  afterEach(async () => {
+    await Promise.all(more.splice(0).map((each) => each.stop()));
+  });
+  /** Another node, of the same chain or of one that was mined apart. */
+  const startNode = async (of: ScriptedChain = chain): Promise<RunningScriptedChain> => {
+    const node = await startScriptedChain({ chain: of });
+    more.push(node);
+    return node;
+  };
+  const providerOf = async (node: RunningScriptedChain): Promise<ProviderHealth> =>
+    (await health()).providers.find(({ name }) => name === new URL(node.url).host)!;
+  /** Every state the chain's health went through, but for starting and being live. */
+  const outages = (): string[] => log.filter((line) => line.includes('chain down'));
+
+  const lies: [string, Trouble][] = [
+    ['withholds blocks', { kind: 'withhold' }],
+    ['has no receipts', { kind: 'nullReceipts' }],
+    ['cuts receipts off', { kind: 'truncatedReceipts' }],
+    ['loses the last log', { kind: 'missingLog' }],
+    ['loses the first log', { kind: 'missingFirstLog' }],
+    ['gives logs of another block', { kind: 'foreignLogs' }],
+    ['names a wrong parent', { kind: 'wrongParentHash' }],
+    ['gives another block than asked for', { kind: 'wrongHash' }],
+    ['answers errors', { kind: 'error' }],
+    ['answers half a JSON', { kind: 'malformedJson' }],
+    ['sits behind a broken proxy', { kind: 'httpError', status: 502 }],
+    ['limits the rate', { kind: 'rateLimit', retryAfterSeconds: 60 }],
+    [
+      'lags by three blocks on every second request',
+      { kind: 'lag', blocks: 3, methods: ['eth_getBlockByHash', 'eth_getBlockByNumber'], every: 2 },
+    ],
+  ];
+  test.each(lies)('the first one %s: the second one is read instead', async (_, trouble) => {
+    const good = await startNode();
+    await startWatching({ urls: [chain.url, good.url] });
+    chain.trouble(trouble);
+    for (let n = 0; n < 8; n++) chain.mine(n % 2 === 0 ? tokenTransfer() : transferTo(WATCHED));
+    await expectOracle(1);
+    expect(outages()).toEqual([]);
+  });
+
+  test('fault 18: a balancer turns between a node at the head and one three blocks behind', async () => {
+    await startWatching();
+    chain.trouble({
+      kind: 'lag',
+      blocks: 3,
+      every: 2,
+      methods: [
+        'eth_getBlockByHash',
+        'eth_getBlockByNumber',
+        'eth_getBlockReceipts',
+        'eth_getLogs',
+      ],
+    });
+    for (let n = 0; n < 12; n++) chain.mine(n % 2 === 0 ? tokenTransfer() : transferTo(WATCHED));
+    await expectOracle(1);
+  });
+
+  test('fault 19: of three, the one that has other blocks is outvoted', async () => {
+    const lying = createScriptedChain();
+    const liar = await startNode(lying);
+    const honest = await startNode();
+    await startWatching({ urls: [liar.url, chain.url, honest.url] });
+    for (let n = 0; n < 6; n++) {
+      // The liar is first with every block, and its blocks hold together.
+      lying.mine({ transactions: [...transferTo(WATCHED).transactions], timestamp: 1n });
+      chain.mine(n % 2 === 0 ? tokenTransfer() : {});
+      await caughtUp();
+    }
+    await expectOracle(1);
+    const lies = new Set<string>(lying.canonical().map(({ hash }) => hash));
+    const details = await Promise.all(
+      (await readDeliveries()).map((each) => sluice.getDelivery(each.id)),
+    );
+    expect(details.filter(({ blockHash }) => lies.has(blockHash))).toEqual([]);
+    expect((await providerOf(liar)).disagreements).toBeGreaterThan(0);
+    expect((await providerOf(chain)).disagreements).toBe(0);
+    expect((await providerOf(honest)).disagreements).toBe(0);
+  });
+
+  test('fault 19: two that disagree are waited for, and said by name; nothing is delivered', async () => {
+    const lying = createScriptedChain();
+    const liar = await startNode(lying);
+    await startWatching({ urls: [chain.url, liar.url] });
+    lying.mine({ ...transferTo(WATCHED), timestamp: 1n });
+    chain.mine(tokenTransfer());
+    const held = await until('it is held', async () => {
+      const now = await health();
+      return now.state === 'down' && now;
+    });
+    expect(held.message).toMatch(
+      /providers disagree about block 1 \(.* has 0x.*, .* has 0x.*\): nothing is taken/,
+    );
+    expect(held.checkpoint).toBe(0);
+    expect(held.providers.map(({ disagreements }) => disagreements)).toEqual([1, 1]);
+    expect(await readDeliveries()).toEqual([]);
+    await liar.stop();
+    more.splice(more.indexOf(liar), 1);
+    chain.mineMany(CONFIRMATIONS);
+    await expectOracle(1);
+    await until('it is seen to be gone', async () => (await providerOf(liar)).state === 'down');
+  });
+
+  test('fault 21: a gap of 500 blocks is read in order, with one node down and one behind', async () => {
+    const down = await startNode();
+    const behind = await startNode();
+    const urls = [down.url, behind.url, chain.url];
+    await startWatching({ urls });
+    await service!.stop();
+    for (let n = 0; n < 500; n++) chain.mine(n % 25 === 0 ? transferTo(WATCHED) : {});
+    down.trouble({ kind: 'httpError', status: 503 });
+    behind.trouble({
+      kind: 'lag',
+      blocks: 120,
+      methods: ['eth_getBlockByHash', 'eth_getBlockByNumber', 'eth_getBlockReceipts'],
+    });
+    await start({ urls });
+    const seen: ChainHealth[] = [];
+    await until('it has caught up', async () => {
+      seen.push(await health());
+      return seen.at(-1)!.blocks[0]?.hash === chain.head.hash;
+    });
+    await expectOracle(1);
+    const order = sink.requests
+      .map(({ body }) => JSON.parse(body) as { confirmed: boolean; block: { number: string } })
+      .filter((body) => body.block.number !== '' && !body.confirmed);
+    expect(order).toHaveLength(20);
+    const heights = seen.map(({ checkpoint }) => checkpoint ?? 0);
+    expect(heights).toEqual(heights.toSorted((a, b) => a - b));
+    const progress = seen.flatMap(({ progress }) => progress ?? []);
+    expect(progress.some(({ perSecond }) => perSecond > 0)).toBe(true);
+    for (const each of progress) expect(each.to).toBeGreaterThan(each.from);
+    expect(log.join('')).toMatch(/info catching up .*from=0/);
+    expect(log.join('')).toMatch(/info caught up .*blocks=500 seconds=/);
+  }, 60_000);
+
+  test('one of another chain id, or another block 0, is left out by name; the others go on', async () => {
+    const otherId = await startNode(createScriptedChain({ chainId: 5 }));
+    const otherGenesis = await startNode(createScriptedChain({ genesisTimestamp: 1n }));
+    await startWatching();
+    await service!.stop();
+    await start({ urls: [otherId.url, otherGenesis.url, chain.url] });
+    chain.mine(transferTo(WATCHED));
+    chain.mineMany(CONFIRMATIONS);
+    await expectOracle(1);
+    await until('both are left out', async () => {
+      const states = (await health()).providers.map(({ state }) => state);
+      return states.join() === 'wrong-chain,wrong-chain,good';
+    });
+    expect((await providerOf(otherId)).message).toMatch(/serves chain 0x5, not 0x7a69/);
+    expect((await providerOf(otherGenesis)).message).toMatch(/its block 0 is 0x.*another chain/);
+    expect(outages()).toEqual([]);
+  });
+
+  test('a chain seen for the first time begins on none of two that differ in block 0', async () => {
+    const other = await startNode(createScriptedChain({ genesisTimestamp: 1n }));
+    await start({ urls: [chain.url, other.url] });
+    const down = await until('it is held', async () => {
+      const now = await health();
+      return now.state === 'down' && now;
+    });
+    expect(down.message).toMatch(/different chains under 0x7a69; remove the wrong --chain/);
+    expect(down.checkpoint).toBe(null);
+  });
+
+  test('one that was away is used again; keys in its URL are shown nowhere', async () => {
+    const other = await startNode();
+    other.trouble({ kind: 'httpError', status: 503 });
+    await startWatching({ urls: [chain.url, `${other.url}/v2/SECRETKEY?token=SECRETKEY`] });
+    await until('it is down', async () => (await providerOf(other)).state === 'down');
+    expect(JSON.stringify(await health())).not.toContain('SECRETKEY');
+    expect(log.join('')).not.toContain('SECRETKEY');
+    other.heal();
+    await until('it is back', async () => (await providerOf(other)).state === 'good');
+    await chain.stop();
+    chain.mine(transferTo(WATCHED));
+    chain.mineMany(CONFIRMATIONS);
+    await expectOracle(1);
+  });
+});
+
+describe('finality', () => {
+  test('with confirmations=finalized, matches are confirmed as far as the chain is final', async () => {
+    await startWatching({ confirmations: 'finalized', pollMs: 20 });
+    chain.mine(transferTo(WATCHED));
+    chain.mineMany(20);
+    await caughtUp();
+    chain.mine(transferTo(WATCHED));
+    await caughtUp();
+    const phases = async (): Promise<string[]> =>
+      (await readDeliveries())
+        .map(({ blockNumber, phase }) => `${blockNumber} ${phase}`)
+        .toSorted();
+    expect(await phases()).toEqual(['1 unconfirmed', '22 unconfirmed']);
+    expect((await health()).confirmations).toBe('finalized');
+    // The scripted chain calls final what is 64 blocks deep.
+    chain.mineMany(43);
+    await until('its block 1 is final', async () => (await health()).confirmedUpTo === 1);
+    expect(await phases()).toHaveLength(2);
+    chain.mine();
+    await until('it is confirmed with the next block', async () => (await phases()).length === 3);
+    expect(await phases()).toEqual(['1 confirmed', '1 unconfirmed', '22 unconfirmed']);
+    expect((await health()).confirmedUpTo).toBeLessThan(22);
+  });
+
+  test('a node that names no final block confirms nothing, and the chain says so', async () => {
+    chain.trouble({ kind: 'unknownTags' });
+    await startWatching({ confirmations: 'finalized' });
+    chain.mine(transferTo(WATCHED));
+    chain.mineMany(100);
+    await caughtUp();
+    expect((await readDeliveries()).map(({ phase }) => phase)).toEqual(['unconfirmed']);
+    expect(await until('it says so', async () => (await health()).message)).toMatch(
+      /names a finalized block, so nothing is confirmed: give --chain …,confirmations=N/,
+    );
   });
 });

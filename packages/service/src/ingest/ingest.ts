@@ -297,19 +297,18 @@ export function createIngest(
     return window.some((block) => block.hash === latest.hash) ? undefined : latest;
   };
 
+  const readParent = async ({ number, hash, parentHash }: BlockHeader): Promise<BlockHeader> => {
+    const parent = await source.readHeader(parentHash);
+    if (parent !== undefined) return parent;
+    source.doubt(hash);
+    throw new SourceError('missing', `parent ${parentHash} of block ${number} is missing`);
+  };
+
   const follow = async (header: BlockHeader): Promise<void> => {
     const branch: [BlockHeader, ...BlockHeader[]] = [header];
     let verdict: Reconciled;
     while ((verdict = reconcile(window, branch)).kind === 'detached') {
-      const parent = await source.readHeader(branch[0].parentHash);
-      if (parent === undefined) {
-        source.doubt(branch[0]);
-        throw new SourceError(
-          'missing',
-          `parent ${branch[0].parentHash} of block ${branch[0].number} is missing`,
-        );
-      }
-      branch.unshift(parent);
+      branch.unshift(await readParent(branch[0]));
     }
     switch (verdict.kind) {
       case 'duplicate':
@@ -333,6 +332,8 @@ export function createIngest(
         return;
       }
       case 'too-deep':
+        // A made-up parent is no reorg: there must be such a block.
+        await readParent(branch[0]);
         if (options.resetWhenReplaced) {
           const latest = await source.readHead();
           await startAt(latest, await source.readGenesisHash(), verdict.oldest);
@@ -343,7 +344,8 @@ export function createIngest(
           return;
         }
         throw new HaltError(
-          `a reorg reaches below block ${verdict.oldest}, the oldest this ledger remembers; no block was skipped`,
+          `a reorg reaches below block ${verdict.oldest}, the oldest this ledger remembers; no block was skipped. ` +
+            `To go on and leave a hole: sluice chains resume ${chain} --from <block>`,
         );
     }
   };

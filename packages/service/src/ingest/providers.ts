@@ -16,7 +16,7 @@ export interface Providers {
   readHead(): Promise<BlockHeader>;
   readHeaderAt(number: number): Promise<BlockHeader | undefined>;
   readHeaderOf(hash: string): Promise<BlockHeader | undefined>;
-  doubt(header: BlockHeader): void;
+  doubt(hash: string): void;
   /**
    * The newest block that all who say so call final: none is believed alone, since what is confirmed
    * too early cannot be taken back. Undefined where nobody knows such a block.
@@ -41,6 +41,8 @@ export interface Providers {
 
 /** What another provider's score must be below, against that of the one followed. */
 const CLEARLY_BETTER = 0.5;
+/** Behind one URL may be several nodes in turn; where something is missing the next may have it. */
+const ROUNDS = 2;
 const GIVERS_REMEMBERED = 512;
 
 export function createProviders(chain: string, urls: readonly string[], log: Log): Providers {
@@ -107,17 +109,20 @@ export function createProviders(chain: string, urls: readonly string[], log: Log
     }
     if (first !== undefined) order.sort((a, b) => Number(b === first) - Number(a === first));
     let failure: SourceError | undefined;
-    for (const provider of order) {
-      try {
-        await admit(provider);
-        const found = await read(provider);
-        if (found !== undefined) return found;
-      } catch (error) {
-        if (!(error instanceof SourceError)) throw error;
-        if (error.kind === 'missing' || error.kind === 'inconsistent') provider.fault(error.kind);
-        if (isReverted(error) || error.kind === 'disagreement') throw error;
-        failure ??= error;
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const provider of order) {
+        try {
+          await admit(provider);
+          const found = await read(provider);
+          if (found !== undefined) return found;
+        } catch (error) {
+          if (!(error instanceof SourceError)) throw error;
+          if (error.kind === 'missing' || error.kind === 'inconsistent') provider.fault(error.kind);
+          if (isReverted(error) || error.kind === 'disagreement') throw error;
+          failure ??= error;
+        }
       }
+      if (failure !== undefined && failure.kind !== 'missing') break;
     }
     noteStates();
     if (failure !== undefined) throw failure;
@@ -198,8 +203,8 @@ export function createProviders(chain: string, urls: readonly string[], log: Log
         { hash },
       ),
 
-    doubt(header) {
-      givers.get(header.hash)?.fault('inconsistent');
+    doubt(hash) {
+      givers.get(hash)?.fault('inconsistent');
     },
 
     async readFinalized() {

@@ -20,8 +20,8 @@ export interface Source {
    * block. Throws a {@link SourceError} when the providers disagree about a height.
    */
   readHeader(at: number | string): Promise<BlockHeader | undefined>;
-  /** This header led nowhere: whoever gave it is believed less from now on. */
-  doubt(header: BlockHeader): void;
+  /** The header with this hash led nowhere: whoever gave it is believed less from now on. */
+  doubt(hash: string): void;
   /**
    * The block with this hash and what is needed of it, its parts checked against each other.
    * Throws a {@link SourceError} when no provider has all parts, or their parts disagree.

@@ -23,7 +23,11 @@ const approvalTopic = keccak256('Approval(address,address,uint256)');
 const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 const topicOf = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 
-const stream = (id: string, options: Partial<StreamOptions>, chainIds = [CHAIN]): EvmStreamRecord => ({
+const stream = (
+  id: string,
+  options: Partial<StreamOptions>,
+  chainIds = [CHAIN],
+): EvmStreamRecord => ({
   id,
   tag: `tag-${id}`,
   description: '',
@@ -110,8 +114,7 @@ const block: EvmBlock = {
   internalTransactions: [internal(0, 50, 70), internal(1, 70, 71), internal(0, 71, 72)],
 };
 
-const packed = (...addresses: number[]): Uint8Array =>
-  packAddresses(addresses.map(address)).bytes;
+const packed = (...addresses: number[]): Uint8Array => packAddresses(addresses.map(address)).bytes;
 
 function indexOf(...streams: { record: EvmStreamRecord; addresses: number[] }[]) {
   const index = createStreamIndex();

@@ -46,11 +46,7 @@ export async function loadAddresses(
 }
 
 /** False when the changes are no longer kept. */
-async function applyChanges(
-  index: StreamIndex,
-  reads: RuleReads,
-  upTo: number,
-): Promise<boolean> {
+async function applyChanges(index: StreamIndex, reads: RuleReads, upTo: number): Promise<boolean> {
   let after: DeltaPosition | undefined = {
     revision: index.revision,
     part: Number.MAX_SAFE_INTEGER,

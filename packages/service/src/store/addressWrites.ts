@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Db, type Engine, readNow } from './engine.ts';
-import { toDigits, unpackAddresses } from './packedAddresses.ts';
+import { fromDigits, toDigits, unpackAddresses } from './packedAddresses.ts';
 import { raiseRevision, readEffectiveFrom } from './ruleRevision.ts';
 import type { AddressOutcome, AddressPart, AddressWrites, EffectiveFrom } from './store.ts';
 import type { Tables } from './tables.ts';
@@ -55,16 +55,19 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
     return row !== undefined;
   };
 
-  /** The rows of a part as a table. */
-  const wantedRows = (part: AddressPart): RawBuilder<object> =>
-    engine.rows(
-      unpackAddresses(part.addresses).map((address) => ({
-        address,
-        label: part.kind === 'add' ? (part.labels[address] ?? null) : null,
-      })),
-      { address: 'text', label: 'text' },
-    );
+  /** The addresses of a part as a table, with their labels where it has any. */
+  const wantedRows = (part: AddressPart): RawBuilder<object> => {
+    const addresses = unpackAddresses(part.addresses);
+    const labels = part.kind === 'add' ? part.labels : {};
+    if (Object.keys(labels).length === 0) {
+      const texts = engine.texts(addresses, 'address');
+      return sql`(select address, null as label from ${texts} as texts)`;
+    }
+    const rows = addresses.map((address) => ({ address, label: labels[address] ?? null }));
+    return engine.rows(rows, { address: 'text', label: 'text' });
+  };
 
+  // Subqueries stand where no planner makes a join of them: each address is looked up by the key.
   const findMissing = async (
     trx: Db,
     streamId: string,
@@ -73,10 +76,11 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
   ): Promise<string | undefined> => {
     const { rows } = await sql<{ address: string }>`
       select wanted.address from ${wanted} as wanted
-      where not exists (
+      where (
         select 1 from stream_address as had
         where had.stream_id = ${streamId} and had.address = wanted.address
-          and (had.removed_by is null or had.removed_by = ${change}))
+          and (had.removed_by is null or had.removed_by = ${change})
+        limit 1) is null
       limit 1`.execute(trx);
     return rows[0]?.address;
   };
@@ -94,20 +98,22 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
     const relabelled = relabels
       ? await sql`
           update stream_address set removed_by = ${change}
-          from ${wanted} as wanted
-          where stream_address.stream_id = ${streamId}
-            and stream_address.address = wanted.address
-            and stream_address.removed_by is null
-            and stream_address.label is distinct from wanted.label
-            ${part.clearLabels ? sql`` : sql`and wanted.label is not null`}`.execute(trx)
+          where stream_id = ${streamId} and removed_by is null and address ${engine.isIn(sql`
+            select wanted.address from ${wanted} as wanted
+            where (
+              select had.label is distinct from wanted.label from stream_address as had
+              where had.stream_id = ${streamId} and had.address = wanted.address
+                and had.removed_by is null
+              limit 1) ${part.clearLabels ? sql`` : sql`and wanted.label is not null`}`)}`.execute(trx)
       : undefined;
     const inserted = await sql`
       insert into stream_address (stream_id, address, label, added_by, removed_by)
       select ${streamId}, wanted.address, wanted.label, ${change}, null from ${wanted} as wanted
-      where not exists (
+      where (
         select 1 from stream_address as had
         where had.stream_id = ${streamId} and had.address = wanted.address
-          and had.removed_by is null)
+          and had.removed_by is null
+        limit 1) is null
       on conflict do nothing`.execute(trx);
     return {
       added: Number(inserted.numAffectedRows ?? 0),
@@ -133,7 +139,7 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
       const removed = await sql`
         update stream_address set removed_by = ${change}
         where stream_id = ${streamId} and removed_by is null
-          and address in (select address from ${wanted} as wanted)`.execute(trx);
+          and address ${engine.isIn(sql`select address from ${wanted} as wanted`)}`.execute(trx);
       dead = Number(removed.numAffectedRows ?? 0);
     }
     await trx
@@ -205,10 +211,9 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
       .select(['change.stream_id', 'part.change_id', 'part.part', 'part.width', 'part.digits']);
 
   const rowsOf = ({ stream_id: streamId, width, digits }: Part): RawBuilder<boolean> => {
-    const bytes = Buffer.from(digits, 'hex');
-    const addresses = unpackAddresses({ width, bytes }).map((address) => ({ address }));
-    return sql<boolean>`stream_id = ${streamId} and address in (
-      select address from ${engine.rows(addresses, { address: 'text' })} as wanted)`;
+    const addresses = unpackAddresses({ width, bytes: fromDigits(digits) });
+    const texts = sql`select address from ${engine.texts(addresses, 'address')} as texts`;
+    return sql<boolean>`stream_id = ${streamId} and address ${engine.isIn(texts)}`;
   };
 
   /** Deletes the rows that an active change removed: nobody sees them any more. */
@@ -276,9 +281,9 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
         .executeTakeFirst();
       if (stream === undefined) return false;
       const deleted = await sql`
-        delete from stream_address where stream_id = ${stream.id} and address in (
+        delete from stream_address where stream_id = ${stream.id} and address ${engine.isIn(sql`
           select address from stream_address where stream_id = ${stream.id}
-          limit ${CLEAN_UP_ROWS})`.execute(trx);
+          limit ${CLEAN_UP_ROWS}`)}`.execute(trx);
       if (deleted.numAffectedRows === 0n) {
         await trx
           .updateTable('stream')

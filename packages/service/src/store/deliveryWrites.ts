@@ -52,6 +52,8 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             'delivery.records',
             'match.body_head',
             'match.body_tail',
+            'match.part',
+            'match.parts',
             'stream.webhook_url',
             'stream.headers',
             'stream.status',
@@ -69,6 +71,8 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           bodyTail: row.body_tail,
           records: row.records,
           headers: JSON.parse(row.headers) as Record<string, string>,
+          part: row.part,
+          parts: row.parts,
           isProbe: row.status === 'error',
         }));
       });

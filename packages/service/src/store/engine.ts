@@ -14,6 +14,13 @@ export interface Engine {
   now(): RawBuilder<number>;
   /** A list of plain objects as a table with these columns: one parameter however many rows. */
   rows(objects: readonly object[], columns: Record<string, ColumnType>): RawBuilder<object>;
+  /** Texts as a table of one column, for many of them: several times as fast as `rows`. */
+  texts(values: readonly string[], column: string): RawBuilder<object>;
+  /**
+   * `column in (select)`, looked up value by value. PostgreSQL would guess how large a new table is, and
+   * compare each row of it with each value.
+   */
+  isIn(select: RawBuilder<unknown>): RawBuilder<unknown>;
   /** Ends a select whose rows are about to be claimed. */
   readonly skipLocked: RawBuilder<unknown>;
   /** Holds this name for the rest of the transaction. */
@@ -28,6 +35,9 @@ export const sqliteEngine: Engine = {
     sql`(select ${sql.join(
       Object.keys(columns).map((name) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`),
     )} from json_each(${JSON.stringify(objects)}))`,
+  texts: (values, column) =>
+    sql`(select value as ${sql.ref(column)} from json_each(${JSON.stringify(values)}))`,
+  isIn: (select) => sql`in (${select})`,
   skipLocked: sql``,
   // There is one writer, with one transaction at a time.
   lock: () => Promise.resolve(),
@@ -40,6 +50,9 @@ export const postgresEngine: Engine = {
     sql`(select * from json_to_recordset(${JSON.stringify(objects)}::json) as r(${sql.join(
       Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`),
     )}))`,
+  texts: (values, column) =>
+    sql`(select value as ${sql.ref(column)} from json_array_elements_text(${JSON.stringify(values)}::json))`,
+  isIn: (select) => sql`= any(array(${select}))`,
   skipLocked: sql`for update skip locked`,
   async lock(trx, name) {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);

@@ -7,7 +7,18 @@ export const createEnrichReads = (
   db: Kysely<Tables>,
 ): Pick<Reads, 'listEnriching' | 'readTokens'> => ({
   async listEnriching({ chain, limit, perStream, notStreams, notMatches }) {
-    // One index seek per stream that has any, whatever the length of its queue.
+    // One index seek per stream and place in its queue, whatever the length of the queue.
+    const oldest = Array.from(
+      { length: perStream },
+      (_, place) => sql`
+        select (select waiting.id from match as waiting
+          where waiting.chain = ${chain} and waiting.stream_id = lane.id
+            and waiting.enrichment is not null and waiting.state <> 'orphaned'
+            ${noneOf('waiting.id', notMatches)}
+          order by waiting.id limit 1 offset ${place}) as id
+        from lane join stream on stream.id = lane.id
+        where stream.deleted_at is null ${noneOf('lane.id', notStreams)}`,
+    );
     const { rows } = await sql<{
       id: string;
       stream_id: string;
@@ -21,17 +32,13 @@ export const createEnrichReads = (
         union all
         select (select min(stream_id) from match
           where chain = ${chain} and enrichment is not null and stream_id > lane.id)
-        from lane where lane.id is not null)
+        from lane where lane.id is not null),
+      oldest as (${sql.join(oldest, sql` union all `)})
       select match.id, match.stream_id, match.block_number, match.block_hash, match.body_tail,
         match.enrichment
-      from lane join stream on stream.id = lane.id join match on match.id in (
-        select waiting.id from match as waiting
-        where waiting.chain = ${chain} and waiting.stream_id = lane.id
-          and waiting.enrichment is not null and waiting.state <> 'orphaned'
-          ${noneOf('waiting.id', notMatches)}
-        order by waiting.id limit ${perStream})
-      where stream.deleted_at is null ${noneOf('lane.id', notStreams)}
-      order by match.id limit ${limit}`.execute(db);
+      from match where match.id in (
+        select id from oldest where id is not null order by id limit ${limit})
+      order by match.id`.execute(db);
     return rows.map((row): EnrichingMatch => ({
       id: row.id,
       streamId: row.stream_id,

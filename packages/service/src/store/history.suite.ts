@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { timeOfId } from './ids.ts';
+import { newMatch } from './newMatch.test-only.ts';
 import {
   type AttemptOutcome,
   type AttemptResult,
@@ -56,18 +57,7 @@ export function testHistory(open: () => Promise<Store>): void {
           ruleRevision: revision,
           confirmUpTo: block.number - confirmations,
           windowBlocks: 256,
-          matches: matches.map((match) => ({
-            tag: 'tag',
-            deliver: 'both',
-            logs: 1,
-            transactions: 0,
-            internalTransactions: 0,
-            transactionHashes: [hashOf()],
-            bodyHead: ',"chainId":"0x1","retries":',
-            bodyTail: ',"logs":[]}',
-            enrichment: null,
-            ...match,
-          })),
+          matches: matches.map((match) => newMatch(match.streamId, match)),
         });
         expect(committed.outcome).toBe('committed');
         tip = block;

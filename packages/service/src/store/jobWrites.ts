@@ -75,7 +75,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
       return db.transaction().execute(async (trx) => {
         const now = await readNow(engine, trx);
         const last = blocks.at(-1)!.block.number;
-        const found = blocks.filter(({ match }) => match !== undefined).length;
+        const found = blocks.filter(({ matches }) => matches.length > 0).length;
         const job = await trx
           .updateTable('job')
           .set((eb) => ({
@@ -93,15 +93,15 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
         // Paused, cancelled or moved on meanwhile: what was read is read again, or not needed.
         if (job === undefined) return undefined;
         const deliveries = [];
-        for (const { block, match } of blocks) {
-          if (match === undefined) continue;
+        for (const { block, matches } of blocks) {
+          if (matches.length === 0) continue;
           deliveries.push(
             ...(await insertMatches(trx, engine, {
               chain: job.chain,
               block,
               origin: `job:${id}`,
               state: 'confirmed',
-              matches: [match],
+              matches,
               now,
             })),
           );
@@ -110,14 +110,14 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
       });
     },
 
-    async commitManual({ chain, block, requestId, isConfirmed, match }) {
+    async commitManual({ chain, block, requestId, isConfirmed, matches }) {
       return db.transaction().execute(async (trx) =>
         insertMatches(trx, engine, {
           chain,
           block,
           origin: `manual:${requestId}`,
           state: isConfirmed ? 'confirmed' : 'frozen',
-          matches: [match],
+          matches,
           now: await readNow(engine, trx),
         }),
       );

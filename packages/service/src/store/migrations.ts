@@ -174,6 +174,7 @@ const ledger: Migration = {
       .addColumn('block_hash', 'text', (column) => column.notNull())
       .addColumn('block_day', 'text', (column) => column.notNull())
       .addColumn('part', 'integer', (column) => column.notNull())
+      .addColumn('parts', 'integer', (column) => column.notNull())
       .addColumn('origin', 'text', (column) => column.notNull())
       .addColumn('state', 'text', (column) => column.notNull())
       .addColumn('tag', 'text', (column) => column.notNull())

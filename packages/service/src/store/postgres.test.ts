@@ -1,6 +1,7 @@
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testHistory } from './history.suite.ts';
+import { newMatch } from './newMatch.test-only.ts';
 import { openPostgresStore } from './postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from './store.ts';
 import { testStore } from './store.suite.ts';
@@ -53,20 +54,7 @@ describe('PostgreSQL store', () => {
         ruleRevision: revision,
         confirmUpTo: 0,
         windowBlocks: 256,
-        matches: [
-          {
-            streamId: stream.id,
-            tag: 't',
-            deliver: 'both',
-            logs: 1,
-            transactions: 0,
-            internalTransactions: 0,
-            transactionHashes: [],
-            enrichment: null,
-            bodyHead: ',"retries":',
-            bodyTail: '}',
-          },
-        ],
+        matches: [newMatch(stream.id)],
       });
     }
     const claims = await Promise.all(

@@ -206,6 +206,9 @@ export interface BlockHeader extends BlockRef {
 export interface NewMatch {
   streamId: string;
   tag: string;
+  /** Of a match that one webhook cannot hold: which part this is, from 0, and of how many. */
+  part: number;
+  parts: number;
   deliver: DeliverMode;
   logs: number;
   transactions: number;
@@ -278,6 +281,9 @@ export interface ClaimedDelivery {
   bodyTail: string;
   records: number;
   headers: Record<string, string>;
+  /** As in {@link NewMatch}. */
+  part: number;
+  parts: number;
   /** The stream is in `error`, and this delivery is to show whether its receiver is back. */
   isProbe: boolean;
 }
@@ -596,7 +602,7 @@ export interface JobWrites {
    */
   commitJob(commit: {
     id: string;
-    blocks: readonly { block: BlockHeader; match: NewMatch | undefined }[];
+    blocks: readonly { block: BlockHeader; matches: readonly NewMatch[] }[];
   }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;
   /** Announces one block to one stream once more; each request has deliveries of its own. */
   commitManual(commit: {
@@ -604,7 +610,7 @@ export interface JobWrites {
     block: BlockHeader;
     requestId: string;
     isConfirmed: boolean;
-    match: NewMatch;
+    matches: readonly NewMatch[];
   }): Promise<DeliverySummary[]>;
 }
 

@@ -176,6 +176,7 @@ interface MatchTable {
   /** UTC day of the block's timestamp, `YYYY-MM-DD`: what retention goes by. */
   block_day: string;
   part: number;
+  parts: number;
   /** `live:<incarnation>`, `job:<jobId>` or `manual:<requestId>`: why the block was matched. */
   origin: string;
   state: MatchState;

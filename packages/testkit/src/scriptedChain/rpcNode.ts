@@ -51,6 +51,9 @@ export function createRpcNode(options: {
 
     const lag = troubles.take('lag', method)?.blocks ?? 0;
     const view: ChainView = { chain, lag, answers };
+    if (/^(finalized|safe)$/.test(String(params[0])) && troubles.take('unknownTags', method)) {
+      throw new RpcError(-32602, 'invalid argument 0: hex string without 0x prefix');
+    }
     if (method === 'eth_getLogs') {
       const blocks = rangeOf(params[0], view);
       const refusal = troubles.take('rangeLimit', method, (limit) => blocks > limit.blocks);

@@ -39,6 +39,8 @@ export type TroubleKind =
   | { kind: 'lag'; blocks: number }
   /** `eth_getLogs` refuses ranges of more than so many blocks, with error -32005. */
   | { kind: 'rangeLimit'; blocks: number }
+  /** The node does not know the tags `finalized` and `safe`, as nodes of some chains do not. */
+  | { kind: 'unknownTags' }
   /** A block is null. Default: `eth_getBlockByHash` alone, so that it is known by number. */
   | { kind: 'withhold' }
   /** `eth_getBlockReceipts` and `eth_getTransactionReceipt` answer null. */
@@ -127,6 +129,7 @@ export function createTroubles(): Troubles {
 const defaultMethods: Partial<Record<Trouble['kind'], readonly string[]>> = {
   lag: ['eth_getLogs'],
   rangeLimit: ['eth_getLogs'],
+  unknownTags: ['eth_getBlockByNumber'],
   withhold: ['eth_getBlockByHash'],
   nullReceipts: ['eth_getBlockReceipts', 'eth_getTransactionReceipt'],
   emptyLogs: ['eth_getLogs'],

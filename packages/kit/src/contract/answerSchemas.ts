@@ -1,0 +1,521 @@
+/**
+ * What a service answers, as schemas: the same shapes as the interfaces beside them, which the compiler
+ * holds equal. Strict, so that a test that reads an answer with them finds what is too much, too.
+ */
+import * as z from 'zod';
+import { REGIONS } from './account.ts';
+import type { Settings, Stats, StatsCounters, StreamStats } from './account.ts';
+import { APTOS_NETWORKS } from './aptos.ts';
+import type { AptosStream, AptosStreamStatus } from './aptos.ts';
+import type { DryRunAnswer, HistoricalJobAnswer } from './blocks.ts';
+import type { DeliveryLog, HistoryRecord } from './history.ts';
+import { abiItem, advancedOption, nativeBalanceSelection, trigger } from './schemas.ts';
+import { DELIVERY_STATES, JOB_STATES } from './sluice.ts';
+import type {
+  ChainCoverage,
+  ChainHealth,
+  ChainProgress,
+  ChainResumed,
+  DeliveryAttempt,
+  DeliveryDetail,
+  DeliveryPage,
+  DeliverySummary,
+  Job,
+  ProviderHealth,
+  StreamCoverage,
+  StreamSummary,
+} from './sluice.ts';
+import type { AddressesAnswer, ErrorBody, EvmStream, StreamAddress } from './streams.ts';
+import type {
+  EvmWebhook,
+  WebhookErc20Approval,
+  WebhookErc20Transfer,
+  WebhookInternalTransaction,
+  WebhookLog,
+  WebhookNftTokenApproval,
+  WebhookNftTransfer,
+  WebhookTransaction,
+} from './webhook.ts';
+
+const text = z.string();
+const flag = z.boolean();
+const uuid = z.uuid();
+const count = z.int().nonnegative();
+const number = z.number();
+const dateTime = z.iso.datetime();
+const unixMs = z.int().meta({ description: 'Unix milliseconds' });
+const texts = z.array(text);
+const textOrNull = text.nullable();
+const networks = z.array(z.enum(APTOS_NETWORKS));
+const status = z.enum(['active', 'paused', 'error', 'terminated']);
+const headers = z.record(text, text);
+const chainId = text.meta({ description: 'Chain id in hex', examples: ['0x1'] });
+
+const pageOf = <Row>(row: z.ZodType<Row>) =>
+  z.strictObject({
+    result: z.array(row),
+    total: count.meta({
+      description: 'Rows of all pages together, as the first page counted them; a million at most',
+    }),
+    cursor: text.exactOptional().meta({ description: 'Of the next page; absent on the last' }),
+    page_size: count.exactOptional().meta({ description: 'Only on the last page' }),
+  });
+
+const evmStream: z.ZodType<EvmStream> = z.strictObject({
+  id: uuid,
+  webhookUrl: text,
+  description: text,
+  tag: text,
+  chainIds: z.array(chainId),
+  topic0: texts.nullable(),
+  allAddresses: flag,
+  includeNativeTxs: flag,
+  includeContractLogs: flag,
+  includeInternalTxs: flag,
+  includeAllTxLogs: flag,
+  getNativeBalances: z.array(nativeBalanceSelection).nullable(),
+  abi: z.array(abiItem).nullable(),
+  advancedOptions: z.array(advancedOption).nullable(),
+  demo: flag,
+  triggers: z.array(trigger).nullable(),
+  filterPossibleSpamAddresses: flag,
+  deliver: z.enum(['both', 'confirmed']),
+  notifyRemoved: flag,
+  headers,
+  status,
+  statusMessage: text,
+  isErrorSince: dateTime.nullable(),
+  createdAt: dateTime,
+  updatedAt: dateTime,
+  amountOfAddresses: count,
+});
+
+const aptosStream: z.ZodType<AptosStream> = z.strictObject({
+  id: uuid,
+  webhookUrl: text,
+  description: text,
+  tag: text,
+  network: networks,
+  functions: texts.nullable(),
+  events: texts.nullable(),
+  includePayload: flag,
+  includeEvents: flag,
+  includeChanges: flag,
+  demo: flag,
+  allAddresses: flag,
+  headers,
+  status,
+  statusMessage: text,
+  isErrorSince: dateTime.nullable(),
+  amountOfAddresses: count,
+});
+
+const aptosStreamStatus: z.ZodType<AptosStreamStatus> = z.strictObject({
+  status,
+  statusMessage: text,
+});
+
+const streamAddress: z.ZodType<StreamAddress> = z.strictObject({
+  address: text,
+  label: text.exactOptional(),
+});
+
+const addressesAnswer: z.ZodType<AddressesAnswer> = z.strictObject({
+  streamId: uuid,
+  address: z
+    .union([text, texts])
+    .meta({ description: 'As it was sent: one for one, a list for a list' }),
+  effectiveFrom: z
+    .record(text, count)
+    .exactOptional()
+    .meta({ description: 'Per chain, the first block the change applies to' }),
+});
+
+const webhookTriggers = z
+  .array(z.strictObject({ name: text, value: z.unknown() }))
+  .exactOptional()
+  .meta({ description: 'What the triggers of the stream answered, in their order' });
+
+const log: z.ZodType<WebhookLog> = z.strictObject({
+  logIndex: text,
+  transactionHash: text,
+  address: text,
+  data: text,
+  topic0: textOrNull,
+  topic1: textOrNull,
+  topic2: textOrNull,
+  topic3: textOrNull,
+  triggers: webhookTriggers,
+});
+
+const transaction: z.ZodType<WebhookTransaction> = z.strictObject({
+  hash: text,
+  gas: textOrNull,
+  gasPrice: textOrNull,
+  nonce: textOrNull,
+  input: textOrNull,
+  transactionIndex: text,
+  fromAddress: text,
+  toAddress: textOrNull,
+  value: textOrNull,
+  type: textOrNull,
+  v: textOrNull,
+  r: textOrNull,
+  s: textOrNull,
+  receiptCumulativeGasUsed: textOrNull,
+  receiptGasUsed: textOrNull,
+  receiptContractAddress: textOrNull,
+  receiptRoot: textOrNull,
+  receiptStatus: textOrNull,
+  triggers: webhookTriggers,
+});
+
+const internalTransaction: z.ZodType<WebhookInternalTransaction> = z.strictObject({
+  from: textOrNull,
+  to: textOrNull,
+  value: textOrNull,
+  gas: textOrNull,
+  transactionHash: text,
+  internalTransactionIndex: text.exactOptional(),
+});
+
+/** Where a decoded record comes from. */
+const ofLog = { transactionHash: text, logIndex: text, contract: text };
+const token = { tokenName: text, tokenSymbol: text };
+const spam = { possibleSpam: flag.exactOptional() };
+
+const erc20Transfer: z.ZodType<WebhookErc20Transfer> = z.strictObject({
+  ...{ ...ofLog, ...token, ...spam },
+  from: text,
+  to: text,
+  value: text,
+  tokenDecimals: text,
+  valueWithDecimals: text.exactOptional(),
+  triggers: webhookTriggers,
+});
+
+const erc20Approval: z.ZodType<WebhookErc20Approval> = z.strictObject({
+  ...{ ...ofLog, ...token, ...spam },
+  owner: text,
+  spender: text,
+  value: text,
+  tokenDecimals: text,
+  valueWithDecimals: text.exactOptional(),
+  triggers: webhookTriggers,
+});
+
+const nftTransfer: z.ZodType<WebhookNftTransfer> = z.strictObject({
+  ...{ ...ofLog, ...token, ...spam },
+  operator: textOrNull,
+  from: text,
+  to: text,
+  tokenId: text,
+  amount: text,
+  tokenContractType: text,
+  triggers: webhookTriggers,
+});
+
+const nftTokenApproval: z.ZodType<WebhookNftTokenApproval> = z.strictObject({
+  ...{ ...ofLog, ...token, ...spam },
+  account: text,
+  operator: text,
+  approvedAll: flag,
+  tokenId: textOrNull,
+  tokenContractType: text,
+});
+
+const webhookFields = {
+  confirmed: flag,
+  removed: z
+    .literal(true)
+    .exactOptional()
+    .meta({ description: 'Only in the notice that the block left the chain' }),
+  chainId,
+  abi: z.array(abiItem),
+  streamId: text,
+  tag: text,
+  retries: count,
+  block: z.strictObject({ number: text, hash: text, timestamp: text }),
+  logs: z.array(log),
+  txs: z.array(transaction),
+  txsInternal: z.array(internalTransaction),
+  erc20Transfers: z.array(erc20Transfer),
+  erc20Approvals: z.array(erc20Approval),
+  nftTokenApprovals: z.array(nftTokenApproval),
+  nftApprovals: z.strictObject({
+    ERC721: z.array(
+      z.strictObject({
+        ...{ ...ofLog, ...token },
+        owner: text,
+        approved: text,
+        tokenId: text,
+        tokenContractType: text,
+      }),
+    ),
+    ERC1155: z.array(
+      z.strictObject({
+        ...{ ...ofLog, ...token },
+        account: text,
+        operator: text,
+        approved: flag,
+        tokenContractType: text,
+      }),
+    ),
+  }),
+  nftTransfers: z.array(nftTransfer),
+  nativeBalances: z.array(z.strictObject({ address: text, balance: text })),
+};
+
+const evmWebhook: z.ZodType<EvmWebhook> = z.strictObject(webhookFields);
+
+const dryRunAnswer = z
+  .strictObject(webhookFields)
+  .partial()
+  .meta({
+    description: 'The webhook that would be sent',
+  }) as unknown as z.ZodType<DryRunAnswer>;
+
+const historyRecord: z.ZodType<HistoryRecord> = z.strictObject({
+  id: uuid,
+  date: dateTime,
+  payload: z
+    .record(text, z.unknown())
+    .exactOptional()
+    .meta({ description: 'The webhook as it was sent last; absent with excludePayload' }),
+  tinyPayload: z.strictObject({
+    chainId,
+    confirmed: flag,
+    block: text,
+    records: count,
+    retries: count,
+  }),
+  errorMessage: text,
+  webhookUrl: text,
+  streamId: uuid,
+  tag: text,
+});
+
+const deliveryLog: z.ZodType<DeliveryLog> = z.strictObject({
+  id: uuid,
+  streamId: uuid,
+  chain: chainId,
+  webhookUrl: text,
+  tag: text,
+  retries: count,
+  deliveryStatus: z.enum(['failed', 'success']),
+  blockNumber: count,
+  errorMessage: text,
+  type: z.enum(['evm', 'aptos']),
+  createdAt: dateTime,
+  updatedAt: dateTime.exactOptional(),
+});
+
+const settings: z.ZodType<Settings> = z.strictObject({
+  region: z.enum(REGIONS).optional(),
+  secretKey: text.optional().meta({ description: 'The streams secret, which signs every webhook' }),
+});
+
+const counters = {
+  totalWebhooksDelivered: count,
+  totalWebhooksFailed: count.meta({ description: 'Given up after the last attempt' }),
+  totalLogsProcessed: count.meta({ description: 'Of confirmed webhooks, failed ones too' }),
+  totalTxsProcessed: count,
+  totalTxsInternalProcessed: count,
+} satisfies Record<keyof StatsCounters, z.ZodType<number>>;
+
+const period = { createdAt: dateTime.exactOptional(), updatedAt: dateTime.exactOptional() };
+
+const stats: z.ZodType<Stats> = z.strictObject({
+  ...counters,
+  streams: z
+    .array(z.strictObject({ streamId: uuid, ...counters }))
+    .exactOptional()
+    .meta({ description: 'Those that are not deleted; the totals count deleted ones, too' }),
+  ...period,
+});
+
+const streamStats: z.ZodType<StreamStats> = z.strictObject({
+  streamId: uuid.exactOptional(),
+  ...counters,
+  ...period,
+});
+
+const historicalJobAnswer: z.ZodType<HistoricalJobAnswer> = z.strictObject({
+  message: text,
+  totalPartitions: count,
+  jobId: uuid.exactOptional(),
+});
+
+const error: z.ZodType<ErrorBody & { requestId: string }> = z.strictObject({
+  message: z.union([text, texts]),
+  details: z
+    .record(text, z.unknown())
+    .exactOptional()
+    .meta({ description: 'By field: what it should be, and the value that came' }),
+  requestId: text.meta({ description: 'Also in x-request-id' }),
+});
+
+const deliverySummaryFields = {
+  id: uuid,
+  streamId: uuid,
+  matchId: uuid,
+  tag: text,
+  chainId,
+  blockNumber: count,
+  phase: z.enum(['unconfirmed', 'confirmed', 'removed']),
+  state: z.enum(DELIVERY_STATES),
+  records: count,
+  attempts: count,
+  status: count.nullable(),
+  error: textOrNull,
+  durationMs: number.nullable(),
+  createdAt: unixMs,
+  updatedAt: unixMs,
+  nextAttemptAt: unixMs.nullable(),
+};
+
+const deliverySummary: z.ZodType<DeliverySummary> = z.strictObject(deliverySummaryFields);
+
+const deliveryAttempt: z.ZodType<DeliveryAttempt> = z.strictObject({
+  number: count,
+  webhookUrl: text,
+  startedAt: unixMs,
+  durationMs: number,
+  status: count.nullable(),
+  error: textOrNull,
+  responseBody: text,
+});
+
+const deliveryDetail: z.ZodType<DeliveryDetail> = z.strictObject({
+  ...deliverySummaryFields,
+  blockHash: text,
+  webhookUrl: text,
+  body: text.meta({ description: 'Exactly the bytes of the last attempt, or of the first to come' }),
+  attemptList: z.array(deliveryAttempt),
+});
+
+const deliveryPage: z.ZodType<DeliveryPage> = z.strictObject({
+  result: z.array(deliverySummary),
+  cursor: text.exactOptional(),
+});
+
+const streamSummary: z.ZodType<StreamSummary> = z.strictObject({
+  id: uuid,
+  family: z.enum(['evm', 'aptos']),
+  tag: text,
+  description: text,
+  webhookUrl: text,
+  status,
+  statusMessage: text,
+  chainIds: z.array(chainId),
+  allAddresses: flag,
+  amountOfAddresses: count,
+  topic0: texts,
+  createdAt: unixMs,
+  queue: count,
+  delivered24h: count,
+  failedAttempts24h: count,
+  deliveredSeries: z
+    .array(count)
+    .meta({ description: 'Per 5 minutes, oldest first, the last 2 hours' }),
+  lastDeliveryAt: unixMs.nullable(),
+});
+
+const providerHealth: z.ZodType<ProviderHealth> = z.strictObject({
+  name: text,
+  state: z.enum(['good', 'lagging', 'limited', 'down', 'wrong-chain']),
+  message: text,
+  head: count.nullable(),
+  latencyMs: number.nullable(),
+  failures: count,
+  disagreements: count,
+});
+
+const chainProgress: z.ZodType<ChainProgress> = z.strictObject({
+  from: count,
+  to: count,
+  perSecond: number,
+  secondsLeft: number.nullable(),
+});
+
+const chainHealth: z.ZodType<ChainHealth> = z.strictObject({
+  id: text,
+  name: text,
+  code: text,
+  state: z.enum(['starting', 'live', 'catching-up', 'down']),
+  message: text,
+  head: count.nullable(),
+  checkpoint: count.nullable(),
+  confirmations: z.union([count, z.literal('finalized')]),
+  confirmedUpTo: count.nullable(),
+  providers: z.array(providerHealth),
+  progress: chainProgress.exactOptional(),
+  blocks: z.array(
+    z.strictObject({ number: count, hash: text, timestamp: count, matches: count }),
+  ),
+});
+
+const chainResumed: z.ZodType<ChainResumed> = z.strictObject({ chainId, from: count });
+
+const chainCoverage: z.ZodType<ChainCoverage> = z.strictObject({
+  chainId,
+  from: count.nullable(),
+  to: count.nullable(),
+  holes: z.array(
+    z.strictObject({
+      from: count,
+      to: count,
+      reason: z.enum(['paused', 'terminated', 'resumed', 'before']),
+    }),
+  ),
+});
+
+const streamCoverage: z.ZodType<StreamCoverage> = z.strictObject({
+  result: z.array(chainCoverage),
+});
+
+const job: z.ZodType<Job> = z.strictObject({
+  id: uuid,
+  streamId: uuid,
+  chainId,
+  blockFrom: count,
+  blockTo: count,
+  nextBlock: count,
+  state: z.enum(JOB_STATES),
+  message: text,
+  matches: count,
+  createdAt: unixMs,
+  updatedAt: unixMs,
+});
+
+/** By the name each has in the OpenAPI document. */
+export const ANSWER_SCHEMAS = {
+  EvmStream: evmStream,
+  EvmStreamPage: pageOf(evmStream),
+  AptosStream: aptosStream,
+  AptosStreamPage: pageOf(aptosStream),
+  AptosStreamStatus: aptosStreamStatus,
+  StreamAddress: streamAddress,
+  StreamAddressPage: pageOf(streamAddress),
+  AddressesAnswer: addressesAnswer,
+  EvmWebhook: evmWebhook,
+  DryRunAnswer: dryRunAnswer,
+  HistoryRecord: historyRecord,
+  HistoryPage: pageOf(historyRecord),
+  DeliveryLog: deliveryLog,
+  DeliveryLogPage: pageOf(deliveryLog),
+  Settings: settings,
+  Stats: stats,
+  StreamStats: streamStats,
+  HistoricalJobAnswer: historicalJobAnswer,
+  Error: error,
+  DeliverySummary: deliverySummary,
+  DeliveryPage: deliveryPage,
+  DeliveryDetail: deliveryDetail,
+  StreamSummaryList: z.strictObject({ result: z.array(streamSummary) }),
+  ChainHealthList: z.strictObject({ result: z.array(chainHealth) }),
+  ChainResumed: chainResumed,
+  StreamCoverage: streamCoverage,
+  Job: job,
+  JobList: z.strictObject({ result: z.array(job) }),
+};

@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/store.ts';
+import type { EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
+import type { Match } from './match.ts';
+import { splitMatch } from './parts.ts';
+import { createSelection } from './selection.ts';
+
+const stream: Match['stream'] = {
+  record: {
+    family: 'evm',
+    id: 'stream',
+    tag: 'tag',
+    description: '',
+    webhookUrl: '',
+    chainIds: ['0x1'],
+    options: DEFAULT_OPTIONS,
+    ...DEFAULT_DELIVERY,
+    status: 'active',
+    statusMessage: '',
+    errorSince: null,
+    addressCount: 0,
+    createdAt: 0,
+    updatedAt: 0,
+  },
+  selection: createSelection(DEFAULT_OPTIONS),
+};
+
+const log = (transactionIndex: number, logIndex: number) =>
+  ({ transactionIndex, logIndex }) as EvmLog;
+const transaction = (transactionIndex: number) => ({ transactionIndex }) as EvmTransaction;
+const call = (transactionIndex: number) => ({ transactionIndex }) as EvmInternalTransaction;
+
+const records = (match: Match): number =>
+  match.logs.length + match.transactions.length + match.internalTransactions.length;
+
+describe('a match that is too large', () => {
+  test('is parted between transactions, as full as the limit allows', () => {
+    const match: Match = {
+      stream,
+      logs: [log(0, 0), log(0, 1), log(1, 2), log(2, 3), log(2, 4), log(2, 5), log(2, 6)],
+      transactions: [transaction(0), transaction(3)],
+      internalTransactions: [call(3)],
+    };
+    const parts = splitMatch(match, 4, records);
+    expect(parts.map((part) => part.logs.map((each) => each.logIndex))).toEqual([
+      [0, 1, 2],
+      [3, 4, 5, 6],
+      [],
+    ]);
+    expect(parts.map((part) => part.transactions.length)).toEqual([1, 0, 1]);
+    expect(parts.map((part) => part.internalTransactions.length)).toEqual([0, 0, 1]);
+  });
+
+  test('law: nothing is lost, doubled, torn or put out of order', () => {
+    const index = fc.nat({ max: 12 });
+    fc.assert(
+      fc.property(
+        fc.array(index, { maxLength: 60 }),
+        fc.uniqueArray(index),
+        fc.array(index, { maxLength: 20 }),
+        fc.integer({ min: 1, max: 20 }),
+        (ofLogs, ofTransactions, ofCalls, limit) => {
+          const sorted = (them: number[]): number[] => them.toSorted((a, b) => a - b);
+          const match: Match = {
+            stream,
+            logs: sorted(ofLogs).map((transactionIndex, n) => log(transactionIndex, n)),
+            transactions: sorted(ofTransactions).map(transaction),
+            internalTransactions: sorted(ofCalls).map(call),
+          };
+          const parts = splitMatch(match, limit, records);
+          expect(parts.flatMap((part) => part.logs)).toEqual(match.logs);
+          expect(parts.flatMap((part) => part.transactions)).toEqual(match.transactions);
+          expect(parts.flatMap((part) => part.internalTransactions)).toEqual(
+            match.internalTransactions,
+          );
+          const transactionsOf = parts.map(
+            (part) =>
+              new Set(
+                [part.logs, part.transactions, part.internalTransactions]
+                  .flat()
+                  .map((each) => each.transactionIndex),
+              ),
+          );
+          for (const [n, part] of parts.entries()) {
+            expect(records(part) <= limit || transactionsOf[n]!.size === 1).toBe(true);
+            for (const other of transactionsOf.slice(n + 1)) {
+              expect([...other].some((each) => transactionsOf[n]!.has(each))).toBe(false);
+            }
+          }
+        },
+      ),
+    );
+  });
+});

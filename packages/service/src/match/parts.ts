@@ -1,0 +1,47 @@
+/** A match whose body would be too large for one webhook, as several matches (architecture.md 6.11). */
+import type { Match } from './match.ts';
+
+/**
+ * Parts the records of a match so that each part weighs at most `limit`. The records of one
+ * transaction stay together, in their order; one that weighs more by itself is a part by itself.
+ *
+ * @param weigh the size of a match's body, in any unit that adds up
+ */
+export function splitMatch(match: Match, limit: number, weigh: (part: Match) => number): Match[] {
+  const parts: Match[] = [];
+  let part: Match | undefined;
+  let weight = 0;
+  for (const transaction of byTransaction(match)) {
+    const own = weigh(transaction);
+    if (part !== undefined && weight + own <= limit) {
+      part.logs.push(...transaction.logs);
+      part.transactions.push(...transaction.transactions);
+      part.internalTransactions.push(...transaction.internalTransactions);
+      weight += own;
+    } else {
+      part = transaction;
+      weight = own;
+      parts.push(part);
+    }
+  }
+  return parts;
+}
+
+/** One match for each transaction that has records in this one, in the order of transactions. */
+function byTransaction({ stream, logs, transactions, internalTransactions }: Match): Match[] {
+  const found = new Map<number, Match>();
+  const at = (index: number): Match => {
+    let part = found.get(index);
+    if (part === undefined) {
+      part = { stream, logs: [], transactions: [], internalTransactions: [] };
+      found.set(index, part);
+    }
+    return part;
+  };
+  for (const log of logs) at(log.transactionIndex).logs.push(log);
+  for (const each of transactions) at(each.transactionIndex).transactions.push(each);
+  for (const call of internalTransactions) {
+    at(call.transactionIndex).internalTransactions.push(call);
+  }
+  return [...found].toSorted(([a], [b]) => a - b).map(([, part]) => part);
+}

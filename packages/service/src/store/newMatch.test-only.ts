@@ -1,0 +1,19 @@
+import { randomBytes } from 'node:crypto';
+import type { NewMatch } from './store.ts';
+
+/** A match of one log, with a body of nothing, for tests of what becomes of it. */
+export const newMatch = (streamId: string, changes: Partial<NewMatch> = {}): NewMatch => ({
+  streamId,
+  tag: 'tag',
+  part: 0,
+  parts: 1,
+  deliver: 'both',
+  logs: 1,
+  transactions: 0,
+  internalTransactions: 0,
+  transactionHashes: [`0x${randomBytes(32).toString('hex')}`],
+  bodyHead: ',"chainId":"0x1","retries":',
+  bodyTail: ',"logs":[]}',
+  enrichment: null,
+  ...changes,
+});

@@ -1,0 +1,68 @@
+/** `sluice chains`, against a service of its own on a real chain. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Anvil, startAnvil } from '@sluice/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { API_KEY, type Served, serve, until } from '../serve.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-chains-'));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let anvil: Anvil;
+let served: Served;
+
+beforeAll(async () => {
+  anvil = await startAnvil();
+  served = await serve(['--data', folder, '--chain', `0x7a69=${anvil.url},poll=50`]);
+});
+afterAll(async () => {
+  await served?.stop();
+  await anvil?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Runs the command line and answers with all it said. */
+const sluice = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
+  new Promise((resolve) => {
+    const command = ['-C', '@sluice/source', 'packages/cli/src/main.ts', ...args];
+    const env = { ...process.env, SLUICE_URL: served.url, SLUICE_API_KEY: API_KEY };
+    execFile(process.execPath, command, { cwd: root, env }, (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    );
+  });
+
+test('lists how each chain is, for people and for programs', async () => {
+  await until('it is live', async () => (await sluice('chains', 'list')).stdout.includes('live'));
+  const { stdout } = await sluice('chains', 'list');
+  expect(stdout).toMatch(
+    /^0x7a69 {2}.+ {2}live {2}at 0, head 0, confirmations 2\n {2}127\.0\.0\.1/,
+  );
+  const [chain] = JSON.parse((await sluice('chains', 'list', '--json')).stdout) as object[];
+  expect(chain).toMatchObject({ id: '0x7a69', state: 'live', checkpoint: 0 });
+});
+
+test('takes a chain on from a block, and says why it cannot', async () => {
+  await anvil.request('anvil_mine', ['0xa']);
+  const resumed = await sluice('chains', 'resume', '0x7a69', '--from', '8');
+  expect(resumed).toMatchObject({ code: 0 });
+  expect(resumed.stdout).toContain('0x7a69 goes on from block 8');
+
+  const beyond = await sluice('chains', 'resume', '0x7a69', '--from', '99');
+  expect(beyond.code).toBe(1);
+  expect(beyond.stderr).toContain('block 98 is not on the node, whose head is 10');
+
+  const wrong = await sluice('chains', 'resume', '0x7a69', '--from', 'x');
+  expect(wrong.code).toBe(1);
+  expect(wrong.stderr).toContain('requestBody.from');
+
+  const unknown = await sluice('chains', 'resume', '0x5');
+  expect(unknown.stderr).toContain(
+    'No source for 0x5: start the service with --chain 0x5=<rpcUrl>',
+  );
+
+  const stranger = await sluice('chains', 'list', '--api-key', 'x'.repeat(20));
+  expect(stranger.code).toBe(1);
+  expect(stranger.stderr).toMatch(/^sluice: .*key/i);
+});
