@@ -5,6 +5,7 @@ import type { Figures } from './figures.ts';
 const benchmarks: Record<string, () => Promise<Figures>> = {
   deliver: async () => (await import('./deliver.ts')).default(),
   kit: async () => (await import('./kit.ts')).default(),
+  match: async () => (await import('./match.ts')).default(),
 };
 
 const [name = '', ...flags] = process.argv.slice(2);

@@ -13,6 +13,8 @@ import type {
 import {
   type Abi,
   type Address,
+  type ContractEventName,
+  type DecodeEventLogReturnType,
   type Hex,
   type Log,
   type PublicClient,
@@ -20,6 +22,7 @@ import {
   decodeEventLog,
   formatUnits,
   hexToString,
+  numberToHex,
   parseAbi,
 } from 'viem';
 
@@ -101,10 +104,11 @@ async function readInternal(
   client: PublicClient,
   number: number,
 ): Promise<WebhookInternalTransaction[]> {
-  const traces = await client.request<{ Parameters: [Hex]; ReturnType: Trace[] }>({
-    method: 'trace_block' as never,
-    params: [`0x${number.toString(16)}`],
-  });
+  const traces = await client.request<{
+    Method: 'trace_block';
+    Parameters: [Hex];
+    ReturnType: Trace[];
+  }>({ method: 'trace_block', params: [numberToHex(number)] });
   const undone = traces.filter(({ error }) => error !== undefined);
   const found: WebhookInternalTransaction[] = [];
   for (const { type, transactionHash, traceAddress, action, result } of traces) {
@@ -151,7 +155,7 @@ const EVENTS = {
 export function readEvent<const A extends Abi>(
   abi: A,
   { topic0, topic1, topic2, topic3, data }: WebhookLog,
-) {
+): DecodeEventLogReturnType<A, ContractEventName<A>, Hex[], Hex, true> | undefined {
   const topics = [topic0, topic1, topic2, topic3].filter((topic) => topic !== null);
   try {
     return decodeEventLog({ abi, topics: topics as [Hex], data: data as Hex, strict: true });
@@ -314,7 +318,8 @@ const toReadable = (bytes: Hex): string =>
   new TextDecoder().decode(Buffer.from(bytes.slice(2), 'hex')).replaceAll('\u{fffd}', '');
 
 function createTokenReader(client: PublicClient, blockNumber: bigint) {
-  const ask = async <T>(question: Promise<T>): Promise<T | undefined> => question.catch(() => undefined);
+  const ask = async <T>(question: Promise<T>): Promise<T | undefined> =>
+    question.catch(() => undefined);
   return async (contract: string): Promise<TokenView> => {
     const address = contract as Address;
     const at = { address, blockNumber } as const;
@@ -336,9 +341,7 @@ function createTokenReader(client: PublicClient, blockNumber: bigint) {
     return {
       name: await text('name'),
       symbol: await text('symbol'),
-      decimals: await ask(
-        client.readContract({ ...at, abi: METADATA, functionName: 'decimals' }),
-      ),
+      decimals: await ask(client.readContract({ ...at, abi: METADATA, functionName: 'decimals' })),
       standard: (await is('0x80ac58cd')) ? 'ERC721' : (await is('0xd9b67a26')) ? 'ERC1155' : '',
     };
   };

@@ -132,6 +132,9 @@ const chain: WatchedChain = {
   head: 3,
   checkpoint: 3,
   confirmations: 2,
+  confirmedUpTo: 1,
+  providers: [],
+  progress: null,
   blocks: [block(3), block(2), block(1)],
   removed: [],
 };

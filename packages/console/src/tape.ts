@@ -31,7 +31,9 @@ const heightOf = (count: number): number =>
   count === 0 ? 0 : Math.min(1, 0.35 + Math.log2(count) / 6);
 
 const isFinal = (chain: WatchedChain, blockNumber: number): boolean =>
-  chain.head !== null && blockNumber <= chain.head - chain.confirmations;
+  chain.confirmations === 'finalized'
+    ? blockNumber <= (chain.confirmedUpTo ?? -1)
+    : chain.head !== null && blockNumber <= chain.head - chain.confirmations;
 
 /** Blocks on the chain and removed ones between them, oldest first, `length` at most. */
 function orderedBlocks(

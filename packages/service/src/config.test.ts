@@ -35,11 +35,21 @@ describe('--chain', () => {
     ['0x1', /should be <hexId>=<rpcUrl>/],
     ['0x1=ftp://a.example', /"ftp:\/\/a.example" should be an http/],
     ['0x1=https://a.example,confirmations=-1', /confirmations=-1 should be a whole number/],
+    ['0x1=https://a.example,confirmations=safe', /=safe should be a whole number, or finalized/],
     ['0x1=https://a.example,poll=1', /poll=1 should be at least/],
   ])('refuses %s, saying what it should be', (text, message) => {
     expect(() => parseChains([text])).toThrow(ConfigError);
     expect(() => parseChains([text])).toThrow(message);
   });
+});
+
+test('--chain takes the chain\u2019s own finality, and no URL twice', () => {
+  expect(parseChains(['0x1=https://a.example,confirmations=finalized'])).toMatchObject([
+    { urls: ['https://a.example'], confirmations: 'finalized' },
+  ]);
+  expect(() => parseChains(['0x1=https://a.example', '1=https://a.example'])).toThrow(
+    /this URL is given twice for 0x1; a second provider is another node/,
+  );
 });
 
 test('--aptos reads network and URL', () => {

@@ -234,13 +234,21 @@ function Expectation({
   chain: WatchedChain | undefined;
 }) {
   if (delivery.phase !== 'unconfirmed' || chain?.head == null) return null;
-  const due = delivery.blockNumber + chain.confirmations;
-  const left = due - chain.head;
-  return (
-    <span className="text-12 text-faint">
-      {left > 0
-        ? `sent again, confirmed, at block ${formatCount(due)}: ${formatQuantity(left, 'block')} to go`
-        : `final since block ${formatCount(due)}`}
-    </span>
-  );
+  return <span className="text-12 text-faint">{describeExpectation(delivery, chain, chain.head)}</span>;
+}
+
+function describeExpectation(
+  { blockNumber }: DeliverySummary,
+  { confirmations, confirmedUpTo }: WatchedChain,
+  head: number,
+): string {
+  if (confirmations === 'finalized') {
+    return blockNumber <= (confirmedUpTo ?? -1)
+      ? 'final by the chain’s own word'
+      : 'sent again, confirmed, when the chain calls its block final';
+  }
+  const due = blockNumber + confirmations;
+  return head < due
+    ? `sent again, confirmed, at block ${formatCount(due)}: ${formatQuantity(due - head, 'block')} to go`
+    : `final since block ${formatCount(due)}`;
 }

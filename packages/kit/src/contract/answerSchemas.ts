@@ -9,7 +9,13 @@ import { APTOS_NETWORKS } from './aptos.ts';
 import type { AptosStream, AptosStreamStatus } from './aptos.ts';
 import type { DryRunAnswer, HistoricalJobAnswer } from './blocks.ts';
 import type { DeliveryLog, HistoryRecord } from './history.ts';
-import { abiItem, advancedOption, nativeBalanceSelection, trigger } from './schemas.ts';
+import {
+  abiItem,
+  abiParameter,
+  advancedOption,
+  nativeBalanceSelection,
+  trigger,
+} from './schemas.ts';
 import { DELIVERY_STATES, JOB_STATES } from './sluice.ts';
 import type {
   ChainCoverage,
@@ -268,12 +274,9 @@ const webhookFields = {
 
 const evmWebhook: z.ZodType<EvmWebhook> = z.strictObject(webhookFields);
 
-const dryRunAnswer = z
-  .strictObject(webhookFields)
-  .partial()
-  .meta({
-    description: 'The webhook that would be sent',
-  }) as unknown as z.ZodType<DryRunAnswer>;
+const dryRunAnswer = z.strictObject(webhookFields).partial().meta({
+  description: 'The webhook that would be sent',
+}) as unknown as z.ZodType<DryRunAnswer>;
 
 const historyRecord: z.ZodType<HistoryRecord> = z.strictObject({
   id: uuid,
@@ -390,7 +393,9 @@ const deliveryDetail: z.ZodType<DeliveryDetail> = z.strictObject({
   ...deliverySummaryFields,
   blockHash: text,
   webhookUrl: text,
-  body: text.meta({ description: 'Exactly the bytes of the last attempt, or of the first to come' }),
+  body: text.meta({
+    description: 'Exactly the bytes of the last attempt, or of the first to come',
+  }),
   attemptList: z.array(deliveryAttempt),
 });
 
@@ -450,9 +455,7 @@ const chainHealth: z.ZodType<ChainHealth> = z.strictObject({
   confirmedUpTo: count.nullable(),
   providers: z.array(providerHealth),
   progress: chainProgress.exactOptional(),
-  blocks: z.array(
-    z.strictObject({ number: count, hash: text, timestamp: count, matches: count }),
-  ),
+  blocks: z.array(z.strictObject({ number: count, hash: text, timestamp: count, matches: count })),
 });
 
 const chainResumed: z.ZodType<ChainResumed> = z.strictObject({ chainId, from: count });
@@ -490,6 +493,11 @@ const job: z.ZodType<Job> = z.strictObject({
 
 /** By the name each has in the OpenAPI document. */
 export const ANSWER_SCHEMAS = {
+  AbiItem: abiItem,
+  AbiParameter: abiParameter,
+  AdvancedOption: advancedOption,
+  NativeBalanceSelection: nativeBalanceSelection,
+  Trigger: trigger,
   EvmStream: evmStream,
   EvmStreamPage: pageOf(evmStream),
   AptosStream: aptosStream,

@@ -29,7 +29,7 @@ import { canonicalType, parseEventSignature } from './events.ts';
 const isAbiType = (type: string): boolean =>
   /^tuple(\[\d*\])*$/.test(type) || canonicalType(type) !== undefined;
 
-const abiParameter: z.ZodType<AbiParameter> = z.lazy(() =>
+export const abiParameter: z.ZodType<AbiParameter> = z.lazy(() =>
   z
     .strictObject({
       name: z.string().default(''),
@@ -167,23 +167,41 @@ const headers = z
 const streamFields = {
   webhookUrl,
   description: text(4096),
-  tag: text(256).optional(),
+  tag: text(256)
+    .optional()
+    .describe('Echoed in each webhook; official receivers need a letter or digit in it'),
   chainIds,
-  topic0: topic0.nullish(),
-  allAddresses: z.boolean().optional(),
-  includeNativeTxs: z.boolean().optional(),
-  includeContractLogs: z.boolean().optional(),
-  includeInternalTxs: z.boolean().optional(),
-  includeAllTxLogs: z.boolean().optional(),
-  getNativeBalances: z.array(nativeBalanceSelection).nullish(),
-  abi: z.array(abiItem).max(1000, { error: 'should have at most 1000 items' }).nullish(),
-  advancedOptions: z.array(advancedOption).nullish(),
+  topic0: topic0.nullish().describe('Events, as text or as 32-byte hash'),
+  allAddresses: z.boolean().optional().describe('Match every address; needs topic0'),
+  includeNativeTxs: z.boolean().optional().describe('Transactions from or to a watched address'),
+  includeContractLogs: z.boolean().optional().describe('Logs that name a watched address'),
+  includeInternalTxs: z.boolean().optional().describe('Calls inside transactions that move value'),
+  includeAllTxLogs: z.boolean().optional().describe('Every log of each matched transaction'),
+  getNativeBalances: z
+    .array(nativeBalanceSelection)
+    .nullish()
+    .describe('Whose native balance to send along'),
+  abi: z
+    .array(abiItem)
+    .max(1000, { error: 'should have at most 1000 items' })
+    .nullish()
+    .describe('Event items used to decode; sent along in each webhook'),
+  advancedOptions: z.array(advancedOption).nullish().describe('Filters on events'),
   demo: z.boolean().optional(),
-  triggers: z.array(trigger).nullish(),
-  filterPossibleSpamAddresses: z.boolean().optional(),
-  deliver: z.enum(['both', 'confirmed']).optional(),
-  notifyRemoved: z.boolean().optional(),
-  headers: headers.optional(),
+  triggers: z.array(trigger).nullish().describe('Read-only calls made for each record of a kind'),
+  filterPossibleSpamAddresses: z
+    .boolean()
+    .optional()
+    .describe('Leaves out what concerns a contract on the spam list of its chain'),
+  deliver: z
+    .enum(['both', 'confirmed'])
+    .optional()
+    .describe('confirmed: nothing is sent when the block appears. Ours'),
+  notifyRemoved: z
+    .boolean()
+    .optional()
+    .describe('A notice for each delivery whose block left the chain. Ours'),
+  headers: headers.optional().describe('Sent with each webhook. Ours'),
 };
 
 export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = z.strictObject(streamFields);

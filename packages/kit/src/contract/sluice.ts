@@ -165,8 +165,8 @@ export interface ChainHealth {
   confirmedUpTo: number | null;
   /** The nodes it is read from, in the order they were given. */
   providers: ProviderHealth[];
-  /** Only while catching up. */
-  progress?: ChainProgress;
+  /** Null but while catching up. */
+  progress: ChainProgress | null;
   /** Newest blocks first, at most 60. */
   blocks: ChainBlock[];
 }

@@ -24,6 +24,7 @@ import { type BlockHandlerNeeds, createBlockHandlers } from './handlers/blocks.t
 import { createSluiceHandlers } from './handlers/sluice.ts';
 import { type EvmStreamNeeds, createEvmStreamHandlers } from './handlers/streams.ts';
 import type { Live } from './live.ts';
+import { createOpenApi } from './openApi.ts';
 
 export interface AppNeeds
   extends
@@ -76,7 +77,9 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     return next();
   });
 
-  const routes: { method: string; path: RegExp }[] = [{ method: 'GET', path: /^\/(health)?$/ }];
+  const routes: { method: string; path: RegExp }[] = [
+    { method: 'GET', path: /^\/(health|openapi\.json)?$/ },
+  ];
   const register = (
     { method, path }: Route,
     handler: (context: Context) => Response | Promise<Response>,
@@ -151,6 +154,8 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
       chains: needs.chains().map(({ name: _, code: __, blocks: ___, ...health }) => health),
     }),
   );
+  let openApi: object | undefined;
+  app.get('/openapi.json', (context) => context.json((openApi ??= createOpenApi(needs.version))));
   app.get('/console', consoleFiles);
   app.get('/console/*', consoleFiles);
   app.get('/', (context) =>
@@ -161,6 +166,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
           version: needs.version,
           console: '/console/',
           health: '/health',
+          openApi: '/openapi.json',
         }),
   );
 

@@ -140,7 +140,6 @@ export function createIngest(
   };
 
   const health = (): ChainHealth => {
-    const soFar = state === 'catching-up' ? progress.read() : undefined;
     return {
       id: chain,
       name: known?.name ?? `Chain ${Number(chain)}`,
@@ -152,7 +151,7 @@ export function createIngest(
       confirmations,
       confirmedUpTo: confirmedUpTo(),
       providers: source.providers(),
-      ...(soFar !== undefined && { progress: soFar }),
+      progress: state === 'catching-up' ? (progress.read() ?? null) : null,
       blocks: window.slice(0, TAPE_BLOCKS).map(toChainBlock),
     };
   };

@@ -59,6 +59,8 @@ const LAG_BLOCKS = 3;
 /** A node that others have passed and whose head did not move for this long speaks of the past. */
 const STALLED_MS = 60_000;
 const UNKNOWN_LATENCY_MS = 100;
+/** Differences below this are no reason to turn from one node to another. */
+const LATENCY_FLOOR_MS = 25;
 /** Of the moving average of latencies, the weight of the newest. */
 const LATENCY_WEIGHT = 0.2;
 /** What a failure, a block of lag and a lie cost, against milliseconds of latency. */
@@ -189,7 +191,7 @@ export function createProvider(chain: string, url: string, name: string): Provid
     name,
     get score() {
       return (
-        (latencyMs ?? UNKNOWN_LATENCY_MS) +
+        Math.max(latencyMs ?? UNKNOWN_LATENCY_MS, LATENCY_FLOOR_MS) +
         behind * LAG_SCORE +
         trouble.read() * TROUBLE_SCORE +
         doubt.read() * DOUBT_SCORE

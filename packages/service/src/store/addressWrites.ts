@@ -104,7 +104,9 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
               select had.label is distinct from wanted.label from stream_address as had
               where had.stream_id = ${streamId} and had.address = wanted.address
                 and had.removed_by is null
-              limit 1) ${part.clearLabels ? sql`` : sql`and wanted.label is not null`}`)}`.execute(trx)
+              limit 1) ${part.clearLabels ? sql`` : sql`and wanted.label is not null`}`)}`.execute(
+          trx,
+        )
       : undefined;
     const inserted = await sql`
       insert into stream_address (stream_id, address, label, added_by, removed_by)

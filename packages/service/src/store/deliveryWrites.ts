@@ -116,6 +116,8 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
         const changed = new Map(rows.map((row) => [row.id, toDeliverySummary(row)]));
         const ours = outcomes.filter((outcome) => changed.has(outcome.id));
         if (ours.length === 0) return [];
+        const again = ours.filter((outcome) => outcome.result === 'retry').map(({ id }) => id);
+        for (const id of await cancelPointless(trx, again)) changed.get(id)!.state = 'cancelled';
         const attempts = engine.rows(
           ours.map((outcome) => ({
             delivery_id: outcome.id,
@@ -185,6 +187,25 @@ async function dueLanes(
       select 1 from delivery
       where stream_id = lane.id and state = 'pending' and run_at <= ${now})`.execute(trx);
   return rows;
+}
+
+/**
+ * Of deliveries that are to be tried again, those that nobody wants any more: their stream was deleted
+ * meanwhile, or they take back a block that has come back and was announced anew.
+ */
+async function cancelPointless(trx: Db, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<{ id: string }>`
+    update delivery set state = 'cancelled'
+    where id in (${sql.join(ids)}) and (
+      exists (select 1 from stream where stream.id = delivery.stream_id and deleted_at is not null)
+      or (phase = 'removed' and exists (
+        select 1 from match as own join match as newer
+          on newer.chain = own.chain and newer.block_hash = own.block_hash
+          and newer.stream_id = own.stream_id and newer.part = own.part and newer.id > own.id
+        where own.id = delivery.match_id and newer.origin like 'live:%')))
+    returning id`.execute(trx);
+  return rows.map((row) => row.id);
 }
 
 /** Sets the time of the next probe; false when another claimer was first. */

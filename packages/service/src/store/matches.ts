@@ -289,7 +289,8 @@ export async function noticeRemovals(
 
 /**
  * A block that left the chain came back. What was cancelled unsent is due again; a match whose
- * removal was queued or sent is announced anew, as the next incarnation of itself.
+ * removal was queued or sent is announced anew, as the next incarnation of itself, and a notice that
+ * is still waiting is cancelled: after the new announcement it would take back what is right.
  */
 export async function returnMatches(
   trx: Db,
@@ -375,15 +376,25 @@ async function announceAgain(
     created_at: now,
   };
   await trx.insertInto('match').values(again).execute();
+  const obsolete = await trx
+    .updateTable('delivery')
+    .set({ state: 'cancelled', updated_at: now })
+    .where('match_id', '=', match.id)
+    .where('phase', '=', 'removed')
+    .where('state', '=', 'pending')
+    .returning(deliveryColumns)
+    .execute();
   await sql`
     insert into match_transaction (transaction_hash, match_id)
     select transaction_hash, ${again.id} from match_transaction
     where match_id = ${match.id}`.execute(trx);
-  if (!unconfirmedToo) return [];
-  return insertDeliveries(
-    trx,
-    [{ ...again, enriching: match.enrichment !== null }],
-    'unconfirmed',
-    now,
-  );
+  const announced = unconfirmedToo
+    ? await insertDeliveries(
+        trx,
+        [{ ...again, enriching: match.enrichment !== null }],
+        'unconfirmed',
+        now,
+      )
+    : [];
+  return [...obsolete.map(toDeliverySummary), ...announced];
 }

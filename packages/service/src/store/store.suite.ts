@@ -644,7 +644,7 @@ export function testStore(open: () => Promise<Store>): void {
       await chain.commit(sent, [matchOf(id)]);
       await chain.commit(unsent, [matchOf(id)]);
       expect(await told(id)).toEqual([
-        '101 removed pending',
+        '101 removed cancelled',
         '101 unconfirmed pending',
         '101 unconfirmed succeeded',
         '102 unconfirmed pending',
@@ -666,6 +666,36 @@ export function testStore(open: () => Promise<Store>): void {
       ).toBe(3);
       for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
       expect((await told(id)).filter((each) => each === '101 confirmed pending')).toHaveLength(1);
+    });
+  });
+
+  describe('a retry that nobody wants any more is cancelled', () => {
+    const failing = { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 1 } as const;
+
+    test('of a stream that was deleted while it was under way', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [matchOf(id)]);
+      const [claimed] = await claimOf(id);
+      await store.deleteStream(id);
+      const [changed] = await store.completeDeliveries([outcomeOf(claimed!, failing)]);
+      expect(changed).toMatchObject({ state: 'cancelled', attempts: 1 });
+      expect((await deliveriesOf(id))[0]?.state).toBe('cancelled');
+    });
+
+    test('of a notice whose block came back while it was under way', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain], { notifyRemoved: true }));
+      const ancestor = chain.tip();
+      const block = chain.next();
+      await chain.commit(block, [matchOf(id)]);
+      for (const claimed of await claimOf(id)) await store.completeDeliveries([outcomeOf(claimed)]);
+      await chain.rewind(ancestor);
+      const [notice] = await claimOf(id);
+      expect(notice?.phase).toBe('removed');
+      await chain.commit(block, [matchOf(id)]);
+      const [changed] = await store.completeDeliveries([outcomeOf(notice!, failing)]);
+      expect(changed).toMatchObject({ phase: 'removed', state: 'cancelled' });
     });
   });
 

@@ -62,15 +62,15 @@ export interface BlockHandlerNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> 
 
 const JOBS_PER_LIST = 100;
 
-const setJobStateSchema = z.strictObject({
+export const setJobStateSchema = z.strictObject({
   state: z.enum(['paused', 'running', 'cancelled'], {
     error: 'should be one of paused, running, cancelled',
   }),
 });
-const listJobsQuerySchema = z.strictObject({
+export const listJobsQuerySchema = z.strictObject({
   streamId: z.uuid({ error: 'should be a stream id, a UUID' }).optional(),
 });
-const resumeSchema = z.strictObject({
+export const resumeSchema = z.strictObject({
   from: z
     .int({ error: 'should be a block number' })
     .min(1, { error: 'should be a block number, 1 or more' })

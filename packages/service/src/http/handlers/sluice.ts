@@ -24,7 +24,7 @@ export interface SluiceHandlers {
   liveEvents(context: Context): Response;
 }
 
-const signInSchema = z.strictObject({ apiKey: z.string() });
+export const signInSchema = z.strictObject({ apiKey: z.string() });
 const STREAMS_PER_READ = 100;
 
 export function createSluiceHandlers({

@@ -1,0 +1,413 @@
+/**
+ * Matching blocks of mainnet's size against a thousand streams, with a thousand to ten million
+ * addresses: which streams a block concerns and the webhook bodies they get. Beside it, in the same
+ * run, what it stands on: the same with a map of texts to sets, where that fits, and the bare walk over
+ * the block. Then, with ten million addresses, the share of one core that following four chains takes:
+ * each block read from a node in another thread through the service's own source (HTTP, JSON, checks)
+ * and matched.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Worker } from 'node:worker_threads';
+import { bloomOf } from '../packages/service/src/ingest/bloom.ts';
+import { createEvmSource } from '../packages/service/src/ingest/evm.ts';
+import type { EvmBlock, EvmLog, EvmTransaction } from '../packages/service/src/match/block.ts';
+import { matchBlock } from '../packages/service/src/match/match.ts';
+import {
+  type CompiledStream,
+  type StreamIndex,
+  createStreamIndex,
+} from '../packages/service/src/match/streamIndex.ts';
+import { toWebhookParts } from '../packages/service/src/match/webhook.ts';
+import { createLog } from '../packages/service/src/observe.ts';
+import { splitBody } from '../packages/service/src/store/body.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type EvmStreamRecord,
+} from '../packages/service/src/store/store.ts';
+import type { Figures } from './figures.ts';
+
+const CHAIN = '0x2105';
+const STREAMS = 1_000;
+const SIZES = { '1k': 1e3, '10k': 1e4, '1M': 1e6, '10M': 1e7 };
+/** A map of texts to sets takes gigabytes beyond. */
+const MAP_LIMIT = 1e6;
+const BLOCKS = 100;
+const ROUNDS = 20;
+const WATCHED_SHARE = 0.03;
+const MAINNET = { transactions: 200, logs: 500 };
+
+/** What is assumed of each chain, on an ordinary day: seconds per block, and what a block holds. */
+const CHAINS = {
+  ethereum: { seconds: 12, ...MAINNET },
+  base: { seconds: 2, transactions: 300, logs: 1_200 },
+  bsc: { seconds: 0.75, transactions: 120, logs: 350 },
+  arbitrum: { seconds: 0.25, transactions: 8, logs: 30 },
+};
+
+export default async function match(): Promise<Figures> {
+  const figures: Figures = {};
+  for (const [name, size] of Object.entries(SIZES)) {
+    const index = createIndex(size);
+    const blocks = Array.from({ length: BLOCKS }, (_, n) => createBlock(MAINNET, n, size));
+    const ours = measure(index, blocks);
+    const what = `${STREAMS} streams, ${size.toLocaleString('en')} addresses`;
+    figures[`match_${name}`] = {
+      value: 1000 / ours.mean,
+      unit: 'blk/s',
+      note: `${what}: ${ours.matches.toFixed(1)} streams and ${ours.records.toFixed(1)} records of ${MAINNET.logs} logs and ${MAINNET.transactions} transactions match`,
+    };
+    figures[`match_${name}_p50`] = ms(ours.p50, 'a block, webhook bodies included');
+    figures[`match_${name}_p99`] = ms(ours.p99, 'the same');
+    figures[`match_${name}_p99_cpu`] = ms(ours.p99Cpu, 'the same, as time on a core: without waiting for one');
+    figures[`match_${name}_bytes`] = {
+      value: index.addresses.sizeBytes / index.addresses.size,
+      unit: 'B',
+      note: 'an (address, stream) entry in memory',
+    };
+    const walk = measure({ ...index, watching: () => {} }, blocks);
+    figures[`walk_${name}_p50`] = ms(walk.p50, 'raw: the bare walk over the block, nothing looked up');
+    if (size <= MAP_LIMIT) {
+      const map = createMapIndex(index, size);
+      const theirs = measure(map.index, blocks);
+      figures[`map_${name}_p50`] = ms(theirs.p50, 'raw: looked up in a map of texts to sets');
+      figures[`map_${name}_p99`] = ms(theirs.p99, 'the same');
+      figures[`map_${name}_bytes`] = { value: map.bytes, unit: 'B', note: 'an entry of that map' };
+    }
+    if (size === SIZES['10M']) Object.assign(figures, await followChains(index, size));
+  }
+  return figures;
+}
+
+/** What this thread has had of a core. */
+const cpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+
+const ms = (value: number, note: string) => ({ value, unit: 'ms', note });
+
+const recordOf = (n: number): EvmStreamRecord => ({
+  id: `00000000-0000-4000-8000-${n.toString(16).padStart(12, '0')}`,
+  family: 'evm',
+  tag: 'bench',
+  description: '',
+  webhookUrl: 'http://127.0.0.1/',
+  chainIds: [CHAIN, '0x1'],
+  status: 'active',
+  statusMessage: '',
+  errorSince: null,
+  addressCount: 0,
+  createdAt: 0,
+  updatedAt: 0,
+  // A third takes one event alone, a third transactions alone, a third all that there is.
+  options: {
+    ...DEFAULT_OPTIONS,
+    includeContractLogs: n % 3 !== 1,
+    includeNativeTxs: n % 3 !== 0,
+    topic0: n % 3 === 0 ? ['Transfer(address,address,uint256)'] : null,
+  },
+  ...DEFAULT_DELIVERY,
+});
+
+/** 20 bytes that look random and are always the same for a number (SplitMix). */
+function addressBytes(n: number): Uint8Array {
+  const words = new Uint32Array(5);
+  for (let word = 0; word < 5; word++) {
+    let mixed = Math.imul(n, 5) + word + 0x9e37_79b9;
+    mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85eb_ca6b);
+    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);
+    words[word] = mixed ^ (mixed >>> 16);
+  }
+  return new Uint8Array(words.buffer);
+}
+const addressText = (n: number): string => `0x${Buffer.from(addressBytes(n)).toString('hex')}`;
+
+function createIndex(size: number): StreamIndex {
+  const index = createStreamIndex();
+  const each = size / STREAMS;
+  for (let stream = 0; stream < STREAMS; stream++) {
+    const record = recordOf(stream);
+    index.put(record);
+    const packed = new Uint8Array(each * 20);
+    for (let n = 0; n < each; n++) packed.set(addressBytes(stream * each + n), n * 20);
+    index.addAddresses(record.id, packed);
+  }
+  return index;
+}
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** The same streams, their addresses in a map instead. */
+function createMapIndex(index: StreamIndex, size: number): { index: StreamIndex; bytes: number } {
+  const streams: CompiledStream[] = [];
+  for (let n = 0; n < STREAMS; n++) {
+    index.watching(CHAIN, addressText((n * size) / STREAMS), 2, (stream) => (streams[n] = stream));
+  }
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  const map = new Map<string, Set<CompiledStream>>();
+  for (let n = 0; n < size; n++) {
+    map.set(addressText(n), new Set([streams[Math.floor((n * STREAMS) / size)]!]));
+  }
+  collect();
+  const bytes = (process.memoryUsage().heapUsed - before) / size;
+  return {
+    bytes,
+    index: {
+      ...index,
+      watching(_, text, at, visit) {
+        for (const stream of map.get(`0x${text.slice(at)}`) ?? []) visit(stream);
+      },
+    },
+  };
+}
+
+/** A generator that repeats itself from run to run. */
+function createRandom(seed: number): () => number {
+  let state = seed + 1;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
+const SWAP = '0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67';
+const STRANGERS = 0x4000_0000;
+
+/** Mostly ERC-20 transfers of a few hundred tokens between strangers; some name a watched address. */
+function createBlock(
+  { transactions, logs }: { transactions: number; logs: number },
+  number: number,
+  watched: number,
+): EvmBlock {
+  const random = createRandom(number);
+  const upTo = (limit: number): number => Math.floor(random() * limit);
+  const word = (value: number): string => value.toString(16).padStart(64, '0');
+  const hash = (kind: number, n: number): string => `0x${word(number * 1e7 + kind * 1e6 + n)}`;
+  const anyone = (): string =>
+    addressText(random() < WATCHED_SHARE ? upTo(watched) : STRANGERS + upTo(STRANGERS));
+  const token = (): string => addressText(STRANGERS + upTo(300));
+  const topic = (): string => `0x${'0'.repeat(24)}${anyone().slice(2)}`;
+
+  const toLog = (logIndex: number): EvmLog => {
+    const transactionIndex = Math.floor((logIndex * transactions) / logs);
+    const kind = random();
+    const isSwap = kind > 0.85;
+    return {
+      logIndex,
+      transactionIndex,
+      transactionHash: hash(1, transactionIndex),
+      address: token(),
+      topics: [kind < 0.7 ? TRANSFER : isSwap ? SWAP : APPROVAL, topic(), topic()],
+      data: `0x${Array.from({ length: isSwap ? 5 : 1 }, () => word(upTo(2 ** 48))).join('')}`,
+    };
+  };
+  const toTransaction = (transactionIndex: number): EvmTransaction => ({
+    hash: hash(1, transactionIndex),
+    transactionIndex,
+    from: anyone(),
+    to: random() < 0.6 ? token() : anyone(),
+    value: `0x${upTo(2 ** 48).toString(16)}`,
+    gas: '0x5208',
+    gasPrice: '0x3b9aca00',
+    nonce: `0x${upTo(1000).toString(16)}`,
+    input: `0x${word(upTo(2 ** 48)).repeat(upTo(8))}`,
+    type: '0x2',
+    v: '0x1',
+    r: `0x${word(upTo(2 ** 48)).replaceAll('0', 'a')}`,
+    s: `0x${word(upTo(2 ** 48)).replaceAll('0', 'b')}`,
+    receipt: {
+      cumulativeGasUsed: '0x5208',
+      gasUsed: '0x5208',
+      contractAddress: null,
+      root: null,
+      status: '0x1',
+    },
+  });
+  return {
+    number,
+    hash: hash(2, number),
+    parentHash: hash(2, number - 1),
+    timestamp: 1_700_000_000 + number,
+    logs: Array.from({ length: logs }, (_, n) => toLog(n)),
+    transactions: Array.from({ length: transactions }, (_, n) => toTransaction(n)),
+    internalTransactions: [],
+  };
+}
+
+/** As the service does it: matches, and the body of each as it is stored. */
+function matchAll(index: StreamIndex, block: EvmBlock): { matches: number; records: number } {
+  const matches = matchBlock(index, CHAIN, block);
+  let records = 0;
+  for (const each of matches) {
+    const { head, tail } = toWebhookParts(CHAIN, block, each);
+    splitBody(head, tail);
+    records += each.logs.length + each.transactions.length;
+  }
+  return { matches: matches.length, records };
+}
+
+function measure(index: StreamIndex, blocks: readonly EvmBlock[]) {
+  // Texts as a parser leaves them: each block of a round is new to every cache of ours.
+  const durations: number[] = [];
+  const cpu: number[] = [];
+  let matches = 0;
+  let records = 0;
+  // Two rounds more: the first ones warm up.
+  for (let round = -2; round < ROUNDS; round++) {
+    for (const block of blocks) {
+      const fresh = structuredClone(block);
+      const cpuBefore = cpuMs();
+      const started = performance.now();
+      const found = matchAll(index, fresh);
+      const duration = performance.now() - started;
+      if (round < 0) continue;
+      durations.push(duration);
+      cpu.push(cpuMs() - cpuBefore);
+      matches += found.matches;
+      records += found.records;
+    }
+  }
+  const percentile = (of: number[], share: number): number =>
+    of.toSorted((a, b) => a - b)[Math.floor(of.length * share)]!;
+  return {
+    p50: percentile(durations, 0.5),
+    p99: percentile(durations, 0.99),
+    p99Cpu: percentile(cpu, 0.99),
+    mean: durations.reduce((sum, each) => sum + each, 0) / durations.length,
+    matches: matches / durations.length,
+    records: records / durations.length,
+  };
+}
+
+/** Answers each method about each block with the JSON it was given; in a thread of its own. */
+const NODE = `
+  const { createServer } = require('node:http');
+  const { parentPort, workerData } = require('node:worker_threads');
+  const answerOf = ({ id, method, params }) =>
+    '{"jsonrpc":"2.0","id":' + JSON.stringify(id) + ',"result":' +
+    (workerData[method + ' ' + params[0]] ?? workerData[method] ?? 'null') + '}';
+  const server = createServer((request, response) => {
+    const chunks = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const call = JSON.parse(Buffer.concat(chunks).toString());
+      response.setHeader('content-type', 'application/json');
+      response.end(Array.isArray(call) ? '[' + call.map(answerOf).join() + ']' : answerOf(call));
+    });
+  });
+  server.keepAliveTimeout = 60000;
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
+
+async function followChains(index: StreamIndex, watched: number): Promise<Figures> {
+  const figures: Figures = {};
+  let total = 0;
+  for (const [name, { seconds, ...shape }] of Object.entries(CHAINS)) {
+    const busyMs = await followOne(index, shape, watched);
+    const share = busyMs / (seconds * 1000);
+    total += share;
+    figures[`core_${name}`] = {
+      value: 100 * share,
+      unit: '%',
+      note: `of one core: ${busyMs.toFixed(1)} ms a block read over HTTP, parsed, checked and matched; assumed ${shape.transactions} transactions and ${shape.logs} logs every ${seconds} s`,
+    };
+  }
+  figures['core_four_chains'] = {
+    value: 100 * total,
+    unit: '%',
+    note: 'of one core, to follow all four at once (without committing and delivering)',
+  };
+  return figures;
+}
+
+async function followOne(
+  index: StreamIndex,
+  shape: { transactions: number; logs: number },
+  watched: number,
+): Promise<number> {
+  const blocks = Array.from({ length: BLOCKS }, (_, n) => createBlock(shape, n + 1, watched));
+  const answers: Record<string, string> = { eth_chainId: JSON.stringify(CHAIN) };
+  for (const block of blocks) {
+    const { block: answer, receipts } = toRpc(block);
+    answers[`eth_getBlockByHash ${block.hash}`] = JSON.stringify(answer);
+    answers[`eth_getBlockReceipts ${block.hash}`] = JSON.stringify(receipts);
+  }
+  answers['eth_getBlockByNumber'] = answers[`eth_getBlockByHash ${blocks[0]!.hash}`]!;
+  const node = new Worker(NODE, { eval: true, workerData: answers });
+  const port = await new Promise<number>((resolve) => node.once('message', resolve));
+  const source = createEvmSource({
+    chain: CHAIN,
+    urls: [`http://127.0.0.1:${port}`],
+    pollMs: 60_000,
+    log: createLog((line) => process.stderr.write(line)),
+  });
+  try {
+    const needs = { logs: true, transactions: true, traces: false };
+    const follow = async (): Promise<void> => {
+      for (const block of blocks) matchAll(index, await source.readBlock(block, needs));
+    };
+    await follow();
+    const before = cpuMs();
+    await follow();
+    await follow();
+    return (cpuMs() - before) / (2 * blocks.length);
+  } finally {
+    await source.stop();
+    await node.terminate();
+  }
+}
+
+/** A block as nodes answer it, with the fields that we do not read as well. */
+function toRpc(block: EvmBlock) {
+  const at = { blockHash: block.hash, blockNumber: `0x${block.number.toString(16)}` };
+  const quantity = (n: number): string => `0x${n.toString(16)}`;
+  const transactions = block.transactions.map(({ receipt: _, ...transaction }) => ({
+    ...at,
+    ...transaction,
+    transactionIndex: quantity(transaction.transactionIndex),
+    accessList: [],
+    chainId: CHAIN,
+    maxFeePerGas: '0x3b9aca00',
+    maxPriorityFeePerGas: '0x1',
+    yParity: '0x1',
+  }));
+  const logs = block.logs.map((log) => ({
+    ...at,
+    ...log,
+    logIndex: quantity(log.logIndex),
+    transactionIndex: quantity(log.transactionIndex),
+    blockTimestamp: quantity(block.timestamp),
+    removed: false,
+  }));
+  const bloom = `0x${Buffer.from(bloomOf(block.logs)).toString('hex')}`;
+  return {
+    block: {
+      number: at.blockNumber,
+      hash: block.hash,
+      parentHash: block.parentHash,
+      timestamp: quantity(block.timestamp),
+      logsBloom: bloom,
+      gasUsed: '0x1c9c380',
+      gasLimit: '0x1c9c380',
+      transactions,
+    },
+    receipts: block.transactions.map((transaction) => ({
+      ...at,
+      ...transaction.receipt,
+      transactionHash: transaction.hash,
+      transactionIndex: quantity(transaction.transactionIndex),
+      from: transaction.from,
+      to: transaction.to,
+      type: transaction.type,
+      effectiveGasPrice: transaction.gasPrice,
+      logs: logs.filter((log) => log.transactionHash === transaction.hash),
+      logsBloom: bloom,
+    })),
+  };
+}

@@ -1,0 +1,160 @@
+/**
+ * Lists of a million addresses: taken, given back, replaced and removed in one call each, while the
+ * service answers others, and nothing of a change is there until all of it is.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@sluice/kit';
+import type { AddressesAnswer } from '@sluice/kit/contract';
+import { type Anvil, type WebhookSink, startAnvil, startWebhookSink } from '@sluice/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { API_KEY, type Served, serve, until } from '../serve.ts';
+
+const CHAIN = '0x7a69';
+const MILLION = 1_000_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-addresses-'));
+const data = ['--data', join(folder, 'data')];
+let anvil: Anvil;
+let sink: WebhookSink;
+let service: Served;
+
+beforeAll(async () => {
+  anvil = await startAnvil();
+  sink = await startWebhookSink();
+  data.push('--chain', `${CHAIN}=${anvil.url},poll=50`);
+  service = await serve(data);
+});
+afterAll(async () => {
+  await service?.stop();
+  await anvil?.stop();
+  await sink?.close();
+  rmSync(folder, { recursive: true });
+});
+
+const clientOf = ({ url }: Served) =>
+  createClient({ apiKey: API_KEY, baseUrl: url, timeoutMs: 170_000 });
+const createStream = async () =>
+  clientOf(service).streams.create({
+    webhookUrl: sink.url,
+    description: 'many addresses',
+    tag: 'many',
+    chainIds: [CHAIN],
+    includeNativeTxs: true,
+  });
+
+/** In no order, as a list of users is. */
+const address = (n: number): string =>
+  `0x${(Math.imul(n + 1, 0x9e37_79b1) >>> 0).toString(16).padStart(8, '0')}${n.toString(16).padStart(32, '0')}`;
+const list = (from: number, to: number): string =>
+  Array.from({ length: to - from }, (_, n) => `"${address(from + n)}"`).join();
+
+async function send(
+  method: string,
+  id: string,
+  body: string,
+): Promise<{ status: number; text: string }> {
+  const response = await fetch(`${service.url}/streams/evm/${id}/address`, {
+    method,
+    headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
+    body,
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+/** Compared by hand: a message that shows two million addresses helps nobody. */
+function expectGivenBack(answer: { status: number; text: string }, address: string): AddressesAnswer {
+  expect(answer.status, answer.text.slice(0, 300)).toBe(200);
+  const isSame = answer.text.includes(`"address":${address},"effectiveFrom":`);
+  expect(isSame, 'the addresses come back as they were sent').toBe(true);
+  const brief = answer.text.replace(address, 'null');
+  return JSON.parse(brief) as AddressesAnswer;
+}
+
+test('a million are added, replaced and removed in one call each, while others are answered', async () => {
+  const { id } = await createStream();
+  const { streams } = clientOf(service);
+  let answered = 0;
+  let done = false;
+  const others = (async () => {
+    while (!done) {
+      const response = await fetch(`${service.url}/health`);
+      await response.text();
+      answered++;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+
+  const all = `[${list(0, MILLION)}]`;
+  const added = expectGivenBack(await send('POST', id, `{"address":${all}}`), all);
+  expect(added.effectiveFrom?.[CHAIN]).toBeGreaterThanOrEqual(1);
+  expect((await streams.get(id)).amountOfAddresses).toBe(MILLION);
+  const first = await streams.listAddresses(id, { limit: 3 });
+  const sorted = Array.from({ length: MILLION }, (_, n) => address(n)).toSorted();
+  expect(first.result.map((row) => row.address)).toEqual(sorted.slice(0, 3));
+  expect(first.total).toBe(MILLION);
+
+  const others1 = `[${list(1_000, MILLION + 1_000)}]`;
+  expectGivenBack(await send('PATCH', id, `{"address":${others1}}`), others1);
+  expect((await streams.get(id)).amountOfAddresses).toBe(MILLION);
+
+  const missing = await send('DELETE', id, `{"address":[${list(1_000, MILLION)},"${address(5)}"]}`);
+  expect(missing.status).toBe(404);
+  expect((await streams.get(id)).amountOfAddresses).toBe(MILLION);
+
+  expectGivenBack(await send('DELETE', id, `{"address":${others1}}`), others1);
+  expect((await streams.get(id)).amountOfAddresses).toBe(0);
+  done = true;
+  await others;
+  // No time is asserted, only that the service was not away.
+  expect(answered).toBeGreaterThan(50);
+  const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'));
+  expect(Number(peak?.[1]) / 1024).toBeLessThan(1_500);
+}, 300_000);
+
+test('what is acknowledged is watched from the block that the answer names', async () => {
+  const { id } = await createStream();
+  const client = clientOf(service);
+  await send('POST', id, `{"address":[${list(0, 20_000)}]}`);
+  const watched = anvil.accounts[6]!.address.toLowerCase();
+  const answer = expectGivenBack(
+    await send('POST', id, `{"address":[${list(20_000, 40_000)},"${watched}"]}`),
+    `[${list(20_000, 40_000)},"${watched}"]`,
+  );
+  const transfer = await anvil.request<string>('eth_sendTransaction', [
+    { from: anvil.accounts[0]!.address, to: watched, value: '0x1' },
+  ]);
+  const webhook = await until('the transfer is delivered', () =>
+    sink.requests
+      .map((request) => JSON.parse(request.body) as { streamId: string; txs: { hash: string }[] })
+      .find((body) => body.streamId === id && body.txs.some((each) => each.hash === transfer)),
+  );
+  expect(webhook.txs).toHaveLength(1);
+  expect(answer.effectiveFrom?.[CHAIN]).toBeGreaterThanOrEqual(0);
+  await client.streams.delete(id);
+});
+
+test('kill -9 while a list is staged leaves nothing of it, and the next one goes through', async () => {
+  const { id } = await createStream();
+  await send('POST', id, `{"address":["${address(1)}","${address(2)}"],"labels":{"${address(1)}":"one"}}`);
+  const before = await clientOf(service).streams.listAddresses(id);
+  expect(before.result.map((row) => row.label)).toContain('one');
+
+  for (const waitMs of [300, 700, 1_200]) {
+    const call = send('PATCH', id, `{"address":[${list(10, 400_000)}]}`).catch(() => 'cut off');
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    await service.kill();
+    expect(await call).toBe('cut off');
+    service = await serve(data);
+    const after = await clientOf(service).streams.listAddresses(id);
+    expect(after.result).toEqual(before.result);
+    expect(after.total).toBe(2);
+  }
+  const added = await until('the next change goes through', async () => {
+    const answer = await send('POST', id, `{"address":"${address(3)}"}`);
+    return answer.status === 200 && answer;
+  });
+  expect(added.text).toContain(`"address":"${address(3)}"`);
+  expect((await clientOf(service).streams.get(id)).amountOfAddresses).toBe(3);
+}, 120_000);
