@@ -419,6 +419,42 @@ test('a webhook of a real transfer passes the official check and decodes', async
   }
 });
 
+test('a duplicate is a stream of its own, with the fields and addresses of the first', async () => {
+  const first = (await streams.add({ ...minimal('first'), topic0: [TRANSFER], abi: TRANSFER_ABI }))
+    .result;
+  // More than one transaction takes.
+  const many = Array.from({ length: 12_000 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}`);
+  await kit.streams.addAddress(first.id, many);
+  sink.clear();
+
+  const second = await kit.streams.duplicate(first.id);
+  expect(second.id).not.toBe(first.id);
+  expect(comparable(second)).toEqual(comparable(await kit.streams.get(first.id)));
+  expect(second).toMatchObject({ status: 'active', amountOfAddresses: many.length });
+  expect(sink.requests.map(({ path }) => path)).toEqual(['/first']);
+  const copied = [];
+  for await (const { address } of kit.streams.listAddresses(second.id)) copied.push(address);
+  expect(copied).toEqual(many);
+
+  await kit.streams.removeAddress(first.id, many[0]!);
+  await kit.streams.update(first.id, { tag: 'changed' });
+  expect(await kit.streams.get(second.id)).toMatchObject({
+    tag: 'first',
+    amountOfAddresses: many.length,
+  });
+
+  // Of a paused one, paused and not tested; of one whose webhook fails, none at all.
+  await streams.updateStatus({ id: first.id, status: 'paused' });
+  sink.clear();
+  expect(await kit.streams.duplicate(first.id)).toMatchObject({ status: 'paused', tag: 'changed' });
+  expect(sink.requests).toEqual([]);
+  const { total } = await kit.streams.list();
+  sink.respond(500, { path: '/first' });
+  await expect(kit.streams.duplicate(second.id)).rejects.toThrow(/Could not POST to/);
+  await expect(kit.streams.duplicate(UNKNOWN_ID)).rejects.toThrow('Stream not found');
+  expect((await kit.streams.list()).total).toBe(total);
+});
+
 test('the official client and ours leave the service in the same state', async () => {
   const fields = {
     webhookUrl: `${sink.url}/same`,

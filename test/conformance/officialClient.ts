@@ -5,6 +5,13 @@
  * the project is type-checked.
  */
 import { createRequire } from 'node:module';
+import type {
+  DeliveryLog,
+  HistoryRecord,
+  Settings,
+  Stats,
+  StreamStats,
+} from '@sluice/kit/contract';
 
 const require = createRequire(new URL('../peers/package.json', import.meta.url));
 
@@ -76,8 +83,48 @@ export interface OfficialStreams {
     limit?: number;
     cursor?: string;
   }): Promise<OfficialPage<readonly { address: OfficialAddress }[]>>;
+  getHistory(options: {
+    limit: number;
+    cursor?: string;
+    excludePayload?: boolean;
+  }): Promise<OfficialPage<readonly HistoryRecord[]>>;
+  getLogs(options: {
+    limit: number;
+    cursor?: string;
+  }): Promise<
+    OfficialPage<readonly (Omit<DeliveryLog, 'chain'> & { readonly chain: OfficialChain })[]>
+  >;
+  retry(options: { id: string; streamId: string }): Promise<OfficialAnswer<HistoryRecord>>;
+  getStats(): Promise<OfficialAnswer<Stats>>;
+  getStatsById(options: { streamId: string }): Promise<OfficialAnswer<StreamStats>>;
+  setSettings(options: Json): Promise<OfficialAnswer<Settings>>;
+  readSettings(): Promise<OfficialAnswer<Settings>>;
   verifySignature(options: { body: unknown; signature: string }): boolean;
   parsedLogs(webhook: unknown): Json[];
+}
+
+/** The same methods, as they are for Aptos. */
+export interface OfficialAptosStreams {
+  add(options: Json): Promise<OfficialAnswer<OfficialAptosStream>>;
+  update(options: Json): Promise<OfficialAnswer<OfficialAptosStream>>;
+  delete(options: Json): Promise<OfficialAnswer<unknown>>;
+  getAll(options: Json): Promise<OfficialPage<readonly OfficialAptosStream[]>>;
+  getById(options: Json): Promise<OfficialAnswer<OfficialAptosStream>>;
+  updateStatus(options: Json): Promise<OfficialAnswer<unknown>>;
+  addAddress(options: Json): Promise<OfficialAnswer<OfficialAptosAddresses>>;
+  deleteAddress(options: Json): Promise<OfficialAnswer<OfficialAptosAddresses>>;
+  getAddresses(options: Json): Promise<OfficialPage<unknown>>;
+}
+
+export interface OfficialAptosStream {
+  readonly id: string;
+  readonly network: readonly string[];
+  toJSON(): Json;
+}
+
+export interface OfficialAptosAddresses {
+  readonly streamId: string;
+  readonly address: unknown;
 }
 
 export interface SentRequest {

@@ -492,7 +492,11 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
 
     const general = writes.filter(({ path }) => !path.endsWith('/address'));
-    const addressRoutes: Route[] = [ROUTES.addEvmAddresses, ROUTES.removeEvmAddresses];
+    const addressRoutes: Route[] = [
+      ROUTES.addEvmAddresses,
+      ROUTES.removeEvmAddresses,
+      ROUTES.replaceEvmAddresses,
+    ];
 
     test.each(general)('$method $path: more than 1 MiB', async (route) => {
       for (const chunked of [false, true]) {
@@ -533,8 +537,114 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
   });
 
+  describe('the shape of an address call', () => {
+    const other = `0x${'ab'.repeat(20)}`;
+    const labelled = async (id: string) =>
+      (await client.streams.listAddresses(id)).result.map((row) => [row.address, row.label]);
+
+    test('a list is repeated byte by byte, whatever its spelling and spaces', async () => {
+      const { id } = await client.streams.create(goodStream());
+      for (const address of [
+        `"${ADDRESS}"`,
+        `"0X${ADDRESS.slice(2).toUpperCase()}"`,
+        ` [ "${ADDRESS}" ,\n\t"${other}", "${ADDRESS}" ] `,
+        // Escapes are read as any JSON is, and repeated in its shortest form.
+        `["\\u0030x${other.slice(2)}"]`,
+      ]) {
+        const answer = await send('POST', `/streams/evm/${id}/address`, {
+          body: `{ "address" :${address}}`,
+        });
+        expect(answer.status).toBe(200);
+        expect(JSON.parse(answer.text)).toMatchObject({
+          streamId: id,
+          address: JSON.parse(address) as unknown,
+          effectiveFrom: {},
+        });
+      }
+      expect(await labelled(id)).toEqual([
+        [other, undefined],
+        [ADDRESS, undefined],
+      ]);
+      await client.streams.delete(id);
+    });
+
+    test('labels come beside the addresses, before or after them, and PATCH replaces all', async () => {
+      const { id } = await client.streams.create(goodStream());
+      const path = `/streams/evm/${id}/address`;
+      const labels = JSON.stringify({ [other.toUpperCase().replace('X', 'x')]: 'Trésor "1"' });
+      const body = `{"labels":${labels},"address":["${ADDRESS}","${other}"]}`;
+      expect((await send('POST', path, { body })).status).toBe(200);
+      expect(await labelled(id)).toEqual([
+        [other, 'Trésor "1"'],
+        [ADDRESS, undefined],
+      ]);
+      const replacing = { address: [ADDRESS], labels: { [ADDRESS]: 'Treasury' } };
+      expect((await send('PATCH', path, { body: replacing })).status).toBe(200);
+      expect(await labelled(id)).toEqual([[ADDRESS, 'Treasury']]);
+      expect((await client.streams.get(id)).amountOfAddresses).toBe(1);
+      await client.streams.delete(id);
+    });
+
+    test.each<[string, unknown, string, RegExp]>([
+      ['a stranger', { [UNKNOWN_ID.padEnd(42, '0')]: 'x' }, 'labels', /an EVM address/],
+      ['another address', { [other]: 'x' }, `labels.${other}`, /of an address of this request/],
+      ['nothing', { [ADDRESS]: '' }, `labels.${ADDRESS}`, /text of 1 to 64 characters/],
+      ['too much', { [ADDRESS]: 'x'.repeat(65) }, `labels.${ADDRESS}`, /text of 1 to 64/],
+      ['a line', { [ADDRESS]: 'a\nb' }, `labels.${ADDRESS}`, /without control characters/],
+    ])('a label of %s is refused', async (_, labels, field, message) => {
+      for (const method of ['POST', 'PATCH']) {
+        const body = { address: [ADDRESS], labels };
+        const answer = await sendBad(method, `/streams/evm/${streamId}/address`, { body });
+        expect(answer.status).toBe(422);
+        const details = Object.entries(errorIn(answer).details ?? {});
+        expect(details).toHaveLength(1);
+        expect(details[0]![0]).toMatch(new RegExp(`^requestBody\\.${field}`));
+        expect(details[0]![1].message).toMatch(message);
+      }
+    });
+
+    test('labels have no place in a removal', async () => {
+      const body = { address: [ADDRESS], labels: {} };
+      const answer = await sendBad('DELETE', `/streams/evm/${streamId}/address`, { body });
+      expect([answer.status, Object.keys(errorIn(answer).details ?? {})]).toEqual([
+        422,
+        ['requestBody.labels'],
+      ]);
+    });
+
+    test('a bad one among many is named by its place', async () => {
+      const address = Array.from({ length: 60_000 }, () => ADDRESS);
+      address[59_999] = 'vitalik.eth';
+      const answer = await sendBad('POST', `/streams/evm/${streamId}/address`, {
+        body: { address },
+      });
+      expect([answer.status, errorIn(answer)]).toEqual([
+        400,
+        {
+          message: 'Invalid address provided',
+          details: {
+            'requestBody.address.59999': {
+              message: 'should be an EVM address: 0x and 40 hex digits',
+              value: 'vitalik.eth',
+            },
+          },
+        },
+      ]);
+      const odd = JSON.stringify({ address }).replace('"vitalik.eth"', '5');
+      const other = await sendBad('POST', `/streams/evm/${streamId}/address`, { body: odd });
+      expect([other.status, errorIn(other).message]).toEqual([
+        400,
+        expect.stringMatching(/^A body of more than 1048576 bytes should be \{"address"/),
+      ]);
+    });
+  });
+
   describe('addresses that are none', () => {
-    const routes: Route[] = [ROUTES.addEvmAddresses, ROUTES.removeEvmAddresses];
+    const routes: Route[] = [
+      ROUTES.addEvmAddresses,
+      ROUTES.removeEvmAddresses,
+      ROUTES.replaceEvmAddresses,
+    ];
 
     test.each(routes)('$method $path', async (route) => {
       for (const bad of [
@@ -721,7 +831,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ['POST', '/streams/evm', 'GET, PUT'],
       ['PUT', '/streams/evm/{id}', 'GET, POST, DELETE'],
       ['GET', '/streams/evm/{id}/status', 'POST'],
-      ['PUT', '/streams/evm/{id}/address', 'GET, POST, DELETE'],
+      ['PUT', '/streams/evm/{id}/address', 'GET, POST, DELETE, PATCH'],
       ['DELETE', '/sluice/deliveries/{id}', 'GET'],
       ['POST', '/health', 'GET'],
     ])('%s %s is the wrong method', async (method, path, allowed) => {

@@ -21,6 +21,7 @@ export interface ServiceOptions {
   spamList: string[];
   allowPrivateEndpoints: boolean;
   testWebhook: boolean;
+  fastRetry: boolean;
   keepDelivered: string;
   keepUndelivered: string;
   terminateAfter?: string;
@@ -42,7 +43,7 @@ const repeatable = (flags: string, description: string, variable: string): Optio
 
 export function addServiceOptions(command: Command, dataFolder: string): Command {
   // Commander takes any value of a flag's variable for yes.
-  for (const variable of [ALLOW_PRIVATE, NO_TEST_WEBHOOK]) {
+  for (const variable of [ALLOW_PRIVATE, NO_TEST_WEBHOOK, NO_FAST_RETRY]) {
     if (/^(|0|no|false|off)$/i.test(process.env[variable] ?? '')) delete process.env[variable];
   }
   return command
@@ -85,6 +86,13 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
         '--no-test-webhook',
         'accept URLs that do not answer the test webhook',
         NO_TEST_WEBHOOK,
+      ),
+    )
+    .addOption(
+      option(
+        '--no-fast-retry',
+        "retry by the contract's schedule alone, without the quick retry before it",
+        NO_FAST_RETRY,
       ),
     )
     .addOption(
@@ -140,6 +148,7 @@ function toNumber(flag: string, text: string, least: number): number {
 
 const ALLOW_PRIVATE = 'SLUICE_ALLOW_PRIVATE_ENDPOINTS';
 const NO_TEST_WEBHOOK = 'SLUICE_NO_TEST_WEBHOOK';
+const NO_FAST_RETRY = 'SLUICE_NO_FAST_RETRY';
 
 /** The settings these flags stand for. Throws a ConfigError that names the flag and the fix. */
 export function toServiceConfig(options: ServiceOptions): ServiceConfig {
@@ -155,6 +164,7 @@ export function toServiceConfig(options: ServiceOptions): ServiceConfig {
     spamLists: readSpamLists(options.spamList),
     allowPrivateEndpoints: options.allowPrivateEndpoints,
     testWebhook: options.testWebhook,
+    fastRetry: options.fastRetry,
     retention: {
       deliveredDays: toNumber('--keep-delivered', options.keepDelivered, 0.01),
       undeliveredDays: toNumber('--keep-undelivered', options.keepUndelivered, 0.01),

@@ -53,12 +53,12 @@ test('a delivery that is tried again is told from one that waits for its first a
 });
 
 test('no two conditions of a delivery share both shape and tone', () => {
-  const looks = (['pending', 'leased', 'succeeded', 'failed', 'cancelled'] as const).map(
-    (state) => {
-      const { shape, tone } = deliveryCondition({ state, attempts: 0 });
-      return `${shape} ${tone}`;
-    },
-  );
+  const looks = (
+    ['pending', 'leased', 'succeeded', 'failed', 'quarantined', 'cancelled'] as const
+  ).map((state) => {
+    const { shape, tone } = deliveryCondition({ state, attempts: 0 });
+    return `${shape} ${tone}`;
+  });
   expect(new Set(looks).size).toBe(looks.length);
 });
 

@@ -52,6 +52,8 @@ export function deliveryCondition({
       return condition('disc', 'delivered', 'ok');
     case 'failed':
       return condition('triangle', 'failed', 'bad');
+    case 'quarantined':
+      return condition('exclamation', 'quarantined', 'bad');
     case 'cancelled':
       return condition('cross', 'cancelled', 'faint');
   }

@@ -43,7 +43,7 @@ describe('--chain', () => {
   });
 });
 
-test('--chain takes the chain\u2019s own finality, and no URL twice', () => {
+test('--chain takes the chain’s own finality, and no URL twice', () => {
   expect(parseChains(['0x1=https://a.example,confirmations=finalized'])).toMatchObject([
     { urls: ['https://a.example'], confirmations: 'finalized' },
   ]);

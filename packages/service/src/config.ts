@@ -46,6 +46,8 @@ export interface ServiceConfig {
   consoleFolder?: string | undefined;
   /** Waits between attempts in milliseconds; default: the contract's. */
   schedule?: readonly number[] | undefined;
+  /** One quick retry before the schedule, 5 s after a connection error or a 5xx. Default true. */
+  fastRetry?: boolean | undefined;
 }
 
 /** How long what happened is kept; see `retention.ts`. */

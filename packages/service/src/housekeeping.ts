@@ -19,6 +19,11 @@ export interface HousekeepingOptions {
 
 const ROLL_UP_MS = 2_000;
 const SWEEP_MS = 10 * 60_000;
+const TIDY_MS = 60_000;
+/** A matcher that has not looked for so long reads whole lists of addresses again. */
+const ADDRESS_CHANGES_KEPT_MS = 3_600_000;
+/** A change of addresses that nobody goes on with for so long was begun by a process that is gone. */
+const ADDRESS_CHANGE_STALE_MS = 60_000;
 /** Rows forgotten in one transaction, and the time left to others before the next. */
 const BATCH_ROWS = 500;
 const BATCH_PAUSE_MS = 50;
@@ -58,6 +63,12 @@ export function startHousekeeping({
       log.warn('deliveries expired before they were sent', { count: undelivered });
   };
 
+  /** In small pieces; whoever waits to write has a turn between them. */
+  const tidyAddresses = async (): Promise<void> => {
+    const ages = { keepMs: ADDRESS_CHANGES_KEPT_MS, staleMs: ADDRESS_CHANGE_STALE_MS };
+    while (!stopping.signal.aborted && (await store.cleanUpAddresses(ages)));
+  };
+
   const terminate = async (): Promise<void> => {
     if (options.terminateAfterHours === undefined) return;
     for (const { id } of await store.terminateStreams(options.terminateAfterHours * HOUR_MS)) {
@@ -79,6 +90,7 @@ export function startHousekeeping({
 
   const running = Promise.all([
     every(ROLL_UP_MS, 'roll up counts', () => store.rollUpStats()),
+    every(TIDY_MS, 'tidy lists of addresses', tidyAddresses),
     every(SWEEP_MS, 'forget old deliveries', forget),
     every(SWEEP_MS, 'terminate streams', terminate),
   ]);

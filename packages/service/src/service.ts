@@ -39,6 +39,7 @@ export const VERSION = '0.1.0';
 
 /** Longer than any attempt may take, so that none is cut by a shutdown. */
 const DRAIN_MS = 17_000;
+const FAST_RETRY_MS = 5_000;
 const MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
@@ -81,14 +82,18 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     store.engine === 'sqlite'
       ? await watchDisk(config.dataFolder, config.retention?.minFreeBytes ?? MIN_FREE_BYTES)
       : undefined;
-  // One process owns a SQLite ledger: whoever held a lease before is gone.
-  if (store.engine === 'sqlite') await store.releaseLeases('all');
+  // One process owns a SQLite ledger: whoever held a lease or changed a list before is gone.
+  if (store.engine === 'sqlite') {
+    await store.releaseLeases('all');
+    await store.cleanUpAddresses({ keepMs: Number.MAX_SAFE_INTEGER, staleMs: 0 });
+  }
 
   const deliver = createDeliver({
     store,
     sender,
     log,
     schedule: config.schedule,
+    fastRetryMs: config.fastRetry === false ? undefined : FAST_RETRY_MS,
     onChange: (deliveries) => {
       for (const delivery of deliveries) live.publish({ type: 'delivery', delivery });
     },

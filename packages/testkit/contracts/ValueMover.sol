@@ -4,12 +4,15 @@ pragma solidity ^0.8.24;
 /// Moves ether inside one transaction in every way there is, and undoes some of it: what readers of
 /// traces must take, and what they must leave out. It needs 100 wei, which it holds or is sent.
 contract ValueMover {
+    event Transfer(address indexed from, address indexed to, uint256 value);
+
     constructor() payable {}
 
     receive() external payable {}
 
-    /// `to` ends with 1 + 4 + 6 + 11 wei more; this contract keeps what is left.
+    /// `to` ends with 1 + 4 + 6 + 11 wei more; this contract keeps what is left. Says so in one log.
     function move(address payable to) external payable {
+        emit Transfer(msg.sender, to, 22);
         (bool moved, ) = to.call{value: 1}("");
         // A call that carries nothing.
         (bool called, ) = to.call("");

@@ -234,7 +234,9 @@ function Expectation({
   chain: WatchedChain | undefined;
 }) {
   if (delivery.phase !== 'unconfirmed' || chain?.head == null) return null;
-  return <span className="text-12 text-faint">{describeExpectation(delivery, chain, chain.head)}</span>;
+  return (
+    <span className="text-12 text-faint">{describeExpectation(delivery, chain, chain.head)}</span>
+  );
 }
 
 function describeExpectation(

@@ -454,7 +454,7 @@ const chainHealth: z.ZodType<ChainHealth> = z.strictObject({
   confirmations: z.union([count, z.literal('finalized')]),
   confirmedUpTo: count.nullable(),
   providers: z.array(providerHealth),
-  progress: chainProgress.exactOptional(),
+  progress: chainProgress.nullable(),
   blocks: z.array(z.strictObject({ number: count, hash: text, timestamp: count, matches: count })),
 });
 

@@ -45,13 +45,17 @@ export const SLUICE_ROUTES = {
   liveEvents: route('GET', '/sluice/events'),
 } as const satisfies Record<string, Route>;
 
-/** In the order a delivery lives: `enriching` awaits what is still read from the chain. */
+/**
+ * In the order a delivery lives: `enriching` awaits what is still read from the chain; `quarantined` is
+ * set aside, since the process that sent it died of it time and again.
+ */
 export const DELIVERY_STATES = [
   'enriching',
   'pending',
   'leased',
   'succeeded',
   'failed',
+  'quarantined',
   'cancelled',
 ] as const;
 

@@ -41,13 +41,18 @@ afterAll(async () => {
 });
 
 /** A deliverer with this schedule, and a promise of the first change that fits. */
-async function start(schedule: readonly number[], timeoutMs = 5_000) {
+async function start(
+  schedule: readonly number[],
+  timeoutMs = 5_000,
+  fastRetryMs: number | undefined = undefined,
+) {
   const changes: DeliverySummary[] = [];
   const streamChanges: string[] = [];
   const waiting: { fits(change: DeliverySummary): boolean; found(): void }[] = [];
   deliver = createDeliver({
     store,
     schedule,
+    fastRetryMs,
     sender: createSender({
       guard: createAddressGuard({ allowPrivate: true }),
       secret: () => 'secret',
@@ -225,6 +230,36 @@ describe('delivering', () => {
     await until(() => changes.filter((change) => change.streamId === quick.id).length === 20);
     expect(Date.now() - started).toBeLessThan(2_500);
     expect(changes.some((change) => change.streamId === hung.id)).toBe(false);
+  });
+
+  test.each([
+    ['a connection that broke', { silence: 'reset' } as const],
+    ['a 5xx', 503],
+  ])('retries once soon after %s, then by the schedule', async (_, answer) => {
+    const { until, changes } = await start([60_000], 5_000, 30);
+    sink.respond([answer, answer, 200], { path: '/soon' });
+    const stream = await queue('/soon');
+    await until((change) => change.streamId === stream.id && change.attempts === 2);
+    const [first, second] = changes.filter((change) => change.streamId === stream.id);
+    expect(first!.nextAttemptAt! - first!.updatedAt).toBe(30);
+    expect(second!.nextAttemptAt! - second!.updatedAt).toBeGreaterThanOrEqual(60_000);
+  });
+
+  test('does not hurry where the receiver refused', async () => {
+    const { until, changes } = await start([60_000], 5_000, 30);
+    sink.respond(404, { path: '/refused' });
+    const stream = await queue('/refused');
+    await until((change) => change.streamId === stream.id);
+    const [first] = changes.filter((change) => change.streamId === stream.id);
+    expect(first!.nextAttemptAt! - first!.updatedAt).toBeGreaterThanOrEqual(60_000);
+  });
+
+  test('gives up after the schedule, the quick retry not counted', async () => {
+    const { until } = await start([20, 20], 5_000, 10);
+    sink.respond(500, { path: '/over' });
+    const stream = await queue('/over');
+    await until((change) => change.streamId === stream.id && change.state === 'failed');
+    expect(sink.requests.filter((request) => request.path === '/over')).toHaveLength(4);
   });
 
   test('asks a failing receiver less and less, and uses up no attempt of what waits', async () => {

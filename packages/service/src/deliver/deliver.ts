@@ -24,6 +24,8 @@ export interface Deliver {
 const LEASE_MS = 40_000;
 const IN_FLIGHT = 512;
 const IN_FLIGHT_PER_STREAM = 64;
+/** Of all bodies under way together, so that large webhooks do not fill the memory. */
+const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 const GONE = 410;
 const THROTTLED = 429;
 /** A wake-up may be lost; a retry becomes due without one. */
@@ -38,6 +40,7 @@ export function createDeliver({
   onChange,
   onStreamChange,
   schedule = CONTRACT_SCHEDULE_MS,
+  fastRetryMs,
 }: {
   store: Store;
   sender: Sender;
@@ -47,6 +50,11 @@ export function createDeliver({
   onStreamChange(streamId: string): void;
   /** Waits between attempts in milliseconds. Default: the contract's. */
   schedule?: readonly number[] | undefined;
+  /**
+   * Before the schedule, one retry so soon, of a first attempt that found no receiver or one that
+   * failed with a 5xx: a restart is over by then. Undefined for none.
+   */
+  fastRetryMs?: number | undefined;
 }): Deliver {
   const inFlight: Record<string, number> = {};
   /** Of streams whose receivers fail, or did a moment ago. */
@@ -59,6 +67,10 @@ export function createDeliver({
     else queued.delete(streamId);
   };
   let total = 0;
+  let bytesInFlight = 0;
+  /** Deliveries that the process may have died of wait to be sent alone. */
+  let hasSuspects = true;
+  let nextSuspectAt = 0;
   let outcomes: AttemptOutcome[] = [];
   let stopping = false;
   /** The time to drain is over: what is not written now is found again by its lease. */
@@ -72,6 +84,7 @@ export function createDeliver({
   const attempt = async (delivery: ClaimedDelivery): Promise<void> => {
     inFlight[delivery.streamId] = (inFlight[delivery.streamId] ?? 0) + 1;
     total++;
+    bytesInFlight += delivery.bodyBytes;
     const result = await sender
       .send({
         url: delivery.webhookUrl,
@@ -94,10 +107,13 @@ export function createDeliver({
       );
     const { retryAfterMs = 0, ...attempted } = result;
     const isGone = result.status === GONE;
+    const isFastRetry = mayPass(result) && delivery.attempts === 0 && fastRetryMs !== undefined;
+    const ofSchedule = delivery.attempts + 1 - (delivery.fastRetried ? 1 : 0);
     // A receiver that is gone, or only asked whether it is back, does not use up the schedule.
-    const wait =
-      nextWaitMs(schedule, delivery.attempts + 1) ??
-      (isGone || delivery.isProbe ? schedule.at(-1) : undefined);
+    const wait = isFastRetry
+      ? fastRetryMs
+      : (nextWaitMs(schedule, ofSchedule) ??
+        (isGone || delivery.isProbe ? schedule.at(-1) : undefined));
     outcomes.push({
       ...attempted,
       id: delivery.id,
@@ -106,11 +122,13 @@ export function createDeliver({
       result: result.error === null ? 'succeeded' : wait === undefined ? 'failed' : 'retry',
       // What the receiver asks for may lengthen a wait, never shorten it.
       retryInMs: Math.max(wait ?? 0, retryAfterMs),
+      isFastRetry,
     });
     const left = (inFlight[delivery.streamId] ?? 1) - 1;
     if (left === 0) delete inFlight[delivery.streamId];
     else inFlight[delivery.streamId] = left;
     total--;
+    bytesInFlight -= delivery.bodyBytes;
     completing ??= complete();
     await judge(delivery, result);
   };
@@ -189,14 +207,46 @@ export function createDeliver({
     if (total === 0) idle.resolve();
   };
 
+  /**
+   * Sends one delivery that the process may have died of, with nothing else under way. The others then
+   * have as much time as it took, so that many suspects with a slow receiver hold nobody up for long.
+   */
+  const sendSuspect = async (): Promise<void> => {
+    const started = Date.now();
+    while (!stopping && total > 0) await nap();
+    if (stopping) return;
+    const suspect = await store.claimSuspect(LEASE_MS);
+    hasSuspects = suspect !== undefined;
+    if (suspect === undefined) return;
+    log.warn('sending alone what two leases were lost with', { delivery: suspect.id });
+    await attempt(suspect);
+    while (total > 0 || completing !== undefined) await nap();
+    nextSuspectAt = 2 * Date.now() - started;
+  };
+
+  /** Until something happened, or for a moment. */
+  const nap = async (): Promise<void> => {
+    const timer = setTimeout(awake.resolve, POLL_MS);
+    await awake.promise;
+    clearTimeout(timer);
+    awake = Promise.withResolvers();
+  };
+
   const claim = async (): Promise<void> => {
     while (!stopping) {
-      const room = IN_FLIGHT - total;
+      if (hasSuspects && Date.now() >= nextSuspectAt) {
+        await sendSuspect().catch((error: unknown) => {
+          hasSuspects = false;
+          log.error('cannot claim deliveries, trying again', { error: String(error) });
+        });
+      }
+      const room = bytesInFlight < BYTES_IN_FLIGHT ? IN_FLIGHT - total : 0;
       let claimed: ClaimedDelivery[] = [];
       if (room > 0) {
         try {
           claimed = await store.claimDeliveries({
             limit: room,
+            maxBytes: BYTES_IN_FLIGHT - bytesInFlight,
             perStream: IN_FLIGHT_PER_STREAM,
             taken: readTaken(),
             leaseMs: LEASE_MS,
@@ -207,11 +257,7 @@ export function createDeliver({
         }
       }
       for (const delivery of claimed) void attempt(delivery);
-      if (claimed.length > 0) continue;
-      const timer = setTimeout(awake.resolve, POLL_MS);
-      await awake.promise;
-      clearTimeout(timer);
-      awake = Promise.withResolvers();
+      if (claimed.length === 0) await nap();
     }
   };
 
@@ -221,10 +267,17 @@ export function createDeliver({
       claiming = claim();
       sweeper = setInterval(() => {
         store.releaseLeases('expired').then(
-          (released) => {
-            if (released === 0) return;
-            log.warn('leases ran out', { count: released });
-            awake.resolve();
+          ({ released, suspects, quarantined }) => {
+            if (suspects > 0) hasSuspects = true;
+            if (quarantined.length > 0) {
+              for (const { id, streamId } of quarantined) {
+                count(streamId, -1);
+                log.error('delivery quarantined', { delivery: id, stream: streamId });
+              }
+              onChange(quarantined);
+            }
+            if (released > 0) log.warn('leases ran out', { count: released });
+            if (released > 0 || hasSuspects) awake.resolve();
           },
           (error: unknown) => log.error('cannot sweep leases', { error: String(error) }),
         );
@@ -250,3 +303,7 @@ export function createDeliver({
     },
   };
 }
+
+/** Whether the receiver was out of reach or broke, rather than refused. */
+const mayPass = ({ status, error }: SendResult): boolean =>
+  error !== null && (status === null || status >= 500);

@@ -1,4 +1,5 @@
 /** Completes a body from the chain: token metadata, then triggers, which may read it, and balances. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WebhookTrigger } from '@sluice/kit/contract';
 import type { BlockRef } from '../store/store.ts';
 import { addressesOf } from './balances.ts';
@@ -10,7 +11,7 @@ import type { Tokens } from './tokens.ts';
 import { type CompiledTrigger, errorEntry } from './triggers.ts';
 
 /** Calls made for one match, equal ones once, and balances read; the triggers beyond get error entries. */
-export const MAX_CALLS = 10_000;
+const MAX_CALLS = 10_000;
 /** Of all these calls' data together, in hex digits. */
 const MAX_CALL_CHARACTERS = 32 * 1024 * 1024;
 /** Of all results in one body, as JSON. */
@@ -19,6 +20,8 @@ const TOO_MANY = errorEntry(
   `not called: the triggers of this block make more than ${MAX_CALLS} calls, or 16 MiB of them`,
 );
 const TOO_LARGE = errorEntry('left out: the results of this block are more than 8 MiB');
+/** Calls made up before other work has its turn. */
+const CALLS_PER_TURN = 500;
 /** Calls handed on at once, so that the answers of all are never in memory together. */
 const CALLS_AT_ONCE = 500;
 
@@ -90,6 +93,7 @@ async function runTriggers(
     return { trigger, entries: [], call: key };
   };
 
+  let prepared = 0;
   const waiting = new Map<string, Slot[]>();
   const slotsOfRecords = new Map<{ triggers?: WebhookTrigger[] }, Slot[]>();
   for (const kind of new Set(triggers.map((trigger) => trigger.kind))) {
@@ -97,6 +101,7 @@ async function runTriggers(
     for (const record of recordsOf(tail, kind)) {
       const slots: Slot[] = [];
       for (const trigger of own) {
+        if (++prepared % CALLS_PER_TURN === 0) await nextTurn();
         const call = trigger.prepare(record);
         if (call !== undefined) slots.push(slotOf(trigger, call));
       }

@@ -209,7 +209,7 @@ describe('over a real ledger', () => {
   const untilAll = (streamId: string, state: string) =>
     expect
       .poll(async () => new Set((await deliveriesOf(streamId)).map((each) => each.state)), {
-        timeout: 10_000,
+        timeout: 15_000,
       })
       .toEqual(new Set([state]));
 

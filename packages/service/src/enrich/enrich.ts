@@ -17,7 +17,6 @@ import { Outage, type StateReader } from './state.ts';
 import { createTokens } from './tokens.ts';
 
 export interface Enrich {
-  readonly chain: string;
   /** Why matches wait; empty while nothing is wrong. */
   readonly trouble: string;
   /**
@@ -46,6 +45,7 @@ const TRIES = 6;
 const RETRY_MS = 500;
 const RETRY_MAX_MS = 10_000;
 const STORE_RETRY_MS = 1_000;
+const FORGET_MS = 10 * 60_000;
 const TOKEN_CACHE_BYTES = 32 * 1024 * 1024;
 
 export function createEnrich({
@@ -128,8 +128,8 @@ export function createEnrich({
     inFlight.set(id, match.streamId);
     const tries = (resting.get(id)?.tries ?? 0) + 1;
     const isLastTry = tries >= TRIES;
-    const tail = fromBodyTail(match.bodyTail) as BodyTail;
     try {
+      const tail = fromBodyTail(match.bodyTail) as BodyTail;
       const plan = compilePlan(match.enrichment);
       const refused = await completeBody(tail, { plan, block, tokens, state, isLastTry });
       noteSuccess();
@@ -156,7 +156,8 @@ export function createEnrich({
   };
 
   const noteOutage = (error: Outage): void => {
-    if (stopping) return;
+    // What was under way together failed together: that is one outage.
+    if (stopping || Date.now() < outageUntil) return;
     outages++;
     outageUntil = Date.now() + backOffMs(outages);
     trouble = `token metadata, triggers and balances wait: ${error.message}`;
@@ -172,6 +173,8 @@ export function createEnrich({
     for (const streamId of inFlight.values()) {
       perStream.set(streamId, (perStream.get(streamId) ?? 0) + 1);
     }
+    // Some are never listed again: their block or their stream is gone.
+    for (const [id, { until }] of resting) if (until < now - FORGET_MS) resting.delete(id);
     const full = [...perStream].filter(([, n]) => n >= IN_FLIGHT_PER_STREAM).map(([id]) => id);
     const asleep = [...resting].filter(([, { until }]) => until > now).map(([id]) => id);
     const found = await store.listEnriching({
@@ -212,7 +215,6 @@ export function createEnrich({
   };
 
   return {
-    chain,
     get trouble() {
       return trouble;
     },

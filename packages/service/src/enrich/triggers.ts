@@ -36,7 +36,7 @@ import {
 } from './selectors.ts';
 import type { StateAnswer, StateCall } from './state.ts';
 
-export const MAX_TRIGGERS = 32;
+const MAX_TRIGGERS = 32;
 /** Of one trigger's inputs as JSON. */
 const MAX_INPUT_CHARACTERS = 16_384;
 /** Of one call's data; a parameter of an event may be of any size. */

@@ -82,12 +82,13 @@ function wordIssue(issue: z.core.$ZodIssue, input: unknown): string {
   if (issue.code === 'invalid_type' && valueAt(input, issue.path) === undefined) {
     return `is required and should be ${article(issue.expected)}`;
   }
-  // A schema's own words say more than the type, where it has any.
+  // A schema's own words say more than ours, where it has any.
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
     return `should be ${article(issue.expected)}`;
   }
-  if (issue.code === 'invalid_value')
+  if (issue.code === 'invalid_value' && issue.message.startsWith('Invalid ')) {
     return `should be one of ${issue.values.map(String).join(', ')}`;
+  }
   return issue.message;
 }
 

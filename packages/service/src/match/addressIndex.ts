@@ -1,7 +1,7 @@
 /**
- * Who watches an address: a hash table of (address, stream) entries in typed arrays, 36 bytes for an
- * address of one stream on average and 8 more for each further stream, however many addresses there
- * are. Streams are small whole numbers here.
+ * Who watches an address: a hash table of (address, stream) entries in typed arrays, 36 bytes for a
+ * 20-byte address of one stream on average (54 for one of 32) and 8 more for each further stream,
+ * however many addresses there are. Streams are small whole numbers here.
  *
  * - 1,024 tables, each with its own part of the hashes, so that growing one copies a thousandth of the
  *   whole. They grow by a quarter, each at a moment of its own: an address that is added pays for about
@@ -17,22 +17,22 @@ export interface AddressIndex {
   readonly size: number;
   /** Bytes of the typed arrays that hold them. */
   readonly sizeBytes: number;
-  /** Adds addresses, packed 20 bytes each, for a stream; answers with how many were new to it. */
+  /** Adds addresses, packed one after the other, for a stream; answers with how many were new to it. */
   add(addresses: Uint8Array, stream: number): number;
   /** Removes addresses of a stream; answers with how many it had. */
   remove(addresses: Uint8Array, stream: number): number;
-  /** Calls `visit` for each stream that watches the address whose 40 hex digits stand at `at`. */
+  /** Calls `visit` for each stream that watches the address whose hex digits stand at `at`. */
   visit(text: string, at: number, visit: (stream: number) => void): void;
   /** Removes every entry of the streams that `isGone`, in one of the {@link TABLES} tables. */
   sweep(table: number, isGone: (stream: number) => boolean): void;
 }
 
-export const ADDRESS_BYTES = 20;
 export const TABLES = 1024;
 
-/** Five words of address, one that says whose: 0 for nobody's, a stream + 1, or a node with this bit. */
-const SLOT_WORDS = 6;
-const OWNER = 5;
+/**
+ * A slot is the words of an address and one that says whose: 0 for nobody's, a stream + 1, or a node
+ * with this bit.
+ */
 const IS_NODE = 0x8000_0000;
 const MAX_LOAD = 0.75;
 const GROWTH = 1.25;
@@ -42,14 +42,18 @@ const SLACK_LEVELS = 3;
 
 const NODES_PER_SEGMENT = 1 << 13;
 const NODE_WORDS = 2;
-const SLOT_BYTES = SLOT_WORDS * Uint32Array.BYTES_PER_ELEMENT;
 const NONE = new Uint32Array(0);
 
 /** Slots of a table that has grown so often; tables of one level differ, so that they grow one by one. */
 const capacityAt = (table: number, level: number): number =>
   Math.ceil(SMALLEST * GROWTH ** (level + table / TABLES));
 
-export function createAddressIndex(): AddressIndex {
+/** @param addressBytes of each address: 20 on EVM chains, 32 on Aptos */
+export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
+  /** Where a slot says whose it is: after the words of the address. */
+  const OWNER = addressBytes / Uint32Array.BYTES_PER_ELEMENT;
+  const SLOT_WORDS = OWNER + 1;
+  const SLOT_BYTES = SLOT_WORDS * Uint32Array.BYTES_PER_ELEMENT;
   const tables: Uint32Array[] = Array.from({ length: TABLES }, () => NONE);
   /** Slots in use, and how often each table has grown. */
   const used = new Uint32Array(TABLES);
@@ -60,12 +64,29 @@ export function createAddressIndex(): AddressIndex {
   /** The address under way. */
   const key = new Uint32Array(OWNER);
 
-  const isKeyAt = (table: Uint32Array, at: number): boolean =>
-    table[at] === key[0] &&
-    table[at + 1] === key[1] &&
-    table[at + 2] === key[2] &&
-    table[at + 3] === key[3] &&
-    table[at + 4] === key[4];
+  const isKeyAt = (table: Uint32Array, at: number): boolean => {
+    for (let word = 0; word < OWNER; word++) if (table[at + word] !== key[word]) return false;
+    return true;
+  };
+
+  /** The slot a hash belongs in: its place in its table is its place among all hashes. */
+  const homeOf = (table: Uint32Array, hash: number): number =>
+    Math.floor(((hash >>> 0) / 2 ** 32) * (table.length / SLOT_WORDS)) * SLOT_WORDS;
+
+  /** Murmur3 of the words at `at`; vanity addresses differ in few of their digits. */
+  const hashAt = (words: Uint32Array, at: number): number => {
+    let hash = 0;
+    for (let word = at; word < at + OWNER; word++) {
+      let mixed = Math.imul(words[word]!, 0xcc9e2d51);
+      mixed = (mixed << 15) | (mixed >>> 17);
+      hash ^= Math.imul(mixed, 0x1b873593);
+      hash = (hash << 13) | (hash >>> 19);
+      hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
+    }
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+    return hash ^ (hash >>> 16);
+  };
 
   /** Where the key stands in its table, or the free slot where it would. */
   const findSlot = (table: Uint32Array, hash: number): number => {
@@ -181,7 +202,7 @@ export function createAddressIndex(): AddressIndex {
     each: (stream: number) => boolean,
   ): number => {
     let count = 0;
-    for (let at = 0; at < addresses.length; at += ADDRESS_BYTES) {
+    for (let at = 0; at < addresses.length; at += addressBytes) {
       readBytes(key, addresses, at);
       if (each(stream)) count++;
     }
@@ -308,27 +329,8 @@ function createChains() {
   };
 }
 
-/** The slot a hash belongs in: its place in its table is its place among all hashes. */
-const homeOf = (table: Uint32Array, hash: number): number =>
-  Math.floor(((hash >>> 0) / 2 ** 32) * (table.length / SLOT_WORDS)) * SLOT_WORDS;
-
-/** Murmur3 of the five words at `at`; vanity addresses differ in few of their digits. */
-function hashAt(words: Uint32Array, at: number): number {
-  let hash = 0;
-  for (let word = at; word < at + OWNER; word++) {
-    let mixed = Math.imul(words[word]!, 0xcc9e2d51);
-    mixed = (mixed << 15) | (mixed >>> 17);
-    hash ^= Math.imul(mixed, 0x1b873593);
-    hash = (hash << 13) | (hash >>> 19);
-    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
-  }
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return hash ^ (hash >>> 16);
-}
-
 function readBytes(key: Uint32Array, bytes: Uint8Array, from: number): void {
-  for (let word = 0, at = from; word < OWNER; word++, at += 4) {
+  for (let word = 0, at = from; word < key.length; word++, at += 4) {
     key[word] =
       (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!;
   }
@@ -343,7 +345,7 @@ for (let value = 0; value < 16; value++) {
 }
 
 function readText(key: Uint32Array, text: string, from: number): void {
-  for (let word = 0, at = from; word < OWNER; word++) {
+  for (let word = 0, at = from; word < key.length; word++) {
     let value = 0;
     for (const end = at + 8; at < end; at++) value = (value << 4) | DIGITS[text.charCodeAt(at)]!;
     key[word] = value;

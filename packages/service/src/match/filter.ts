@@ -1,7 +1,7 @@
 /**
  * Filters on the parameters of an event (contract section 5.1), checked and compiled once per stream:
  *
- *     F := {} | {"and":[F,F,…]} | {"or":[F,F,…]}
+ *     F := {"and":[F,F,…]} | {"or":[F,F,…]}
  *        | {"eq":[name,value]} | {"ne":[name,value]}
  *        | {"lt":[name,value]} | {"lte":…} | {"gt":…} | {"gte":…}      numbers only
  *        | {"in":[name,[value,…]]} | {"nin":[name,[value,…]]}
@@ -86,7 +86,6 @@ function compile(
     );
   }
   const entries = Object.entries(filter);
-  if (entries.length === 0 && depth === 0) return () => true;
   const [operator, body] = entries[0] ?? [];
   if (entries.length !== 1 || operator === undefined || !OPERATORS.includes(operator)) {
     throw new FilterError(path, `should have exactly one operator of ${OPERATORS.join(', ')}`);

@@ -8,14 +8,23 @@
  * the last change of an address decides. No block is committed with rules older than the ledger's, so
  * nothing was matched with the mixture.
  */
+import type { ChainFamily } from '@sluice/kit/contract';
 import type { DeltaPosition, Reads } from '../store/store.ts';
-import type { StreamIndex } from './streamIndex.ts';
+import type { RuleIndex } from './ruleIndex.ts';
 
 export type RuleReads = Pick<Reads, 'readRules' | 'readAddresses' | 'readAddressChanges'>;
 
+type AnyIndex = Pick<
+  RuleIndex<ChainFamily, unknown>,
+  'revision' | 'addAddresses' | 'removeAddresses'
+>;
+
 /** Brings the index up to the ledger's rules. One call at a time for an index. */
-export async function refreshRules(index: StreamIndex, reads: RuleReads): Promise<void> {
-  const rules = await reads.readRules(index.revision);
+export async function refreshRules<Name extends ChainFamily, Rules>(
+  index: RuleIndex<Name, Rules>,
+  reads: RuleReads,
+): Promise<void> {
+  const rules = await reads.readRules(index.revision, index.family);
   if (rules.revision === index.revision) return;
   if (rules.whole) index.clear();
   for (const id of rules.gone) index.delete(id);
@@ -33,7 +42,7 @@ export async function refreshRules(index: StreamIndex, reads: RuleReads): Promis
 
 /** Every address of one stream into an index that has the stream. */
 export async function loadAddresses(
-  index: StreamIndex,
+  index: AnyIndex,
   reads: Pick<Reads, 'readAddresses'>,
   id: string,
 ): Promise<void> {
@@ -46,7 +55,7 @@ export async function loadAddresses(
 }
 
 /** False when the changes are no longer kept. */
-async function applyChanges(index: StreamIndex, reads: RuleReads, upTo: number): Promise<boolean> {
+async function applyChanges(index: AnyIndex, reads: RuleReads, upTo: number): Promise<boolean> {
   let after: DeltaPosition | undefined = {
     revision: index.revision,
     part: Number.MAX_SAFE_INTEGER,

@@ -7,7 +7,8 @@
  * - Where the stream's ABI has the event, its number of indexed inputs decides: ERC-20 and ERC-721
  *   share the topic of Transfer.
  * - An event with advanced options is taken when the filter of at least one of them passes; an option
- *   without a filter always does. A log that its event does not decode passes no filter.
+ *   without a filter, or with an empty one, always does. A log that its event does not decode passes no
+ *   other.
  */
 import { decodeLogs } from '@sluice/kit';
 import { type AbiItem, eventTopic, parseEventSignature } from '@sluice/kit/contract';
@@ -50,8 +51,9 @@ export function createSelection({
         'should be an event signature, e.g. Transfer(address,address,uint256), or its 32-byte hash',
       );
     }
-    const filters =
-      option.filter === undefined ? undefined : compileFor(events.get(topic), option.filter, path);
+    const filters = isEmpty(option.filter)
+      ? undefined
+      : compileFor(events.get(topic), option.filter, path);
     const includeNativeTxs = option.includeNativeTxs ?? false;
     options.set(topic, [...(options.get(topic) ?? []), { filters, includeNativeTxs }]);
   }
@@ -79,6 +81,10 @@ export function createSelection({
     },
   };
 }
+
+/** No filter at all, or one that asks nothing: such an option needs no ABI. */
+const isEmpty = (filter: object | undefined): boolean =>
+  filter === undefined || Object.keys(filter).length === 0;
 
 function compileFor(
   events: ReadonlyMap<number, AbiItem> | undefined,

@@ -7,74 +7,115 @@ import { countActivity, countFinished } from './statWrites.ts';
 import type { ClaimedDelivery, DeliveryWrites } from './store.ts';
 import type { Tables } from './tables.ts';
 
+const QUARANTINED =
+  'the process that sent it died three times, the last time with nothing else under way: replay it once the cause is found';
+
+type DeliveryRow = Parameters<typeof toDeliverySummary>[0];
+
 /** What carries deliveries out: leases, attempts and their counts. */
 export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): DeliveryWrites {
+  const lease = async (
+    trx: Db,
+    due: readonly string[],
+    now: number,
+    leaseMs: number,
+  ): Promise<ClaimedDelivery[]> => {
+    if (due.length === 0) return [];
+    const leaseToken = randomUUID();
+    const ids = engine.rows(
+      due.map((id) => ({ id })),
+      { id: 'text' },
+    );
+    await sql`
+      update delivery set state = 'leased', claims = claims + 1,
+        lease_token = ${leaseToken}, lease_until = ${now + leaseMs}
+      where id in (select id from ${ids} as due)`.execute(trx);
+    const rows = await trx
+      .selectFrom('delivery')
+      .innerJoin('match', 'match.id', 'delivery.match_id')
+      .innerJoin('stream', 'stream.id', 'delivery.stream_id')
+      .select([
+        'delivery.id',
+        'delivery.stream_id',
+        'delivery.phase',
+        'delivery.attempts',
+        'delivery.fast_retried',
+        'delivery.records',
+        'delivery.body_bytes',
+        'match.body_head',
+        'match.body_tail',
+        'match.part',
+        'match.parts',
+        'stream.webhook_url',
+        'stream.headers',
+        'stream.status',
+      ])
+      .where(sql<boolean>`delivery.id in (select id from ${ids} as due)`)
+      .execute();
+    return rows.map((row) => ({
+      id: row.id,
+      leaseToken,
+      streamId: row.stream_id,
+      phase: row.phase,
+      attempts: row.attempts,
+      fastRetried: row.fast_retried === 1,
+      webhookUrl: row.webhook_url,
+      bodyHead: row.body_head,
+      bodyTail: row.body_tail,
+      bodyBytes: row.body_bytes,
+      records: row.records,
+      headers: JSON.parse(row.headers) as Record<string, string>,
+      part: row.part,
+      parts: row.parts,
+      isProbe: row.status === 'error',
+    }));
+  };
+
   return {
-    async claimDeliveries({ limit, perStream, taken, leaseMs }) {
+    async claimDeliveries({ limit, maxBytes, perStream, taken, leaseMs }) {
       return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {
         const now = await readNow(engine, trx);
         const lanes = await dueLanes(trx, now);
         // Lanes with least under way first, so that a busy one never holds back the others.
         lanes.sort((a, b) => (taken[a.id] ?? 0) - (taken[b.id] ?? 0));
         const due: string[] = [];
+        let bytes = 0;
         for (const lane of lanes) {
           const most = lane.status === 'error' ? 1 : perStream - (taken[lane.id] ?? 0);
           const room = Math.min(most, limit - due.length);
-          if (room <= 0) continue;
+          if (room <= 0 || bytes >= maxBytes) continue;
           if (lane.status === 'error' && !(await takeProbe(trx, lane.id, now))) continue;
-          const { rows } = await sql<{ id: string }>`
-            select id from delivery
-            where stream_id = ${lane.id} and state = 'pending' and run_at <= ${now}
+          const { rows } = await sql<{ id: string; body_bytes: number }>`
+            select id, body_bytes from delivery
+            where stream_id = ${lane.id} and state = 'pending' and run_at <= ${now} and lost < 2
             order by run_at limit ${room} ${engine.skipLocked}`.execute(trx);
-          for (const row of rows) due.push(row.id);
-          if (due.length >= limit) break;
+          for (const row of rows) {
+            if (due.length > 0 && bytes + row.body_bytes > maxBytes) break;
+            due.push(row.id);
+            bytes += row.body_bytes;
+          }
         }
-        if (due.length === 0) return [];
+        return lease(trx, due, now, leaseMs);
+      });
+    },
 
-        const leaseToken = randomUUID();
-        const ids = engine.rows(
-          due.map((id) => ({ id })),
-          { id: 'text' },
-        );
-        await sql`
-          update delivery set state = 'leased', claims = claims + 1,
-            lease_token = ${leaseToken}, lease_until = ${now + leaseMs}
-          where id in (select id from ${ids} as due)`.execute(trx);
-        const rows = await trx
-          .selectFrom('delivery')
-          .innerJoin('match', 'match.id', 'delivery.match_id')
-          .innerJoin('stream', 'stream.id', 'delivery.stream_id')
-          .select([
-            'delivery.id',
-            'delivery.stream_id',
-            'delivery.phase',
-            'delivery.attempts',
-            'delivery.records',
-            'match.body_head',
-            'match.body_tail',
-            'match.part',
-            'match.parts',
-            'stream.webhook_url',
-            'stream.headers',
-            'stream.status',
-          ])
-          .where(sql<boolean>`delivery.id in (select id from ${ids} as due)`)
-          .execute();
-        return rows.map((row) => ({
-          id: row.id,
-          leaseToken,
-          streamId: row.stream_id,
-          phase: row.phase,
-          attempts: row.attempts,
-          webhookUrl: row.webhook_url,
-          bodyHead: row.body_head,
-          bodyTail: row.body_tail,
-          records: row.records,
-          headers: JSON.parse(row.headers) as Record<string, string>,
-          part: row.part,
-          parts: row.parts,
-          isProbe: row.status === 'error',
-        }));
+    async claimSuspect(leaseMs) {
+      return db.transaction().execute(async (trx) => {
+        const now = await readNow(engine, trx);
+        const { rows } = await sql<{ id: string }>`
+          select delivery.id from delivery join stream on stream.id = delivery.stream_id
+          where state = 'pending' and lost >= 2 and run_at <= ${now} and stream.status = 'active'
+          order by run_at limit 1 ${
+            engine.name === 'postgres' ? sql`for update of delivery skip locked` : sql``
+          }`.execute(trx);
+        return (
+          await lease(
+            trx,
+            rows.map((row) => row.id),
+            now,
+            leaseMs,
+          )
+        )[0];
       });
     },
 
@@ -90,6 +131,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             status: outcome.status,
             error: outcome.error,
             duration_ms: outcome.durationMs,
+            fast: outcome.isFastRetry ? 1 : 0,
           })),
           {
             id: 'text',
@@ -99,12 +141,14 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             status: 'bigint',
             error: 'text',
             duration_ms: 'bigint',
+            fast: 'bigint',
           },
         );
         // Fenced: a lease that ran out and was taken by another is not ours to complete.
-        const { rows } = await sql<Parameters<typeof toDeliverySummary>[0]>`
+        const { rows } = await sql<DeliveryRow>`
           update delivery set state = done.state, run_at = done.run_at,
-            attempts = attempts + 1, lease_token = null, lease_until = null,
+            attempts = attempts + 1, lease_token = null, lease_until = null, lost = 0,
+            fast_retried = case when done.fast = 1 then 1 else fast_retried end,
             last_status = done.status, last_error = done.error,
             last_duration_ms = done.duration_ms, updated_at = ${now}
           from ${finished} as done
@@ -156,12 +200,21 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     },
 
     async releaseLeases(scope) {
-      const released = await sql`
-        update delivery set state = 'pending', lease_token = null, lease_until = null
+      const { rows } = await sql<DeliveryRow & { lost: number }>`
+        update delivery set lost = lost + 1, lease_token = null, lease_until = null,
+          state = case when lost >= 2 then 'quarantined' else 'pending' end,
+          last_error = case when lost >= 2 then ${QUARANTINED} else last_error end
         where state = 'leased' ${
           scope === 'all' ? sql`` : sql`and lease_until < ${engine.now()}`
-        }`.execute(db);
-      return Number(released.numAffectedRows ?? 0n);
+        } returning ${sql.join([...deliveryColumns, 'lost'].map((column) => sql.ref(column)))}`.execute(
+        db,
+      );
+      const quarantined = rows.filter((row) => row.state === 'quarantined');
+      return {
+        released: rows.length - quarantined.length,
+        suspects: rows.filter((row) => row.lost === 2).length,
+        quarantined: quarantined.map(toDeliverySummary),
+      };
     },
   };
 }

@@ -40,18 +40,31 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
     return db.transaction().execute(async (trx) => {
       const now = await readNow(engine, trx);
       const whole = engine.rows(
-        bodies.map(({ matchId, bodyTail }) => ({ id: matchId, body_tail: bodyTail })),
-        { id: 'text', body_tail: 'text' },
+        bodies.map(({ matchId, bodyTail }) => ({
+          id: matchId,
+          body_tail: bodyTail,
+          body_bytes: bodyTail.length,
+        })),
+        { id: 'text', body_tail: 'text', body_bytes: 'bigint' },
       );
       const { rows: completed } = await sql<{ id: string }>`
-        update match set body_tail = whole.body_tail, enrichment = null
+        update match set body_tail = whole.body_tail,
+          body_bytes = length(body_head) + whole.body_bytes, enrichment = null
         from ${whole} as whole
         where match.id = whole.id and match.enrichment is not null and match.state <> 'orphaned'
         returning match.id`.execute(trx);
       if (completed.length === 0) return [];
       const rows = await trx
         .updateTable('delivery')
-        .set({ state: 'pending', run_at: now, updated_at: now })
+        .set((eb) => ({
+          state: 'pending' as const,
+          run_at: now,
+          updated_at: now,
+          body_bytes: eb
+            .selectFrom('match')
+            .select('match.body_bytes')
+            .whereRef('match.id', '=', 'delivery.match_id'),
+        }))
         .where(
           'match_id',
           'in',

@@ -67,7 +67,13 @@ export function testHistory(open: () => Promise<Store>): void {
   };
 
   const claim = () =>
-    store.claimDeliveries({ limit: 1000, perStream: 1000, taken: {}, leaseMs: 40_000 });
+    store.claimDeliveries({
+      maxBytes: 1e9,
+      limit: 1000,
+      perStream: 1000,
+      taken: {},
+      leaseMs: 40_000,
+    });
 
   const complete = (
     claimed: { id: string; leaseToken: string },
@@ -85,6 +91,7 @@ export function testHistory(open: () => Promise<Store>): void {
         responseBody: '',
         result: 'succeeded',
         retryInMs: 0,
+        isFastRetry: false,
         ...changes,
       },
     ]);

@@ -1,9 +1,12 @@
+import type { DeliveryState } from '@sluice/kit/contract';
 import type { Kysely } from 'kysely';
 import { type Engine, readNow } from './engine.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import { countFinished } from './statWrites.ts';
 import type { HistoryWrites } from './store.ts';
 import type { Tables } from './tables.ts';
+
+const REPLAYABLE: readonly DeliveryState[] = ['pending', 'succeeded', 'failed', 'quarantined'];
 
 export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): HistoryWrites {
   return {
@@ -20,13 +23,12 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
         const row = await query.executeTakeFirst();
         if (row === undefined) return undefined;
         const before = toDeliverySummary(row);
-        const wasFinished = before.state === 'succeeded' || before.state === 'failed';
-        if (!wasFinished && before.state !== 'pending') return { before, after: before };
+        if (!REPLAYABLE.includes(before.state)) return { before, after: before };
         const now = await readNow(engine, trx);
         await countFinished(trx, engine, [before], -1);
         const after = await trx
           .updateTable('delivery')
-          .set({ state: 'pending', run_at: now, updated_at: now })
+          .set({ state: 'pending', run_at: now, lost: 0, updated_at: now })
           .where('id', '=', id)
           .returning(deliveryColumns)
           .executeTakeFirstOrThrow();

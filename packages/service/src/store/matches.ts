@@ -7,7 +7,7 @@ import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import type { BlockHeader, NewMatch } from './store.ts';
 import type { MatchState, Tables } from './tables.ts';
 
-/** Rows per insert statement: SQLite takes 32,766 parameters, and a delivery has 21 columns. */
+/** Rows per insert statement: SQLite takes 32,766 parameters, and a delivery has 24 columns. */
 const INSERT_CHUNK = 500;
 
 /** What a delivery takes over from its match; the body stays where it is. */
@@ -24,6 +24,7 @@ const deliveredColumns = [
   'logs',
   'transactions',
   'internal_transactions',
+  'body_bytes',
 ] as const;
 
 type DeliveredMatch = Pick<Selectable<Tables['match']>, (typeof deliveredColumns)[number]> & {
@@ -62,6 +63,9 @@ export async function insertDeliveries(
           state: match.enriching ? ('enriching' as const) : ('pending' as const),
           attempts: 0,
           claims: 0,
+          lost: 0,
+          fast_retried: 0,
+          body_bytes: match.body_bytes,
           run_at: now,
           lease_token: null,
           lease_until: null,
@@ -132,6 +136,7 @@ export async function insertMatches(
           enrichment: match.enrichment,
           body_head: match.bodyHead,
           body_tail: match.bodyTail,
+          body_bytes: match.bodyHead.length + match.bodyTail.length,
           created_at: now,
         })),
       )

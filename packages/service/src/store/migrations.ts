@@ -184,6 +184,7 @@ const ledger: Migration = {
       .addColumn('enrichment', 'text')
       .addColumn('body_head', 'text', (column) => column.notNull())
       .addColumn('body_tail', 'text', (column) => column.notNull())
+      .addColumn('body_bytes', 'bigint', (column) => column.notNull())
       .addColumn('created_at', 'bigint', (column) => column.notNull())
       .addUniqueConstraint('match_once', ['chain', 'block_hash', 'stream_id', 'part', 'origin'])
       .execute();
@@ -245,6 +246,9 @@ const ledger: Migration = {
       .addColumn('state', 'text', (column) => column.notNull())
       .addColumn('attempts', 'integer', (column) => column.notNull())
       .addColumn('claims', 'integer', (column) => column.notNull())
+      .addColumn('lost', 'integer', (column) => column.notNull())
+      .addColumn('fast_retried', 'integer', (column) => column.notNull())
+      .addColumn('body_bytes', 'bigint', (column) => column.notNull())
       .addColumn('run_at', 'bigint', (column) => column.notNull())
       .addColumn('lease_token', 'text')
       .addColumn('lease_until', 'bigint')
@@ -267,6 +271,12 @@ const ledger: Migration = {
       .on('delivery')
       .column('stream_id')
       .where(sql.ref('state'), '=', sql.lit('enriching'))
+      .execute();
+    await db.schema
+      .createIndex('delivery_suspect')
+      .on('delivery')
+      .column('run_at')
+      .where(sql<boolean>`state = 'pending' and lost >= 2`)
       .execute();
     await db.schema
       .createIndex('delivery_leased')

@@ -4,9 +4,10 @@
  */
 import type { AddressList } from './store.ts';
 
-const DIGIT_VALUES = 65_536;
 /** Addresses handled between two turns of the event loop. */
-const STEP = 100_000;
+const STEP = 50_000;
+/** As many are compared with each other rather than dealt out. */
+const FEW = 32;
 
 export function packAddresses(
   addresses: readonly string[],
@@ -52,39 +53,53 @@ export function compareAt(
 
 /**
  * The addresses in order, each once: neighbours stand together in the ledger, so a batch of them
- * touches few of its pages. By radix, in steps that leave the event loop room.
+ * touches few of its pages. By radix from the first byte on, with turns for others in between.
  */
 export async function sortAddresses(list: AddressList): Promise<AddressList> {
   const { width, bytes } = list;
   const count = countAddresses(list);
-  let order = Uint32Array.from({ length: count }, (_, n) => n);
-  let target = new Uint32Array(count);
-  for (let at = width - 2; at >= 0 && count > 1; at -= 2) {
-    const valueOf = (n: number): number =>
-      (bytes[n * width + at]! << 8) | bytes[n * width + at + 1]!;
-    const starts = new Uint32Array(DIGIT_VALUES + 1);
-    await inSteps(count, (n) => starts[valueOf(n) + 1]!++);
-    for (let value = 0; value < DIGIT_VALUES; value++) starts[value + 1]! += starts[value]!;
-    await inSteps(count, (n) => {
+  const order = new Uint32Array(count);
+  const scratch = new Uint32Array(count);
+  for (let n = 0; n < count; n++) order[n] = n;
+  let work = 0;
+  const breathe = async (done: number): Promise<void> => {
+    work += done;
+    if (work < STEP) return;
+    work = 0;
+    await new Promise(setImmediate);
+  };
+  const compare = (a: number, b: number): number => compareAt(list, a, list, b);
+
+  /** Sorts a range of `order` whose addresses are the same up to byte `at`. */
+  const sortRange = async (start: number, end: number, at: number): Promise<void> => {
+    if (end - start <= FEW || at === width) {
+      if (at < width) order.subarray(start, end).sort(compare);
+      await breathe(end - start);
+      return;
+    }
+    const ends = new Uint32Array(256);
+    for (let n = start; n < end; n++) ends[bytes[order[n]! * width + at]!]!++;
+    for (let value = 0, sum = start; value < 256; value++) ends[value] = sum += ends[value]!;
+    const starts = ends.slice();
+    for (let n = end - 1; n >= start; n--) {
       const address = order[n]!;
-      target[starts[valueOf(address)]!++] = address;
-    });
-    [order, target] = [target, order];
-  }
+      scratch[--starts[bytes[address * width + at]!]!] = address;
+    }
+    order.set(scratch.subarray(start, end), start);
+    await breathe(end - start);
+    for (let value = 0; value < 256; value++) {
+      if (ends[value]! - starts[value]! > 1) await sortRange(starts[value]!, ends[value]!, at + 1);
+    }
+  };
+  await sortRange(0, count, 0);
+
   const sorted = new Uint8Array(bytes.length);
   let length = 0;
-  await inSteps(count, (n) => {
-    if (n > 0 && compareAt(list, order[n]!, list, order[n - 1]!) === 0) return;
-    const at = order[n]! * width;
-    sorted.set(bytes.subarray(at, at + width), length);
-    length += width;
-  });
-  return { width, bytes: sorted.subarray(0, length) };
-}
-
-async function inSteps(count: number, each: (n: number) => void): Promise<void> {
-  for (let start = 0; start < count; start += STEP) {
-    if (start > 0) await new Promise(setImmediate);
-    for (let n = start; n < Math.min(count, start + STEP); n++) each(n);
+  for (let n = 0; n < count; n++) {
+    if (n > 0 && compare(order[n]!, order[n - 1]!) === 0) continue;
+    for (let at = order[n]! * width, end = at + width; at < end; at++)
+      sorted[length++] = bytes[at]!;
+    if (n % STEP === 0) await breathe(STEP);
   }
+  return { width, bytes: sorted.subarray(0, length) };
 }

@@ -61,6 +61,7 @@ describe('PostgreSQL store', () => {
       Array.from({ length: 20 }, (_, n) =>
         (n % 2 === 0 ? one : two).claimDeliveries({
           limit: 7,
+          maxBytes: 1e9,
           perStream: 1000,
           taken: {},
           leaseMs: 40_000,

@@ -1,16 +1,15 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { DeliveryDetail } from '@sluice/kit/contract';
+import type { ChainFamily, DeliveryDetail } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
 import { createEnrichReads } from './enrichReads.ts';
 import { type Engine, readNow } from './engine.ts';
 import { createJobReads } from './jobReads.ts';
 import { createHistoryReads } from './historyReads.ts';
 import { createTotalReads } from './totalReads.ts';
-import { ADDRESSES_PER_PART, type Reads } from './store.ts';
+import { ADDRESSES_PER_PART, type Reads, type StreamOfFamily } from './store.ts';
 import {
   countRows,
   deliveryColumns,
-  isEvm,
   streamColumns,
   toDeliverySummary,
   toStreamRecord,
@@ -108,7 +107,10 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       };
     },
 
-    async readRules(afterRevision) {
+    async readRules<Name extends ChainFamily = 'evm'>(
+      afterRevision: number,
+      family = 'evm' as Name,
+    ) {
       // One transaction, so that the revision is never newer than the rows it stands for.
       return db
         .transaction()
@@ -122,14 +124,15 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
           const streams = await trx
             .selectFrom('stream')
             .select([...streamColumns, 'deleted_at'])
-            .where('family', '=', 'evm')
+            .where('family', '=', family)
             .where('revision', '>', whole ? -1 : afterRevision)
             .execute();
           const live = streams.filter(
             (row) => row.deleted_at === null && (row.status === 'active' || row.status === 'error'),
           );
           const gone = streams.filter((row) => !live.includes(row)).map((row) => row.id);
-          return { revision, whole, changed: live.map(toStreamRecord).filter(isEvm), gone };
+          const changed = live.map(toStreamRecord) as StreamOfFamily<Name>[];
+          return { revision, whole, changed, gone };
         });
     },
 

@@ -2,7 +2,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { DeliverySummary, Job } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
-import type { AptosStreamOptions, EvmStreamRecord, StreamOptions, StreamRecord } from './store.ts';
+import type { AptosStreamOptions, StreamOptions, StreamRecord } from './store.ts';
 
 export const streamColumns = [
   'id',
@@ -24,8 +24,6 @@ export const streamColumns = [
 ] as const;
 
 type StreamRow = Pick<Tables['stream'], (typeof streamColumns)[number]>;
-
-export const isEvm = (stream: StreamRecord): stream is EvmStreamRecord => stream.family === 'evm';
 
 export function toStreamRecord(row: StreamRow): StreamRecord {
   const record = {

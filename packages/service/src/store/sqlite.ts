@@ -100,6 +100,7 @@ const WRITES = {
   commitBlock: true,
   rewindChain: true,
   claimDeliveries: true,
+  claimSuspect: true,
   completeDeliveries: true,
   releaseLeases: true,
   replayDelivery: true,

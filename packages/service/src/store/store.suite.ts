@@ -116,6 +116,7 @@ export function testStore(open: () => Promise<Store>): void {
   const claimOf = async (streamId: string, leaseMs = 40_000) => {
     const claimed = await store.claimDeliveries({
       limit: 1000,
+      maxBytes: 1e9,
       perStream: 1000,
       taken: {},
       leaseMs,
@@ -137,6 +138,7 @@ export function testStore(open: () => Promise<Store>): void {
     responseBody: 'ok',
     result: 'succeeded',
     retryInMs: 0,
+    isFastRetry: false,
     ...changes,
   });
 
@@ -699,6 +701,77 @@ export function testStore(open: () => Promise<Store>): void {
     });
   });
 
+  describe('a delivery whose leases are lost', () => {
+    const loseLeases = async (): Promise<Awaited<ReturnType<Store['releaseLeases']>>> =>
+      store.releaseLeases('all');
+
+    /** Streams of other tests have suspects too: they are taken out of the way. */
+    const claimSuspectOf = async (id: string) => {
+      for (;;) {
+        const suspect = await store.claimSuspect(40_000);
+        if (suspect === undefined || suspect.streamId === id) return suspect;
+      }
+    };
+
+    test('is sent alone after two losses, and set aside after a third', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [matchOf(id)]);
+      await claimOf(id);
+      expect(await loseLeases()).toMatchObject({ suspects: 0, quarantined: [] });
+      expect(await claimOf(id)).toHaveLength(1);
+      expect((await loseLeases()).suspects).toBeGreaterThanOrEqual(1);
+      // With the others it is claimed no more.
+      expect(await claimOf(id)).toEqual([]);
+      const suspect = await claimSuspectOf(id);
+      expect(await claimSuspectOf(id)).toBeUndefined();
+      const { quarantined } = await loseLeases();
+      expect(quarantined.map((each) => each.id)).toContain(suspect!.id);
+      const [delivery] = await deliveriesOf(id);
+      expect(delivery).toMatchObject({ state: 'quarantined', attempts: 0 });
+      expect(delivery?.error).toMatch(/died three times/);
+      expect(await claimOf(id)).toEqual([]);
+      expect(await claimSuspectOf(id)).toBeUndefined();
+
+      await store.replayDelivery(id, suspect!.id);
+      expect(await claimOf(id)).toHaveLength(1);
+    });
+
+    test('is like any other again once an attempt of it ended', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [matchOf(id)]);
+      for (let n = 0; n < 2; n++) {
+        await claimOf(id);
+        await loseLeases();
+      }
+      const suspect = await claimSuspectOf(id);
+      const failure = { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 0 } as const;
+      await store.completeDeliveries([outcomeOf(suspect!, failure)]);
+      expect(await claimOf(id)).toHaveLength(1);
+    });
+  });
+
+  test('claims are bounded by bytes, and one delivery is claimed however large', async () => {
+    const chain = await startChain();
+    const { id } = await store.createStream(draft([chain.chain]));
+    const bodyTail = `,"logs":["${'x'.repeat(10_000)}"]}`;
+    for (let n = 0; n < 5; n++) await chain.commit(chain.next(), [matchOf(id, { bodyTail })], 1000);
+    const claimUpTo = async (maxBytes: number): Promise<number> => {
+      const claimed = await store.claimDeliveries({
+        limit: 1000,
+        maxBytes,
+        perStream: 1000,
+        taken: {},
+        leaseMs: 40_000,
+      });
+      return claimed.filter((each) => each.streamId === id).length;
+    };
+    expect(await claimUpTo(25_000)).toBe(2);
+    expect(await claimUpTo(10)).toBe(1);
+    expect(await claimUpTo(1e9)).toBe(2);
+  });
+
   describe('streams that want confirmed deliveries alone', () => {
     test('get no unconfirmed one', async () => {
       const chain = await startChain();
@@ -1164,6 +1237,7 @@ export function testStore(open: () => Promise<Store>): void {
       await chain.commit(chain.next(), [matchOf(quiet.id)], 1000);
       const claimed = await store.claimDeliveries({
         limit: 1000,
+        maxBytes: 1e9,
         perStream: 8,
         taken: { [busy.id]: 3 },
         leaseMs: 40_000,

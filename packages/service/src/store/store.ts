@@ -9,7 +9,8 @@
  *     pending ──claim──▶ leased ──complete──▶ succeeded | failed
  *        ▲                 │ retry, or the lease ran out
  *        └─────────────────┘
- *     succeeded | failed ──replay──▶ pending
+ *     leased ──its third lease in a row was lost, with nothing else beside it──▶ quarantined
+ *     succeeded | failed | quarantined ──replay──▶ pending
  *     enriching | pending ──its block left the chain, or its stream was deleted──▶ cancelled
  *     cancelled ──its block came back──▶ enriching | pending
  */
@@ -93,7 +94,7 @@ interface AnyStreamDraft {
   tag: string;
   description: string;
   webhookUrl: string;
-  /** Hex; those of Aptos as in `APTOS_CHAINS`. */
+  /** Hex; those of Aptos `aptos:` and the network. */
   chainIds: string[];
   headers: Record<string, string>;
 }
@@ -132,6 +133,7 @@ interface StreamLife {
 export type EvmStreamRecord = EvmStreamDraft & StreamLife;
 export type AptosStreamRecord = AptosStreamDraft & StreamLife;
 export type StreamRecord = EvmStreamRecord | AptosStreamRecord;
+export type StreamOfFamily<Name extends ChainFamily> = Extract<StreamRecord, { family: Name }>;
 
 /** Addresses one after the other, each `width` bytes: 20 on EVM chains, 32 on Aptos. */
 export interface AddressList {
@@ -139,7 +141,7 @@ export interface AddressList {
   bytes: Uint8Array;
 }
 
-export interface RuleChanges {
+export interface RuleChanges<Name extends ChainFamily> {
   revision: number;
   /**
    * Nothing was known, or how lists changed since is no longer kept: `changed` is every stream that
@@ -147,7 +149,7 @@ export interface RuleChanges {
    */
   whole: boolean;
   /** Streams created or changed since; not those of which only the addresses changed. */
-  changed: EvmStreamRecord[];
+  changed: StreamOfFamily<Name>[];
   /** Streams that no longer match. */
   gone: string[];
 }
@@ -188,7 +190,7 @@ export type AddressOutcome =
   /** Another change of the stream is under way. */
   | { outcome: 'busy' };
 
-/** Per chain, the first block a change of rules applies to. */
+/** Per chain, the first block a change of rules applies to; of Aptos the first ledger version. */
 export type EffectiveFrom = Record<string, number>;
 
 export interface BlockRef {
@@ -200,6 +202,8 @@ export interface BlockHeader extends BlockRef {
   parentHash: string;
   /** Unix seconds. */
   timestamp: number;
+  /** Of an Aptos block: the ledger version of its last transaction. */
+  lastVersion?: number | undefined;
 }
 
 /** What one stream matched in one block, with its body split at `confirmed` and `retries`. */
@@ -276,6 +280,9 @@ export interface ClaimedDelivery {
   phase: DeliverySummary['phase'];
   /** Attempts made before this one. */
   attempts: number;
+  /** Whether one of them was the quick retry before the schedule. */
+  fastRetried: boolean;
+  bodyBytes: number;
   webhookUrl: string;
   bodyHead: string;
   bodyTail: string;
@@ -304,6 +311,8 @@ export interface AttemptOutcome {
   /** `retry` needs `retryInMs`. */
   result: 'succeeded' | 'retry' | 'failed';
   retryInMs: number;
+  /** The retry is the quick one before the schedule. */
+  isFastRetry: boolean;
 }
 
 export interface StreamStats {
@@ -410,8 +419,11 @@ export interface Reads extends JobReads {
     total: number;
     next: string | undefined;
   }>;
-  /** Streams changed after this revision; revision -1 reads all. */
-  readRules(afterRevision: number): Promise<RuleChanges>;
+  /** Streams of a family, by default `evm`, changed after this revision; revision -1 reads all. */
+  readRules<Name extends ChainFamily = 'evm'>(
+    afterRevision: number,
+    family?: Name,
+  ): Promise<RuleChanges<Name>>;
   /** A page of a stream's addresses, in their order, after this one. */
   readAddresses(
     streamId: string,
@@ -545,14 +557,27 @@ export interface DeliveryWrites {
    */
   claimDeliveries(claim: {
     limit: number;
+    /** Of all bodies together; one delivery is claimed however large. */
+    maxBytes: number;
     perStream: number;
     taken: Record<string, number>;
     leaseMs: number;
   }): Promise<ClaimedDelivery[]>;
+  /**
+   * Leases one delivery that two leases in a row were lost with, to be sent with no other beside it;
+   * undefined where there is none that is due.
+   */
+  claimSuspect(leaseMs: number): Promise<ClaimedDelivery | undefined>;
   /** Records attempts whose lease still holds; answers with the deliveries it changed. */
   completeDeliveries(outcomes: readonly AttemptOutcome[]): Promise<DeliverySummary[]>;
-  /** Returns deliveries to the queue whose lease ran out, or every lease with `all`. */
-  releaseLeases(scope: 'expired' | 'all'): Promise<number>;
+  /**
+   * Returns deliveries to the queue whose lease ran out, or every lease with `all`; a third lease
+   * lost in a row, when nothing else was sent beside it, quarantines the delivery. Answers with how
+   * many of each, and how many are suspect from now on.
+   */
+  releaseLeases(
+    scope: 'expired' | 'all',
+  ): Promise<{ released: number; suspects: number; quarantined: DeliverySummary[] }>;
 }
 
 export interface HistoryWrites {

@@ -189,6 +189,8 @@ interface MatchTable {
   /** The body is stored once, split at `confirmed` and `retries`. */
   body_head: string;
   body_tail: string;
+  /** Length of both together. */
+  body_bytes: number;
   created_at: number;
 }
 
@@ -225,6 +227,12 @@ interface DeliveryTable {
   attempts: number;
   /** Leases taken, counted apart from attempts. */
   claims: number;
+  /** Leases on end that ran out: their process died, or worse, died of this delivery. */
+  lost: number;
+  /** 1 once the quick retry before the schedule was used. */
+  fast_retried: number;
+  /** Of the body, about: what claims are bounded by. */
+  body_bytes: number;
   run_at: number;
   lease_token: string | null;
   lease_until: number | null;

@@ -1,0 +1,154 @@
+/**
+ * The streams of one chain family, arranged so that a block finds the ones it concerns by its own
+ * addresses: the cost follows the block, not the number of streams or of their addresses. One index
+ * serves all chains, so that a stream of several chains keeps its addresses once.
+ */
+import type { ChainFamily } from '@sluice/kit/contract';
+import type { StreamOfFamily } from '../store/store.ts';
+import { TABLES, createAddressIndex } from './addressIndex.ts';
+
+/** A stream with its rules compiled once. */
+export interface Indexed<Name extends ChainFamily, Rules> {
+  readonly record: StreamOfFamily<Name>;
+  readonly selection: Rules;
+}
+
+export interface RuleIndex<Name extends ChainFamily, Rules> {
+  readonly family: Name;
+  /** Revision of the rules this index stands at; -1 until it is set. */
+  revision: number;
+  /** (address, stream) entries, and the bytes they take. */
+  readonly addresses: { readonly size: number; readonly sizeBytes: number };
+  has(id: string): boolean;
+  /** Puts a stream in, or changes what it selects; its addresses stay. */
+  put(record: StreamOfFamily<Name>): void;
+  /** Takes a stream out at once; the room of its addresses is regained by `sweep`. */
+  delete(id: string): void;
+  clear(): void;
+  /** Packed; of a stream that is not there none are taken. */
+  addAddresses(id: string, addresses: Uint8Array): void;
+  removeAddresses(id: string, addresses: Uint8Array): void;
+  /** Regains a little of the room of streams that went; true while there is more to regain. */
+  sweep(): boolean;
+  /** Calls `visit` for each stream of the chain that watches the address, whose hex digits stand at `at`. */
+  watching(
+    chain: string,
+    text: string,
+    at: number,
+    visit: (stream: Indexed<Name, Rules>) => void,
+  ): void;
+  /** Streams of the chain that watch every address. */
+  unscoped(chain: string): readonly Indexed<Name, Rules>[];
+  /** Streams of the chain that can match at all: those that watch anything. */
+  matching(chain: string): StreamOfFamily<Name>[];
+}
+
+interface Entry<Name extends ChainFamily, Rules> extends Indexed<Name, Rules> {
+  readonly chains: ReadonlySet<string>;
+  /** What the address index calls the stream. */
+  readonly number: number;
+  addresses: number;
+}
+
+export function createRuleIndex<Name extends ChainFamily, Rules>({
+  family,
+  addressBytes,
+  compile,
+}: {
+  family: Name;
+  addressBytes: 20 | 32;
+  compile(options: StreamOfFamily<Name>['options']): Rules;
+}): RuleIndex<Name, Rules> {
+  type Own = Entry<Name, Rules>;
+  const streams = new Map<string, Own>();
+  /** By number; undefined for a number that is free, or whose stream went. */
+  const byNumber: (Own | undefined)[] = [];
+  const freeNumbers: number[] = [];
+  let addresses = createAddressIndex(addressBytes);
+  /** Numbers of streams that went and left addresses: since the sweep under way began, and before. */
+  let leaving = new Set<number>();
+  let swept = new Set<number>();
+  let nextTable = 0;
+  /** Of each chain, until a stream changes. */
+  const unscoped = new Map<string, readonly Own[]>();
+
+  const streamsOf = (chain: string): Own[] =>
+    [...streams.values()].filter((entry) => entry.chains.has(chain));
+
+  return {
+    family,
+    revision: -1,
+    get addresses() {
+      return addresses;
+    },
+    has: (id) => streams.has(id),
+    put(record) {
+      unscoped.clear();
+      const known = streams.get(record.id);
+      const entry = {
+        record,
+        selection: compile(record.options),
+        chains: new Set(record.chainIds),
+        number: known?.number ?? freeNumbers.pop() ?? byNumber.length,
+        addresses: known?.addresses ?? 0,
+      };
+      streams.set(record.id, entry);
+      byNumber[entry.number] = entry;
+    },
+    delete(id) {
+      const entry = streams.get(id);
+      if (entry === undefined) return;
+      unscoped.clear();
+      streams.delete(id);
+      byNumber[entry.number] = undefined;
+      if (entry.addresses > 0) leaving.add(entry.number);
+      else freeNumbers.push(entry.number);
+    },
+    clear() {
+      unscoped.clear();
+      streams.clear();
+      byNumber.length = 0;
+      freeNumbers.length = 0;
+      leaving.clear();
+      swept.clear();
+      addresses = createAddressIndex(addressBytes);
+    },
+    addAddresses(id, packed) {
+      const entry = streams.get(id);
+      if (entry !== undefined) entry.addresses += addresses.add(packed, entry.number);
+    },
+    removeAddresses(id, packed) {
+      const entry = streams.get(id);
+      if (entry !== undefined) entry.addresses -= addresses.remove(packed, entry.number);
+    },
+    sweep() {
+      if (nextTable === 0) {
+        freeNumbers.push(...swept);
+        swept = leaving;
+        leaving = new Set();
+        if (swept.size === 0) return false;
+      }
+      addresses.sweep(nextTable, (number) => swept.has(number));
+      nextTable = (nextTable + 1) % TABLES;
+      return true;
+    },
+    watching(chain, text, at, visit) {
+      addresses.visit(text, at, (number) => {
+        const entry = byNumber[number];
+        if (entry?.chains.has(chain) && !entry.record.options.allAddresses) visit(entry);
+      });
+    },
+    unscoped(chain) {
+      let found = unscoped.get(chain);
+      if (found === undefined) {
+        found = streamsOf(chain).filter(({ record }) => record.options.allAddresses);
+        unscoped.set(chain, found);
+      }
+      return found;
+    },
+    matching: (chain) =>
+      streamsOf(chain)
+        .filter(({ record, addresses }) => addresses > 0 || record.options.allAddresses)
+        .map(({ record }) => record),
+  };
+}

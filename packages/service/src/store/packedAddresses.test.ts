@@ -1,0 +1,26 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { packAddresses, sortAddresses, unpackAddresses } from './packedAddresses.ts';
+
+/** Long lists of few different bytes, so that all shares of an address decide, and some come twice. */
+const address = fc
+  .array(fc.constantFrom('00', '01', 'ab', 'ff'), { minLength: 20, maxLength: 20 })
+  .map((bytes) => `0x${bytes.join('')}`);
+const alike = fc.nat(200).map((n) => `0x${n.toString(16).padStart(40, '0')}`);
+
+test('law: what was packed is unpacked, and sorting gives each address once, in order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(address, alike), { maxLength: 300 }), async (addresses) => {
+      expect(unpackAddresses(packAddresses(addresses))).toEqual(addresses);
+      const sorted = await sortAddresses(packAddresses(addresses));
+      expect(unpackAddresses(sorted)).toEqual([...new Set(addresses)].toSorted());
+    }),
+  );
+});
+
+test('addresses of Aptos are 32 bytes', async () => {
+  const addresses = ['ff', '0a', 'ff'].map((digits) => `0x${digits.padStart(64, '0')}`);
+  const packed = packAddresses(addresses, 32);
+  expect(packed.bytes).toHaveLength(96);
+  expect(unpackAddresses(await sortAddresses(packed))).toEqual([addresses[1], addresses[0]]);
+});

@@ -1,0 +1,284 @@
+/**
+ * What the official client, unmodified, learns of deliveries and the account, from a service whose
+ * receiver fails on cue: history, logs, replay, stats and settings. Our kit beside it reads the same.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@sluice/kit';
+import { ANSWER_SCHEMAS } from '@sluice/kit/contract';
+import {
+  type Anvil,
+  type WebhookSink,
+  deployContracts,
+  sluiceToken,
+  startAnvil,
+  startWebhookSink,
+} from '@sluice/testkit';
+import { encodeFunctionData } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { API_KEY, SECRET, type Served, serve, until } from '../serve.ts';
+import { type OfficialStreams, startOfficialClient } from './officialClient.ts';
+
+const CHAIN = '0x7a69';
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+const FAILING = '/failing';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-history-'));
+let anvil: Anvil;
+let token: `0x${string}`;
+let sink: WebhookSink;
+let service: Served;
+let streams: OfficialStreams;
+let kit: Client;
+let streamId: string;
+
+beforeAll(async () => {
+  anvil = await startAnvil();
+  token = (await deployContracts(anvil)).erc20;
+  sink = await startWebhookSink();
+  service = await serve([
+    ...['--data', join(folder, 'data')],
+    ...['--chain', `${CHAIN}=${anvil.url},confirmations=1,poll=50`],
+  ]);
+  const official = await startOfficialClient({
+    baseUrl: service.url,
+    apiKey: API_KEY,
+    streamsSecret: SECRET,
+  });
+  streams = official.streams;
+  kit = createClient({ apiKey: API_KEY, baseUrl: service.url });
+  const added = await streams.add({
+    webhookUrl: sink.url + FAILING,
+    description: 'a stream whose receiver fails',
+    tag: 'failing',
+    chains: [CHAIN],
+    topic0: ['Transfer(address,address,uint256)'],
+    includeContractLogs: true,
+  });
+  streamId = added.result.id;
+  await streams.addAddress({ id: streamId, address: token });
+  sink.respond(400, { path: FAILING });
+  // Two blocks: the first is unconfirmed and, with the second, confirmed.
+  for (let n = 0; n < 2; n++) await transfer();
+});
+afterAll(async () => {
+  expect(await service?.stop()).toBe(0);
+  await anvil?.stop();
+  await sink?.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function transfer(): Promise<void> {
+  const [from, to] = [anvil.accounts[0]!.address, anvil.accounts[5]!.address];
+  const data = encodeFunctionData({
+    abi: sluiceToken.abi,
+    functionName: 'transfer',
+    args: [to, 1n],
+  });
+  await anvil.request('eth_sendTransaction', [{ from, to: token, data }]);
+  await anvil.request('anvil_mine', ['0x1']);
+}
+
+/** The history, once all that is to come has failed once. */
+const readFailed = () =>
+  until('three failures', async () => {
+    const page = await streams.getHistory({ limit: 100 });
+    return page.result.length >= 3 && page;
+  });
+
+test('the history holds what failed, newest first, with the body as it was sent', async () => {
+  const page = await readFailed();
+  expect(page.pagination.total).toBe(page.result.length);
+  expect(page.hasNext()).toBe(false);
+  expect(() => ANSWER_SCHEMAS.HistoryPage.parse(page.raw)).not.toThrow();
+
+  const blocks = page.result.map((record) => Number(record.tinyPayload.block));
+  expect(blocks).toHaveLength(page.result.length);
+  const dates = page.result.map(({ date }) => date);
+  expect(dates).toEqual(dates.toSorted().toReversed());
+
+  for (const record of page.result) {
+    expect(record).toMatchObject({
+      streamId,
+      tag: 'failing',
+      webhookUrl: sink.url + FAILING,
+      errorMessage: 'HTTP 400',
+      tinyPayload: { chainId: CHAIN, records: 1, retries: 0 },
+    });
+    const sent = await sink.waitFor(({ id }) => id === record.id);
+    expect(JSON.stringify(record.payload)).toBe(sent.body);
+    expect(record.payload).toMatchObject({
+      confirmed: record.tinyPayload.confirmed,
+      block: { number: record.tinyPayload.block },
+    });
+  }
+  expect(new Set(page.result.map((record) => record.tinyPayload.confirmed))).toEqual(
+    new Set([true, false]),
+  );
+
+  const bare = await streams.getHistory({ limit: 100, excludePayload: true });
+  expect(bare.result.map(({ id }) => id)).toEqual(page.result.map(({ id }) => id));
+  expect(bare.result.every((record) => !('payload' in record))).toBe(true);
+});
+
+test('the history is paged, with one total on every page, though more comes in between', async () => {
+  const all = await readFailed();
+  let page = await streams.getHistory({ limit: 2, excludePayload: true });
+  const total = page.pagination.total;
+  const ids = page.result.map(({ id }) => id);
+  await transfer();
+  await until('one more', async () => (await kit.history.list()).total > total);
+  while (page.hasNext()) {
+    page = await page.next();
+    expect(page.pagination.total).toBe(total);
+    ids.push(...page.result.map(({ id }) => id));
+  }
+  expect(ids).toEqual(all.result.map(({ id }) => id));
+});
+
+test('a replay sends the same id and body again, one retry on, and ends the record in the history', async () => {
+  const [record] = (await readFailed()).result;
+  const { id } = record!;
+  sink.respond(202, { path: FAILING });
+  const replayed = await streams.retry({ id, streamId });
+  expect(() => ANSWER_SCHEMAS.HistoryRecord.parse(replayed.raw)).not.toThrow();
+  expect(replayed.result).toMatchObject({ id, streamId, tag: 'failing' });
+
+  const again = await until('the replay', () =>
+    sink.requests.find((request) => request.id === id && request.body.includes('"retries":1,')),
+  );
+  expect(JSON.parse(again.body)).toEqual({ ...record!.payload, retries: 1 });
+  const signature = String(again.headers['x-signature']);
+  expect(streams.verifySignature({ body: JSON.parse(again.body), signature })).toBe(true);
+  sink.respond(400, { path: FAILING });
+
+  await until('it left the history', async () =>
+    (await streams.getHistory({ limit: 100 })).result.every((other) => other.id !== id),
+  );
+  const log = (await streams.getLogs({ limit: 100 })).result.find((row) => row.id === id);
+  expect(log).toMatchObject({ deliveryStatus: 'success', retries: 1, errorMessage: '' });
+
+  // What was delivered may be sent once more, too: the kit asks, and the receiver fails it now.
+  expect((await kit.history.replay({ streamId, id })).id).toBe(id);
+  await until('the second replay', () =>
+    sink.requests.find((request) => request.id === id && request.body.includes('"retries":2,')),
+  );
+  await until('it is in the history again', async () =>
+    (await kit.history.list({ streamId, excludePayload: true })).result.find(
+      (other) => other.id === id && other.tinyPayload.retries === 2,
+    ),
+  );
+
+  for (const call of [
+    streams.retry({ id: UNKNOWN_ID, streamId }),
+    streams.retry({ id, streamId: UNKNOWN_ID }),
+  ]) {
+    await expect(call).rejects.toThrow('[C0006] Request failed, Not Found(404): History not found');
+  }
+});
+
+test('the logs hold every webhook that was attempted, and the client reads their chain', async () => {
+  await readFailed();
+  const page = await streams.getLogs({ limit: 100 });
+  expect(() => ANSWER_SCHEMAS.DeliveryLogPage.parse(page.raw)).not.toThrow();
+  expect(page.result.length).toBeGreaterThanOrEqual(3);
+  for (const log of page.result) {
+    expect(log.chain.hex).toBe(CHAIN);
+    expect(log).toMatchObject({ streamId, tag: 'failing', type: 'evm' });
+    expect(typeof log.blockNumber).toBe('number');
+    expect(log.deliveryStatus === 'failed').toBe(log.errorMessage !== '');
+  }
+});
+
+test('filters of history and logs choose the same rows for any client', async () => {
+  await readFailed();
+  const [newest] = (await kit.history.list({ excludePayload: true })).result;
+  const block = Number(newest!.tinyPayload.block);
+  const { payload } = (await kit.history.list({ limit: 1 })).result[0]!;
+  const transactionHash = payload!.logs![0]!.transactionHash;
+  const ms = Date.parse(newest!.date);
+
+  const ofBlock = (await kit.history.list({ blockNumber: [block] })).result;
+  expect(ofBlock.map(({ id }) => id)).toContain(newest!.id);
+  expect(ofBlock.every((row) => row.tinyPayload.block === String(block))).toBe(true);
+  const ofHash = (await kit.history.list({ transactionHash })).result;
+  expect(ofHash.map(({ id }) => id).toSorted()).toEqual(ofBlock.map(({ id }) => id).toSorted());
+
+  // Milliseconds and seconds, both ends included.
+  const since = (await kit.history.list({ fromTimestamp: ms })).result;
+  expect(since.map(({ id }) => id)).toContain(newest!.id);
+  expect(
+    (await kit.history.list({ toTimestamp: ms - 1 })).result.map(({ id }) => id),
+  ).not.toContain(newest!.id);
+  const second = Math.floor(ms / 1000);
+  const within = { fromTimestamp: second, toTimestamp: second };
+  expect((await kit.history.list(within)).result.map(({ id }) => id)).toContain(newest!.id);
+
+  expect((await kit.history.list({ chainId: ['0x1'] })).total).toBe(0);
+  expect((await kit.history.list({ chainId: [1, 31_337], streamId })).total).toBeGreaterThan(2);
+  expect((await kit.history.list({ streamId: UNKNOWN_ID })).total).toBe(0);
+  const failed = await kit.history.logs({ deliveryStatus: ['failed'] });
+  expect(failed.result.map(({ deliveryStatus }) => deliveryStatus)).not.toContain('success');
+  const both = await kit.history.logs({ deliveryStatus: ['failed', 'success'] });
+  expect(both.total).toBe((await kit.history.logs()).total);
+  await expect(
+    kit.history.logs({ fromTimestamp: second + 1, toTimestamp: second }),
+  ).rejects.toThrow(/toTimestamp.*should not come before fromTimestamp/);
+});
+
+test('the stats are those of the ledger, of all and of one', async () => {
+  // Nothing is under way now, and no retry is due for most of a minute.
+  const delivered = await until('a delivered one', async () => {
+    sink.respond(200, { path: FAILING });
+    const [record] = (await streams.getHistory({ limit: 1, excludePayload: true })).result;
+    await streams.retry({ id: record!.id, streamId });
+    await until('it is delivered', async () =>
+      (await streams.getHistory({ limit: 100 })).result.every(({ id }) => id !== record!.id),
+    );
+    sink.respond(400, { path: FAILING });
+    return record;
+  });
+  const one = await streams.getStatsById({ streamId });
+  expect(() => ANSWER_SCHEMAS.StreamStats.parse(one.raw)).not.toThrow();
+  expect(one.result).toMatchObject({
+    streamId,
+    totalWebhooksDelivered: 1,
+    totalWebhooksFailed: 0,
+    totalLogsProcessed: delivered.tinyPayload.confirmed ? 1 : 0,
+    totalTxsProcessed: 0,
+    totalTxsInternalProcessed: 0,
+  });
+  const all = await streams.getStats();
+  expect(() => ANSWER_SCHEMAS.Stats.parse(all.raw)).not.toThrow();
+  const { createdAt: _, updatedAt: __, ...counters } = one.result;
+  expect(all.result).toMatchObject({ totalWebhooksDelivered: 1, streams: [counters] });
+  expect(await kit.stats.stream(streamId)).toMatchObject(counters);
+  expect(await kit.stats.all()).toMatchObject({ streams: [counters] });
+
+  await expect(streams.getStatsById({ streamId: UNKNOWN_ID })).rejects.toThrow(
+    '[C0006] Request failed, Not Found(404): Stat not found',
+  );
+});
+
+test('the settings are read and the region is set, which the webhooks then name', async () => {
+  const before = await streams.readSettings();
+  expect(before.result).toEqual({ region: 'us-east-1', secretKey: SECRET });
+  expect(await kit.settings.read()).toEqual(before.result);
+
+  const set = await streams.setSettings({ region: 'eu-central-1' });
+  expect(set.result).toEqual({ region: 'eu-central-1', secretKey: SECRET });
+  await streams.update({ id: streamId, webhookUrl: `${sink.url}/region` });
+  const tested = await sink.waitFor(({ path }) => path === '/region');
+  expect(tested.headers['x-region']).toBe('eu-central-1');
+  expect(await kit.settings.set({ region: 'us-east-1' })).toEqual(before.result);
+
+  await expect(streams.setSettings({ region: 'eu-central-100' })).rejects.toThrow(
+    `"requestBody.region":{"message":"should be one of the following; ['us-east-1','us-west-2','eu-central-1','ap-southeast-1']","value":"eu-central-100"}`,
+  );
+  // This service was started with its secret, so it is changed there; it is not repeated.
+  const refused = kit.settings.set({ secretKey: 'another-secret' });
+  await expect(refused).rejects.toMatchObject({ status: 409 });
+  await expect(refused).rejects.toThrow(/given with --secret/);
+  await expect(refused).rejects.not.toThrow(/another-secret/);
+});
