@@ -60,14 +60,20 @@ export default async function match(): Promise<Figures> {
     };
     figures[`match_${name}_p50`] = ms(ours.p50, 'a block, webhook bodies included');
     figures[`match_${name}_p99`] = ms(ours.p99, 'the same');
-    figures[`match_${name}_p99_cpu`] = ms(ours.p99Cpu, 'the same, as time on a core: without waiting for one');
+    figures[`match_${name}_p99_cpu`] = ms(
+      ours.p99Cpu,
+      'the same, as time on a core: without waiting for one',
+    );
     figures[`match_${name}_bytes`] = {
       value: index.addresses.sizeBytes / index.addresses.size,
       unit: 'B',
       note: 'an (address, stream) entry in memory',
     };
     const walk = measure({ ...index, watching: () => {} }, blocks);
-    figures[`walk_${name}_p50`] = ms(walk.p50, 'raw: the bare walk over the block, nothing looked up');
+    figures[`walk_${name}_p50`] = ms(
+      walk.p50,
+      'raw: the bare walk over the block, nothing looked up',
+    );
     if (size <= MAP_LIMIT) {
       const map = createMapIndex(index, size);
       const theirs = measure(map.index, blocks);
@@ -367,9 +373,10 @@ async function followOne(
 function toRpc(block: EvmBlock) {
   const at = { blockHash: block.hash, blockNumber: `0x${block.number.toString(16)}` };
   const quantity = (n: number): string => `0x${n.toString(16)}`;
-  const transactions = block.transactions.map(({ receipt: _, ...transaction }) => ({
+  const transactions = block.transactions.map((transaction) => ({
     ...at,
     ...transaction,
+    receipt: undefined,
     transactionIndex: quantity(transaction.transactionIndex),
     accessList: [],
     chainId: CHAIN,
@@ -385,19 +392,20 @@ function toRpc(block: EvmBlock) {
     blockTimestamp: quantity(block.timestamp),
     removed: false,
   }));
-  const bloom = `0x${Buffer.from(bloomOf(block.logs)).toString('hex')}`;
+  const toBloom = (of: readonly EvmLog[]): string =>
+    `0x${Buffer.from(bloomOf(of)).toString('hex')}`;
   return {
     block: {
       number: at.blockNumber,
       hash: block.hash,
       parentHash: block.parentHash,
       timestamp: quantity(block.timestamp),
-      logsBloom: bloom,
+      logsBloom: toBloom(block.logs),
       gasUsed: '0x1c9c380',
       gasLimit: '0x1c9c380',
       transactions,
     },
-    receipts: block.transactions.map((transaction) => ({
+    receipts: block.transactions.map((transaction, n) => ({
       ...at,
       ...transaction.receipt,
       transactionHash: transaction.hash,
@@ -407,7 +415,7 @@ function toRpc(block: EvmBlock) {
       type: transaction.type,
       effectiveGasPrice: transaction.gasPrice,
       logs: logs.filter((log) => log.transactionHash === transaction.hash),
-      logsBloom: bloom,
+      logsBloom: toBloom(block.logs.filter((log) => log.transactionIndex === n)),
     })),
   };
 }

@@ -7,6 +7,7 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEvmSource } from '../../packages/service/src/ingest/evm.ts';
 import type { EvmBlock } from '../../packages/service/src/match/block.ts';
@@ -18,6 +19,7 @@ import { toWebhookParts } from '../../packages/service/src/match/webhook.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
+  type EvmStreamRecord,
   type StreamOptions,
 } from '../../packages/service/src/store/store.ts';
 
@@ -27,6 +29,8 @@ const folder =
 const present = existsSync(join(folder, 'evm'));
 
 interface RawLog {
+  address: string;
+  topics: string[];
   transactionHash: string;
   transactionIndex: string;
   blockHash: string;
@@ -48,6 +52,11 @@ interface RawBlock {
 const CHAIN = '0x1';
 const TRANSFER = 'Transfer(address,address,uint256)';
 const APPROVAL = 'Approval(address,address,uint256)';
+const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+/** The address that a topic is, where it is one. */
+const addressIn = (topic: string): string[] =>
+  topic.startsWith(`0x${'0'.repeat(24)}`) ? [`0x${topic.slice(26)}`] : [];
 
 function readRecording(): { block: RawBlock; logs: RawLog[] } {
   const read = (name: string): { result: unknown }[] =>
@@ -95,24 +104,26 @@ async function startNode({ block, logs }: ReturnType<typeof readRecording>): Pro
   return server;
 }
 
+const streamOf = (id: string, options: Partial<StreamOptions>): EvmStreamRecord => ({
+  id,
+  tag: 'recorded',
+  description: '',
+  webhookUrl: '',
+  chainIds: [CHAIN],
+  status: 'active',
+  statusMessage: '',
+  errorSince: null,
+  addressCount: 0,
+  createdAt: 0,
+  updatedAt: 0,
+  options: { ...DEFAULT_OPTIONS, ...options },
+  family: 'evm',
+  ...DEFAULT_DELIVERY,
+});
+
 function webhookOf(options: Partial<StreamOptions>, addresses: string[], block: EvmBlock) {
   const index = createStreamIndex();
-  const stream = {
-    id: 'recorded',
-    tag: 'recorded',
-    description: '',
-    webhookUrl: '',
-    chainIds: [CHAIN],
-    status: 'active' as const,
-    statusMessage: '',
-    errorSince: null,
-    addressCount: 0,
-    createdAt: 0,
-    updatedAt: 0,
-    options: { ...DEFAULT_OPTIONS, ...options },
-    family: 'evm' as const,
-    ...DEFAULT_DELIVERY,
-  };
+  const stream = streamOf('recorded', options);
   index.put(stream);
   index.addAddresses(stream.id, packAddresses(addresses).bytes);
   const [match] = matchBlock(index, CHAIN, block);
@@ -121,7 +132,7 @@ function webhookOf(options: Partial<StreamOptions>, addresses: string[], block: 
 
 if (!present) {
   test('recorded data is not here', () => {
-    console.warn(`4 recorded tests did not run: there is no folder evm in ${folder}`);
+    console.warn(`5 recorded tests did not run: there is no folder evm in ${folder}`);
   });
 } else {
   describe('mainnet block 18,000,000', () => {
@@ -214,6 +225,63 @@ if (!present) {
         );
         expect(tail?.txs.map(({ hash }) => hash) ?? []).toEqual(txs.map(({ hash }) => hash));
       }
+    });
+
+    test('gives 200 streams of random addresses, all at once, what a count of the recording gives', async () => {
+      const block = await source.readBlock(header, {
+        logs: true,
+        transactions: true,
+        traces: false,
+      });
+      const { logs, block: raw } = recording;
+      const everybody = new Set([
+        ...logs.flatMap(({ address, topics }) => [address, ...topics.slice(1).flatMap(addressIn)]),
+        ...raw.transactions.flatMap(({ from, to }) => [from, to ?? from]),
+      ]);
+      const sets = fc.sample(
+        fc.record({
+          addresses: fc.uniqueArray(fc.constantFrom(...everybody, `0x${'5'.repeat(40)}`), {
+            maxLength: 40,
+          }),
+          includeContractLogs: fc.boolean(),
+          includeNativeTxs: fc.boolean(),
+          transfersOnly: fc.boolean(),
+        }),
+        { numRuns: 200, seed: 18_000_000 },
+      );
+
+      const index = createStreamIndex();
+      for (const [n, { addresses, transfersOnly, ...flags }] of sets.entries()) {
+        const topic0 = transfersOnly ? [TRANSFER] : null;
+        index.put(streamOf(`${n}`, { ...flags, topic0 }));
+        index.addAddresses(`${n}`, packAddresses(addresses).bytes);
+      }
+      const found = sets.map(() => ({ logs: 0, transactions: 0 }));
+      for (const match of matchBlock(index, CHAIN, block)) {
+        const { logs, transactions } = match;
+        found[Number(match.stream.record.id)] = {
+          logs: logs.length,
+          transactions: transactions.length,
+        };
+      }
+
+      const expected = sets.map(({ addresses, transfersOnly, ...flags }) => {
+        const isOne = (address: string | null) => address !== null && addresses.includes(address);
+        const wanted = logs.filter(
+          ({ address, topics }) =>
+            (!transfersOnly || topics[0] === TRANSFER_TOPIC) &&
+            (isOne(address) || topics.slice(1).flatMap(addressIn).some(isOne)),
+        );
+        const moved = raw.transactions.filter(({ from, to }) => isOne(from) || isOne(to));
+        return {
+          logs: flags.includeContractLogs ? wanted.length : 0,
+          transactions: flags.includeNativeTxs ? moved.length : 0,
+        };
+      });
+      expect(found).toEqual(expected);
+      expect(expected.filter((each) => each.logs + each.transactions > 0).length).toBeGreaterThan(
+        100,
+      );
     });
   });
 }

@@ -64,7 +64,10 @@ async function send(
 }
 
 /** Compared by hand: a message that shows two million addresses helps nobody. */
-function expectGivenBack(answer: { status: number; text: string }, address: string): AddressesAnswer {
+function expectGivenBack(
+  answer: { status: number; text: string },
+  address: string,
+): AddressesAnswer {
   expect(answer.status, answer.text.slice(0, 300)).toBe(200);
   const isSame = answer.text.includes(`"address":${address},"effectiveFrom":`);
   expect(isSame, 'the addresses come back as they were sent').toBe(true);
@@ -137,7 +140,11 @@ test('what is acknowledged is watched from the block that the answer names', asy
 
 test('kill -9 while a list is staged leaves nothing of it, and the next one goes through', async () => {
   const { id } = await createStream();
-  await send('POST', id, `{"address":["${address(1)}","${address(2)}"],"labels":{"${address(1)}":"one"}}`);
+  await send(
+    'POST',
+    id,
+    `{"address":["${address(1)}","${address(2)}"],"labels":{"${address(1)}":"one"}}`,
+  );
   const before = await clientOf(service).streams.listAddresses(id);
   expect(before.result.map((row) => row.label)).toContain('one');
 

@@ -63,8 +63,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   let sink: WebhookSink;
   let service: Served;
   let client: Client;
-  /** A stream that is there before and after, with one address. */
+  /** A stream that is there before and after, with one address; and one of the other family. */
   let streamId: string;
+  let aptosId: string;
 
   beforeAll(async () => {
     sink = await startWebhookSink();
@@ -74,6 +75,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     client = createClient({ apiKey: API_KEY, baseUrl: service.url });
     streamId = (await client.streams.create(goodStream())).id;
     await client.streams.addAddress(streamId, ADDRESS);
+    aptosId = (await client.streams.create(goodAptosStream())).id;
+    await client.streams.addAddress(aptosId, '0x1', { networkType: 'aptos' });
   });
   afterAll(async () => {
     expect(await service?.stop()).toBe(0);
@@ -87,6 +90,13 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     description: 'a good stream',
     tag: 'good',
     chainIds: [CHAIN],
+  });
+  const goodAptosStream = () => ({
+    networkType: 'aptos' as const,
+    webhookUrl: `${sink.url}/good`,
+    description: 'a good stream',
+    tag: 'good',
+    network: ['testnet'] as const,
   });
 
   /**
@@ -150,14 +160,17 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
   /** All that the API can have stored. */
   async function stored(to = service): Promise<unknown> {
-    const streams = JSON.parse((await send('GET', '/streams/evm', { to })).text) as Page<{
-      id: string;
-    }>;
-    const addresses = [];
-    for (const { id } of streams.result) {
-      addresses.push((await send('GET', `/streams/evm/${id}/address`, { to })).text);
+    const stored: unknown[] = [(await send('GET', '/settings', { to })).text];
+    for (const family of ['evm', 'aptos']) {
+      const streams = JSON.parse((await send('GET', `/streams/${family}`, { to })).text) as Page<{
+        id: string;
+      }>;
+      stored.push(streams);
+      for (const { id } of streams.result) {
+        stored.push((await send('GET', `/streams/${family}/${id}/address`, { to })).text);
+      }
     }
-    return { streams, addresses };
+    return stored;
   }
 
   async function expectHealthy(to = service): Promise<void> {
@@ -197,7 +210,15 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     ]);
   }
 
-  const fill = ({ path }: Route, id = streamId): string => path.replace('{id}', id);
+  /** The path with `id` for each of its parameters, or with what is there. */
+  const fill = ({ path }: Route, id?: string): string => {
+    const own = path.startsWith('/streams/aptos/') ? aptosId : streamId;
+    return path
+      .replace('{id}', id ?? (path.startsWith('/sluice/chains/') ? CHAIN : own))
+      .replace('{streamId}', id ?? streamId)
+      .replace('{chainId}', id ?? CHAIN)
+      .replace('{blockNumber}', id ?? '1');
+  };
 
   const everyRoute: readonly Route[] = [...Object.values(ROUTES), ...Object.values(SLUICE_ROUTES)];
 
@@ -454,7 +475,18 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   });
 
   describe('a body that cannot be read', () => {
-    const writes = everyRoute.filter(({ method }) => method === 'PUT' || method === 'POST');
+    const bodiless: readonly Route[] = [
+      ROUTES.replayHistory,
+      ROUTES.duplicateEvmStream,
+      ROUTES.sendEvmBlock,
+    ];
+    const writes = everyRoute.filter(
+      (route) =>
+        (route.method === 'PUT' || route.method === 'POST') &&
+        !bodiless.includes(route) &&
+        // Of a chain that is not read, there is nothing to say of the body.
+        !/\{chainId\}|^\/sluice\/(chains|jobs)\//.test(route.path),
+    );
 
     test.each(writes)('$method $path: malformed JSON', async (route) => {
       for (const body of ['{', '{"a":1,}', "{'a':1}", 'webhookUrl=http', '{"a":1}{', '\u{feff}{']) {
@@ -496,6 +528,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ROUTES.addEvmAddresses,
       ROUTES.removeEvmAddresses,
       ROUTES.replaceEvmAddresses,
+      ROUTES.addAptosAddresses,
+      ROUTES.removeAptosAddresses,
     ];
 
     test.each(general)('$method $path: more than 1 MiB', async (route) => {
@@ -700,8 +734,15 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       setEvmStreamStatus: { status: 'paused' },
       addEvmAddresses: { address: ADDRESS },
       removeEvmAddresses: { address: ADDRESS },
+      replaceEvmAddresses: { address: ADDRESS },
+      updateAptosStream: { tag: 'x' },
+      setAptosStreamStatus: { status: 'paused' },
+      addAptosAddresses: { address: '0x1' },
+      removeAptosAddresses: { address: '0x1' },
     };
-    const routes = Object.entries(ROUTES).filter(([, { path }]) => path.includes('{id}'));
+    const routes = Object.entries(ROUTES).filter(([, { path }]) =>
+      /^\/streams\/(evm|aptos)\/\{id\}/.test(path),
+    );
 
     test.each(routes)('%s', async (name, route) => {
       const sending = { body: bodies[name] };
@@ -716,6 +757,34 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
           decodeURIComponent(id),
         ]);
       }
+    });
+
+    test('of the other family is not there, either', async () => {
+      for (const [name, route] of routes) {
+        const id = route.path.startsWith('/streams/aptos') ? streamId : aptosId;
+        const answer = await sendBad(route.method, fill(route, id), { body: bodies[name] });
+        expect([answer.status, errorIn(answer)]).toEqual([404, { message: 'Stream not found' }]);
+      }
+    });
+
+    test('nor what was never delivered, nor its counts', async () => {
+      for (const [route, param, message] of [
+        [ROUTES.replayHistory, 'streamId', 'History not found'],
+        [ROUTES.getStreamStats, 'streamId', 'Stat not found'],
+      ] as const) {
+        const answer = await sendBad(route.method, fill(route, UNKNOWN_ID));
+        expect([answer.status, errorIn(answer)]).toEqual([404, { message }]);
+        await expectInvalid(route.method, fill(route, 'x'), {}, [
+          `path.${param}`,
+          /^should be a stream id, a UUID$/,
+          'x',
+        ]);
+      }
+      await expectInvalid('POST', `/history/replay/${streamId}/x`, {}, [
+        'path.id',
+        /^should be a history id, a UUID$/,
+        'x',
+      ]);
     });
 
     test('nor an address, nor a delivery', async () => {
@@ -741,6 +810,10 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     const lists: Route[] = [
       ROUTES.listEvmStreams,
       ROUTES.listEvmAddresses,
+      ROUTES.listAptosStreams,
+      ROUTES.listAptosAddresses,
+      ROUTES.listHistory,
+      ROUTES.listLogs,
       SLUICE_ROUTES.listDeliveries,
     ];
     const position = (...parts: unknown[]): string =>
@@ -776,6 +849,40 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       await refuse('offset=5', ['query.offset', /^is not a known field/, '5']);
     });
 
+    test.each<[string, string, RegExp]>([
+      ['streamId', 'x', /^should be a stream id, a UUID$/],
+      ['transactionHash', '0x12', /^should be 0x and 64 hex digits$/],
+      ['chainId', 'eth', /^should be a chain id in hex/],
+      ['blockNumber', '-1', /^should be a whole number, 0 or more$/],
+      ['fromTimestamp', 'now', /^should be a whole number, 0 or more$/],
+      ['toTimestamp', '1.5', /^should be a whole number, 0 or more$/],
+    ])('nor history or logs by a %s of %s', async (field, value, message) => {
+      for (const { path } of [ROUTES.listHistory, ROUTES.listLogs]) {
+        const inList = field === 'chainId' || field === 'blockNumber';
+        await expectInvalid('GET', `${path}?${field}=${value}`, {}, [
+          `query.${field}${inList ? '.0' : ''}`,
+          message,
+        ]);
+      }
+    });
+
+    test('nor logs or history by what they do not have', async () => {
+      await expectInvalid('GET', '/history/logs?deliveryStatus=lost', {}, [
+        'query.deliveryStatus.0',
+        /^should be one of failed, success$/,
+      ]);
+      await expectInvalid('GET', '/history?excludePayload=1', {}, [
+        'query.excludePayload',
+        /^should be true or false$/,
+        '1',
+      ]);
+      await expectInvalid('GET', '/history?fromTimestamp=5&toTimestamp=4', {}, [
+        'query.toTimestamp',
+        /^should not come before fromTimestamp$/,
+        '4',
+      ]);
+    });
+
     test('nor a state to choose by', async () => {
       await expectInvalid('GET', '/streams/evm?status=asleep', {}, [
         'query.status',
@@ -784,7 +891,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ]);
       await expectInvalid('GET', '/sluice/deliveries?state=lost', {}, [
         'query.state',
-        /^should be one of pending, leased, succeeded, failed, cancelled$/,
+        /^should be one of enriching, pending, leased, succeeded, failed, cancelled$/,
         'lost',
       ]);
       await expectInvalid('GET', '/sluice/deliveries?streamId=1', {}, [
@@ -1009,7 +1116,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       const cookie = setCookie.split(';')[0]!;
 
       for (const route of everyRoute.filter(({ method }) => method === 'GET')) {
-        if (route === SLUICE_ROUTES.getDelivery) continue; // there is none to read
+        if (/^\/sluice\/(deliveries|jobs)\/\{id\}/.test(route.path)) continue; // there is none to read
         const headers = withCookie(cookie, 'http://evil.example');
         const answer = await send('GET', fill(route), { headers });
         expect([200, 204], `${route.path}: ${answer.text}`).toContain(answer.status);
@@ -1173,6 +1280,11 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         'includeAllTxLogs',
         'status',
         'apiKey',
+        'region',
+        'secretKey',
+        'network',
+        'functions',
+        'events',
       ],
       ...['__proto__', 'constructor', 'toString', 'type', 'inputs', 'components', 'filter'],
     );
@@ -1198,6 +1310,15 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
           ...fields,
         }),
       ),
+      fc.dictionary(fieldName, value, { maxKeys: 2 }).map((fields) =>
+        JSON.stringify({
+          webhookUrl: `${sink.url}/any`,
+          description: '',
+          tag: 'any',
+          network: ['mainnet'],
+          ...fields,
+        }),
+      ),
       value.map((it) => JSON.stringify(it)),
       fc.json(),
       word,
@@ -1208,7 +1329,13 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       .map((position) => Buffer.from(JSON.stringify(position)).toString('base64url'));
     const query = fc.array(
       fc.tuple(
-        fc.oneof(fc.constantFrom('limit', 'cursor', 'status', 'state', 'streamId'), word),
+        fc.oneof(
+          fc.constantFrom(
+            ...['limit', 'cursor', 'status', 'state', 'streamId', 'transactionHash', 'chainId'],
+            ...['blockNumber', 'fromTimestamp', 'toTimestamp', 'deliveryStatus', 'excludePayload'],
+          ),
+          word,
+        ),
         fc.oneof(word, cursor, fc.integer().map(String), fc.constantFrom('active', 'failed')),
       ),
       { maxLength: 3 },
@@ -1240,7 +1367,10 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
     test.each(everyRoute)('on $method $path is answered, and never with a 5xx', async (route) => {
       const saidBefore = service.output().length;
-      const { id: own } = await client.streams.create(goodStream());
+      const isAptos = route.path.startsWith('/streams/aptos');
+      const { id: own } = isAptos
+        ? await client.streams.create(goodAptosStream())
+        : await client.streams.create(goodStream());
       const request = fc.record({
         id,
         query,
@@ -1266,6 +1396,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       expect(service.output().slice(saidBefore)).not.toMatch(/ error /);
       for await (const stream of client.streams.list()) {
         if (stream.id !== streamId) await client.streams.delete(stream.id);
+      }
+      for await (const { id } of client.streams.list({ networkType: 'aptos' })) {
+        if (id !== aptosId) await client.streams.delete(id, { networkType: 'aptos' });
       }
     });
 

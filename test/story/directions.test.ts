@@ -33,6 +33,7 @@ test('the parts of the service meet only in service.ts and through store/store.t
   const allowed = new Set([
     // The block is what ingestion hands to matching, through the composition in service.ts.
     join('service', 'src', 'match', 'block.ts'),
+    join('service', 'src', 'match', 'aptosBlock.ts'),
     // What enrichment asks of the chain's state is what ingestion's nodes answer.
     join('service', 'src', 'enrich', 'state.ts'),
   ]);

@@ -84,6 +84,16 @@ export function mapAddresses(
   return Array.isArray(given) ? given.map(spell) : spell(given);
 }
 
+/** The field `labels`, its addresses through `spell`; nothing where none is given. */
+export function toLabels(
+  labels: Readonly<Record<string, string>> | undefined,
+  spell: (value: unknown) => string,
+): { labels?: Record<string, string> } {
+  if (labels === undefined) return {};
+  const spelled = Object.entries(labels).map(([address, label]) => [spell(address), label]);
+  return { labels: Object.fromEntries(spelled) as Record<string, string> };
+}
+
 export const lowerAddress = (value: unknown): string => {
   const address = toAddress(value);
   if (address !== undefined) return address;

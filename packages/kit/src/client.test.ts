@@ -124,6 +124,12 @@ describe('each call', () => {
       { address: [CHECKSUMMED, CHECKSUMMED] },
     ],
     [
+      'addAddress with labels',
+      () => streams().addAddress(ID, [LOWER], { labels: { [LOWER]: 'Treasury' } }),
+      `POST /streams/evm/${ID}/address`,
+      { address: [CHECKSUMMED], labels: { [CHECKSUMMED]: 'Treasury' } },
+    ],
+    [
       'removeAddress',
       () => streams().removeAddress(ID, CHECKSUMMED),
       `DELETE /streams/evm/${ID}/address`,
@@ -268,6 +274,12 @@ describe('each call', () => {
       () => streams().replaceAddresses(ID, [LOWER]),
       `PATCH /streams/evm/${ID}/address`,
       { address: [CHECKSUMMED] },
+    ],
+    [
+      'replaceAddresses with labels',
+      () => streams().replaceAddresses(ID, [LOWER], { labels: { [LOWER]: 'Treasury' } }),
+      `PATCH /streams/evm/${ID}/address`,
+      { address: [CHECKSUMMED], labels: { [CHECKSUMMED]: 'Treasury' } },
     ],
     [
       'dryRunBlock',

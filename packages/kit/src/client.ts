@@ -11,6 +11,7 @@ import {
   toChainIds,
   toChainIdStrictly,
   toEvmBody,
+  toLabels,
 } from './arguments.ts';
 import { createCalls } from './calls.ts';
 import type { Calls, ListOptions } from './calls.ts';
@@ -71,6 +72,14 @@ export interface NetworkChoice<Network extends NetworkType = NetworkType> {
 /** For a call about a stream that has no fields to name the chain family in. */
 export type StreamCallOptions<Network extends NetworkType = NetworkType> = CallOptions &
   NetworkChoice<Network>;
+
+export interface LabelOptions {
+  /**
+   * Names for people, by address in any casing: of addresses of this call, 1 to 64 characters each.
+   * Lists answer them as `label`. Ours; the hosted service refuses them.
+   */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
 
 interface AptosChoice {
   readonly networkType: 'aptos';
@@ -189,7 +198,7 @@ export interface StreamsClient {
   addAddress(
     id: string,
     address: string | readonly string[],
-    options?: StreamCallOptions,
+    options?: StreamCallOptions & LabelOptions,
   ): CallResult<AddressesAnswer>;
   removeAddress(
     id: string,
@@ -207,11 +216,11 @@ export interface StreamsClient {
 
   /** A new stream with the fields of this one. */
   duplicate(id: string, options?: CallOptions): CallResult<Stream>;
-  /** Watches these addresses and no others. */
+  /** Watches these addresses and no others; those without a label here have none afterwards. */
   replaceAddresses(
     id: string,
     addresses: readonly string[],
-    options?: CallOptions,
+    options?: CallOptions & LabelOptions,
   ): CallResult<AddressesAnswer>;
   /** The webhook that a stream with these fields would get of a block. Nothing is sent or stored. */
   dryRunBlock(dryRun: DryRunOptions, options?: CallOptions): CallResult<DryRunAnswer>;
@@ -432,10 +441,10 @@ function createStreams({ one, list }: Calls): StreamsClient {
         (answer) => (networkType === 'aptos' ? answer : toStream(answer)) as never,
       ),
 
-    addAddress: (id, given, { networkType, ...options } = {}) =>
+    addAddress: (id, given, { networkType, labels, ...options } = {}) =>
       one(() => {
         const { routes, added } = networkOf(networkType);
-        const body = { address: mapAddresses(given, added) };
+        const body = { address: mapAddresses(given, added), ...toLabels(labels, added) };
         return { route: routes.addAddresses, path: { id }, body, repeatable: true };
       }, options),
 
@@ -457,9 +466,12 @@ function createStreams({ one, list }: Calls): StreamsClient {
     duplicate: (id, options) =>
       one(() => ({ route: ROUTES.duplicateEvmStream, path: { id } }), options, toStream),
 
-    replaceAddresses: (id, addresses, options) =>
+    replaceAddresses: (id, addresses, { labels, ...options } = {}) =>
       one(() => {
-        const body = { address: mapAddresses(addresses, checksummedAddress) };
+        const body = {
+          address: mapAddresses(addresses, checksummedAddress),
+          ...toLabels(labels, checksummedAddress),
+        };
         return { route: ROUTES.replaceEvmAddresses, path: { id }, body, repeatable: true };
       }, options),
 

@@ -98,6 +98,7 @@ describe('what the package exports is a decision', () => {
       'signWebhook',
       'streamStatusSchema',
       'toAddress',
+      'toAptosChain',
       'toAptosNetwork',
       'toChainId',
       'updateAptosStreamSchema',

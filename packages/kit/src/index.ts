@@ -11,6 +11,7 @@ export type {
   DryRunOptions,
   HistoricalJobOptions,
   HistoryClient,
+  LabelOptions,
   ListAddressesOptions,
   ListHistoryOptions,
   ListLogsOptions,

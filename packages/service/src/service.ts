@@ -146,8 +146,8 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
       return result.error ?? undefined;
     },
     onChange: (streamId) => live.publish({ type: 'stream', streamId }),
-    onReplay(delivery, wasFinished) {
-      deliver.notice(wasFinished ? [delivery] : []);
+    onReplay(delivery, isNew) {
+      deliver.notice(isNew ? [delivery] : []);
       live.publish({ type: 'delivery', delivery });
     },
     settings,

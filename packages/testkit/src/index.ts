@@ -42,6 +42,36 @@ export {
   startScriptedChain,
 } from './scriptedChain/startScriptedChain.ts';
 export type { Trouble, TroubleKind, TroubleScope } from './scriptedChain/trouble.ts';
+export {
+  aptCoinType,
+  aptMetadata,
+  namedObjectOf,
+  namedTokenOf,
+  primaryStoreOf,
+  toLongAddress,
+  toShortAddress,
+} from './scriptedAptos/aptosAddress.ts';
+export type { AptosRoute, AptosTrouble } from './scriptedAptos/aptosTrouble.ts';
+export type * from './scriptedAptos/restShapes.ts';
+export {
+  type AptosBlockScript,
+  type ScriptedAptosBlock,
+  type ScriptedAptosLedger,
+  type ScriptedAptosLedgerOptions,
+  createScriptedAptosLedger,
+} from './scriptedAptos/scriptedAptosLedger.ts';
+export {
+  type AptosEffect,
+  type AptosFungibleAsset,
+  type AptosStore,
+  type ScriptedAptosTransaction,
+  scriptedAptos,
+} from './scriptedAptos/scriptedAptosTransaction.ts';
+export {
+  type RunningScriptedAptos,
+  type StartScriptedAptosOptions,
+  startScriptedAptos,
+} from './scriptedAptos/startScriptedAptos.ts';
 export { findPostgres } from './findPostgres.ts';
 export { type Postgres, type PostgresOptions, startPostgres } from './postgres.ts';
 export { type FaultProxy, type FaultProxyTarget, startFaultProxy } from './faultProxy.ts';

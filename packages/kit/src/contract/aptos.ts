@@ -100,7 +100,18 @@ export const APTOS_CHAINS = {
   devnet: '0xa970500000000003',
 } as const satisfies Record<AptosNetwork, string>;
 
-/** The network of one of {@link APTOS_CHAINS}; undefined for any other chain, so for those of EVM. */
-export function findAptosNetwork(chainId: string): AptosNetwork | undefined {
-  return APTOS_NETWORKS.find((network) => APTOS_CHAINS[network] === chainId);
+/** What a network is called on our own routes and in live events: `aptos:` and its name. */
+export type AptosChain = `aptos:${AptosNetwork}`;
+
+/** A network as {@link AptosChain}. */
+export const toAptosChain = (network: AptosNetwork): AptosChain => `aptos:${network}`;
+
+/**
+ * The network of an {@link AptosChain} or of one of {@link APTOS_CHAINS}; undefined for any other
+ * chain, so for those of EVM.
+ */
+export function findAptosNetwork(chain: string): AptosNetwork | undefined {
+  return APTOS_NETWORKS.find(
+    (network) => toAptosChain(network) === chain || APTOS_CHAINS[network] === chain,
+  );
 }

@@ -36,9 +36,11 @@ export {
   APTOS_NETWORKS,
   findAptosNetwork,
   padAptosAddress,
+  toAptosChain,
   toAptosNetwork,
 } from './aptos.ts';
 export type {
+  AptosChain,
   AptosNetwork,
   AptosStream,
   AptosStreamStatus,
@@ -105,7 +107,17 @@ export {
 export { ANSWER_SCHEMAS } from './answerSchemas.ts';
 
 // Webhooks
-export { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from './webhook.ts';
+export { TEST_APTOS_WEBHOOK } from './aptosWebhook.ts';
+export type {
+  AptosCoin,
+  AptosCoinMovement,
+  AptosCoinTransfer,
+  AptosRaw,
+  AptosWebhook,
+  AptosWebhookBlock,
+  AptosWebhookTransaction,
+} from './aptosWebhook.ts';
+export { TEST_WEBHOOK } from './webhook.ts';
 export type {
   EvmWebhook,
   WebhookBlock,

@@ -1,5 +1,6 @@
 /**
- * The body of an EVM webhook and of its records (contract sections 2.2 to 2.6).
+ * The body of an EVM webhook and of its records (contract sections 2.2 to 2.6); that of an Aptos
+ * webhook is in `aptosWebhook.ts`.
  * Every number of the chain is a decimal string; addresses are lower-case hex.
  */
 import type { AbiItem } from './streams.ts';
@@ -203,18 +204,3 @@ export const TEST_WEBHOOK: EvmWebhook = {
   nativeBalances: [],
 };
 
-/** The same for an Aptos stream: the keys of section 2.8, each empty. */
-export const TEST_APTOS_WEBHOOK = {
-  streamId: '',
-  tag: '',
-  network: '',
-  block: { number: '', timestamp: '', hash: '', firstVersion: '', lastVersion: '' },
-  retries: 0,
-  coinTransfers: [],
-  coinDeposits: [],
-  coinWithdrawals: [],
-  transactions: [],
-  changes: [],
-  payloads: [],
-  events: [],
-} as const;

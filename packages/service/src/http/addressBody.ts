@@ -136,7 +136,7 @@ async function checkLabelled({ addresses, labels }: AddressBody): Promise<void> 
 const byteOf = (character: string): number => character.charCodeAt(0);
 const QUOTE = byteOf('"');
 const BACKSLASH = byteOf('\\');
-const SPACES: ReadonlySet<number | undefined> = new Set([...' \t\r\n'].map(byteOf));
+const SPACES: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].map(byteOf));
 const NO_DIGIT = 0xff;
 const DIGITS = new Uint8Array(256).fill(NO_DIGIT);
 for (const digit of '0123456789abcdefABCDEF') {

@@ -5,8 +5,8 @@
  * settles within seconds, and a provider that stopped following its chain loses its voice.
  */
 import type { BlockHeader } from '../store/store.ts';
-import type { Provider } from './provider.ts';
 import { SourceError } from './source.ts';
+import type { AnyProvider } from './standing.ts';
 
 export interface Agreement {
   /**
@@ -15,32 +15,28 @@ export interface Agreement {
    * @param isHead the newest block: others may need a moment to have it, and are given one
    * @throws SourceError `disagreement` where no side has the majority
    */
-  check(header: BlockHeader, giver: Provider, isHead: boolean): Promise<boolean>;
+  check(header: BlockHeader, giver: AnyProvider, isHead: boolean): Promise<boolean>;
 }
 
 /** How long the others are waited for: nodes pass a block on within a fraction of this. */
 const WAIT_MS = 1_000;
 const ASK_AGAIN_MS = 100;
-const SETTLED_BLOCKS = 1_024;
+const COUNTED = 1_024;
 
 interface Opinion {
-  provider: Provider;
+  provider: AnyProvider;
   hash: string;
 }
 
-export function createAgreement(providers: readonly Provider[]): Agreement {
-  /** Hashes that were agreed on, oldest first. */
-  const settled = new Set<string>();
-  /** Disagreements already counted. */
+/** @param flag of the command line, which names the nodes */
+export function createAgreement(providers: readonly AnyProvider[], flag: string): Agreement {
+  /** The head agreed on last: the same one comes at every poll. An older one may be undone by now. */
+  let settledHead = '';
+  /** Disagreements already counted, oldest first. */
   const counted = new Set<string>();
 
-  const remember = (set: Set<string>, key: string): void => {
-    set.add(key);
-    if (set.size > SETTLED_BLOCKS) set.delete(set.values().next().value!);
-  };
-
   /** What a provider has at this height, if it has a block there, answers, and is believed. */
-  const ask = async (provider: Provider, number: number): Promise<Opinion | undefined> => {
+  const ask = async (provider: AnyProvider, number: number): Promise<Opinion | undefined> => {
     try {
       const header = await provider.readHeaderAt(number);
       return header && { provider, hash: header.hash };
@@ -51,7 +47,7 @@ export function createAgreement(providers: readonly Provider[]): Agreement {
     }
   };
 
-  const voicesBut = (giver: Provider): Provider[] =>
+  const voicesBut = (giver: AnyProvider): AnyProvider[] =>
     providers
       .filter((each) => each !== giver && each.hasVoice)
       .toSorted((a, b) => a.score - b.score);
@@ -59,11 +55,8 @@ export function createAgreement(providers: readonly Provider[]): Agreement {
   /** The first opinion there is: one that agrees is enough. */
   const readWitness = async (
     header: BlockHeader,
-    giver: Provider,
+    giver: AnyProvider,
   ): Promise<Opinion | undefined> => {
-    for (const provider of voicesBut(giver)) {
-      if (provider.knows(header.hash)) return { provider, hash: header.hash };
-    }
     for (const provider of voicesBut(giver)) {
       const opinion = await ask(provider, header.number);
       if (opinion !== undefined) return opinion;
@@ -74,14 +67,15 @@ export function createAgreement(providers: readonly Provider[]): Agreement {
   const count = (number: number, { provider, hash }: Opinion, outvoted: boolean): void => {
     const key = `${provider.name} ${number} ${hash} ${outvoted}`;
     if (counted.has(key)) return;
-    remember(counted, key);
+    counted.add(key);
+    if (counted.size > COUNTED) counted.delete(counted.values().next().value!);
     provider.disagreed(outvoted);
   };
 
   /** Of all opinions, the hash that more than half hold. */
   const vote = async (
     header: BlockHeader,
-    giver: Provider,
+    giver: AnyProvider,
   ): Promise<{ winner: string | undefined; opinions: Opinion[] }> => {
     const asked = await Promise.all(voicesBut(giver).map((each) => ask(each, header.number)));
     const opinions = [
@@ -96,7 +90,7 @@ export function createAgreement(providers: readonly Provider[]): Agreement {
 
   return {
     async check(header, giver, isHead) {
-      if (settled.has(header.hash)) return true;
+      if (header.hash === settledHead) return true;
       const deadline = Date.now() + WAIT_MS;
       for (;;) {
         if (voicesBut(giver).length === 0) break;
@@ -113,20 +107,20 @@ export function createAgreement(providers: readonly Provider[]): Agreement {
           }
           if (Date.now() > deadline) {
             for (const each of opinions) count(header.number, each, false);
-            throw new SourceError('disagreement', describe(header.number, opinions));
+            throw new SourceError('disagreement', describe(header.number, opinions, flag));
           }
         } else if (!isHead || Date.now() > deadline) {
           break;
         }
         await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
       }
-      remember(settled, header.hash);
+      if (isHead) settledHead = header.hash;
       return true;
     },
   };
 }
 
-function describe(number: number, opinions: readonly Opinion[]): string {
+function describe(number: number, opinions: readonly Opinion[], flag: string): string {
   const sides = opinions.map(({ provider, hash }) => `${provider.name} has ${hash}`).join(', ');
-  return `the providers disagree about block ${number} (${sides}): nothing is taken until they agree; a third provider, one more --chain, would decide`;
+  return `the providers disagree about block ${number} (${sides}): nothing is taken until they agree; a third provider, one more ${flag}, would decide`;
 }

@@ -5,10 +5,10 @@
  * there after a restart.
  */
 import type { DeliverySummary, Job } from '@sluice/kit/contract';
-import type { BlockNeeds, EvmBlock } from '../match/block.ts';
+import type { BlockNeeds } from '../match/block.ts';
 import { type Log, describeError } from '../observe.ts';
 import type { BlockHeader, NewMatch, Store } from '../store/store.ts';
-import { type Source, SourceError } from './source.ts';
+import { type ChainSource, SourceError } from './source.ts';
 
 export interface Backfill {
   start(): void;
@@ -19,10 +19,10 @@ export interface Backfill {
 }
 
 /** One stream's rules as they are now. */
-export interface StreamMatcher {
+export interface StreamMatcher<Block> {
   needs: BlockNeeds;
   /** Several where one webhook cannot hold it all; none where nothing matches. */
-  match(block: EvmBlock): NewMatch[];
+  match(block: Block): NewMatch[];
 }
 
 /** Blocks read at once and committed together. */
@@ -32,7 +32,7 @@ const POLL_MS = 5_000;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 10_000;
 
-export function createBackfill({
+export function createBackfill<Block>({
   chain,
   source,
   store,
@@ -43,10 +43,10 @@ export function createBackfill({
   log,
 }: {
   chain: string;
-  source: Source;
+  source: ChainSource<Block>;
   store: Store;
   /** Undefined when the stream is gone. */
-  openMatcher(streamId: string): Promise<StreamMatcher | undefined>;
+  openMatcher(streamId: string): Promise<StreamMatcher<Block> | undefined>;
   /** The newest confirmed block; null while that is not known. */
   confirmedUpTo(): number | null;
   onDeliveries(deliveries: DeliverySummary[]): void;
@@ -69,7 +69,7 @@ export function createBackfill({
     from: number,
     to: number,
     needs: BlockNeeds,
-  ): Promise<{ header: BlockHeader; block: EvmBlock }[]> => {
+  ): Promise<{ header: BlockHeader; block: Block }[]> => {
     const numbers = Array.from({ length: to - from + 1 }, (_, n) => from + n);
     const read = await Promise.all(
       numbers.map(async (number) => {

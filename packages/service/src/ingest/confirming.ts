@@ -1,6 +1,6 @@
 /** From which block on matches still wait: by depth, or by what the chain itself calls final. */
 import type { BlockRef } from '../store/store.ts';
-import { type Source, SourceError } from './source.ts';
+import { type ChainSource, SourceError } from './source.ts';
 
 export interface Confirming {
   /** Asks the chain, where it decides; no oftener than pays. Answers whether more is final by now. */
@@ -25,7 +25,10 @@ const ASK_AGAIN_MS = 2_000;
 const NOT_KNOWN =
   'no node of this chain names a finalized block, so nothing is confirmed: give --chain …,confirmations=N instead, or a node that does';
 
-export function createConfirming(confirmations: number | 'finalized', source: Source): Confirming {
+export function createConfirming(
+  confirmations: number | 'finalized',
+  source: Pick<ChainSource<unknown>, 'readFinalized'>,
+): Confirming {
   if (confirmations !== 'finalized') {
     return {
       refresh: async () => false,

@@ -125,6 +125,56 @@ describe('a request at a block', () => {
   });
 });
 
+describe('a new block', () => {
+  test('is shown to a second node, which is given a moment to have it', async () => {
+    const header = mine();
+    two.trouble({ kind: 'lag', blocks: 1, methods: BLOCKS, times: 4 });
+    expect(await source.readHead()).toEqual(header);
+    expect(two.calls['eth_getBlockByNumber']).toBeGreaterThan(4);
+  });
+
+  test('is taken from the node that has it, when the other does not get it in time', async () => {
+    const header = mine();
+    two.trouble({ kind: 'lag', blocks: 1, methods: BLOCKS });
+    expect(await source.readHead()).toEqual(header);
+    expect(health(1).disagreements).toBe(0);
+  });
+
+  test('that both had, and that one of them still has after a reorg, is not taken again', async () => {
+    const stuck = await startScriptedChain();
+    const alive = await startScriptedChain();
+    const both = createEvmSource({
+      chain: CHAIN,
+      urls: [stuck.url, alive.url],
+      pollMs: 1_000,
+      log: silent,
+    });
+    for (const each of [stuck, alive]) each.mine();
+    expect(stuck.head.hash).toBe(alive.head.hash);
+    expect((await both.readHead()).hash).toBe(stuck.head.hash);
+    stuck.trouble({ kind: 'error', times: 20 });
+    alive.fork({ depth: 1, blocks: 2 });
+    expect((await both.readHead()).hash).toBe(alive.head.hash);
+    stuck.heal();
+    alive.trouble({ kind: 'error', methods: ['eth_getBlockByNumber'], times: 1 });
+    const next = await both.readHead().catch((error: unknown) => error);
+    expect(next).not.toMatchObject({ hash: stuck.head.hash });
+    await both.stop();
+    await Promise.all([stuck.stop(), alive.stop()]);
+  });
+
+  test('below the head is waited for by nobody', async () => {
+    const header = mine();
+    mine();
+    two.trouble({ kind: 'lag', blocks: 2, methods: BLOCKS });
+    await source.readHead();
+    const before = two.calls['eth_getBlockByNumber']!;
+    stopWatching();
+    expect(await source.readHeader(1)).toEqual(header);
+    expect(two.calls['eth_getBlockByNumber']! - before).toBeLessThanOrEqual(2);
+  });
+});
+
 describe('the health of providers', () => {
   test('lagging, limited and down are told apart, and pass', async () => {
     await source.readHead();

@@ -5,7 +5,7 @@ import type { BlockHeader } from '../store/store.ts';
 import { assemble, checkLogs, checkReceipts, hashesOf, logsOf } from './blockParts.ts';
 import { toHeader } from './header.ts';
 import { type Json, list, object } from './json.ts';
-import type { Provider } from './provider.ts';
+import { type Provider, createProvider } from './provider.ts';
 import { createProviders } from './providers.ts';
 import { type Source, SourceError, type SourceErrorKind } from './source.ts';
 import { fromCallTracer, fromTraceBlock } from './traces.ts';
@@ -26,7 +26,14 @@ const POLLS_PER_SURVEY = 10;
 const SURVEY_MAX_MS = 15_000;
 
 export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions): Source {
-  const providers = createProviders(chain, urls, log);
+  const providers = createProviders({
+    chain,
+    urls,
+    flag: '--chain',
+    identity: 'block 0',
+    log,
+    create: (url, name) => createProvider(chain, url, name),
+  });
   /** Providers found not to offer `eth_getBlockReceipts`. */
   const withoutBlockReceipts = new Set<Provider>();
   /** How each provider traces a block, as far as it was tried. */
@@ -157,13 +164,14 @@ export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions):
     },
 
     readFinalized: providers.readFinalized,
+    sizeOf,
 
     async requestAt(block, method, params) {
       const result = await providers.ask(
         async (node) => {
           const isKnown = node.knows(block.hash) || (await node.readHeaderOf(block.hash));
           if (!isKnown) return undefined;
-          return { value: await node.request(method, params) };
+          return { value: await node.request(method, params, 'aside') };
         },
         { hash: block.hash },
       );
@@ -187,6 +195,14 @@ export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions):
 
     stop: providers.close,
   };
+}
+
+/** What a block takes in memory, near enough: its text, and what holds it together. */
+function sizeOf(block: EvmBlock): number {
+  let bytes = 1_000;
+  for (const log of block.logs) bytes += 800 + 2 * log.data.length;
+  for (const transaction of block.transactions) bytes += 1_500 + 2 * transaction.input.length;
+  return bytes + 500 * block.internalTransactions.length;
 }
 
 const isOfKind = (error: unknown, ...kinds: SourceErrorKind[]): boolean =>

@@ -831,10 +831,14 @@ describe('several nodes', () => {
     });
     await start({ urls });
     const seen: ChainHealth[] = [];
-    await until('it has caught up', async () => {
-      seen.push(await health());
-      return seen.at(-1)!.blocks[0]?.hash === chain.head.hash;
-    });
+    await until(
+      'it has caught up',
+      async () => {
+        seen.push(await health());
+        return seen.at(-1)!.blocks[0]?.hash === chain.head.hash;
+      },
+      60_000,
+    );
     await expectOracle(1);
     const order = sink.requests
       .map(({ body }) => JSON.parse(body) as { confirmed: boolean; block: { number: string } })
@@ -847,7 +851,7 @@ describe('several nodes', () => {
     for (const each of progress) expect(each.to).toBeGreaterThan(each.from);
     expect(log.join('')).toMatch(/info catching up .*from=0/);
     expect(log.join('')).toMatch(/info caught up .*blocks=500 seconds=/);
-  }, 60_000);
+  }, 120_000);
 
   test('one of another chain id, or another block 0, is left out by name; the others go on', async () => {
     const otherId = await startNode(createScriptedChain({ chainId: 5 }));

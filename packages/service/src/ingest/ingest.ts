@@ -10,17 +10,26 @@ import {
   confirmationsOf,
   findEvmChain,
 } from '@sluice/kit/contract';
-import type { BlockNeeds, EvmBlock } from '../match/block.ts';
-import type { BlockHeader, BlockRef, NewMatch, Store } from '../store/store.ts';
+import type { BlockNeeds } from '../match/block.ts';
+import type { BlockHeader, BlockRef, Checkpoint, NewMatch, Store } from '../store/store.ts';
 import type { Log } from '../observe.ts';
 import { createConfirming } from './confirming.ts';
 import { createProgress } from './progress.ts';
 import { createReadAhead } from './readAhead.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
-import { type Source, SourceError } from './source.ts';
+import { type ChainSource, SourceError } from './source.ts';
 
 export interface IngestOptions {
   chain: string;
+  /** What people call the chain, and its short code; by default what the contract lists. */
+  names?: { name: string; code: string } | undefined;
+  /** Of the command line, which names the chain's nodes. Default `--chain`. */
+  flag?: string | undefined;
+  /**
+   * The chain does not fork: a head below ours is that of a node that lags, and another block at a
+   * height of ours is of another chain. Default false.
+   */
+  isFinal?: boolean | undefined;
   /**
    * Blocks that must follow before a match is confirmed; default: what the contract lists.
    * `finalized`: until the chain itself calls its block final.
@@ -34,11 +43,11 @@ export interface IngestOptions {
 }
 
 /** What the loop needs from the matcher: rules that may have moved, and matches of a block. */
-export interface Matcher {
+export interface Matcher<Block> {
   /** Brings the rules up to the store's; answers with their revision. */
   refresh(): Promise<number>;
   needs(chain: string): BlockNeeds;
-  match(chain: string, block: EvmBlock): NewMatch[];
+  match(chain: string, block: Block): NewMatch[];
 }
 
 export interface IngestListener {
@@ -79,7 +88,7 @@ const NO_TRACES =
 const PASSING: readonly string[] = ['missing', 'rate-limited', 'disagreement'];
 const PASSING_FAILURES = 4;
 
-export function createIngest(
+export function createIngest<Block>(
   options: IngestOptions,
   {
     source,
@@ -89,17 +98,17 @@ export function createIngest(
     log,
     refuseBlocks = () => undefined,
   }: {
-    source: Source;
+    source: ChainSource<Block>;
     store: Store;
-    matcher: Matcher;
+    matcher: Matcher<Block>;
     listener: IngestListener;
     log: Log;
     /** Why no block may be committed now, for people; undefined while they may. */
     refuseBlocks?: () => string | undefined;
   },
 ): Ingest {
-  const { chain } = options;
-  const known = findEvmChain(chain);
+  const { chain, flag = '--chain' } = options;
+  const names = options.names ?? findEvmChain(chain);
   const confirmations = options.confirmations ?? confirmationsOf(chain);
   const confirming = createConfirming(confirmations, source);
   const progress = createProgress();
@@ -118,16 +127,16 @@ export function createIngest(
   let running: Promise<void> | undefined;
   let publishedAt = 0;
 
-  const fetchBlock = async (header: BlockHeader): Promise<Fetched> => {
+  const fetchBlock = async (header: BlockHeader): Promise<Fetched<Block>> => {
     const needs = matcher.needs(chain);
     return { header, block: await source.readBlock(header, needs), needs };
   };
-  const ahead = createReadAhead<Fetched>(
+  const ahead = createReadAhead<Fetched<Block>>(
     async (number) => {
       const header = await source.readHeader(number);
       return header && fetchBlock(header);
     },
-    ({ block }) => sizeOf(block),
+    ({ block }) => source.sizeOf(block),
     READ_AHEAD,
   );
 
@@ -142,8 +151,8 @@ export function createIngest(
   const health = (): ChainHealth => {
     return {
       id: chain,
-      name: known?.name ?? `Chain ${Number(chain)}`,
-      code: known?.code ?? chain,
+      name: names?.name ?? `Chain ${Number(chain)}`,
+      code: names?.code ?? chain,
       state,
       message,
       head,
@@ -256,6 +265,26 @@ export function createIngest(
     return first;
   };
 
+  /** How it shows that the source is of another chain than the checkpoint; undefined where it is not. */
+  const describeReplaced = async (
+    checkpoint: Checkpoint,
+    genesisHash: string,
+  ): Promise<string | undefined> => {
+    if (checkpoint.genesisHash !== genesisHash) {
+      const what = options.isFinal ? 'the chain id' : 'block 0';
+      return `${what} is ${genesisHash} but this ledger was begun on ${checkpoint.genesisHash}`;
+    }
+    if (!options.isFinal) return undefined;
+    // The id of a chain that was set up anew may be the same; its blocks are not.
+    const { number, hash } = checkpoint;
+    const there = await source.readHeader(number).catch((error: unknown) => {
+      if (error instanceof SourceError && /^(missing|pruned)$/.test(error.kind)) return undefined;
+      throw error;
+    });
+    if (there === undefined || there.hash === hash) return undefined;
+    return `block ${number} is ${there.hash} but in this ledger ${hash}`;
+  };
+
   /** Brings the local window and the source together, once at the start of each connection. */
   const connect = async (): Promise<void> => {
     const checkpoint = await store.readCheckpoint(chain);
@@ -267,11 +296,12 @@ export function createIngest(
       log.info('chain first seen', { chain, block: latest.number });
       return;
     }
-    if (checkpoint.genesisHash !== genesisHash) {
+    const replaced = await describeReplaced(checkpoint, genesisHash);
+    if (replaced !== undefined) {
       if (!options.resetWhenReplaced) {
         throw new HaltError(
-          `block 0 is ${genesisHash} but this ledger was begun on ${checkpoint.genesisHash}: ` +
-            'another chain answers under this id. Point --chain at the right node, or use another --data folder.',
+          `${replaced}: another chain answers under this id. ` +
+            `Point ${flag} at the right node, or use another --data folder.`,
         );
       }
       await startAt(latest, genesisHash);
@@ -293,6 +323,7 @@ export function createIngest(
     }
     if (latest.number === number) return latest;
     // At or below our tip: nothing new, unless the node is on another branch by now.
+    if (options.isFinal && latest.number < number) return undefined;
     return window.some((block) => block.hash === latest.hash) ? undefined : latest;
   };
 
@@ -303,10 +334,17 @@ export function createIngest(
     throw new SourceError('missing', `parent ${parentHash} of block ${number} is missing`);
   };
 
+  const anotherChain = ({ number, parentHash }: BlockHeader): HaltError =>
+    new HaltError(
+      `block ${number} follows ${parentHash} but the block before it is ${tip()!.hash} in this ledger, and ` +
+        `this chain does not fork: another chain answers under this id. Point ${flag} at the right node, or use another --data folder.`,
+    );
+
   const follow = async (header: BlockHeader): Promise<void> => {
     const branch: [BlockHeader, ...BlockHeader[]] = [header];
     let verdict: Reconciled;
     while ((verdict = reconcile(window, branch)).kind === 'detached') {
+      if (options.isFinal) throw anotherChain(header);
       branch.unshift(await readParent(branch[0]));
     }
     switch (verdict.kind) {
@@ -320,6 +358,7 @@ export function createIngest(
           `block ${header.number} came where ${verdict.from} was asked for`,
         );
       case 'reorg': {
+        if (options.isFinal) throw anotherChain(header);
         const { commonAncestor, removed } = verdict;
         log.warn('reorg', { chain, ancestor: commonAncestor.number, removed: removed.length });
         ahead.clear();
@@ -350,10 +389,10 @@ export function createIngest(
   };
 
   /** What was read ahead, where it is this block and all that is needed of it; else read now. */
-  const takeBlock = async (header: BlockHeader): Promise<EvmBlock> => {
+  const takeBlock = async (header: BlockHeader): Promise<Block> => {
     const fetched = await ahead.take(header.number);
     const needs = matcher.needs(chain);
-    return fetched?.block.hash === header.hash && suffices(fetched.needs, needs)
+    return fetched?.header.hash === header.hash && suffices(fetched.needs, needs)
       ? fetched.block
       : (await fetchBlock(header)).block;
   };
@@ -470,9 +509,9 @@ export function createIngest(
 /** A hint may be lost with a socket; the source's own poll comes sooner than this. */
 const HINT_TIMEOUT_MS = 60_000;
 
-interface Fetched {
+interface Fetched<Block> {
   header: BlockHeader;
-  block: EvmBlock;
+  block: Block;
   needs: BlockNeeds;
 }
 
@@ -480,14 +519,6 @@ const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
   (had.logs || had.transactions || !wanted.logs) &&
   (had.transactions || !wanted.transactions) &&
   (had.traces || !wanted.traces);
-
-/** What a block takes in memory, near enough: its text, and what holds it together. */
-function sizeOf(block: EvmBlock): number {
-  let bytes = 1_000;
-  for (const log of block.logs) bytes += 800 + 2 * log.data.length;
-  for (const transaction of block.transactions) bytes += 1_500 + 2 * transaction.input.length;
-  return bytes + 500 * block.internalTransactions.length;
-}
 
 /** A chain counts seconds, our own routes milliseconds. */
 const toChainBlock = ({

@@ -75,6 +75,32 @@ describe('pace', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(9);
   });
 
+  test('what is asked aside waits for all others, and never takes more than half', async () => {
+    const pace = createPace('node');
+    const started: string[] = [];
+    const ends: (() => void)[] = [];
+    const ask = (what: string, order?: 'aside') =>
+      pace.run(async () => {
+        started.push(what);
+        await new Promise<void>((resolve) => ends.push(resolve));
+      }, order);
+    const all = Array.from({ length: 8 }, () => ask('aside', 'aside'));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(started).toHaveLength(4);
+    all.push(...Array.from({ length: 6 }, () => ask('block')));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(started.slice(4)).toEqual(['block', 'block', 'block', 'block']);
+    ends.splice(0).forEach((end) => end());
+    await vi.advanceTimersByTimeAsync(0);
+    expect(started.slice(8, 10)).toEqual(['block', 'block']);
+    while (ends.length > 0) {
+      ends.splice(0).forEach((end) => end());
+      await vi.advanceTimersByTimeAsync(0);
+    }
+    await Promise.all(all);
+    expect(started).toHaveLength(14);
+  });
+
   test('a burst of refusals slows down once', async () => {
     const pace = createPace('node');
     const burst = await Promise.allSettled(Array.from({ length: 8 }, () => pace.run(limited(0))));

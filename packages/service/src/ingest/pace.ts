@@ -7,9 +7,14 @@ import { SourceError } from './source.ts';
 export interface Pace {
   /** Until when the provider wants to be left alone, in Unix milliseconds; 0 when it does not. */
   readonly pausedUntil: number;
-  /** Runs the request when its turn comes. Throws `rate-limited` at once while paused. */
-  run<T>(request: () => Promise<T>): Promise<T>;
+  /**
+   * Runs the request when its turn comes. Throws `rate-limited` at once while paused. Those `aside`
+   * come after all others and get at most half of what is allowed: blocks do not wait for them.
+   */
+  run<T>(request: () => Promise<T>, order?: 'aside'): Promise<T>;
 }
+
+type Turn = PromiseWithResolvers<void>;
 
 const START_AT_ONCE = 8;
 const MAX_AT_ONCE = 32;
@@ -26,7 +31,9 @@ export function createPace(name: string): Pace {
   let pausedUntil = 0;
   let lastCut = 0;
   let timer: NodeJS.Timeout | undefined;
-  const waiting: PromiseWithResolvers<void>[] = [];
+  const waiting: Turn[] = [];
+  const waitingAside: Turn[] = [];
+  let runningAside = 0;
 
   const pauseError = (): SourceError | undefined => {
     const leftMs = pausedUntil - Date.now();
@@ -43,18 +50,22 @@ export function createPace(name: string): Pace {
     clearTimeout(timer);
     const paused = pauseError();
     if (paused !== undefined) {
-      for (const each of waiting.splice(0)) each.reject(paused);
+      for (const each of [...waiting.splice(0), ...waitingAside.splice(0)]) each.reject(paused);
       return;
     }
-    while (waiting.length > 0 && running < Math.floor(allowed)) {
+    while (running < Math.floor(allowed)) {
+      const mayAside = runningAside < Math.max(1, Math.floor(allowed / 2));
+      const queue = waiting.length > 0 || !mayAside ? waiting : waitingAside;
+      if (queue.length === 0) return;
       const waitMs = nextStart - Date.now();
       if (waitMs > 0) {
         timer = setTimeout(admit, waitMs);
         return;
       }
       running++;
+      if (queue === waitingAside) runningAside++;
       nextStart = Date.now() + gapMs;
-      waiting.shift()!.resolve();
+      queue.shift()!.resolve();
     }
   };
 
@@ -72,9 +83,9 @@ export function createPace(name: string): Pace {
     get pausedUntil() {
       return pausedUntil > Date.now() ? pausedUntil : 0;
     },
-    async run(request) {
-      const turn = Promise.withResolvers<void>();
-      waiting.push(turn);
+    async run(request, order) {
+      const turn: Turn = Promise.withResolvers();
+      (order === 'aside' ? waitingAside : waiting).push(turn);
       admit();
       await turn.promise;
       try {
@@ -89,6 +100,7 @@ export function createPace(name: string): Pace {
         throw error;
       } finally {
         running--;
+        if (order === 'aside') runningAside--;
         admit();
       }
     },

@@ -6,10 +6,11 @@ import type { ProviderHealth } from '@sluice/kit/contract';
 import type { Log } from '../observe.ts';
 import type { BlockHeader } from '../store/store.ts';
 import { type Agreement, createAgreement } from './agreement.ts';
-import { type Provider, createProvider, isReverted } from './provider.ts';
+import { isReverted } from './provider.ts';
 import { SourceError } from './source.ts';
+import type { AnyProvider } from './standing.ts';
 
-export interface Providers {
+export interface Providers<Provider extends AnyProvider> {
   readonly all: readonly Provider[];
   /** Block 0's hash; see {@link Source.readGenesisHash}. */
   readGenesisHash(expected?: string): Promise<string>;
@@ -45,9 +46,26 @@ const CLEARLY_BETTER = 0.5;
 const ROUNDS = 2;
 const GIVERS_REMEMBERED = 512;
 
-export function createProviders(chain: string, urls: readonly string[], log: Log): Providers {
-  const all = urls.map((url, n) => createProvider(chain, url, nameOf(urls, n)));
-  const agreement: Agreement = createAgreement(all);
+export function createProviders<Provider extends AnyProvider>({
+  chain,
+  urls,
+  flag,
+  identity: mark,
+  log,
+  create,
+}: {
+  chain: string;
+  urls: readonly string[];
+  /** Of the command line, which names the nodes of this chain. */
+  flag: string;
+  /** What tells chains apart, for messages. */
+  identity: 'block 0' | 'chain id';
+  log: Log;
+  /** @param name of the node in messages */
+  create(url: string, name: string): Provider;
+}): Providers<Provider> {
+  const all = urls.map((url, n) => create(url, nameOf(urls, n)));
+  const agreement: Agreement = createAgreement(all, flag);
   let followed = all[0]!;
   let genesisHash: string | undefined;
   /** Who gave a header, by hash. */
@@ -73,7 +91,7 @@ export function createProviders(chain: string, urls: readonly string[], log: Log
     const identity = await provider.identify();
     if (genesisHash === undefined || identity.genesisHash === undefined) return;
     if (identity.genesisHash === genesisHash) return;
-    const why = `${provider.name}: its block 0 is ${identity.genesisHash}, that of the others ${genesisHash}: another chain answers under ${chain}; correct its --chain`;
+    const why = `${provider.name}: its ${mark} is ${identity.genesisHash}, that of the others ${genesisHash}: another chain answers under ${chain}; correct its ${flag}`;
     provider.exclude(why);
     throw new SourceError('wrong-chain', why);
   };
@@ -102,7 +120,7 @@ export function createProviders(chain: string, urls: readonly string[], log: Log
     }
   };
 
-  const ask: Providers['ask'] = async (read, { hash, first } = {}) => {
+  const ask: Providers<Provider>['ask'] = async (read, { hash, first } = {}) => {
     const order = ranked();
     if (hash !== undefined) {
       order.sort((a, b) => Number(b.knows(hash)) - Number(a.knows(hash)));
@@ -140,13 +158,13 @@ export function createProviders(chain: string, urls: readonly string[], log: Log
     const [one, ...others] = found;
     if (one === undefined) {
       const failed = results.find((result) => result.status === 'rejected');
-      throw failed?.reason ?? new SourceError('missing', `${all[0]!.name}: it has no block 0`);
+      throw failed?.reason ?? new SourceError('missing', `${all[0]!.name}: it has no ${mark}`);
     }
     const other = others.find(({ hash }) => hash !== one.hash);
     if (other !== undefined) {
       throw new SourceError(
         'wrong-chain',
-        `block 0 of ${one.name} is ${one.hash}, that of ${other.name} ${other.hash}: they serve different chains under ${chain}; remove the wrong --chain`,
+        `${mark} of ${one.name} is ${one.hash}, that of ${other.name} ${other.hash}: they serve different chains under ${chain}; remove the wrong ${flag}`,
       );
     }
     return one.hash;

@@ -91,7 +91,7 @@ function rateLimited(message: string, retryAfter: string | undefined): SourceErr
 }
 
 /** `Retry-After` is a number of seconds or a date (RFC 9110, 10.2.3); what is neither is no wish. */
-function toRetryAfterMs(header: string | undefined): number {
+export function toRetryAfterMs(header: string | undefined): number {
   const seconds = Number(header?.trim() || Number.NaN);
   const wish = Number.isNaN(seconds) ? Date.parse(header ?? '') - Date.now() : seconds * 1_000;
   if (Number.isNaN(wish) || wish < 0) return DEFAULT_RETRY_AFTER_MS;

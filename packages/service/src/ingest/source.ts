@@ -3,13 +3,15 @@ import type { ProviderHealth } from '@sluice/kit/contract';
 import type { BlockHeader, BlockRef } from '../store/store.ts';
 import type { BlockNeeds, EvmBlock } from '../match/block.ts';
 
-export interface Source {
+/** A source of blocks of whatever family. */
+export interface ChainSource<Block> {
   /** True once it is known that no provider of this chain traces blocks. */
   readonly lacksTraces: boolean;
   /** The providers as they were last seen, in the order they were given. */
   providers(): ProviderHealth[];
   /**
-   * Checks that a provider answers and is of the expected chain; answers with block 0's hash. Where
+   * Checks that a provider answers and is of the expected chain; answers with what tells the chain from
+   * others: block 0's hash, of Aptos the chain id. Where
    * a provider has the expected one, those that have another are left out from then on.
    */
   readGenesisHash(expected?: string): Promise<string>;
@@ -26,26 +28,33 @@ export interface Source {
    * The block with this hash and what is needed of it, its parts checked against each other.
    * Throws a {@link SourceError} when no provider has all parts, or their parts disagree.
    */
-  readBlock(header: BlockHeader, needs: BlockNeeds): Promise<EvmBlock>;
+  readBlock(header: BlockHeader, needs: BlockNeeds): Promise<Block>;
   /** The newest block that can no longer be undone; undefined where no provider knows the tag. */
   readFinalized(): Promise<BlockRef | undefined>;
-  /**
-   * The result of one request, from a provider that knows this block. Throws a {@link SourceError}
-   * when none does, or when the request fails: `refused` when the node answered with an error.
-   */
-  requestAt(block: BlockRef, method: string, params: readonly unknown[]): Promise<unknown>;
+  /** Roughly the bytes a block takes in memory. */
+  sizeOf(block: Block): number;
   /** Calls back when there may be a new head: pushed where the node can, and at every poll. */
   watchHeads(onHint: () => void): () => void;
   stop(): Promise<void>;
 }
 
+/** An EVM chain also answers questions about its state. */
+export interface Source extends ChainSource<EvmBlock> {
+  /**
+   * The result of one request, from a provider that knows this block. Throws a {@link SourceError}
+   * when none does, or when the request fails: `refused` when the node answered with an error.
+   */
+  requestAt(block: BlockRef, method: string, params: readonly unknown[]): Promise<unknown>;
+}
+
 /**
  * Something is wrong with the node's answers; trying again, or another node, may help.
- * - `unreachable`: no answer, a refused connection, an answer that is no JSON-RPC
+ * - `unreachable`: no answer, a refused connection, an answer that is none of a node
  * - `rate-limited`: the node wants fewer requests; `retryAfterMs` says for how long
  * - `too-large`: the answer would be larger than the node gives
  * - `unsupported`: the node does not offer the method
  * - `missing`: the node does not have a block, part or state it should have (it lags, or has pruned)
+ * - `pruned`: the node does not keep what is so old
  * - `inconsistent`: parts of a block contradict each other
  * - `disagreement`: providers have different blocks at one height, and none is outvoted
  * - `refused`: any other error that the node answered with; a reverted call, for one
@@ -57,6 +66,7 @@ export type SourceErrorKind =
   | 'too-large'
   | 'unsupported'
   | 'missing'
+  | 'pruned'
   | 'inconsistent'
   | 'disagreement'
   | 'refused'

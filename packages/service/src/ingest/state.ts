@@ -225,6 +225,7 @@ function toAnswer(error: unknown, block: BlockRef): StateAnswer {
         ? { outcome: 'failed', message: describeFailure(error) }
         : { outcome: 'refused', message: nodeMessage(error) };
     case 'missing':
+    case 'pruned':
       return { outcome: 'refused', message: `no node has the state of block ${block.number}` };
     case 'too-large':
     case 'unsupported':

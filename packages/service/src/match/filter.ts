@@ -50,25 +50,30 @@ interface Operand {
   expected: string;
 }
 
+/** A part of a filter. */
+interface Compiled {
+  passes: Filter;
+  /** Where that is all it asks: whether the value of this name is one of these, or none of them. */
+  membership?: { name: string; operand: Operand; values: ReadonlySet<unknown>; isIn: boolean };
+}
+
 /** Deeper than any filter a person writes, and shallow enough for the stack. */
 const MAX_DEPTH = 32;
 
 const COMPARISONS = {
-  eq: (a: bigint | string, b: bigint | string) => a === b,
-  ne: (a: bigint | string, b: bigint | string) => a !== b,
   lt: (a: bigint | string, b: bigint | string) => a < b,
   lte: (a: bigint | string, b: bigint | string) => a <= b,
   gt: (a: bigint | string, b: bigint | string) => a > b,
   gte: (a: bigint | string, b: bigint | string) => a >= b,
 } as const;
-const OPERATORS = ['and', 'or', ...Object.keys(COMPARISONS), 'in', 'nin'];
+const OPERATORS = ['and', 'or', 'eq', 'ne', ...Object.keys(COMPARISONS), 'in', 'nin'];
 
 /**
  * Compiles a filter for this event.
  * @throws FilterError naming the place, the value and what it should be
  */
 export function compileFilter(filter: unknown, event: AbiItem): Filter {
-  return compile(filter, operandsOf(event), [], 0);
+  return compile(filter, operandsOf(event), [], 0).passes;
 }
 
 function compile(
@@ -76,7 +81,7 @@ function compile(
   operands: ReadonlyMap<string, Operand>,
   path: (string | number)[],
   depth: number,
-): Filter {
+): Compiled {
   if (depth > MAX_DEPTH)
     throw new FilterError(path, `should be nested at most ${MAX_DEPTH} levels deep`);
   if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) {
@@ -96,10 +101,16 @@ function compile(
     if (!Array.isArray(body) || body.length < 2) {
       throw new FilterError(at, 'should be a list of at least two filters');
     }
-    const parts = body.map((part, n) => compile(part, operands, [...at, n], depth + 1));
-    return operator === 'and'
-      ? (subject) => parts.every((part) => part(subject))
-      : (subject) => parts.some((part) => part(subject));
+    const parts = mergeMemberships(
+      body.map((part, n) => compile(part, operands, [...at, n], depth + 1)),
+      operator === 'or',
+    );
+    return {
+      passes:
+        operator === 'and'
+          ? (subject) => parts.every((part) => part(subject))
+          : (subject) => parts.some((part) => part(subject)),
+    };
   }
 
   if (!Array.isArray(body) || body.length !== 2 || typeof body[0] !== 'string') {
@@ -120,23 +131,64 @@ function compile(
     if (!Array.isArray(value) || value.length === 0) {
       throw new FilterError([...at, 1], 'should be a list of at least one value');
     }
-    const wanted = new Set(value.map((each, n) => parse(each, [...at, 1, n])));
-    const isIn = operator === 'in';
-    return (subject) => {
-      const actual = operand.read(subject);
-      return actual !== undefined && wanted.has(actual) === isIn;
-    };
+    const wanted = value.map((each, n) => parse(each, [...at, 1, n]));
+    return isMember(name, operand, new Set(wanted), operator === 'in');
+  }
+  if (operator === 'eq' || operator === 'ne') {
+    const wanted = parse(value, [...at, 1]);
+    return isMember(name, operand, new Set([wanted]), operator === 'eq');
   }
 
   const compare = COMPARISONS[operator as keyof typeof COMPARISONS];
-  if (operator !== 'eq' && operator !== 'ne' && !operand.isNumber) {
+  if (!operand.isNumber) {
     throw new FilterError(at, `should be eq, ne, in or nin: ${name} is no number`);
   }
   const wanted = parse(value, [...at, 1]);
-  return (subject) => {
-    const actual = operand.read(subject);
-    return actual !== undefined && compare(actual, wanted);
+  return {
+    passes: (subject) => {
+      const actual = operand.read(subject);
+      return actual !== undefined && compare(actual, wanted);
+    },
   };
+}
+
+/** A value that could not be read is neither one of them nor none of them. */
+function isMember(
+  name: string,
+  operand: Operand,
+  values: ReadonlySet<unknown>,
+  isIn: boolean,
+): Compiled {
+  return {
+    membership: { name, operand, values, isIn },
+    passes: (subject) => {
+      const actual = operand.read(subject);
+      return actual !== undefined && values.has(actual) === isIn;
+    },
+  };
+}
+
+/**
+ * Of the parts of an `or` those that ask whether one name has this or that value become one look into a
+ * set, and of an `and` those that ask whether it has none: thousands are as quick as one.
+ */
+function mergeMemberships(parts: readonly Compiled[], isIn: boolean): Filter[] {
+  const rest: Filter[] = [];
+  const merged = new Map<string, { operand: Operand; values: Set<unknown> }>();
+  for (const { passes, membership } of parts) {
+    if (membership?.isIn !== isIn) {
+      rest.push(passes);
+      continue;
+    }
+    const { name, operand } = membership;
+    const { values } = merged.get(name) ?? { values: new Set() };
+    for (const value of membership.values) values.add(value);
+    merged.set(name, { operand, values });
+  }
+  const sets = [...merged].map(([name, { operand, values }]) =>
+    isMember(name, operand, values, isIn),
+  );
+  return [...sets.map(({ passes }) => passes), ...rest];
 }
 
 function operandsOf(event: AbiItem): Map<string, Operand> {

@@ -14,9 +14,10 @@ export function splitMatch(match: Match, limit: number, weigh: (part: Match) => 
   for (const transaction of byTransaction(match)) {
     const own = weigh(transaction);
     if (part !== undefined && weight + own <= limit) {
-      part.logs.push(...transaction.logs);
-      part.transactions.push(...transaction.transactions);
-      part.internalTransactions.push(...transaction.internalTransactions);
+      // One by one: more arguments than some hundred thousand are more than the stack holds.
+      for (const log of transaction.logs) part.logs.push(log);
+      for (const each of transaction.transactions) part.transactions.push(each);
+      for (const call of transaction.internalTransactions) part.internalTransactions.push(call);
       weight += own;
     } else {
       part = transaction;

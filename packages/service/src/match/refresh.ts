@@ -46,12 +46,12 @@ export async function loadAddresses(
   reads: Pick<Reads, 'readAddresses'>,
   id: string,
 ): Promise<void> {
-  let after: string | undefined;
-  do {
-    const page = await reads.readAddresses(id, after);
-    index.addAddresses(id, page.addresses.bytes);
-    after = page.next;
-  } while (after !== undefined);
+  for (let page: ReturnType<Reads['readAddresses']> | undefined = reads.readAddresses(id); page;) {
+    const { addresses, next } = await page;
+    // The ledger reads the next page while this one is taken in.
+    page = next === undefined ? undefined : reads.readAddresses(id, next);
+    index.addAddresses(id, addresses.bytes);
+  }
 }
 
 /** False when the changes are no longer kept. */

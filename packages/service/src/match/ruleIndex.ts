@@ -57,7 +57,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
 }: {
   family: Name;
   addressBytes: 20 | 32;
-  compile(options: StreamOfFamily<Name>['options']): Rules;
+  compile(record: StreamOfFamily<Name>): Rules;
 }): RuleIndex<Name, Rules> {
   type Own = Entry<Name, Rules>;
   const streams = new Map<string, Own>();
@@ -87,7 +87,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
       const known = streams.get(record.id);
       const entry = {
         record,
-        selection: compile(record.options),
+        selection: compile(record),
         chains: new Set(record.chainIds),
         number: known?.number ?? freeNumbers.pop() ?? byNumber.length,
         addresses: known?.addresses ?? 0,

@@ -277,6 +277,16 @@ describe('a selection', () => {
     expect(one.take(nft, context)).toBe('no');
   });
 
+  test('by an option whose filter is empty needs no ABI, and takes what does not decode', () => {
+    const selection = createSelection({
+      topic0: null,
+      abi: null,
+      advancedOptions: [{ topic0: TRANSFER, filter: {}, includeNativeTxs: true }],
+    });
+    expect(selection.take(payment, context)).toBe('log-and-transaction');
+    expect(selection.take({ ...payment, data: '0x12' }, context)).toBe('log-and-transaction');
+  });
+
   test('of a filter without its event in the ABI is refused', () => {
     const make = () =>
       createSelection({

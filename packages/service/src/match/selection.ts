@@ -14,7 +14,7 @@ import { decodeLogs } from '@sluice/kit';
 import { type AbiItem, eventTopic, parseEventSignature } from '@sluice/kit/contract';
 import type { StreamOptions } from '../store/store.ts';
 import type { EvmLog } from './block.ts';
-import { type Filter, FilterError, compileFilter } from './filter.ts';
+import { type Filter, FilterError, type FilterSubject, compileFilter } from './filter.ts';
 import { toWebhookLog } from './records.ts';
 
 /** Where a log stands. */
@@ -30,7 +30,7 @@ export interface Selection {
 
 interface Option {
   /** By number of indexed inputs; undefined when every log of the topic passes. */
-  filters: ReadonlyMap<number, { event: AbiItem; filter: Filter }> | undefined;
+  filters: ReadonlyMap<number, Filter> | undefined;
   includeNativeTxs: boolean;
 }
 
@@ -55,7 +55,9 @@ export function createSelection({
       ? undefined
       : compileFor(events.get(topic), option.filter, path);
     const includeNativeTxs = option.includeNativeTxs ?? false;
-    options.set(topic, [...(options.get(topic) ?? []), { filters, includeNativeTxs }]);
+    const choices = options.get(topic) ?? [];
+    choices.push({ filters, includeNativeTxs });
+    options.set(topic, choices);
   }
   const named = new Set(options.keys());
   for (const text of topic0 ?? []) {
@@ -73,11 +75,17 @@ export function createSelection({
       if (known !== undefined && !known.has(indexed)) return 'no';
       const choices = options.get(topic);
       if (choices === undefined) return 'log';
-      const passed = choices.filter(({ filters }) => passes(filters, indexed, log, context));
-      if (passed.length === 0) return 'no';
-      return passed.some(({ includeNativeTxs }) => includeNativeTxs)
-        ? 'log-and-transaction'
-        : 'log';
+      // Decoded once, whatever the number of options; null until one asks.
+      let subject: FilterSubject | undefined | null = null;
+      const passes = ({ filters }: Option): boolean => {
+        if (filters === undefined) return true;
+        if (subject === null) subject = subjectOf(known?.get(indexed), log, context);
+        return subject !== undefined && filters.get(indexed)?.(subject) === true;
+      };
+      if (choices.some((option) => option.includeNativeTxs && passes(option))) {
+        return 'log-and-transaction';
+      }
+      return choices.some((option) => !option.includeNativeTxs && passes(option)) ? 'log' : 'no';
     },
   };
 }
@@ -97,10 +105,10 @@ function compileFor(
       "should name an event of the stream's abi, for its filter to read",
     );
   }
-  const filters = new Map<number, { event: AbiItem; filter: Filter }>();
+  const filters = new Map<number, Filter>();
   for (const [indexed, event] of events) {
     try {
-      filters.set(indexed, { event, filter: compileFilter(filter, event) });
+      filters.set(indexed, compileFilter(filter, event));
     } catch (error) {
       if (!(error instanceof FilterError)) throw error;
       throw new FilterError([...path, 'filter', ...error.path], error.message);
@@ -109,20 +117,15 @@ function compileFor(
   return filters;
 }
 
-function passes(
-  filters: Option['filters'],
-  indexed: number,
+/** What filters look at; undefined where the event does not decode the log. */
+function subjectOf(
+  event: AbiItem | undefined,
   log: EvmLog,
   { chain, possibleSpam }: LogContext,
-): boolean {
-  if (filters === undefined) return true;
-  const found = filters.get(indexed);
-  if (found === undefined) return false;
-  const [decoded] = decodeLogs({ logs: [toWebhookLog(log)] }, [found.event]).decoded;
-  return (
-    decoded !== undefined &&
-    found.filter({ args: decoded.args, contract: log.address, chain, possibleSpam })
-  );
+): FilterSubject | undefined {
+  if (event === undefined) return undefined;
+  const [decoded] = decodeLogs({ logs: [toWebhookLog(log)] }, [event]).decoded;
+  return decoded && { args: decoded.args, contract: log.address, chain, possibleSpam };
 }
 
 /** Events of the ABI by topic and number of indexed inputs; anonymous ones have no topic. */

@@ -1,5 +1,5 @@
 /** The EVM streams there are, and what of a block they need. */
-import type { StreamOptions } from '../store/store.ts';
+import type { EvmStreamRecord, StreamOptions } from '../store/store.ts';
 import type { BlockNeeds } from './block.ts';
 import { FilterError } from './filter.ts';
 import { type Indexed, type RuleIndex, createRuleIndex } from './ruleIndex.ts';
@@ -35,7 +35,7 @@ const takesTransactions = ({ includeNativeTxs, advancedOptions }: StreamOptions)
   includeNativeTxs || (advancedOptions ?? []).some((option) => option.includeNativeTxs);
 
 /** Options are checked when they are saved; should some still not compile, only that stream is silent. */
-function compile(options: StreamOptions): Selection {
+function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
   try {
     return createSelection(options);
   } catch (error) {

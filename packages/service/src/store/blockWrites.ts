@@ -22,6 +22,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           number: block.number,
           hash: block.hash,
           genesis_hash: genesisHash,
+          version: block.lastVersion ?? null,
           updated_at: now,
         };
         await trx
@@ -62,7 +63,12 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         const now = await readNow(engine, trx);
         const moved = await trx
           .updateTable('checkpoint')
-          .set({ number: block.number, hash: block.hash, updated_at: now })
+          .set({
+            number: block.number,
+            hash: block.hash,
+            version: block.lastVersion ?? null,
+            updated_at: now,
+          })
           .where('chain', '=', chain)
           .where('number', '=', block.number - 1)
           .where('hash', '=', block.parentHash)

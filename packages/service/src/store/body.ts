@@ -1,6 +1,9 @@
 import type { DeliveryPhase } from '@sluice/kit/contract';
 
-/** A stored body: everything between `"confirmed":` and the value of `retries`, and all after it. */
+/**
+ * A stored body: everything between `"confirmed":` and the value of `retries`, and all after it. A
+ * body without `confirmed`, as those of Aptos are, is stored from its first brace on.
+ */
 export interface StoredBody {
   bodyHead: string;
   bodyTail: string;
@@ -18,6 +21,14 @@ export function splitBody(head: object, tail: object): StoredBody {
   };
 }
 
+/** The same for a webhook that says nothing of `confirmed`: what is delivered once is so for good. */
+export function splitFinalBody(head: object, tail: object): StoredBody {
+  return {
+    bodyHead: `${JSON.stringify(head).slice(0, -1)},"retries":`,
+    bodyTail: toBodyTail(tail),
+  };
+}
+
 /** The end of a body on its own, for one that is completed later. */
 export const toBodyTail = (tail: object): string => `,${JSON.stringify(tail).slice(1)}`;
 
@@ -31,6 +42,7 @@ export function joinBody({
   phase,
   retries,
 }: StoredBody & { phase: DeliveryPhase; retries: number }): string {
+  if (bodyHead.startsWith('{')) return `${bodyHead}${retries}${bodyTail}`;
   const beginning =
     phase === 'removed'
       ? '{"confirmed":false,"removed":true'

@@ -19,11 +19,13 @@ export function createHistoryReads(
 ): Pick<Reads, 'listAttempted' | 'countAttempted'> {
   return {
     async listAttempted({ limit, withBody, ...filter }) {
-      const lists = filter.results.map(
-        (result) => sql`
+      const ranges = await toRanges(db, filter);
+      if (ranges.length === 0) return { rows: [], next: undefined };
+      const lists = ranges.map(
+        (range, n) => sql`
           select id from (
-            select id from delivery where ${isListed(filter, result)}
-            order by id desc limit ${limit + 1}) as ${sql.ref(result)}`,
+            select id from delivery where ${range} order by id desc limit ${limit + 1}
+          ) as ${sql.ref(`range${n}`)}`,
       );
       const { rows: found } = await sql<{ id: string }>`
         ${sql.join(lists, sql` union all `)} order by id desc limit ${limit + 1}`.execute(db);
@@ -37,11 +39,12 @@ export function createHistoryReads(
 
     async countAttempted(filter) {
       let total = 0;
-      for (const result of filter.results) {
+      for (const range of await toRanges(db, filter)) {
         const { rows } = await sql<{ n: number }>`
           select count(*) as n from (
-            select 1 from delivery where ${isListed(filter, result)}
-            limit ${COUNT_LIMIT - total}) as counted`.execute(db);
+            select 1 from delivery where ${range} limit ${COUNT_LIMIT - total}) as counted`.execute(
+          db,
+        );
         total += rows[0]!.n;
       }
       return total;
@@ -49,38 +52,46 @@ export function createHistoryReads(
   };
 }
 
-/** The first condition is, word for word, that of the index. */
-function isListed(
+/** The conditions of a filter, so that each is one stretch of an index, in the order of the list. */
+async function toRanges(
+  db: Kysely<Tables>,
+  filter: Omit<AttemptedFilter, 'limit' | 'withBody'>,
+): Promise<RawBuilder<SqlBool>[]> {
+  const known = await db.selectFrom('checkpoint').select('chain').execute();
+  return known
+    .filter(({ chain }) => filter.chains?.includes(chain) ?? true)
+    .flatMap(({ chain }) => filter.results.map((result) => toRange(filter, chain, result)));
+}
+
+function toRange(
   {
     after,
     streamId,
     transactionHash,
-    chains,
     blockNumbers,
     from,
     to,
-  }: Omit<AttemptedFilter, 'limit' | 'withBody'>,
+  }: Omit<AttemptedFilter, 'limit' | 'withBody' | 'results' | 'chains'>,
+  chain: string,
   result: AttemptResult,
 ): RawBuilder<SqlBool> {
   const conditions = [
+    // Word for word the condition of the index.
     result === 'delivered' ? sql`attempts > 0 and last_error is null` : sql`last_error is not null`,
+    sql`chain = ${chain}`,
   ];
+  if (streamId !== undefined) conditions.push(sql`stream_id = ${streamId}`);
   if (after !== undefined) conditions.push(sql`id < ${after}`);
   // The order of ids is the order of time, so that a time is a place in the list.
   if (from !== undefined) conditions.push(sql`id >= ${firstIdAt(from)}`);
   if (to !== undefined) conditions.push(sql`id < ${firstIdAt(to + 1)}`);
-  if (streamId !== undefined) conditions.push(sql`stream_id = ${streamId}`);
-  if (chains !== undefined) conditions.push(sql`chain in (${sql.join(chains)})`);
   if (transactionHash !== undefined) {
     conditions.push(sql`match_id in (
       select match_id from match_transaction where transaction_hash = ${transactionHash})`);
   }
   if (blockNumbers !== undefined) {
-    // By the index of matches: chain by chain, where none is named.
-    const among = chains === undefined ? sql`select chain from checkpoint` : sql.join(chains);
     conditions.push(sql`match_id in (
-      select id from match
-      where chain in (${among}) and block_number in (${sql.join(blockNumbers)}))`);
+      select id from match where chain = ${chain} and block_number in (${sql.join(blockNumbers)}))`);
   }
   return sql.join(conditions, sql` and `);
 }

@@ -111,6 +111,7 @@ const ledger: Migration = {
       .addColumn('number', 'bigint', (column) => column.notNull())
       .addColumn('hash', 'text', (column) => column.notNull())
       .addColumn('genesis_hash', 'text', (column) => column.notNull())
+      .addColumn('version', 'bigint')
       .addColumn('updated_at', 'bigint', (column) => column.notNull())
       .execute();
 
@@ -291,14 +292,14 @@ const ledger: Migration = {
       .execute();
     await db.schema.createIndex('delivery_match').on('delivery').column('match_id').execute();
     // What was attempted stands in one of two lists, by how its last attempt ended: the history and
-    // the log read nothing but these, and count in them.
+    // the log read nothing but these, chain by chain, and count in them.
     for (const [name, outcome] of [
       ['delivery_undelivered', sql`last_error is not null`],
       ['delivery_delivered', sql`attempts > 0 and last_error is null`],
     ] as const) {
-      await sql`create index ${sql.ref(name)} on delivery (id, chain) where ${outcome}`.execute(db);
+      await sql`create index ${sql.ref(name)} on delivery (chain, id) where ${outcome}`.execute(db);
       await sql`
-        create index ${sql.ref(`${name}_stream`)} on delivery (stream_id, id, chain)
+        create index ${sql.ref(`${name}_stream`)} on delivery (stream_id, chain, id)
         where ${outcome}`.execute(db);
     }
 

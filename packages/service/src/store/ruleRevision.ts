@@ -11,12 +11,15 @@ export async function raiseRevision(trx: Db): Promise<number> {
   return row.revision;
 }
 
-/** After `raiseRevision`: the first block of each chain that cannot be committed with older rules. */
+/**
+ * After `raiseRevision`: the first block of each chain that cannot be committed with older rules; of an
+ * Aptos chain the first ledger version.
+ */
 export async function readEffectiveFrom(trx: Db, chainIds: string[]): Promise<EffectiveFrom> {
   const rows = await trx
     .selectFrom('checkpoint')
-    .select(['chain', 'number'])
+    .select(['chain', 'number', 'version'])
     .where('chain', 'in', chainIds)
     .execute();
-  return Object.fromEntries(rows.map((row) => [row.chain, row.number + 1]));
+  return Object.fromEntries(rows.map((row) => [row.chain, (row.version ?? row.number) + 1]));
 }

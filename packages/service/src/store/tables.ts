@@ -150,6 +150,8 @@ interface CheckpointTable {
   hash: string;
   /** Hash of block 0, so that a chain that was replaced is noticed. */
   genesis_hash: string;
+  /** Ledger version of the block's last transaction; null but on Aptos. */
+  version: number | null;
   updated_at: number;
 }
 

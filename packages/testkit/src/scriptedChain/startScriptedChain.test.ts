@@ -412,6 +412,47 @@ describe('troubles', () => {
     expect(logsBloom).toBe(block.logsBloom);
   });
 
+  test('missingFirstLog: the indices show it', async () => {
+    chain.trouble({ kind: 'missingFirstLog' });
+    expect((await logsByRange()).map(({ logIndex }) => logIndex)).toEqual(['0x1']);
+    const receipts = await result<RpcReceipt[]>('eth_getBlockReceipts', block.hash);
+    expect(receipts.map(({ logs }) => logs.length)).toEqual([0, 1]);
+  });
+
+  test('truncatedReceipts: the last one is missing', async () => {
+    chain.trouble({ kind: 'truncatedReceipts' });
+    const receipts = await result<RpcReceipt[]>('eth_getBlockReceipts', block.hash);
+    expect(receipts.map(({ transactionHash }) => transactionHash)).toEqual(
+      block.transactions.slice(0, -1).map(({ hash }) => hash),
+    );
+  });
+
+  test('emptyBloom and wrongHash: the header is another, the block is there', async () => {
+    chain.trouble({ kind: 'emptyBloom' });
+    chain.trouble({ kind: 'wrongHash', methods: ['eth_getBlockByNumber'] });
+    const byHash = await result<RpcBlock>('eth_getBlockByHash', block.hash, false);
+    expect(byHash).toMatchObject({ hash: block.hash, logsBloom: `0x${'00'.repeat(256)}` });
+    const byNumber = await result<RpcBlock>('eth_getBlockByNumber', byHash.number, false);
+    expect(byNumber.hash).not.toBe(block.hash);
+  });
+
+  test('unknownTags: the tags of finality are refused, others are not', async () => {
+    chain.trouble({ kind: 'unknownTags' });
+    for (const tag of ['finalized', 'safe']) {
+      await expect(result('eth_getBlockByNumber', tag, false)).rejects.toThrow();
+    }
+    await result('eth_getBlockByNumber', 'latest', false);
+  });
+
+  test('every: strikes one call of so many', async () => {
+    chain.trouble({ kind: 'withhold', every: 3 });
+    const answers: boolean[] = [];
+    for (let n = 0; n < 6; n++) {
+      answers.push((await result('eth_getBlockByHash', block.hash, false)) === null);
+    }
+    expect(answers).toEqual([false, false, true, false, false, true]);
+  });
+
   test('foreignLogs: the logs name a block that is not theirs', async () => {
     chain.trouble({ kind: 'foreignLogs' });
     for (const log of await logsByRange()) expect(log.blockHash).not.toBe(block.hash);

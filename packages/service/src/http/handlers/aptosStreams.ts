@@ -1,10 +1,10 @@
 /** The Aptos stream calls of the compatible API (contract section 1.2, calls 17 to 22). */
 import {
-  APTOS_CHAINS,
   type AptosStream,
   type AptosStreamStatus,
   createAptosStreamSchema,
   findAptosNetwork,
+  toAptosChain,
   updateAptosStreamSchema,
 } from '@sluice/kit/contract';
 import {
@@ -25,7 +25,7 @@ import {
 export function createAptosStreamHandlers(needs: StreamCallNeeds): StreamCalls {
   const toAnswer = (record: AptosStreamRecord): AptosStream => {
     const networks = record.chainIds.flatMap((chain) => findAptosNetwork(chain) ?? []);
-    const missing = networks.filter((network) => !needs.hasSource(APTOS_CHAINS[network]));
+    const missing = networks.filter((network) => !needs.hasSource(toAptosChain(network)));
     const problem =
       missing.length === 0
         ? ''
@@ -52,7 +52,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds): StreamCalls {
         tag: wanted.tag,
         description: wanted.description,
         webhookUrl: wanted.webhookUrl,
-        chainIds: wanted.network.map((network) => APTOS_CHAINS[network]),
+        chainIds: wanted.network.map(toAptosChain),
         headers: wanted.headers ?? {},
         options,
       };
@@ -63,7 +63,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds): StreamCalls {
       refuseContradictions(options, body);
       return {
         ...commonPatch(wanted),
-        ...(wanted.network && { chainIds: wanted.network.map((network) => APTOS_CHAINS[network]) }),
+        ...(wanted.network && { chainIds: wanted.network.map(toAptosChain) }),
         options,
       };
     },

@@ -7,9 +7,11 @@ import {
   type HistoryRecord,
   type LogFilter,
   type Page,
+  APTOS_CHAINS,
   findAptosNetwork,
   listHistoryQuerySchema,
   listLogsQuerySchema,
+  toAptosChain,
 } from '@sluice/kit/contract';
 import type {
   AttemptResult,
@@ -29,8 +31,8 @@ export interface HistoryHandlers {
 
 export interface HistoryHandlerNeeds {
   store: Store;
-  /** A delivery was made due again; `wasFinished` where nothing of it was due before. */
-  onReplay(delivery: DeliverySummary, wasFinished: boolean): void;
+  /** A delivery was asked for again; `isNew` where it waits now and did not before. */
+  onReplay(delivery: DeliverySummary, isNew: boolean): void;
 }
 
 export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds): HistoryHandlers {
@@ -98,7 +100,7 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds):
           'path.id': { message: 'should be the id of a webhook that was not cancelled', value: id },
         });
       }
-      onReplay(after, before.state === 'succeeded' || before.state === 'failed');
+      onReplay(after, before.state !== 'pending' && after.state === 'pending');
       const delivery = await store.readDelivery(id);
       if (delivery === undefined) throw notFound('History');
       return context.json(toHistoryRecord(delivery));
@@ -135,7 +137,7 @@ function toFilter(
   return {
     streamId: streamId?.toLowerCase(),
     transactionHash: transactionHash?.toLowerCase(),
-    chains: chainId,
+    chains: chainId?.map(fromListed),
     blockNumbers: blockNumber,
     from,
     to,
@@ -148,6 +150,18 @@ function toResults(statuses: readonly DeliveryStatus[] | undefined): AttemptResu
   if (statuses?.includes('failed') ?? true) results.push('undelivered');
   if (statuses?.includes('success') ?? true) results.push('delivered');
   return results;
+}
+
+/** A chain as lists of both families name it: the official client reads hex alone there. */
+function toListed(chain: string): string {
+  const network = findAptosNetwork(chain);
+  return network === undefined ? chain : APTOS_CHAINS[network];
+}
+
+/** A chain that a list named, as the ledger does. */
+function fromListed(chain: string): string {
+  const network = findAptosNetwork(chain);
+  return network === undefined ? chain : toAptosChain(network);
 }
 
 /** What the last attempt sent says so, too. */
@@ -163,7 +177,7 @@ function toHistoryRecord(
       payload: JSON.parse(delivery.body) as NonNullable<HistoryRecord['payload']>,
     }),
     tinyPayload: {
-      chainId: delivery.chainId,
+      chainId: toListed(delivery.chainId),
       confirmed: delivery.phase === 'confirmed',
       block: String(delivery.blockNumber),
       records: delivery.records,
@@ -180,7 +194,7 @@ function toLog(delivery: AttemptedDelivery): DeliveryLog {
   return {
     id: delivery.id,
     streamId: delivery.streamId,
-    chain: delivery.chainId,
+    chain: toListed(delivery.chainId),
     webhookUrl: delivery.webhookUrl,
     tag: delivery.tag,
     retries: retriesOf(delivery),

@@ -1,0 +1,155 @@
+/** A transaction of an Aptos fullnode's REST API (v1) as the matcher reads it. */
+import type { AptosEvent, AptosJson, AptosStore, AptosTransaction } from '../match/aptosBlock.ts';
+import { toAccount, toType } from '../moveNames.ts';
+import { SourceError } from './source.ts';
+
+const FRAMEWORK = toAccount('0x1');
+const OBJECT_CORE = `${FRAMEWORK}::object::ObjectCore`;
+const FUNGIBLE_STORE = `${FRAMEWORK}::fungible_asset::FungibleStore`;
+const COIN_STORE = `${FRAMEWORK}::coin::CoinStore<`;
+const STORE_EVENTS: readonly string[] = [
+  `${FRAMEWORK}::fungible_asset::Deposit`,
+  `${FRAMEWORK}::fungible_asset::Withdraw`,
+];
+/** In the place of an account where an event has none. */
+const NOBODY = toAccount('0x0');
+
+/** @throws SourceError `inconsistent` where it has no version or hash */
+export function toAptosTransaction(raw: AptosJson, what: string): AptosTransaction {
+  const version = Number(raw['version']);
+  const hash = text(raw['hash']);
+  const type = text(raw['type']);
+  if (typeof raw['version'] !== 'string' || !Number.isSafeInteger(version)) {
+    throw new SourceError('inconsistent', `${what}: a version came as ${show(raw['version'])}`);
+  }
+  if (!/^0x[0-9a-f]{64}$/.test(hash)) {
+    throw new SourceError('inconsistent', `${what}: the hash of ${version} came as ${show(hash)}`);
+  }
+  // A genesis transaction has a payload too, which is no call.
+  const payload = type === 'user_transaction' ? optional(raw['payload']) : undefined;
+  const call = payload && entryFunctionOf(payload);
+  const changes = objects(raw['changes']);
+  const events = objects(raw['events']).map(toEvent);
+  return {
+    version,
+    hash,
+    type,
+    success: raw['success'] === true,
+    signers: readSigners(raw),
+    function: call === undefined ? null : toType(text(call['function'])),
+    typeArguments: texts(call?.['type_arguments']).map(toType),
+    arguments: Array.isArray(call?.['arguments']) ? call['arguments'] : [],
+    gasLimit: text(raw['max_gas_amount']) || '0',
+    gasUnitPrice: text(raw['gas_unit_price']) || '0',
+    gasUsed: text(raw['gas_used']) || '0',
+    stateChangeHash: text(raw['state_change_hash']),
+    eventRootHash: text(raw['event_root_hash']),
+    events,
+    ...readChanges(changes),
+    payload,
+    changes,
+  };
+}
+
+/** Stores that a deposit or withdrawal names and the changes do not tell of. */
+export function unknownStores({ events, stores }: AptosTransaction): string[] {
+  const unknown = new Set<string>();
+  for (const { type, data } of events) {
+    if (!STORE_EVENTS.includes(type)) continue;
+    const store = toAccount(data['store']);
+    if (store !== '' && !stores.has(store)) unknown.add(store);
+  }
+  return [...unknown];
+}
+
+/** Owner and asset of a store from the data of its two resources; undefined where either is missing. */
+export function toAptosStore(objectCore: unknown, fungibleStore: unknown): AptosStore | undefined {
+  const owner = toAccount(optional(objectCore)?.['owner']);
+  const asset = toAccount(optional(optional(fungibleStore)?.['metadata'])?.['inner']);
+  return owner === '' || asset === '' ? undefined : { owner, asset };
+}
+
+/** The entry function's call: of a multisig payload the inner one; scripts have none. */
+function entryFunctionOf(payload: AptosJson): AptosJson | undefined {
+  switch (payload['type']) {
+    case 'entry_function_payload':
+      return payload;
+    case 'multisig_payload':
+      // Absent where the call was proposed before, on chain.
+      return optional(payload['transaction_payload']);
+    default:
+      return undefined;
+  }
+}
+
+function readSigners(raw: AptosJson): string[] {
+  const signature = optional(raw['signature']);
+  const given = [
+    raw['sender'],
+    ...texts(signature?.['secondary_signer_addresses']),
+    signature?.['fee_payer_address'],
+  ];
+  return [...new Set(given.map(toAccount).filter((account) => account !== ''))];
+}
+
+function toEvent(raw: AptosJson): AptosEvent {
+  const guid = optional(raw['guid']);
+  const account = toAccount(guid?.['account_address']);
+  return {
+    type: toType(text(raw['type'])),
+    account: account === '' || account === NOBODY ? null : account,
+    creationNumber: text(guid?.['creation_number']),
+    sequenceNumber: text(raw['sequence_number']),
+    data: optional(raw['data']) ?? {},
+    raw,
+  };
+}
+
+type Changes = Pick<AptosTransaction, 'changed' | 'stores' | 'coinHandles'>;
+
+function readChanges(changes: readonly AptosJson[]): Changes {
+  const changed = new Set<string>();
+  const coinHandles = new Map<string, string>();
+  const cores = new Map<string, unknown>();
+  const holdings = new Map<string, unknown>();
+  for (const change of changes) {
+    // Items of tables have no address.
+    const address = toAccount(change['address']);
+    if (address === '') continue;
+    changed.add(address);
+    if (change['type'] !== 'write_resource') continue;
+    const resource = optional(change['data']);
+    const type = toType(text(resource?.['type']));
+    const data = resource?.['data'];
+    if (type === OBJECT_CORE) cores.set(address, data);
+    else if (type === FUNGIBLE_STORE) holdings.set(address, data);
+    else if (type.startsWith(COIN_STORE)) {
+      const coin = type.slice(COIN_STORE.length, -1);
+      for (const name of ['deposit_events', 'withdraw_events']) {
+        const id = optional(optional(optional(optional(data)?.[name])?.['guid'])?.['id']);
+        coinHandles.set(`${toAccount(id?.['addr'])}:${text(id?.['creation_num'])}`, coin);
+      }
+    }
+  }
+  const stores = new Map<string, AptosStore>();
+  for (const [address, holding] of holdings) {
+    const store = toAptosStore(cores.get(address), holding);
+    if (store !== undefined) stores.set(address, store);
+  }
+  return { changed: [...changed], stores, coinHandles };
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
+
+const optional = (value: unknown): AptosJson | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as AptosJson)
+    : undefined;
+
+const objects = (value: unknown): AptosJson[] =>
+  Array.isArray(value) ? value.filter((each) => optional(each) !== undefined) : [];
+
+const show = (value: unknown): string => JSON.stringify(value) ?? 'nothing';

@@ -1,0 +1,276 @@
+/**
+ * One node of a chain, of whatever family: asked at its own pace, and known by what became of it. How
+ * it is spoken to is its family's own.
+ */
+import type { ProviderHealth, ProviderState } from '@sluice/kit/contract';
+import type { BlockHeader } from '../store/store.ts';
+import { createDecaying } from './decaying.ts';
+import { createPace } from './pace.ts';
+import { SourceError } from './source.ts';
+
+/** What the nodes of every family have in common. */
+export interface AnyProvider {
+  readonly name: string;
+  /** Lower is better; milliseconds, in a manner of speaking. */
+  readonly score: number;
+  readonly state: ProviderState;
+  /** Until when it is best left alone, in Unix milliseconds; 0 when it may be asked. */
+  readonly restsUntil: number;
+  /** Whether what it says about a height counts. */
+  readonly hasVoice: boolean;
+  /** Its newest block. */
+  readHead(): Promise<BlockHeader>;
+  /** The newest block it calls final; undefined where it calls none so. */
+  readFinalized(): Promise<BlockHeader | undefined>;
+  /** Its block at this height; undefined where it has none. */
+  readHeaderAt(number: number): Promise<BlockHeader | undefined>;
+  /** The block with this hash; undefined where it does not know it. */
+  readHeaderOf(hash: string): Promise<BlockHeader | undefined>;
+  /** Whether it gave us this block, or spoke of it, not long ago. */
+  knows(hash: string): boolean;
+  /** Reads which chain it serves, once; again after it was away or was told to forget. */
+  identify(): Promise<Identity>;
+  forgetIdentity(): void;
+  /** It serves another chain: it is left out, and looked at again now and then. */
+  exclude(why: string): void;
+  /** An answer had to be refused: a part was missing, or contradicted another. */
+  fault(kind: 'missing' | 'inconsistent'): void;
+  /** It was alone with its block at a height, or one of two that differ. */
+  disagreed(outvoted: boolean): void;
+  /** How its head stands to the best of the others, looked at in the same moment. */
+  compare(behind: number): void;
+  health(): ProviderHealth;
+  close(): Promise<void>;
+}
+
+/** What a node says it serves. */
+export interface Identity {
+  /** Hash of block 0, of Aptos the chain id; undefined where the node no longer has it. */
+  genesisHash: string | undefined;
+}
+
+/** The part of a provider that keeps its record, and what its family tells it. */
+export interface Standing extends Pick<
+  AnyProvider,
+  | 'name'
+  | 'score'
+  | 'state'
+  | 'restsUntil'
+  | 'hasVoice'
+  | 'knows'
+  | 'identify'
+  | 'forgetIdentity'
+  | 'exclude'
+  | 'fault'
+  | 'disagreed'
+  | 'compare'
+  | 'health'
+> {
+  /**
+   * Makes a request in its turn and notes what became of it. A short one measures the latency; one
+   * `aside` comes after those that blocks wait for.
+   */
+  run<T>(
+    request: () => Promise<T>,
+    how: { isShort: boolean; order?: 'aside' | undefined },
+  ): Promise<T>;
+  /** The node gave this block, or spoke of it. */
+  remember(hash: string): void;
+  /** This is its newest block. */
+  noteHead(header: BlockHeader): void;
+}
+
+const PROBE_MIN_MS = 1_000;
+const PROBE_MAX_MS = 60_000;
+/** A wrong URL does not become right by itself; a node that was set up anew may. */
+const PROBE_WRONG_CHAIN_MS = 60_000;
+/** More than the blocks that come while two nodes of an EVM chain are asked. */
+const LAG_BLOCKS = 3;
+/** A node that others have passed and whose head did not move for this long speaks of the past. */
+const STALLED_MS = 60_000;
+const UNKNOWN_LATENCY_MS = 100;
+/** Differences below this are no reason to turn from one node to another. */
+const LATENCY_FLOOR_MS = 25;
+/** Of the moving average of latencies, the weight of the newest. */
+const LATENCY_WEIGHT = 0.2;
+/** What a failure, as much lag as is nothing yet, and a lie cost, against milliseconds of latency. */
+const TROUBLE_SCORE = 1_000;
+const LAG_SCORE = 600;
+const DOUBT_SCORE = 60_000;
+const TROUBLE_HALF_LIFE_MS = 30_000;
+const DOUBT_HALF_LIFE_MS = 300_000;
+/** A fork at the head outvotes a good node now and then; one that lies is outvoted again and again. */
+const OUTVOTED_DOUBT = 0.2;
+const CONTRADICTION_DOUBT = 1;
+/** From this much doubt on its word does not count against another's. */
+const VOICELESS_DOUBT = 0.5;
+const KNOWN_BLOCKS = 512;
+
+/**
+ * @param name of the node in messages: its host, and a number where a host is given twice
+ * @param readIdentity asks the node which chain it serves
+ */
+export function createStanding(
+  name: string,
+  readIdentity: () => Promise<Identity>,
+  {
+    isNoFault = () => false,
+    lagBlocks = LAG_BLOCKS,
+  }: {
+    /** Whether a request failed through no fault of the node. Default: none does. */
+    isNoFault?: (error: SourceError) => boolean;
+    /** So many blocks behind the others a node is not lagging yet. Default 3. */
+    lagBlocks?: number;
+  } = {},
+): Standing {
+  const pace = createPace(name);
+  const trouble = createDecaying(TROUBLE_HALF_LIFE_MS);
+  const doubt = createDecaying(DOUBT_HALF_LIFE_MS);
+  const known = new Set<string>();
+  let head: number | null = null;
+  let headHash = '';
+  let headMovedAt = Date.now();
+  let behind = 0;
+  let behindSince: number | undefined;
+  let latencyMs: number | null = null;
+  let failures = 0;
+  let disagreements = 0;
+  let wrong = '';
+  let lastError = '';
+  let probeAt = 0;
+  let probeMs = PROBE_MIN_MS;
+  let isAway = false;
+  let identity: Promise<Identity> | undefined;
+
+  const remember = (hash: string): void => {
+    known.delete(hash);
+    known.add(hash);
+    if (known.size > KNOWN_BLOCKS) known.delete(known.values().next().value!);
+  };
+
+  const noteError = (error: unknown): void => {
+    if (!(error instanceof SourceError) || isNoFault(error)) return;
+    // What a node does not offer, or not in this size, is asked of another, or in another way.
+    if (error.kind === 'unsupported' || error.kind === 'too-large') return;
+    failures++;
+    lastError = error.message;
+    if (error.kind === 'rate-limited') return;
+    trouble.add(1);
+    if (error.kind !== 'unreachable') return;
+    // Whatever comes back after this may be another node.
+    identity = undefined;
+    if (isAway && Date.now() < probeAt) return;
+    probeMs = isAway ? Math.min(probeMs * 2, PROBE_MAX_MS) : PROBE_MIN_MS;
+    probeAt = Date.now() + probeMs;
+    isAway = true;
+  };
+
+  const measure = (ms: number): void => {
+    latencyMs = latencyMs === null ? ms : latencyMs + (ms - latencyMs) * LATENCY_WEIGHT;
+  };
+
+  const run: Standing['run'] = (request, { isShort, order }) =>
+    pace.run(async () => {
+      try {
+        const start = performance.now();
+        const result = await request();
+        isAway = false;
+        if (isShort) measure(performance.now() - start);
+        return result;
+      } catch (error) {
+        noteError(error);
+        throw error;
+      }
+    }, order);
+
+  const exclude = (why: string): void => {
+    wrong = why;
+    probeAt = Date.now() + PROBE_WRONG_CHAIN_MS;
+    identity = undefined;
+  };
+
+  const standing: Standing = {
+    name,
+    get score() {
+      return (
+        Math.max(latencyMs ?? UNKNOWN_LATENCY_MS, LATENCY_FLOOR_MS) +
+        (behind / lagBlocks) * LAG_SCORE +
+        trouble.read() * TROUBLE_SCORE +
+        doubt.read() * DOUBT_SCORE
+      );
+    },
+    get state() {
+      if (wrong !== '') return 'wrong-chain';
+      if (isAway) return 'down';
+      if (pace.pausedUntil > 0) return 'limited';
+      return behind > lagBlocks ? 'lagging' : 'good';
+    },
+    get restsUntil() {
+      const until = Math.max(wrong !== '' || isAway ? probeAt : 0, pace.pausedUntil);
+      return until > Date.now() ? until : 0;
+    },
+    get hasVoice() {
+      const stalled =
+        behindSince !== undefined && Date.now() - Math.max(behindSince, headMovedAt) > STALLED_MS;
+      return (
+        wrong === '' &&
+        !isAway &&
+        pace.pausedUntil === 0 &&
+        !stalled &&
+        doubt.read() < VOICELESS_DOUBT
+      );
+    },
+    run,
+    remember,
+    noteHead(header) {
+      head = header.number;
+      if (header.hash !== headHash) headMovedAt = Date.now();
+      headHash = header.hash;
+    },
+    knows: (hash) => known.has(hash),
+    identify() {
+      identity ??= (async () => {
+        try {
+          const found = await readIdentity();
+          wrong = '';
+          return found;
+        } catch (error) {
+          identity = undefined;
+          if (error instanceof SourceError && error.kind === 'wrong-chain') exclude(error.message);
+          throw error;
+        }
+      })();
+      return identity;
+    },
+    forgetIdentity() {
+      identity = undefined;
+    },
+    exclude,
+    fault(kind) {
+      failures++;
+      trouble.add(1);
+      if (kind === 'inconsistent') doubt.add(CONTRADICTION_DOUBT);
+    },
+    disagreed(outvoted) {
+      disagreements++;
+      if (outvoted) doubt.add(OUTVOTED_DOUBT);
+    },
+    compare(blocks) {
+      behind = Math.max(0, blocks);
+      behindSince = behind === 0 ? undefined : (behindSince ?? Date.now());
+    },
+    health: () => {
+      const { state } = standing;
+      return {
+        name,
+        state,
+        message: state === 'wrong-chain' ? wrong : /^(down|limited)$/.test(state) ? lastError : '',
+        head,
+        latencyMs: latencyMs === null ? null : Math.round(latencyMs * 10) / 10,
+        failures,
+        disagreements,
+      };
+    },
+  };
+  return standing;
+}

@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto';
+import type { Hex } from 'viem';
+
+/** The chain's own coin, by its old name. */
+export const aptCoinType = '0x1::aptos_coin::AptosCoin';
+
+/** The same asset by its new name: the metadata object at 0xa. */
+export const aptMetadata: Hex = `0x${'a'.padStart(64, '0')}`;
+
+/**
+ * `0x` and 64 digits, lower case: the one spelling under which the ledger keeps an address.
+ *
+ * @throws Error for what is no address.
+ */
+export function toLongAddress(address: string): Hex {
+  const digits = /^(?:0x)?([0-9a-f]{1,64})$/i.exec(address)?.[1];
+  if (!digits) {
+    throw new Error(
+      `An Aptos address is 0x and 1 to 64 hex digits, not ${JSON.stringify(address)}`,
+    );
+  }
+  return `0x${digits.toLowerCase().padStart(64, '0')}`;
+}
+
+/** As nodes print it: without leading zeros, so that `0x1` is short and some others have 63 digits. */
+export function toShortAddress(address: string): Hex {
+  return `0x${toLongAddress(address)
+    .slice(2)
+    .replace(/^0{1,63}/, '')}`;
+}
+
+/** The address of the object that `creator` makes under that name: of a fungible asset its symbol. */
+export function namedObjectOf(creator: string, name: string): Hex {
+  return derive(creator, Buffer.from(name), 0xfe);
+}
+
+/** The store that holds an owner's units of one fungible asset, unless they are kept elsewhere. */
+export function primaryStoreOf(owner: string, metadata: string): Hex {
+  return derive(owner, bytesOf(metadata), 0xfc);
+}
+
+/** A digital asset of a collection of `creator`. */
+export function namedTokenOf(creator: string, collection: string, name: string): Hex {
+  return namedObjectOf(creator, `${collection}::${name}`);
+}
+
+/** 32 bytes in hex, for values that only have to look right and be the same on every run. */
+export function sha3OfText(text: string): Hex {
+  return `0x${hash('sha3-256', text)}`;
+}
+
+function derive(source: string, seed: Buffer, scheme: number): Hex {
+  const bytes = Buffer.concat([bytesOf(source), seed, Buffer.from([scheme])]);
+  return `0x${hash('sha3-256', bytes)}`;
+}
+
+function bytesOf(address: string): Buffer {
+  return Buffer.from(toLongAddress(address).slice(2), 'hex');
+}

@@ -1,0 +1,19 @@
+import type { RestError } from './restShapes.ts';
+
+/** Why a request is refused, as the answer says it. */
+export class RestRefusal extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly vmCode: number | null;
+
+  constructor(status: number, code: string, message: string, vmCode: number | null = null) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.vmCode = vmCode;
+  }
+
+  toBody(): RestError {
+    return { message: this.message, error_code: this.code, vm_error_code: this.vmCode };
+  }
+}
