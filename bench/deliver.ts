@@ -188,6 +188,7 @@ async function drain(
       if (succeeded >= count) done.resolve();
     },
     onStreamChange: () => {},
+    onLostLeases: () => {},
   });
   loop.enable();
   const started = performance.now();

@@ -60,10 +60,6 @@ export default async function match(): Promise<Figures> {
     };
     figures[`match_${name}_p50`] = ms(ours.p50, 'a block, webhook bodies included');
     figures[`match_${name}_p99`] = ms(ours.p99, 'the same');
-    figures[`match_${name}_p99_cpu`] = ms(
-      ours.p99Cpu,
-      'the same, as time on a core: without waiting for one',
-    );
     figures[`match_${name}_bytes`] = {
       value: index.addresses.sizeBytes / index.addresses.size,
       unit: 'B',
@@ -261,30 +257,26 @@ function matchAll(index: StreamIndex, block: EvmBlock): { matches: number; recor
 function measure(index: StreamIndex, blocks: readonly EvmBlock[]) {
   // Texts as a parser leaves them: each block of a round is new to every cache of ours.
   const durations: number[] = [];
-  const cpu: number[] = [];
   let matches = 0;
   let records = 0;
   // Two rounds more: the first ones warm up.
   for (let round = -2; round < ROUNDS; round++) {
     for (const block of blocks) {
       const fresh = structuredClone(block);
-      const cpuBefore = cpuMs();
       const started = performance.now();
       const found = matchAll(index, fresh);
       const duration = performance.now() - started;
       if (round < 0) continue;
       durations.push(duration);
-      cpu.push(cpuMs() - cpuBefore);
       matches += found.matches;
       records += found.records;
     }
   }
-  const percentile = (of: number[], share: number): number =>
-    of.toSorted((a, b) => a - b)[Math.floor(of.length * share)]!;
+  const sorted = durations.toSorted((a, b) => a - b);
+  const percentile = (share: number): number => sorted[Math.floor(sorted.length * share)]!;
   return {
-    p50: percentile(durations, 0.5),
-    p99: percentile(durations, 0.99),
-    p99Cpu: percentile(cpu, 0.99),
+    p50: percentile(0.5),
+    p99: percentile(0.99),
     mean: durations.reduce((sum, each) => sum + each, 0) / durations.length,
     matches: matches / durations.length,
     records: records / durations.length,

@@ -862,6 +862,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         await expectInvalid('GET', `${path}?${field}=${value}`, {}, [
           `query.${field}${inList ? '.0' : ''}`,
           message,
+          value,
         ]);
       }
     });
@@ -870,6 +871,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       await expectInvalid('GET', '/history/logs?deliveryStatus=lost', {}, [
         'query.deliveryStatus.0',
         /^should be one of failed, success$/,
+        'lost',
       ]);
       await expectInvalid('GET', '/history?excludePayload=1', {}, [
         'query.excludePayload',
@@ -891,7 +893,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ]);
       await expectInvalid('GET', '/sluice/deliveries?state=lost', {}, [
         'query.state',
-        /^should be one of enriching, pending, leased, succeeded, failed, cancelled$/,
+        /^should be one of enriching, pending, leased, succeeded, failed, quarantined, cancelled$/,
         'lost',
       ]);
       await expectInvalid('GET', '/sluice/deliveries?streamId=1', {}, [

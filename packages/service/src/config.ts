@@ -1,6 +1,6 @@
 /** The settings of a service, read once, each with a default that works. */
 import { readFileSync } from 'node:fs';
-import { toAddress, toChainId } from '@sluice/kit/contract';
+import { APTOS_NETWORKS, type AptosNetwork, toAddress, toChainId } from '@sluice/kit/contract';
 import { describeError } from './observe.ts';
 
 export interface ChainConfig {
@@ -10,6 +10,16 @@ export interface ChainConfig {
   urls: string[];
   /** Blocks that must follow, or `finalized`: until the chain itself calls its block final. */
   confirmations?: number | 'finalized' | undefined;
+  /** Milliseconds between looks at the head. */
+  pollMs: number;
+  /** Start over when the chain itself was replaced; for a local development chain. */
+  resetWhenReplaced?: boolean | undefined;
+}
+
+export interface AptosConfig {
+  network: AptosNetwork;
+  /** One or more URLs of fullnodes' REST APIs, in the order of preference. */
+  urls: string[];
   /** Milliseconds between looks at the head. */
   pollMs: number;
   /** Start over when the chain itself was replaced; for a local development chain. */
@@ -29,8 +39,8 @@ export interface ServiceConfig {
   /** The streams secret that signs webhooks; generated and stored where none is given. */
   secret?: string | undefined;
   chains: ChainConfig[];
-  /** Aptos networks and the URLs of their fullnodes. */
-  aptos: { network: string; url: string }[];
+  /** Aptos networks that are read. */
+  aptos: AptosConfig[];
   /** By chain, contracts that are possible spam; lower case. */
   spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;
   /** Let webhooks reach loopback and private addresses. */
@@ -67,6 +77,8 @@ export class ConfigError extends Error {
 
 /** WebSocket heads are pushed; the poll is the watchdog then. */
 const POLL_MS = { http: 1_000, ws: 5_000 } as const;
+/** Blocks come several times a second, and one look takes up all that came. */
+const APTOS_POLL_MS = 500;
 const MIN_POLL_MS = 20;
 
 /** Parses `--chain <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS]`, each for one provider. */
@@ -130,19 +142,41 @@ function splitOptions(text: string): { url: string; options: [string, string][] 
   }
 }
 
-/** Parses `--aptos <network>=<url>`. */
-export function parseAptos(texts: readonly string[]): ServiceConfig['aptos'] {
-  return texts.map((text) => {
+/** Parses `--aptos <network>=<url>[,poll=MS]`, each for one provider. */
+export function parseAptos(texts: readonly string[]): AptosConfig[] {
+  const networks = new Map<AptosNetwork, AptosConfig>();
+  for (const text of texts) {
     const separator = text.indexOf('=');
-    const network = text.slice(0, Math.max(0, separator));
-    const url = text.slice(separator + 1);
-    if (!/^[a-z][a-z0-9-]*$/.test(network) || !URL.canParse(url) || !/^https?:/.test(url)) {
+    const name = text.slice(0, Math.max(0, separator));
+    const network = APTOS_NETWORKS.find((each) => each === name);
+    const { url, options } = splitOptions(text.slice(separator + 1));
+    if (network === undefined || !URL.canParse(url) || !/^https?:/.test(url)) {
       throw new ConfigError(
-        `--aptos ${text}: should be <network>=<url>, e.g. --aptos testnet=https://fullnode.example.org/v1`,
+        `--aptos ${text}: should be <network>=<url>[,poll=MS] with a network of ${APTOS_NETWORKS.join(', ')}, ` +
+          'e.g. --aptos testnet=https://fullnode.example.org/v1',
       );
     }
-    return { network, url };
-  });
+    const config = networks.get(network) ?? { network, urls: [], pollMs: APTOS_POLL_MS };
+    if (config.urls.includes(url)) {
+      throw new ConfigError(
+        `--aptos ${text}: this URL is given twice for ${network}; a second provider is another node`,
+      );
+    }
+    config.urls.push(url);
+    for (const [option, value] of options) {
+      const pollMs = Number(value);
+      if (option !== 'poll' || !Number.isSafeInteger(pollMs) || pollMs < MIN_POLL_MS) {
+        throw new ConfigError(
+          option === 'poll'
+            ? `--aptos ${text}: poll=${value} should be at least ${MIN_POLL_MS} (milliseconds)`
+            : `--aptos ${text}: ${option} says nothing here: blocks of Aptos are final when they are there`,
+        );
+      }
+      config.pollMs = pollMs;
+    }
+    networks.set(network, config);
+  }
+  return [...networks.values()];
 }
 
 /**

@@ -1,149 +1,129 @@
-/** One chain that is read, with everything that works on it. */
+/** One chain that is read, of either family, with everything that works on it. */
 import type { ChainHealth, DeliverySummary, LiveEvent } from '@sluice/kit/contract';
-import type { ChainConfig } from './config.ts';
-import { type Enrich, createEnrich } from './enrich/enrich.ts';
+import type { EnrichPool } from './enrich/enrichPool.ts';
 import { Outage } from './enrich/state.ts';
 import { HttpError, notFound } from './http/answers.ts';
-import type { ChainCalls } from './http/handlers/blocks.ts';
-import { createBackfill } from './ingest/backfill.ts';
-import { createEvmSource } from './ingest/evm.ts';
-import { createIngest } from './ingest/ingest.ts';
-import { SourceError } from './ingest/source.ts';
-import { createStateReader } from './ingest/state.ts';
-import type { EvmBlock } from './match/block.ts';
-import type { Matching, SingleMatcher } from './matching.ts';
+import { type StreamMatcher, createBackfill } from './ingest/backfill.ts';
+import { type IngestOptions, type Matcher, createIngest } from './ingest/ingest.ts';
+import { type ChainSource, SourceError } from './ingest/source.ts';
 import type { Log } from './observe.ts';
-import type { Store } from './store/store.ts';
+import type { BlockHeader, Store } from './store/store.ts';
 
-export interface FollowedChain {
+/** What the chains of a service share. */
+export interface ChainSurroundings {
+  store: Store;
+  log: Log;
+  publish(event: LiveEvent): void;
+  /** Deliveries were created, became due or were cancelled. */
+  onDeliveries(deliveries: readonly DeliverySummary[]): void;
+  /** Why no block may be committed now, for people; undefined while they may. */
+  refuseBlocks(): string | undefined;
+}
+
+/** What can be asked of a chain of either family. All of it fails with a reason for people. */
+export interface FollowedCalls {
+  /** Queues what the stream matches in the block; answers with the records in it. */
+  sendBlock(blockNumber: number, streamId: string, requestId: string): Promise<number>;
+  /** A job of this chain was made or changed. */
+  noticeJobs(): void;
+  resume(from: number | undefined): Promise<number>;
+}
+
+export interface FollowedChain<Calls extends FollowedCalls = FollowedCalls> {
   readonly id: string;
-  readonly enrich: Enrich;
   /** True once it is known that no node of this chain traces blocks. */
   readonly lacksTraces: boolean;
-  readonly calls: ChainCalls;
+  readonly calls: Calls;
   health(): ChainHealth;
   start(): void;
   /** Ends after what is under way; nothing is left half committed. */
   stop(): Promise<void>;
 }
 
-export function followChain(
-  config: ChainConfig,
-  {
-    store,
-    matching,
-    log,
-    publish,
-    onDeliveries,
-    refuseBlocks,
-  }: {
-    store: Store;
-    matching: Matching;
-    log: Log;
-    publish(event: LiveEvent): void;
-    /** Deliveries were created, became due or were cancelled. */
-    onDeliveries(deliveries: readonly DeliverySummary[]): void;
-    refuseBlocks(): string | undefined;
-  },
-): FollowedChain {
-  const { id: chain, urls, pollMs } = config;
-  const source = createEvmSource({ chain, urls, pollMs, log });
-  const show = (deliveries: readonly DeliverySummary[]): void => {
+export interface Following<Block, One extends StreamMatcher<Block>> {
+  calls: FollowedCalls;
+  /** The block at this height of the node's own chain, with what the matcher needs of it. */
+  readBlock(number: number, matcher: One): Promise<Block>;
+  isConfirmed(block: BlockHeader): boolean;
+  chain: Omit<FollowedChain, 'calls'>;
+}
+
+/** Deliveries of a chain are announced to all who wait for them. */
+export const announcer =
+  ({ publish, onDeliveries }: ChainSurroundings, enrich: () => EnrichPool) =>
+  (deliveries: readonly DeliverySummary[]): void => {
+    onDeliveries(deliveries);
     for (const delivery of deliveries) publish({ type: 'delivery', delivery });
+    enrich().notice();
   };
 
-  const enrich = createEnrich({
-    chain,
+export function followBlocks<Block extends BlockHeader, One extends StreamMatcher<Block>>(
+  options: IngestOptions,
+  {
+    source,
+    live,
+    open,
+    enrich,
+    surroundings,
+  }: {
+    source: ChainSource<Block>;
+    /** Of all streams. */
+    live: Matcher<Block>;
+    /** One stream by itself; undefined when it is gone. */
+    open(streamId: string): Promise<One | undefined>;
+    enrich: EnrichPool;
+    surroundings: ChainSurroundings;
+  },
+): Following<Block, One> {
+  const { chain } = options;
+  const { store, log, publish, refuseBlocks } = surroundings;
+  const announce = announcer(surroundings, () => enrich);
+
+  const ingest = createIngest(options, {
+    source,
     store,
-    state: createStateReader(source),
+    matcher: live,
     log,
-    onDeliveries(deliveries) {
-      // They were counted when they were created; now they are due.
-      onDeliveries([]);
-      show(deliveries);
+    refuseBlocks,
+    listener: {
+      onDeliveries: announce,
+      onBlock(chainId, block, head) {
+        backfill.notice();
+        publish({ type: 'block', chainId, block, head });
+      },
+      onReorg: (chainId, ancestor) =>
+        publish({ type: 'reorg', chainId, blockNumber: ancestor.number }),
+      onHealth: (health) => publish({ type: 'chain', chain: health }),
     },
   });
-
-  const announce = (deliveries: readonly DeliverySummary[]): void => {
-    onDeliveries(deliveries);
-    show(deliveries);
-    enrich.notice();
-  };
-
-  const ingest = createIngest(
-    {
-      chain,
-      confirmations: config.confirmations,
-      resetWhenReplaced: config.resetWhenReplaced,
-    },
-    {
-      source,
-      store,
-      matcher: matching.live,
-      log,
-      refuseBlocks,
-      listener: {
-        onDeliveries: announce,
-        onBlock(chainId, block, head) {
-          backfill.notice();
-          publish({ type: 'block', chainId, block, head });
-        },
-        onReorg: (chainId, ancestor) =>
-          publish({ type: 'reorg', chainId, blockNumber: ancestor.number }),
-        onHealth: (health) => publish({ type: 'chain', chain: health }),
-      },
-    },
-  );
 
   const backfill = createBackfill({
     chain,
     source,
     store,
     log,
-    openMatcher: (streamId) => matching.open(chain, streamId),
+    openMatcher: open,
     confirmedUpTo: () => ingest.health().confirmedUpTo,
     onDeliveries: announce,
     onJob: (job) => publish({ type: 'job', job }),
   });
 
-  /** The block at this height of the node's own chain, with what the matcher needs of it. */
-  const readBlock = async (number: number, { needs }: SingleMatcher): Promise<EvmBlock> => {
+  const readBlock = async (number: number, { needs }: One): Promise<Block> => {
     const header = await source.readHeader(number);
     if (header === undefined) throw notFound('Block');
     return source.readBlock(header, needs);
   };
 
-  const isConfirmed = ({ number }: EvmBlock): boolean =>
+  const isConfirmed = ({ number }: BlockHeader): boolean =>
     number <= (ingest.health().confirmedUpTo ?? -1);
 
   return {
-    id: chain,
-    enrich,
-    get lacksTraces() {
-      return ingest.lacksTraces;
-    },
+    readBlock,
+    isConfirmed,
     calls: {
-      dryRun: (blockNumber, record, addresses) =>
-        sayWhy(chain, async () => {
-          const matcher = matching.try(chain, record, addresses);
-          const block = await readBlock(blockNumber, matcher);
-          const webhook = await matcher.toWebhook(block);
-          if (webhook === undefined) return undefined;
-          const { chainId, abi, streamId, tag, ...rest } = webhook;
-          return {
-            confirmed: isConfirmed(block),
-            chainId,
-            abi,
-            streamId,
-            tag,
-            retries: 0,
-            ...rest,
-          };
-        }),
-
       sendBlock: (blockNumber, streamId, requestId) =>
         sayWhy(chain, async () => {
-          const matcher = await matching.open(chain, streamId);
+          const matcher = await open(streamId);
           if (matcher === undefined) throw notFound('Stream');
           const block = await readBlock(blockNumber, matcher);
           const matches = matcher.match(block);
@@ -166,30 +146,36 @@ export function followChain(
       noticeJobs: () => backfill.notice(),
       resume: (from) => sayWhy(chain, () => ingest.resume(from)),
     },
-    health() {
-      const health = ingest.health();
-      return { ...health, message: health.message || enrich.trouble };
-    },
-    start() {
-      ingest.start();
-      enrich.start();
-      backfill.start();
-    },
-    async stop() {
-      await Promise.all([ingest.stop(), backfill.stop()]);
-      await enrich.stop();
+    chain: {
+      id: chain,
+      get lacksTraces() {
+        return ingest.lacksTraces;
+      },
+      health() {
+        const health = ingest.health();
+        return { ...health, message: health.message || enrich.trouble };
+      },
+      start() {
+        ingest.start();
+        enrich.start();
+        backfill.start();
+      },
+      async stop() {
+        await Promise.all([ingest.stop(), backfill.stop()]);
+        await enrich.stop();
+      },
     },
   };
 }
 
 /** What a node will not do now is no fault of the request. */
-async function sayWhy<T>(chain: string, call: () => Promise<T>): Promise<T> {
+export async function sayWhy<T>(chain: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
     if (!(error instanceof SourceError || error instanceof Outage)) throw error;
     throw new HttpError(
-      error instanceof SourceError && error.kind === 'missing' ? 404 : 503,
+      error instanceof SourceError && /^(missing|pruned)$/.test(error.kind) ? 404 : 503,
       `The nodes of ${chain} cannot answer: ${error.message}`,
     );
   }

@@ -5,7 +5,8 @@ import type { StreamMatcher } from './ingest/backfill.ts';
 import type { Matcher } from './ingest/ingest.ts';
 import type { BlockNeeds, EvmBlock } from './match/block.ts';
 import { type Match, matchBlock, transactionHashesOf } from './match/match.ts';
-import { loadAddresses, refreshRules } from './match/refresh.ts';
+import { followRules } from './followRules.ts';
+import { loadAddresses } from './match/refresh.ts';
 import { type StreamIndex, createStreamIndex } from './match/streamIndex.ts';
 import { splitMatch } from './match/parts.ts';
 import { toWebhookParts } from './match/webhook.ts';
@@ -17,14 +18,14 @@ import type { EvmStreamRecord, NewMatch, Store } from './store/store.ts';
 export type SpamLists = Readonly<Record<string, ReadonlySet<string>>>;
 
 /** One stream by itself, on one chain, whatever its status. */
-export interface SingleMatcher extends StreamMatcher {
+export interface SingleMatcher extends StreamMatcher<EvmBlock> {
   /** The body as it would be sent, less `confirmed` and `retries`. */
   toWebhook(block: EvmBlock): Promise<Omit<EvmWebhook, 'confirmed' | 'retries'> | undefined>;
 }
 
 export interface Matching {
   /** Of all streams that match now, on every chain. */
-  readonly live: Matcher;
+  readonly live: Matcher<EvmBlock>;
   /** Undefined when the stream is gone, or is none of this chain's family. */
   open(chain: string, streamId: string): Promise<SingleMatcher | undefined>;
   /** A stream that is not in the ledger, with these addresses. */
@@ -96,27 +97,10 @@ export function createMatching({
   };
 
   const index = createStreamIndex();
-  let refreshing: Promise<number> | undefined;
-  let sweeping = false;
-  /** Regains the room of streams that went, between other work. */
-  const sweep = (): void => {
-    sweeping = index.sweep();
-    if (sweeping) setImmediate(sweep);
-  };
 
   return {
     live: {
-      // Chains share the index; those that ask while it is read wait for that same reading.
-      refresh: () =>
-        (refreshing ??= (async () => {
-          try {
-            await refreshRules(index, store);
-            if (!sweeping) sweep();
-            return index.revision;
-          } finally {
-            refreshing = undefined;
-          }
-        })()),
+      refresh: followRules(index, store),
       needs: (chain): BlockNeeds => index.needs(chain),
       match: (chain, block) =>
         matchBlock(index, chain, block, spamLists[chain]).flatMap((match) =>

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
+import { type LiveEvent, TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
 import { checkConfig, type ServiceConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { createAddressGuard } from './deliver/guard.ts';
@@ -15,10 +15,14 @@ import { checkPlan } from './enrich/plan.ts';
 import { FilterError } from './match/filter.ts';
 import { createSelection } from './match/selection.ts';
 import { type DiskWatch, watchDisk } from './diskWatch.ts';
-import { type FollowedChain, followChain } from './followedChain.ts';
+import { createAptosMatching } from './aptosMatching.ts';
+import { type FollowedAptos, followAptos } from './followedAptos.ts';
+import type { ChainSurroundings } from './followedChain.ts';
+import { type FollowedEvm, followEvm } from './followedEvm.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createMatching } from './matching.ts';
 import { type Log, createLog } from './observe.ts';
+import { createMetrics } from './metrics.ts';
 import { openSettings } from './settings.ts';
 import { openPostgresStore } from './store/postgres.ts';
 import { openSqliteStore } from './store/sqlite.ts';
@@ -70,12 +74,20 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   const { apiKeyHash, newApiKey } = await findApiKey(store, config.apiKey);
   const settings = await openSettings(store, config.secret);
   const live = createLive();
-  const guard = createAddressGuard({ allowPrivate: config.allowPrivateEndpoints });
+  const metrics = createMetrics();
+  const guard = createAddressGuard({
+    allowPrivate: config.allowPrivateEndpoints,
+    onBlocked: metrics.noteBlockedAddress,
+  });
   const sender = createSender({
     guard,
     secret: () => settings.read().secretKey,
     region: () => settings.read().region,
   });
+  const publish = (event: LiveEvent): void => {
+    metrics.noteEvent(event);
+    live.publish(event);
+  };
 
   // What PostgreSQL has left is for its own machine to say.
   const disk: DiskWatch | undefined =
@@ -95,34 +107,44 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     schedule: config.schedule,
     fastRetryMs: config.fastRetry === false ? undefined : FAST_RETRY_MS,
     onChange: (deliveries) => {
-      for (const delivery of deliveries) live.publish({ type: 'delivery', delivery });
+      metrics.noteAttempts(deliveries);
+      for (const delivery of deliveries) publish({ type: 'delivery', delivery });
     },
-    onStreamChange: (streamId) => live.publish({ type: 'stream', streamId }),
+    onStreamChange: (streamId) => publish({ type: 'stream', streamId }),
+    onLostLeases: metrics.noteLostLeases,
   });
 
-  const chains = new Map<string, FollowedChain>();
+  const surroundings: ChainSurroundings = {
+    store,
+    log,
+    publish,
+    onDeliveries: (deliveries) => deliver.notice(deliveries),
+    refuseBlocks: () => disk?.problem,
+  };
+  const maxWebhookBytes = config.maxWebhookBytes ?? MAX_WEBHOOK_BYTES;
+  const evmChains = new Map<string, FollowedEvm>();
   const matching = createMatching({
     store,
-    enrichOf: (chain) => chains.get(chain)!.enrich,
+    enrichOf: (chain) => evmChains.get(chain)!.enrich,
     spamLists: config.spamLists ?? {},
-    maxWebhookBytes: config.maxWebhookBytes ?? MAX_WEBHOOK_BYTES,
+    maxWebhookBytes,
   });
   for (const chain of config.chains) {
-    const followed = followChain(chain, {
-      store,
-      matching,
-      log,
-      publish: (event) => live.publish(event),
-      onDeliveries: (deliveries) => deliver.notice(deliveries),
-      refuseBlocks: () => disk?.problem,
-    });
-    chains.set(chain.id, followed);
+    const followed = followEvm(chain, { ...surroundings, matching });
+    evmChains.set(chain.id, followed);
   }
-  for (const { network } of config.aptos) {
-    log.warn('this version does not read Aptos yet: --aptos has no effect', {
-      network,
-    });
+  const aptosChains = new Map<string, FollowedAptos>();
+  const aptosMatching = createAptosMatching({
+    store,
+    enrichOf: (chain) => aptosChains.get(chain)!.enrich,
+    maxWebhookBytes,
+  });
+  for (const network of config.aptos) {
+    const followed = followAptos(network, { ...surroundings, matching: aptosMatching });
+    aptosChains.set(followed.id, followed);
   }
+  const chains = [...evmChains.values(), ...aptosChains.values()];
+  const findChain = (id: string) => evmChains.get(id) ?? aptosChains.get(id);
 
   const app = createApp({
     store,
@@ -130,12 +152,14 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     live,
     log,
     version: VERSION,
+    readMetrics: () => metrics.read(),
     consoleFolder: config.consoleFolder,
-    chains: () => [...chains.values()].map((chain) => chain.health()),
-    callsOf: (chain) => chains.get(chain)?.calls,
+    chains: () => chains.map((chain) => chain.health()),
+    callsOf: (chain) => evmChains.get(chain)?.calls,
+    aptosCallsOf: (chain) => aptosChains.get(chain)?.calls,
     checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
-    hasSource: (chain) => chains.has(chain),
-    lacksTraces: (chain) => chains.get(chain)?.lacksTraces === true,
+    hasSource: (chain) => findChain(chain) !== undefined,
+    lacksTraces: (chain) => findChain(chain)?.lacksTraces === true,
     refuseUrl: (url) => guard.refuse(url),
     async testWebhook(family, url, headers) {
       if (config.testWebhook === false) return undefined;
@@ -145,10 +169,10 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
       const result = await sender.send({ url, id, body, headers, queueSize: 0, recordsCharged: 0 });
       return result.error ?? undefined;
     },
-    onChange: (streamId) => live.publish({ type: 'stream', streamId }),
+    onChange: (streamId) => publish({ type: 'stream', streamId }),
     onReplay(delivery, isNew) {
       deliver.notice(isNew ? [delivery] : []);
-      live.publish({ type: 'delivery', delivery });
+      publish({ type: 'delivery', delivery });
     },
     settings,
     isOurHost: hostCheck(config.host),
@@ -158,8 +182,14 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   await listen(server, config.port, config.host);
   const { port } = server.address() as AddressInfo;
 
+  metrics.watch({
+    chains: () => chains.map((chain) => chain.health()),
+    inFlight: deliver.inFlight,
+    openBreakers: deliver.openBreakers,
+    oldestDue: () => store.readOldestDue(),
+  });
   await deliver.start();
-  for (const chain of chains.values()) chain.start();
+  for (const chain of chains) chain.start();
   const housekeeping = startHousekeeping({
     store,
     log,
@@ -168,7 +198,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
       undeliveredDays: config.retention?.undeliveredDays ?? 30,
       terminateAfterHours: config.terminateAfterHours,
     },
-    onStreamChange: (streamId) => live.publish({ type: 'stream', streamId }),
+    onStreamChange: (streamId) => publish({ type: 'stream', streamId }),
   });
 
   let stopped: Promise<void> | undefined;
@@ -181,10 +211,11 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     stop: () =>
       (stopped ??= (async () => {
         disk?.stop();
+        metrics.stop();
         live.close();
         const closed = new Promise((resolve) => server.close(resolve));
         server.closeIdleConnections();
-        await Promise.all([...chains.values()].map((chain) => chain.stop()));
+        await Promise.all(chains.map((chain) => chain.stop()));
         await Promise.all([deliver.stop(DRAIN_MS), housekeeping.stop()]);
         server.closeAllConnections();
         await closed;

@@ -43,6 +43,13 @@ export {
 } from './scriptedChain/startScriptedChain.ts';
 export type { Trouble, TroubleKind, TroubleScope } from './scriptedChain/trouble.ts';
 export {
+  type AptosActivity,
+  type AptosActivityOptions,
+  aptosDevAccounts,
+  aptosDevAsset,
+  startAptosActivity,
+} from './scriptedAptos/aptosActivity.ts';
+export {
   aptCoinType,
   aptMetadata,
   namedObjectOf,
@@ -52,7 +59,15 @@ export {
   toShortAddress,
 } from './scriptedAptos/aptosAddress.ts';
 export type { AptosRoute, AptosTrouble } from './scriptedAptos/aptosTrouble.ts';
-export type * from './scriptedAptos/restShapes.ts';
+export type {
+  MoveValue,
+  RestBlock,
+  RestChange,
+  RestEvent,
+  RestLedgerInfo,
+  RestTransaction,
+  RestUserTransaction,
+} from './scriptedAptos/restShapes.ts';
 export {
   type AptosBlockScript,
   type ScriptedAptosBlock,

@@ -1,13 +1,14 @@
 /** Aptos streams on the wire (contract section 1.1), and how their addresses are spelled. */
 import type { StreamStatus } from './streams.ts';
 
-/** A network of Aptos, as the contract names it. */
-export type AptosNetwork = 'mainnet' | 'testnet' | 'devnet';
+/** A network of Aptos, as the contract names it; `local` is ours, for a chain of one's own. */
+export type AptosNetwork = 'mainnet' | 'testnet' | 'devnet' | 'local';
 
 export const APTOS_NETWORKS = [
   'mainnet',
   'testnet',
   'devnet',
+  'local',
 ] as const satisfies readonly AptosNetwork[];
 
 /** What an Aptos stream watches and where it delivers. */
@@ -92,12 +93,13 @@ export function toAptosNetwork(value: unknown): AptosNetwork | undefined {
 /**
  * What each network is called where chains of both families stand together, as in the logs of
  * deliveries: hex, because the official client reads nothing else there, and above 0x7fffffffffffffdb,
- * the greatest id EIP-2294 leaves to EVM chains. The last digit is Aptos's own chain id.
+ * the greatest id EIP-2294 leaves to EVM chains. The last digit is Aptos's own chain id where a network keeps one.
  */
 export const APTOS_CHAINS = {
   mainnet: '0xa970500000000001',
   testnet: '0xa970500000000002',
   devnet: '0xa970500000000003',
+  local: '0xa970500000000004',
 } as const satisfies Record<AptosNetwork, string>;
 
 /** What a network is called on our own routes and in live events: `aptos:` and its name. */

@@ -1,4 +1,5 @@
 /** Calls about blocks that are there already (contract section 1.3). */
+import type { CreateAptosStream } from './aptos.ts';
 import type { CreateEvmStream } from './streams.ts';
 import type { EvmWebhook } from './webhook.ts';
 
@@ -30,6 +31,41 @@ export interface HistoricalJob {
   streamId: string;
   blockFrom: number;
   blockTo: number;
+}
+
+/** Which block of an Aptos chain: by its height, or by a ledger version it holds. One of the two. */
+export interface AptosBlockChoice {
+  block?: number | undefined;
+  version?: number | undefined;
+}
+
+/** What an Aptos stream would watch, tried on one block. */
+export interface AptosDryRun
+  extends
+    AptosBlockChoice,
+    Partial<
+      Pick<
+        CreateAptosStream,
+        | 'tag'
+        | 'functions'
+        | 'events'
+        | 'includePayload'
+        | 'includeEvents'
+        | 'includeChanges'
+        | 'allAddresses'
+      >
+    > {
+  /** Addresses the stream would watch. */
+  addresses?: string[] | undefined;
+}
+
+/** Past blocks of an Aptos chain, by height or by ledger version, both ends included. */
+export interface AptosBackfill {
+  streamId: string;
+  blockFrom?: number | undefined;
+  blockTo?: number | undefined;
+  versionFrom?: number | undefined;
+  versionTo?: number | undefined;
 }
 
 /** What the service answers to a job over past blocks. */

@@ -56,7 +56,15 @@ export type {
 } from './history.ts';
 export { REGIONS } from './account.ts';
 export type { Region, Settings, Stats, StatsCounters, StreamStats } from './account.ts';
-export type { DryRunAnswer, DryRunBlock, HistoricalJob, HistoricalJobAnswer } from './blocks.ts';
+export type {
+  AptosBackfill,
+  AptosBlockChoice,
+  AptosDryRun,
+  DryRunAnswer,
+  DryRunBlock,
+  HistoricalJob,
+  HistoricalJobAnswer,
+} from './blocks.ts';
 
 // Shapes of our own API
 export type {
@@ -86,6 +94,9 @@ export type {
 // Run-time checks
 export {
   aptosAddressesSchema,
+  aptosBackfillSchema,
+  aptosBlockChoiceSchema,
+  aptosDryRunSchema,
   createAptosStreamSchema,
   createEvmStreamSchema,
   dryRunBlockSchema,

@@ -7,7 +7,13 @@ import { REGIONS } from './account.ts';
 import type { Settings } from './account.ts';
 import { APTOS_NETWORKS, padAptosAddress, toAptosNetwork } from './aptos.ts';
 import type { CreateAptosStream, UpdateAptosStream } from './aptos.ts';
-import type { DryRunBlock, HistoricalJob } from './blocks.ts';
+import type {
+  AptosBackfill,
+  AptosBlockChoice,
+  AptosDryRun,
+  DryRunBlock,
+  HistoricalJob,
+} from './blocks.ts';
 import { toAddress } from './evm.ts';
 import { toChainId } from './chainId.ts';
 import type { HistoryFilter, LogFilter } from './history.ts';
@@ -306,12 +312,12 @@ export const evmLabelledAddressesSchema: z.ZodType<LabelledAddressesBody> = z
   });
 
 /** In any casing, with or without leading zeros; the parsed form is 64 digits in lower case. */
-export const aptosAddressesSchema = addresses(
-  spelled(
-    (value) => padAptosAddress(value)?.toLowerCase(),
-    'should be an Aptos address: 0x and up to 64 hex digits',
-  ).meta({ type: 'string' }),
-);
+const aptosAddress = spelled(
+  (value) => padAptosAddress(value)?.toLowerCase(),
+  'should be an Aptos address: 0x and up to 64 hex digits',
+).meta({ type: 'string' });
+
+export const aptosAddressesSchema = addresses(aptosAddress);
 
 const limitError = { error: `should be a whole number from 1 to ${PAGE_LIMIT}` };
 const limit = z.coerce
@@ -434,5 +440,56 @@ export const historicalJobSchema: z.ZodType<HistoricalJob> = z
   .strictObject({ chainId, streamId, blockFrom: wholeNumber, blockTo: wholeNumber })
   .refine((it) => it.blockFrom <= it.blockTo, {
     error: 'should not come before blockFrom',
+    path: ['blockTo'],
+  });
+
+const blockChoice = { block: wholeNumber.optional(), version: wholeNumber.optional() };
+const isChoice = ({ block, version }: AptosBlockChoice): boolean =>
+  (block === undefined) !== (version === undefined);
+const choiceError = {
+  error: 'should be given, or version in its place: one of the two',
+  path: ['block'],
+};
+
+export const aptosBlockChoiceSchema: z.ZodType<AptosBlockChoice> = z
+  .strictObject(blockChoice)
+  .refine(isChoice, choiceError);
+
+export const aptosDryRunSchema: z.ZodType<AptosDryRun> = z
+  .strictObject({
+    ...blockChoice,
+    tag: text(256).exactOptional(),
+    functions: aptosFields.functions,
+    events: aptosFields.events,
+    includePayload: aptosFields.includePayload,
+    includeEvents: aptosFields.includeEvents,
+    includeChanges: aptosFields.includeChanges,
+    allAddresses: aptosFields.allAddresses,
+    addresses: z.array(aptosAddress).optional(),
+  })
+  .refine(isChoice, choiceError);
+
+export const aptosBackfillSchema: z.ZodType<AptosBackfill> = z
+  .strictObject({
+    streamId,
+    blockFrom: wholeNumber.optional(),
+    blockTo: wholeNumber.optional(),
+    versionFrom: wholeNumber.optional(),
+    versionTo: wholeNumber.optional(),
+  })
+  .refine(
+    (it) => {
+      const isBlocks = it.blockFrom !== undefined && it.blockTo !== undefined;
+      const isVersions = it.versionFrom !== undefined && it.versionTo !== undefined;
+      const given = Object.keys(it).filter((key) => key !== 'streamId').length;
+      return isBlocks !== isVersions && given === 2;
+    },
+    {
+      error: 'should come with blockTo, or versionFrom with versionTo in their place',
+      path: ['blockFrom'],
+    },
+  )
+  .refine((it) => (it.blockFrom ?? it.versionFrom ?? 0) <= (it.blockTo ?? it.versionTo ?? 0), {
+    error: 'should not come before the beginning of the range',
     path: ['blockTo'],
   });

@@ -30,6 +30,15 @@ export const SLUICE_ROUTES = {
    * `{ from?: number }`, default the head of the node. Answers with {@link ChainResumed}.
    */
   resumeChain: route('POST', '/sluice/chains/{id}/resume'),
+  /**
+   * The webhook that an Aptos stream of these options would get of one block. Body `AptosDryRun`,
+   * answers with it; `{}` where nothing matches.
+   */
+  dryRunAptosBlock: route('POST', '/sluice/aptos/{network}/dry-run'),
+  /** Announces one block to an Aptos stream once more. Body `AptosBlockChoice`, answers with its records. */
+  sendAptosBlock: route('POST', '/sluice/aptos/{network}/streams/{id}/send'),
+  /** A backfill of an Aptos stream. Body `AptosBackfill`, answers with the {@link Job}. */
+  createAptosBackfill: route('POST', '/sluice/aptos/{network}/backfills'),
   /** {@link StreamCoverage}. */
   getCoverage: route('GET', '/sluice/streams/{id}/coverage'),
   /** `{ result: Job[] }`, newest first, at most 100; query `streamId`. */

@@ -65,6 +65,7 @@ async function start(
       for (const each of waiting) if (deliveries.some((change) => each.fits(change))) each.found();
     },
     onStreamChange: (streamId) => streamChanges.push(streamId),
+    onLostLeases: () => {},
   });
   await deliver.start();
   return {

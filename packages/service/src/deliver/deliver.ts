@@ -16,6 +16,10 @@ export interface Deliver {
   start(): Promise<void>;
   /** Deliveries were created, revived or cancelled: count them, and look for due ones now. */
   notice(deliveries: readonly DeliverySummary[]): void;
+  /** Attempts under way. */
+  inFlight(): number;
+  /** Streams whose receivers fail, and are asked seldom or not at all for now. */
+  openBreakers(): number;
   /** Takes nothing more and waits for what is under way, at most `drainMs`. */
   stop(drainMs: number): Promise<void>;
 }
@@ -39,6 +43,7 @@ export function createDeliver({
   log,
   onChange,
   onStreamChange,
+  onLostLeases,
   schedule = CONTRACT_SCHEDULE_MS,
   fastRetryMs,
 }: {
@@ -48,6 +53,7 @@ export function createDeliver({
   onChange(deliveries: DeliverySummary[]): void;
   /** A stream went into `error`, or came back from it. */
   onStreamChange(streamId: string): void;
+  onLostLeases(count: number): void;
   /** Waits between attempts in milliseconds. Default: the contract's. */
   schedule?: readonly number[] | undefined;
   /**
@@ -269,6 +275,7 @@ export function createDeliver({
         store.releaseLeases('expired').then(
           ({ released, suspects, quarantined }) => {
             if (suspects > 0) hasSuspects = true;
+            onLostLeases(released + quarantined.length);
             if (quarantined.length > 0) {
               for (const { id, streamId } of quarantined) {
                 count(streamId, -1);
@@ -287,6 +294,9 @@ export function createDeliver({
       for (const { streamId, state } of deliveries) count(streamId, state === 'cancelled' ? -1 : 1);
       awake.resolve();
     },
+    inFlight: () => total,
+    openBreakers: () =>
+      [...breakers.values()].filter((each) => each.room(0, Date.now()) !== Infinity).length,
     async stop(drainMs) {
       stopping = true;
       clearInterval(sweeper);

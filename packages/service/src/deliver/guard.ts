@@ -57,9 +57,21 @@ export function isPublicAddress(address: string): boolean {
 const refusal = (address: string): string =>
   `the address ${address} is private, loopback or reserved; start the service with --allow-private-endpoints to allow it`;
 
-export function createAddressGuard({ allowPrivate }: { allowPrivate: boolean }): AddressGuard {
+export function createAddressGuard({
+  allowPrivate,
+  onBlocked = () => {},
+}: {
+  allowPrivate: boolean;
+  /** Each time an address was refused. */
+  onBlocked?: () => void;
+}): AddressGuard {
   const connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
   if (allowPrivate) return { refuse: () => undefined, connect: connector };
+
+  const block = (address: string): string => {
+    onBlocked();
+    return refusal(address);
+  };
 
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
@@ -68,7 +80,7 @@ export function createAddressGuard({ allowPrivate }: { allowPrivate: boolean }):
         : addresses.find(({ address }) => !isPublicAddress(address));
       const first = addresses?.[0];
       if (error !== null) callback(error, '', 0);
-      else if (blocked !== undefined) callback(blockedError(blocked.address), '', 0);
+      else if (blocked !== undefined) callback(blockedError(block(blocked.address)), '', 0);
       else if (options.all) callback(null, addresses);
       else callback(null, first?.address ?? '', first?.family ?? 0);
     });
@@ -77,9 +89,9 @@ export function createAddressGuard({ allowPrivate }: { allowPrivate: boolean }):
 
   const refuse = (url: URL): string | undefined => {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : refusal(host);
+    if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : block(host);
     return /^(localhost|.*\.localhost|.*\.local|.*\.internal)\.?$/i.test(host)
-      ? refusal(host)
+      ? block(host)
       : undefined;
   };
 
@@ -89,7 +101,7 @@ export function createAddressGuard({ allowPrivate }: { allowPrivate: boolean }):
       // A literal never goes through a lookup, so it is judged here.
       const host = options.hostname.replace(/^\[|\]$/g, '');
       if (isIP(host) !== 0 && !isPublicAddress(host)) {
-        callback(blockedError(host), null);
+        callback(blockedError(block(host)), null);
         return;
       }
       guarded(options, (error, socket) => {
@@ -103,7 +115,7 @@ export function createAddressGuard({ allowPrivate }: { allowPrivate: boolean }):
           return;
         }
         socket.destroy();
-        callback(blockedError(peer), null);
+        callback(blockedError(block(peer)), null);
       });
     },
   };
@@ -111,6 +123,5 @@ export function createAddressGuard({ allowPrivate }: { allowPrivate: boolean }):
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-function blockedError(address: string): Error {
-  return Object.assign(new Error(refusal(address)), { code: 'SSRF_BLOCKED' });
-}
+const blockedError = (why: string): Error =>
+  Object.assign(new Error(why), { code: 'SSRF_BLOCKED' });

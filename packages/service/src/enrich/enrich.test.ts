@@ -17,12 +17,10 @@ import {
   type Store,
   type StreamOptions,
 } from '../store/store.ts';
-import { completeBody } from './completeBody.ts';
 import { type Enrich, createEnrich } from './enrich.ts';
-import { TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
+import { TOKENS_ONLY, planOf } from './plan.ts';
 import type { BodyTail } from './records.ts';
 import { Outage, type StateAnswer, type StateReader } from './state.ts';
-import { createTokens } from './tokens.ts';
 
 const CHAIN = '0x1';
 const TOKEN = `0x${'70'.repeat(20)}`;
@@ -408,13 +406,14 @@ describe('a body', () => {
     state: StateReader = goodState,
   ): Promise<BodyTail> => {
     const store = { readTokens: () => Promise.resolve([]), saveTokens: () => Promise.resolve() };
-    await completeBody(tail, {
-      plan: compilePlan(planOf({ ...DEFAULT_OPTIONS, ...options }, tail) ?? TOKENS_ONLY),
-      block: header(1),
-      tokens: createTokens({ chain: CHAIN, store, state, cacheBytes: 1_000_000 }),
+    const enrich = createEnrich({
+      chain: CHAIN,
+      store: store as unknown as Store,
       state,
-      isLastTry: false,
+      log: createLog(() => {}),
+      onDeliveries: () => {},
     });
+    await enrich.complete(header(1), { ...DEFAULT_OPTIONS, ...options }, tail);
     return tail;
   };
 

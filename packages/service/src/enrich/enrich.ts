@@ -1,24 +1,18 @@
-/**
- * Completes what was committed as `enriching`, one chain by itself: reads the oldest matches, asks
- * the chain at their blocks, writes each body once and makes its deliveries due. The match row is the
- * job: what is under way when the process ends is found again. Work under way is bounded together and
- * per stream, so that one slow stream holds no other back; and each chain has its own, so that one
- * stalled node holds back no other chain. Ingestion waits for none of it.
- */
+/** What EVM bodies lack when they are committed: token metadata, triggers and balances, at their block. */
 import type { DeliverySummary } from '@sluice/kit/contract';
-import { type Log, describeError } from '../observe.ts';
+import type { Log } from '../observe.ts';
 import { fromBodyTail, toBodyTail } from '../store/body.ts';
-import type { BlockRef, EnrichingMatch, Store, StreamOptions, Token } from '../store/store.ts';
+import type { BlockRef, Store, StreamOptions, Token } from '../store/store.ts';
 import { completeBody } from './completeBody.ts';
+import { type EnrichPool, createEnrichPool } from './enrichPool.ts';
 import { contractsOf, fillTokens } from './fillTokens.ts';
 import { TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
 import type { BodyTail } from './records.ts';
-import { Outage, type StateReader } from './state.ts';
+import type { StateReader } from './state.ts';
+import { TOKEN_CALLS, readToken, tokenCalls } from './token.ts';
 import { createTokens } from './tokens.ts';
 
-export interface Enrich {
-  /** Why matches wait; empty while nothing is wrong. */
-  readonly trouble: string;
+export interface Enrich extends EnrichPool {
   /**
    * Completes a body from memory where that is all it wants, and answers with null; else leaves it as
    * it is, and answers with the plan to commit it with.
@@ -29,23 +23,8 @@ export interface Enrich {
    * is where it is not known. Throws an {@link Outage} when nothing could be asked.
    */
   complete(block: BlockRef, options: StreamOptions, tail: BodyTail): Promise<void>;
-  start(): void;
-  /** A block was committed: look for matches now. */
-  notice(): void;
-  /** Takes nothing more and waits for what is under way, which ends when its source is stopped. */
-  stop(): Promise<void>;
 }
 
-const IN_FLIGHT = 32;
-const IN_FLIGHT_PER_STREAM = 2;
-/** A notice may be lost with another process. */
-const POLL_MS = 5_000;
-/** After so many refusals a body goes without what was refused; some 15 seconds with the waits. */
-const TRIES = 6;
-const RETRY_MS = 500;
-const RETRY_MAX_MS = 10_000;
-const STORE_RETRY_MS = 1_000;
-const FORGET_MS = 10 * 60_000;
 const TOKEN_CACHE_BYTES = 32 * 1024 * 1024;
 
 export function createEnrich({
@@ -54,7 +33,7 @@ export function createEnrich({
   state,
   log,
   onDeliveries,
-  retryMs = RETRY_MS,
+  retryMs,
 }: {
   chain: string;
   store: Store;
@@ -63,162 +42,37 @@ export function createEnrich({
   /** Deliveries that have become due. */
   onDeliveries(deliveries: DeliverySummary[]): void;
   /** First wait after a failure, doubled with each; default 500. */
-  retryMs?: number;
+  retryMs?: number | undefined;
 }): Enrich {
-  const backOffMs = (failures: number): number =>
-    Math.min(retryMs * 2 ** Math.max(0, failures - 1), RETRY_MAX_MS);
-  const tokens = createTokens({ chain, store, state, cacheBytes: TOKEN_CACHE_BYTES });
-  /** Streams of the matches under way, by match. */
-  const inFlight = new Map<string, string>();
-  /** Matches that failed, until they are tried again. */
-  const resting = new Map<string, { tries: number; until: number }>();
-  let outages = 0;
-  let outageUntil = 0;
-  let trouble = '';
-  let stopping = false;
-  let awake = Promise.withResolvers<void>();
-  let running: Promise<void> | undefined;
-  let bodies: { matchId: string; bodyTail: string }[] = [];
-  let writing: Promise<void> | undefined;
-
-  /** One write takes every body that was completed while the last write was under way. */
-  const write = async (): Promise<void> => {
-    while (bodies.length > 0) {
-      const batch = bodies;
-      bodies = [];
-      try {
-        const due = await store.completeEnrichments(batch);
-        if (due.length > 0) onDeliveries(due);
-      } catch (error) {
-        log.error('cannot complete matches, trying again', {
-          chain,
-          count: batch.length,
-          error: String(error),
-        });
-        if (!stopping) {
-          bodies.unshift(...batch);
-          await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
-          continue;
-        }
-      }
-      for (const { matchId } of batch) forget(matchId);
-    }
-    writing = undefined;
-  };
-
-  const forget = (matchId: string): void => {
-    inFlight.delete(matchId);
-    resting.delete(matchId);
-    awake.resolve();
-  };
-
-  const rest = (matchId: string, tries: number, waitMs: number): void => {
-    inFlight.delete(matchId);
-    resting.set(matchId, { tries, until: Date.now() + waitMs });
-    awake.resolve();
-  };
-
-  const finish = (matchId: string, bodyTail: string): void => {
-    bodies.push({ matchId, bodyTail });
-    writing ??= write();
-  };
-
-  const enrich = async (match: EnrichingMatch): Promise<void> => {
-    const { id, block } = match;
-    inFlight.set(id, match.streamId);
-    const tries = (resting.get(id)?.tries ?? 0) + 1;
-    const isLastTry = tries >= TRIES;
-    try {
-      const tail = fromBodyTail(match.bodyTail) as BodyTail;
-      const plan = compilePlan(match.enrichment);
-      const refused = await completeBody(tail, { plan, block, tokens, state, isLastTry });
-      noteSuccess();
-      if (refused !== undefined) rest(id, tries, backOffMs(tries));
-      else finish(id, toBodyTail(tail));
-    } catch (error) {
-      if (error instanceof Outage) {
-        noteOutage(error);
-        rest(id, tries - 1, backOffMs(outages));
-        return;
-      }
-      // A fault of ours must not hold a delivery back for ever.
-      log.error('enrichment failed', { chain, block: block.number, error: describeError(error) });
-      if (isLastTry) finish(id, match.bodyTail);
-      else rest(id, tries, backOffMs(tries));
-    }
-  };
-
-  const noteSuccess = (): void => {
-    if (outages > 0) log.info('enrichment goes on', { chain });
-    outages = 0;
-    outageUntil = 0;
-    trouble = '';
-  };
-
-  const noteOutage = (error: Outage): void => {
-    // What was under way together failed together: that is one outage.
-    if (stopping || Date.now() < outageUntil) return;
-    outages++;
-    outageUntil = Date.now() + backOffMs(outages);
-    trouble = `token metadata, triggers and balances wait: ${error.message}`;
-    if (outages === 1) log.warn('enrichment waits', { chain, reason: error.message });
-  };
-
-  /** The next matches there is room for; none while the nodes are out of reach. */
-  const list = async (): Promise<EnrichingMatch[]> => {
-    const now = Date.now();
-    const room = IN_FLIGHT - inFlight.size;
-    if (room === 0 || now < outageUntil) return [];
-    const perStream = new Map<string, number>();
-    for (const streamId of inFlight.values()) {
-      perStream.set(streamId, (perStream.get(streamId) ?? 0) + 1);
-    }
-    // Some are never listed again: their block or their stream is gone.
-    for (const [id, { until }] of resting) if (until < now - FORGET_MS) resting.delete(id);
-    const full = [...perStream].filter(([, n]) => n >= IN_FLIGHT_PER_STREAM).map(([id]) => id);
-    const asleep = [...resting].filter(([, { until }]) => until > now).map(([id]) => id);
-    const found = await store.listEnriching({
-      chain,
-      limit: room,
-      perStream: IN_FLIGHT_PER_STREAM,
-      notStreams: full,
-      notMatches: [...inFlight.keys(), ...asleep],
-    });
-    return found.filter(({ streamId }) => {
-      const n = perStream.get(streamId) ?? 0;
-      perStream.set(streamId, n + 1);
-      return n < IN_FLIGHT_PER_STREAM;
-    });
-  };
-
-  const pause = async (): Promise<void> => {
-    const now = Date.now();
-    const dates = [outageUntil, ...[...resting.values()].map(({ until }) => until)];
-    const next = Math.min(now + POLL_MS, ...dates.filter((date) => date > now));
-    const timer = setTimeout(awake.resolve, next - now);
-    await awake.promise;
-    clearTimeout(timer);
-    awake = Promise.withResolvers();
-  };
-
-  const run = async (): Promise<void> => {
-    while (!stopping) {
-      let found: EnrichingMatch[] = [];
-      try {
-        found = await list();
-      } catch (error) {
-        log.error('cannot list matches to enrich, trying again', { chain, error: String(error) });
-      }
-      for (const match of found) void enrich(match);
-      if (found.length === 0) await pause();
-    }
-  };
-
-  return {
-    get trouble() {
-      return trouble;
+  const tokens = createTokens({
+    chain,
+    store,
+    cacheBytes: TOKEN_CACHE_BYTES,
+    async ask(block, addresses) {
+      const answers = await state.call(block, addresses.flatMap(tokenCalls));
+      return addresses.flatMap((address, n) => {
+        const theirs = answers.slice(n * TOKEN_CALLS, (n + 1) * TOKEN_CALLS);
+        return readToken(address, block.number, theirs) ?? [];
+      });
     },
-    plan(options, tail) {
+  });
+  const pool = createEnrichPool({
+    chain,
+    store,
+    log,
+    waiting: 'token metadata, triggers and balances wait',
+    async complete({ bodyTail, enrichment, block }, isLastTry) {
+      const tail = fromBodyTail(bodyTail) as BodyTail;
+      const plan = compilePlan(enrichment);
+      const refused = await completeBody(tail, { plan, block, tokens, state, isLastTry });
+      return refused === undefined ? toBodyTail(tail) : undefined;
+    },
+    onDeliveries,
+    retryMs,
+  });
+
+  return Object.assign(pool, {
+    plan(options: StreamOptions, tail: BodyTail): string | null {
       const own = planOf(options, tail);
       if (own !== undefined) return own;
       const known = new Map<string, Token>();
@@ -230,24 +84,9 @@ export function createEnrich({
       fillTokens(tail, (contract) => known.get(contract));
       return null;
     },
-    async complete(block, options, tail) {
+    async complete(block: BlockRef, options: StreamOptions, tail: BodyTail): Promise<void> {
       const plan = compilePlan(planOf(options, tail) ?? TOKENS_ONLY);
       await completeBody(tail, { plan, block, tokens, state, isLastTry: true });
     },
-    start() {
-      running = run();
-    },
-    notice() {
-      awake.resolve();
-    },
-    async stop() {
-      stopping = true;
-      awake.resolve();
-      await running;
-      while (inFlight.size > 0) {
-        await pause();
-      }
-      await writing;
-    },
-  };
+  });
 }

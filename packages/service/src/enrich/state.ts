@@ -37,3 +37,17 @@ export interface StateReader {
   /** Values are wei as decimal text. */
   balances(block: BlockRef, addresses: readonly string[]): Promise<StateAnswer[]>;
 }
+
+/** What a chain of Aptos is asked. Throws an {@link Outage} when no node could be asked. */
+export interface AptosReader {
+  /**
+   * What is published of a coin, by its type, or of a fungible asset, by the address of its metadata;
+   * undefined where nothing is.
+   */
+  readCoin(
+    type: string,
+  ): Promise<
+    | { outcome: 'read'; value: Readonly<Record<string, unknown>> | undefined }
+    | { outcome: 'refused'; message: string }
+  >;
+}

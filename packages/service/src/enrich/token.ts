@@ -74,13 +74,15 @@ function sizeAt(digits: string, at: number): number | undefined {
   return /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined;
 }
 
+const toText = (digits: string): string =>
+  cleanText(Buffer.from(digits, 'hex').toString('utf8'));
+
 /**
  * Clean text: what is no UTF-8 is dropped, and so are control characters and those that turn the
- * direction of writing, by which a name can pass for another.
+ * direction of writing, by which a name can pass for another. At most {@link MAX_TEXT_CHARACTERS}.
  */
-function toText(digits: string): string {
-  const clean = Buffer.from(digits, 'hex')
-    .toString('utf8')
+export function cleanText(text: string): string {
+  const clean = text
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffd]/gu, '')
     .trim();
   const characters = Array.from(clean);

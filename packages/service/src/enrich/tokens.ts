@@ -1,7 +1,6 @@
-/** Tokens of one chain: in memory, else in the ledger, else asked of the contract itself. */
+/** Tokens of one chain: in memory, else in the ledger, else asked of the chain itself. */
 import type { BlockRef, Store, Token } from '../store/store.ts';
-import { Outage, type StateReader } from './state.ts';
-import { TOKEN_CALLS, readToken, tokenCalls } from './token.ts';
+import { Outage } from './state.ts';
 import { createTokenCache, isFresh } from './tokenCache.ts';
 
 export interface Tokens {
@@ -26,12 +25,13 @@ const MAX_GIVEN_UP = 10_000;
 export function createTokens({
   chain,
   store,
-  state,
+  ask: askChain,
   cacheBytes,
 }: {
   chain: string;
   store: Pick<Store, 'readTokens' | 'saveTokens'>;
-  state: StateReader;
+  /** Asks the chain; what its nodes will not tell of is absent. Throws an {@link Outage}. */
+  ask(block: BlockRef, addresses: readonly string[]): Promise<Token[]>;
   cacheBytes: number;
 }): Tokens {
   const cache = createTokenCache(cacheBytes);
@@ -57,11 +57,7 @@ export function createTokens({
     const unknown = addresses.filter((address) => !known.has(address));
     if (unknown.length === 0) return fresh.map(({ token }) => token);
 
-    const answers = await state.call(block, unknown.flatMap(tokenCalls));
-    const read = unknown.flatMap((address, n) => {
-      const theirs = answers.slice(n * TOKEN_CALLS, (n + 1) * TOKEN_CALLS);
-      return readToken(address, block.number, theirs) ?? [];
-    });
+    const read = await askChain(block, unknown);
     await orOutage(store.saveTokens(chain, read));
     for (const token of read) cache.save(token, now);
     return [...fresh.map(({ token }) => token), ...read];

@@ -22,7 +22,7 @@ export class HttpError extends Error {
 }
 
 export const notFound = (
-  what: 'Stream' | 'Address' | 'Delivery' | 'History' | 'Stat' | 'Job' | 'Block',
+  what: 'Stream' | 'Address' | 'Delivery' | 'History' | 'Stat' | 'Job' | 'Block' | 'Version',
 ): HttpError => new HttpError(404, `${what} not found`);
 
 /** A value is echoed so that it can be found, not so that it can fill a log. */
@@ -97,6 +97,8 @@ const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input;
   for (const key of path) {
+    // One value of a query stands for a list of one.
+    if (typeof value === 'string' && key === 0) continue;
     if (typeof value !== 'object' || value === null) return undefined;
     value = (value as Record<PropertyKey, unknown>)[key];
   }

@@ -18,6 +18,7 @@ import { BODY_LIMIT_BYTES, takeBody } from './body.ts';
 import { createConsoleHandler } from './console.ts';
 import { createAddressHandlers } from './handlers/addresses.ts';
 import { type AccountHandlerNeeds, createAccountHandlers } from './handlers/account.ts';
+import { type AptosBlockHandlerNeeds, createAptosBlockHandlers } from './handlers/aptosBlocks.ts';
 import { createAptosStreamHandlers } from './handlers/aptosStreams.ts';
 import { type HistoryHandlerNeeds, createHistoryHandlers } from './handlers/history.ts';
 import { type BlockHandlerNeeds, createBlockHandlers } from './handlers/blocks.ts';
@@ -29,6 +30,7 @@ import { createOpenApi } from './openApi.ts';
 export interface AppNeeds
   extends
     Omit<EvmStreamNeeds, 'addressChanges'>,
+    AptosBlockHandlerNeeds,
     BlockHandlerNeeds,
     HistoryHandlerNeeds,
     AccountHandlerNeeds {
@@ -37,6 +39,7 @@ export interface AppNeeds
   live: Live;
   log: Log;
   chains(): ChainHealth[];
+  readMetrics(): Promise<{ contentType: string; text: string }>;
   /** Folder of the built console; undefined where it is not built. */
   consoleFolder: string | undefined;
   /** Whether a request for this `Host` is ours to answer. */
@@ -59,6 +62,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   const history = createHistoryHandlers(needs);
   const account = createAccountHandlers(needs);
   const blocks = createBlockHandlers(needs);
+  const aptosBlocks = createAptosBlockHandlers(needs);
   const sluice = createSluiceHandlers(needs);
   const consoleFiles = createConsoleHandler(needs.consoleFolder);
 
@@ -141,6 +145,9 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   register(SLUICE_ROUTES.listChains, sluice.listChains);
   register(SLUICE_ROUTES.liveEvents, sluice.liveEvents);
   register(SLUICE_ROUTES.resumeChain, blocks.resumeChain);
+  register(SLUICE_ROUTES.dryRunAptosBlock, aptosBlocks.dryRun);
+  register(SLUICE_ROUTES.sendAptosBlock, aptosBlocks.sendBlock);
+  register(SLUICE_ROUTES.createAptosBackfill, aptosBlocks.createBackfill);
   register(SLUICE_ROUTES.getCoverage, blocks.getCoverage);
   register(SLUICE_ROUTES.listJobs, blocks.listJobs);
   register(SLUICE_ROUTES.getJob, blocks.getJob);
@@ -156,6 +163,11 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   );
   let openApi: object | undefined;
   app.get('/openapi.json', (context) => context.json((openApi ??= createOpenApi(needs.version))));
+  app.get('/metrics', async (context) => {
+    needs.auth.require(context);
+    const { contentType, text } = await needs.readMetrics();
+    return context.body(text, 200, { 'content-type': contentType });
+  });
   app.get('/console', consoleFiles);
   app.get('/console/*', consoleFiles);
   app.get('/', (context) =>

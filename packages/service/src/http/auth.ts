@@ -1,5 +1,5 @@
 /**
- * Who may call: a request carries the API key in `x-api-key`, or the cookie of a console session
+ * Who may call: a request carries the API key in `x-api-key` (or as a bearer token), or the cookie of a console session
  * that was opened with it. A session is a signed expiry, so it needs no table and survives a
  * restart; it ends when the key changes, because the signature does.
  */
@@ -34,7 +34,7 @@ export function createAuth(apiKeyHash: string): Auth {
 
   return {
     require(context) {
-      const key = context.req.header('x-api-key');
+      const key = context.req.header('x-api-key') ?? readBearer(context);
       if (key !== undefined) {
         if (isKey(key)) return;
         throw new HttpError(
@@ -63,6 +63,10 @@ export function createAuth(apiKeyHash: string): Auth {
     signOut: (context) => void deleteCookie(context, COOKIE, { path: '/' }),
   };
 }
+
+/** How programs that know no header of ours, Prometheus for one, send a key. */
+const readBearer = (context: Context): string | undefined =>
+  /^Bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
 
 /** A cookie travels by itself, so a request that changes something must come from our own page. */
 function refuseForeignPage(context: Context): void {

@@ -18,6 +18,8 @@ export interface AptosProvider extends AnyProvider {
    * none, and none left out. Throws `inconsistent` where one is.
    */
   readPage(start: number, limit: number): Promise<AptosPage>;
+  /** Height of the block that holds this version; undefined where it has none. */
+  readHeightOf(version: number): Promise<number | undefined>;
   /** The data of a resource after this version, or now; undefined where there is none. */
   readResource(
     address: string,
@@ -88,9 +90,9 @@ export function createAptosProvider(
   };
 
   const readBounds = async (height: number): Promise<AptosBounds | undefined> => {
-    const answer = await get(`blocks/by_height/${height}`, true).catch((error: unknown) => {
-      throw error instanceof SourceError && error.kind === 'pruned' ? prunedAt(height) : error;
-    });
+    const answer = await get(`blocks/by_height/${height}`, true).catch(
+      explainPruned(`block ${height}`),
+    );
     if (answer === undefined) return undefined;
     const what = `${name}: block ${height}`;
     const block = object(answer.value, what);
@@ -109,13 +111,20 @@ export function createAptosProvider(
     };
   };
 
-  const prunedAt = (height: number): SourceError =>
-    new SourceError(
-      'pruned',
-      `${name}: it no longer has block ${height}, its oldest is ${ledger?.oldestHeight ?? 'newer'}: ` +
-        `give a node that has it with --aptos ${network}=<url>, or leave out what is gone: ` +
-        `sluice chains resume aptos:${network}`,
-    );
+  /** Says what to do where the node no longer has it. */
+  const explainPruned =
+    (what: string) =>
+    (error: unknown): never => {
+      if (!(error instanceof SourceError) || error.kind !== 'pruned') throw error;
+      const oldest = ledger === undefined ? '' : `; its oldest block is ${ledger.oldestHeight}`;
+      throw new SourceError(
+        'pruned',
+        `${name}: it no longer has ${what}${oldest}. Add a node that has it with ` +
+          `--aptos ${network}=<url>, or leave out what is gone: ` +
+          `sluice chains resume aptos:${network} --from ${ledger?.oldestHeight ?? '<block>'}`,
+        { cause: error },
+      );
+    };
 
   const standing = createStanding(name, readIdentity, { lagBlocks: LAG_BLOCKS });
   const provider: AptosProvider = Object.assign(standing, {
@@ -132,9 +141,16 @@ export function createAptosProvider(
     // Nodes find blocks by height and by version alone.
     readHeaderOf: async () => undefined,
     readBounds,
+    async readHeightOf(version: number): Promise<number | undefined> {
+      const answer = await get(`blocks/by_version/${version}`, true);
+      const what = `${name}: the block of version ${version}`;
+      return answer && whole(object(answer.value, what), 'block_height', what);
+    },
     async readPage(start: number, limit: number): Promise<AptosPage> {
       const what = `${name}: transactions from ${start}`;
-      const answer = await get(`transactions?start=${start}&limit=${limit}`, false);
+      const answer = await get(`transactions?start=${start}&limit=${limit}`, false).catch(
+        explainPruned(`version ${start}`),
+      );
       const given = list(answer?.value, what);
       if (given.length === 0) throw new SourceError('missing', `${what} came as an empty page`);
       const transactions = given

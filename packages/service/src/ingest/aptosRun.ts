@@ -29,6 +29,9 @@ const TRANSACTION_BYTES = 2_000;
 /** A block ends with one of these, unless it ends an epoch. */
 const LAST_TYPES: readonly string[] = ['block_epilogue_transaction', 'state_checkpoint_transaction'];
 
+/** The counted event, and the module event that takes its place. */
+const NEW_BLOCK = /::block::NewBlock(Event)?$/;
+
 export function createAptosRun(
   first: AptosBounds,
   {
@@ -72,16 +75,20 @@ export function createAptosRun(
   };
 
   const take = (transaction: AptosTransaction, sizeBytes: number, page: AptosPage): void => {
-    const begun = toBlock(transaction, parentHash);
+    const begun = toBlock(transaction);
     if (begun !== undefined) {
-      if (open !== undefined) {
-        close(open);
-        begun.parentHash = parentHash;
+      const expected = open === undefined ? next : open.number + 1;
+      if (
+        begun.number !== expected ||
+        (expected === first.number && begun.hash !== first.hash)
+      ) {
+        throw inconsistent(
+          page,
+          `block ${begun.number} ${begun.hash} begins at ${version}, where ${expected} should`,
+        );
       }
-      if (begun.number !== next || (next === first.number && begun.hash !== first.hash)) {
-        throw inconsistent(page, `block ${begun.number} ${begun.hash} begins at ${version}, where ${next} should`);
-      }
-      open = begun;
+      if (open !== undefined) close(open);
+      open = { ...begun, parentHash };
     }
     if (open === undefined) {
       throw inconsistent(page, `${transaction.type} ${version} stands before the metadata of block ${next}`);
@@ -153,13 +160,16 @@ export function createAptosRun(
 }
 
 /** The block that this transaction begins, without its transactions; undefined where it begins none. */
-function toBlock(
-  { type, version, hash, events, raw }: AptosTransaction,
-  parentHash: string,
-): AptosBlock | undefined {
+function toBlock({
+  type,
+  version,
+  hash,
+  events,
+  raw,
+}: AptosTransaction): Omit<AptosBlock, 'parentHash'> | undefined {
   if (type !== 'block_metadata_transaction') return undefined;
   const height = Number(
-    events.find((event) => event.type.endsWith('::block::NewBlockEvent'))?.data['height'],
+    events.find((event) => NEW_BLOCK.test(event.type))?.data['height'],
   );
   const micros = String(raw['timestamp']);
   const block = String(raw['id']);
@@ -169,7 +179,6 @@ function toBlock(
   return {
     number: height,
     hash: block,
-    parentHash,
     timestamp: Math.floor(Number(micros) / 1_000_000),
     timestampMicros: micros,
     firstVersion: version,

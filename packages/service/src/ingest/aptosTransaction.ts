@@ -45,21 +45,11 @@ export function toAptosTransaction(raw: AptosJson, what: string): AptosTransacti
     stateChangeHash: text(raw['state_change_hash']),
     eventRootHash: text(raw['event_root_hash']),
     events,
-    ...readChanges(changes),
+    ...readStores(changes, events),
+    raw,
     payload,
     changes,
   };
-}
-
-/** Stores that a deposit or withdrawal names and the changes do not tell of. */
-export function unknownStores({ events, stores }: AptosTransaction): string[] {
-  const unknown = new Set<string>();
-  for (const { type, data } of events) {
-    if (!STORE_EVENTS.includes(type)) continue;
-    const store = toAccount(data['store']);
-    if (store !== '' && !stores.has(store)) unknown.add(store);
-  }
-  return [...unknown];
 }
 
 /** Owner and asset of a store from the data of its two resources; undefined where either is missing. */
@@ -105,9 +95,9 @@ function toEvent(raw: AptosJson): AptosEvent {
   };
 }
 
-type Changes = Pick<AptosTransaction, 'changed' | 'stores' | 'coinHandles'>;
+type Found = Pick<AptosTransaction, 'changed' | 'stores' | 'unknownStores' | 'coinHandles'>;
 
-function readChanges(changes: readonly AptosJson[]): Changes {
+function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]): Found {
   const changed = new Set<string>();
   const coinHandles = new Map<string, string>();
   const cores = new Map<string, unknown>();
@@ -136,7 +126,16 @@ function readChanges(changes: readonly AptosJson[]): Changes {
     const store = toAptosStore(cores.get(address), holding);
     if (store !== undefined) stores.set(address, store);
   }
-  return { changed: [...changed], stores, coinHandles };
+  const named = new Set(holdings.keys());
+  for (const { type, data } of events) {
+    if (STORE_EVENTS.includes(type)) named.add(toAccount(data['store']));
+  }
+  return {
+    changed: [...changed],
+    stores,
+    unknownStores: [...named].filter((store) => store !== '' && !stores.has(store)),
+    coinHandles,
+  };
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');

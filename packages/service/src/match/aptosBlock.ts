@@ -47,8 +47,11 @@ export interface AptosTransaction {
   changed: string[];
   /** Stores that changed, or that a deposit or withdrawal names, as far as they are known. */
   stores: Map<string, AptosStore>;
+  /** Of these, those whose owner or asset the transaction does not show: looked up before matching. */
+  unknownStores: string[];
   /** Coin types of stores that changed, by the `account:creation number` of their event handles. */
   coinHandles: Map<string, string>;
+  raw: AptosJson;
   /** Undefined for what nobody signed. */
   payload: AptosJson | undefined;
   changes: readonly AptosJson[];

@@ -46,10 +46,11 @@ export async function loadAddresses(
   reads: Pick<Reads, 'readAddresses'>,
   id: string,
 ): Promise<void> {
-  for (let page: ReturnType<Reads['readAddresses']> | undefined = reads.readAddresses(id); page;) {
-    const { addresses, next } = await page;
+  type Page = ReturnType<Reads['readAddresses']>;
+  for (let coming: Page | undefined = reads.readAddresses(id); coming !== undefined;) {
+    const { addresses, next }: Awaited<Page> = await coming;
     // The ledger reads the next page while this one is taken in.
-    page = next === undefined ? undefined : reads.readAddresses(id, next);
+    coming = next === undefined ? undefined : reads.readAddresses(id, next);
     index.addAddresses(id, addresses.bytes);
   }
 }

@@ -95,7 +95,7 @@ const isEmpty = (filter: object | undefined): boolean =>
   filter === undefined || Object.keys(filter).length === 0;
 
 function compileFor(
-  events: ReadonlyMap<number, AbiItem> | undefined,
+  events: ReadonlyMap<number, EventAbi> | undefined,
   filter: unknown,
   path: (string | number)[],
 ): NonNullable<Option['filters']> {
@@ -106,7 +106,7 @@ function compileFor(
     );
   }
   const filters = new Map<number, Filter>();
-  for (const [indexed, event] of events) {
+  for (const [indexed, [event]] of events) {
     try {
       filters.set(indexed, compileFilter(filter, event));
     } catch (error) {
@@ -119,23 +119,26 @@ function compileFor(
 
 /** What filters look at; undefined where the event does not decode the log. */
 function subjectOf(
-  event: AbiItem | undefined,
+  abi: readonly AbiItem[] | undefined,
   log: EvmLog,
   { chain, possibleSpam }: LogContext,
 ): FilterSubject | undefined {
-  if (event === undefined) return undefined;
-  const [decoded] = decodeLogs({ logs: [toWebhookLog(log)] }, [event]).decoded;
+  if (abi === undefined) return undefined;
+  const [decoded] = decodeLogs({ logs: [toWebhookLog(log)] }, abi).decoded;
   return decoded && { args: decoded.args, contract: log.address, chain, possibleSpam };
 }
 
+/** An event as an ABI of its own, the same one every time: the decoder prepares each ABI once. */
+type EventAbi = readonly [AbiItem];
+
 /** Events of the ABI by topic and number of indexed inputs; anonymous ones have no topic. */
-function eventsByTopic(abi: readonly AbiItem[]): Map<string, Map<number, AbiItem>> {
-  const events = new Map<string, Map<number, AbiItem>>();
+function eventsByTopic(abi: readonly AbiItem[]): Map<string, Map<number, EventAbi>> {
+  const events = new Map<string, Map<number, EventAbi>>();
   for (const item of abi) {
     if (item.type !== 'event' || item.anonymous) continue;
     const topic = eventTopic(item);
     const indexed = (item.inputs ?? []).filter((input) => input.indexed).length;
-    events.set(topic, (events.get(topic) ?? new Map<number, AbiItem>()).set(indexed, item));
+    events.set(topic, (events.get(topic) ?? new Map<number, EventAbi>()).set(indexed, [item]));
   }
   return events;
 }

@@ -2,8 +2,9 @@
  * What was attempted, newest first: the history and the log. Deliveries that reached their receiver
  * and those that did not stand in an index each, so that neither looks through the other.
  */
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { joinBody } from './body.ts';
+import type { Engine } from './engine.ts';
 import { firstIdAt } from './ids.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import type { AttemptResult, AttemptedDelivery, AttemptedFilter, Reads } from './store.ts';
@@ -16,15 +17,16 @@ const COUNT_LIMIT = 1_000_000;
 
 export function createHistoryReads(
   db: Kysely<Tables>,
+  engine: Engine,
 ): Pick<Reads, 'listAttempted' | 'countAttempted'> {
   return {
     async listAttempted({ limit, withBody, ...filter }) {
-      const ranges = await toRanges(db, filter);
+      const ranges = await toRanges(db, engine, filter);
       if (ranges.length === 0) return { rows: [], next: undefined };
       const lists = ranges.map(
         (range, n) => sql`
           select id from (
-            select id from delivery where ${range} order by id desc limit ${limit + 1}
+            select id from delivery ${range} order by id desc limit ${limit + 1}
           ) as ${sql.ref(`range${n}`)}`,
       );
       const { rows: found } = await sql<{ id: string }>`
@@ -39,12 +41,10 @@ export function createHistoryReads(
 
     async countAttempted(filter) {
       let total = 0;
-      for (const range of await toRanges(db, filter)) {
+      for (const range of await toRanges(db, engine, filter)) {
         const { rows } = await sql<{ n: number }>`
           select count(*) as n from (
-            select 1 from delivery where ${range} limit ${COUNT_LIMIT - total}) as counted`.execute(
-          db,
-        );
+            select 1 from delivery ${range} limit ${COUNT_LIMIT - total}) as counted`.execute(db);
         total += rows[0]!.n;
       }
       return total;
@@ -52,18 +52,20 @@ export function createHistoryReads(
   };
 }
 
-/** The conditions of a filter, so that each is one stretch of an index, in the order of the list. */
+/** What a filter chooses, in ranges that are one stretch of an index each, in the order of the list. */
 async function toRanges(
   db: Kysely<Tables>,
+  engine: Engine,
   filter: Omit<AttemptedFilter, 'limit' | 'withBody'>,
-): Promise<RawBuilder<SqlBool>[]> {
+): Promise<RawBuilder<unknown>[]> {
   const known = await db.selectFrom('checkpoint').select('chain').execute();
   return known
     .filter(({ chain }) => filter.chains?.includes(chain) ?? true)
-    .flatMap(({ chain }) => filter.results.map((result) => toRange(filter, chain, result)));
+    .flatMap(({ chain }) => filter.results.map((result) => toRange(engine, filter, chain, result)));
 }
 
 function toRange(
+  engine: Engine,
   {
     after,
     streamId,
@@ -74,7 +76,7 @@ function toRange(
   }: Omit<AttemptedFilter, 'limit' | 'withBody' | 'results' | 'chains'>,
   chain: string,
   result: AttemptResult,
-): RawBuilder<SqlBool> {
+): RawBuilder<unknown> {
   const conditions = [
     // Word for word the condition of the index.
     result === 'delivered' ? sql`attempts > 0 and last_error is null` : sql`last_error is not null`,
@@ -93,7 +95,10 @@ function toRange(
     conditions.push(sql`match_id in (
       select id from match where chain = ${chain} and block_number in (${sql.join(blockNumbers)}))`);
   }
-  return sql.join(conditions, sql` and `);
+  // A transaction or a block has few matches, which lead to their deliveries.
+  const isOfMatches = transactionHash !== undefined || blockNumbers !== undefined;
+  const hint = isOfMatches ? engine.indexedBy('delivery_match') : sql``;
+  return sql`${hint} where ${sql.join(conditions, sql` and `)}`;
 }
 
 /** As many of the deliveries, from the first, as have room together; one at least. */

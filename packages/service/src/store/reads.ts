@@ -42,7 +42,7 @@ function selectAddresses(db: Kysely<Tables>, streamId: string, after: string | u
 export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
   return {
     ...createEnrichReads(db),
-    ...createHistoryReads(db),
+    ...createHistoryReads(db, engine),
     ...createTotalReads(db),
     ...createJobReads(db),
 
@@ -266,6 +266,23 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
           responseBody: attempt.response_body,
         })),
       };
+    },
+
+    async readOldestDue() {
+      const now = await readNow(engine, db);
+      // One index seek per stream that has any pending, as claims find them.
+      const { rows } = await sql<{ oldest: number | null }>`
+        with recursive lane(id) as (
+          select min(stream_id) from delivery where state = 'pending'
+          union all
+          select (select min(stream_id) from delivery
+            where state = 'pending' and stream_id > lane.id)
+          from lane where lane.id is not null)
+        select min((select min(run_at) from delivery
+          where stream_id = lane.id and state = 'pending')) as oldest
+        from lane join stream on stream.id = lane.id where stream.status = 'active'`.execute(db);
+      const oldest = rows[0]?.oldest ?? null;
+      return oldest === null || oldest > now ? null : oldest;
     },
 
     async readStreamStats() {

@@ -71,6 +71,7 @@ const READS = {
   readDelivery: true,
   listAttempted: true,
   countAttempted: true,
+  readOldestDue: true,
   readStreamStats: true,
   readCoverage: true,
   readJob: true,

@@ -22,7 +22,7 @@ export interface EffectContext {
 }
 
 /** Objects count their events from here on, accounts from 0. */
-export const firstObjectCreationNumber = 1_125_899_906_842_624n;
+const firstObjectCreationNumber = 1_125_899_906_842_624n;
 
 const largestU64 = 2n ** 64n - 1n;
 

@@ -22,10 +22,11 @@ export function createNodeView(options: {
   chainId: number;
 }): AptosNodeView {
   const { ledger, lagBlocks, prunedBelow, chainId } = options;
-  const headHeight = ledger.head.height - BigInt(lagBlocks);
-  const head = ledger.blockAt(headHeight > 0n ? headHeight : 0n) as ScriptedAptosBlock;
+  const head = ledger.blockAt(ledger.head.height - BigInt(lagBlocks)) ?? ledger.oldest;
+  const kept = ledger.oldest.firstVersion;
+  const forgotten = prunedBelow > kept ? prunedBelow : kept;
   // A node always keeps its newest block.
-  const oldestVersion = prunedBelow < head.firstVersion ? prunedBelow : head.firstVersion;
+  const oldestVersion = forgotten < head.firstVersion ? forgotten : head.firstVersion;
   const oldest = ledger.blockOfVersion(oldestVersion) as ScriptedAptosBlock;
   const isWhole = oldest.firstVersion === oldestVersion;
   return {

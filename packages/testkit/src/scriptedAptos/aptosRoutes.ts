@@ -111,6 +111,7 @@ const answers: Record<AptosRoute, Answer> = {
 
   blockByHeight: ({ parameters: [text], query }, view) => {
     const height = toNumber('block_height', text);
+    refusePrunedBlock(height, view);
     const block = view.ledger.blockAt(height);
     if (!block || height > view.head.height) {
       throw new RestRefusal(404, 'block_not_found', `Block not found by Block height(${height})`);
@@ -186,9 +187,7 @@ function toRestBlock(
   query: URLSearchParams,
   view: AptosNodeView,
 ): RestBlock {
-  if (block.height < view.oldestHeight) {
-    throw new RestRefusal(410, 'block_pruned', `Block(${block.height}) has been pruned`);
-  }
+  refusePrunedBlock(block.height, view);
   return {
     block_height: String(block.height),
     block_hash: block.hash,
@@ -199,6 +198,11 @@ function toRestBlock(
     transactions:
       query.get('with_transactions') === 'true' ? block.transactions.slice(0, largestPage) : null,
   };
+}
+
+function refusePrunedBlock(height: bigint, view: AptosNodeView): void {
+  if (height >= view.oldestHeight) return;
+  throw new RestRefusal(410, 'block_pruned', `Block(${height}) has been pruned`);
 }
 
 function stateOf({ parameters: [text = ''], query }: AptosRequest, view: AptosNodeView) {

@@ -13,11 +13,15 @@ export interface AptosState {
   list(address: Hex, version?: bigint): Map<string, MoveValue>;
   /** Versions come in rising order. */
   commit(version: bigint, writes: ResourceWrites): void;
+  /** Forgets what only versions below this one show. */
+  prune(belowVersion: bigint): void;
 }
 
 export function createAptosState(): AptosState {
   type History = { version: bigint; data: MoveValue | undefined }[];
   const histories = new Map<Hex, Map<string, History>>();
+  /** The histories of more than one entry, oldest replacement first: what there is to forget. */
+  const replaced: { history: History; version: bigint }[] = [];
 
   const readHistory = (history: History | undefined, version: bigint | undefined) =>
     history?.findLast((entry) => version === undefined || entry.version <= version)?.data;
@@ -40,8 +44,14 @@ export function createAptosState(): AptosState {
           const history = known.get(type) ?? [];
           history.push({ version, data });
           known.set(type, history);
+          if (history.length > 1) replaced.push({ history, version });
         }
       }
+    },
+    prune: (belowVersion) => {
+      const next = replaced.findIndex(({ version }) => version > belowVersion);
+      const outdated = replaced.splice(0, next < 0 ? replaced.length : next);
+      for (const { history } of outdated) history.shift();
     },
   };
 }

@@ -27,6 +27,8 @@ export interface ScriptedAptosLedger {
   readonly chainId: number;
   /** The last block. */
   readonly head: ScriptedAptosBlock;
+  /** The first block that is still kept. */
+  readonly oldest: ScriptedAptosBlock;
   /**
    * Makes one block.
    *
@@ -36,7 +38,7 @@ export interface ScriptedAptosLedger {
   mine(block?: AptosBlockScript): ScriptedAptosBlock;
   /** Makes that many blocks without user transactions. */
   mineMany(count: number): ScriptedAptosBlock[];
-  /** All blocks; the first, of height 0, holds the genesis transaction alone. */
+  /** All blocks that are kept; the first, of height 0, holds the genesis transaction alone. */
   blocks(): readonly ScriptedAptosBlock[];
   blockAt(height: bigint): ScriptedAptosBlock | undefined;
   /** The block that holds the version. */
@@ -91,6 +93,8 @@ export interface ScriptedAptosLedgerOptions {
    * first time they move it, in the asset's smallest unit. Default 10^15.
    */
   startBalance?: bigint;
+  /** How many blocks are kept; older ones are pruned, as nodes prune theirs. Default: all. */
+  keptBlocks?: number;
 }
 
 /** Makes a ledger of one block, of height 0. It is served by `startScriptedAptos`. */
@@ -105,20 +109,25 @@ export function createScriptedAptosLedger(
     startBalance = 10n ** 15n,
     coins = [],
     fungibleAssets = [],
+    keptBlocks = Infinity,
   } = options;
   const salt = `${seed}:${chainId}`;
   const defaultSender = sha3OfText(`${salt}:sender`);
 
   const state = createAptosState();
-  const blocks: ScriptedAptosBlock[] = [];
-  const transactions: RestTransaction[] = [];
-  const versions = new Map<string, bigint>();
+  /** By height, version and hash. Old ones go, so they are no lists. */
+  const blocks = new Map<bigint, ScriptedAptosBlock>();
+  const transactions = new Map<bigint, RestTransaction>();
+  const transactionsByHash = new Map<string, RestTransaction>();
+  let head: ScriptedAptosBlock | undefined;
+  let oldest: ScriptedAptosBlock | undefined;
   /** By account and creation number, how many events a handle has had. */
   const handleCounts = new Map<string, bigint>();
 
-  const headBlock = () => blocks.at(-1) as ScriptedAptosBlock;
-  const transactionAt = (version: bigint) => transactions[Number(version)];
-  const blockAt = (height: bigint) => blocks[Number(height)];
+  const headBlock = () => head as ScriptedAptosBlock;
+  const oldestBlock = () => oldest as ScriptedAptosBlock;
+  const blockAt = (height: bigint) => blocks.get(height);
+  const lastTransaction = () => head?.transactions.at(-1);
 
   const nextSequenceNumber = (account: Hex, creationNumber: bigint) => {
     const handle = `${account}:${creationNumber}`;
@@ -127,42 +136,55 @@ export function createScriptedAptosLedger(
     return count;
   };
 
-  /** Makes a block of what `fill` appends; nothing of it is kept where that throws. */
+  /** Makes a block of what `fill` adds; nothing of it is kept where that throws. */
   const append = (
-    head: AptosBlockHead,
+    start: AptosBlockHead,
     fill: (add: (make: MakeTransaction) => void) => void,
   ): ScriptedAptosBlock => {
-    const firstVersion = BigInt(transactions.length);
-    const made: { transaction: RestTransaction; writes: ResourceWrites }[] = [];
+    const firstVersion = head ? head.lastVersion + 1n : 0n;
+    const made: ReturnType<MakeTransaction>[] = [];
     fill((make) => {
-      const before = made.at(-1)?.transaction ?? transactions.at(-1);
+      const before = made.at(-1)?.transaction ?? lastTransaction();
       const transaction = make({
         version: firstVersion + BigInt(made.length),
         previousRoot: before?.accumulator_root_hash ?? '0x0',
-        timestampUsecs: head.timestampUsecs,
+        timestampUsecs: start.timestampUsecs,
         salt,
       });
       made.push(transaction);
     });
-    for (const { transaction, writes } of made) {
-      const version = BigInt(transactions.length);
+    for (const [index, { transaction, writes }] of made.entries()) {
+      const version = firstVersion + BigInt(index);
       state.commit(version, writes);
-      versions.set(transaction.hash, version);
-      transactions.push(transaction);
+      transactions.set(version, transaction);
+      transactionsByHash.set(transaction.hash, transaction);
     }
-    const block: ScriptedAptosBlock = {
-      ...head,
+    head = {
+      ...start,
       firstVersion,
-      lastVersion: BigInt(transactions.length) - 1n,
+      lastVersion: firstVersion + BigInt(made.length) - 1n,
       transactions: made.map(({ transaction }) => transaction),
     };
-    blocks.push(block);
-    return block;
+    oldest ??= head;
+    blocks.set(head.height, head);
+    if (blocks.size > keptBlocks) dropOldest();
+    return head;
+  };
+
+  const dropOldest = () => {
+    const dropped = oldestBlock();
+    for (const { version, hash } of dropped.transactions) {
+      transactions.delete(BigInt(version));
+      transactionsByHash.delete(hash);
+    }
+    blocks.delete(dropped.height);
+    oldest = blockAt(dropped.height + 1n);
+    state.prune(oldestBlock().firstVersion);
   };
 
   const headOf = (height: bigint, timestampUsecs: bigint): AptosBlockHead => ({
     height,
-    hash: sha3OfText(`${salt}:block:${height}:${transactions.at(-1)?.accumulator_root_hash}`),
+    hash: sha3OfText(`${salt}:block:${height}:${lastTransaction()?.accumulator_root_hash}`),
     epoch: height === 0n ? 0n : 1n + (timestampUsecs - genesisTimestampUsecs) / epochUsecs,
     timestampUsecs,
   });
@@ -175,13 +197,13 @@ export function createScriptedAptosLedger(
         `A block is later than the one before it: timestampUsecs ${timestampUsecs} must be above ${before.timestampUsecs}`,
       );
     }
-    const head = headOf(before.height + 1n, timestampUsecs);
+    const start = headOf(before.height + 1n, timestampUsecs);
     const workspace = createAptosWorkspace(state);
-    return append(head, (add) => {
+    return append(start, (add) => {
       add((position) => {
-        writeBlockMetadata(workspace, head);
+        writeBlockMetadata(workspace, start);
         const writes = workspace.endTransaction();
-        return { transaction: toBlockMetadata(head, writes, position), writes };
+        return { transaction: toBlockMetadata(start, writes, position), writes };
       });
       for (const scripted of script.transactions ?? []) {
         const sender = toLongAddress(scripted.sender ?? defaultSender);
@@ -194,7 +216,7 @@ export function createScriptedAptosLedger(
         });
       }
       add((position) => ({
-        transaction: toBlockEnd(script.end ?? 'block_epilogue', head, position),
+        transaction: toBlockEnd(script.end ?? 'block_epilogue', start, position),
         writes: new Map(),
       }));
     });
@@ -214,16 +236,27 @@ export function createScriptedAptosLedger(
     get head() {
       return headBlock();
     },
+    get oldest() {
+      return oldestBlock();
+    },
     mine,
     mineMany: (count) => Array.from({ length: count }, () => mine()),
-    blocks: () => [...blocks],
+    blocks: () => [...blocks.values()],
     blockAt,
-    blockOfVersion: (version) => findBlock(blocks, version),
-    transactionAt,
-    transactionOf: (hash) => {
-      const version = versions.get(hash.toLowerCase());
-      return version === undefined ? undefined : transactionAt(version);
+    blockOfVersion: (version) => {
+      // By halving: ledgers of tests that run for long have many blocks.
+      let [low, high] = [oldestBlock().height, headBlock().height];
+      while (low <= high) {
+        const middle = (low + high) / 2n;
+        const block = blockAt(middle) as ScriptedAptosBlock;
+        if (version < block.firstVersion) high = middle - 1n;
+        else if (version > block.lastVersion) low = middle + 1n;
+        else return block;
+      }
+      return undefined;
     },
+    transactionAt: (version) => transactions.get(version),
+    transactionOf: (hash) => transactionsByHash.get(hash.toLowerCase()),
     readResource: (address, type, version) =>
       state.read(toLongAddress(address), toCanonicalType(type), version),
     listResources: (address, version) => state.list(toLongAddress(address), version),
@@ -234,19 +267,3 @@ type MakeTransaction = (position: AptosPosition) => {
   transaction: RestTransaction;
   writes: ResourceWrites;
 };
-
-/** By halving: ledgers of tests that run for long have many blocks. */
-function findBlock(
-  blocks: readonly ScriptedAptosBlock[],
-  version: bigint,
-): ScriptedAptosBlock | undefined {
-  let [low, high] = [0, blocks.length - 1];
-  while (low <= high) {
-    const middle = (low + high) >> 1;
-    const block = blocks[middle] as ScriptedAptosBlock;
-    if (version < block.firstVersion) high = middle - 1;
-    else if (version > block.lastVersion) low = middle + 1;
-    else return block;
-  }
-  return undefined;
-}

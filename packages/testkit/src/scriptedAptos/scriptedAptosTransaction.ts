@@ -506,14 +506,14 @@ function tokenResources(collection: Hex, token: Hex, name: string): Record<strin
   return {
     '0x4::token::Token': {
       collection: { inner: short(collection) },
-      description: '',
+      description: `A token named ${name}`,
       index: '0',
       mutation_events: {
         counter: '0',
         guid: { id: { addr: short(token), creation_num: '1125899906842625' } },
       },
       name: '',
-      uri: '',
+      uri: `https://tokens.example/${encodeURIComponent(name)}`,
     },
     '0x4::token::TokenIdentifiers': { index: { value: '1' }, name: { padding: '0x', value: name } },
   };

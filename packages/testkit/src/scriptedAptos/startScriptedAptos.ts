@@ -65,6 +65,9 @@ export async function startScriptedAptos(
     get head() {
       return ledger.head;
     },
+    get oldest() {
+      return ledger.oldest;
+    },
     url: `http://127.0.0.1:${port}/v1`,
     port,
     calls: node.calls,

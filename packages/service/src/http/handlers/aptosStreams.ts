@@ -76,7 +76,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds): StreamCalls {
   });
 }
 
-function refuseContradictions(options: AptosStreamOptions, body: unknown): void {
+export function refuseContradictions(options: AptosStreamOptions, body: unknown): void {
   const watched = [...(options.functions ?? []), ...(options.events ?? [])];
   if (!options.allAddresses || watched.length > 0) return;
   throw validationFailed(

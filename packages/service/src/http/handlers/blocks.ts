@@ -24,6 +24,7 @@ import {
 } from '../../store/store.ts';
 import { HttpError, check, notFound, readId, validationFailed } from '../answers.ts';
 import { readJson } from '../body.ts';
+import type { AptosCalls } from './aptosBlocks.ts';
 import { ofFamily } from './findStream.ts';
 import { withGiven } from './streamCalls.ts';
 import { type EvmStreamNeeds, refuseContradictions } from './streams.ts';
@@ -56,8 +57,10 @@ export interface ChainCalls {
 
 export interface BlockHandlerNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
   store: Store;
-  /** Undefined for a chain that is not read. */
+  /** Undefined for a chain that is not read, or is none of EVM. */
   callsOf(chain: string): ChainCalls | undefined;
+  /** The same of an Aptos network. */
+  aptosCallsOf(chain: string): AptosCalls | undefined;
 }
 
 const JOBS_PER_LIST = 100;
@@ -80,6 +83,7 @@ export const resumeSchema = z.strictObject({
 export function createBlockHandlers({
   store,
   callsOf,
+  aptosCallsOf,
   checkOptions,
 }: BlockHandlerNeeds): BlockHandlers {
   const chainOf = (
@@ -178,7 +182,7 @@ export function createBlockHandlers({
           },
         });
       }
-      callsOf(job.chainId)?.noticeJobs();
+      (callsOf(job.chainId) ?? aptosCallsOf(job.chainId))?.noticeJobs();
       return context.json(job);
     },
 
@@ -189,7 +193,10 @@ export function createBlockHandlers({
     },
 
     async resumeChain(context) {
-      const { chain, calls } = chainOf(context, 'id');
+      const id = context.req.param('id') ?? '';
+      const aptos = aptosCallsOf(id);
+      const { chain, calls } =
+        aptos === undefined ? chainOf(context, 'id') : { chain: id, calls: aptos };
       const { from } = check(resumeSchema, 'requestBody', readJson(context) ?? {});
       return context.json({
         chainId: chain,

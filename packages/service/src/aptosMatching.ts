@@ -1,0 +1,128 @@
+/** How an Aptos block becomes matches: as `matching.ts` does it for EVM. */
+import { type AptosWebhook, findAptosNetwork } from '@sluice/kit/contract';
+import type { AptosEnrich } from './enrich/aptosEnrich.ts';
+import { followRules } from './followRules.ts';
+import type { StreamMatcher } from './ingest/backfill.ts';
+import type { Matcher } from './ingest/ingest.ts';
+import type { AptosBlock } from './match/aptosBlock.ts';
+import { type AptosIndex, createAptosIndex } from './match/aptosIndex.ts';
+import { type AptosMatch, matchAptosBlock, splitAptosMatch } from './match/aptosMatch.ts';
+import { toAptosWebhookParts } from './match/aptosWebhook.ts';
+import type { BlockNeeds } from './match/block.ts';
+import { loadAddresses } from './match/refresh.ts';
+import { splitFinalBody } from './store/body.ts';
+import { packAddresses } from './store/packedAddresses.ts';
+import type { AptosStreamRecord, NewMatch, Store } from './store/store.ts';
+
+/** One stream by itself, on one network, whatever its status. */
+export interface SingleAptosMatcher extends StreamMatcher<AptosBlock> {
+  /** The body as it would be sent, less `retries`; undefined where nothing matches. */
+  toWebhook(block: AptosBlock): Promise<Omit<AptosWebhook, 'retries'> | undefined>;
+}
+
+export interface AptosMatching {
+  /** Of all streams that match now, on every network. */
+  readonly live: Matcher<AptosBlock>;
+  /** Undefined when the stream is gone, or is none of Aptos. */
+  open(chain: string, streamId: string): Promise<SingleAptosMatcher | undefined>;
+  /** A stream that is not in the ledger, with these addresses. */
+  try(
+    chain: string,
+    record: AptosStreamRecord,
+    addresses: readonly string[],
+  ): SingleAptosMatcher;
+}
+
+/** Pages of transactions come whole, whatever is needed of them. */
+const NEEDS: BlockNeeds = { logs: true, transactions: true, traces: false };
+
+export function createAptosMatching({
+  store,
+  enrichOf,
+  maxWebhookBytes,
+}: {
+  store: Store;
+  enrichOf(chain: string): AptosEnrich;
+  /** Of a body before the names of coins are filled in. */
+  maxWebhookBytes: number;
+}): AptosMatching {
+  const toParts = (chain: string, block: AptosBlock, match: AptosMatch) =>
+    toAptosWebhookParts(findAptosNetwork(chain)!, block, match);
+
+  const toNewMatch = (chain: string, block: AptosBlock, match: AptosMatch): NewMatch => {
+    const { head, tail } = toParts(chain, block, match);
+    const { record } = match.stream;
+    // Planned first: what is known by heart goes into the body here.
+    const enrichment = enrichOf(chain).plan(tail);
+    return {
+      streamId: record.id,
+      tag: record.tag,
+      part: 0,
+      parts: 1,
+      // What is final is delivered once, as confirmed.
+      deliver: 'confirmed',
+      logs: tail.events.reduce((sum, { length }) => sum + length, 0),
+      transactions: match.transactions.length,
+      internalTransactions: 0,
+      transactionHashes: match.transactions.map(({ transaction }) => transaction.hash),
+      enrichment,
+      ...splitFinalBody(head, tail),
+    };
+  };
+
+  /** One match, or several where its body is too large for one webhook. */
+  const toNewMatches = (chain: string, block: AptosBlock, match: AptosMatch): NewMatch[] => {
+    const whole = toNewMatch(chain, block, match);
+    if (whole.bodyTail.length <= maxWebhookBytes) return [whole];
+    const parts = splitAptosMatch(
+      match,
+      maxWebhookBytes,
+      (part) => JSON.stringify(toParts(chain, block, part).tail).length,
+    );
+    return parts.map((each, part) => ({
+      ...toNewMatch(chain, block, each),
+      part,
+      parts: parts.length,
+    }));
+  };
+
+  const single = (chain: string, index: AptosIndex): SingleAptosMatcher => ({
+    needs: NEEDS,
+    match: (block) =>
+      matchAptosBlock(index, chain, block).flatMap((match) => toNewMatches(chain, block, match)),
+    async toWebhook(block) {
+      const [match] = matchAptosBlock(index, chain, block);
+      if (match === undefined) return undefined;
+      const { head, tail } = toParts(chain, block, match);
+      await enrichOf(chain).complete(block, tail);
+      return { ...head, ...tail };
+    },
+  });
+
+  const index = createAptosIndex();
+  return {
+    live: {
+      refresh: followRules(index, store),
+      needs: () => NEEDS,
+      match: (chain, block) =>
+        matchAptosBlock(index, chain, block).flatMap((match) => toNewMatches(chain, block, match)),
+    },
+
+    async open(chain, streamId) {
+      const record = await store.readStream(streamId);
+      if (record?.family !== 'aptos') return undefined;
+      const own = createAptosIndex();
+      // A job or a request may name a network the stream does not watch by itself.
+      own.put({ ...record, chainIds: [chain] });
+      await loadAddresses(own, store, streamId);
+      return single(chain, own);
+    },
+
+    try(chain, record, addresses) {
+      const own = createAptosIndex();
+      own.put(record);
+      own.addAddresses(record.id, packAddresses(addresses, 32).bytes);
+      return single(chain, own);
+    },
+  };
+}

@@ -1,0 +1,161 @@
+/** What Aptos bodies lack when they are committed: names, symbols and decimals of what moved. */
+import type { AptosCoin, AptosWebhook, DeliverySummary } from '@sluice/kit/contract';
+import type { Log } from '../observe.ts';
+import { fromBodyTail, toBodyTail } from '../store/body.ts';
+import type { BlockRef, Store, Token } from '../store/store.ts';
+import { type EnrichPool, createEnrichPool } from './enrichPool.ts';
+import type { AptosReader } from './state.ts';
+import { cleanText } from './token.ts';
+import { createTokens } from './tokens.ts';
+import { toValueWithDecimals } from './valueWithDecimals.ts';
+
+/** The arrays of a body that name coins. */
+export type AptosCoinArrays = Pick<
+  AptosWebhook,
+  'coinTransfers' | 'coinDeposits' | 'coinWithdrawals'
+>;
+
+export interface AptosEnrich extends EnrichPool {
+  /**
+   * Completes a body from memory where that is enough, and answers with null; else leaves it as it is,
+   * and answers with the plan to commit it with.
+   */
+  plan(tail: AptosCoinArrays): string | null;
+  /**
+   * Completes a body at once, for one that is shown and not sent. Throws an `Outage` when nothing
+   * could be asked.
+   */
+  complete(block: BlockRef, tail: AptosCoinArrays): Promise<void>;
+}
+
+const COIN_CACHE_BYTES = 8 * 1024 * 1024;
+/** The body itself says of which coins. */
+const COINS_ONLY = '{}';
+const MAX_DECIMALS = 255;
+
+export function createAptosEnrich({
+  chain,
+  store,
+  reader,
+  log,
+  onDeliveries,
+}: {
+  chain: string;
+  store: Store;
+  reader: AptosReader;
+  log: Log;
+  /** Deliveries that have become due. */
+  onDeliveries(deliveries: DeliverySummary[]): void;
+}): AptosEnrich {
+  const coins = createTokens({
+    chain,
+    store,
+    cacheBytes: COIN_CACHE_BYTES,
+    async ask(block, types) {
+      const read = await Promise.all(
+        types.map(async (type) => {
+          const answer = await reader.readCoin(type);
+          return answer.outcome === 'read' ? toToken(type, block, answer.value) : undefined;
+        }),
+      );
+      return read.filter((token) => token !== undefined);
+    },
+  });
+
+  /** Why it is not whole; undefined when it is. */
+  const fill = async (
+    block: BlockRef,
+    tail: AptosCoinArrays,
+    isLastTry: boolean,
+  ): Promise<string | undefined> => {
+    const types = coinTypesOf(tail);
+    const known = await coins.read(block, types);
+    const refused = [...types].filter((type) => !known.has(type));
+    if (refused.length > 0 && !isLastTry) return `the metadata of ${refused.length} coins was refused`;
+    coins.giveUp(block, refused);
+    fillCoins(tail, (type) => known.get(type));
+    return undefined;
+  };
+
+  const pool = createEnrichPool({
+    chain,
+    store,
+    log,
+    waiting: 'names of coins wait',
+    async complete({ bodyTail, block }, isLastTry) {
+      const tail = fromBodyTail(bodyTail) as AptosCoinArrays;
+      return (await fill(block, tail, isLastTry)) === undefined ? toBodyTail(tail) : undefined;
+    },
+    onDeliveries,
+  });
+
+  return Object.assign(pool, {
+    plan(tail: AptosCoinArrays): string | null {
+      const known = new Map<string, Token>();
+      for (const type of coinTypesOf(tail)) {
+        const coin = coins.find(type);
+        if (coin === undefined) return COINS_ONLY;
+        known.set(type, coin);
+      }
+      fillCoins(tail, (type) => known.get(type));
+      return null;
+    },
+    async complete(block: BlockRef, tail: AptosCoinArrays): Promise<void> {
+      await fill(block, tail, true);
+    },
+  });
+}
+
+type Named = { coin: AptosCoin; value: string; valueWithDecimals: number | null };
+
+const recordsOf = (tail: AptosCoinArrays): Named[] => [
+  ...tail.coinTransfers,
+  ...tail.coinDeposits,
+  ...tail.coinWithdrawals,
+];
+
+/** Every coin the arrays name, each once. */
+export const coinTypesOf = (tail: AptosCoinArrays): Set<string> =>
+  new Set(
+    recordsOf(tail)
+      .map(({ coin }) => coin.type)
+      .filter((type) => type !== ''),
+  );
+
+/** Fills coins and amounts in place; keys keep the order of the wire. */
+export function fillCoins(
+  tail: AptosCoinArrays,
+  find: (type: string) => Token | undefined,
+): void {
+  for (const record of recordsOf(tail)) {
+    const token = find(record.coin.type);
+    if (token === undefined) continue;
+    const { decimals, name, symbol } = token;
+    record.coin.decimals = decimals;
+    record.coin.name = name;
+    record.coin.symbol = symbol;
+    if (decimals !== null) {
+      record.valueWithDecimals = Number(toValueWithDecimals(record.value, decimals));
+    }
+  }
+}
+
+/** A coin that the chain does not know says nothing of itself. */
+function toToken(
+  type: string,
+  { number }: BlockRef,
+  data: Readonly<Record<string, unknown>> | undefined,
+): Token {
+  const text = (value: unknown): string => (typeof value === 'string' ? cleanText(value) : '');
+  const decimals = data?.['decimals'];
+  const isDecimals =
+    typeof decimals === 'number' && Number.isInteger(decimals) && decimals >= 0 && decimals <= MAX_DECIMALS;
+  return {
+    address: type,
+    name: text(data?.['name']),
+    symbol: text(data?.['symbol']),
+    decimals: isDecimals ? decimals : null,
+    standard: '',
+    blockNumber: number,
+  };
+}

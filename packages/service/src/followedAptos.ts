@@ -1,0 +1,87 @@
+/** One Aptos network that is read. */
+import { type AptosWebhook, toAptosChain } from '@sluice/kit/contract';
+import type { AptosMatching } from './aptosMatching.ts';
+import type { AptosConfig } from './config.ts';
+import { type AptosEnrich, createAptosEnrich } from './enrich/aptosEnrich.ts';
+import {
+  type ChainSurroundings,
+  type FollowedChain,
+  followBlocks,
+  sayWhy,
+} from './followedChain.ts';
+import { notFound } from './http/answers.ts';
+import type { AptosCalls } from './http/handlers/aptosBlocks.ts';
+import { createAptosSource } from './ingest/aptos.ts';
+import { createAptosReader } from './ingest/aptosCoins.ts';
+
+export interface FollowedAptos extends FollowedChain<AptosCalls> {
+  readonly enrich: AptosEnrich;
+}
+
+const NAMES = {
+  mainnet: { name: 'Aptos', code: 'APT' },
+  testnet: { name: 'Aptos Testnet', code: 'APTTEST' },
+  devnet: { name: 'Aptos Devnet', code: 'APTDEV' },
+  local: { name: 'Aptos, local', code: 'APTLOCAL' },
+} as const;
+
+export function followAptos(
+  { network, urls, pollMs, resetWhenReplaced }: AptosConfig,
+  { matching, ...surroundings }: ChainSurroundings & { matching: AptosMatching },
+): FollowedAptos {
+  const chain = toAptosChain(network);
+  const { store, log, publish, onDeliveries } = surroundings;
+  const source = createAptosSource({ network, urls, pollMs, log });
+  const enrich = createAptosEnrich({
+    chain,
+    store,
+    reader: createAptosReader(source),
+    log,
+    onDeliveries(deliveries) {
+      // They were counted when they were created; now they are due.
+      onDeliveries([]);
+      for (const delivery of deliveries) publish({ type: 'delivery', delivery });
+    },
+  });
+  const { chain: followed, calls, readBlock } = followBlocks(
+    {
+      chain,
+      names: NAMES[network],
+      flag: '--aptos',
+      // A block is final when it is there.
+      confirmations: 0,
+      isFinal: true,
+      resetWhenReplaced,
+    },
+    {
+      source,
+      live: matching.live,
+      open: (streamId) => matching.open(chain, streamId),
+      enrich,
+      surroundings,
+    },
+  );
+
+  const own: Omit<FollowedAptos, keyof typeof followed> = {
+    enrich,
+    calls: {
+      ...calls,
+      heightOf: (version) =>
+        sayWhy(chain, async () => {
+          const height = await source.readHeightOf(version);
+          if (height === undefined) throw notFound('Version');
+          return height;
+        }),
+      dryRun: (blockNumber, record, addresses) =>
+        sayWhy(chain, async (): Promise<AptosWebhook | undefined> => {
+          const matcher = matching.try(chain, record, addresses);
+          const block = await readBlock(blockNumber, matcher);
+          const webhook = await matcher.toWebhook(block);
+          if (webhook === undefined) return undefined;
+          const { streamId, tag, network: name, block: its, ...rest } = webhook;
+          return { streamId, tag, network: name, block: its, retries: 0, ...rest };
+        }),
+    },
+  };
+  return Object.assign(followed, own);
+}

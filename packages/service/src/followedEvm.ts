@@ -1,0 +1,76 @@
+/** One EVM chain that is read. */
+import type { ChainConfig } from './config.ts';
+import { type Enrich, createEnrich } from './enrich/enrich.ts';
+import {
+  type ChainSurroundings,
+  type FollowedChain,
+  followBlocks,
+  sayWhy,
+} from './followedChain.ts';
+import type { ChainCalls } from './http/handlers/blocks.ts';
+import { createEvmSource } from './ingest/evm.ts';
+import { createStateReader } from './ingest/state.ts';
+import type { Matching } from './matching.ts';
+
+export interface FollowedEvm extends FollowedChain<ChainCalls> {
+  readonly enrich: Enrich;
+}
+
+export function followEvm(
+  config: ChainConfig,
+  { matching, ...surroundings }: ChainSurroundings & { matching: Matching },
+): FollowedEvm {
+  const { id: chain, urls, pollMs } = config;
+  const { store, log, publish, onDeliveries } = surroundings;
+  const source = createEvmSource({ chain, urls, pollMs, log });
+  const enrich = createEnrich({
+    chain,
+    store,
+    state: createStateReader(source),
+    log,
+    onDeliveries(deliveries) {
+      // They were counted when they were created; now they are due.
+      onDeliveries([]);
+      for (const delivery of deliveries) publish({ type: 'delivery', delivery });
+    },
+  });
+  const { chain: followed, calls, readBlock, isConfirmed } = followBlocks(
+    {
+      chain,
+      confirmations: config.confirmations,
+      resetWhenReplaced: config.resetWhenReplaced,
+    },
+    {
+      source,
+      live: matching.live,
+      open: (streamId) => matching.open(chain, streamId),
+      enrich,
+      surroundings,
+    },
+  );
+
+  const own: Omit<FollowedEvm, keyof typeof followed> = {
+    enrich,
+    calls: {
+      ...calls,
+      dryRun: (blockNumber, record, addresses) =>
+        sayWhy(chain, async () => {
+          const matcher = matching.try(chain, record, addresses);
+          const block = await readBlock(blockNumber, matcher);
+          const webhook = await matcher.toWebhook(block);
+          if (webhook === undefined) return undefined;
+          const { chainId, abi, streamId, tag, ...rest } = webhook;
+          return {
+            confirmed: isConfirmed(block),
+            chainId,
+            abi,
+            streamId,
+            tag,
+            retries: 0,
+            ...rest,
+          };
+        }),
+    },
+  };
+  return Object.assign(followed, own);
+}

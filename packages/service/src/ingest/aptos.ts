@@ -1,0 +1,179 @@
+/**
+ * Blocks of an Aptos chain over the REST API of its fullnodes, by ledger version: contiguous, final, and
+ * refused where one is left out.
+ */
+import type { AptosNetwork } from '@sluice/kit/contract';
+import type { AptosBlock } from '../match/aptosBlock.ts';
+import type { Log } from '../observe.ts';
+import type { BlockHeader } from '../store/store.ts';
+import { type AptosPage, UNKNOWN_HASH, createAptosProvider } from './aptosProvider.ts';
+import { type AptosRun, createAptosRun } from './aptosRun.ts';
+import { createAptosStores } from './aptosStores.ts';
+import { createProviders } from './providers.ts';
+import { type ChainSource, SourceError } from './source.ts';
+
+export interface AptosSourceOptions {
+  network: AptosNetwork;
+  /** One or more URLs of REST APIs, in the order of preference. */
+  urls: readonly string[];
+  /** Milliseconds between looks at the head. */
+  pollMs: number;
+  log: Log;
+}
+
+export interface AptosSource extends ChainSource<AptosBlock> {
+  /** Height of the block that holds a ledger version; undefined where the nodes have no such version. */
+  readHeightOf(version: number): Promise<number | undefined>;
+  /** The data of a resource as it is now; undefined where there is none. */
+  readResource(address: string, type: string): Promise<unknown>;
+}
+
+/** Live, and some backfills beside it. */
+const MAX_RUNS = 4;
+/** A block so far ahead of a run is worth a run of its own. */
+const MAX_AHEAD_BLOCKS = 256;
+const POLLS_PER_SURVEY = 10;
+const SURVEY_MAX_MS = 15_000;
+
+export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOptions): AptosSource {
+  const chain = `aptos:${network}`;
+  const providers = createProviders({
+    chain,
+    urls,
+    flag: '--aptos',
+    identity: 'chain id',
+    log,
+    create: (url, name) => createAptosProvider(network, url, name),
+  });
+  const ask = async <T>(
+    what: string,
+    read: (provider: (typeof providers.all)[number]) => Promise<T | undefined>,
+  ): Promise<T> => {
+    const found = await providers.ask(read);
+    if (found !== undefined) return found;
+    throw new SourceError('missing', `no node of ${chain} has ${what}`);
+  };
+  const readPage = (start: number, limit: number): Promise<AptosPage> =>
+    ask(`version ${start}`, (provider) => provider.readPage(start, limit));
+  const readResource: AptosSource['readResource'] = (address, type) =>
+    providers.ask((provider) => provider.readResource(address, type, undefined));
+  const stores = createAptosStores((address, type, version) =>
+    providers.ask((provider) => provider.readResource(address, type, version)),
+  );
+  /** Those used last come last. */
+  let runs: AptosRun[] = [];
+  const completed = new WeakMap<AptosBlock, Promise<AptosBlock>>();
+
+  const ledgerVersion = (): number =>
+    Math.max(0, ...providers.all.map((provider) => provider.ledger()?.version ?? 0));
+
+  const openRun = async (height: number): Promise<AptosRun | undefined> => {
+    const bounds = await providers.ask((provider) => provider.readBounds(height));
+    if (bounds === undefined) return undefined;
+    // Where the one before is pruned nobody holds it against anything either.
+    const before = await providers
+      .ask((provider) => provider.readBounds(height - 1))
+      .catch((error: unknown) => {
+        if (error instanceof SourceError && error.kind === 'pruned') return undefined;
+        throw error;
+      });
+    return createAptosRun(
+      { ...bounds, parentHash: before?.hash ?? UNKNOWN_HASH },
+      { readPage, ledgerVersion },
+    );
+  };
+
+  /** Of those that wait for one run together, one opens it. */
+  let opening: Promise<unknown> = Promise.resolve();
+  const findRun = async (height: number): Promise<AptosRun | undefined> => {
+    const find = () =>
+      runs.find(
+        (run) =>
+          run.has(height) || (height >= run.next && height - run.next < MAX_AHEAD_BLOCKS),
+      );
+    let run = find();
+    if (run === undefined) {
+      const turn = opening.then(async () => find() ?? openRun(height));
+      opening = turn.catch(() => {});
+      run = await turn;
+    }
+    if (run === undefined) return undefined;
+    runs = [...runs.filter((each) => each !== run), run].slice(-MAX_RUNS);
+    return run;
+  };
+
+  const readAt = async (height: number): Promise<AptosBlock | undefined> => {
+    if (height === 0) return readGenesis();
+    return (await findRun(height))?.read(height);
+  };
+
+  /** The first block has no metadata. */
+  const readGenesis = async (): Promise<AptosBlock | undefined> => {
+    const bounds = await providers.ask((provider) => provider.readBounds(0));
+    if (bounds === undefined) return undefined;
+    const { transactions, sizeBytes } = await readPage(0, bounds.lastVersion + 1);
+    return { ...bounds, timestampMicros: '0', transactions, sizeBytes };
+  };
+
+  const toHeader = ({ number, hash, parentHash, timestamp, lastVersion }: AptosBlock) => ({
+    number,
+    hash,
+    parentHash,
+    timestamp,
+    lastVersion,
+  });
+
+  const complete = (block: AptosBlock): Promise<AptosBlock> => {
+    let ready = completed.get(block);
+    if (ready === undefined) {
+      ready = stores.complete(block).then(() => block);
+      // What failed is tried again by whoever asks next.
+      ready.catch(() => completed.delete(block));
+      completed.set(block, ready);
+    }
+    return ready;
+  };
+
+  return {
+    lacksTraces: false,
+    providers: providers.health,
+    readGenesisHash: providers.readGenesisHash,
+    async readHead(): Promise<BlockHeader> {
+      const head = await providers.readHead();
+      const isNear = runs.some(
+        ({ next }) => head.number >= next - 1 && head.number - next < MAX_AHEAD_BLOCKS,
+      );
+      if (!isNear) return head;
+      // The newest block may still grow; until it is whole the one before it is the newest.
+      const block = (await readAt(head.number)) ?? (await readAt(head.number - 1));
+      return block === undefined ? head : toHeader(block);
+    },
+    async readHeader(at) {
+      if (typeof at === 'string') return undefined;
+      const block = await readAt(at);
+      return block && toHeader(block);
+    },
+    doubt: providers.doubt,
+    async readBlock(header) {
+      const block = await readAt(header.number);
+      if (block?.hash === header.hash) return complete(block);
+      throw new SourceError(
+        'missing',
+        `no node of ${chain} has block ${header.number} ${header.hash}`,
+      );
+    },
+    readFinalized: async () => undefined,
+    sizeOf: ({ sizeBytes }) => sizeBytes,
+    readResource,
+    readHeightOf: (version) => providers.ask((provider) => provider.readHeightOf(version)),
+    watchHeads(onHint) {
+      const timer = setInterval(onHint, pollMs);
+      const stopSurvey = providers.survey(Math.min(pollMs * POLLS_PER_SURVEY, SURVEY_MAX_MS));
+      return () => {
+        clearInterval(timer);
+        stopSurvey();
+      };
+    },
+    stop: providers.close,
+  };
+}

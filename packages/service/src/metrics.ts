@@ -1,0 +1,172 @@
+/** What the service counts of itself, for Prometheus: `docs/operations.md` says what each means. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { ChainHealth, DeliverySummary, LiveEvent } from '@sluice/kit/contract';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+
+export interface Metrics {
+  /** Deliveries of which an attempt ended just now. */
+  noteAttempts(deliveries: readonly DeliverySummary[]): void;
+  noteEvent(event: LiveEvent): void;
+  noteLostLeases(count: number): void;
+  /** An attempt that the address guard refused. */
+  noteBlockedAddress(): void;
+  /** What is so now is read when it is asked for. */
+  watch(sources: MetricSources): void;
+  /** In the text format of Prometheus. */
+  read(): Promise<{ contentType: string; text: string }>;
+  stop(): void;
+}
+
+export interface MetricSources {
+  chains(): ChainHealth[];
+  inFlight(): number;
+  /** Streams whose receivers fail, and are asked seldom. */
+  openBreakers(): number;
+  /** Unix milliseconds since when the oldest delivery has been due; null while none is. */
+  oldestDue(): Promise<number | null>;
+}
+
+/** From a receiver next door to one that took the whole retry schedule. */
+const LATENCY_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3600, 86_400];
+const REORG_BUCKETS = [1, 2, 3, 5, 8, 12, 32, 64, 128, 256];
+const NANOSECONDS = 1e9;
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const attempts = new Counter({
+    name: 'delivery_attempts_total',
+    help: 'HTTP attempts, by how they ended and the first digit of the status',
+    labelNames: ['result', 'code_class'],
+    registers,
+  });
+  const latency = new Histogram({
+    name: 'delivery_latency_seconds',
+    help: 'From the creation of a delivery to its 2xx',
+    buckets: LATENCY_BUCKETS_S,
+    registers,
+  });
+  const lostLeases = new Counter({
+    name: 'delivery_leases_expired_total',
+    help: 'Leases that ran out: a process died with deliveries under way',
+    registers,
+  });
+  const blocked = new Counter({
+    name: 'ssrf_blocked_total',
+    help: 'Attempts that were not made since their address is private',
+    registers,
+  });
+  const reorgs = new Histogram({
+    name: 'reorg_depth',
+    help: 'Blocks that left a chain at once',
+    labelNames: ['chain'],
+    buckets: REORG_BUCKETS,
+    registers,
+  });
+  const loop = monitorEventLoopDelay({ resolution: 10 });
+  loop.enable();
+  new Gauge({
+    name: 'event_loop_lag_seconds',
+    help: '99th percentile since the last reading',
+    registers,
+    collect() {
+      this.set(loop.percentile(99) / NANOSECONDS);
+      loop.reset();
+    },
+  });
+
+  /** Newest block of each chain, to tell how deep a reorg reaches. */
+  const tips = new Map<string, number>();
+
+  return {
+    noteAttempts(deliveries) {
+      for (const { state, status, createdAt, updatedAt } of deliveries) {
+        const succeeded = state === 'succeeded';
+        attempts.inc({
+          result: succeeded ? 'succeeded' : 'failed',
+          code_class: status === null ? 'none' : `${Math.floor(status / 100)}xx`,
+        });
+        if (succeeded) latency.observe((updatedAt - createdAt) / 1000);
+      }
+    },
+    noteEvent(event) {
+      if (event.type === 'block') tips.set(event.chainId, event.block.number);
+      if (event.type !== 'reorg') return;
+      const tip = tips.get(event.chainId) ?? event.blockNumber;
+      reorgs.observe({ chain: event.chainId }, Math.max(1, tip - event.blockNumber));
+      tips.set(event.chainId, event.blockNumber);
+    },
+    noteLostLeases: (count) => lostLeases.inc(count),
+    noteBlockedAddress: () => blocked.inc(),
+    watch(sources) {
+      new Gauge({
+        name: 'delivery_inflight',
+        help: 'Attempts under way',
+        registers,
+        collect() {
+          this.set(sources.inFlight());
+        },
+      });
+      new Gauge({
+        name: 'endpoint_breakers_open',
+        help: 'Streams whose receivers fail, and are asked seldom',
+        registers,
+        collect() {
+          this.set(sources.openBreakers());
+        },
+      });
+      new Gauge({
+        name: 'delivery_queue_age_seconds',
+        help: 'How long the oldest due delivery has waited; 0 while none waits',
+        registers,
+        async collect() {
+          const since = await sources.oldestDue();
+          this.set(since === null ? 0 : Math.max(0, Date.now() - since) / 1000);
+        },
+      });
+      new Gauge({
+        name: 'chain_head_lag_blocks',
+        help: 'Blocks between the head of the nodes and what is committed',
+        labelNames: ['chain'],
+        registers,
+        collect() {
+          for (const { id, head, checkpoint } of sources.chains()) {
+            if (head !== null && checkpoint !== null) {
+              this.set({ chain: id }, Math.max(0, head - checkpoint));
+            }
+          }
+        },
+      });
+      new Gauge({
+        name: 'chain_up',
+        help: '1 while the chain is live or catching up',
+        labelNames: ['chain'],
+        registers,
+        collect() {
+          for (const { id, state } of sources.chains()) {
+            this.set({ chain: id }, state === 'live' || state === 'catching-up' ? 1 : 0);
+          }
+        },
+      });
+      new Gauge({
+        name: 'rpc_disagreement_total',
+        help: 'Heights at which a node had another block than the others, since the start',
+        labelNames: ['chain', 'provider'],
+        registers,
+        collect() {
+          for (const { id, providers } of sources.chains()) {
+            for (const { name, disagreements } of providers) {
+              this.set({ chain: id, provider: name }, disagreements);
+            }
+          }
+        },
+      });
+    },
+    async read() {
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+    stop: () => loop.disable(),
+  };
+}

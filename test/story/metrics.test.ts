@@ -1,0 +1,103 @@
+/** What Prometheus reads, from a service of its own under real traffic. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@sluice/kit';
+import { type Anvil, type WebhookSink, startAnvil, startWebhookSink } from '@sluice/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { API_KEY, type Served, serve, until } from '../serve.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-metrics-'));
+let anvil: Anvil;
+let sink: WebhookSink;
+let served: Served;
+
+beforeAll(async () => {
+  anvil = await startAnvil();
+  sink = await startWebhookSink();
+  served = await serve(['--data', folder, '--chain', `0x7a69=${anvil.url},poll=50`]);
+});
+afterAll(async () => {
+  await served?.stop();
+  await sink?.close();
+  await anvil?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const CHAIN = '{chain="0x7a69"}';
+
+/** Until everything mined is committed. */
+const stands = async (): Promise<void> => {
+  const head = Number(await anvil.request('eth_blockNumber', []));
+  const health = async () => {
+    const answer = await fetch(`${served.url}/health`);
+    return (await answer.json()) as { chains: { checkpoint: number }[] };
+  };
+  await until('it stands at the head', async () => (await health()).chains[0]?.checkpoint === head);
+  expect((await values()).get(`chain_head_lag_blocks${CHAIN}`)).toBe(0);
+};
+
+const read = async (headers: Record<string, string>): Promise<Response> =>
+  fetch(`${served.url}/metrics`, { headers });
+
+/** Values by name and labels. */
+async function values(): Promise<Map<string, number>> {
+  const text = await (await read({ authorization: `Bearer ${API_KEY}` })).text();
+  return new Map(
+    text
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => {
+        const at = line.lastIndexOf(' ');
+        return [line.slice(0, at), Number(line.slice(at + 1))];
+      }),
+  );
+}
+
+test('needs the key, as a header of ours or as a bearer token', async () => {
+  expect((await read({})).status).toBe(401);
+  expect((await read({ authorization: 'Bearer wrong' })).status).toBe(401);
+  const answer = await read({ 'x-api-key': API_KEY });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+});
+
+test('counts attempts, lag and reorgs as they were', async () => {
+  const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
+  const watched = anvil.accounts[4]!.address;
+  await until('the chain is read', async () => (await values()).get(`chain_up${CHAIN}`) === 1);
+  const { id } = await client.streams.create({
+    webhookUrl: `${sink.url}/hook`,
+    description: '',
+    tag: 'metrics',
+    chainIds: ['0x7a69'],
+    includeNativeTxs: true,
+  });
+  await client.streams.addAddress(id, watched);
+  sink.respond([404, 200]);
+  for (let n = 0; n < 2; n++) {
+    await anvil.request('eth_sendTransaction', [
+      { from: anvil.accounts[0]!.address, to: watched, value: '0x1' },
+    ]);
+  }
+  const delivered = 'delivery_attempts_total{result="succeeded",code_class="2xx"}';
+  await until('one is delivered', async () => ((await values()).get(delivered) ?? 0) >= 1);
+  const now = await values();
+  expect(now.get('delivery_attempts_total{result="failed",code_class="4xx"}')).toBe(1);
+  expect(now.get('delivery_latency_seconds_count')).toBe(now.get(delivered));
+  expect(now.get('delivery_inflight')).toBe(0);
+  expect(now.get('delivery_queue_age_seconds')).toBe(0);
+  expect(now.get('endpoint_breakers_open')).toBe(0);
+
+  const snapshot = await anvil.request<string>('evm_snapshot', []);
+  await anvil.request('anvil_mine', ['0x3']);
+  await stands();
+  await anvil.request('evm_revert', [snapshot]);
+  await anvil.request('evm_increaseTime', [100]);
+  await anvil.request('anvil_mine', ['0x4']);
+  await until('the reorg is counted', async () =>
+    (await values()).get(`reorg_depth_count${CHAIN}`),
+  );
+  expect((await values()).get(`reorg_depth_sum${CHAIN}`)).toBe(3);
+  await stands();
+});
