@@ -158,7 +158,9 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
       status: 'ok',
       version: needs.version,
       store: needs.store.engine,
-      chains: needs.chains().map(({ name: _, code: __, blocks: ___, ...health }) => health),
+      chains: needs
+        .chains()
+        .map(({ name: _name, code: _code, blocks: _blocks, ...health }) => health),
     }),
   );
   let openApi: object | undefined;

@@ -495,7 +495,7 @@ function createSchemas(): Json {
     unrepresentable: 'any',
   });
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, { $schema: _, $id: __, ...schema }]) => {
+    Object.entries(schemas).map(([name, { $schema: _schema, $id: _id, ...schema }]) => {
       const example = EXAMPLES[name as SchemaName];
       return [name, { ...schema, ...(example !== undefined && { examples: [example] }) }];
     }),

@@ -37,18 +37,13 @@ export function fromCursor(cursor: string | undefined): Place | undefined {
 }
 
 /**
- * The last page has no cursor, and tells the official client so by a page size that no list
- * exceeds (contract section 4.3).
+ * Everything of a page but its rows. The last page has no cursor, and tells the official client so by
+ * a page size that no list exceeds (contract section 4.3).
  */
-export const lastPage = (total: number): { page_size: number } => ({
-  page_size: Math.max(total, 1),
-});
-
-/** Everything of a page but its rows. */
 export const pageEnd = (
   total: number,
   next: ListPosition | undefined,
-): { total: number; cursor: string } | { total: number; page_size: number } => ({
-  total,
-  ...(next === undefined ? lastPage(total) : { cursor: toCursor({ ...next, total }) }),
-});
+): { total: number; cursor: string } | { total: number; page_size: number } =>
+  next === undefined
+    ? { total, page_size: Math.max(total, 1) }
+    : { total, cursor: toCursor({ ...next, total }) };

@@ -1,5 +1,6 @@
 import type { Hex } from 'viem';
 import { namedObjectOf, namedTokenOf, sha3OfText, toLongAddress } from './aptosAddress.ts';
+import { resourceTypes } from './aptosResources.ts';
 import type { ScriptedAptosLedger } from './scriptedAptosLedger.ts';
 import { type ScriptedAptosTransaction, scriptedAptos } from './scriptedAptosTransaction.ts';
 
@@ -121,7 +122,7 @@ const collection = 'Sluice Cats';
 const creator = playerAt(0);
 
 function ownerOf(ledger: ScriptedAptosLedger, object: Hex): Hex | undefined {
-  const core = ledger.readResource(object, '0x1::object::ObjectCore');
+  const core = ledger.readResource(object, resourceTypes.object);
   return core === undefined ? undefined : toLongAddress((core as { owner: string }).owner);
 }
 

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import { sha3OfText, toLongAddress, toShortAddress as short } from './aptosAddress.ts';
-import { toHandle, toHandleEvent } from './aptosEffects.ts';
+import { toHandleEvent } from './aptosEffects.ts';
+import { toHandle } from './aptosResources.ts';
 import {
   type AptosExecution,
   gasUnitPriceOf,

@@ -1,7 +1,18 @@
 import type { Hex } from 'viem';
 import { sha3OfText, toLongAddress, toShortAddress as short } from './aptosAddress.ts';
 import { moduleKey, toCanonicalType } from './aptosState.ts';
-import { type AptosWorkspace, objectCore } from './aptosWorkspace.ts';
+import {
+  type AptosAccount,
+  type AptosObject,
+  type CoinStore,
+  type EventHandle,
+  type FungibleStore,
+  newAccount,
+  newObject,
+  resourceTypes,
+  toHandle,
+} from './aptosResources.ts';
+import type { AptosWorkspace } from './aptosWorkspace.ts';
 import type { MoveValue, RestChange, RestEvent } from './restShapes.ts';
 import { type AptosEffect, type AptosStore, addressOfStore } from './scriptedAptosTransaction.ts';
 
@@ -21,12 +32,7 @@ export interface EffectContext {
   nextSequenceNumber: (account: Hex, creationNumber: bigint) => bigint;
 }
 
-/** Objects count their events from here on, accounts from 0. */
-const firstObjectCreationNumber = 1_125_899_906_842_624n;
-
 const largestU64 = 2n ** 64n - 1n;
-
-const fungibleStore = '0x1::fungible_asset::FungibleStore';
 
 /**
  * Applies one effect to the workspace.
@@ -135,7 +141,7 @@ export function moveFungible(
   { workspace, startBalance }: EffectContext,
 ): Hex {
   const address = addressOfStore(move.store);
-  if (typeof move.store === 'object' && !workspace.read(address, fungibleStore)) {
+  if (typeof move.store === 'object' && !workspace.read(address, resourceTypes.fungibleStore)) {
     createObject(workspace, address, move.store.owner, false);
     putStore(workspace, address, move.store.metadata, startBalance);
   }
@@ -144,56 +150,18 @@ export function moveFungible(
     move.kind === 'fungibleDeposit'
       ? deposited(store.balance, move.amount, `The store ${address}`)
       : withdrawn(store.balance, move.amount, `The store ${address}`);
-  workspace.write(address, fungibleStore, { ...store, balance });
+  workspace.write(address, resourceTypes.fungibleStore, { ...store, balance });
   return address;
 }
 
 /** Reads an account, or makes it. */
 export function readAccount(workspace: AptosWorkspace, address: string): AptosAccount {
-  const account = workspace.read(toLongAddress(address), accountType);
+  const account = workspace.read(toLongAddress(address), resourceTypes.account);
   return (account as AptosAccount | undefined) ?? newAccount(address);
 }
 
 export function writeAccount(workspace: AptosWorkspace, address: string, account: AptosAccount) {
-  workspace.write(toLongAddress(address), accountType, account);
-}
-
-export interface AptosAccount {
-  readonly [field: string]: MoveValue;
-  readonly authentication_key: string;
-  readonly guid_creation_num: string;
-  readonly sequence_number: string;
-}
-
-export const accountType = '0x1::account::Account';
-
-export function newAccount(address: string): AptosAccount {
-  return {
-    authentication_key: toLongAddress(address),
-    coin_register_events: toHandle(address, 0n),
-    guid_creation_num: '2',
-    key_rotation_events: toHandle(address, 1n),
-    rotation_capability_offer: { for: { vec: [] } },
-    sequence_number: '0',
-    signer_capability_offer: { for: { vec: [] } },
-  };
-}
-
-/** The counter of an event's handle, as resources hold it. */
-export function toHandle(address: string, creationNumber: bigint, counter = '0') {
-  return {
-    counter,
-    guid: { id: { addr: short(address), creation_num: String(creationNumber) } },
-  };
-}
-
-export function toObjectCore(address: string, owner: string, allowsTransfer: boolean): ObjectCore {
-  return {
-    allow_ungated_transfer: allowsTransfer,
-    guid_creation_num: String(firstObjectCreationNumber + 1n),
-    owner: short(owner),
-    transfer_events: toHandle(address, firstObjectCreationNumber),
-  };
+  workspace.write(toLongAddress(address), resourceTypes.account, account);
 }
 
 /** An event without a handle. */
@@ -225,27 +193,6 @@ export function toTableWrite(handle: Hex, key: Hex, value: Hex): RestChange {
     data: null,
     type: 'write_table_item',
   };
-}
-
-type Handle = ReturnType<typeof toHandle>;
-
-interface ObjectCore {
-  readonly [field: string]: MoveValue;
-  readonly owner: string;
-  readonly transfer_events: Handle;
-}
-
-interface FungibleStore {
-  readonly [field: string]: MoveValue;
-  readonly balance: string;
-  readonly metadata: { readonly inner: string };
-}
-
-interface CoinStore {
-  readonly [field: string]: MoveValue;
-  readonly coin: { readonly value: string };
-  readonly deposit_events: Handle;
-  readonly withdraw_events: Handle;
 }
 
 function moveCoin(effect: Extract<AptosEffect, { coinType: string }>, context: EffectContext) {
@@ -294,17 +241,17 @@ function readCoinStore({ account, coinType }: Coins, { workspace, startBalance }
 }
 
 function readStore(workspace: AptosWorkspace, address: Hex): FungibleStore {
-  const store = workspace.read(address, fungibleStore);
+  const store = workspace.read(address, resourceTypes.fungibleStore);
   if (!store)
     throw new Error(`There is no store of a fungible asset at ${address}; create it first`);
   return store as FungibleStore;
 }
 
 function putStore(workspace: AptosWorkspace, address: Hex, metadata: Hex, balance: bigint) {
-  if (!workspace.read(toLongAddress(metadata), '0x1::fungible_asset::Metadata')) {
+  if (!workspace.read(toLongAddress(metadata), resourceTypes.fungibleAsset)) {
     throw new Error(`There is no fungible asset at ${metadata}; create it first`);
   }
-  workspace.write(address, fungibleStore, {
+  workspace.write(address, resourceTypes.fungibleStore, {
     balance: String(balance),
     frozen: false,
     metadata: { inner: short(metadata) },
@@ -328,14 +275,15 @@ function deleteStore(
 
 function createObject(workspace: AptosWorkspace, object: Hex, owner: Hex, allowsTransfer: boolean) {
   const address = toLongAddress(object);
-  if (workspace.read(address, objectCore)) throw new Error(`There is an object at ${address}`);
-  workspace.write(address, objectCore, toObjectCore(address, owner, allowsTransfer));
+  if (workspace.read(address, resourceTypes.object))
+    throw new Error(`There is an object at ${address}`);
+  workspace.write(address, resourceTypes.object, newObject(address, owner, allowsTransfer));
 }
 
-function readObject(workspace: AptosWorkspace, object: Hex): ObjectCore {
-  const core = workspace.read(toLongAddress(object), objectCore);
+function readObject(workspace: AptosWorkspace, object: Hex): AptosObject {
+  const core = workspace.read(toLongAddress(object), resourceTypes.object);
   if (!core) throw new Error(`There is no object at ${object}; create it first`);
-  return core as ObjectCore;
+  return core as AptosObject;
 }
 
 function deleteAll(workspace: AptosWorkspace, object: Hex) {
@@ -355,18 +303,18 @@ function transferObject(
   if (events !== 'module') {
     traces.events.push(fromHandle('0x1::object::TransferEvent', core.transfer_events, data));
   }
-  workspace.write(toLongAddress(effect.object), objectCore, {
+  workspace.write(toLongAddress(effect.object), resourceTypes.object, {
     ...core,
     owner: to,
     transfer_events: events === 'module' ? core.transfer_events : counting(core.transfer_events),
   });
 }
 
-function fromHandle(type: string, { counter, guid }: Handle, data: MoveValue): RestEvent {
+function fromHandle(type: string, { counter, guid }: EventHandle, data: MoveValue): RestEvent {
   return toHandleEvent(type, guid.id.addr, guid.id.creation_num, counter, data);
 }
 
-function counting(handle: Handle): Handle {
+function counting(handle: EventHandle): EventHandle {
   return { ...handle, counter: String(BigInt(handle.counter) + 1n) };
 }
 

@@ -18,8 +18,9 @@ import {
   writeAccount,
 } from './aptosEffects.ts';
 import { type ResourceWrites, byType, toModuleName } from './aptosState.ts';
-import { type AptosWorkspace, isOfObjectGroup, objectCore } from './aptosWorkspace.ts';
-import type { MoveValue, RestChange, RestEvent, RestModule } from './restShapes.ts';
+import { type FungibleSupply, resourceTypes } from './aptosResources.ts';
+import { type AptosWorkspace, isOfObjectGroup } from './aptosWorkspace.ts';
+import type { RestChange, RestEvent, RestModule } from './restShapes.ts';
 import type { ScriptedAptosTransaction } from './scriptedAptosTransaction.ts';
 
 /** What a transaction did. */
@@ -114,15 +115,11 @@ function payGas(script: ScriptedAptosTransaction & { sender: Hex }, context: Eff
   }
   const store = { owner: payer, metadata: aptMetadata };
   moveFungible({ kind: 'fungibleWithdraw', store, amount }, context);
-  const type = '0x1::fungible_asset::ConcurrentSupply';
-  const supply = context.workspace.read(aptMetadata, type) as AptSupply;
+  const supply = context.workspace.read(aptMetadata, resourceTypes.supply) as FungibleSupply;
   const value = String(BigInt(supply.current.value) - amount);
-  context.workspace.write(aptMetadata, type, { current: { ...supply.current, value } });
-}
-
-interface AptSupply {
-  readonly [field: string]: MoveValue;
-  readonly current: { readonly max_value: string; readonly value: string };
+  context.workspace.write(aptMetadata, resourceTypes.supply, {
+    current: { ...supply.current, value },
+  });
 }
 
 function toFeeStatement(gasUsed: bigint): RestEvent {
@@ -139,8 +136,7 @@ function toFeeStatement(gasUsed: bigint): RestEvent {
 function isStoreOwner(change: RestChange, workspace: AptosWorkspace): boolean {
   return (
     change.type === 'write_resource' &&
-    change.data.type === objectCore &&
-    workspace.read(toLongAddress(change.address), '0x1::fungible_asset::FungibleStore') !==
-      undefined
+    change.data.type === resourceTypes.object &&
+    workspace.read(toLongAddress(change.address), resourceTypes.fungibleStore) !== undefined
   );
 }

@@ -1,8 +1,8 @@
 import type { Hex } from 'viem';
 import { aptCoinType, aptMetadata, toLongAddress, toShortAddress } from './aptosAddress.ts';
-import { accountType, newAccount, toObjectCore } from './aptosEffects.ts';
+import { newAccount, newObject, resourceTypes } from './aptosResources.ts';
 import { toCanonicalType } from './aptosState.ts';
-import { type AptosWorkspace, objectCore } from './aptosWorkspace.ts';
+import type { AptosWorkspace } from './aptosWorkspace.ts';
 import type { MoveValue } from './restShapes.ts';
 import { type AptosFungibleAsset, fungibleAssetResources } from './scriptedAptosTransaction.ts';
 
@@ -21,7 +21,7 @@ export function writeGenesis(
   },
 ): void {
   const system = toLongAddress('0x1');
-  workspace.write(system, accountType, newAccount(system));
+  workspace.write(system, resourceTypes.account, newAccount(system));
   workspace.write(system, '0x1::chain_id::ChainId', { id: options.chainId });
   for (const coin of [{ coinType: aptCoinType, ...apt }, ...options.coins]) {
     writeCoin(workspace, coin);
@@ -46,7 +46,7 @@ export function writeGenesis(
       mint_ref_opt: ref,
       transfer_ref_opt: ref,
     },
-    '0x1::fungible_asset::ConcurrentSupply': {
+    [resourceTypes.supply]: {
       current: { max_value: String(2n ** 128n - 1n), value: String(aptSupply) },
     },
   };
@@ -75,7 +75,7 @@ function writeCoin(
 }
 
 function writeFungibleAsset(workspace: AptosWorkspace, metadata: Hex, asset: AptosFungibleAsset) {
-  workspace.write(metadata, objectCore, toObjectCore(metadata, '0x1', true));
+  workspace.write(metadata, resourceTypes.object, newObject(metadata, '0x1', true));
   const self = toShortAddress(metadata);
   const resources: Record<string, MoveValue> = {
     ...fungibleAssetResources(asset),

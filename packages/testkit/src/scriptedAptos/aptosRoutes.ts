@@ -1,5 +1,5 @@
 import { toLongAddress, toShortAddress } from './aptosAddress.ts';
-import { newAccount } from './aptosEffects.ts';
+import { newAccount, resourceTypes } from './aptosResources.ts';
 import { type AptosNodeView, refusePruned, stateVersionOf, toLedgerInfo } from './aptosNodeView.ts';
 import { toCanonicalType, toModuleName } from './aptosState.ts';
 import type { AptosRoute } from './aptosTrouble.ts';
@@ -126,7 +126,7 @@ const answers: Record<AptosRoute, Answer> = {
 
   account: (request, view) => {
     const { address, version } = stateOf(request, view);
-    const account = view.ledger.readResource(address, '0x1::account::Account', version);
+    const account = view.ledger.readResource(address, resourceTypes.account, version);
     // Nodes answer a new account for every address that has none.
     const { sequence_number, authentication_key } = (account ?? newAccount(address)) as Record<
       string,

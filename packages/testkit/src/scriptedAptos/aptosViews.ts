@@ -8,6 +8,7 @@ import {
 } from './aptosAddress.ts';
 import { toCanonicalType } from './aptosState.ts';
 import type { AptosNodeView } from './aptosNodeView.ts';
+import { resourceTypes } from './aptosResources.ts';
 import { RestRefusal } from './restRefusal.ts';
 import type { MoveValue } from './restShapes.ts';
 
@@ -63,7 +64,7 @@ interface ViewInput {
 const metadataField =
   (field: string) =>
   ({ address, read }: ViewInput): MoveValue =>
-    read(address(), '0x1::fungible_asset::Metadata')[field] as MoveValue;
+    read(address(), resourceTypes.fungibleAsset)[field] as MoveValue;
 
 const coinField =
   (field: string) =>
@@ -74,13 +75,13 @@ const coinField =
   };
 
 const ownerOf = ({ read }: ViewInput, object: string): string =>
-  read(object, '0x1::object::ObjectCore')['owner'] as string;
+  read(object, resourceTypes.object)['owner'] as string;
 
 const primaryStore = ({ address, secondAddress }: ViewInput) =>
   primaryStoreOf(address(), secondAddress());
 
 const balanceOf = ({ find }: ViewInput, store: string): MoveValue =>
-  find(store, '0x1::fungible_asset::FungibleStore')?.['balance'] ?? '0';
+  find(store, resourceTypes.fungibleStore)?.['balance'] ?? '0';
 
 const views: Record<string, (input: ViewInput) => MoveValue> = {
   '0x1::chain_id::get': ({ read }) => read('0x1', '0x1::chain_id::ChainId')['id'] as MoveValue,
@@ -90,9 +91,9 @@ const views: Record<string, (input: ViewInput) => MoveValue> = {
   '0x1::fungible_asset::icon_uri': metadataField('icon_uri'),
   '0x1::fungible_asset::project_uri': metadataField('project_uri'),
   '0x1::fungible_asset::store_metadata': ({ address, read }) =>
-    read(address(), '0x1::fungible_asset::FungibleStore')['metadata'] as MoveValue,
+    read(address(), resourceTypes.fungibleStore)['metadata'] as MoveValue,
   '0x1::fungible_asset::store_exists': ({ address, find }) =>
-    find(address(), '0x1::fungible_asset::FungibleStore') !== undefined,
+    find(address(), resourceTypes.fungibleStore) !== undefined,
   '0x1::fungible_asset::balance': (input) => balanceOf(input, input.address()),
   '0x1::coin::name': coinField('name'),
   '0x1::coin::symbol': coinField('symbol'),
@@ -107,13 +108,13 @@ const views: Record<string, (input: ViewInput) => MoveValue> = {
   '0x1::object::owner': (input) => ownerOf(input, input.address()),
   '0x1::object::root_owner': (input) => {
     let owner = ownerOf(input, input.address());
-    while (input.find(owner, '0x1::object::ObjectCore')) owner = ownerOf(input, owner);
+    while (input.find(owner, resourceTypes.object)) owner = ownerOf(input, owner);
     return owner;
   },
   '0x1::primary_fungible_store::primary_store_address': (input) => short(primaryStore(input)),
   '0x1::primary_fungible_store::primary_store': (input) => ({ inner: short(primaryStore(input)) }),
   '0x1::primary_fungible_store::primary_store_exists': (input) =>
-    input.find(primaryStore(input), '0x1::fungible_asset::FungibleStore') !== undefined,
+    input.find(primaryStore(input), resourceTypes.fungibleStore) !== undefined,
   '0x1::primary_fungible_store::balance': (input) => balanceOf(input, primaryStore(input)),
 };
 

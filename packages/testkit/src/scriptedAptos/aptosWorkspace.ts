@@ -21,9 +21,6 @@ export interface AptosWorkspace {
 
 type Writes = Map<Hex, Map<string, MoveValue | undefined>>;
 
-/** The resource that makes an address an object. */
-export const objectCore = '0x1::object::ObjectCore';
-
 export function createAptosWorkspace(state: AptosState): AptosWorkspace {
   const earlier: Writes = new Map();
   let current: Writes = new Map();

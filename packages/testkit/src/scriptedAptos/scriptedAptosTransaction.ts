@@ -8,6 +8,7 @@ import {
   toLongAddress,
   toShortAddress as short,
 } from './aptosAddress.ts';
+import { resourceTypes } from './aptosResources.ts';
 import type { MoveValue } from './restShapes.ts';
 
 /** A store of a fungible asset: by its address once it exists, or an owner's primary store. */
@@ -495,10 +496,10 @@ function objectTransfer(options: Required<ObjectTransfer> & { type: string }) {
 export function fungibleAssetResources(asset: AptosFungibleAsset): Record<string, MoveValue> {
   const { name, symbol, decimals } = asset;
   return {
-    '0x1::fungible_asset::ConcurrentSupply': {
+    [resourceTypes.supply]: {
       current: { max_value: '340282366920938463463374607431768211455', value: '0' },
     },
-    '0x1::fungible_asset::Metadata': { decimals, icon_uri: '', name, project_uri: '', symbol },
+    [resourceTypes.fungibleAsset]: { decimals, icon_uri: '', name, project_uri: '', symbol },
   };
 }
 
