@@ -56,6 +56,7 @@ describe('what the package exports is a decision', () => {
 
   it('@sluice/kit/contract', () => {
     expect(Object.keys(contract).sort()).toEqual([
+      'ANSWER_SCHEMAS',
       'APTOS_CHAINS',
       'APTOS_NETWORKS',
       'DEFAULT_CONFIRMATIONS',

@@ -46,12 +46,14 @@ export type { SluiceErrorCode, SluiceErrorContext } from './errors.ts';
 // Webhooks
 export { verifySignature } from './webhooks/verify.ts';
 export type { VerificationKey, VerifySignatureOptions } from './webhooks/verify.ts';
-export { unwrap } from './webhooks/unwrap.ts';
+export { isAptosWebhook, unwrap } from './webhooks/unwrap.ts';
 export type {
+  ReceivedAptosWebhook,
   ReceivedWebhook,
   RefusalReason,
   UnwrapOptions,
   UnwrapRules,
+  WebhookFamily,
   WebhookKey,
 } from './webhooks/unwrap.ts';
 export type { WebhookHeaders } from './webhooks/headers.ts';
@@ -88,6 +90,15 @@ export type { DecodedValue } from './webhooks/abi.ts';
 // Shapes on the wire
 export type { Region, Settings, Stats, StatsCounters, StreamStats } from './contract/account.ts';
 export type { AptosNetwork, AptosStream, AptosStreamStatus } from './contract/aptos.ts';
+export type {
+  AptosCoin,
+  AptosCoinMovement,
+  AptosCoinTransfer,
+  AptosRaw,
+  AptosWebhook,
+  AptosWebhookBlock,
+  AptosWebhookTransaction,
+} from './contract/aptosWebhook.ts';
 export type { DryRunAnswer, HistoricalJobAnswer } from './contract/blocks.ts';
 export type { DeliveryLog, DeliveryStatus, HistoryRecord } from './contract/history.ts';
 export type {

@@ -8,7 +8,7 @@ import { type Match, matchBlock, transactionHashesOf } from './match/match.ts';
 import { followRules } from './followRules.ts';
 import { loadAddresses } from './match/refresh.ts';
 import { type StreamIndex, createStreamIndex } from './match/streamIndex.ts';
-import { splitMatch } from './match/parts.ts';
+import { leastBytes, splitMatch } from './match/parts.ts';
 import { toWebhookParts } from './match/webhook.ts';
 import { splitBody } from './store/body.ts';
 import { packAddresses } from './store/packedAddresses.ts';
@@ -46,8 +46,10 @@ export function createMatching({
 }): Matching {
   /** One match, or several where its body is too large for one webhook. */
   const toNewMatches = (chain: string, block: EvmBlock, match: Match): NewMatch[] => {
-    const whole = toNewMatch(chain, block, match);
-    if (whole.bodyTail.length <= maxWebhookBytes) return [whole];
+    if (leastBytes(match) <= maxWebhookBytes) {
+      const whole = toNewMatch(chain, block, match);
+      if (whole.bodyTail.length <= maxWebhookBytes) return [whole];
+    }
     const parts = splitMatch(match, maxWebhookBytes, (part) => {
       const { tail } = toWebhookParts(chain, block, part, spamLists[chain]);
       return JSON.stringify(tail).length;

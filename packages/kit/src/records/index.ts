@@ -2,6 +2,14 @@
 export { toRecords, toRemovedIds } from './toRecords.ts';
 export type { RecordsOptions, RecordSource, RemovedIds } from './toRecords.ts';
 export type {
+  AptosEventRow,
+  AptosMovementRow,
+  AptosRecords,
+  AptosRowBase,
+  AptosTransactionRow,
+  AptosTransferRow,
+} from './aptosRecords.ts';
+export type {
   Erc20ApprovalRow,
   Erc20TransferRow,
   InternalTxRow,

@@ -17,6 +17,9 @@ import { setNamed } from '../webhooks/abi.ts';
 import type { DecodedValue } from '../webhooks/abi.ts';
 import { decodeLogs } from '../webhooks/decode.ts';
 import type { DecodedLog, DecodedLogs, UndecodedReason } from '../webhooks/decode.ts';
+import type { AptosWebhook } from '../contract/aptosWebhook.ts';
+import { toAptosRecords } from './aptosRecords.ts';
+import type { AptosRecords } from './aptosRecords.ts';
 import { collectionNameOf } from './collectionName.ts';
 import { columnNames } from './columns.ts';
 import { listFormatter } from './compatibleValues.ts';
@@ -74,18 +77,21 @@ export interface RecordsOptions<A extends Abi | readonly AbiItem[] = readonly Ab
  * upserts by `id`, and never let one with `confirmed: false` replace one with `confirmed: true`: the
  * two deliveries of a block can come in either order. A log that the ABI does not know goes to
  * `undecodedLogs` and never disturbs the others. An empty `chainId` is read as Ethereum, `0x1`.
- * @throws SluiceError `invalid_webhook` for anything but the body of an EVM webhook, and for the
+ * The webhook of an Aptos stream has rows of its own kinds.
+ * @throws SluiceError `invalid_webhook` for anything but the body of a webhook, and for the
  * notice that a block is gone, which is for {@link toRemovedIds}.
  */
 export function toRecords<const A extends Abi | readonly AbiItem[]>(
   webhook: RecordSource,
   options: RecordsOptions<A> & { abi: A },
 ): Records<LogRowOf<A>>;
+export function toRecords(webhook: AptosWebhook): AptosRecords;
 export function toRecords(webhook: RecordSource, options?: RecordsOptions): Records;
 export function toRecords(
-  webhook: RecordSource,
+  webhook: RecordSource | AptosWebhook,
   options: RecordsOptions<Abi | readonly AbiItem[]> = {},
-): Records {
+): Records | AptosRecords {
+  if (isAptos(webhook)) return toAptosRecords(webhook);
   checkWebhook(webhook);
   if (webhook.removed) {
     throw new SluiceError(
@@ -96,6 +102,12 @@ export function toRecords(
   }
   return readRows(webhook, options);
 }
+
+const isAptos = (webhook: unknown): webhook is AptosWebhook =>
+  typeof webhook === 'object' &&
+  webhook !== null &&
+  'network' in webhook &&
+  !('chainId' in webhook);
 
 /** The kinds of {@link Records} and of {@link RemovedIds}. */
 type Kind = Exclude<keyof Records, 'collectionName'>;

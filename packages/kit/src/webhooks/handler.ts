@@ -28,8 +28,14 @@ import { chunksOf, readBody } from './readBody.ts';
 import type { ReadBody } from './readBody.ts';
 import { createMemorySeenStore } from './seen.ts';
 import type { SeenStore } from './seen.ts';
-import { secretsOf, toleranceOf, unwrap } from './unwrap.ts';
-import type { ReceivedWebhook, UnwrapRules, WebhookKey } from './unwrap.ts';
+import type { AptosWebhook } from '../contract/aptosWebhook.ts';
+import { isAptosWebhook, secretsOf, toleranceOf, unwrap } from './unwrap.ts';
+import type {
+  ReceivedAptosWebhook,
+  ReceivedWebhook,
+  UnwrapRules,
+  WebhookKey,
+} from './unwrap.ts';
 
 type AnyAbi = Abi | readonly AbiItem[];
 
@@ -60,8 +66,11 @@ export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
      * with its {@link diagnose diagnosis} in `details`, if the body has at most 1 MiB. Default:
      * `console.error`.
      */
-    onError?: ((error: unknown, delivery: ReceivedWebhook | undefined) => void) | undefined;
+    onError?: ((error: unknown, delivery: AnyReceived | undefined) => void) | undefined;
   };
+
+/** A delivery of either family. */
+type AnyReceived = ReceivedWebhook | ReceivedAptosWebhook;
 
 /** Is awaited; what it returns is ignored. */
 export type Handle<T> = (value: T, delivery: ReceivedWebhook) => unknown;
@@ -131,6 +140,13 @@ export interface WebhookHandler<A extends AnyAbi = readonly AbiItem[]> extends W
    * block by then, and the block itself may return and be delivered again.
    */
   onRemoved(handle: Handle<ReceivedWebhook['webhook']>): this;
+  /**
+   * Calls for each webhook of an Aptos stream. There every block is final, so each is delivered once,
+   * and nothing else that is registered is called for it.
+   */
+  onAptosWebhook(
+    handle: (webhook: AptosWebhook, delivery: ReceivedAptosWebhook) => unknown,
+  ): this;
 }
 
 /**
@@ -160,7 +176,13 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
       hint: 'Leave it out for 50 MiB.',
     });
   }
-  const registered: Registered = { events: new Map(), undecoded: [], webhooks: [], removed: [] };
+  const registered: Registered = {
+    events: new Map(),
+    undecoded: [],
+    webhooks: [],
+    removed: [],
+    aptos: [],
+  };
   const reporter = createReporter(options);
   const underWay = new Map<string, Promise<WebhookAnswer>>();
 
@@ -170,9 +192,9 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     const read: ReadBody =
       declared > maxBodyBytes ? { failed: 'too-large' } : await readBody(body, maxBodyBytes);
     if ('failed' in read) return refuseBody(read.failed, maxBodyBytes, reporter);
-    let delivery: ReceivedWebhook;
+    let delivery: AnyReceived;
     try {
-      delivery = unwrap({ ...options, headers, body: read.raw });
+      delivery = unwrap({ ...options, family: 'any', headers, body: read.raw });
     } catch (error) {
       reporter.refused(error, headers, read.raw);
       return refuse(error);
@@ -183,7 +205,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     return await once(delivery, headers, seen);
   };
 
-  const once = (delivery: ReceivedWebhook, headers: WebhookHeaders, store: SeenStore) => {
+  const once = (delivery: AnyReceived, headers: WebhookHeaders, store: SeenStore) => {
     const { id } = delivery;
     let handling = underWay.get(id);
     if (handling === undefined) {
@@ -204,7 +226,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
   };
 
   /** The work is done: that it cannot be noted down is no reason to have it sent again. */
-  const remember = async (store: SeenStore, id: string, delivery: ReceivedWebhook) => {
+  const remember = async (store: SeenStore, id: string, delivery: AnyReceived) => {
     try {
       await store.add(id);
     } catch (error) {
@@ -230,10 +252,20 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     }
   };
 
-  const handle = (delivery: ReceivedWebhook, headers: WebhookHeaders): Promise<WebhookAnswer> => {
+  const handle = (delivery: AnyReceived, headers: WebhookHeaders): Promise<WebhookAnswer> =>
+    isAptos(delivery)
+      ? attempt(delivery, async () => {
+          for (const each of registered.aptos) await each(delivery.webhook, delivery);
+        })
+      : handleEvm(delivery, headers);
+
+  const handleEvm = (
+    delivery: ReceivedWebhook,
+    headers: WebhookHeaders,
+  ): Promise<WebhookAnswer> => {
     const pair = pairId(delivery, headers);
-    return inTurn(pair, async () => {
-      try {
+    return inTurn(pair, () =>
+      attempt(delivery, async () => {
         const { confirmed, removed } = delivery.webhook;
         const isPaired = seen !== false && hasPairs(registered);
         const removal = `${pair}.removed`;
@@ -244,17 +276,27 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
         if (isPaired && (confirmed || removed)) {
           await remember(seen, removed ? removal : pair, delivery);
         }
-        return answer(200, 'Handled');
-      } catch (error) {
-        if (isNeverAgain(error)) return answer(200, 'Dropped');
-        if (isRetryLater(error)) {
-          const seconds = Math.min(Math.ceil(error.afterMs / 1000), MAX_RETRY_AFTER_SECONDS);
-          return answer(503, 'Retry later', { 'retry-after': String(seconds) });
-        }
-        reporter.failed(error, delivery);
-        return answer(500, 'The handler failed');
+      }),
+    );
+  };
+
+  /** Does the user's work and answers with what came of it. */
+  const attempt = async (
+    delivery: AnyReceived,
+    work: () => Promise<void>,
+  ): Promise<WebhookAnswer> => {
+    try {
+      await work();
+      return answer(200, 'Handled');
+    } catch (error) {
+      if (isNeverAgain(error)) return answer(200, 'Dropped');
+      if (isRetryLater(error)) {
+        const seconds = Math.min(Math.ceil(error.afterMs / 1000), MAX_RETRY_AFTER_SECONDS);
+        return answer(503, 'Retry later', { 'retry-after': String(seconds) });
       }
-    });
+      reporter.failed(error, delivery);
+      return answer(500, 'The handler failed');
+    }
   };
 
   const face: Omit<WebhookHandler<A>, keyof CallableFunction> = {
@@ -283,6 +325,10 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
       registered.removed.push(handle);
       return handler;
     },
+    onAptosWebhook(handle) {
+      registered.aptos.push(handle);
+      return handler;
+    },
   };
   const handler = Object.assign(
     async (request: Request) => toResponse(await receive(fromRequest(request))),
@@ -304,7 +350,11 @@ interface Registered {
   readonly undecoded: Phases<UndecodedLog>[];
   readonly webhooks: Phases<ReceivedWebhook['webhook']>[];
   readonly removed: Handle<ReceivedWebhook['webhook']>[];
+  readonly aptos: ((webhook: AptosWebhook, delivery: ReceivedAptosWebhook) => unknown)[];
 }
+
+const isAptos = (delivery: AnyReceived): delivery is ReceivedAptosWebhook =>
+  isAptosWebhook(delivery.webhook);
 
 const toPhases = <T>(handles: Handles<T>): Phases<T> =>
   typeof handles === 'function' ? { confirmed: handles } : handles;
@@ -384,7 +434,7 @@ function refuseBody(
 
 interface Reporter {
   /** What the user's own code threw. */
-  failed(error: unknown, delivery: ReceivedWebhook): void;
+  failed(error: unknown, delivery: AnyReceived): void;
   /** What a request was refused for; seldom enough that forgers can neither flood nor tire us. */
   problem(error: unknown): void;
   /** As {@link problem}, with a diagnosis where the signature was wrong. */
@@ -403,7 +453,7 @@ function createReporter(options: HandlerOptions<never> | HandlerOptions<AnyAbi>)
   let lastAt = Number.NEGATIVE_INFINITY;
   let secretIsProven = false;
 
-  const tell = (error: unknown, delivery?: ReceivedWebhook) => {
+  const tell = (error: unknown, delivery?: AnyReceived) => {
     try {
       onError(error, delivery);
     } catch {

@@ -3,6 +3,8 @@
  * requests signed as the service signs them, and a sender that tries again as the service does.
  */
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/signature.ts';
+import { TEST_APTOS_WEBHOOK } from '../contract/aptosWebhook.ts';
+import type { AptosCoinMovement, AptosWebhook } from '../contract/aptosWebhook.ts';
 import { TEST_WEBHOOK } from '../contract/webhook.ts';
 import type {
   EvmWebhook,
@@ -35,6 +37,22 @@ export function sampleWebhook(kind: SampleKind, change: Partial<EvmWebhook> = {}
   );
 }
 
+/** What a {@link sampleAptosWebhook} is about; `test` is the one sent to each new URL. */
+export type AptosSampleKind = 'coin-transfer' | 'test';
+
+/**
+ * A webhook of an Aptos stream as the service sends it: of the main network, with one transfer and all
+ * that is derived from it. A new object each time; fields given in `change` replace its own.
+ *
+ * @example sampleAptosWebhook('coin-transfer', { tag: 'wallet' })
+ */
+export function sampleAptosWebhook(
+  kind: AptosSampleKind,
+  change: Partial<AptosWebhook> = {},
+): AptosWebhook {
+  return structuredClone({ ...(kind === 'test' ? TEST_APTOS_WEBHOOK : APTOS_SAMPLE), ...change });
+}
+
 /** What signs a request, and as of when. */
 export interface SigningOptions {
   /** The streams secret, or the API key where it signs. */
@@ -55,7 +73,7 @@ export type SignedRequestOptions = SigningOptions & {
   /** Where to. Default `http://localhost/webhooks`. */
   url?: string | undefined;
 } & (
-    | { webhook: EvmWebhook; body?: undefined }
+    | { webhook: EvmWebhook | AptosWebhook; body?: undefined }
     | {
         /** Any text instead of a webhook, signed all the same. */
         body: string;
@@ -81,7 +99,7 @@ export function signedRequest({ url, webhook, body, ...signing }: SignedRequestO
 export function signedHeaders(
   body: string,
   { secret, id = crypto.randomUUID(), sentAt = new Date(), sender = 'sluice' }: SigningOptions,
-  webhook?: EvmWebhook,
+  webhook?: EvmWebhook | AptosWebhook,
 ): Record<string, string> {
   const timestamp = Math.floor(sentAt.getTime() / 1000);
   return {
@@ -98,8 +116,11 @@ export function signedHeaders(
   };
 }
 
-const recordsCharged = ({ confirmed, txs, logs, txsInternal }: EvmWebhook): number =>
-  confirmed ? txs.length + logs.length + txsInternal.length : 0;
+function recordsCharged(webhook: EvmWebhook | AptosWebhook): number {
+  if ('transactions' in webhook) return webhook.transactions.length + webhook.events.flat().length;
+  const { confirmed, txs, logs, txsInternal } = webhook;
+  return confirmed ? txs.length + logs.length + txsInternal.length : 0;
+}
 
 /** What {@link createFakeSender} takes. */
 export interface FakeSenderOptions {
@@ -154,7 +175,10 @@ export interface FakeSender {
    * 503 makes a wait longer, redirects count as failures, and the test webhook is sent once.
    * To send a duplicate, send again with the same `id`. Never rejects.
    */
-  send(webhook: EvmWebhook, options?: { id?: string | undefined }): Promise<SentDelivery>;
+  send(
+    webhook: EvmWebhook | AptosWebhook,
+    options?: { id?: string | undefined },
+  ): Promise<SentDelivery>;
   /** Delivers the unconfirmed webhook of a block, and then the confirmed one. */
   sendPair(webhook: EvmWebhook): Promise<{ unconfirmed: SentDelivery; confirmed: SentDelivery }>;
   /** Delivers the notice that the block of a webhook left the chain. */
@@ -178,7 +202,7 @@ export function createFakeSender({
 }: FakeSenderOptions): FakeSender {
   const url = typeof to === 'function' ? undefined : String(to);
 
-  const attempt = async (webhook: EvmWebhook, id: string) => {
+  const attempt = async (webhook: EvmWebhook | AptosWebhook, id: string) => {
     const signed = signedRequest({ url, webhook, secret, id, sender });
     const signal = AbortSignal.timeout(timeoutMs);
     const request = new Request(signed, { redirect: 'manual', signal });
@@ -387,4 +411,65 @@ const SAMPLES: Record<Exclude<SampleKind, 'test'>, Partial<EvmWebhook>> = {
       },
     ],
   },
+};
+
+const APTOS_ALICE = '0x498ca57f59f63d12b4ea96e77f1de2a839fdbbd1ce4e39c0e78da708758b91aa';
+const APTOS_BOB = '0xe564aa362c7a9786eb7c72d2671b7398cb5a75b9fb1210fbd84cd05d691e44d3';
+const APTOS_TRANSACTION = '0x512627652e226ba53f038c8c25695aaae66b3ed476f4ceb4be7c5bb686d35811';
+const APT = {
+  decimals: 8,
+  name: 'Aptos Coin',
+  symbol: 'APT',
+  type: `0x${'a'.padStart(64, '0')}`,
+};
+const movedAt = (address: string): AptosCoinMovement => ({
+  value: '150000000',
+  address,
+  coin: APT,
+  valueWithDecimals: 1.5,
+  sequenceNumber: '0',
+  txHash: APTOS_TRANSACTION,
+});
+
+const APTOS_SAMPLE: AptosWebhook = {
+  streamId: 'aa3e4721-be91-4919-8649-d46d5c2a21f7',
+  tag: 'sample',
+  network: 'mainnet',
+  block: {
+    number: '27827628',
+    timestamp: '1674578824913485',
+    hash: '0x3ceea5072b32371f3f5cc0a89c06ca641627583698b7f6d3a5e1a23468b5c2a0',
+    firstVersion: '75418334',
+    lastVersion: '75418336',
+  },
+  retries: 0,
+  coinTransfers: [
+    {
+      coin: { ...APT, type: `0x${'1'.padStart(64, '0')}::aptos_coin::AptosCoin` },
+      to: APTOS_BOB,
+      value: '150000000',
+      from: APTOS_ALICE,
+      valueWithDecimals: 1.5,
+      transaction: APTOS_TRANSACTION,
+      txHash: APTOS_TRANSACTION,
+    },
+  ],
+  coinDeposits: [movedAt(APTOS_BOB)],
+  coinWithdrawals: [movedAt(APTOS_ALICE)],
+  transactions: [
+    {
+      gasLimit: '1762',
+      gasUnitPrice: '120',
+      gasUsed: '1175',
+      hash: APTOS_TRANSACTION,
+      stateChangeHash: '0x08fd784ebe37618af6d14fed695d2e928f776db7e317f222a02bcf92129a7c87',
+      eventChangeHash: '0x9c4de2e4395185631ffb67407c1e74fc5ca850874146950a75948ee4373a611f',
+      success: true,
+      type: 'user_transaction',
+      sender: APTOS_ALICE,
+    },
+  ],
+  changes: [],
+  payloads: [],
+  events: [],
 };

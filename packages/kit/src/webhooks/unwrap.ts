@@ -5,6 +5,7 @@
  */
 import { keccak256 } from '../contract/hash.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/signature.ts';
+import type { AptosWebhook } from '../contract/aptosWebhook.ts';
 import type { EvmWebhook } from '../contract/webhook.ts';
 import { SluiceError } from '../errors.ts';
 import { readHeader } from './headers.ts';
@@ -64,8 +65,19 @@ export type UnwrapOptions = WebhookKey &
     headers: WebhookHeaders;
   };
 
-/** A webhook that is what its sender signed. */
-export interface ReceivedWebhook {
+/** Of which streams webhooks are taken: one family's alone, or both. */
+export type WebhookFamily = 'evm' | 'aptos' | 'any';
+
+/** A webhook of an EVM stream that is what its sender signed. */
+export interface ReceivedWebhook extends Received<EvmWebhook> {
+  /** With `removed: true` it is no news but takes back what was delivered of its block. */
+  readonly webhook: EvmWebhook;
+}
+
+/** A webhook of an Aptos stream that is what its sender signed. */
+export interface ReceivedAptosWebhook extends Received<AptosWebhook> {}
+
+interface Received<Webhook> {
   /**
    * The delivery's id (`webhook-id`), the same on every attempt: handle each id once. By
    * `x-signature`, which covers no id, a hash of the body apart from `retries`.
@@ -73,8 +85,7 @@ export interface ReceivedWebhook {
   readonly id: string;
   /** When this attempt was sent; undefined by `x-signature`, which covers no time. */
   readonly sentAt: Date | undefined;
-  /** With `removed: true` it is no news but takes back what was delivered of its block. */
-  readonly webhook: EvmWebhook;
+  readonly webhook: Webhook;
   /** Whether this is the test webhook, which asks only whether the URL answers 2xx. */
   readonly isTest: boolean;
   readonly verifiedBy: 'webhook-signature' | 'x-signature';
@@ -99,10 +110,20 @@ export type RefusalReason =
  * `invalid_signature`: the headers are missing, malformed or do not match; `details.reason` is a
  * {@link RefusalReason}. Answer 401.
  * `stale_timestamp`: signed, but sent too long ago or in the future. Answer 401.
- * `invalid_webhook`: signed, but the body is no EVM webhook. Answer 400.
+ * `invalid_webhook`: signed, but the body is no webhook of `family`. Answer 400.
  * `body_already_parsed`, `missing_secret`, `invalid_argument`: a mistake in the calling code.
  */
-export function unwrap(options: UnwrapOptions): ReceivedWebhook {
+export function unwrap(options: UnwrapOptions & { family?: 'evm' | undefined }): ReceivedWebhook;
+export function unwrap(options: UnwrapOptions & { family: 'aptos' }): ReceivedAptosWebhook;
+export function unwrap(
+  options: UnwrapOptions & { family: 'any' },
+): ReceivedWebhook | ReceivedAptosWebhook;
+export function unwrap(
+  options: UnwrapOptions & {
+    /** Default `evm`; {@link isAptosWebhook} tells those of `any` apart. */
+    family?: WebhookFamily | undefined;
+  },
+): ReceivedWebhook | ReceivedAptosWebhook {
   const secrets = secretsOf(options);
   const toleranceMs = toleranceOf(options);
   const { now = Date.now } = options;
@@ -119,14 +140,20 @@ export function unwrap(options: UnwrapOptions): ReceivedWebhook {
     const reason = timeProblem(claim.timestamp, now(), toleranceMs);
     if (reason !== undefined) throw staleness(reason, claim.timestamp);
   }
-  const webhook = parseWebhook(raw);
-  return {
+  const webhook = parseWebhook(raw, options.family ?? 'evm');
+  const received: Received<EvmWebhook | AptosWebhook> = {
     id: claim.scheme === 'webhook-signature' ? claim.id : contentId(webhook),
     sentAt: claim.scheme === 'webhook-signature' ? new Date(claim.timestamp * 1000) : undefined,
     webhook,
     isTest: webhook.streamId === '',
     verifiedBy: claim.scheme,
   };
+  return received as ReceivedWebhook | ReceivedAptosWebhook;
+}
+
+/** Whether a webhook is one of an Aptos stream: those name a `network`, and no `chainId`. */
+export function isAptosWebhook(webhook: EvmWebhook | AptosWebhook): webhook is AptosWebhook {
+  return 'network' in webhook && !('chainId' in webhook);
 }
 
 /** What the headers of a request claim, before anything is verified. */
@@ -245,25 +272,36 @@ const refusal = (reason: RefusalReason, hint: string): SluiceError =>
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseWebhook(raw: string | Uint8Array): EvmWebhook {
-  let webhook: Partial<EvmWebhook> | null;
+function parseWebhook(raw: string | Uint8Array, family: WebhookFamily): EvmWebhook | AptosWebhook {
+  let webhook: Partial<EvmWebhook & AptosWebhook> | null;
   try {
     webhook = JSON.parse(typeof raw === 'string' ? raw : utf8.decode(raw)) as typeof webhook;
   } catch (cause) {
     throw notAWebhook('The body is signed but is not JSON', cause);
   }
-  if (typeof webhook?.streamId !== 'string' || !Array.isArray(webhook.logs)) {
-    throw notAWebhook('The body is signed but is no webhook of an EVM stream');
+  const found =
+    typeof webhook?.streamId !== 'string'
+      ? undefined
+      : Array.isArray(webhook.logs)
+        ? 'evm'
+        : typeof webhook.network === 'string' && Array.isArray(webhook.transactions)
+          ? 'aptos'
+          : undefined;
+  if (found === undefined) throw notAWebhook('The body is signed but is no webhook');
+  if (family !== 'any' && found !== family) {
+    throw notAWebhook(`The body is signed but is no webhook of an ${NAMES[family]} stream`);
   }
-  return webhook as EvmWebhook;
+  return webhook as EvmWebhook | AptosWebhook;
 }
+
+const NAMES = { evm: 'EVM', aptos: 'Aptos' } as const;
 
 const notAWebhook = (message: string, cause?: unknown): SluiceError =>
   new SluiceError('invalid_webhook', message, {
-    hint: 'Let only EVM streams post to this URL.',
+    hint: "Let only streams of one family post to this URL, and set family to 'aptos' if it is that.",
     cause,
   });
 
 /** `retries` is the one part of a body that differs between attempts of a delivery. */
-const contentId = (webhook: EvmWebhook): string =>
+const contentId = (webhook: EvmWebhook | AptosWebhook): string =>
   keccak256(JSON.stringify({ ...webhook, retries: 0 })).slice(2);

@@ -32,8 +32,8 @@ const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
  * - an internal transaction is taken by a stream with `includeInternalTxs` when a watched address
  *   sent or received it; a stream of all addresses takes those of the logs it took;
  * - `includeAllTxLogs` adds every log of each transaction taken in any of these ways;
- * - a stream with `filterPossibleSpamAddresses` takes nothing that a contract of `spam` emitted,
- *   sent or received.
+ * - for a stream with `filterPossibleSpamAddresses` nothing is there that a contract of `spam`
+ *   emitted, sent or received.
  */
 export function matchBlock(
   index: StreamIndex,
@@ -53,9 +53,11 @@ export function matchBlock(
 
   const unscoped = index.unscoped(chain);
   for (const log of block.logs) {
+    const possibleSpam = spam.has(log.address);
     const takeLog = (stream: CompiledStream): void => {
       if (!stream.record.options.includeContractLogs || found.get(stream)?.logs.has(log)) return;
-      const taken = stream.selection.take(log, { chain, possibleSpam: spam.has(log.address) });
+      if (possibleSpam && isSpamFree(stream)) return;
+      const taken = stream.selection.take(log, { chain, possibleSpam });
       if (taken === 'no') return;
       const entry = entryOf(stream);
       entry.logs.add(log);
@@ -73,8 +75,9 @@ export function matchBlock(
   }
 
   for (const transaction of block.transactions) {
+    const isSpam = involves(spam, transaction);
     const takeTransaction = (stream: CompiledStream): void => {
-      if (!stream.record.options.includeNativeTxs) return;
+      if (!stream.record.options.includeNativeTxs || (isSpam && isSpamFree(stream))) return;
       entryOf(stream).transactions.add(transaction.transactionIndex);
     };
     index.watching(chain, transaction.from, 2, takeTransaction);
@@ -82,8 +85,10 @@ export function matchBlock(
   }
 
   for (const call of block.internalTransactions) {
+    const isSpam = involves(spam, call);
     const takeCall = (stream: CompiledStream): void => {
-      if (stream.record.options.includeInternalTxs) entryOf(stream).internal.add(call);
+      if (!stream.record.options.includeInternalTxs || (isSpam && isSpamFree(stream))) return;
+      entryOf(stream).internal.add(call);
     };
     index.watching(chain, call.from, 2, takeCall);
     if (call.to !== null) index.watching(chain, call.to, 2, takeCall);
@@ -107,7 +112,7 @@ export function matchBlock(
       ),
     };
   });
-  return spam.size === 0 ? matches : matches.flatMap((match) => withoutSpam(match, spam));
+  return spam.size === 0 ? matches : matches.map((match) => withoutSpam(match, spam));
 }
 
 /** The transactions that any record of the match is of, each once. */
@@ -120,17 +125,21 @@ export function transactionHashesOf(match: Match): string[] {
 
 const NO_SPAM: ReadonlySet<string> = new Set();
 
-/** The match less its spam, or nothing where nothing is left. */
-function withoutSpam(match: Match, spam: ReadonlySet<string>): Match[] {
-  if (!match.stream.record.options.filterPossibleSpamAddresses) return [match];
-  const isClean = ({ from, to }: { from: string; to: string | null }): boolean =>
-    !spam.has(from) && (to === null || !spam.has(to));
-  const clean = {
+const isSpamFree = (stream: CompiledStream): boolean =>
+  stream.record.options.filterPossibleSpamAddresses;
+
+const involves = (
+  spam: ReadonlySet<string>,
+  { from, to }: { from: string; to: string | null },
+): boolean => spam.has(from) || (to !== null && spam.has(to));
+
+/** The match less the spam that came along with what its stream took. */
+function withoutSpam(match: Match, spam: ReadonlySet<string>): Match {
+  if (!isSpamFree(match.stream)) return match;
+  return {
     stream: match.stream,
     logs: match.logs.filter((log) => !spam.has(log.address)),
-    transactions: match.transactions.filter(isClean),
-    internalTransactions: match.internalTransactions.filter(isClean),
+    transactions: match.transactions.filter((each) => !involves(spam, each)),
+    internalTransactions: match.internalTransactions.filter((each) => !involves(spam, each)),
   };
-  const left = clean.logs.length + clean.transactions.length + clean.internalTransactions.length;
-  return left === 0 ? [] : [clean];
 }

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/store.ts';
 import type { EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import type { Match } from './match.ts';
-import { splitMatch } from './parts.ts';
+import { leastBytes, splitMatch } from './parts.ts';
+import { toWebhookParts } from './webhook.ts';
 import { createSelection } from './selection.ts';
 
 const stream: Match['stream'] = {
@@ -91,5 +92,72 @@ describe('a match that is too large', () => {
         },
       ),
     );
+  });
+
+  test('is never told to be larger than its body is', () => {
+    const hash = `0x${'0'.repeat(64)}`;
+    const address = `0x${'0'.repeat(40)}`;
+    const match: Match = {
+      stream,
+      logs: [
+        {
+          logIndex: 0,
+          transactionHash: hash,
+          transactionIndex: 0,
+          address,
+          topics: [],
+          data: '0x',
+        },
+      ],
+      transactions: [
+        {
+          hash,
+          transactionIndex: 0,
+          from: address,
+          to: null,
+          value: '0x0',
+          gas: '0x0',
+          gasPrice: null,
+          nonce: '0x0',
+          input: '0x',
+          type: null,
+          v: null,
+          r: null,
+          s: null,
+          receipt: {
+            cumulativeGasUsed: '0x0',
+            gasUsed: '0x0',
+            contractAddress: null,
+            root: null,
+            status: null,
+          },
+        },
+      ],
+      internalTransactions: [
+        {
+          transactionHash: hash,
+          transactionIndex: 0,
+          index: 0,
+          from: address,
+          to: null,
+          value: '0x0',
+          gas: '0x0',
+        },
+      ],
+    };
+    const block = {
+      number: 1,
+      hash,
+      parentHash: hash,
+      timestamp: 0,
+      logs: [],
+      transactions: [],
+      internalTransactions: [],
+    };
+    const empty = { ...match, logs: [], transactions: [], internalTransactions: [] };
+    const sizeOf = (each: Match): number =>
+      JSON.stringify(toWebhookParts('0x1', block, each).tail).length;
+    expect(leastBytes(match)).toBeLessThanOrEqual(sizeOf(match) - sizeOf(empty));
+    expect(leastBytes(empty)).toBe(0);
   });
 });

@@ -28,6 +28,20 @@ export function splitMatch(match: Match, limit: number, weigh: (part: Match) => 
   return parts;
 }
 
+/**
+ * At least so many bytes the body of a match has. It is told without building the body, which for a
+ * huge block would take as much memory again.
+ */
+export const leastBytes = ({ logs, transactions, internalTransactions }: Match): number =>
+  logs.reduce((sum, log) => sum + LOG_BYTES + log.data.length, 0) +
+  transactions.reduce((sum, each) => sum + TRANSACTION_BYTES + each.input.length, 0) +
+  internalTransactions.length * CALL_BYTES;
+
+/** Of a record's keys, hashes and addresses as JSON. */
+const LOG_BYTES = 200;
+const TRANSACTION_BYTES = 350;
+const CALL_BYTES = 150;
+
 /** One match for each transaction that has records in this one, in the order of transactions. */
 function byTransaction({ stream, logs, transactions, internalTransactions }: Match): Match[] {
   const found = new Map<number, Match>();

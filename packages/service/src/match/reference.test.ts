@@ -343,16 +343,20 @@ function read(
     );
   };
 
+  const isKept = (...addresses: (string | null)[]) =>
+    !flags.filterPossibleSpamAddresses ||
+    addresses.every((address) => address === null || !spam.has(address));
   const ownLogs = logs.filter(
-    (log) => flags.includeContractLogs && concerns(log) && wants(log).log,
+    (log) => isKept(log.emitter) && flags.includeContractLogs && concerns(log) && wants(log).log,
   );
   const ownTransactions = transactions.filter(
     ({ from, to }, n) =>
-      (flags.includeNativeTxs && (watches(from) || watches(to))) ||
+      (flags.includeNativeTxs && isKept(from, to) && (watches(from) || watches(to))) ||
       ownLogs.some((log) => log.transaction === n && wants(log).transaction),
   );
   const ownCalls = calls.filter(
-    ({ from, to }) => flags.includeInternalTxs && (watches(from) || watches(to)),
+    ({ from, to }) =>
+      flags.includeInternalTxs && isKept(from, to) && (watches(from) || watches(to)),
   );
   const touched = new Set([
     ...ownLogs.map(({ transaction }) => transaction),
@@ -360,9 +364,6 @@ function read(
     ...ownCalls.map(({ transaction }) => transaction),
   ]);
 
-  const isKept = (...addresses: (string | null)[]) =>
-    !flags.filterPossibleSpamAddresses ||
-    addresses.every((address) => address === null || !spam.has(address));
   const withAll = (isIncluded: boolean, n: number) =>
     flags.allAddresses && isIncluded && touched.has(n);
   const indices = <T>(list: readonly T[], takes: (each: T, n: number) => boolean) =>

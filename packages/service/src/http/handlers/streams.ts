@@ -1,6 +1,11 @@
 /** The EVM stream calls of the compatible API (contract section 1.2, calls 8 to 13, and duplicate of 1.3). */
 import type { Context } from 'hono';
-import { type EvmStream, createEvmStreamSchema, updateEvmStreamSchema } from '@sluice/kit/contract';
+import {
+  type AbiItem,
+  type EvmStream,
+  createEvmStreamSchema,
+  updateEvmStreamSchema,
+} from '@sluice/kit/contract';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
@@ -65,7 +70,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
     name: 'evm',
     toDraft(body) {
       const wanted = check(createEvmStreamSchema, 'requestBody', body);
-      const options = withGiven(DEFAULT_OPTIONS, wanted);
+      const options = withGiven(DEFAULT_OPTIONS, { ...wanted, ...givenAbi(body) });
       refuseContradictions(options, body, needs.checkOptions(options));
       return {
         family: 'evm',
@@ -81,7 +86,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
     },
     toPatch(body, before) {
       const wanted = check(updateEvmStreamSchema, 'requestBody', body);
-      const options = withGiven(before.options, wanted);
+      const options = withGiven(before.options, { ...wanted, ...givenAbi(body) });
       refuseContradictions(options, body, needs.checkOptions(options));
       return {
         ...commonPatch(wanted),
@@ -125,6 +130,15 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
       return context.json(toAnswer(ofFamily(record, 'evm')));
     },
   };
+}
+
+/**
+ * The ABI of a body that was checked, as it came: webhooks carry it verbatim (contract section 2.2),
+ * and a schema puts keys in an order of its own.
+ */
+function givenAbi(body: unknown): { abi?: AbiItem[] | null } {
+  const { abi } = body as { abi?: AbiItem[] | null };
+  return abi === undefined ? {} : { abi };
 }
 
 /** A 422 for options that cannot be, or cannot be together. */

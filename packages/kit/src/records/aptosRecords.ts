@@ -1,0 +1,141 @@
+/** A webhook of an Aptos stream as rows for a database, by kind. */
+import type { AptosWebhook } from '../contract/aptosWebhook.ts';
+import { SluiceError } from '../errors.ts';
+import { collectionNameOf } from './collectionName.ts';
+import { sha256Hex } from './ids.ts';
+
+/** The columns of every row of Aptos. */
+export interface AptosRowBase {
+  /** `0x` and 64 hex digits: the same for the same record in every delivery. The primary key. */
+  id: string;
+  /** E.g. `mainnet`. */
+  network: string;
+  blockNumber: number;
+  blockHash: string;
+  /** Unix time in microseconds. */
+  blockTimestamp: number;
+  transactionHash: string;
+}
+
+/** A transaction. */
+export interface AptosTransactionRow extends AptosRowBase {
+  type: string;
+  sender: string;
+  success: boolean;
+  gasUsed: string;
+  gasUnitPrice: string;
+  gasLimit: string;
+}
+
+interface AptosValueRow extends AptosRowBase {
+  /** In the smallest unit, decimal. */
+  value: string;
+  /** Which asset: a coin type, or the address of the asset's metadata; empty where it is not shown. */
+  coinType: string;
+  coinName: string;
+  coinSymbol: string;
+  coinDecimals: number | null;
+}
+
+/** A deposit or a withdrawal. */
+export interface AptosMovementRow extends AptosValueRow {
+  address: string;
+  sequenceNumber: string;
+}
+
+/** A payment by one of the two functions that the contract names. */
+export interface AptosTransferRow extends AptosValueRow {
+  from: string;
+  to: string;
+}
+
+/** An event, its data as JSON. */
+export interface AptosEventRow extends AptosRowBase {
+  /** Position among the events of its transaction. */
+  eventIndex: number;
+  type: string;
+  data: string;
+}
+
+/** The rows of a webhook, by kind. */
+export interface AptosRecords {
+  /** The stream's tag as a name. */
+  collectionName: string;
+  transactions: AptosTransactionRow[];
+  coinTransfers: AptosTransferRow[];
+  coinDeposits: AptosMovementRow[];
+  coinWithdrawals: AptosMovementRow[];
+  events: AptosEventRow[];
+}
+
+/** Each row's place among those of its kind and transaction makes its id: that never changes. */
+export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
+  const { network, block, tag } = webhook;
+  if (typeof block !== 'object' || block === null || typeof tag !== 'string') {
+    throw new SluiceError(
+      'invalid_webhook',
+      'Cannot make records. network, tag or block is missing from the webhook.',
+    );
+  }
+  const places = new Map<string, number>();
+  const baseOf = (kind: string, transactionHash: string): AptosRowBase => {
+    const key = `aptos:${network};${transactionHash};${kind}`;
+    const place = places.get(key) ?? 0;
+    places.set(key, place + 1);
+    return {
+      id: sha256Hex(`${key};${place}`),
+      network,
+      blockNumber: Number(block.number),
+      blockHash: block.hash,
+      blockTimestamp: Number(block.timestamp),
+      transactionHash,
+    };
+  };
+  const valueOf = ({ value, coin }: AptosWebhook['coinDeposits'][number] | AptosWebhook['coinTransfers'][number]) => ({
+    value,
+    coinType: coin.type ?? '',
+    coinName: coin.name,
+    coinSymbol: coin.symbol,
+    coinDecimals: coin.decimals,
+  });
+  const movements = (kind: 'coinDeposits' | 'coinWithdrawals'): AptosMovementRow[] =>
+    webhook[kind].map((each) => ({
+      ...baseOf(kind, each.txHash),
+      ...valueOf(each),
+      address: each.address,
+      sequenceNumber: each.sequenceNumber,
+    }));
+  // The hosted service is said to send them in one list, or in a list for each transaction.
+  const events = webhook.events.flat() as AptosWebhook['events'][number];
+  const eventIndexes = new Map<string, number>();
+  return {
+    collectionName: collectionNameOf(tag),
+    transactions: webhook.transactions.map((each) => ({
+      ...baseOf('transaction', each.hash),
+      type: each.type,
+      sender: each.sender,
+      success: each.success,
+      gasUsed: each.gasUsed,
+      gasUnitPrice: each.gasUnitPrice,
+      gasLimit: each.gasLimit,
+    })),
+    coinTransfers: webhook.coinTransfers.map((each) => ({
+      ...baseOf('coinTransfers', each.txHash ?? each.transaction),
+      ...valueOf(each),
+      from: each.from,
+      to: each.to,
+    })),
+    coinDeposits: movements('coinDeposits'),
+    coinWithdrawals: movements('coinWithdrawals'),
+    events: events.map((event) => {
+      const eventIndex = eventIndexes.get(event.txHash) ?? 0;
+      eventIndexes.set(event.txHash, eventIndex + 1);
+      return {
+        ...baseOf('event', event.txHash),
+        eventIndex,
+        type: typeof event['type'] === 'string' ? event['type'] : '',
+        data: JSON.stringify(event['data'] ?? null),
+      };
+    }),
+  };
+}
