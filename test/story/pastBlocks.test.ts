@@ -157,10 +157,12 @@ describe('a dry run', () => {
       code: 'validation_failed',
       details: { 'requestBody.allAddresses': {} },
     });
-    await expect(client.streams.dryRunBlock({ ...run, blockNumber: 99_999 })).rejects.toMatchObject({
-      code: 'not_found',
-      message: expect.stringContaining('Block not found') as string,
-    });
+    await expect(client.streams.dryRunBlock({ ...run, blockNumber: 99_999 })).rejects.toMatchObject(
+      {
+        code: 'not_found',
+        message: expect.stringContaining('Block not found') as string,
+      },
+    );
     await expect(client.streams.dryRunBlock({ ...run, chainId: '0x5' })).rejects.toMatchObject({
       message: expect.stringContaining('--chain 0x5=<rpcUrl>') as string,
     });
@@ -252,7 +254,9 @@ describe('a backfill', () => {
 
   test('of an unknown stream or a chain that is not read is refused', async () => {
     const job = { streamId: crypto.randomUUID(), chainId: CHAIN, blockFrom: 1, blockTo: 2 };
-    await expect(client.streams.createHistoricalJob(job)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(client.streams.createHistoricalJob(job)).rejects.toMatchObject({
+      code: 'not_found',
+    });
     const { id } = await newStream();
     await expect(
       client.streams.createHistoricalJob({ ...job, streamId: id, chainId: '0x5' }),

@@ -36,6 +36,22 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
 
+  /** A value that is read when it is asked for. */
+  const addGauge = (
+    name: string,
+    help: string,
+    read: (gauge: Gauge) => void | Promise<void>,
+    labelNames: string[] = [],
+  ): void => {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect: () => read(gauge),
+    });
+  };
+
   const attempts = new Counter({
     name: 'delivery_attempts_total',
     help: 'HTTP attempts, by how they ended and the first digit of the status',
@@ -67,14 +83,9 @@ export function createMetrics(): Metrics {
   });
   const loop = monitorEventLoopDelay({ resolution: 10 });
   loop.enable();
-  new Gauge({
-    name: 'event_loop_lag_seconds',
-    help: '99th percentile since the last reading',
-    registers,
-    collect() {
-      this.set(loop.percentile(99) / NANOSECONDS);
-      loop.reset();
-    },
+  addGauge('event_loop_lag_seconds', '99th percentile since the last reading', (gauge) => {
+    gauge.set(loop.percentile(99) / NANOSECONDS);
+    loop.reset();
   });
 
   /** Newest block of each chain, to tell how deep a reorg reaches. */
@@ -101,68 +112,58 @@ export function createMetrics(): Metrics {
     noteLostLeases: (count) => lostLeases.inc(count),
     noteBlockedAddress: () => blocked.inc(),
     watch(sources) {
-      new Gauge({
-        name: 'delivery_inflight',
-        help: 'Attempts under way',
-        registers,
-        collect() {
-          this.set(sources.inFlight());
-        },
+      addGauge('delivery_inflight', 'Attempts under way', (gauge) => {
+        gauge.set(sources.inFlight());
       });
-      new Gauge({
-        name: 'endpoint_breakers_open',
-        help: 'Streams whose receivers fail, and are asked seldom',
-        registers,
-        collect() {
-          this.set(sources.openBreakers());
+      addGauge(
+        'endpoint_breakers_open',
+        'Streams whose receivers fail, and are asked seldom',
+        (gauge) => {
+          gauge.set(sources.openBreakers());
         },
-      });
-      new Gauge({
-        name: 'delivery_queue_age_seconds',
-        help: 'How long the oldest due delivery has waited; 0 while none waits',
-        registers,
-        async collect() {
+      );
+      addGauge(
+        'delivery_queue_age_seconds',
+        'How long the oldest due delivery has waited; 0 while none waits',
+        async (gauge) => {
           const since = await sources.oldestDue();
-          this.set(since === null ? 0 : Math.max(0, Date.now() - since) / 1000);
+          gauge.set(since === null ? 0 : Math.max(0, Date.now() - since) / 1000);
         },
-      });
-      new Gauge({
-        name: 'chain_head_lag_blocks',
-        help: 'Blocks between the head of the nodes and what is committed',
-        labelNames: ['chain'],
-        registers,
-        collect() {
+      );
+      addGauge(
+        'chain_head_lag_blocks',
+        'Blocks between the head of the nodes and what is committed',
+        (gauge) => {
           for (const { id, head, checkpoint } of sources.chains()) {
             if (head !== null && checkpoint !== null) {
-              this.set({ chain: id }, Math.max(0, head - checkpoint));
+              gauge.set({ chain: id }, Math.max(0, head - checkpoint));
             }
           }
         },
-      });
-      new Gauge({
-        name: 'chain_up',
-        help: '1 while the chain is live or catching up',
-        labelNames: ['chain'],
-        registers,
-        collect() {
+        ['chain'],
+      );
+      addGauge(
+        'chain_up',
+        '1 while the chain is live or catching up',
+        (gauge) => {
           for (const { id, state } of sources.chains()) {
-            this.set({ chain: id }, state === 'live' || state === 'catching-up' ? 1 : 0);
+            gauge.set({ chain: id }, state === 'live' || state === 'catching-up' ? 1 : 0);
           }
         },
-      });
-      new Gauge({
-        name: 'rpc_disagreement_total',
-        help: 'Heights at which a node had another block than the others, since the start',
-        labelNames: ['chain', 'provider'],
-        registers,
-        collect() {
+        ['chain'],
+      );
+      addGauge(
+        'rpc_disagreement_total',
+        'Heights at which a node had another block than the others, since the start',
+        (gauge) => {
           for (const { id, providers } of sources.chains()) {
             for (const { name, disagreements } of providers) {
-              this.set({ chain: id, provider: name }, disagreements);
+              gauge.set({ chain: id, provider: name }, disagreements);
             }
           }
         },
-      });
+        ['chain', 'provider'],
+      );
     },
     async read() {
       return { contentType: registry.contentType, text: await registry.metrics() };

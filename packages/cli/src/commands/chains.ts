@@ -13,7 +13,7 @@ const clientOf = ({ url, apiKey }: RemoteOptions) => createSluiceClient({ baseUr
 export async function listChains(options: RemoteOptions): Promise<void> {
   const chains = await clientOf(options).listChains();
   if (options.json) {
-    say(JSON.stringify(chains.map(({ blocks: _, ...chain }) => chain)));
+    say(JSON.stringify(chains.map((chain) => ({ ...chain, blocks: undefined }))));
     return;
   }
   if (chains.length === 0) say('No chains: start the service with --chain <hexId>=<rpcUrl>');

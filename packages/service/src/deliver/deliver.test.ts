@@ -41,11 +41,7 @@ afterAll(async () => {
 });
 
 /** A deliverer with this schedule, and a promise of the first change that fits. */
-async function start(
-  schedule: readonly number[],
-  timeoutMs = 5_000,
-  fastRetryMs: number | undefined = undefined,
-) {
+async function start(schedule: readonly number[], timeoutMs = 5_000, fastRetryMs?: number) {
   const changes: DeliverySummary[] = [];
   const streamChanges: string[] = [];
   const waiting: { fits(change: DeliverySummary): boolean; found(): void }[] = [];

@@ -38,7 +38,7 @@ export const liveOrigin = (incarnation: number): string => `live:${incarnation}`
 const incarnationOf = (origin: string): number => Number(origin.slice('live:'.length));
 
 /** One delivery of each match in this phase; those that are there already stay as they are. */
-export async function insertDeliveries(
+async function insertDeliveries(
   trx: Db,
   matches: readonly DeliveredMatch[],
   phase: DeliveryPhase,
