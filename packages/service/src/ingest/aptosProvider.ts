@@ -111,7 +111,7 @@ export function createAptosProvider(
     };
   };
 
-  /** Says what to do where the node no longer has it. */
+  /** Says what to do where the node no longer has it; to go on takes the block before the first. */
   const explainPruned =
     (what: string) =>
     (error: unknown): never => {
@@ -121,7 +121,7 @@ export function createAptosProvider(
         'pruned',
         `${name}: it no longer has ${what}${oldest}. Add a node that has it with ` +
           `--aptos ${network}=<url>, or leave out what is gone: ` +
-          `sluice chains resume aptos:${network} --from ${ledger?.oldestHeight ?? '<block>'}`,
+          `sluice chains resume aptos:${network} --from ${ledger === undefined ? '<block>' : ledger.oldestHeight + 1}`,
         { cause: error },
       );
     };

@@ -11,6 +11,8 @@ const STORE_EVENTS: readonly string[] = [
   `${FRAMEWORK}::fungible_asset::Deposit`,
   `${FRAMEWORK}::fungible_asset::Withdraw`,
 ];
+/** Says of a store whose it was when it is no more. */
+const STORE_DELETION = `${FRAMEWORK}::fungible_asset::FungibleStoreDeletion`;
 /** In the place of an account where an event has none. */
 const NOBODY = toAccount('0x0');
 
@@ -35,7 +37,7 @@ export function toAptosTransaction(raw: AptosJson, what: string): AptosTransacti
     hash,
     type,
     success: raw['success'] === true,
-    signers: readSigners(raw),
+    ...readSigners(raw, payload),
     function: call === undefined ? null : toType(text(call['function'])),
     typeArguments: texts(call?.['type_arguments']).map(toType),
     arguments: Array.isArray(call?.['arguments']) ? call['arguments'] : [],
@@ -72,14 +74,21 @@ function entryFunctionOf(payload: AptosJson): AptosJson | undefined {
   }
 }
 
-function readSigners(raw: AptosJson): string[] {
+function readSigners(
+  raw: AptosJson,
+  payload: AptosJson | undefined,
+): Pick<AptosTransaction, 'signers' | 'actor'> {
   const signature = optional(raw['signature']);
   const given = [
     raw['sender'],
     ...texts(signature?.['secondary_signer_addresses']),
     signature?.['fee_payer_address'],
+    payload?.['multisig_address'],
   ];
-  return [...new Set(given.map(toAccount).filter((account) => account !== ''))];
+  return {
+    signers: [...new Set(given.map(toAccount).filter((account) => account !== ''))],
+    actor: toAccount(payload?.['multisig_address'] ?? raw['sender']),
+  };
 }
 
 function toEvent(raw: AptosJson): AptosEvent {
@@ -129,6 +138,10 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
   const named = new Set(holdings.keys());
   for (const { type, data } of events) {
     if (STORE_EVENTS.includes(type)) named.add(toAccount(data['store']));
+    if (type !== STORE_DELETION) continue;
+    const owner = toAccount(data['owner']);
+    const asset = toAccount(data['metadata']);
+    if (owner !== '' && asset !== '') stores.set(toAccount(data['store']), { owner, asset });
   }
   return {
     changed: [...changed],

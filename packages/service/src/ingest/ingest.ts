@@ -235,6 +235,16 @@ export function createIngest<Block>(
     window = [{ ...block, matches: 0 }];
   };
 
+  /** Undefined where no node has it yet, or keeps it still. */
+  const readKept = async (number: number): Promise<BlockHeader | undefined> => {
+    try {
+      return await source.readHeader(number);
+    } catch (error) {
+      if (error instanceof SourceError && /^(missing|pruned)$/.test(error.kind)) return undefined;
+      throw error;
+    }
+  };
+
   /** Goes on from block `from`, or from the head, whatever lies before it. */
   const restart = async (from: number | undefined): Promise<number> => {
     const genesisHash = await source.readGenesisHash();
@@ -251,11 +261,11 @@ export function createIngest<Block>(
     const checkpoint = await store.readCheckpoint(chain);
     let holeFrom: number | undefined;
     if (checkpoint?.genesisHash === genesisHash) {
-      const still = await source.readHeader(checkpoint.number);
+      const still = await readKept(checkpoint.number);
       const oldest = (await store.readWindow(chain, Number.MAX_SAFE_INTEGER)).at(-1);
       // Where the checkpoint left the chain it is not known how far down the other branch goes.
       holeFrom =
-        still?.hash === checkpoint.hash || oldest === undefined
+        options.isFinal || still?.hash === checkpoint.hash || oldest === undefined
           ? checkpoint.number + 1
           : oldest.number;
     }
@@ -277,10 +287,7 @@ export function createIngest<Block>(
     if (!options.isFinal) return undefined;
     // The id of a chain that was set up anew may be the same; its blocks are not.
     const { number, hash } = checkpoint;
-    const there = await source.readHeader(number).catch((error: unknown) => {
-      if (error instanceof SourceError && /^(missing|pruned)$/.test(error.kind)) return undefined;
-      throw error;
-    });
+    const there = await readKept(number);
     if (there === undefined || there.hash === hash) return undefined;
     return `block ${number} is ${there.hash} but in this ledger ${hash}`;
   };

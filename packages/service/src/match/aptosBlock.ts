@@ -29,8 +29,10 @@ export interface AptosTransaction {
   /** E.g. `user_transaction`. */
   type: string;
   success: boolean;
-  /** Sender, secondary signers and fee payer, the sender first; none for what nobody signed. */
+  /** Sender, secondary signers, fee payer and the multisig account they act for; the sender first. */
   signers: string[];
+  /** On whose behalf it is: the multisig account, or the sender; empty for what nobody signed. */
+  actor: string;
   /** Full id of the entry function, of a multisig payload the inner one; null where there is none. */
   function: string | null;
   /** Of that function. */

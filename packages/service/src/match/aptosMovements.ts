@@ -135,7 +135,7 @@ export interface AptosTransfer {
 
 /** Undefined where the transaction is no such payment, or failed. */
 export function readTransfer(transaction: AptosTransaction): AptosTransfer | undefined {
-  const { success, signers, typeArguments, arguments: given } = transaction;
+  const { success, actor, typeArguments, arguments: given } = transaction;
   const isCoin = transaction.function === `${FRAMEWORK}::coin::transfer`;
   const isApt = transaction.function === `${FRAMEWORK}::aptos_account::transfer`;
   if (!success || (!isCoin && !isApt)) return undefined;
@@ -143,5 +143,5 @@ export function readTransfer(transaction: AptosTransaction): AptosTransfer | und
   const value = text(given[1]);
   if (to === '' || !/^\d+$/.test(value)) return undefined;
   const asset = isCoin ? (typeArguments[0] ?? '') : `${FRAMEWORK}::aptos_coin::AptosCoin`;
-  return { from: signers[0] ?? '', to, value, asset };
+  return { from: actor, to, value, asset };
 }

@@ -1,0 +1,303 @@
+/** Aptos through the service against a scripted fullnode: what is delivered is what the script did. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@sluice/kit';
+import type { AptosWebhook, ChainHealth } from '@sluice/kit/contract';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import {
+  type AptosTrouble,
+  type RunningScriptedAptos,
+  type ScriptedAptosTransaction,
+  type WebhookSink,
+  scriptedAptos,
+  startScriptedAptos,
+  startWebhookSink,
+} from '@sluice/testkit';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createLog } from '../observe.ts';
+import { type Service, startService } from '../service.ts';
+
+const API_KEY = 'test-key-0123456789abcdef';
+const CHAIN = 'aptos:local';
+const account = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, '0')}`;
+const ALICE = account(0xa11ce);
+const BOB = account(0xb0b);
+const CAROL = account(0xca401);
+
+let folder: string;
+let node: RunningScriptedAptos;
+let others: RunningScriptedAptos[];
+let sink: WebhookSink;
+let service: Service | undefined;
+let client: Client;
+let sluice: SluiceClient;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-aptos-'));
+  node = await startScriptedAptos();
+  node.mineMany(3);
+  others = [];
+  sink = await startWebhookSink();
+});
+afterEach(async () => {
+  await service?.stop();
+  service = undefined;
+  await sink.close();
+  await Promise.all([node, ...others].map((each) => each.stop()));
+  rmSync(folder, { recursive: true });
+});
+
+async function start(urls = [node.url]): Promise<void> {
+  service = await startService(
+    {
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder: folder,
+      apiKey: API_KEY,
+      chains: [],
+      aptos: [{ network: 'local', urls, pollMs: 20 }],
+      allowPrivateEndpoints: true,
+      testWebhook: false,
+    },
+    createLog(() => {}),
+  );
+  client = createClient({ apiKey: API_KEY, baseUrl: service.url });
+  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
+}
+
+async function stop(): Promise<void> {
+  await service?.stop();
+  service = undefined;
+}
+
+async function until<T>(what: string, read: () => Promise<T | false> | T | false): Promise<T> {
+  const deadline = Date.now() + 15_000;
+  for (;;) {
+    const value = await read();
+    if (value !== false) return value;
+    if (Date.now() > deadline) {
+      throw new Error(`${what}: not in time; ${JSON.stringify(await health())}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const health = async (): Promise<Omit<ChainHealth, 'blocks'>> => {
+  const { blocks: _, ...rest } = (await sluice.listChains())[0]!;
+  return rest;
+};
+const isLive = () => until('it is live', async () => (await health()).state === 'live');
+const caughtUp = () =>
+  until('it caught up', async () => (await health()).checkpoint === Number(node.head.height));
+
+/** A stream of Bob's wallet. */
+async function watchBob(): Promise<string> {
+  const { id } = await client.streams.create({
+    networkType: 'aptos',
+    webhookUrl: `${sink.url}/hook`,
+    description: '',
+    tag: 'bob',
+    network: ['local'],
+  });
+  await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
+  return id;
+}
+
+const toBob = (amount: bigint): ScriptedAptosTransaction =>
+  scriptedAptos.transfer({ from: ALICE, to: BOB, amount });
+const toCarol = (amount: bigint): ScriptedAptosTransaction =>
+  scriptedAptos.transfer({ from: ALICE, to: CAROL, amount });
+
+const bodies = (): AptosWebhook[] =>
+  sink.requests.map(({ body }) => JSON.parse(body) as AptosWebhook);
+
+/** Every amount once, in one delivery each, however often that was sent. */
+async function expectAmounts(amounts: readonly bigint[]): Promise<void> {
+  const wanted = amounts.map(String).toSorted();
+  await until('every amount is delivered', () => {
+    const seen = new Set(bodies().flatMap((body) => body.coinDeposits.map(({ value }) => value)));
+    return wanted.every((amount) => seen.has(amount));
+  });
+  const deliveries = await sluice.listDeliveries({ limit: 100 });
+  expect(deliveries.result.every(({ phase }) => phase === 'confirmed')).toBe(true);
+  const ids = new Map(sink.requests.map(({ id, body }) => [id, JSON.parse(body) as AptosWebhook]));
+  const values = [...ids.values()].flatMap((body) =>
+    body.coinDeposits.filter(({ address }) => address === BOB).map(({ value }) => value),
+  );
+  expect(values.toSorted()).toEqual(wanted);
+}
+
+describe('in order', () => {
+  test('many blocks that came while it was away are all read, over pages that end early', async () => {
+    await start();
+    await watchBob();
+    await isLive();
+    await stop();
+    const amounts: bigint[] = [];
+    for (let n = 1; n <= 200; n++) {
+      const amount = BigInt(1_000 + n);
+      if (n % 3 === 0) amounts.push(amount);
+      node.mine({ transactions: [n % 3 === 0 ? toBob(amount) : toCarol(amount)] });
+    }
+    node.trouble({ kind: 'truncatedPage', limit: 7, every: 2 });
+    await start();
+    await caughtUp();
+    await expectAmounts(amounts);
+  });
+
+  test('a block without the transaction that ends it waits for the next one', async () => {
+    await start();
+    await watchBob();
+    await isLive();
+    node.mine({ transactions: [toBob(5n)], end: 'state_checkpoint' });
+    await expectAmounts([5n]);
+  });
+
+  test('effectiveFrom is the version after the last one that was read', async () => {
+    await start();
+    const id = await watchBob();
+    await caughtUp();
+    const added = await client.streams.addAddress(id, CAROL, { networkType: 'aptos' });
+    expect(added.effectiveFrom).toEqual({ local: Number(node.head.lastVersion) + 1 });
+  });
+});
+
+describe('a node that fails, lags or lies', () => {
+  const troubles: [string, AptosTrouble][] = [
+    ['leaves a version out', { kind: 'versionGap' }],
+    ['answers an empty page', { kind: 'truncatedPage', limit: 0 }],
+    ['limits the rate with 429', { kind: 'rateLimit', retryAfterSeconds: 1 }],
+    ['limits the rate with 503', { kind: 'rateLimit', status: 503, retryAfterSeconds: 1 }],
+    ['answers half a JSON', { kind: 'malformedJson' }],
+    ['sits behind a broken proxy', { kind: 'httpError', status: 502 }],
+    ['answers internal errors', { kind: 'internalError' }],
+  ];
+  test.each(troubles)('%s: nothing is delivered, and all is after', async (_, trouble) => {
+    await start();
+    await watchBob();
+    await isLive();
+    const before = (await health()).checkpoint;
+    node.trouble(trouble);
+    node.mine({ transactions: [toBob(7n)] });
+    await until('it is called an outage', async () => (await health()).state === 'down');
+    expect((await health()).message).not.toBe('');
+    expect((await health()).checkpoint).toBe(before);
+    expect(sink.requests).toEqual([]);
+    node.heal();
+    await expectAmounts([7n]);
+    await isLive();
+  });
+
+  test('lags: what it does not have yet comes when it has it', async () => {
+    await start();
+    await watchBob();
+    await isLive();
+    node.trouble({ kind: 'lag', blocks: 4 });
+    node.mine({ transactions: [toBob(11n)] });
+    node.mineMany(2);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(sink.requests).toEqual([]);
+    // A head below the checkpoint is that of a node that lags, not of another branch.
+    expect((await health()).state).toBe('live');
+    node.heal();
+    await expectAmounts([11n]);
+  });
+
+  test('prunes what was not read: it halts, says the way out, and that way works', async () => {
+    await start();
+    await watchBob();
+    await caughtUp();
+    await stop();
+    const lost = node.mine({ transactions: [toBob(13n)] });
+    const [oldest] = node.mineMany(3).slice(-1);
+    const kept = node.mine({ transactions: [toBob(17n)] });
+    node.trouble({ kind: 'pruned', belowVersion: oldest!.firstVersion });
+    await start();
+    const down = await until('it halts', async () => {
+      const now = await health();
+      return now.state === 'down' && now;
+    });
+    expect(down.message).toContain(`it no longer has block ${lost.height}`);
+    expect(down.message).toContain(`sluice chains resume ${CHAIN} --from ${kept.height}`);
+    expect(await sluice.resumeChain(CHAIN, { from: Number(kept.height) })).toEqual({
+      chainId: CHAIN,
+      from: Number(kept.height),
+    });
+    await expectAmounts([17n]);
+    const { result } = await client.streams.list({ networkType: 'aptos' });
+    expect(await sluice.getCoverage(result[0]!.id)).toMatchObject([
+      {
+        chainId: CHAIN,
+        holes: [{ from: Number(lost.height), to: Number(kept.height) - 1, reason: 'resumed' }],
+      },
+    ]);
+  });
+
+  test('of a chain that was set up anew is refused, for its blocks are others', async () => {
+    await start();
+    await watchBob();
+    await caughtUp();
+    await stop();
+    const other = await startScriptedAptos({ seed: 'another' });
+    others.push(other);
+    other.mineMany(20);
+    await start([other.url]);
+    const down = await until('it halts', async () => {
+      const now = await health();
+      return now.state === 'down' && now;
+    });
+    expect(down.message).toMatch(/block 3 is 0x.* but in this ledger 0x.*: another chain answers/);
+  });
+
+  test('of another chain id is refused', async () => {
+    await start();
+    await caughtUp();
+    await stop();
+    node.trouble({ kind: 'wrongChainId', chainId: 99 });
+    await start();
+    const down = await until('it halts', async () => {
+      const now = await health();
+      return now.state === 'down' && now;
+    });
+    expect(down.message).toContain('the chain id is 99 but this ledger was begun on 4');
+  });
+});
+
+describe('two nodes of one chain', () => {
+  const startSecond = async (): Promise<RunningScriptedAptos> => {
+    const second = await startScriptedAptos({ ledger: node });
+    others.push(second);
+    return second;
+  };
+
+  test.each<[string, AptosTrouble]>([
+    ['fails', { kind: 'httpError', status: 502 }],
+    ['leaves versions out', { kind: 'versionGap' }],
+    ['limits the rate', { kind: 'rateLimit', retryAfterSeconds: 60 }],
+    ['prunes', { kind: 'pruned', belowVersion: 10_000n }],
+  ])('where one %s the other is asked, and nothing is missed', async (_, trouble) => {
+    const second = await startSecond();
+    await start([node.url, second.url]);
+    await watchBob();
+    await isLive();
+    const amounts: bigint[] = [];
+    for (let n = 1; n <= 30; n++) {
+      if (n === 10) node.trouble(trouble);
+      amounts.push(BigInt(n));
+      node.mine({ transactions: [toBob(BigInt(n))] });
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await caughtUp();
+    await expectAmounts(amounts);
+    await isLive();
+  });
+});
+
+test('the owner of a store that its transaction does not show is looked up', async () => {
+  await start();
+  await watchBob();
+  await isLive();
+  node.mine({ transactions: [{ ...toBob(23n), showsStoreOwners: false }] });
+  await expectAmounts([23n]);
+});

@@ -1,0 +1,498 @@
+/** Whom transactions touch and what they move, and which streams take them; each expectation by hand. */
+import {
+  type ScriptedAptosTransaction,
+  aptCoinType,
+  createScriptedAptosLedger,
+  namedObjectOf,
+  namedTokenOf,
+  scriptedAptos,
+} from '@sluice/testkit';
+import { describe, expect, test } from 'vitest';
+import { toAptosTransaction } from '../ingest/aptosTransaction.ts';
+import { toAccount, toType } from '../moveNames.ts';
+import { packAddresses } from '../store/packedAddresses.ts';
+import { type AptosStreamRecord, DEFAULT_APTOS_OPTIONS } from '../store/store.ts';
+import type { AptosBlock, AptosJson, AptosTransaction } from './aptosBlock.ts';
+import { createAptosIndex } from './aptosIndex.ts';
+import { matchAptosBlock, splitAptosMatch } from './aptosMatch.ts';
+import { readMovements, readTouched, readTransfer } from './aptosMovements.ts';
+import { toAptosWebhookParts } from './aptosWebhook.ts';
+
+const account = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, '0')}`;
+const NAMES = {
+  alice: account(0xa11ce),
+  bob: account(0xb0b),
+  carol: account(0xca401),
+  payer: account(0xfee),
+  creator: account(0xc4ea704),
+} as const;
+type Name = keyof typeof NAMES;
+const { alice, bob, carol, payer, creator } = NAMES;
+const GOLD = namedObjectOf(creator, 'GOLD');
+const VAULT = account(0xfa17);
+const TOKEN = namedTokenOf(creator, 'Birds', 'Wren');
+const COIN = `${account(0xc01)}::moon::Moon`;
+const APT = account(0xa);
+const APT_COIN = toType(aptCoinType);
+
+const nameOf = (address: string): string =>
+  Object.entries(NAMES).find(([, each]) => each === address)?.[0] ?? address;
+
+/** The last transaction that the script makes, as the node would give it. */
+function run(...script: ScriptedAptosTransaction[]): AptosTransaction {
+  const ledger = createScriptedAptosLedger({
+    coins: [{ coinType: COIN, name: 'Moon', symbol: 'MOON', decimals: 6 }],
+  });
+  const { transactions } = ledger.mine({ transactions: script });
+  return toAptosTransaction(transactions[script.length] as unknown as AptosJson, 'a script');
+}
+
+const createGold = scriptedAptos.createFungibleAsset({
+  creator,
+  name: 'Gold',
+  symbol: 'GOLD',
+  decimals: 3,
+});
+const openVault = scriptedAptos.createStore({
+  sender: alice,
+  store: VAULT,
+  owner: alice,
+  metadata: GOLD,
+});
+const goldTo = (to: `0x${string}`, amount: bigint) =>
+  scriptedAptos.fungibleMint({ sender: creator, to, metadata: GOLD, amount });
+const mintBird = scriptedAptos.tokenMint({ creator, collection: 'Birds', name: 'Wren', to: alice });
+const move = { from: alice, to: bob, amount: 5n };
+const call = (name: string): ScriptedAptosTransaction['payload'] => ({
+  kind: 'entryFunction',
+  function: name,
+});
+
+interface Case {
+  of: string;
+  script: ScriptedAptosTransaction[];
+  touched: Name[];
+  /** `-alice 5 asset` for a withdrawal, `+` for a deposit. */
+  moved?: string[];
+  transfer?: string;
+  function?: string | null;
+}
+
+const cases: Case[] = [
+  {
+    of: 'APT by aptos_account::transfer',
+    script: [scriptedAptos.transfer(move)],
+    touched: ['alice', 'bob'],
+    moved: [`-alice 5 ${APT}`, `+bob 5 ${APT}`],
+    transfer: `alice bob 5 ${APT_COIN}`,
+    function: '0x1::aptos_account::transfer',
+  },
+  {
+    of: 'a legacy coin by coin::transfer',
+    script: [scriptedAptos.coinTransfer({ ...move, coinType: COIN })],
+    touched: ['alice', 'bob'],
+    moved: [`-alice 5 ${COIN}`, `+bob 5 ${COIN}`],
+    transfer: `alice bob 5 ${COIN}`,
+    function: '0x1::coin::transfer',
+  },
+  {
+    of: 'a legacy coin told of by module events',
+    script: [scriptedAptos.coinTransfer({ ...move, coinType: COIN, events: 'module' })],
+    touched: ['alice', 'bob'],
+    moved: [`-alice 5 ${COIN}`, `+bob 5 ${COIN}`],
+    transfer: `alice bob 5 ${COIN}`,
+  },
+  {
+    of: 'a legacy coin told of twice',
+    script: [scriptedAptos.coinTransfer({ ...move, coinType: COIN, events: 'both' })],
+    touched: ['alice', 'bob'],
+    moved: [`-alice 5 ${COIN}`, `+bob 5 ${COIN}`],
+    transfer: `alice bob 5 ${COIN}`,
+  },
+  {
+    of: 'a legacy coin by transfer_coins, which is no payment by name',
+    script: [
+      scriptedAptos.coinTransfer({ ...move, through: '0x1::aptos_account::transfer_coins' }),
+    ],
+    touched: ['alice', 'bob'],
+    moved: [`-alice 5 ${APT_COIN}`, `+bob 5 ${APT_COIN}`],
+  },
+  {
+    of: 'a fungible asset between primary stores',
+    script: [
+      createGold,
+      goldTo(alice, 9n),
+      scriptedAptos.fungibleTransfer({ ...move, metadata: GOLD }),
+    ],
+    touched: ['alice', 'bob'],
+    moved: [`-alice 5 ${GOLD}`, `+bob 5 ${GOLD}`],
+  },
+  {
+    of: 'a fungible asset that is minted',
+    script: [createGold, goldTo(bob, 9n)],
+    touched: ['creator', 'bob'],
+    moved: [`+bob 9 ${GOLD}`],
+  },
+  {
+    of: 'a fungible asset that is burnt',
+    script: [
+      createGold,
+      goldTo(bob, 9n),
+      scriptedAptos.fungibleBurn({ sender: creator, from: bob, metadata: GOLD, amount: 4n }),
+    ],
+    touched: ['creator', 'bob'],
+    moved: [`-bob 4 ${GOLD}`],
+  },
+  {
+    of: 'a fungible asset that is made',
+    script: [createGold],
+    touched: ['creator'],
+  },
+  {
+    of: 'a store that is opened for somebody else',
+    script: [
+      createGold,
+      scriptedAptos.createStore({ sender: alice, store: VAULT, owner: bob, metadata: GOLD }),
+    ],
+    touched: ['alice', 'bob'],
+  },
+  {
+    of: 'a store of its own, paid into',
+    script: [
+      createGold,
+      openVault,
+      {
+        sender: bob,
+        payload: call('0x1::fungible_asset::deposit'),
+        effects: [{ kind: 'fungibleDeposit', store: VAULT, amount: 6n }],
+      },
+    ],
+    touched: ['bob', 'alice'],
+    moved: [`+alice 6 ${GOLD}`],
+  },
+  {
+    of: 'a store that is closed, whose owner an event names',
+    script: [
+      createGold,
+      openVault,
+      {
+        sender: creator,
+        payload: call('0x1::fungible_asset::deposit'),
+        effects: [{ kind: 'fungibleDeposit', store: VAULT, amount: 6n }],
+      },
+      scriptedAptos.closeStore({
+        sender: bob,
+        store: VAULT,
+        to: carol,
+        metadata: GOLD,
+        amount: 6n,
+      }),
+    ],
+    touched: ['bob', 'alice', 'carol'],
+    moved: [`-alice 6 ${GOLD}`, `+carol 6 ${GOLD}`],
+  },
+  {
+    of: 'a token that is minted to somebody',
+    script: [mintBird],
+    touched: ['creator', 'alice'],
+  },
+  {
+    of: 'a token that changes hands',
+    script: [
+      mintBird,
+      scriptedAptos.tokenTransfer({ from: alice, to: bob, object: TOKEN }),
+    ],
+    touched: ['alice', 'bob'],
+  },
+  {
+    of: 'a token that changed hands before there were module events',
+    script: [
+      mintBird,
+      scriptedAptos.tokenTransfer({ from: alice, to: bob, object: TOKEN, events: 'legacy' }),
+    ],
+    touched: ['alice', 'bob'],
+  },
+  {
+    of: 'an object that changes hands',
+    script: [
+      mintBird,
+      scriptedAptos.objectTransfer({ from: alice, to: carol, object: TOKEN }),
+    ],
+    touched: ['alice', 'carol'],
+  },
+  {
+    of: 'gas that somebody else pays',
+    script: [{ sender: alice, payload: call('0x1::account::nothing'), feePayer: payer }],
+    touched: ['alice', 'payer'],
+  },
+  {
+    of: 'several signers',
+    script: [
+      { sender: alice, payload: call('0x1::account::nothing'), secondarySigners: [bob, carol] },
+    ],
+    touched: ['alice', 'bob', 'carol'],
+  },
+  {
+    of: 'several signers and somebody who pays',
+    script: [
+      {
+        sender: alice,
+        payload: call('0x1::account::nothing'),
+        secondarySigners: [bob],
+        feePayer: payer,
+      },
+    ],
+    touched: ['alice', 'bob', 'payer'],
+  },
+  {
+    of: 'an orderless transaction',
+    script: [{ ...scriptedAptos.transfer(move), replayProtectionNonce: 7n }],
+    touched: ['alice', 'bob'],
+    moved: [`-alice 5 ${APT}`, `+bob 5 ${APT}`],
+    transfer: `alice bob 5 ${APT_COIN}`,
+  },
+  {
+    of: 'a transfer that failed',
+    script: [{ ...scriptedAptos.transfer(move), failure: 'Move abort: too little' }],
+    touched: ['alice'],
+    function: '0x1::aptos_account::transfer',
+  },
+  {
+    of: 'a script',
+    script: [
+      {
+        sender: alice,
+        payload: { kind: 'script', bytecode: '0xa11ceb0b' },
+        effects: [{ kind: 'fungibleDeposit', store: { owner: bob, metadata: APT }, amount: 3n }],
+      },
+    ],
+    touched: ['alice', 'bob'],
+    moved: [`+bob 3 ${APT}`],
+    function: null,
+  },
+  {
+    of: 'a call by several owners together',
+    script: [
+      scriptedAptos.multisig(scriptedAptos.transfer({ from: carol, to: bob, amount: 3n }), {
+        multisig: carol,
+        executor: alice,
+      }),
+    ],
+    touched: ['alice', 'carol', 'bob'],
+    moved: [`-carol 3 ${APT}`, `+bob 3 ${APT}`],
+    transfer: `carol bob 3 ${APT_COIN}`,
+    function: '0x1::aptos_account::transfer',
+  },
+  {
+    of: 'a call by several owners that stands on the chain already',
+    script: [
+      scriptedAptos.multisig(scriptedAptos.transfer({ from: carol, to: bob, amount: 3n }), {
+        multisig: carol,
+        executor: alice,
+        stored: true,
+      }),
+    ],
+    touched: ['alice', 'carol', 'bob'],
+    moved: [`-carol 3 ${APT}`, `+bob 3 ${APT}`],
+    function: null,
+  },
+  {
+    of: 'an event of a handle of somebody who does nothing',
+    script: [
+      {
+        sender: alice,
+        payload: call('0x5::game::play'),
+        effects: [
+          {
+            kind: 'event',
+            type: '0x5::game::Played<0x1::aptos_coin::AptosCoin>',
+            data: { score: '3' },
+            handle: { account: bob, creationNumber: 9n },
+          },
+        ],
+      },
+    ],
+    touched: ['alice', 'bob'],
+    function: '0x5::game::play',
+  },
+];
+
+describe('a transaction', () => {
+  test('is of many kinds here', () => {
+    expect(cases.length).toBeGreaterThanOrEqual(20);
+  });
+
+  test.each(cases.map((each) => [each.of, each] as const))(
+    '%s',
+    (_, { script, touched, moved, transfer, function: id }) => {
+      const transaction = run(...script);
+      const known = [...readTouched(transaction)].map(nameOf).filter((name) => name in NAMES);
+      expect(known.toSorted()).toEqual([...touched].toSorted());
+      expect(
+        readMovements(transaction).map(
+          ({ kind, account: whose, value, asset }) =>
+            `${kind === 'deposit' ? '+' : '-'}${nameOf(whose)} ${value} ${asset}`,
+        ),
+      ).toEqual(moved ?? []);
+      const paid = readTransfer(transaction);
+      expect(
+        paid && `${nameOf(paid.from)} ${nameOf(paid.to)} ${paid.value} ${paid.asset}`,
+      ).toBe(transfer);
+      if (id !== undefined) expect(transaction.function).toBe(id && toType(id));
+    },
+  );
+
+  test('that does not show whose a store is says which one must be looked up', () => {
+    const hidden = run({ ...scriptedAptos.transfer(move), showsStoreOwners: false });
+    expect(hidden.unknownStores).toHaveLength(2);
+    expect(run(scriptedAptos.transfer(move)).unknownStores).toEqual([]);
+  });
+});
+
+const stream = (id: string, options: Partial<AptosStreamRecord['options']>): AptosStreamRecord => ({
+  family: 'aptos',
+  id,
+  tag: id,
+  description: '',
+  webhookUrl: '',
+  chainIds: ['aptos:local'],
+  headers: {},
+  options: { ...DEFAULT_APTOS_OPTIONS, ...options },
+  status: 'active',
+  statusMessage: '',
+  errorSince: null,
+  addressCount: 0,
+  createdAt: 0,
+  updatedAt: 0,
+});
+
+const blockOf = (...transactions: AptosTransaction[]): AptosBlock => ({
+  number: 7,
+  hash: `0x${'7'.repeat(64)}`,
+  parentHash: `0x${'6'.repeat(64)}`,
+  timestamp: 1,
+  timestampMicros: '1500000',
+  firstVersion: 10,
+  lastVersion: 20,
+  transactions,
+  sizeBytes: 1,
+});
+
+/** Numbers of the transactions that a stream takes of these. */
+function taken(
+  options: Partial<AptosStreamRecord['options']>,
+  addresses: string[],
+  transactions: AptosTransaction[],
+): number[] {
+  const index = createAptosIndex();
+  index.put(stream('s', options));
+  index.addAddresses('s', packAddresses(addresses.map(toAccount), 32).bytes);
+  const [match] = matchAptosBlock(index, 'aptos:local', blockOf(...transactions));
+  return (match?.transactions ?? []).map(({ transaction }) => transactions.indexOf(transaction));
+}
+
+describe('a stream', () => {
+  const pay = run(scriptedAptos.transfer(move));
+  const play = run(cases.at(-1)!.script[0]!);
+  const coin = run(scriptedAptos.coinTransfer({ ...move, coinType: COIN }));
+  const all = [pay, play, coin];
+
+  test.each<[string, Partial<AptosStreamRecord['options']>, string[], number[]]>([
+    ['of an address takes what touches it', {}, ['0xb0b'], [0, 1, 2]],
+    ['of an address of nobody takes nothing', {}, ['0x77'], []],
+    ['of 0x1 does not take what 0x10 and the like do', {}, ['0x10'], []],
+    ['with a function takes its calls', { functions: ['0x1::coin::transfer'] }, ['0xb0b'], [2]],
+    [
+      'with a function, spelled at length',
+      { functions: [`0x${'0'.repeat(63)}5::game::play`] },
+      ['0xa11ce'],
+      [1],
+    ],
+    ['with an event without arguments', { events: ['0x5::game::Played'] }, ['0xb0b'], [1]],
+    [
+      'with an event with its arguments',
+      { events: ['0x5::game::Played<0x1::aptos_coin::AptosCoin>'] },
+      ['0xb0b'],
+      [1],
+    ],
+    [
+      'with an event with other arguments',
+      { events: ['0x5::game::Played<0x1::string::String>'] },
+      ['0xb0b'],
+      [],
+    ],
+    [
+      'with a function and an event takes either',
+      { functions: ['0x1::coin::transfer'], events: ['0x5::game::Played'] },
+      ['0xb0b'],
+      [1, 2],
+    ],
+    [
+      'of all addresses takes what its event selects',
+      { allAddresses: true, events: ['0x1::fungible_asset::Deposit'] },
+      [],
+      [0],
+    ],
+  ])('%s', (_, options, addresses, expected) => {
+    expect(taken(options, addresses, all)).toEqual(expected);
+  });
+
+  test('gets the body of the contract, in wire order, raw parts as the node gave them', () => {
+    const index = createAptosIndex();
+    index.put(
+      stream('s', {
+        allAddresses: true,
+        functions: ['0x1::aptos_account::transfer'],
+        includeChanges: true,
+        includeEvents: true,
+        includePayload: true,
+      }),
+    );
+    const [match] = matchAptosBlock(index, 'aptos:local', blockOf(pay));
+    const { head, tail } = toAptosWebhookParts('local', blockOf(pay), match!);
+    expect(Object.keys({ ...head, retries: 0, ...tail })).toEqual([
+      'streamId',
+      'tag',
+      'network',
+      'block',
+      'retries',
+      'coinTransfers',
+      'coinDeposits',
+      'coinWithdrawals',
+      'transactions',
+      'changes',
+      'payloads',
+      'events',
+    ]);
+    expect(head.block).toEqual({
+      number: '7',
+      timestamp: '1500000',
+      hash: `0x${'7'.repeat(64)}`,
+      firstVersion: '10',
+      lastVersion: '20',
+    });
+    expect(tail.events).toEqual([
+      pay.events.map(({ raw }) => ({ ...raw, txHash: pay.hash })),
+    ]);
+    expect(tail.payloads).toEqual([{ ...pay.payload, txHash: pay.hash }]);
+    expect(tail.changes).toHaveLength(pay.changes.length);
+    expect(tail.coinDeposits).toEqual([
+      {
+        value: '5',
+        address: bob,
+        coin: { decimals: null, name: '', symbol: '', type: APT },
+        valueWithDecimals: null,
+        sequenceNumber: '0',
+        txHash: pay.hash,
+      },
+    ]);
+  });
+
+  test('that matches too much for one webhook gets it in parts, by transaction', () => {
+    const index = createAptosIndex();
+    index.put(stream('s', { allAddresses: true, functions: ['0x1::aptos_account::transfer'] }));
+    const [match] = matchAptosBlock(index, 'aptos:local', blockOf(pay, pay, pay));
+    const parts = splitAptosMatch(match!, 2, (part) => part.transactions.length);
+    expect(parts.map((part) => part.transactions.length)).toEqual([2, 1]);
+  });
+});
