@@ -25,6 +25,8 @@ const KIT_IN_NODE_ALONE = [
 // browsers and the official client, so they get time to start them.
 export default defineConfig({
   test: {
+    // Most of the time is waiting: for chains, servers and processes.
+    maxWorkers: 2,
     projects: [
       {
         ...source,
@@ -58,7 +60,6 @@ export default defineConfig({
           include: ['test/story/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
         },
       },
       {
@@ -69,7 +70,6 @@ export default defineConfig({
           globalSetup: 'test/installPeers.ts',
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
         },
       },
       {
@@ -79,7 +79,6 @@ export default defineConfig({
           include: ['test/runtimes/**/*.test.ts'],
           globalSetup: 'test/installPeers.ts',
           testTimeout: 180_000,
-          fileParallelism: false,
         },
       },
       {
@@ -115,7 +114,6 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
         },
       },
     ],
