@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import type { Figures } from './figures.ts';
 
 const benchmarks: Record<string, () => Promise<Figures>> = {
+  aptos: async () => (await import('./aptos.ts')).default(),
   deliver: async () => (await import('./deliver.ts')).default(),
   kit: async () => (await import('./kit.ts')).default(),
   match: async () => (await import('./match.ts')).default(),

@@ -111,10 +111,7 @@ const TABLE: Record<string, Expected> = {
     ],
   },
   '0x434d4f991a': {
-    touched: [
-      pad('4c1b416e4e3793724dabd2d10909689bd534159a2d4d4b605ec22d9e593bbad3'),
-      BRIDGE,
-    ],
+    touched: [pad('4c1b416e4e3793724dabd2d10909689bd534159a2d4d4b605ec22d9e593bbad3'), BRIDGE],
     deposits: [
       `${pad('4c1b416e4e3793724dabd2d10909689bd534159a2d4d4b605ec22d9e593bbad3')} 50000 ${BRIDGE}::asset::USDT`,
     ],
@@ -247,7 +244,10 @@ describe.skipIf(!isThere)('recorded user transactions', () => {
 describe.skipIf(!isThere)('recorded blocks', () => {
   const blocks = files
     .map((file) => [file, read(file) as AptosJson] as const)
-    .filter(([file, value]) => file.startsWith('rest-mainnet') && 'block_height' in value && 'transactions' in value);
+    .filter(
+      ([file, value]) =>
+        file.startsWith('rest-mainnet') && 'block_height' in value && 'transactions' in value,
+    );
 
   test('there are some', () => {
     expect(blocks.length).toBeGreaterThanOrEqual(4);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@sluice/kit';
-import type { AptosWebhook } from '@sluice/kit/contract';
+import { APTOS_CHAINS, type AptosWebhook } from '@sluice/kit/contract';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import {
   type RunningScriptedAptos,
@@ -18,6 +18,7 @@ import { API_KEY, type Served, serve, until } from '../serve.ts';
 const account = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, '0')}`;
 const ALICE = account(0xa11ce);
 const BOB = account(0xb0b);
+const CAROL = account(0xca401);
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-aptos-'));
 let node: RunningScriptedAptos;
@@ -25,12 +26,14 @@ let sink: WebhookSink;
 let served: Served;
 let client: Client;
 let sluice: SluiceClient;
+let args: string[];
 
 beforeAll(async () => {
   node = await startScriptedAptos();
   node.mineMany(5);
   sink = await startWebhookSink();
-  served = await serve(['--data', folder, '--aptos', `local=${node.url},poll=50`]);
+  args = ['--data', folder, '--aptos', `local=${node.url},poll=50`];
+  served = await serve(args);
   client = createClient({ apiKey: API_KEY, baseUrl: served.url });
   sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
   await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');
@@ -47,6 +50,25 @@ const bodiesOf = (streamId: string): AptosWebhook[] =>
     .map(({ body }) => JSON.parse(body) as AptosWebhook)
     .filter((body) => body.streamId === streamId);
 
+const newStream = async (tag: string, fields: object = {}) => {
+  const stream = await client.streams.create({
+    networkType: 'aptos',
+    webhookUrl: `${sink.url}/${tag}`,
+    description: '',
+    tag,
+    network: ['local'],
+    ...fields,
+  });
+  return stream;
+};
+
+/** Waits for so many bodies of a stream. */
+const delivered = (streamId: string, count = 1): Promise<AptosWebhook[]> =>
+  until(`${count} bodies of ${streamId}`, () => {
+    const found = bodiesOf(streamId);
+    return found.length >= count && found;
+  });
+
 describe('a wallet stream', () => {
   test('hears of a fungible asset that came to its address, once, with name and amount', async () => {
     const stream = await client.streams.create({
@@ -57,7 +79,9 @@ describe('a wallet stream', () => {
       network: ['local'],
     });
     await client.streams.addAddress(stream.id, '0xb0b', { networkType: 'aptos' });
-    node.mine({ transactions: [scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 150_000_000n })] });
+    node.mine({
+      transactions: [scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 150_000_000n })],
+    });
     const [body] = await until('it is delivered', () => {
       const found = bodiesOf(stream.id);
       return found.length > 0 && found;
@@ -78,3 +102,173 @@ describe('a wallet stream', () => {
     });
   });
 });
+
+describe('blocks that are there already', () => {
+  const options = {
+    functions: ['0x1::aptos_account::transfer'],
+    includeEvents: true,
+    addresses: ['0xb0b'],
+  };
+
+  test('are tried by height and by version, and nothing is sent', async () => {
+    const { height, firstVersion } = node.mine({
+      transactions: [
+        scriptedAptos.coinTransfer({ from: ALICE, to: BOB, amount: 4n }),
+        scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 250_000_000n }),
+      ],
+    });
+    const byHeight = await sluice.dryRunAptosBlock('local', { block: Number(height), ...options });
+    expect(byHeight).toMatchObject({
+      streamId: '',
+      network: 'local',
+      block: { number: String(height), firstVersion: String(firstVersion) },
+      coinTransfers: [{ valueWithDecimals: 2.5, coin: { symbol: 'APT' } }],
+      events: [[{ type: '0x1::fungible_asset::Withdraw' }, {}, {}]],
+    });
+    const version = Number(firstVersion) + 2;
+    expect(await sluice.dryRunAptosBlock('local', { version, ...options })).toEqual(byHeight);
+    expect(
+      await sluice.dryRunAptosBlock('local', { version, ...options, addresses: ['0x77'] }),
+    ).toEqual({});
+    await expect(sluice.dryRunAptosBlock('local', { ...options })).rejects.toThrow(
+      /block should be given, or version in its place/,
+    );
+    await expect(sluice.dryRunAptosBlock('testnet', { block: 1, ...options })).rejects.toThrow(
+      /No source for testnet: start the service with --aptos testnet=/,
+    );
+    await expect(sluice.dryRunAptosBlock('local', { version: 9_999_999 })).rejects.toThrow(
+      /not found|cannot answer/i,
+    );
+  });
+
+  test('are sent once more, and backfilled by version, each match once', async () => {
+    const first = node.mine({
+      transactions: [scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 31n })],
+    });
+    node.mineMany(40);
+    const last = node.mine({
+      transactions: [scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 37n })],
+    });
+    await until('both are read', async () => {
+      const [chain] = await sluice.listChains();
+      return chain!.checkpoint === Number(last.height);
+    });
+    const { id } = await newStream('past');
+    await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
+
+    expect(await sluice.sendAptosBlock('local', id, { block: Number(first.height) })).toBe(1);
+    const [sent] = await delivered(id);
+    expect(sent!.block.number).toBe(String(first.height));
+
+    const job = await sluice.createAptosBackfill('local', {
+      streamId: id,
+      versionFrom: Number(first.firstVersion),
+      versionTo: Number(last.lastVersion),
+    });
+    expect(job).toMatchObject({
+      chainId: 'aptos:local',
+      blockFrom: Number(first.height),
+      blockTo: Number(last.height),
+    });
+    await until('the backfill is done', async () => (await sluice.getJob(job.id)).state === 'done');
+    const all = await delivered(id, 3);
+    expect(
+      all
+        .slice(1)
+        .map(({ block }) => block.number)
+        .toSorted(),
+    ).toEqual([first.height, last.height].map(String).toSorted());
+    expect((await sluice.getCoverage(id))[0]).toMatchObject({
+      chainId: 'aptos:local',
+      from: Number(first.height),
+    });
+  });
+});
+
+describe('beside EVM', () => {
+  test('history, logs, replay, statistics and live events have Aptos in them', async () => {
+    const { id } = await newStream('beside');
+    await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
+    const live = sluice.liveEvents();
+    const seen = (async () => {
+      for await (const { event } of live) {
+        if (event.type === 'delivery' && event.delivery.streamId === id) return event.delivery;
+      }
+      return undefined;
+    })();
+    // The first event waits until the connection is open.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const { height } = node.mine({
+      transactions: [scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 41n })],
+    });
+    await delivered(id);
+    expect(await seen).toMatchObject({
+      chainId: 'aptos:local',
+      blockNumber: Number(height),
+      phase: 'confirmed',
+    });
+    const log = await until('it is logged', async () => {
+      const { result } = await client.history.logs({ streamId: id });
+      return result[0];
+    });
+    expect(log).toMatchObject({
+      type: 'aptos',
+      chain: APTOS_CHAINS.local,
+      blockNumber: Number(height),
+      deliveryStatus: 'success',
+    });
+    const { result } = await client.history.logs({ chainId: [APTOS_CHAINS.local], streamId: id });
+    expect(result).toHaveLength(1);
+    await client.history.replay({ streamId: id, id: log.id });
+    const [, again] = await delivered(id, 2);
+    expect(again!.block.number).toBe(String(height));
+    const [summary] = (await sluice.listStreamSummaries()).filter((each) => each.id === id);
+    expect(summary).toMatchObject({ family: 'aptos', chainIds: ['aptos:local'] });
+  });
+});
+
+test('after kill -9 at any moment every payment was delivered, and recorded once', async () => {
+  const { id } = await newStream('kill');
+  await client.streams.addAddress(id, CAROL, { networkType: 'aptos' });
+  const amounts: string[] = [];
+  let stopped = false;
+  const mining = (async () => {
+    for (let n = 0; !stopped; n++) {
+      const to = n % 3 === 0 ? BOB : CAROL;
+      if (to === CAROL) amounts.push(String(5_000 + n));
+      node.mine({
+        transactions: [scriptedAptos.transfer({ from: ALICE, to, amount: BigInt(5_000 + n) })],
+      });
+      await new Promise((resolve) => setTimeout(resolve, 15));
+    }
+  })();
+  for (let kill = 0; kill < 10; kill++) {
+    await new Promise((resolve) => setTimeout(resolve, Math.round(Math.random() * 400)));
+    await served.kill();
+    served = await serve(args);
+  }
+  stopped = true;
+  await mining;
+  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
+  client = createClient({ apiKey: API_KEY, baseUrl: served.url });
+  const readAll = async () => {
+    const all: { id: string; state: string; blockNumber: number }[] = [];
+    for await (const each of sluice.listDeliveries({ streamId: id, limit: 100 })) all.push(each);
+    return all;
+  };
+  const deliveries = await until(
+    'every delivery succeeds',
+    async () => {
+      const all = await readAll();
+      return all.length >= amounts.length && all.every(({ state }) => state === 'succeeded') && all;
+    },
+    60_000,
+  );
+  expect(deliveries).toHaveLength(amounts.length);
+  expect(new Set(deliveries.map(({ blockNumber }) => blockNumber)).size).toBe(amounts.length);
+  const seen = new Map(sink.requests.map((request) => [request.id, request.body]));
+  const values = deliveries.map(
+    (each) => (JSON.parse(seen.get(each.id)!) as AptosWebhook).coinDeposits[0]!.value,
+  );
+  expect(values.toSorted()).toEqual(amounts.toSorted());
+}, 180_000);

@@ -82,6 +82,10 @@ test('starts, delivers, stops cleanly, and goes on where it stopped, also after 
   const first = await dev();
   await until('a confirmed webhook is printed', () => / confirmed /.test(first.output()));
   expect(first.output()).toMatch(/✓ verified +#\d+ unconfirmed +Transfer [\d.]+ SLD 0x/);
+  expect(first.output()).toMatch(/Aptos +scripted +not a real chain/);
+  await until('a payment on Aptos is printed', () =>
+    /✓ verified +aptos #\d+ final +[\d.]+ APT 0x/.test(first.output()),
+  );
   expect(await answers(first.chainUrl())).toBe(true);
   expect(await first.end('SIGINT')).toBe(0);
   expect(await answers(first.chainUrl())).toBe(false);
@@ -99,9 +103,13 @@ test('starts, delivers, stops cleanly, and goes on where it stopped, also after 
   expect(third.output()).not.toContain('starting over');
   const apiKey = readFileSync(join(folder, 'dev', 'api-key'), 'utf8').trim();
   const sluice = createSluiceClient({ apiKey, baseUrl: urlOf(third.output()) });
-  const [stream, ...others] = await sluice.listStreamSummaries();
-  expect(others).toEqual([]);
-  expect(stream).toMatchObject({ tag: 'demo', status: 'active', failedAttempts24h: 0 });
+  const streams = await sluice.listStreamSummaries();
+  expect(streams.map(({ tag }) => tag).toSorted()).toEqual(['demo', 'demo-aptos']);
+  expect(streams.find(({ tag }) => tag === 'demo')).toMatchObject({
+    tag: 'demo',
+    status: 'active',
+    failedAttempts24h: 0,
+  });
   const page = await sluice.listDeliveries({ limit: 100 });
   const keys = page.result.map((each) => `${each.blockNumber} ${each.phase} ${each.matchId}`);
   expect(new Set(keys).size).toBe(keys.length);

@@ -1,5 +1,5 @@
 /** A received webhook in one line of a terminal. */
-import type { DecodedLog, EvmWebhook } from '@sluice/kit';
+import type { AptosWebhook, DecodedLog, EvmWebhook } from '@sluice/kit';
 import type { Received } from './receiver.ts';
 
 /** Decimals and symbol of a token whose amounts are shown in its own unit. */
@@ -18,6 +18,22 @@ export function describeWebhook(
   const more =
     webhook.logs.length + webhook.txs.length + webhook.txsInternal.length - (what === '' ? 0 : 1);
   return more > 0 ? `${what} +${more}` : what;
+}
+
+/** The first payment, or what first came to somebody, e.g. `1.5 APT 0x498c…91aa → 0xe564…44d3`. */
+export function describeAptosWebhook(webhook: AptosWebhook): string {
+  const { transactions, coinTransfers, coinDeposits } = webhook;
+  const [transfer] = coinTransfers;
+  const [deposit] = coinDeposits;
+  const moved = transfer ?? deposit;
+  const amount = moved && `${moved.valueWithDecimals ?? moved.value} ${moved.coin.symbol}`.trim();
+  const whom = transfer
+    ? ` ${shorten(transfer.from)} → ${shorten(transfer.to)}`
+    : deposit
+      ? ` → ${shorten(deposit.address)}`
+      : '';
+  const more = transactions.length - 1;
+  return `${amount ?? transactions[0]?.type ?? ''}${whom}${more > 0 ? ` +${more}` : ''}`;
 }
 
 function describeEvent(event: DecodedLog, tokens: ReadonlyMap<string, KnownToken>): string {

@@ -46,7 +46,9 @@ test('a repeatable variable holds its values with spaces between', () => {
   vi.stubEnv('SLUICE_APTOS', 'testnet=https://node.example/v1');
   const config = parse([]);
   expect(config.chains.map(({ id }) => id)).toEqual(['0x1', '0x89']);
-  expect(config.aptos).toEqual([{ network: 'testnet', url: 'https://node.example/v1' }]);
+  expect(config.aptos).toEqual([
+    { network: 'testnet', urls: ['https://node.example/v1'], pollMs: 500 },
+  ]);
 });
 
 test.each([

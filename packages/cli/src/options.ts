@@ -66,7 +66,13 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
         'SLUICE_CHAIN',
       ),
     )
-    .addOption(repeatable('--aptos <network=url>', 'Aptos fullnode, repeatable', 'SLUICE_APTOS'))
+    .addOption(
+      repeatable(
+        '--aptos <network=url>',
+        '<network>=<url>[,poll=MS], an Aptos fullnode, repeatable; again for one network: another provider',
+        'SLUICE_APTOS',
+      ),
+    )
     .addOption(
       repeatable(
         '--spam-list <id=file>',

@@ -5,7 +5,19 @@
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type EvmWebhook, decodeLogs, verifySignature } from '@sluice/kit';
+import {
+  type AptosWebhook,
+  type EvmWebhook,
+  decodeLogs,
+  isAptosWebhook,
+  verifySignature,
+} from '@sluice/kit';
+
+/** A webhook of an Aptos stream that was received and verified. */
+export interface ReceivedAptos {
+  id: string;
+  webhook: AptosWebhook;
+}
 
 /** A webhook that was received, verified and decoded. */
 export interface Received {
@@ -28,19 +40,22 @@ export async function startReceiver({
   port,
   secret,
   onWebhook,
+  onAptosWebhook,
   onRefused,
 }: {
   /** 0 for any. */
   port: number;
   secret: string;
   onWebhook(received: Received): void;
+  onAptosWebhook(received: ReceivedAptos): void;
   onRefused(why: string): void;
 }): Promise<Receiver> {
   const receive = (body: string, id: string, signature: string): void => {
     verifySignature({ body, signature, secret });
-    const webhook = JSON.parse(body) as EvmWebhook;
+    const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
     // The test webhook only asks whether we are here.
     if (webhook.streamId === '') return;
+    if (isAptosWebhook(webhook)) return onAptosWebhook({ id, webhook });
     const events = webhook.abi.length > 0 ? decodeLogs(webhook).decoded : [];
     onWebhook({ id, webhook, events });
   };

@@ -73,6 +73,7 @@ export interface NetworkChoice<Network extends NetworkType = NetworkType> {
 export type StreamCallOptions<Network extends NetworkType = NetworkType> = CallOptions &
   NetworkChoice<Network>;
 
+/** Names for addresses, in the call that adds them. */
 export interface LabelOptions {
   /**
    * Names for people, by address in any casing: of addresses of this call, 1 to 64 characters each.

@@ -16,6 +16,7 @@ describe('what the package exports is a decision', () => {
       'createMemorySeenStore',
       'decodeLogs',
       'diagnose',
+      'isAptosWebhook',
       'isSluiceError',
       'unwrap',
       'verifySignature',
@@ -44,6 +45,7 @@ describe('what the package exports is a decision', () => {
       Object.keys((await import(`./webhooks/${entry}.ts`)) as object).sort();
     expect(await exportsOf('testing')).toEqual([
       'createFakeSender',
+      'sampleAptosWebhook',
       'sampleWebhook',
       'signedHeaders',
       'signedRequest',

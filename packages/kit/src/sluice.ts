@@ -4,6 +4,9 @@
  */
 import { createCalls } from './calls.ts';
 import type { ListOptions } from './calls.ts';
+import type { AptosNetwork } from './contract/aptos.ts';
+import type { AptosWebhook } from './contract/aptosWebhook.ts';
+import type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
 import { SLUICE_ROUTES } from './contract/sluice.ts';
 import type {
   ChainCoverage,
@@ -45,6 +48,9 @@ export type {
   ProviderState,
   StreamSummary,
 } from './contract/sluice.ts';
+export type { AptosNetwork } from './contract/aptos.ts';
+export type { AptosWebhook } from './contract/aptosWebhook.ts';
+export type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
 export { isSluiceError, SluiceError } from './errors.ts';
 export type { SluiceErrorCode } from './errors.ts';
 export type { ListOptions } from './calls.ts';
@@ -111,6 +117,25 @@ export interface SluiceClient {
     body?: { from?: number },
     options?: CallOptions,
   ): CallResult<ChainResumed>;
+  /** The webhook an Aptos stream of these options would get of a block; `{}` where nothing matches. */
+  dryRunAptosBlock(
+    network: AptosNetwork,
+    body: AptosDryRun,
+    options?: CallOptions,
+  ): CallResult<Partial<AptosWebhook>>;
+  /** Announces a block to an Aptos stream once more; answers with the records in it. */
+  sendAptosBlock(
+    network: AptosNetwork,
+    streamId: string,
+    body: AptosBlockChoice,
+    options?: CallOptions,
+  ): CallResult<number>;
+  /** Matches past blocks with an Aptos stream, by height or ledger version, both ends included. */
+  createAptosBackfill(
+    network: AptosNetwork,
+    body: AptosBackfill,
+    options?: CallOptions,
+  ): CallResult<Job>;
   /** Which blocks the stream was held against, by chain, and which not. */
   getCoverage(streamId: string, options?: CallOptions): CallResult<ChainCoverage[]>;
   /** Backfills, newest first, at most 100; of one stream or of all. */
@@ -191,6 +216,15 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
     resumeChain: (id, body = {}, options) =>
       one(() => ({ route: SLUICE_ROUTES.resumeChain, path: { id }, body }), options),
+
+    dryRunAptosBlock: (network, body, options) =>
+      one(() => ({ route: SLUICE_ROUTES.dryRunAptosBlock, path: { network }, body }), options),
+
+    sendAptosBlock: (network, id, body, options) =>
+      one(() => ({ route: SLUICE_ROUTES.sendAptosBlock, path: { network, id }, body }), options),
+
+    createAptosBackfill: (network, body, options) =>
+      one(() => ({ route: SLUICE_ROUTES.createAptosBackfill, path: { network }, body }), options),
 
     getCoverage: (id, options) =>
       one(

@@ -26,11 +26,7 @@ export interface AptosMatching {
   /** Undefined when the stream is gone, or is none of Aptos. */
   open(chain: string, streamId: string): Promise<SingleAptosMatcher | undefined>;
   /** A stream that is not in the ledger, with these addresses. */
-  try(
-    chain: string,
-    record: AptosStreamRecord,
-    addresses: readonly string[],
-  ): SingleAptosMatcher;
+  try(chain: string, record: AptosStreamRecord, addresses: readonly string[]): SingleAptosMatcher;
 }
 
 /** Pages of transactions come whole, whatever is needed of them. */

@@ -52,11 +52,28 @@ test('--chain takes the chain’s own finality, and no URL twice', () => {
   );
 });
 
-test('--aptos reads network and URL', () => {
-  expect(parseAptos(['testnet=https://node.example/v1'])).toEqual([
-    { network: 'testnet', url: 'https://node.example/v1' },
+test('--aptos reads network and URLs', () => {
+  expect(
+    parseAptos([
+      'testnet=https://node.example/v1',
+      'mainnet=https://a.example/v1,poll=200',
+      'testnet=https://other.example/v1?key=a,b',
+    ]),
+  ).toEqual([
+    {
+      network: 'testnet',
+      urls: ['https://node.example/v1', 'https://other.example/v1?key=a,b'],
+      pollMs: 500,
+    },
+    { network: 'mainnet', urls: ['https://a.example/v1'], pollMs: 200 },
   ]);
   expect(() => parseAptos(['testnet'])).toThrow(/<network>=<url>/);
+  expect(() => parseAptos(['mainet=https://node.example/v1'])).toThrow(
+    /a network of mainnet, testnet, devnet, local/,
+  );
+  expect(() => parseAptos(['local=http://a/v1', 'local=http://a/v1'])).toThrow(/given twice/);
+  expect(() => parseAptos(['local=http://a/v1,poll=1'])).toThrow(/at least 20/);
+  expect(() => parseAptos(['local=http://a/v1,confirmations=3'])).toThrow(/says nothing here/);
 });
 
 describe('--spam-list', () => {

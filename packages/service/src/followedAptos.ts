@@ -43,7 +43,11 @@ export function followAptos(
       for (const delivery of deliveries) publish({ type: 'delivery', delivery });
     },
   });
-  const { chain: followed, calls, readBlock } = followBlocks(
+  const {
+    chain: followed,
+    calls,
+    readBlock,
+  } = followBlocks(
     {
       chain,
       names: NAMES[network],

@@ -49,7 +49,7 @@ export interface Following<Block, One extends StreamMatcher<Block>> {
 }
 
 /** Deliveries of a chain are announced to all who wait for them. */
-export const announcer =
+const announcer =
   ({ publish, onDeliveries }: ChainSurroundings, enrich: () => EnrichPool) =>
   (deliveries: readonly DeliverySummary[]): void => {
     onDeliveries(deliveries);

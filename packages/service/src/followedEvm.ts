@@ -34,7 +34,12 @@ export function followEvm(
       for (const delivery of deliveries) publish({ type: 'delivery', delivery });
     },
   });
-  const { chain: followed, calls, readBlock, isConfirmed } = followBlocks(
+  const {
+    chain: followed,
+    calls,
+    readBlock,
+    isConfirmed,
+  } = followBlocks(
     {
       chain,
       confirmations: config.confirmations,

@@ -1,8 +1,8 @@
 /** `sluice dev`: everything on this machine, from a chain to a decoded webhook, in one process. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { type AbiItem, createClient } from '@sluice/kit';
+import { type AbiItem, type AptosNetwork, type Client, createClient } from '@sluice/kit';
 import {
   type Service,
   type ServiceConfig,
@@ -12,15 +12,19 @@ import {
 } from '@sluice/service';
 import {
   type Anvil,
+  type AptosActivity,
   type DeployedContracts,
+  type RunningScriptedAptos,
   deployContracts,
   sluiceCollectible,
   sluiceItems,
   sluiceToken,
   startActivity,
   startAnvil,
+  startAptosActivity,
+  startScriptedAptos,
 } from '@sluice/testkit';
-import { type KnownToken, describeWebhook } from '../describe.ts';
+import { type KnownToken, describeAptosWebhook, describeWebhook } from '../describe.ts';
 import { type ServiceOptions, toServiceConfig } from '../options.ts';
 import { EXIT, say, tint } from '../output.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
@@ -29,6 +33,9 @@ import { untilAskedToStop } from '../signals.ts';
 /** A local block is final for us after this many more: soon enough to watch both deliveries come. */
 const CONFIRMATIONS = 2;
 const DEMO_TAG = 'demo';
+const APTOS_DEMO_TAG = 'demo-aptos';
+/** What the demo stream of Aptos tells of: the two functions that pay somebody. */
+const APTOS_PAYMENTS = ['0x1::aptos_account::transfer', '0x1::coin::transfer'];
 
 export async function dev(options: ServiceOptions & { fresh?: boolean }): Promise<void> {
   const started = performance.now();
@@ -60,6 +67,12 @@ export async function dev(options: ServiceOptions & { fresh?: boolean }): Promis
           `#${webhook.block.number} ${phase}  ${describeWebhook(received, tokens)}  ${tint('faint', id.slice(-8))}`,
       );
     },
+    onAptosWebhook({ webhook, id }) {
+      say(
+        `  ${tint('faint', new Date().toISOString().slice(11, 23))}  ${tint('ok', '✓ verified')}  ` +
+          `aptos #${webhook.block.number} final  ${describeAptosWebhook(webhook)}  ${tint('faint', id.slice(-8))}`,
+      );
+    },
     onRefused: (why) => notice(`refused a webhook: ${why}`),
   });
   writeFileSync(portFile, String(receiver.port));
@@ -77,19 +90,44 @@ export async function dev(options: ServiceOptions & { fresh?: boolean }): Promis
     pollMs: 1_000,
     resetWhenReplaced: true,
   });
+  const aptos = config.aptos.length === 0 ? await startLocalAptos() : undefined;
+  if (aptos !== undefined) {
+    config.aptos.push({
+      network: 'local',
+      urls: [aptos.node.url],
+      pollMs: 250,
+      resetWhenReplaced: true,
+    });
+  }
   let service: Service;
   try {
     service = await startOnFreePort(config, notice);
   } catch (error) {
     await receiver.close();
+    await aptos?.stop();
     await anvil.stop();
     throw error;
   }
   const contracts = await deployContracts(anvil);
   tokens.set(contracts.erc20, { symbol: 'SLD', decimals: 6 });
 
-  printStart({ service, anvil, apiKey, receiver, folder, readyMs: performance.now() - started });
-  await createDemoStream({ service, apiKey, receiver, contracts, chainId: anvil.chainId });
+  printStart({
+    service,
+    anvil,
+    aptosUrl: aptos?.node.url,
+    networks: config.aptos.map(({ network }) => network),
+    apiKey,
+    receiver,
+    folder,
+    readyMs: performance.now() - started,
+  });
+  const client = createClient({ apiKey, baseUrl: service.url });
+  await createDemoStream({ client, receiver, contracts, chainId: anvil.chainId });
+  await createAptosDemoStream({
+    client,
+    receiver,
+    networks: config.aptos.map(({ network }) => network),
+  });
   const activity = startActivity({ url: anvil.url, contracts, perSecond: 1 });
 
   await asked;
@@ -97,8 +135,25 @@ export async function dev(options: ServiceOptions & { fresh?: boolean }): Promis
   await activity.stop();
   await service.stop();
   await receiver.close();
+  await aptos?.stop();
   await anvil.stop();
   process.exit(EXIT.success);
+}
+
+/**
+ * An Aptos chain with payments on it. No Aptos node comes as a package, so it is a scripted one, new
+ * each time; its chain id is, too, and the service starts over with it.
+ */
+async function startLocalAptos(): Promise<{ node: RunningScriptedAptos; stop(): Promise<void> }> {
+  const node = await startScriptedAptos({ chainId: randomInt(5, 250) });
+  const activity: AptosActivity = startAptosActivity({ ledger: node, perSecond: 1 });
+  return {
+    node,
+    async stop() {
+      activity.stop();
+      await node.stop();
+    },
+  };
 }
 
 /** What this file of the data folder says, made once: keys and links stay good across starts. */
@@ -117,7 +172,9 @@ async function startOnFreePort(
   notice: (text: string) => void,
 ): Promise<Service> {
   const log = createLog((line) => {
-    if (!line.includes(' info ')) process.stderr.write(`  ${line}`);
+    // The scripted Aptos chain is another each time, as the first lines say.
+    const isExpected = line.includes('chain was replaced') && line.includes('aptos:local');
+    if (!line.includes(' info ') && !isExpected) process.stderr.write(`  ${line}`);
   });
   try {
     return await startService(config, log);
@@ -131,19 +188,16 @@ async function startOnFreePort(
 
 /** One stream over the three local contracts, made once and pointed at this run's receiver. */
 async function createDemoStream({
-  service,
-  apiKey,
+  client,
   receiver,
   contracts,
   chainId,
 }: {
-  service: Service;
-  apiKey: string;
+  client: Client;
   receiver: Receiver;
   contracts: DeployedContracts;
   chainId: number;
 }): Promise<void> {
-  const client = createClient({ apiKey, baseUrl: service.url });
   for await (const stream of client.streams.list()) {
     if (stream.tag !== DEMO_TAG) continue;
     await client.streams.update(stream.id, { webhookUrl: receiver.url });
@@ -161,6 +215,34 @@ async function createDemoStream({
   await client.streams.addAddress(stream.id, Object.values(contracts));
 }
 
+/** One stream over the payments of everybody, made once and pointed at this run's receiver. */
+async function createAptosDemoStream({
+  client,
+  receiver,
+  networks,
+}: {
+  client: Client;
+  receiver: Receiver;
+  networks: AptosNetwork[];
+}): Promise<void> {
+  const networkType = 'aptos';
+  for await (const stream of client.streams.list({ networkType })) {
+    if (stream.tag !== APTOS_DEMO_TAG) continue;
+    const change = { networkType, webhookUrl: receiver.url, network: networks } as const;
+    await client.streams.update(stream.id, change);
+    return;
+  }
+  await client.streams.create({
+    networkType,
+    webhookUrl: receiver.url,
+    description: 'Payments on Aptos',
+    tag: APTOS_DEMO_TAG,
+    network: networks,
+    functions: APTOS_PAYMENTS,
+    allAddresses: true,
+  });
+}
+
 function eventsOf(...abis: (readonly AbiItem[])[]): AbiItem[] {
   const events = abis.flat().filter((item) => item.type === 'event');
   return [...new Map(events.map((item) => [JSON.stringify(item), item])).values()];
@@ -169,6 +251,8 @@ function eventsOf(...abis: (readonly AbiItem[])[]): AbiItem[] {
 function printStart({
   service,
   anvil,
+  aptosUrl,
+  networks,
   apiKey,
   receiver,
   folder,
@@ -176,6 +260,9 @@ function printStart({
 }: {
   service: Service;
   anvil: Anvil;
+  /** Of the scripted chain; undefined where a real one is read. */
+  aptosUrl: string | undefined;
+  networks: AptosNetwork[];
   apiKey: string;
   receiver: Receiver;
   folder: string;
@@ -188,6 +275,11 @@ function printStart({
   row('API', service.url, `x-api-key: ${apiKey}`);
   row('Secret', service.secret, 'signs the webhooks');
   row('Chain', `0x${anvil.chainId.toString(16)}`, `anvil at ${anvil.url}, a block each second`);
+  if (aptosUrl === undefined) row('Aptos', networks.join(', '), 'read from the nodes you gave');
+  else {
+    row('Aptos', 'scripted', `not a real chain, new each time; ${aptosUrl}; a block each second`);
+    row('', '', 'for a real one: sluice dev --aptos testnet=<fullnodeUrl>');
+  }
   row('Receiver', receiver.url, 'verifies and decodes, one line per webhook:');
   row('Data', relative(process.cwd(), folder) || folder, 'begin anew with --fresh; Ctrl-C stops');
   say();

@@ -25,8 +25,8 @@ export interface AptosCoin {
   name: string;
   symbol: string;
   /**
-   * Ours: which asset it is, since names may be borrowed. Of a coin its Move type, e.g.
-   * `0x1::aptos_coin::AptosCoin`; of a fungible asset the address of its metadata; empty where the
+   * Ours: which asset it is, since names may be borrowed. Of a coin its Move type, its address with
+   * all 64 digits; of a fungible asset the address of its metadata; empty where the
    * transaction does not show it.
    */
   type: string;

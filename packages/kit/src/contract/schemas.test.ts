@@ -141,7 +141,7 @@ describe('Aptos streams', () => {
 
   it.each([
     [{ network: [] }, 'network should name at least one network, e.g. ["mainnet"]'],
-    [{ network: ['solana'] }, 'network.0 should be one of mainnet, testnet, devnet'],
+    [{ network: ['solana'] }, 'network.0 should be one of mainnet, testnet, devnet, local'],
     [
       { network: ['mainnet'], events: ['Withdraw'] },
       'events.0 should be a Move path, e.g. 0x1::coin::WithdrawEvent',

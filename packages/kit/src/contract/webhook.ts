@@ -203,4 +203,3 @@ export const TEST_WEBHOOK: EvmWebhook = {
   nftTransfers: [],
   nativeBalances: [],
 };
-

@@ -91,7 +91,10 @@ export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
       transactionHash,
     };
   };
-  const valueOf = ({ value, coin }: AptosWebhook['coinDeposits'][number] | AptosWebhook['coinTransfers'][number]) => ({
+  const valueOf = ({
+    value,
+    coin,
+  }: AptosWebhook['coinDeposits'][number] | AptosWebhook['coinTransfers'][number]) => ({
     value,
     coinType: coin.type ?? '',
     coinName: coin.name,
@@ -106,7 +109,7 @@ export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
       sequenceNumber: each.sequenceNumber,
     }));
   // The hosted service is said to send them in one list, or in a list for each transaction.
-  const events = webhook.events.flat() as AptosWebhook['events'][number];
+  const events = webhook.events.flat();
   const eventIndexes = new Map<string, number>();
   return {
     collectionName: collectionNameOf(tag),

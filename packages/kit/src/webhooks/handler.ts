@@ -30,12 +30,7 @@ import { createMemorySeenStore } from './seen.ts';
 import type { SeenStore } from './seen.ts';
 import type { AptosWebhook } from '../contract/aptosWebhook.ts';
 import { isAptosWebhook, secretsOf, toleranceOf, unwrap } from './unwrap.ts';
-import type {
-  ReceivedAptosWebhook,
-  ReceivedWebhook,
-  UnwrapRules,
-  WebhookKey,
-} from './unwrap.ts';
+import type { ReceivedAptosWebhook, ReceivedWebhook, UnwrapRules, WebhookKey } from './unwrap.ts';
 
 type AnyAbi = Abi | readonly AbiItem[];
 
@@ -144,9 +139,7 @@ export interface WebhookHandler<A extends AnyAbi = readonly AbiItem[]> extends W
    * Calls for each webhook of an Aptos stream. There every block is final, so each is delivered once,
    * and nothing else that is registered is called for it.
    */
-  onAptosWebhook(
-    handle: (webhook: AptosWebhook, delivery: ReceivedAptosWebhook) => unknown,
-  ): this;
+  onAptosWebhook(handle: (webhook: AptosWebhook, delivery: ReceivedAptosWebhook) => unknown): this;
 }
 
 /**

@@ -54,7 +54,7 @@ export function createAptosEnrich({
     async ask(block, types) {
       const read = await Promise.all(
         types.map(async (type) => {
-          const answer = await reader.readCoin(type);
+          const answer = await reader.readCoin(type, block);
           return answer.outcome === 'read' ? toToken(type, block, answer.value) : undefined;
         }),
       );
@@ -71,7 +71,8 @@ export function createAptosEnrich({
     const types = coinTypesOf(tail);
     const known = await coins.read(block, types);
     const refused = [...types].filter((type) => !known.has(type));
-    if (refused.length > 0 && !isLastTry) return `the metadata of ${refused.length} coins was refused`;
+    if (refused.length > 0 && !isLastTry)
+      return `the metadata of ${refused.length} coins was refused`;
     coins.giveUp(block, refused);
     fillCoins(tail, (type) => known.get(type));
     return undefined;
@@ -115,7 +116,7 @@ const recordsOf = (tail: AptosCoinArrays): Named[] => [
 ];
 
 /** Every coin the arrays name, each once. */
-export const coinTypesOf = (tail: AptosCoinArrays): Set<string> =>
+const coinTypesOf = (tail: AptosCoinArrays): Set<string> =>
   new Set(
     recordsOf(tail)
       .map(({ coin }) => coin.type)
@@ -123,10 +124,7 @@ export const coinTypesOf = (tail: AptosCoinArrays): Set<string> =>
   );
 
 /** Fills coins and amounts in place; keys keep the order of the wire. */
-export function fillCoins(
-  tail: AptosCoinArrays,
-  find: (type: string) => Token | undefined,
-): void {
+function fillCoins(tail: AptosCoinArrays, find: (type: string) => Token | undefined): void {
   for (const record of recordsOf(tail)) {
     const token = find(record.coin.type);
     if (token === undefined) continue;
@@ -149,7 +147,10 @@ function toToken(
   const text = (value: unknown): string => (typeof value === 'string' ? cleanText(value) : '');
   const decimals = data?.['decimals'];
   const isDecimals =
-    typeof decimals === 'number' && Number.isInteger(decimals) && decimals >= 0 && decimals <= MAX_DECIMALS;
+    typeof decimals === 'number' &&
+    Number.isInteger(decimals) &&
+    decimals >= 0 &&
+    decimals <= MAX_DECIMALS;
   return {
     address: type,
     name: text(data?.['name']),

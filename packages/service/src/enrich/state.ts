@@ -41,11 +41,12 @@ export interface StateReader {
 /** What a chain of Aptos is asked. Throws an {@link Outage} when no node could be asked. */
 export interface AptosReader {
   /**
-   * What is published of a coin, by its type, or of a fungible asset, by the address of its metadata;
-   * undefined where nothing is.
+   * What is published of a coin, by its type, or of a fungible asset, by the address of its metadata,
+   * by a node that has this block; undefined where nothing is.
    */
   readCoin(
     type: string,
+    block: BlockRef,
   ): Promise<
     | { outcome: 'read'; value: Readonly<Record<string, unknown>> | undefined }
     | { outcome: 'refused'; message: string }

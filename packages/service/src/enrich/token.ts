@@ -74,8 +74,7 @@ function sizeAt(digits: string, at: number): number | undefined {
   return /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined;
 }
 
-const toText = (digits: string): string =>
-  cleanText(Buffer.from(digits, 'hex').toString('utf8'));
+const toText = (digits: string): string => cleanText(Buffer.from(digits, 'hex').toString('utf8'));
 
 /**
  * Clean text: what is no UTF-8 is dropped, and so are control characters and those that turn the

@@ -146,7 +146,7 @@ describe('in order', () => {
     await expectAmounts(amounts);
   });
 
-  test('a block without the transaction that ends it waits for the next one', async () => {
+  test('a block that ends as those of the years before is read', async () => {
     await start();
     await watchBob();
     await isLive();
@@ -207,6 +207,7 @@ describe('a node that fails, lags or lies', () => {
   test('prunes what was not read: it halts, says the way out, and that way works', async () => {
     await start();
     await watchBob();
+    node.mineMany(2);
     await caughtUp();
     await stop();
     const lost = node.mine({ transactions: [toBob(13n)] });
@@ -276,6 +277,7 @@ describe('two nodes of one chain', () => {
     ['leaves versions out', { kind: 'versionGap' }],
     ['limits the rate', { kind: 'rateLimit', retryAfterSeconds: 60 }],
     ['prunes', { kind: 'pruned', belowVersion: 10_000n }],
+    ['lags', { kind: 'lag', blocks: 8 }],
   ])('where one %s the other is asked, and nothing is missed', async (_, trouble) => {
     const second = await startSecond();
     await start([node.url, second.url]);
@@ -294,10 +296,51 @@ describe('two nodes of one chain', () => {
   });
 });
 
-test('the owner of a store that its transaction does not show is looked up', async () => {
-  await start();
-  await watchBob();
-  await isLive();
-  node.mine({ transactions: [{ ...toBob(23n), showsStoreOwners: false }] });
-  await expectAmounts([23n]);
+test('nodes of two chains with one chain id are not both believed', async () => {
+  const other = await startScriptedAptos({ seed: 'another' });
+  others.push(other);
+  other.mineMany(3);
+  await start([node.url, other.url]);
+  const down = await until('it halts', async () => {
+    const now = await health();
+    return now.state === 'down' && now;
+  });
+  expect(down.message).toMatch(/disagree about block 3 .*one more --aptos, would decide/);
+  expect(down.checkpoint).toBeNull();
+});
+
+describe('the owner of a store that its transaction does not show', () => {
+  const hidden = (amount: bigint) => ({ ...toBob(amount), showsStoreOwners: false });
+
+  test('is looked up', async () => {
+    await start();
+    await watchBob();
+    await isLive();
+    node.mine({ transactions: [hidden(23n)] });
+    await expectAmounts([23n]);
+  });
+
+  test('is waited for while the node that is asked lags', async () => {
+    await start();
+    await watchBob();
+    await isLive();
+    node.trouble({ kind: 'lag', blocks: 2, routes: ['resource'] });
+    node.mine({ transactions: [hidden(29n)] });
+    await until('it is called an outage', async () => (await health()).state === 'down');
+    expect(sink.requests).toEqual([]);
+    node.heal();
+    await expectAmounts([29n]);
+  });
+
+  test('is as it is now where the node keeps no older state', async () => {
+    await start();
+    await watchBob();
+    await caughtUp();
+    await stop();
+    const { lastVersion } = node.mine({ transactions: [hidden(31n)] });
+    node.mineMany(3);
+    node.trouble({ kind: 'pruned', belowVersion: lastVersion + 1n, routes: ['resource'] });
+    await start();
+    await expectAmounts([31n]);
+  });
 });

@@ -24,8 +24,11 @@ export interface AptosSourceOptions {
 export interface AptosSource extends ChainSource<AptosBlock> {
   /** Height of the block that holds a ledger version; undefined where the nodes have no such version. */
   readHeightOf(version: number): Promise<number | undefined>;
-  /** The data of a resource as it is now; undefined where there is none. */
-  readResource(address: string, type: string): Promise<unknown>;
+  /**
+   * The data of a resource as it is now; undefined where there is none. That is believed of nodes alone
+   * that have come as far as block `since`.
+   */
+  readResource(address: string, type: string, since: number): Promise<unknown>;
 }
 
 /** Live, and some backfills beside it. */
@@ -55,8 +58,12 @@ export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOpt
   };
   const readPage = (start: number, limit: number): Promise<AptosPage> =>
     ask(`version ${start}`, (provider) => provider.readPage(start, limit));
-  const readResource: AptosSource['readResource'] = (address, type) =>
-    providers.ask((provider) => provider.readResource(address, type, undefined));
+  const readResource: AptosSource['readResource'] = (address, type, since) =>
+    providers.ask(async (provider) => {
+      const data = await provider.readResource(address, type, undefined);
+      if (data !== undefined || (await provider.readHead()).number >= since) return data;
+      throw new SourceError('missing', `${provider.name}: it does not have block ${since} yet`);
+    });
   const stores = createAptosStores((address, type, version) =>
     providers.ask((provider) => provider.readResource(address, type, version)),
   );
@@ -88,23 +95,31 @@ export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOpt
   const findRun = async (height: number): Promise<AptosRun | undefined> => {
     const find = () =>
       runs.find(
-        (run) =>
-          run.has(height) || (height >= run.next && height - run.next < MAX_AHEAD_BLOCKS),
+        (run) => run.has(height) || (height >= run.next && height - run.next < MAX_AHEAD_BLOCKS),
       );
-    let run = find();
-    if (run === undefined) {
-      const turn = opening.then(async () => find() ?? openRun(height));
-      opening = turn.catch(() => {});
-      run = await turn;
-    }
-    if (run === undefined) return undefined;
-    runs = [...runs.filter((each) => each !== run), run].slice(-MAX_RUNS);
-    return run;
+    const use = (run: AptosRun | undefined): AptosRun | undefined => {
+      if (run !== undefined) runs = [...runs.filter((each) => each !== run), run].slice(-MAX_RUNS);
+      return run;
+    };
+    const found = find();
+    if (found !== undefined) return use(found);
+    const turn = opening.then(async () => use(find() ?? (await openRun(height))));
+    opening = turn.catch(() => {});
+    return turn;
   };
 
   const readAt = async (height: number): Promise<AptosBlock | undefined> => {
     if (height === 0) return readGenesis();
-    return (await findRun(height))?.read(height);
+    const run = await findRun(height);
+    try {
+      return await run?.read(height);
+    } catch (error) {
+      // What it holds of the block under way may be wrong: the next one begins anew.
+      if (error instanceof SourceError && error.kind === 'inconsistent') {
+        runs = runs.filter((each) => each !== run);
+      }
+      throw error;
+    }
   };
 
   /** The first block has no metadata. */
@@ -140,17 +155,19 @@ export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOpt
     readGenesisHash: providers.readGenesisHash,
     async readHead(): Promise<BlockHeader> {
       const head = await providers.readHead();
-      const isNear = runs.some(
-        ({ next }) => head.number >= next - 1 && head.number - next < MAX_AHEAD_BLOCKS,
-      );
-      if (!isNear) return head;
-      // The newest block may still grow; until it is whole the one before it is the newest.
+      if (runs.length > 0) return head;
+      // Where the chain begins for us, the newest block must be whole; else it may still grow.
       const block = (await readAt(head.number)) ?? (await readAt(head.number - 1));
       return block === undefined ? head : toHeader(block);
     },
     async readHeader(at) {
       if (typeof at === 'string') return undefined;
-      const block = await readAt(at);
+      let block = await readAt(at);
+      if (block === undefined) {
+        // It may have come since the head was last looked at.
+        await providers.readHead();
+        block = await readAt(at);
+      }
       return block && toHeader(block);
     },
     doubt: providers.doubt,

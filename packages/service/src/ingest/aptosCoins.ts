@@ -7,13 +7,13 @@ import { SourceError, type SourceErrorKind } from './source.ts';
 const REFUSALS: readonly SourceErrorKind[] = ['refused', 'missing', 'pruned', 'inconsistent'];
 
 export const createAptosReader = (source: Pick<AptosSource, 'readResource'>): AptosReader => ({
-  async readCoin(type) {
+  async readCoin(type, { number }) {
     const end = type.indexOf('::');
     try {
       const data =
         end < 0
-          ? await source.readResource(type, '0x1::fungible_asset::Metadata')
-          : await source.readResource(type.slice(0, end), `0x1::coin::CoinInfo<${type}>`);
+          ? await source.readResource(type, '0x1::fungible_asset::Metadata', number)
+          : await source.readResource(type.slice(0, end), `0x1::coin::CoinInfo<${type}>`, number);
       return { outcome: 'read', value: data as Readonly<Record<string, unknown>> | undefined };
     } catch (error) {
       if (!(error instanceof SourceError)) throw error;

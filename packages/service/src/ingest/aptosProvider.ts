@@ -21,11 +21,7 @@ export interface AptosProvider extends AnyProvider {
   /** Height of the block that holds this version; undefined where it has none. */
   readHeightOf(version: number): Promise<number | undefined>;
   /** The data of a resource after this version, or now; undefined where there is none. */
-  readResource(
-    address: string,
-    type: string,
-    version: number | undefined,
-  ): Promise<unknown>;
+  readResource(address: string, type: string, version: number | undefined): Promise<unknown>;
 }
 
 /** Of a node: heights and versions it has, both ends included. */

@@ -6,8 +6,7 @@ import { SourceError } from './source.ts';
 
 export interface AptosRest {
   /**
-   * The answer to GET, parsed, with the bytes it took; undefined for what the node does not have
-   * (404). Throws a {@link SourceError} for everything else.
+   * The answer to GET, parsed, with the bytes it took; undefined for what is not there (404). Throws a {@link SourceError} for everything else.
    *
    * @param path below the API's root, e.g. `blocks/by_height/1`; empty for the root itself
    */
@@ -64,6 +63,10 @@ export function createAptosRest(url: string, name: string): AptosRest {
       if (status === 200 && value !== undefined) return { value, sizeBytes: text.length };
       const { error_code: code, message } = (value ?? {}) as Record<string, unknown>;
       const said = typeof message === 'string' ? message.slice(0, MESSAGE_LENGTH) : '';
+      // Of a version it does not have yet a node that lags says nothing of what is there.
+      if (status === 404 && code === 'version_not_found') {
+        throw new SourceError('missing', `${what}: ${said}`);
+      }
       // Gateways say 404 too, of paths they do not know.
       if (status === 404 && typeof code === 'string') return undefined;
       if (status === 410) throw new SourceError('pruned', `${what} answered HTTP 410: ${said}`);

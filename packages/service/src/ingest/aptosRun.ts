@@ -20,14 +20,20 @@ export interface AptosRun {
 
 const PAGE_TRANSACTIONS = 100;
 const PAGES_AT_ONCE = 8;
-/** Blocks that wait to be taken, with what was taken lately. */
-const KEPT_BLOCKS = 256;
-const KEPT_BYTES = 64 * 1024 * 1024;
+/**
+ * Blocks that wait to be taken, with what was taken lately: more than the loop reads ahead, so that none
+ * is read twice. By their text; in memory they are a few times as large.
+ */
+const KEPT_BLOCKS = 128;
+const KEPT_BYTES = 32 * 1024 * 1024;
 /** What a transaction takes beside its text. */
 const TRANSACTION_BYTES = 2_000;
 
 /** A block ends with one of these, unless it ends an epoch. */
-const LAST_TYPES: readonly string[] = ['block_epilogue_transaction', 'state_checkpoint_transaction'];
+const LAST_TYPES: readonly string[] = [
+  'block_epilogue_transaction',
+  'state_checkpoint_transaction',
+];
 
 /** The counted event, and the module event that takes its place. */
 const NEW_BLOCK = /::block::NewBlock(Event)?$/;
@@ -78,10 +84,7 @@ export function createAptosRun(
     const begun = toBlock(transaction);
     if (begun !== undefined) {
       const expected = open === undefined ? next : open.number + 1;
-      if (
-        begun.number !== expected ||
-        (expected === first.number && begun.hash !== first.hash)
-      ) {
+      if (begun.number !== expected || (expected === first.number && begun.hash !== first.hash)) {
         throw inconsistent(
           page,
           `block ${begun.number} ${begun.hash} begins at ${version}, where ${expected} should`,
@@ -91,7 +94,10 @@ export function createAptosRun(
       open = { ...begun, parentHash };
     }
     if (open === undefined) {
-      throw inconsistent(page, `${transaction.type} ${version} stands before the metadata of block ${next}`);
+      throw inconsistent(
+        page,
+        `${transaction.type} ${version} stands before the metadata of block ${next}`,
+      );
     }
     open.transactions.push(transaction);
     open.lastVersion = transaction.version;
@@ -168,9 +174,7 @@ function toBlock({
   raw,
 }: AptosTransaction): Omit<AptosBlock, 'parentHash'> | undefined {
   if (type !== 'block_metadata_transaction') return undefined;
-  const height = Number(
-    events.find((event) => NEW_BLOCK.test(event.type))?.data['height'],
-  );
+  const height = Number(events.find((event) => NEW_BLOCK.test(event.type))?.data['height']);
   const micros = String(raw['timestamp']);
   const block = String(raw['id']);
   if (!Number.isSafeInteger(height) || !/^\d+$/.test(micros) || !/^0x[0-9a-f]{64}$/.test(block)) {

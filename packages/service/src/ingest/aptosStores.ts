@@ -25,11 +25,7 @@ const MAX_REMEMBERED = 50_000;
 const FROM_OBJECT = 'fc';
 
 export function createAptosStores(
-  readResource: (
-    address: string,
-    type: string,
-    version: number | undefined,
-  ) => Promise<unknown>,
+  readResource: (address: string, type: string, version: number | undefined) => Promise<unknown>,
 ): AptosStores {
   const remembered = new Map<string, AptosStore>();
 

@@ -110,6 +110,8 @@ export function createIngest<Block>(
   const { chain, flag = '--chain' } = options;
   const names = options.names ?? findEvmChain(chain);
   const confirmations = options.confirmations ?? confirmationsOf(chain);
+  /** Blocks that may come between two looks at the head. */
+  const usualGap = options.isFinal ? LOGGED_GAP_BLOCKS : 1;
   const confirming = createConfirming(confirmations, source);
   const progress = createProgress();
 
@@ -328,7 +330,8 @@ export function createIngest<Block>(
       if (header !== undefined) return header;
       throw new SourceError('missing', `block ${number} is missing below head ${latest.number}`);
     }
-    if (latest.number === number) return latest;
+    // Of a final chain it is read in its order, as all others: the newest may not be whole yet.
+    if (latest.number === number) return options.isFinal ? source.readHeader(number) : latest;
     // At or below our tip: nothing new, unless the node is on another branch by now.
     if (options.isFinal && latest.number < number) return undefined;
     return window.some((block) => block.hash === latest.hash) ? undefined : latest;
@@ -459,7 +462,7 @@ export function createIngest<Block>(
           await pause(HINT_TIMEOUT_MS);
         }
         for (let n = 0; header !== undefined && n < BLOCKS_PER_HEAD; n++) {
-          if (latest.number - header.number > 1) catchUp(latest.number);
+          if (latest.number - header.number > usualGap) catchUp(latest.number);
           await follow(header);
           header = stopping.signal.aborted ? undefined : await next(latest);
         }

@@ -10,6 +10,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { toAptosTransaction } from '../ingest/aptosTransaction.ts';
 import { toAccount, toType } from '../moveNames.ts';
+import { joinBody, splitFinalBody } from '../store/body.ts';
 import { packAddresses } from '../store/packedAddresses.ts';
 import { type AptosStreamRecord, DEFAULT_APTOS_OPTIONS } from '../store/store.ts';
 import type { AptosBlock, AptosJson, AptosTransaction } from './aptosBlock.ts';
@@ -198,10 +199,7 @@ const cases: Case[] = [
   },
   {
     of: 'a token that changes hands',
-    script: [
-      mintBird,
-      scriptedAptos.tokenTransfer({ from: alice, to: bob, object: TOKEN }),
-    ],
+    script: [mintBird, scriptedAptos.tokenTransfer({ from: alice, to: bob, object: TOKEN })],
     touched: ['alice', 'bob'],
   },
   {
@@ -214,10 +212,7 @@ const cases: Case[] = [
   },
   {
     of: 'an object that changes hands',
-    script: [
-      mintBird,
-      scriptedAptos.objectTransfer({ from: alice, to: carol, object: TOKEN }),
-    ],
+    script: [mintBird, scriptedAptos.objectTransfer({ from: alice, to: carol, object: TOKEN })],
     touched: ['alice', 'carol'],
   },
   {
@@ -335,9 +330,9 @@ describe('a transaction', () => {
         ),
       ).toEqual(moved ?? []);
       const paid = readTransfer(transaction);
-      expect(
-        paid && `${nameOf(paid.from)} ${nameOf(paid.to)} ${paid.value} ${paid.asset}`,
-      ).toBe(transfer);
+      expect(paid && `${nameOf(paid.from)} ${nameOf(paid.to)} ${paid.value} ${paid.asset}`).toBe(
+        transfer,
+      );
       if (id !== undefined) expect(transaction.function).toBe(id && toType(id));
     },
   );
@@ -464,6 +459,9 @@ describe('a stream', () => {
       'payloads',
       'events',
     ]);
+    const text = joinBody({ ...splitFinalBody(head, tail), phase: 'confirmed', retries: 2 });
+    expect(text).toBe(JSON.stringify({ ...head, retries: 2, ...tail }));
+    expect(JSON.stringify(JSON.parse(text))).toBe(text);
     expect(head.block).toEqual({
       number: '7',
       timestamp: '1500000',
@@ -471,9 +469,7 @@ describe('a stream', () => {
       firstVersion: '10',
       lastVersion: '20',
     });
-    expect(tail.events).toEqual([
-      pay.events.map(({ raw }) => ({ ...raw, txHash: pay.hash })),
-    ]);
+    expect(tail.events).toEqual([pay.events.map(({ raw }) => ({ ...raw, txHash: pay.hash }))]);
     expect(tail.payloads).toEqual([{ ...pay.payload, txHash: pay.hash }]);
     expect(tail.changes).toHaveLength(pay.changes.length);
     expect(tail.coinDeposits).toEqual([

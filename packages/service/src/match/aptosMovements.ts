@@ -16,25 +16,25 @@ export interface AptosMovement {
 
 const FRAMEWORK = toAccount('0x1');
 
-const COIN_EVENTS = {
-  [`${FRAMEWORK}::coin::DepositEvent`]: 'deposit',
-  [`${FRAMEWORK}::coin::WithdrawEvent`]: 'withdrawal',
-} as const;
+type Kinds = ReadonlyMap<string, AptosMovement['kind']>;
+
+const COIN_EVENTS: Kinds = new Map([
+  [`${FRAMEWORK}::coin::DepositEvent`, 'deposit'],
+  [`${FRAMEWORK}::coin::WithdrawEvent`, 'withdrawal'],
+]);
 /** Told beside the ones above, or instead of them, depending on the age of the block. */
-const COIN_MODULE_EVENTS = {
-  [`${FRAMEWORK}::coin::CoinDeposit`]: 'deposit',
-  [`${FRAMEWORK}::coin::CoinWithdraw`]: 'withdrawal',
-} as const;
-const STORE_EVENTS = {
-  [`${FRAMEWORK}::fungible_asset::Deposit`]: 'deposit',
-  [`${FRAMEWORK}::fungible_asset::Withdraw`]: 'withdrawal',
-} as const;
+const COIN_MODULE_EVENTS: Kinds = new Map([
+  [`${FRAMEWORK}::coin::CoinDeposit`, 'deposit'],
+  [`${FRAMEWORK}::coin::CoinWithdraw`, 'withdrawal'],
+]);
+const STORE_EVENTS: Kinds = new Map([
+  [`${FRAMEWORK}::fungible_asset::Deposit`, 'deposit'],
+  [`${FRAMEWORK}::fungible_asset::Withdraw`, 'withdrawal'],
+]);
 const OBJECT_TRANSFERS: readonly string[] = [
   `${FRAMEWORK}::object::Transfer`,
   `${FRAMEWORK}::object::TransferEvent`,
 ];
-
-type Kinds = Readonly<Record<string, AptosMovement['kind'] | undefined>>;
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
@@ -42,9 +42,9 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 export function readMovements({ events, stores, coinHandles }: AptosTransaction): AptosMovement[] {
   const movements: AptosMovement[] = [];
   for (const [n, event] of events.entries()) {
-    const coin = (COIN_EVENTS as Kinds)[event.type];
-    const module = (COIN_MODULE_EVENTS as Kinds)[event.type];
-    const store = (STORE_EVENTS as Kinds)[event.type];
+    const coin = COIN_EVENTS.get(event.type);
+    const module = COIN_MODULE_EVENTS.get(event.type);
+    const store = STORE_EVENTS.get(event.type);
     const value = text(event.data['amount']);
     const { sequenceNumber } = event;
     if (coin !== undefined && event.account !== null) {
@@ -60,7 +60,7 @@ export function readMovements({ events, stores, coinHandles }: AptosTransaction)
     } else if (module !== undefined) {
       // The framework told of one movement by both events for a while, one after the other.
       const isTold = [events[n - 1], events[n + 1]].some(
-        (other) => other !== undefined && isSame(other, (COIN_EVENTS as Kinds)[other.type], event),
+        (other) => other !== undefined && isSame(other, COIN_EVENTS.get(other.type), event),
       );
       if (isTold) continue;
       movements.push({
@@ -94,7 +94,7 @@ function isSame(
   return (
     kind !== undefined &&
     module !== undefined &&
-    (COIN_MODULE_EVENTS as Kinds)[module.type] === kind &&
+    COIN_MODULE_EVENTS.get(module.type) === kind &&
     toAccount(module.data['account']) === counted.account &&
     module.data['amount'] === counted.data['amount']
   );

@@ -5,9 +5,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { refreshRules } from '../match/refresh.ts';
 import { createStreamIndex } from '../match/streamIndex.ts';
 import { createAddressChanges } from './addressChanges.ts';
+import { splitFinalBody } from './body.ts';
 import { packAddresses, unpackAddresses } from './packedAddresses.ts';
 import { newMatch } from './newMatch.test-only.ts';
 import {
+  DEFAULT_APTOS_OPTIONS,
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type AddressPart,
@@ -426,6 +428,58 @@ export function testStore(open: () => Promise<Store>): void {
       expect(await store.readAddressChanges(from, revision + 1)).toBeUndefined();
       const now = await store.readRules(-1);
       expect((await store.readRules(now.revision)).whole).toBe(false);
+    });
+
+    test('are of one family, and of Aptos effective from a version', async () => {
+      const chain = newChain();
+      const own = `0x${'b0b'.padStart(64, '0')}`;
+      const aptos = await store.createStream({
+        family: 'aptos' as const,
+        tag: 'tag',
+        description: '',
+        webhookUrl: 'https://example.com',
+        chainIds: [chain],
+        headers: {},
+        options: DEFAULT_APTOS_OPTIONS,
+      });
+      const evm = await store.createStream(draft([chain]));
+      const ids = async (family?: 'evm' | 'aptos') =>
+        (await store.readRules(-1, family)).changed.map(({ id }) => id);
+      expect(await ids('aptos')).toContain(aptos.id);
+      expect(await ids('aptos')).not.toContain(evm.id);
+      expect(await ids()).toContain(evm.id);
+      expect(await ids()).not.toContain(aptos.id);
+
+      const first = { number: 5, hash: hashOf(), parentHash: hashOf(), timestamp: 1_700_000_000 };
+      await store.startChain({ chain, block: { ...first, lastVersion: 90 }, genesisHash: '2' });
+      const change = () =>
+        createAddressChanges(store).add(aptos.id, packAddresses([own], 32), new Map());
+      expect(await change()).toMatchObject({ effectiveFrom: { [chain]: 91 } });
+      const { revision } = await store.readRules(-1);
+      const { outcome } = await store.commitBlock({
+        chain,
+        block: { ...first, number: 6, hash: hashOf(), parentHash: first.hash, lastVersion: 104 },
+        ruleRevision: revision,
+        confirmUpTo: 6,
+        windowBlocks: 256,
+        matches: [],
+      });
+      expect(outcome).toBe('committed');
+      expect(await change()).toMatchObject({ effectiveFrom: { [chain]: 105 } });
+    });
+
+    test('a match of a final chain is confirmed with its block, and its body says nothing of it', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      const body = splitFinalBody({ streamId: id, tag: 'tag' }, { transactions: [] });
+      const match = { ...matchOf(id), deliver: 'confirmed' as const, ...body };
+      await chain.commit(chain.next(), [match], 0);
+      const [delivery, ...others] = await deliveriesOf(id);
+      expect(others).toEqual([]);
+      expect(delivery).toMatchObject({ phase: 'confirmed', state: 'pending' });
+      expect((await store.readDelivery(delivery!.id))?.body).toBe(
+        `{"streamId":"${id}","tag":"tag","retries":0,"transactions":[]}`,
+      );
     });
 
     test('a block matched with older rules is refused', async () => {

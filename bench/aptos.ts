@@ -1,0 +1,170 @@
+/**
+ * Aptos on one core: transactions as the node's JSON, parsed and matched, with the bodies of those that
+ * match. Recorded transactions in turn with hashes of their own, where the recordings stand beside the
+ * checkout; scripted ones otherwise. Streams watch many addresses, and some of the transactions' own.
+ */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createScriptedAptosLedger, scriptedAptos } from '@sluice/testkit';
+import { toAptosTransaction } from '../packages/service/src/ingest/aptosTransaction.ts';
+import type { AptosJson, AptosTransaction } from '../packages/service/src/match/aptosBlock.ts';
+import { createAptosIndex } from '../packages/service/src/match/aptosIndex.ts';
+import { matchAptosBlock } from '../packages/service/src/match/aptosMatch.ts';
+import { toAptosWebhookParts } from '../packages/service/src/match/aptosWebhook.ts';
+import { packAddresses } from '../packages/service/src/store/packedAddresses.ts';
+import {
+  type AptosStreamRecord,
+  DEFAULT_APTOS_OPTIONS,
+} from '../packages/service/src/store/store.ts';
+import type { Figures } from './figures.ts';
+
+const CHAIN = 'aptos:mainnet';
+const STREAMS = 1_000;
+const ADDRESSES_PER_STREAM = 1_000;
+const PAGE = 100;
+const ROUNDS = 5;
+const ROUND_MS = 2_000;
+/** Mainnet's average, and how many times that is the bar. */
+const MAINNET_PER_SECOND = 66;
+const BAR = 50;
+
+const fixtures = join(
+  process.env['SLUICE_FIXTURES'] ??
+    fileURLToPath(new URL('../../shared/fixtures', import.meta.url)),
+  'aptos/rest-mainnet',
+);
+
+export default async function aptos(): Promise<Figures> {
+  const samples = existsSync(fixtures) ? readRecorded() : makeScripted();
+  const index = createAptosIndex();
+  for (let n = 0; n < STREAMS; n++) {
+    const id = `stream-${n}`;
+    index.put(stream(id));
+    const addresses = Array.from({ length: ADDRESSES_PER_STREAM }, (_, k) => address(n, k));
+    // One stream in a hundred watches somebody who is busy.
+    const busy = samples[n % samples.length]!['sender'];
+    if (n % 100 === 0 && typeof busy === 'string') addresses.push(busy);
+    index.addAddresses(id, packAddresses(addresses, 32).bytes);
+  }
+
+  // Hashes of their own, and text, as they come from a socket.
+  const pages = Array.from({ length: 20 }, (_, p) =>
+    JSON.stringify(
+      Array.from({ length: PAGE }, (__, k) => {
+        const n = p * PAGE + k;
+        return {
+          ...samples[n % samples.length],
+          version: String(n),
+          hash: `0x${n.toString(16).padStart(64, '0')}`,
+        };
+      }),
+    ),
+  );
+  const rates: number[] = [];
+  let matched = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const start = performance.now();
+    let done = 0;
+    for (let n = 0; performance.now() - start < ROUND_MS; n++) {
+      const text = pages[n % pages.length]!;
+      const transactions = (JSON.parse(text) as AptosJson[]).map((raw) =>
+        toAptosTransaction(raw, 'bench'),
+      );
+      matched += matchPage(index, transactions);
+      done += transactions.length;
+    }
+    rates.push((done * 1000) / (performance.now() - start));
+  }
+  const rate = rates.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!;
+  const bytes = pages.reduce((sum, text) => sum + text.length, 0) / (pages.length * PAGE);
+  return {
+    'transactions parsed and matched': {
+      value: rate,
+      unit: 'tx/s',
+      note: `one core, median of ${ROUNDS}; ${samples.length} ${existsSync(fixtures) ? 'recorded' : 'scripted'} transactions in turn, ${Math.round(bytes)} characters on average`,
+    },
+    'times mainnet': {
+      value: rate / MAINNET_PER_SECOND,
+      unit: 'x',
+      note: `of ${MAINNET_PER_SECOND} tx/s; the bar is ${BAR}${rate < BAR * MAINNET_PER_SECOND ? ', MISSED' : ''}`,
+    },
+    'addresses watched': {
+      value: index.addresses.size,
+      unit: '',
+      note: `by ${STREAMS} streams; ${matched} matches`,
+    },
+  };
+}
+
+function matchPage(
+  index: ReturnType<typeof createAptosIndex>,
+  transactions: AptosTransaction[],
+): number {
+  const block = {
+    number: 1,
+    hash: '0x',
+    parentHash: '0x',
+    timestamp: 1,
+    timestampMicros: '1',
+    firstVersion: 0,
+    lastVersion: transactions.length,
+    transactions,
+    sizeBytes: 0,
+  };
+  const matches = matchAptosBlock(index, CHAIN, block);
+  for (const match of matches) JSON.stringify(toAptosWebhookParts('mainnet', block, match));
+  return matches.length;
+}
+
+function readRecorded(): AptosJson[] {
+  const found: AptosJson[] = [];
+  const walk = (value: unknown): void => {
+    if (Array.isArray(value)) return value.forEach(walk);
+    if (typeof value !== 'object' || value === null) return;
+    const raw = value as AptosJson;
+    if (typeof raw['version'] === 'string' && typeof raw['hash'] === 'string' && 'changes' in raw) {
+      found.push(raw);
+    } else Object.values(raw).forEach(walk);
+  };
+  for (const file of readdirSync(fixtures))
+    walk(JSON.parse(readFileSync(join(fixtures, file), 'utf8')));
+  return found;
+}
+
+function makeScripted(): AptosJson[] {
+  const ledger = createScriptedAptosLedger();
+  const account = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, 'c')}`;
+  for (let n = 0; n < 50; n++) {
+    ledger.mine({
+      transactions: [
+        scriptedAptos.transfer({ from: account(n), to: account(n + 1), amount: 5n }),
+        scriptedAptos.coinTransfer({ from: account(n), to: account(n + 2), amount: 5n }),
+      ],
+    });
+  }
+  return ledger
+    .blocks()
+    .slice(1)
+    .flatMap(({ transactions }) => transactions as unknown as AptosJson[]);
+}
+
+const address = (stream: number, n: number): string =>
+  `0x${(stream * 7919 + 1).toString(16).padStart(32, 'a')}${n.toString(16).padStart(32, 'b')}`;
+
+const stream = (id: string): AptosStreamRecord => ({
+  family: 'aptos',
+  id,
+  tag: id,
+  description: '',
+  webhookUrl: '',
+  chainIds: [CHAIN],
+  headers: {},
+  options: { ...DEFAULT_APTOS_OPTIONS, includeEvents: true },
+  status: 'active',
+  statusMessage: '',
+  errorSince: null,
+  addressCount: ADDRESSES_PER_STREAM,
+  createdAt: 0,
+  updatedAt: 0,
+});
