@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createClient } from '@sluice/kit';
+import { createSluiceClient } from '@sluice/kit/sluice';
 import { type Anvil, startAnvil } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY, type Served, serve, until } from '../serve.ts';
@@ -15,7 +17,10 @@ let served: Served;
 
 beforeAll(async () => {
   anvil = await startAnvil();
-  served = await serve(['--data', folder, '--chain', `0x7a69=${anvil.url},poll=50`]);
+  served = await serve([
+    ...['--data', folder, '--chain', `0x7a69=${anvil.url},poll=50`],
+    '--no-test-webhook',
+  ]);
 });
 afterAll(async () => {
   await served?.stop();
@@ -41,6 +46,28 @@ test('lists how each chain is, for people and for programs', async () => {
   );
   const [chain] = JSON.parse((await sluice('chains', 'list', '--json')).stdout) as object[];
   expect(chain).toMatchObject({ id: '0x7a69', state: 'live', checkpoint: 0 });
+});
+
+test('a stream says what it lacks, and nothing while it lacks nothing', async () => {
+  const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
+  const summaries = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
+  const stream = {
+    webhookUrl: `${served.url}/health`,
+    description: '',
+    tag: 'well',
+    chainIds: ['0x7a69'],
+  };
+  await client.streams.create(stream);
+  await client.streams.create({ ...stream, tag: 'lacking', chainIds: ['0x7a69', '0x5'] });
+  const told = (await summaries.listStreamSummaries()).map((each) => [
+    each.tag,
+    each.status,
+    each.statusMessage,
+  ]);
+  expect(told).toEqual([
+    ['lacking', 'active', 'No source for 0x5: start the service with --chain 0x5=<rpcUrl>'],
+    ['well', 'active', ''],
+  ]);
 });
 
 test('takes a chain on from a block, and says why it cannot', async () => {

@@ -139,6 +139,7 @@ export interface StreamSummary {
   description: string;
   webhookUrl: string;
   status: 'active' | 'paused' | 'error' | 'terminated';
+  /** For people: what is wrong, or why it is not active; empty while all is well. */
   statusMessage: string;
   chainIds: string[];
   allAddresses: boolean;

@@ -21,23 +21,18 @@ import {
   toLife,
   withGiven,
 } from './streamCalls.ts';
+import { problemOf } from './streamProblems.ts';
 
 export function createAptosStreamHandlers(needs: StreamCallNeeds): StreamCalls {
   const toAnswer = (record: AptosStreamRecord): AptosStream => {
-    const networks = record.chainIds.flatMap((chain) => findAptosNetwork(chain) ?? []);
-    const missing = networks.filter((network) => !needs.hasSource(toAptosChain(network)));
-    const problem =
-      missing.length === 0
-        ? ''
-        : `No source for ${missing.join(', ')}: start the service with --aptos ${missing[0]}=<fullnodeUrl>`;
     return {
       webhookUrl: record.webhookUrl,
       description: record.description,
       tag: record.tag,
-      network: networks,
+      network: record.chainIds.flatMap((chain) => findAptosNetwork(chain) ?? []),
       ...record.options,
       headers: record.headers,
-      ...toLife(record, problem),
+      ...toLife(record, problemOf(record, needs)),
     };
   };
 

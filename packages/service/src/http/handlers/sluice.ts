@@ -13,6 +13,7 @@ import { check, notFound, readId } from '../answers.ts';
 import { readJson } from '../body.ts';
 import type { Live } from '../live.ts';
 import { fromCursor, toCursor } from '../pages.ts';
+import { type ProblemNeeds, problemOf } from './streamProblems.ts';
 
 export interface SluiceHandlers {
   createSession(context: Context): Response;
@@ -27,17 +28,15 @@ export interface SluiceHandlers {
 export const signInSchema = z.strictObject({ apiKey: z.string() });
 const STREAMS_PER_READ = 100;
 
-export function createSluiceHandlers({
-  store,
-  auth,
-  live,
-  chains,
-}: {
+export interface SluiceHandlerNeeds extends ProblemNeeds {
   store: Store;
   auth: Auth;
   live: Live;
   chains(): ChainHealth[];
-}): SluiceHandlers {
+}
+
+export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers {
+  const { store, auth, live, chains } = needs;
   const readAllStreams = async (): Promise<StreamRecord[]> => {
     const all: StreamRecord[] = [];
     let after: { at: number; id: string } | undefined;
@@ -72,7 +71,8 @@ export function createSluiceHandlers({
             description: stream.description,
             webhookUrl: stream.webhookUrl,
             status: stream.status,
-            statusMessage: stream.statusMessage,
+            statusMessage:
+              stream.status === 'active' ? problemOf(stream, needs) : stream.statusMessage,
             chainIds: stream.chainIds,
             allAddresses: stream.options.allAddresses,
             amountOfAddresses: stream.addressCount,

@@ -12,6 +12,7 @@ import { HttpError, check, validationFailed } from '../answers.ts';
 import { readJson } from '../body.ts';
 import { fromCursor, pageEnd } from '../pages.ts';
 import { type StreamOf, findStream, ofFamily } from './findStream.ts';
+import type { ProblemNeeds } from './streamProblems.ts';
 
 export interface StreamCalls {
   list(context: Context): Promise<Response>;
@@ -22,7 +23,7 @@ export interface StreamCalls {
   setStatus(context: Context): Promise<Response>;
 }
 
-export interface StreamCallNeeds {
+export interface StreamCallNeeds extends ProblemNeeds {
   store: Store;
   /** Why this URL may not be a webhook's, or undefined. */
   refuseUrl(url: URL): string | undefined;
@@ -32,8 +33,6 @@ export interface StreamCallNeeds {
     url: string,
     headers: Record<string, string>,
   ): Promise<string | undefined>;
-  /** Whether blocks of this chain are read. */
-  hasSource(chain: string): boolean;
   onChange(streamId: string): void;
 }
 

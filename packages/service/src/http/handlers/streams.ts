@@ -15,6 +15,7 @@ import {
 import type { AddressChanges } from '../../store/addressChanges.ts';
 import { check, notFound, validationFailed } from '../answers.ts';
 import { findStream, ofFamily } from './findStream.ts';
+import { problemOf } from './streamProblems.ts';
 import {
   type StreamCallNeeds,
   type StreamCalls,
@@ -28,8 +29,6 @@ import {
 export interface EvmStreamNeeds extends StreamCallNeeds {
   /** What of a stream's filters, triggers and balances cannot be, by place; empty when all is well. */
   checkOptions(options: StreamOptions): { path: (string | number)[]; message: string }[];
-  /** Whether it is known that no node of this chain traces blocks. */
-  lacksTraces(chain: string): boolean;
   addressChanges: AddressChanges;
 }
 
@@ -40,18 +39,6 @@ export interface EvmStreamHandlers extends StreamCalls {
 export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandlers {
   const { store, addressChanges, onChange } = needs;
 
-  /** What keeps an active stream from finding all that it asks for; empty where nothing does. */
-  const problemOf = ({ chainIds, options }: EvmStreamRecord): string => {
-    const missing = chainIds.filter((chain) => !needs.hasSource(chain));
-    if (missing.length > 0) {
-      return `No source for ${missing.join(', ')}: start the service with --chain ${missing[0]}=<rpcUrl>`;
-    }
-    const untraced = options.includeInternalTxs ? chainIds.filter(needs.lacksTraces) : [];
-    return untraced.length === 0
-      ? ''
-      : `No internal transactions on ${untraced.join(', ')}: no node there offers debug_traceBlockByHash or trace_block`;
-  };
-
   const toAnswer = (record: EvmStreamRecord): EvmStream => ({
     webhookUrl: record.webhookUrl,
     description: record.description,
@@ -61,7 +48,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
     deliver: record.deliver,
     notifyRemoved: record.notifyRemoved,
     headers: record.headers,
-    ...toLife(record, problemOf(record)),
+    ...toLife(record, problemOf(record, needs)),
     createdAt: new Date(record.createdAt).toISOString(),
     updatedAt: new Date(record.updatedAt).toISOString(),
   });
