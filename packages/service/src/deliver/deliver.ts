@@ -74,6 +74,8 @@ export function createDeliver({
   };
   let total = 0;
   let bytesInFlight = 0;
+  /** Schedules and signatures go by the ledger's clock, whatever this machine's says. */
+  let clockSkewMs = 0;
   /** Deliveries that the process may have died of wait to be sent alone. */
   let hasSuspects = true;
   let nextSuspectAt = 0;
@@ -97,6 +99,7 @@ export function createDeliver({
         id: delivery.id,
         body: joinBody({ ...delivery, retries: delivery.attempts }),
         headers: delivery.headers,
+        clockSkewMs,
         part: delivery.parts > 1 ? `${delivery.part + 1}/${delivery.parts}` : undefined,
         queueSize: queued.get(delivery.streamId) ?? 0,
         recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
@@ -262,6 +265,8 @@ export function createDeliver({
           await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
         }
       }
+      const [first] = claimed;
+      if (first !== undefined) clockSkewMs = first.claimedAt - Date.now();
       for (const delivery of claimed) void attempt(delivery);
       if (claimed.length === 0) await nap();
     }
@@ -271,6 +276,8 @@ export function createDeliver({
     async start() {
       for (const { streamId, queue } of await store.readStreamStats()) count(streamId, queue);
       claiming = claim();
+      // One process owns a SQLite ledger: its leases end with it, and no clock ends them sooner.
+      if (store.engine === 'sqlite') return;
       sweeper = setInterval(() => {
         store.releaseLeases('expired').then(
           ({ released, suspects, quarantined }) => {

@@ -14,6 +14,8 @@ export interface Sending {
   headers: Record<string, string>;
   /** `i/n` of a match that one webhook cannot hold. */
   part?: string | undefined;
+  /** Milliseconds by which the ledger's clock is ahead of this process's; default 0. */
+  clockSkewMs?: number | undefined;
   /** `x-queue-size` and `x-records-charged` of the contract. */
   queueSize: number;
   recordsCharged: number;
@@ -92,8 +94,9 @@ export function createSender({
     part,
     queueSize,
     recordsCharged,
+    clockSkewMs = 0,
   }: Sending): Record<string, string> => {
-    const timestamp = Math.floor(Date.now() / 1000);
+    const timestamp = Math.floor((Date.now() + clockSkewMs) / 1000);
     return {
       'content-type': 'application/json',
       'user-agent': 'Sluice',
@@ -144,7 +147,9 @@ export function createSender({
         status,
         error: failure ?? statusError(status),
         retryAfterMs:
-          status === 429 || status === 503 ? parseRetryAfter(retryAfter, Date.now()) : undefined,
+          status === 429 || status === 503
+            ? parseRetryAfter(retryAfter, Date.now() + (sending.clockSkewMs ?? 0))
+            : undefined,
         responseBody,
       });
     },

@@ -55,6 +55,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     return rows.map((row) => ({
       id: row.id,
       leaseToken,
+      claimedAt: now,
       streamId: row.stream_id,
       phase: row.phase,
       attempts: row.attempts,

@@ -632,6 +632,65 @@ export function testStore(open: () => Promise<Store>): void {
     });
   });
 
+  describe('a match that was made', () => {
+    const oneMatch = async () => {
+      const chain = await startChain();
+      const stream = await store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [matchOf(stream.id, { tag: 'before' })]);
+      return { chain, id: stream.id };
+    };
+    const bodiesOf = async (id: string): Promise<string[]> => {
+      const details = await Promise.all(
+        (await deliveriesOf(id)).map((each) => store.readDelivery(each.id)),
+      );
+      return details.map((each) => each!.body.replace(/"confirmed":(true|false)/, ''));
+    };
+
+    test('stays as it is whatever becomes of its stream, but goes to the URL the stream has then', async () => {
+      const { chain, id } = await oneMatch();
+      const [body] = await bodiesOf(id);
+      await store.updateStream(id, {
+        tag: 'after',
+        webhookUrl: 'http://127.0.0.1:2/new',
+        headers: { 'x-new': '1' },
+        options: { ...DEFAULT_OPTIONS, abi: [{ type: 'event', name: 'New', inputs: [] }] },
+      });
+      for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
+      expect(await bodiesOf(id)).toEqual([body, body]);
+      expect((await deliveriesOf(id)).map((each) => each.tag)).toEqual(['before', 'before']);
+      const claimed = await claimOf(id);
+      expect(claimed.map((each) => [each.webhookUrl, each.headers])).toEqual(
+        claimed.map(() => ['http://127.0.0.1:2/new', { 'x-new': '1' }]),
+      );
+      expect(claimed).toHaveLength(2);
+    });
+
+    test('waits while its stream is paused, confirmed or not, and goes on with it', async () => {
+      const { chain, id } = await oneMatch();
+      await store.setStreamStatus(id, 'paused', '');
+      for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
+      expect(await claimOf(id)).toEqual([]);
+      expect((await deliveriesOf(id)).map((each) => each.state)).toEqual(['pending', 'pending']);
+      await store.setStreamStatus(id, 'active', '');
+      expect(await claimOf(id)).toHaveLength(2);
+    });
+
+    test('is history once its stream is deleted: nothing is sent, everything can be read', async () => {
+      const { chain, id } = await oneMatch();
+      const [sent] = await claimOf(id);
+      await store.completeDeliveries([outcomeOf(sent!)]);
+      await chain.commit(chain.next(), [matchOf(id)]);
+      await store.deleteStream(id);
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
+      expect(await claimOf(id)).toEqual([]);
+      expect((await deliveriesOf(id)).map((each) => each.state).toSorted()).toEqual([
+        'cancelled',
+        'succeeded',
+      ]);
+      expect((await store.readDelivery(sent!.id))?.attemptList).toHaveLength(1);
+    });
+  });
+
   describe('removal notices', () => {
     /** A sent and an unsent match above an ancestor, of a stream that asks for notices. */
     const twoMatches = async (changes: Partial<EvmStreamDraft> = {}) => {

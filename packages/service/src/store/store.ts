@@ -276,6 +276,8 @@ export interface Checkpoint extends BlockRef {
 export interface ClaimedDelivery {
   id: string;
   leaseToken: string;
+  /** By the ledger's clock, in Unix milliseconds. */
+  claimedAt: number;
   streamId: string;
   phase: DeliverySummary['phase'];
   /** Attempts made before this one. */

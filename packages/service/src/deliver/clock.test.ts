@@ -1,0 +1,96 @@
+/**
+ * A process whose clock is wrong (fault 22 of the design): its own `Date.now` is shifted here, and
+ * PostgreSQL keeps the true time.
+ */
+import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { createLog } from '../observe.ts';
+import { newMatch } from '../store/newMatch.test-only.ts';
+import { openPostgresStore } from '../store/postgres.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/store.ts';
+import { createDeliver } from './deliver.ts';
+import { createAddressGuard } from './guard.ts';
+import { createSender } from './send.ts';
+
+const HOUR_MS = 3_600_000;
+
+let postgres: Postgres;
+let sink: WebhookSink;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  sink = await startWebhookSink();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  sink.clear();
+});
+afterAll(async () => {
+  await sink.close();
+  await postgres.stop();
+});
+
+test.each([1, -1])(
+  'retries in time, keeps its leases and signs the true time with its clock %i h off',
+  async (hours) => {
+    const trueNow = Date.now.bind(Date);
+    vi.spyOn(Date, 'now').mockImplementation(() => trueNow() + hours * HOUR_MS);
+    const store = await openPostgresStore(postgres.url);
+    let lostLeases = 0;
+    const deliver = createDeliver({
+      store,
+      sender: createSender({
+        guard: createAddressGuard({ allowPrivate: true }),
+        secret: () => 'secret',
+        region: () => 'us-east-1',
+      }),
+      log: createLog(() => {}),
+      schedule: [1_500, 200, 200],
+      onChange: () => {},
+      onStreamChange: () => {},
+      onLostLeases: (count) => (lostLeases += count),
+    });
+    sink.respond([500, { status: 429, headers: { 'retry-after': '1' } }, 200]);
+    const chain = hours > 0 ? '0xc10c1' : '0xc10c2';
+    const header = (number: number) => ({
+      number,
+      hash: `${chain}-${number}`,
+      parentHash: `${chain}-${number - 1}`,
+      timestamp: number,
+    });
+    const stream = await store.createStream({
+      family: 'evm',
+      tag: 'clock',
+      description: '',
+      webhookUrl: `${sink.url}/clock`,
+      chainIds: [chain],
+      options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+      ...DEFAULT_DELIVERY,
+    });
+    await store.startChain({ chain, block: header(0), genesisHash: 'genesis' });
+    const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+    await store.commitBlock({
+      chain,
+      block: header(1),
+      ruleRevision: revision,
+      confirmUpTo: 0,
+      windowBlocks: 256,
+      matches: [newMatch(stream.id)],
+    });
+    await deliver.start();
+    await sink.waitFor(3, { timeoutMs: 15_000 });
+    await deliver.stop(5_000);
+    await store.close();
+
+    const [first, second, third] = sink.requests;
+    expect(second!.receivedAt - first!.receivedAt).toBeGreaterThanOrEqual(1_500);
+    expect(third!.receivedAt - second!.receivedAt).toBeGreaterThanOrEqual(1_000);
+    for (const request of sink.requests) {
+      const signedAt = Number(request.headers['webhook-timestamp']) * 1000;
+      const receivedAt = request.receivedAt - hours * HOUR_MS;
+      // The header has whole seconds.
+      expect(Math.abs(signedAt - receivedAt)).toBeLessThan(2_000);
+    }
+    expect(lostLeases).toBe(0);
+  },
+);
