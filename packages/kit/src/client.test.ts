@@ -8,6 +8,7 @@ import type { DeliveryLog, HistoryRecord } from './contract/history.ts';
 import { ROUTES } from './contract/routes.ts';
 import type { Page, StreamAddress } from './contract/streams.ts';
 import { isSluiceError } from './errors.ts';
+import type { ListedPage } from './pages.ts';
 import type { CallResult, WithResponse } from './request.ts';
 
 interface Recorded {
@@ -596,6 +597,15 @@ describe('lists', () => {
     return ids;
   };
 
+  it('counts its pages from 0, where it is told to begin further on too', async () => {
+    answers = [page(['a', 'b'], 'c1'), page(['c', 'd'], 'c2'), page(['e'])];
+    const numbers: number[] = [];
+    for await (const { page: number } of streams().list({ limit: 2 }).pages()) numbers.push(number);
+    expect(numbers).toEqual([0, 1, 2]);
+    answers = [page(['c'])];
+    expect((await streams().list({ cursor: 'c1' })).page).toBe(0);
+  });
+
   it('iterates over every row of every page, asking for each page once', async () => {
     answers = [page(['a', 'b'], 'c1'), page(['c', 'd'], 'c2'), page(['e'])];
     expect(await idsOf(streams().list({ limit: 2 }))).toEqual(['a', 'b', 'c', 'd', 'e']);
@@ -673,7 +683,7 @@ describe('lists', () => {
 
   it('survives an answer without rows', async () => {
     answers = [{}];
-    expect(await streams().list()).toEqual({ result: [], total: 0 });
+    expect(await streams().list()).toEqual({ result: [], total: 0, page: 0 });
   });
 
   it('lists addresses', async () => {
@@ -693,9 +703,9 @@ describe('types', () => {
     const get = () => client.streams.get(ID);
     expectTypeOf(get).returns.resolves.toEqualTypeOf<Stream>();
     const list = () => client.streams.list();
-    expectTypeOf(list).returns.resolves.toEqualTypeOf<Page<Stream>>();
+    expectTypeOf(list).returns.resolves.toEqualTypeOf<ListedPage<Page<Stream>>>();
     expectTypeOf<Awaited<ReturnType<typeof client.streams.listAddresses>>>().toEqualTypeOf<
-      Page<StreamAddress>
+      ListedPage<Page<StreamAddress>>
     >();
     // tag is optional, chainIds is not
     expectTypeOf({ webhookUrl: '', description: '', chainIds: [1, '0x1'] as const }).toExtend<
@@ -720,8 +730,8 @@ describe('types', () => {
     const updateEvm = () => streams.update(ID, { abi: erc20Abi });
     expectTypeOf(get).returns.toEqualTypeOf<CallResult<AptosStream>>();
     expectTypeOf(getAny).returns.resolves.toEqualTypeOf<AptosStream | Stream>();
-    expectTypeOf(list).returns.resolves.toEqualTypeOf<Page<AptosStream>>();
-    expectTypeOf(listEvm).returns.resolves.toEqualTypeOf<Page<Stream>>();
+    expectTypeOf(list).returns.resolves.toEqualTypeOf<ListedPage<Page<AptosStream>>>();
+    expectTypeOf(listEvm).returns.resolves.toEqualTypeOf<ListedPage<Page<Stream>>>();
     expectTypeOf(remove).returns.resolves.toEqualTypeOf<true>();
     expectTypeOf(removeEvm).returns.resolves.toEqualTypeOf<Stream>();
     expectTypeOf(setStatus).returns.resolves.toEqualTypeOf<AptosStreamStatus>();
@@ -736,13 +746,19 @@ describe('types', () => {
     // @ts-expect-error -- there are two families
     void (() => streams.get(ID, { networkType: 'solana' }));
 
-    expectTypeOf<Awaited<ReturnType<typeof history.list>>>().toEqualTypeOf<Page<HistoryRecord>>();
-    expectTypeOf<Awaited<ReturnType<typeof history.logs>>>().toEqualTypeOf<Page<DeliveryLog>>();
+    expectTypeOf<Awaited<ReturnType<typeof history.list>>>().toEqualTypeOf<
+      ListedPage<Page<HistoryRecord>>
+    >();
+    expectTypeOf<Awaited<ReturnType<typeof history.logs>>>().toEqualTypeOf<
+      ListedPage<Page<DeliveryLog>>
+    >();
     expectTypeOf(history.replay).returns.resolves.toEqualTypeOf<HistoryRecord>();
     expectTypeOf(settings.read).returns.resolves.toEqualTypeOf<Settings>();
     expectTypeOf(stats.all).returns.resolves.toEqualTypeOf<Stats>();
     expectTypeOf(stats.stream).returns.resolves.toEqualTypeOf<StreamStats>();
     const withResponse = () => streams.list().withResponse();
-    expectTypeOf(withResponse).returns.resolves.toEqualTypeOf<WithResponse<Page<Stream>>>();
+    expectTypeOf(withResponse).returns.resolves.toEqualTypeOf<
+      WithResponse<ListedPage<Page<Stream>>>
+    >();
   });
 });

@@ -28,7 +28,7 @@ export type {
   StreamsClient,
 } from './client.ts';
 export type { ListOptions } from './calls.ts';
-export type { AnyPage, ListResult } from './pages.ts';
+export type { AnyPage, ListedPage, ListResult } from './pages.ts';
 export type {
   CallOptions,
   CallResult,

@@ -10,6 +10,12 @@ export interface AnyPage<Row> {
   cursor?: string;
 }
 
+/** A page as a list gives it. */
+export type ListedPage<P> = P & {
+  /** Which page of this list it is, counted from the one it begins with: 0, 1, … */
+  page: number;
+};
+
 /**
  * ```ts
  * const page = await client.streams.list();                  // one request, one page
@@ -21,9 +27,9 @@ export interface AnyPage<Row> {
  * leaving the loop sends nothing more.
  */
 export interface ListResult<Row, P extends AnyPage<Row> = Page<Row>>
-  extends CallResult<P>, AsyncIterable<Row> {
+  extends CallResult<ListedPage<P>>, AsyncIterable<Row> {
   /** Every page, one request each, until the last. */
-  pages(): AsyncIterableIterator<P>;
+  pages(): AsyncIterableIterator<ListedPage<P>>;
 }
 
 /**
@@ -33,14 +39,22 @@ export interface ListResult<Row, P extends AnyPage<Row> = Page<Row>>
 export function createList<Row, P extends AnyPage<Row> & { total?: number }>(
   readPage: (cursor: string | undefined) => Promise<WithResponse<P>>,
 ): ListResult<Row, P> {
-  let first: CallResult<P> | undefined;
-  const readFirst = (): CallResult<P> => (first ??= createCallResult(readPage(undefined)));
+  const readListed = async (
+    cursor: string | undefined,
+    page: number,
+  ): Promise<WithResponse<ListedPage<P>>> => {
+    const answered = await readPage(cursor);
+    return { ...answered, data: { ...answered.data, page } };
+  };
+  let first: CallResult<ListedPage<P>> | undefined;
+  const readFirst = (): CallResult<ListedPage<P>> =>
+    (first ??= createCallResult(readListed(undefined, 0)));
 
-  async function* pages(): AsyncGenerator<P, undefined> {
+  async function* pages(): AsyncGenerator<ListedPage<P>, undefined> {
     let cursor: string | undefined;
     let seen = 0;
-    for (;;) {
-      const { data: page } = await readPage(cursor);
+    for (let index = 0; ; index++) {
+      const { data: page } = await readListed(cursor, index);
       yield page;
       seen += page.result.length;
       const next = page.cursor;

@@ -100,7 +100,7 @@ describe('each call', () => {
   it('listDeliveries gives a page, or every row', async () => {
     answerJson({ result: [{ id: 'a' }] });
     const query = { limit: 5, streamId: 's', state: 'failed', cursor: 'c' } as const;
-    expect(await client().listDeliveries(query)).toEqual({ result: [{ id: 'a' }] });
+    expect(await client().listDeliveries(query)).toEqual({ result: [{ id: 'a' }], page: 0 });
     const pages = [{ result: [{ id: 'a' }], cursor: 'c1' }, { result: [{ id: 'b' }] }];
     answer = (response) => response.end(JSON.stringify(pages.shift()));
     const ids: string[] = [];
@@ -144,7 +144,7 @@ describe('each call', () => {
       [[{ id: 'a' }], 200, 'req-4'],
       [[{ id: 'a' }], 200, 'req-5'],
       [{ id: 'a', result: [{ id: 'a' }] }, 200, 'req-6'],
-      [{ id: 'a', result: [{ id: 'a' }] }, 200, 'req-7'],
+      [{ id: 'a', result: [{ id: 'a' }], page: 0 }, 200, 'req-7'],
     ]);
   });
 

@@ -54,7 +54,7 @@ export type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/bl
 export { isSluiceError, SluiceError } from './errors.ts';
 export type { SluiceErrorCode } from './errors.ts';
 export type { ListOptions } from './calls.ts';
-export type { AnyPage, ListResult } from './pages.ts';
+export type { AnyPage, ListedPage, ListResult } from './pages.ts';
 export type { CallOptions, CallResult, WithResponse } from './request.ts';
 
 /** `apiKey` is left out where a console session's cookie signs the calls in. */
