@@ -521,21 +521,6 @@ describe('removal notices', () => {
     await until('it is taken back', async () => toldOf(old.hash).includes('removed'));
     expect(toldOf(old.hash).toSorted()).toEqual(['confirmed', 'removed', 'unconfirmed']);
   });
-
-  test('are not made for what was never sent', async () => {
-    await watchRemovals();
-    sink.respond({ delayMs: 0 });
-    const client = createClient({ apiKey: API_KEY, baseUrl: service!.url });
-    const [stream] = (await client.streams.list()).result;
-    await client.streams.setStatus(stream!.id, 'active');
-    await caughtUp();
-    const quiet = chain.mine(transferTo(OTHER));
-    chain.fork({ depth: 1, blocks: [{}] });
-    chain.mineMany(CONFIRMATIONS);
-    await caughtUp();
-    expect(toldOf(quiet.hash)).toEqual([]);
-    expect((await readDeliveries()).filter((each) => each.phase === 'removed')).toEqual([]);
-  });
 });
 
 describe('the way out of a halt', () => {
