@@ -6,6 +6,7 @@ import { type AptosEnrich, createAptosEnrich } from './enrich/aptosEnrich.ts';
 import {
   type ChainSurroundings,
   type FollowedChain,
+  announceDue,
   followBlocks,
   sayWhy,
 } from './followedChain.ts';
@@ -30,18 +31,14 @@ export function followAptos(
   { matching, ...surroundings }: ChainSurroundings & { matching: AptosMatching },
 ): FollowedAptos {
   const chain = toAptosChain(network);
-  const { store, log, publish, onDeliveries } = surroundings;
+  const { store, log } = surroundings;
   const source = createAptosSource({ network, urls, pollMs, log });
   const enrich = createAptosEnrich({
     chain,
     store,
     reader: createAptosReader(source),
     log,
-    onDeliveries(deliveries) {
-      // They were counted when they were created; now they are due.
-      onDeliveries([]);
-      for (const delivery of deliveries) publish({ type: 'delivery', delivery });
-    },
+    onDeliveries: announceDue(surroundings),
   });
   const {
     chain: followed,

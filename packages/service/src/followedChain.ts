@@ -3,6 +3,7 @@ import type { ChainHealth, DeliverySummary, LiveEvent } from '@sluice/kit/contra
 import type { EnrichPool } from './enrich/enrichPool.ts';
 import { Outage } from './enrich/state.ts';
 import { HttpError, notFound } from './http/answers.ts';
+import type { BlockCalls } from './http/handlers/blocks.ts';
 import { type StreamMatcher, createBackfill } from './ingest/backfill.ts';
 import { type IngestOptions, type Matcher, createIngest } from './ingest/ingest.ts';
 import { type ChainSource, SourceError } from './ingest/source.ts';
@@ -20,16 +21,7 @@ export interface ChainSurroundings {
   refuseBlocks(): string | undefined;
 }
 
-/** What can be asked of a chain of either family. All of it fails with a reason for people. */
-export interface FollowedCalls {
-  /** Queues what the stream matches in the block; answers with the records in it. */
-  sendBlock(blockNumber: number, streamId: string, requestId: string): Promise<number>;
-  /** A job of this chain was made or changed. */
-  noticeJobs(): void;
-  resume(from: number | undefined): Promise<number>;
-}
-
-export interface FollowedChain<Calls extends FollowedCalls = FollowedCalls> {
+export interface FollowedChain<Calls extends BlockCalls = BlockCalls> {
   readonly id: string;
   /** True once it is known that no node of this chain traces blocks. */
   readonly lacksTraces: boolean;
@@ -41,20 +33,19 @@ export interface FollowedChain<Calls extends FollowedCalls = FollowedCalls> {
 }
 
 export interface Following<Block, One extends StreamMatcher<Block>> {
-  calls: FollowedCalls;
+  calls: BlockCalls;
   /** The block at this height of the node's own chain, with what the matcher needs of it. */
   readBlock(number: number, matcher: One): Promise<Block>;
   isConfirmed(block: BlockHeader): boolean;
   chain: Omit<FollowedChain, 'calls'>;
 }
 
-/** Deliveries of a chain are announced to all who wait for them. */
-const announcer =
-  ({ publish, onDeliveries }: ChainSurroundings, enrich: () => EnrichPool) =>
+/** Shows deliveries that have become due. They were counted when they were created. */
+export const announceDue =
+  ({ publish, onDeliveries }: ChainSurroundings) =>
   (deliveries: readonly DeliverySummary[]): void => {
-    onDeliveries(deliveries);
+    onDeliveries([]);
     for (const delivery of deliveries) publish({ type: 'delivery', delivery });
-    enrich().notice();
   };
 
 export function followBlocks<Block extends BlockHeader, One extends StreamMatcher<Block>>(
@@ -76,8 +67,12 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
   },
 ): Following<Block, One> {
   const { chain } = options;
-  const { store, log, publish, refuseBlocks } = surroundings;
-  const announce = announcer(surroundings, () => enrich);
+  const { store, log, publish, onDeliveries, refuseBlocks } = surroundings;
+  const announce = (deliveries: readonly DeliverySummary[]): void => {
+    onDeliveries(deliveries);
+    for (const delivery of deliveries) publish({ type: 'delivery', delivery });
+    enrich.notice();
+  };
 
   const ingest = createIngest(options, {
     source,

@@ -4,6 +4,7 @@ import { type Enrich, createEnrich } from './enrich/enrich.ts';
 import {
   type ChainSurroundings,
   type FollowedChain,
+  announceDue,
   followBlocks,
   sayWhy,
 } from './followedChain.ts';
@@ -21,18 +22,14 @@ export function followEvm(
   { matching, ...surroundings }: ChainSurroundings & { matching: Matching },
 ): FollowedEvm {
   const { id: chain, urls, pollMs } = config;
-  const { store, log, publish, onDeliveries } = surroundings;
+  const { store, log } = surroundings;
   const source = createEvmSource({ chain, urls, pollMs, log });
   const enrich = createEnrich({
     chain,
     store,
     state: createStateReader(source),
     log,
-    onDeliveries(deliveries) {
-      // They were counted when they were created; now they are due.
-      onDeliveries([]);
-      for (const delivery of deliveries) publish({ type: 'delivery', delivery });
-    },
+    onDeliveries: announceDue(surroundings),
   });
   const {
     chain: followed,

@@ -96,7 +96,12 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
       : undefined;
   // One process owns a SQLite ledger: whoever held a lease or changed a list before is gone.
   if (store.engine === 'sqlite') {
-    await store.releaseLeases('all');
+    const { released, quarantined } = await store.releaseLeases('all');
+    metrics.noteLostLeases(released + quarantined.length);
+    if (released > 0) log.warn('leases of the process before were lost', { count: released });
+    for (const { id, streamId } of quarantined) {
+      log.error('delivery quarantined', { delivery: id, stream: streamId });
+    }
     await store.cleanUpAddresses({ keepMs: Number.MAX_SAFE_INTEGER, staleMs: 0 });
   }
 

@@ -15,6 +15,7 @@ import { type AptosStreamRecord, DEFAULT_APTOS_OPTIONS, type Store } from '../..
 import { HttpError, check, notFound, readId, validationFailed } from '../answers.ts';
 import { readJson } from '../body.ts';
 import { refuseContradictions } from './aptosStreams.ts';
+import type { BlockCalls } from './blocks.ts';
 import { ofFamily } from './findStream.ts';
 import { withGiven } from './streamCalls.ts';
 
@@ -24,8 +25,8 @@ export interface AptosBlockHandlers {
   createBackfill(context: Context): Promise<Response>;
 }
 
-/** What the handlers need of a network that is read. All of it fails with a reason for people. */
-export interface AptosCalls {
+/** What the handlers need of a network that is read. */
+export interface AptosCalls extends BlockCalls {
   /** Height of the block that holds this ledger version. */
   heightOf(version: number): Promise<number>;
   /** The webhook this stream would get of the block; undefined when nothing matches. */
@@ -34,11 +35,6 @@ export interface AptosCalls {
     record: AptosStreamRecord,
     addresses: readonly string[],
   ): Promise<AptosWebhook | undefined>;
-  /** Queues what the stream matches in the block; answers with the records in it. */
-  sendBlock(blockNumber: number, streamId: string, requestId: string): Promise<number>;
-  /** A job of this chain was made or changed. */
-  noticeJobs(): void;
-  resume(from: number | undefined): Promise<number>;
 }
 
 export interface AptosBlockHandlerNeeds {

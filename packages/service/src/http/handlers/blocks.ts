@@ -40,19 +40,23 @@ export interface BlockHandlers {
   resumeChain(context: Context): Promise<Response>;
 }
 
-/** What the handlers need of a chain that is read. All of it fails with a reason for people. */
-export interface ChainCalls {
+/** What can be asked of a chain of either family. All of it fails with a reason for people. */
+export interface BlockCalls {
+  /** Queues what the stream matches in the block; answers with the records in it. */
+  sendBlock(blockNumber: number, streamId: string, requestId: string): Promise<number>;
+  /** A job of this chain was made or changed. */
+  noticeJobs(): void;
+  resume(from: number | undefined): Promise<number>;
+}
+
+/** What the handlers need of an EVM chain that is read. */
+export interface ChainCalls extends BlockCalls {
   /** The webhook this stream would get of the block; undefined when nothing matches. */
   dryRun(
     blockNumber: number,
     record: EvmStreamRecord,
     addresses: readonly string[],
   ): Promise<EvmWebhook | undefined>;
-  /** Queues what the stream matches in the block; answers with the records in it. */
-  sendBlock(blockNumber: number, streamId: string, requestId: string): Promise<number>;
-  /** A job of this chain was made or changed. */
-  noticeJobs(): void;
-  resume(from: number | undefined): Promise<number>;
 }
 
 export interface BlockHandlerNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
