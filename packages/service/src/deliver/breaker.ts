@@ -1,6 +1,7 @@
 /**
  * How the receiver of one stream is doing, and so how much is sent to it. In memory: a restart
- * begins with good faith, as the contract's success rate does.
+ * begins with good faith, as the contract's success rate does. Its times are of a clock that never
+ * jumps, in milliseconds.
  *
  * - closed: everything that is due is sent.
  * - open, after 10 failures on end or when more than half of at least 20 attempts within a minute

@@ -259,6 +259,28 @@ describe('delivering', () => {
     expect(sink.requests.filter((request) => request.path === '/over')).toHaveLength(4);
   });
 
+  test('sends alone what leases were lost with, also once a paused stream goes on', async () => {
+    const paused = await queue('/suspect');
+    for (let n = 0; n < 2; n++) {
+      await store.claimDeliveries({
+        limit: 10,
+        maxBytes: 1e9,
+        perStream: 10,
+        taken: {},
+        leaseMs: 40_000,
+      });
+      await store.releaseLeases('all');
+    }
+    await store.setStreamStatus(paused.id, 'paused', '');
+    const { until } = await start([60_000]);
+    const other = await queue('/other');
+    await until((change) => change.streamId === other.id && change.state === 'succeeded');
+    expect((await listAll(paused.id)).map((each) => each.state)).toEqual(['pending']);
+    await store.setStreamStatus(paused.id, 'active', '');
+    await until((change) => change.streamId === paused.id && change.state === 'succeeded');
+    expect(sink.requests.filter((request) => request.path === '/suspect')).toHaveLength(1);
+  });
+
   test('asks a failing receiver less and less, and uses up no attempt of what waits', async () => {
     const { until } = await start([60_000, 60_000]);
     sink.respond(500, { path: '/down' });

@@ -76,8 +76,7 @@ export function createDeliver({
   let bytesInFlight = 0;
   /** Schedules and signatures go by the ledger's clock, whatever this machine's says. */
   let clockSkewMs = 0;
-  /** Deliveries that the process may have died of wait to be sent alone. */
-  let hasSuspects = true;
+  /** When to look again for deliveries that the process may have died of. */
   let nextSuspectAt = 0;
   let outcomes: AttemptOutcome[] = [];
   let stopping = false;
@@ -90,6 +89,7 @@ export function createDeliver({
   let idle = Promise.withResolvers<void>();
 
   const attempt = async (delivery: ClaimedDelivery): Promise<void> => {
+    const began = performance.now();
     inFlight[delivery.streamId] = (inFlight[delivery.streamId] ?? 0) + 1;
     total++;
     bytesInFlight += delivery.bodyBytes;
@@ -139,20 +139,24 @@ export function createDeliver({
     total--;
     bytesInFlight -= delivery.bodyBytes;
     completing ??= complete();
-    await judge(delivery, result);
+    await judge(delivery, result, began);
   };
 
   /** What an attempt says of its receiver: it may end, or begin, the stream's `error`. */
-  const judge = async (delivery: ClaimedDelivery, result: SendResult): Promise<void> => {
+  const judge = async (
+    delivery: ClaimedDelivery,
+    result: SendResult,
+    startedAt: number,
+  ): Promise<void> => {
     const { streamId } = delivery;
     const breaker = breakers.get(streamId) ?? createBreaker();
     const succeeded = result.error === null;
-    const now = Date.now();
+    const now = performance.now();
     const { exhausted } = breaker.note(
       {
         succeeded,
         throttledMs: result.status === THROTTLED ? (result.retryAfterMs ?? 0) : undefined,
-        startedAt: result.startedAt,
+        startedAt,
       },
       now,
     );
@@ -182,7 +186,7 @@ export function createDeliver({
   /** Room that claims must leave alone: what is under way, and all of a receiver that fails. */
   const readTaken = (): Record<string, number> => {
     const taken = { ...inFlight };
-    const now = Date.now();
+    const now = performance.now();
     for (const [streamId, breaker] of breakers) {
       const underWay = inFlight[streamId] ?? 0;
       const room = breaker.room(underWay, now);
@@ -221,16 +225,17 @@ export function createDeliver({
    * have as much time as it took, so that many suspects with a slow receiver hold nobody up for long.
    */
   const sendSuspect = async (): Promise<void> => {
-    const started = Date.now();
+    const started = performance.now();
+    nextSuspectAt = started + SWEEP_MS;
+    if (!(await store.hasDueSuspect())) return;
     while (!stopping && total > 0) await nap();
     if (stopping) return;
     const suspect = await store.claimSuspect(LEASE_MS);
-    hasSuspects = suspect !== undefined;
     if (suspect === undefined) return;
     log.warn('sending alone what two leases were lost with', { delivery: suspect.id });
     await attempt(suspect);
     while (total > 0 || completing !== undefined) await nap();
-    nextSuspectAt = 2 * Date.now() - started;
+    nextSuspectAt = 2 * performance.now() - started;
   };
 
   /** Until something happened, or for a moment. */
@@ -243,9 +248,8 @@ export function createDeliver({
 
   const claim = async (): Promise<void> => {
     while (!stopping) {
-      if (hasSuspects && Date.now() >= nextSuspectAt) {
+      if (performance.now() >= nextSuspectAt) {
         await sendSuspect().catch((error: unknown) => {
-          hasSuspects = false;
           log.error('cannot claim deliveries, trying again', { error: String(error) });
         });
       }
@@ -281,7 +285,7 @@ export function createDeliver({
       sweeper = setInterval(() => {
         store.releaseLeases('expired').then(
           ({ released, suspects, quarantined }) => {
-            if (suspects > 0) hasSuspects = true;
+            if (suspects > 0) nextSuspectAt = 0;
             onLostLeases(released + quarantined.length);
             if (quarantined.length > 0) {
               for (const { id, streamId } of quarantined) {
@@ -291,7 +295,7 @@ export function createDeliver({
               onChange(quarantined);
             }
             if (released > 0) log.warn('leases ran out', { count: released });
-            if (released > 0 || hasSuspects) awake.resolve();
+            if (released > 0) awake.resolve();
           },
           (error: unknown) => log.error('cannot sweep leases', { error: String(error) }),
         );
@@ -303,7 +307,7 @@ export function createDeliver({
     },
     inFlight: () => total,
     openBreakers: () =>
-      [...breakers.values()].filter((each) => each.room(0, Date.now()) !== Infinity).length,
+      [...breakers.values()].filter((each) => each.room(0, performance.now()) !== Infinity).length,
     async stop(drainMs) {
       stopping = true;
       clearInterval(sweeper);

@@ -268,6 +268,14 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       };
     },
 
+    async hasDueSuspect() {
+      const { rows } = await sql`
+        select 1 from delivery join stream on stream.id = delivery.stream_id
+        where state = 'pending' and lost >= 2 and run_at <= ${engine.now()}
+          and stream.status = 'active' limit 1`.execute(db);
+      return rows.length > 0;
+    },
+
     async readOldestDue() {
       const now = await readNow(engine, db);
       // One index seek per stream that has any pending, as claims find them.

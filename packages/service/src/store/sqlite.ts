@@ -71,6 +71,7 @@ const READS = {
   readDelivery: true,
   listAttempted: true,
   countAttempted: true,
+  hasDueSuspect: true,
   readOldestDue: true,
   readStreamStats: true,
   readCoverage: true,

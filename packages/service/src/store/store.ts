@@ -454,6 +454,8 @@ export interface Reads extends JobReads {
   ): Promise<{ rows: AttemptedDelivery[]; next: string | undefined }>;
   /** How many rows all pages of this filter have together; counts a million at most. */
   countAttempted(filter: Omit<AttemptedFilter, 'limit' | 'after' | 'withBody'>): Promise<number>;
+  /** Whether there is one for `claimSuspect`. */
+  hasDueSuspect(): Promise<boolean>;
   /** When the oldest delivery that is due became so; null while none is. Of active streams. */
   readOldestDue(): Promise<number | null>;
   /** For every stream that is not deleted. */
