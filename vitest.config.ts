@@ -64,6 +64,16 @@ export default defineConfig({
       },
       {
         ...source,
+        // Not part of `npm test`: `npm run test:faults`.
+        test: {
+          name: 'faults',
+          include: ['test/faults/**/*.test.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        ...source,
         test: {
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],

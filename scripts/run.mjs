@@ -1,12 +1,13 @@
 /**
- * `npm start` and `npm test`: set up what is missing, then hand over to the real program on the
- * pinned Node, passing signals on and its exit code back. `build` sets up and no more.
+ * `npm start`, `npm test` and `npm run test:faults`: set up what is missing, then hand over to the real
+ * program on the pinned Node, passing signals on and its exit code back. `build` sets up and no more.
  */
 import { spawn } from 'node:child_process';
 import {
   SetupError,
   ensureChromium,
   ensureConsole,
+  ensureFaketime,
   ensureNode,
   ensurePackages,
   ensurePostgres,
@@ -14,6 +15,7 @@ import {
   root,
 } from './setup.mjs';
 
+const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
 const [task, ...args] = process.argv.slice(2);
 
 try {
@@ -25,7 +27,13 @@ try {
   } else if (task === 'test') {
     ensurePostgres();
     const CHROMIUM_BIN = ensureChromium();
-    handOver(node, ['node_modules/vitest/vitest.mjs', 'run', ...args], { CHROMIUM_BIN });
+    const isChosen = args.some((arg) => arg.startsWith('--project'));
+    const projects = isChosen ? [] : ['--project', '!faults'];
+    handOver(node, [...VITEST, ...projects, ...args], { CHROMIUM_BIN });
+  } else if (task === 'faults') {
+    ensurePostgres();
+    ensureFaketime();
+    handOver(node, [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args]);
   }
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;

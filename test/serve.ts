@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 export interface Served {
   readonly url: string;
   readonly pid: number;
+  /** Whether it has not ended yet. */
+  isRunning(): boolean;
   /** Everything it has said on either stream so far. */
   output(): string;
   /** SIGTERM, and its exit code. */
@@ -25,15 +27,34 @@ const COMMAND =
 const root = fileURLToPath(new URL('..', import.meta.url));
 const START_MS = 20_000;
 
+export interface ServeOptions {
+  allowPrivateEndpoints?: boolean;
+  /** Beside the variables of this process. */
+  env?: Readonly<Record<string, string>>;
+  /** Flags of Node, such as `--import FILE`. */
+  nodeFlags?: readonly string[];
+  /** A program that is given the command to run, and becomes it (`exec`). */
+  wrapper?: readonly string[];
+}
+
 /** Starts it on a free port and resolves when it says where it listens. */
 export async function serve(
   args: readonly string[],
-  { allowPrivateEndpoints = true }: { allowPrivateEndpoints?: boolean } = {},
+  { allowPrivateEndpoints = true, env = {}, nodeFlags = [], wrapper = [] }: ServeOptions = {},
 ): Promise<Served> {
   const flags = allowPrivateEndpoints ? ['--allow-private-endpoints'] : [];
-  const child = spawn(process.execPath, [...COMMAND, ...flags, ...args], {
+  const [program, ...rest] = [
+    ...wrapper,
+    process.execPath,
+    ...nodeFlags,
+    ...COMMAND,
+    ...flags,
+    ...args,
+  ];
+  const child = spawn(program!, rest, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
   });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
@@ -43,6 +64,7 @@ export async function serve(
   return {
     url,
     pid: child.pid!,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     output: () => output,
     async stop() {
       child.kill('SIGTERM');

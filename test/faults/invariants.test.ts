@@ -1,0 +1,121 @@
+/** The checker itself: a ledger in which all holds, and what it says of each way to break it. */
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, expect, test } from 'vitest';
+import { type World, findViolations } from './invariants.ts';
+
+let db: DatabaseSync;
+let world: World;
+
+beforeEach(() => {
+  db = new DatabaseSync(':memory:');
+  db.exec(`
+    create table stream (id, status);
+    create table delivery (id, stream_id, event_key, state, run_at, last_error, attempts);
+    create table attempt (delivery_id, number, error);
+    create table stat (stream_id, minute, metric, n);
+    create table stat_delta (stream_id, minute, metric, n);
+    insert into stream values ('s', 'active');
+    insert into delivery values ('d1', 's', '0x1:0xa:unconfirmed:0:live:0', 'succeeded', 0, null, 2);
+    insert into delivery values ('d2', 's', '0x1:0xa:confirmed:0:live:0', 'pending', 2000, 'x', 1);
+    insert into attempt values ('d1', 1, 'HTTP 500'), ('d1', 2, null), ('d2', 1, 'HTTP 500');
+    insert into stat values ('s', 0, 'webhooks_delivered', 1), ('s', 7, 'failed_attempts', 1);
+    insert into stat_delta values ('s', 7, 'delivered', 1), ('s', 7, 'failed_attempts', 1)`);
+  world = {
+    ledger: {
+      rows: (select) => Promise.resolve(db.prepare(select).all() as never),
+      value: () => Promise.resolve(0),
+      now: () => Promise.resolve(1000),
+    },
+    received: new Map([
+      ['d1', { total: 2, accepted: 1 }],
+      ['d2', { total: 1, accepted: 0 }],
+    ]),
+    expected: new Map([['s', new Set(['0x1:0xa:unconfirmed', '0x1:0xa:confirmed'])]]),
+    survivors: [{ isRunning: () => true, output: () => '' }],
+  };
+});
+
+test('finds nothing where all holds', async () => {
+  expect(await findViolations(world)).toEqual([]);
+});
+
+const received = (id: string, total: number, accepted: number): void => {
+  world = { ...world, received: new Map([...world.received, [id, { total, accepted }]]) };
+};
+
+test.each<[string, RegExp, () => void]>([
+  [
+    'a delivery is missing',
+    /^I1: s 0x1:0xa:confirmed has 0/,
+    () => db.exec("delete from delivery where id = 'd2'"),
+  ],
+  [
+    'a block is delivered twice',
+    /^I1: .*unconfirmed has 2/,
+    () =>
+      db.exec(
+        "insert into delivery values ('d3', 's', '0x1:0xa:unconfirmed:0:live:1', 'cancelled', 0, null, 0)",
+      ),
+  ],
+  [
+    'a delivery was never to be',
+    /^I1: .*0xb.* never/,
+    () =>
+      db.exec(
+        "insert into delivery values ('d3', 's', '0x1:0xb:unconfirmed:0:live:0', 'cancelled', 0, null, 0)",
+      ),
+  ],
+  [
+    'a due delivery is left',
+    /^I2: d2 is pending/,
+    () => db.exec("update delivery set run_at = 999 where id = 'd2'"),
+  ],
+  [
+    'a lease is left',
+    /^I2: d2 is leased/,
+    () => db.exec("update delivery set state = 'leased' where id = 'd2'"),
+  ],
+  [
+    'a quarantine without a reason',
+    /^I2: d2 is quarantined/,
+    () => db.exec("update delivery set state = 'quarantined', last_error = '' where id = 'd2'"),
+  ],
+  [
+    'an attempt is not counted',
+    /^I3: d1 counts 1 attempts and has 2/,
+    () => db.exec("update delivery set attempts = 1 where id = 'd1'"),
+  ],
+  [
+    'a success is counted twice',
+    /^I3: webhooks_delivered of s says 2, the rows 1/,
+    () => db.exec("insert into stat_delta values ('s', 0, 'webhooks_delivered', 1)"),
+  ],
+  [
+    'an attempt is counted twice',
+    /^I3: failed_attempts of s says 3/,
+    () => db.exec("insert into stat_delta values ('s', 7, 'failed_attempts', 1)"),
+  ],
+  ['what succeeded never came', /^I4: d1/, () => received('d1', 1, 0)],
+  ['more was sent than is known', /^I5: 2 POSTs/, () => received('d1', 4, 1)],
+  ['it was accepted again', /^I5: 1 accepted again/, () => received('d1', 2, 2)],
+  [
+    'a process ended',
+    /^I6: .*last words/,
+    () =>
+      (world = { ...world, survivors: [{ isRunning: () => false, output: () => 'last words' }] }),
+  ],
+])('finds that %s', async (_, violation, breakIt) => {
+  breakIt();
+  expect(await findViolations(world)).toContainEqual(expect.stringMatching(violation));
+});
+
+test('allows as many repeats as leases were lost, and what left the chain', async () => {
+  received('d1', 4, 2);
+  expect(await findViolations({ ...world, leasesLost: 2 })).toEqual([]);
+  db.exec(
+    "insert into delivery values ('d3', 's', '0x1:0xb:removed:0:live:0', 'cancelled', 0, null, 0)",
+  );
+  expect(
+    await findViolations({ ...world, leasesLost: 2, mayHave: new Set(['0x1:0xb:removed']) }),
+  ).toEqual([]);
+});

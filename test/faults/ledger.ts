@@ -1,0 +1,73 @@
+/** The ledger read by plain SQL, past the service: what is checked must not be asked of who is checked. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+
+export type LedgerRow = Record<string, string | number | null>;
+
+export interface Ledger {
+  /** The rows of a select that both engines understand; numbers come as numbers. */
+  rows<Row extends object = LedgerRow>(select: string): Promise<Row[]>;
+  /** The first column of the first row. */
+  value(select: string): Promise<number>;
+  /** The time of the ledger's clock, in Unix milliseconds. */
+  now(): Promise<number>;
+}
+
+/** The SQLite ledger in a data folder, beside the process that writes it or after its end. */
+export function readSqliteLedger(folder: string): Ledger {
+  const path = join(folder, 'sluice.db');
+  return toLedger(
+    (select) => {
+      if (!existsSync(path)) return Promise.resolve([]);
+      const db = new DatabaseSync(path, { readOnly: true, timeout: 10_000 });
+      try {
+        return Promise.resolve(db.prepare(select).all() as LedgerRow[]);
+      } finally {
+        db.close();
+      }
+    },
+    () => Promise.resolve(Date.now()),
+  );
+}
+
+/** A ledger on PostgreSQL: a connection for each question, so that no fault of the server outlasts it. */
+export function readPostgresLedger(url: string): Ledger {
+  const query = async (select: string): Promise<LedgerRow[]> => {
+    const client = new pg.Client({
+      connectionString: url,
+      types: {
+        getTypeParser: (oid, format) =>
+          oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC
+            ? Number
+            : pg.types.getTypeParser(oid, format),
+      },
+    });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      return (await client.query<LedgerRow>(select)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  return toLedger(query, async () => {
+    const [row] = await query('select (extract(epoch from clock_timestamp()) * 1000)::bigint as n');
+    return Number(row!['n']);
+  });
+}
+
+function toLedger(
+  query: (select: string) => Promise<LedgerRow[]>,
+  now: () => Promise<number>,
+): Ledger {
+  return {
+    rows: async <Row extends object>(select: string) => (await query(select)) as Row[],
+    async value(select) {
+      const [row] = await query(select);
+      return Number(Object.values(row ?? { n: Number.NaN })[0]);
+    },
+    now,
+  };
+}

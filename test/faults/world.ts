@@ -1,0 +1,296 @@
+/**
+ * A whole world for one fault: a scripted chain, a receiver that does as it is told, `sluice serve` as
+ * a process of its own on one of the two stores, and the oracle of what is to arrive.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@sluice/kit';
+import type { CreateEvmStream } from '@sluice/kit/contract';
+import {
+  type Postgres,
+  type PostgresOptions,
+  type RecordedRequest,
+  type RunningScriptedChain,
+  type ScriptedBlock,
+  type ScriptedTransaction,
+  type SinkBehaviour,
+  scripted,
+  startPostgres,
+  startScriptedChain,
+  startWebhookSink,
+} from '@sluice/testkit';
+import { expect } from 'vitest';
+import { API_KEY, type ServeOptions, type Served, serve, until } from '../serve.ts';
+import { type Receipts, findViolations } from './invariants.ts';
+import { type Ledger, readPostgresLedger, readSqliteLedger } from './ledger.ts';
+
+export const STORES = ['sqlite', 'postgres'] as const;
+export type StoreName = (typeof STORES)[number];
+
+const CHAIN = '0x7a69';
+const CONFIRMATIONS = 2;
+
+/** An event that every watched contract emits. */
+const TOPIC = '0x00000000000000000000000000000000000000000000000000000000000fa017';
+const SHORT_SCHEDULE = fileURLToPath(new URL('shortSchedule.ts', import.meta.url));
+const SETTLE_MS = 90_000;
+
+/** A stream of the world, with an address and a path of the receiver that are its alone. */
+export interface Watch {
+  readonly streamId: string;
+  readonly address: `0x${string}`;
+  readonly path: string;
+  /** The first block that it is held against. */
+  readonly from: bigint;
+}
+
+export type Answer = SinkBehaviour | ((request: RecordedRequest) => SinkBehaviour);
+
+export interface WorldOptions {
+  /** Flags beside those of ledger, chain and receiver. */
+  args?: readonly string[];
+  serve?: ServeOptions;
+  postgres?: PostgresOptions;
+  /** Node URLs instead of the chain's own: other nodes of it, or a proxy before it. */
+  chainUrls?: readonly string[];
+  /** The ledger's URL as the service is told it: a proxy before it. */
+  databaseUrl?: (postgres: Postgres) => string;
+  /** Where the SQLite ledger stands. Default: a temporary folder. */
+  folder?: string;
+  /** The contract's schedule at 1:240 (`shortSchedule.ts`). Default true. */
+  shortSchedule?: boolean;
+}
+
+export interface FaultWorld {
+  readonly chain: RunningScriptedChain;
+  readonly ledger: Ledger;
+  /** The database of a world on PostgreSQL. */
+  readonly postgres: Postgres | undefined;
+  /** The service, the one that runs now. */
+  readonly service: Served;
+  readonly receiver: {
+    readonly url: string;
+    /** All that arrived, oldest first. */
+    readonly requests: readonly RecordedRequest[];
+    /** What a path gets from now on; a list is one for each request, the last for all after it. */
+    answer(path: string, answer: Answer | readonly [Answer, ...Answer[]]): void;
+    requestsOf(watch: Watch): RecordedRequest[];
+  };
+  client(): ReturnType<typeof createClient>;
+  /** Creates a stream and watches one address with it. */
+  watch(name: string, options?: Partial<CreateEvmStream> & { url?: string }): Promise<Watch>;
+  /** Mines so many blocks, each with one transaction and one log of each of these. */
+  mine(watches: readonly Watch[], blocks?: number): ScriptedBlock[];
+  /** The transactions that `mine` puts into a block. */
+  transactionsOf(watches: readonly Watch[]): ScriptedTransaction[];
+  /** Leases in the ledger now. */
+  countLeases(): Promise<number>;
+  /** SIGKILL; counts the leases that went with it, and starts again unless told otherwise. */
+  kill(): Promise<void>;
+  start(options?: WorldOptions): Promise<void>;
+  /** Leases lost so far. */
+  leasesLost: number;
+  /** Resolves once every invariant holds for these streams; throws with what does not. */
+  holds(watches: readonly Watch[], options?: { leasesLost?: number }): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startWorld(
+  store: StoreName,
+  options: WorldOptions = {},
+): Promise<FaultWorld> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-faults-'));
+  const data = options.folder ?? join(folder, 'data');
+  const postgres = store === 'postgres' ? await startPostgres(options.postgres) : undefined;
+  const chain = await startScriptedChain();
+  const ledger = postgres ? readPostgresLedger(postgres.url) : readSqliteLedger(data);
+  const receiver = await startReceiver();
+  const oracle = createOracle(chain);
+
+  let current = options;
+  const launch = (): Promise<Served> => {
+    const urls = current.chainUrls ?? [chain.url];
+    return serve(
+      [
+        ...(postgres
+          ? ['--database-url', current.databaseUrl?.(postgres) ?? postgres.url]
+          : ['--data', data]),
+        ...urls.flatMap((url) => [
+          '--chain',
+          `${CHAIN}=${url},confirmations=${CONFIRMATIONS},poll=50`,
+        ]),
+        '--no-test-webhook',
+        ...(current.args ?? []),
+      ],
+      {
+        ...current.serve,
+        nodeFlags: [
+          ...(current.serve?.nodeFlags ?? []),
+          ...(current.shortSchedule === false ? [] : ['--import', SHORT_SCHEDULE]),
+        ],
+      },
+    );
+  };
+  let service = await launch();
+  let watches = 0;
+
+  const world: FaultWorld = {
+    chain,
+    ledger,
+    postgres,
+    get service() {
+      return service;
+    },
+    receiver,
+    leasesLost: 0,
+    client: () => createClient({ apiKey: API_KEY, baseUrl: service.url }),
+    async watch(name, { url, ...more } = {}) {
+      watches++;
+      const address = `0x${watches.toString(16).padStart(40, 'a')}` as const;
+      const path = `/${name}-${watches}`;
+      const client = world.client();
+      const { id } = await client.streams.create({
+        webhookUrl: url ?? receiver.url + path,
+        description: name,
+        tag: name,
+        chainIds: [CHAIN],
+        includeNativeTxs: true,
+        includeContractLogs: true,
+        ...more,
+      });
+      const { effectiveFrom } = await client.streams.addAddress(id, address);
+      return { streamId: id, address, path, from: BigInt(effectiveFrom![CHAIN]!) };
+    },
+    transactionsOf: (watched) =>
+      watched.map(({ address }) => scripted.log({ address, topics: [TOPIC] })),
+    mine: (watched, blocks = 1) =>
+      Array.from({ length: blocks }, () =>
+        chain.mine({ transactions: world.transactionsOf(watched) }),
+      ),
+    countLeases: () => ledger.value("select count(*) as n from delivery where state = 'leased'"),
+    async kill() {
+      await service.kill();
+      world.leasesLost += await world.countLeases();
+    },
+    async start(changed) {
+      if (changed !== undefined) current = { ...current, ...changed };
+      service = await launch();
+    },
+    async holds(watched, { leasesLost = world.leasesLost } = {}) {
+      let violations: string[] = [];
+      const look = async (): Promise<boolean> => {
+        violations = await findViolations({
+          ledger,
+          received: receiver.receipts,
+          ...oracle.expect(watched),
+          leasesLost,
+          survivors: [service],
+        }).catch((error: unknown) => [`the ledger cannot be read: ${String(error)}`]);
+        return violations.length === 0;
+      };
+      await until('the invariants', look, SETTLE_MS).catch(() => {
+        throw new Error(
+          `${violations.length} violations:\n${violations.slice(0, 20).join('\n')}\n` +
+            `checkpoint and head: ${chain.head.number}\n${service.output().slice(-4000)}`,
+        );
+      });
+      expect(await readViolationMetric(service.url), 'outbox_invariant_violations').toEqual([]);
+    },
+    async stop() {
+      if (service.isRunning()) expect(await service.stop()).toBe(0);
+      await receiver.close();
+      await chain.stop();
+      await postgres?.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  return world;
+}
+
+/** Samples of the service's own invariant checker that are not 0. */
+async function readViolationMetric(url: string): Promise<string[]> {
+  const answer = await fetch(`${url}/metrics`, { headers: { 'x-api-key': API_KEY } });
+  const lines = (await answer.text()).split('\n');
+  return lines.filter((line) => /^outbox_invariant_violations.* (?!0$)/.test(line));
+}
+
+async function startReceiver(): Promise<
+  FaultWorld['receiver'] & {
+    receipts: ReadonlyMap<string, Receipts>;
+    close(): Promise<void>;
+  }
+> {
+  const sink = await startWebhookSink();
+  const answers = new Map<string, Answer[]>();
+  const receipts = new Map<string, Receipts>();
+  sink.respond((request) => {
+    const queue = answers.get(request.path) ?? [200];
+    const next = queue.length > 1 ? queue.shift()! : queue[0]!;
+    const behaviour = typeof next === 'function' ? next(request) : next;
+    const { total, accepted } = receipts.get(request.id) ?? { total: 0, accepted: 0 };
+    receipts.set(request.id, {
+      total: total + 1,
+      accepted: accepted + (isAcceptance(behaviour) ? 1 : 0),
+    });
+    return behaviour;
+  });
+  return {
+    url: sink.url,
+    requests: sink.requests,
+    receipts,
+    answer: (path, answer) =>
+      void answers.set(
+        path,
+        Array.isArray(answer) ? [...(answer as Answer[])] : [answer as Answer],
+      ),
+    requestsOf: ({ path }) => sink.requests.filter((request) => request.path === path),
+    close: sink.close,
+  };
+}
+
+function isAcceptance(behaviour: SinkBehaviour): boolean {
+  if (typeof behaviour === 'object' && 'silence' in behaviour) return false;
+  const status = typeof behaviour === 'number' ? behaviour : (behaviour.status ?? 200);
+  return status >= 200 && status < 300;
+}
+
+/** Knows from the chain itself what each stream is to get. */
+function createOracle(chain: RunningScriptedChain) {
+  const mined = new Map<string, { block: ScriptedBlock; times: number }>();
+  chain.onHead((block) => {
+    const times = (mined.get(block.hash)?.times ?? 0) + 1;
+    mined.set(block.hash, { block, times });
+  });
+  const phase = (block: ScriptedBlock, name: string) => `${CHAIN}:${block.hash}:${name}`;
+
+  return {
+    expect(watches: readonly Watch[]) {
+      const canonical = chain.canonical();
+      const isFinal = (block: ScriptedBlock) =>
+        block.number + BigInt(CONFIRMATIONS) <= chain.head.number;
+      const expected = new Map(
+        watches.map(({ streamId, address, from }) => {
+          const matching = canonical.filter(
+            (block) => block.number >= from && block.transactions.some(({ to }) => to === address),
+          );
+          const phases = matching.flatMap((block) => [
+            phase(block, 'unconfirmed'),
+            ...(isFinal(block) ? [phase(block, 'confirmed')] : []),
+          ]);
+          return [streamId, new Set(phases)];
+        }),
+      );
+      const onChain = new Set(canonical.map(({ hash }) => hash));
+      const mayHave = new Set(
+        [...mined.values()]
+          .filter(({ block, times }) => times > 1 || !onChain.has(block.hash))
+          .flatMap(({ block }) =>
+            ['unconfirmed', 'confirmed', 'removed'].map((name) => phase(block, name)),
+          ),
+      );
+      return { expected, mayHave };
+    },
+  };
+}
