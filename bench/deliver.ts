@@ -11,6 +11,7 @@ import { Worker } from 'node:worker_threads';
 import { Pool } from 'undici';
 import { createDeliver } from '../packages/service/src/deliver/deliver.ts';
 import { createAddressGuard } from '../packages/service/src/deliver/guard.ts';
+import { createIsolation } from '../packages/service/src/deliver/isolation.ts';
 import { createSender } from '../packages/service/src/deliver/send.ts';
 import { createLog } from '../packages/service/src/observe.ts';
 import { splitBody } from '../packages/service/src/store/body.ts';
@@ -175,13 +176,11 @@ async function drain(
   const loop = monitorEventLoopDelay({ resolution: 1 });
   const done = Promise.withResolvers<void>();
   let succeeded = 0;
+  const signing = { secret: () => 'bench-secret', region: () => 'us-east-1' };
   const engine = createDeliver({
     store,
-    sender: createSender({
-      guard: createAddressGuard({ allowPrivate: true }),
-      secret: () => 'bench-secret',
-      region: () => 'us-east-1',
-    }),
+    sender: createSender({ guard: createAddressGuard({ allowPrivate: true }), ...signing }),
+    isolation: createIsolation({ allowPrivate: true, ...signing }),
     log: createLog((line) => process.stderr.write(line)),
     onChange(deliveries) {
       succeeded += deliveries.filter((each) => each.state === 'succeeded').length;

@@ -7,6 +7,7 @@ import { type LiveEvent, TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/co
 import { checkConfig, type ServiceConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { createAddressGuard } from './deliver/guard.ts';
+import { createIsolation } from './deliver/isolation.ts';
 import { createSender } from './deliver/send.ts';
 import { createApp } from './http/app.ts';
 import { createAuth, hashApiKey } from './http/auth.ts';
@@ -79,11 +80,11 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     allowPrivate: config.allowPrivateEndpoints,
     onBlocked: metrics.noteBlockedAddress,
   });
-  const sender = createSender({
-    guard,
+  const signing = {
     secret: () => settings.read().secretKey,
     region: () => settings.read().region,
-  });
+  };
+  const sender = createSender({ guard, ...signing });
   const publish = (event: LiveEvent): void => {
     metrics.noteEvent(event);
     live.publish(event);
@@ -108,6 +109,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   const deliver = createDeliver({
     store,
     sender,
+    isolation: createIsolation({ allowPrivate: config.allowPrivateEndpoints, ...signing }),
     log,
     schedule: config.schedule,
     fastRetryMs: config.fastRetry === false ? undefined : FAST_RETRY_MS,

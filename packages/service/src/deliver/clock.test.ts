@@ -10,6 +10,7 @@ import { openPostgresStore } from '../store/postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/store.ts';
 import { createDeliver } from './deliver.ts';
 import { createAddressGuard } from './guard.ts';
+import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
 const HOUR_MS = 3_600_000;
@@ -37,13 +38,11 @@ test.each([1, -1])(
     vi.spyOn(Date, 'now').mockImplementation(() => trueNow() + hours * HOUR_MS);
     const store = await openPostgresStore(postgres.url);
     let lostLeases = 0;
+    const signing = { secret: () => 'secret', region: () => 'us-east-1' };
     const deliver = createDeliver({
       store,
-      sender: createSender({
-        guard: createAddressGuard({ allowPrivate: true }),
-        secret: () => 'secret',
-        region: () => 'us-east-1',
-      }),
+      sender: createSender({ guard: createAddressGuard({ allowPrivate: true }), ...signing }),
+      isolation: createIsolation({ allowPrivate: true, ...signing }),
       log: createLog(() => {}),
       schedule: [1_500, 200, 200],
       onChange: () => {},

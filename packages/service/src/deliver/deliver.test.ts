@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { DeliverySummary } from '@sluice/kit/contract';
+import { type DeliverySummary, signWebhook } from '@sluice/kit/contract';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../observe.ts';
@@ -16,6 +16,7 @@ import {
 } from '../store/store.ts';
 import { type Deliver, createDeliver } from './deliver.ts';
 import { createAddressGuard } from './guard.ts';
+import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-deliver-'));
@@ -45,16 +46,13 @@ async function start(schedule: readonly number[], timeoutMs = 5_000, fastRetryMs
   const changes: DeliverySummary[] = [];
   const streamChanges: string[] = [];
   const waiting: { fits(change: DeliverySummary): boolean; found(): void }[] = [];
+  const signing = { secret: () => 'secret', region: () => 'us-east-1', timeoutMs };
   deliver = createDeliver({
     store,
     schedule,
     fastRetryMs,
-    sender: createSender({
-      guard: createAddressGuard({ allowPrivate: true }),
-      secret: () => 'secret',
-      region: () => 'us-east-1',
-      timeoutMs,
-    }),
+    sender: createSender({ guard: createAddressGuard({ allowPrivate: true }), ...signing }),
+    isolation: createIsolation({ allowPrivate: true, ...signing }),
     log: createLog(() => {}),
     onChange(deliveries) {
       changes.push(...deliveries);
@@ -259,18 +257,23 @@ describe('delivering', () => {
     expect(sink.requests.filter((request) => request.path === '/over')).toHaveLength(4);
   });
 
-  test('sends alone what leases were lost with, also once a paused stream goes on', async () => {
-    const paused = await queue('/suspect');
+  /** As if the service had died twice as it sent all that is due. */
+  const loseLeasesTwice = async (): Promise<void> => {
     for (let n = 0; n < 2; n++) {
       await store.claimDeliveries({
-        limit: 10,
+        limit: 100,
         maxBytes: 1e9,
-        perStream: 10,
+        perStream: 100,
         taken: {},
         leaseMs: 40_000,
       });
       await store.releaseLeases('all');
     }
+  };
+
+  test('sends in a process alone what leases were lost with, also once a paused stream goes on', async () => {
+    const paused = await queue('/suspect');
+    await loseLeasesTwice();
     await store.setStreamStatus(paused.id, 'paused', '');
     const { until } = await start([60_000]);
     const other = await queue('/other');
@@ -278,7 +281,26 @@ describe('delivering', () => {
     expect((await listAll(paused.id)).map((each) => each.state)).toEqual(['pending']);
     await store.setStreamStatus(paused.id, 'active', '');
     await until((change) => change.streamId === paused.id && change.state === 'succeeded');
-    expect(sink.requests.filter((request) => request.path === '/suspect')).toHaveLength(1);
+    const [request, ...more] = sink.requests.filter(({ path }) => path === '/suspect');
+    expect(more).toEqual([]);
+    // Signed as every other webhook is, although by another process.
+    expect(request!.headers['x-signature']).toBe(signWebhook(request!.body, 'secret'));
+  });
+
+  test('holds nobody up while the receiver of a suspect hangs', async () => {
+    sink.respond({ silence: 'hang' }, { path: '/hung' });
+    const hung = await queue('/hung');
+    await loseLeasesTwice();
+    const { until, changes } = await start([60_000], 3_000);
+    const quick = await queue('/quick', 20);
+    await sink.waitFor(21);
+    await until(() => changes.filter((change) => change.streamId === quick.id).length === 20);
+    expect(changes.some((change) => change.streamId === hung.id)).toBe(false);
+    await until((change) => change.streamId === hung.id);
+    expect(changes.at(-1)).toMatchObject({
+      state: 'pending',
+      error: 'no complete answer within 3 s',
+    });
   });
 
   test('asks a failing receiver less and less, and uses up no attempt of what waits', async () => {

@@ -9,8 +9,10 @@ import { joinBody } from '../store/body.ts';
 import type { AttemptOutcome, ClaimedDelivery, Store } from '../store/store.ts';
 import { type Log, describeError } from '../observe.ts';
 import { type Breaker, createBreaker } from './breaker.ts';
+import { type Isolation, SenderDied } from './isolation.ts';
 import { CONTRACT_SCHEDULE_MS, nextWaitMs } from './schedule.ts';
-import type { SendResult, Sender } from './send.ts';
+import type { SendResult, Sender, Sending } from './send.ts';
+import { createSuspects } from './suspects.ts';
 
 export interface Deliver {
   start(): Promise<void>;
@@ -40,6 +42,7 @@ const STORE_RETRY_MS = 1_000;
 export function createDeliver({
   store,
   sender,
+  isolation,
   log,
   onChange,
   onStreamChange,
@@ -49,6 +52,8 @@ export function createDeliver({
 }: {
   store: Store;
   sender: Sender;
+  /** For deliveries that the process may have died of. */
+  isolation: Isolation;
   log: Log;
   onChange(deliveries: DeliverySummary[]): void;
   /** A stream went into `error`, or came back from it. */
@@ -76,8 +81,6 @@ export function createDeliver({
   let bytesInFlight = 0;
   /** Schedules and signatures go by the ledger's clock, whatever this machine's says. */
   let clockSkewMs = 0;
-  /** When to look again for deliveries that the process may have died of. */
-  let nextSuspectAt = 0;
   let outcomes: AttemptOutcome[] = [];
   let stopping = false;
   /** The time to drain is over: what is not written now is found again by its lease. */
@@ -86,34 +89,38 @@ export function createDeliver({
   let claiming: Promise<void> | undefined;
   let completing: Promise<void> | undefined;
   let sweeper: NodeJS.Timeout | undefined;
-  let idle = Promise.withResolvers<void>();
+  /** Of a stop: all that was under way has ended, or its time is over. */
+  const idle = Promise.withResolvers<void>();
 
-  const attempt = async (delivery: ClaimedDelivery): Promise<void> => {
+  const attempt = async (
+    delivery: ClaimedDelivery,
+    send: (sending: Sending) => Promise<SendResult> = sender.send,
+  ): Promise<void> => {
     const began = performance.now();
+    let senderDied = false;
     inFlight[delivery.streamId] = (inFlight[delivery.streamId] ?? 0) + 1;
     total++;
     bytesInFlight += delivery.bodyBytes;
-    const result = await sender
-      .send({
-        url: delivery.webhookUrl,
-        id: delivery.id,
-        body: joinBody({ ...delivery, retries: delivery.attempts }),
-        headers: delivery.headers,
-        clockSkewMs,
-        part: delivery.parts > 1 ? `${delivery.part + 1}/${delivery.parts}` : undefined,
-        queueSize: queued.get(delivery.streamId) ?? 0,
-        recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
-      })
-      .catch(
-        // A sender does not throw; should it, the attempt has failed and the others go on.
-        (error: unknown): SendResult => ({
-          startedAt: Date.now(),
-          durationMs: 0,
-          status: null,
-          error: describeError(error),
-          responseBody: '',
-        }),
-      );
+    const result = await send({
+      url: delivery.webhookUrl,
+      id: delivery.id,
+      body: joinBody({ ...delivery, retries: delivery.attempts }),
+      headers: delivery.headers,
+      clockSkewMs,
+      part: delivery.parts > 1 ? `${delivery.part + 1}/${delivery.parts}` : undefined,
+      queueSize: queued.get(delivery.streamId) ?? 0,
+      recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
+    }).catch((error: unknown): SendResult => {
+      senderDied = error instanceof SenderDied;
+      // A sender does not throw otherwise; should it, the attempt has failed and the others go on.
+      return {
+        startedAt: Date.now() - (performance.now() - began),
+        durationMs: performance.now() - began,
+        status: null,
+        error: describeError(error) + (senderDied ? ': replay it once the cause is found' : ''),
+        responseBody: '',
+      };
+    });
     const { retryAfterMs = 0, ...attempted } = result;
     const isGone = result.status === GONE;
     const isFastRetry = mayPass(result) && delivery.attempts === 0 && fastRetryMs !== undefined;
@@ -128,7 +135,13 @@ export function createDeliver({
       id: delivery.id,
       leaseToken: delivery.leaseToken,
       webhookUrl: delivery.webhookUrl,
-      result: result.error === null ? 'succeeded' : wait === undefined ? 'failed' : 'retry',
+      result: senderDied
+        ? 'quarantined'
+        : result.error === null
+          ? 'succeeded'
+          : wait === undefined
+            ? 'failed'
+            : 'retry',
       // What the receiver asks for may lengthen a wait, never shorten it.
       retryInMs: Math.max(wait ?? 0, retryAfterMs),
       isFastRetry,
@@ -139,7 +152,13 @@ export function createDeliver({
     total--;
     bytesInFlight -= delivery.bodyBytes;
     completing ??= complete();
-    await judge(delivery, result, began);
+    if (senderDied)
+      log.error('delivery quarantined', {
+        delivery: delivery.id,
+        stream: delivery.streamId,
+        reason: result.error,
+      });
+    else await judge(delivery, result, began);
   };
 
   /** What an attempt says of its receiver: it may end, or begin, the stream's `error`. */
@@ -217,25 +236,7 @@ export function createDeliver({
       awake.resolve();
     }
     completing = undefined;
-    if (total === 0) idle.resolve();
-  };
-
-  /**
-   * Sends one delivery that the process may have died of, with nothing else under way. The others then
-   * have as much time as it took, so that many suspects with a slow receiver hold nobody up for long.
-   */
-  const sendSuspect = async (): Promise<void> => {
-    const started = performance.now();
-    nextSuspectAt = started + SWEEP_MS;
-    if (!(await store.hasDueSuspect())) return;
-    while (!stopping && total > 0) await nap();
-    if (stopping) return;
-    const suspect = await store.claimSuspect(LEASE_MS);
-    if (suspect === undefined) return;
-    log.warn('sending alone what two leases were lost with', { delivery: suspect.id });
-    await attempt(suspect);
-    while (total > 0 || completing !== undefined) await nap();
-    nextSuspectAt = 2 * performance.now() - started;
+    if (stopping && total === 0) idle.resolve();
   };
 
   /** Until something happened, or for a moment. */
@@ -248,11 +249,6 @@ export function createDeliver({
 
   const claim = async (): Promise<void> => {
     while (!stopping) {
-      if (performance.now() >= nextSuspectAt) {
-        await sendSuspect().catch((error: unknown) => {
-          log.error('cannot claim deliveries, trying again', { error: String(error) });
-        });
-      }
       const room = bytesInFlight < BYTES_IN_FLIGHT ? IN_FLIGHT - total : 0;
       let claimed: ClaimedDelivery[] = [];
       if (room > 0) {
@@ -276,16 +272,29 @@ export function createDeliver({
     }
   };
 
+  const suspects = createSuspects({
+    store,
+    isolation,
+    log,
+    leaseMs: LEASE_MS,
+    attempt,
+    failingStreams: () =>
+      Object.entries(readTaken())
+        .filter(([, taken]) => taken >= IN_FLIGHT_PER_STREAM)
+        .map(([streamId]) => streamId),
+  });
+
   return {
     async start() {
       for (const { streamId, queue } of await store.readStreamStats()) count(streamId, queue);
       claiming = claim();
+      suspects.start();
       // One process owns a SQLite ledger: its leases end with it, and no clock ends them sooner.
       if (store.engine === 'sqlite') return;
       sweeper = setInterval(() => {
         store.releaseLeases('expired').then(
-          ({ released, suspects, quarantined }) => {
-            if (suspects > 0) nextSuspectAt = 0;
+          ({ released, suspects: lostTwice, quarantined }) => {
+            if (lostTwice > 0) suspects.look();
             onLostLeases(released + quarantined.length);
             if (quarantined.length > 0) {
               for (const { id, streamId } of quarantined) {
@@ -312,15 +321,12 @@ export function createDeliver({
       stopping = true;
       clearInterval(sweeper);
       awake.resolve();
-      await claiming;
-      if (total > 0 || completing !== undefined) {
-        idle = Promise.withResolvers();
-        const timer = setTimeout(idle.resolve, drainMs);
-        await idle.promise;
-        clearTimeout(timer);
-      }
+      const timer = setTimeout(idle.resolve, drainMs);
+      await Promise.race([Promise.all([claiming, suspects.stop()]), idle.promise]);
+      if (total > 0 || completing !== undefined) await idle.promise;
+      clearTimeout(timer);
       abandoned = true;
-      await sender.close();
+      await Promise.all([sender.close(), isolation.close()]);
     },
   };
 }

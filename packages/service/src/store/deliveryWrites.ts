@@ -7,8 +7,10 @@ import { countActivity, countFinished } from './statWrites.ts';
 import type { ClaimedDelivery, DeliveryWrites } from './store.ts';
 import type { Tables } from './tables.ts';
 
-const QUARANTINED =
-  'the process that sent it died three times, the last time with nothing else under way: replay it once the cause is found';
+/** Leases lost on end that make a delivery suspect, and those that condemn it unsent. */
+const SUSPECT_LOST = 2;
+const CONDEMNED_LOST = 10;
+const CONDEMNED = `the service died ${CONDEMNED_LOST} times on end as it took this delivery up, before it could be sent: replay it once the cause is found`;
 
 type DeliveryRow = Parameters<typeof toDeliverySummary>[0];
 
@@ -100,12 +102,13 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
       });
     },
 
-    async claimSuspect(leaseMs) {
+    async claimSuspect({ leaseMs, notStreams }) {
       return db.transaction().execute(async (trx) => {
         const now = await readNow(engine, trx);
         const { rows } = await sql<{ id: string }>`
           select delivery.id from delivery join stream on stream.id = delivery.stream_id
           where state = 'pending' and lost >= 2 and run_at <= ${now} and stream.status = 'active'
+            ${notStreams.length === 0 ? sql`` : sql`and stream.id not in (${sql.join(notStreams)})`}
           order by run_at limit 1 ${
             engine.name === 'postgres' ? sql`for update of delivery skip locked` : sql``
           }`.execute(trx);
@@ -118,6 +121,15 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           )
         )[0];
       });
+    },
+
+    async noteIsolated({ id, leaseToken }) {
+      await db
+        .updateTable('delivery')
+        .set({ lost: SUSPECT_LOST - 1 })
+        .where('id', '=', id)
+        .where('lease_token', '=', leaseToken)
+        .execute();
     },
 
     async completeDeliveries(outcomes) {
@@ -203,8 +215,8 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     async releaseLeases(scope) {
       const { rows } = await sql<DeliveryRow & { lost: number }>`
         update delivery set lost = lost + 1, lease_token = null, lease_until = null,
-          state = case when lost >= 2 then 'quarantined' else 'pending' end,
-          last_error = case when lost >= 2 then ${QUARANTINED} else last_error end
+          state = case when lost + 1 >= ${CONDEMNED_LOST} then 'quarantined' else 'pending' end,
+          last_error = case when lost + 1 >= ${CONDEMNED_LOST} then ${CONDEMNED} else last_error end
         where state = 'leased' ${
           scope === 'all' ? sql`` : sql`and lease_until < ${engine.now()}`
         } returning ${sql.join([...deliveryColumns, 'lost'].map((column) => sql.ref(column)))}`.execute(
@@ -213,7 +225,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
       const quarantined = rows.filter((row) => row.state === 'quarantined');
       return {
         released: rows.length - quarantined.length,
-        suspects: rows.filter((row) => row.lost === 2).length,
+        suspects: rows.filter((row) => row.lost === SUSPECT_LOST).length,
         quarantined: quarantined.map(toDeliverySummary),
       };
     },

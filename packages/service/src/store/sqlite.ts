@@ -1,7 +1,7 @@
 /** The ledger in one SQLite file: no server to run, one process at a time. */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Kysely, SqliteDialect, type SqliteDatabase } from 'kysely';
 import type { Tables } from './tables.ts';
@@ -103,6 +103,7 @@ const WRITES = {
   rewindChain: true,
   claimDeliveries: true,
   claimSuspect: true,
+  noteIsolated: true,
   completeDeliveries: true,
   releaseLeases: true,
   replayDelivery: true,
@@ -176,7 +177,7 @@ function startWorker<T extends string>(
   methods: Record<T, (...args: unknown[]) => Promise<unknown>>;
   stop(): Promise<void>;
 } {
-  const worker = new Worker(new URL('./sqliteWorker.ts', import.meta.url), {
+  const worker = new Worker(new URL(`./sqliteWorker${extname(import.meta.url)}`, import.meta.url), {
     workerData: { path, role },
     name: `sqlite ${role}`,
   });

@@ -821,12 +821,30 @@ export function testStore(open: () => Promise<Store>): void {
     /** Streams of other tests have suspects too: they are taken out of the way. */
     const claimSuspectOf = async (id: string) => {
       for (;;) {
-        const suspect = await store.claimSuspect(40_000);
+        const suspect = await store.claimSuspect({ leaseMs: 40_000, notStreams: [] });
         if (suspect === undefined || suspect.streamId === id) return suspect;
       }
     };
 
-    test('is sent alone after two losses, and set aside after a third', async () => {
+    /** Loses all leases; the deliveries of the stream that are quarantined for it. */
+    const condemnedOf = async (streamId: string): Promise<string[]> => {
+      const { quarantined } = await loseLeases();
+      return quarantined.filter((each) => each.streamId === streamId).map(({ id }) => id);
+    };
+
+    /** A stream with one delivery that is suspect. */
+    const makeSuspect = async (): Promise<string> => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [matchOf(id)]);
+      for (let n = 0; n < 2; n++) {
+        expect(await claimOf(id)).toHaveLength(1);
+        await loseLeases();
+      }
+      return id;
+    };
+
+    test('is a suspect after two losses, and claimed as such alone', async () => {
       const chain = await startChain();
       const { id } = await store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), [matchOf(id)]);
@@ -836,13 +854,41 @@ export function testStore(open: () => Promise<Store>): void {
       expect((await loseLeases()).suspects).toBeGreaterThanOrEqual(1);
       // With the others it is claimed no more.
       expect(await claimOf(id)).toEqual([]);
-      const suspect = await claimSuspectOf(id);
+      expect(await claimSuspectOf(id)).toMatchObject({ streamId: id });
       expect(await claimSuspectOf(id)).toBeUndefined();
-      const { quarantined } = await loseLeases();
-      expect(quarantined.map((each) => each.id)).toContain(suspect!.id);
+    });
+
+    test('waits where its stream gets nothing for now', async () => {
+      const id = await makeSuspect();
+      for (;;) {
+        const suspect = await store.claimSuspect({ leaseMs: 40_000, notStreams: [id] });
+        if (suspect === undefined) break;
+        expect(suspect.streamId).not.toBe(id);
+      }
+      expect(await claimSuspectOf(id)).toMatchObject({ streamId: id });
+    });
+
+    test('is not condemned by what happens while it is isolated', async () => {
+      const id = await makeSuspect();
+      for (let n = 0; n < 20; n++) {
+        const suspect = await claimSuspectOf(id);
+        await store.noteIsolated(suspect!);
+        expect(await condemnedOf(id)).toEqual([]);
+        expect(await claimOf(id)).toEqual([]);
+      }
+    });
+
+    test('is set aside when the service dies ten times on end as it takes it up', async () => {
+      const id = await makeSuspect();
+      for (let lost = 3; lost <= 9; lost++) {
+        expect(await claimSuspectOf(id)).toBeDefined();
+        expect(await condemnedOf(id)).toEqual([]);
+      }
+      const suspect = await claimSuspectOf(id);
+      expect(await condemnedOf(id)).toEqual([suspect!.id]);
       const [delivery] = await deliveriesOf(id);
       expect(delivery).toMatchObject({ state: 'quarantined', attempts: 0 });
-      expect(delivery?.error).toMatch(/died three times/);
+      expect(delivery?.error).toMatch(/died 10 times on end/);
       expect(await claimOf(id)).toEqual([]);
       expect(await claimSuspectOf(id)).toBeUndefined();
 
@@ -850,14 +896,18 @@ export function testStore(open: () => Promise<Store>): void {
       expect(await claimOf(id)).toHaveLength(1);
     });
 
+    test('is set aside with its attempt when its own process died of it', async () => {
+      const id = await makeSuspect();
+      const suspect = await claimSuspectOf(id);
+      const death = { result: 'quarantined', status: null, error: 'ended by SIGABRT' } as const;
+      const [changed] = await store.completeDeliveries([outcomeOf(suspect!, death)]);
+      expect(changed).toMatchObject({ state: 'quarantined', attempts: 1, error: death.error });
+      expect(await claimOf(id)).toEqual([]);
+      expect(await claimSuspectOf(id)).toBeUndefined();
+    });
+
     test('is like any other again once an attempt of it ended', async () => {
-      const chain = await startChain();
-      const { id } = await store.createStream(draft([chain.chain]));
-      await chain.commit(chain.next(), [matchOf(id)]);
-      for (let n = 0; n < 2; n++) {
-        await claimOf(id);
-        await loseLeases();
-      }
+      const id = await makeSuspect();
       const suspect = await claimSuspectOf(id);
       const failure = { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 0 } as const;
       await store.completeDeliveries([outcomeOf(suspect!, failure)]);

@@ -9,7 +9,7 @@
  *     pending ──claim──▶ leased ──complete──▶ succeeded | failed
  *        ▲                 │ retry, or the lease ran out
  *        └─────────────────┘
- *     leased ──its third lease in a row was lost, with nothing else beside it──▶ quarantined
+ *     leased ──a process that sent nothing else died of it──▶ quarantined
  *     succeeded | failed | quarantined ──replay──▶ pending
  *     enriching | pending ──its block left the chain, or its stream was deleted──▶ cancelled
  *     cancelled ──its block came back──▶ enriching | pending
@@ -310,8 +310,8 @@ export interface AttemptOutcome {
   /** Null on success. */
   error: string | null;
   responseBody: string;
-  /** `retry` needs `retryInMs`. */
-  result: 'succeeded' | 'retry' | 'failed';
+  /** `retry` needs `retryInMs`; `quarantined` when the process that sent it alone died of it. */
+  result: 'succeeded' | 'retry' | 'failed' | 'quarantined';
   retryInMs: number;
   /** The retry is the quick one before the schedule. */
   isFastRetry: boolean;
@@ -570,16 +570,21 @@ export interface DeliveryWrites {
     leaseMs: number;
   }): Promise<ClaimedDelivery[]>;
   /**
-   * Leases one delivery that two leases in a row were lost with, to be sent with no other beside it;
-   * undefined where there is none that is due.
+   * Leases one delivery that two leases in a row were lost with, to be sent from a process alone;
+   * undefined where none is due of another than these streams.
    */
-  claimSuspect(leaseMs: number): Promise<ClaimedDelivery | undefined>;
+  claimSuspect(claim: {
+    leaseMs: number;
+    notStreams: readonly string[];
+  }): Promise<ClaimedDelivery | undefined>;
+  /** A suspect is in its process: losing its lease from now on says nothing of it. */
+  noteIsolated(suspect: Pick<ClaimedDelivery, 'id' | 'leaseToken'>): Promise<void>;
   /** Records attempts whose lease still holds; answers with the deliveries it changed. */
   completeDeliveries(outcomes: readonly AttemptOutcome[]): Promise<DeliverySummary[]>;
   /**
-   * Returns deliveries to the queue whose lease ran out, or every lease with `all`; a third lease
-   * lost in a row, when nothing else was sent beside it, quarantines the delivery. Answers with how
-   * many of each, and how many are suspect from now on.
+   * Returns deliveries to the queue whose lease ran out, or every lease with `all`; one that ten
+   * leases on end were lost with, although it is isolated since the second, is quarantined. Answers
+   * with how many of each, and how many are suspect from now on.
    */
   releaseLeases(
     scope: 'expired' | 'all',

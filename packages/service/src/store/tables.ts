@@ -229,7 +229,10 @@ interface DeliveryTable {
   attempts: number;
   /** Leases taken, counted apart from attempts. */
   claims: number;
-  /** Leases on end that ran out: their process died, or worse, died of this delivery. */
+  /**
+   * Leases on end that ran out: their process died, or worse, died of this delivery. From 2 on it is
+   * suspect; what ran out while it was isolated is taken back.
+   */
   lost: number;
   /** 1 once the quick retry before the schedule was used. */
   fast_retried: number;

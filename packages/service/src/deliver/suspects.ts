@@ -1,0 +1,88 @@
+/**
+ * Deliveries that the service may have died of: those it was sending each of the last two times it went.
+ * Most of them are innocent, so they are tried again, but each in a process alone (`isolation.ts`).
+ */
+import type { Log } from '../observe.ts';
+import type { ClaimedDelivery, Store } from '../store/store.ts';
+import type { Isolation } from './isolation.ts';
+import type { SendResult, Sending } from './send.ts';
+
+export interface Suspects {
+  start(): void;
+  /** There may be new ones. */
+  look(): void;
+  /** Takes no more, and waits for the one under way. */
+  stop(): Promise<void>;
+}
+
+/** Those of a paused stream, or of a process that died, come up without a sign. */
+const LOOK_EVERY_MS = 10_000;
+
+export function createSuspects({
+  store,
+  isolation,
+  log,
+  leaseMs,
+  attempt,
+  failingStreams,
+}: {
+  store: Store;
+  isolation: Isolation;
+  log: Log;
+  leaseMs: number;
+  /** Makes an attempt with this way to send. */
+  attempt(
+    delivery: ClaimedDelivery,
+    send: (sending: Sending) => Promise<SendResult>,
+  ): Promise<void>;
+  /** Streams whose receivers get nothing for now. */
+  failingStreams(): string[];
+}): Suspects {
+  let stopping = false;
+  let due = Promise.withResolvers<void>();
+  let running: Promise<void> | undefined;
+
+  /** False when there is none to send now. */
+  const sendOne = async (): Promise<boolean> => {
+    if (!(await store.hasDueSuspect())) return false;
+    // Claimed once its process is there, so that it is not held any longer than it must be.
+    await isolation.start();
+    if (stopping) return false;
+    const suspect = await store.claimSuspect({ leaseMs, notStreams: failingStreams() });
+    if (suspect === undefined) return false;
+    log.warn('sending in a process alone what two leases were lost with', {
+      delivery: suspect.id,
+    });
+    await attempt(suspect, (sending) =>
+      isolation.send(sending, () => {
+        store.noteIsolated(suspect).catch((error: unknown) => {
+          log.error('cannot note that a delivery is isolated', { error: String(error) });
+        });
+      }),
+    );
+    return true;
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopping) {
+      const timer = setTimeout(due.resolve, LOOK_EVERY_MS);
+      const sent = await sendOne().catch((error: unknown) => {
+        log.error('cannot send a suspect delivery, trying again', { error: String(error) });
+        return false;
+      });
+      if (!sent) await due.promise;
+      clearTimeout(timer);
+      due = Promise.withResolvers();
+    }
+  };
+
+  return {
+    start: () => void (running = run()),
+    look: () => due.resolve(),
+    async stop() {
+      stopping = true;
+      due.resolve();
+      await running;
+    },
+  };
+}
