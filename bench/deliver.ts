@@ -188,6 +188,7 @@ async function drain(
     },
     onStreamChange: () => {},
     onLostLeases: () => {},
+    onLostOutcomes: () => {},
   });
   loop.enable();
   const started = performance.now();

@@ -1,5 +1,5 @@
 /** What Prometheus reads, from a service of its own under real traffic. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
@@ -62,6 +62,33 @@ test('needs the key, as a header of ours or as a bearer token', async () => {
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
 });
 
+/** Architecture and operators' dashboards go by these names. */
+const NAMES = [
+  'chain_head_lag_blocks',
+  'db_oldest_xmin_age_seconds',
+  'delivery_attempts_total',
+  'delivery_duplicates_suspected_total',
+  'delivery_inflight',
+  'delivery_latency_seconds',
+  'delivery_leases_expired_total',
+  'delivery_queue_age_seconds',
+  'endpoint_breaker_state',
+  'event_loop_lag_seconds',
+  'outbox_invariant_violations',
+  'reorg_depth',
+  'rpc_disagreement_total',
+  'ssrf_blocked_total',
+];
+
+test('has every metric under its name, and each is explained to operators', async () => {
+  const text = await (await read({ 'x-api-key': API_KEY })).text();
+  const told = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+  for (const name of NAMES) {
+    expect(text).toContain(`# TYPE ${name} `);
+    expect(told).toMatch(new RegExp(`^\\| \`${name}[{\`]`, 'm'));
+  }
+});
+
 test('counts attempts, lag and reorgs as they were', async () => {
   const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
   const watched = anvil.accounts[4]!.address;
@@ -87,7 +114,7 @@ test('counts attempts, lag and reorgs as they were', async () => {
   expect(now.get('delivery_latency_seconds_count')).toBe(now.get(delivered));
   expect(now.get('delivery_inflight')).toBe(0);
   expect(now.get('delivery_queue_age_seconds')).toBe(0);
-  expect(now.get('endpoint_breakers_open')).toBe(0);
+  expect(now.get('endpoint_breaker_state{state="open"}')).toBe(0);
 
   const snapshot = await anvil.request<string>('evm_snapshot', []);
   await anvil.request('anvil_mine', ['0x3']);
@@ -100,4 +127,7 @@ test('counts attempts, lag and reorgs as they were', async () => {
   );
   expect((await values()).get(`reorg_depth_sum${CHAIN}`)).toBe(3);
   await stands();
+  const violations = [...(await values())].filter(([name]) => name.startsWith('outbox_invariant'));
+  expect(violations.length).toBeGreaterThan(5);
+  expect(violations.filter(([, count]) => count !== 0)).toEqual([]);
 });

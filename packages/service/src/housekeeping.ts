@@ -1,5 +1,6 @@
 /** What is done from time to time, whatever comes in: counts rolled up, old rows forgotten. */
 import { setTimeout as wait } from 'node:timers/promises';
+import type { InvariantCheck } from './invariants.ts';
 import type { Log } from './observe.ts';
 import type { Store } from './store/store.ts';
 
@@ -9,10 +10,10 @@ export interface Housekeeping {
 }
 
 export interface HousekeepingOptions {
-  /** Days a delivery is kept that succeeded or was cancelled. */
-  deliveredDays: number;
-  /** Days a delivery is kept that did not reach its receiver. */
-  undeliveredDays: number;
+  /** How long a delivery is kept that succeeded or was cancelled. */
+  deliveredMs: number;
+  /** How long a delivery is kept that did not reach its receiver. */
+  undeliveredMs: number;
   /** Hours a stream may be in `error` before it is terminated; undefined for ever. */
   terminateAfterHours: number | undefined;
 }
@@ -20,6 +21,7 @@ export interface HousekeepingOptions {
 const ROLL_UP_MS = 2_000;
 const SWEEP_MS = 10 * 60_000;
 const TIDY_MS = 60_000;
+const CHECK_MS = 60_000;
 /** A matcher that has not looked for so long reads whole lists of addresses again. */
 const ADDRESS_CHANGES_KEPT_MS = 3_600_000;
 /** A change of addresses that nobody goes on with for so long was begun by a process that is gone. */
@@ -28,16 +30,17 @@ const ADDRESS_CHANGE_STALE_MS = 60_000;
 const BATCH_ROWS = 500;
 const BATCH_PAUSE_MS = 50;
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 export function startHousekeeping({
   store,
   log,
+  invariants,
   options,
   onStreamChange,
 }: {
   store: Store;
   log: Log;
+  invariants: InvariantCheck;
   options: HousekeepingOptions;
   onStreamChange(streamId: string): void;
 }): Housekeeping {
@@ -49,8 +52,8 @@ export function startHousekeeping({
     let more = true;
     while (more && !stopping.signal.aborted) {
       const done = await store.deleteExpired({
-        deliveredMs: options.deliveredDays * DAY_MS,
-        undeliveredMs: options.undeliveredDays * DAY_MS,
+        deliveredMs: options.deliveredMs,
+        undeliveredMs: options.undeliveredMs,
         limit: BATCH_ROWS,
       });
       deliveries += done.deliveries;
@@ -91,6 +94,7 @@ export function startHousekeeping({
   const running = Promise.all([
     every(ROLL_UP_MS, 'roll up counts', () => store.rollUpStats()),
     every(TIDY_MS, 'tidy lists of addresses', tidyAddresses),
+    every(CHECK_MS, 'check the ledger', () => invariants.look()),
     every(SWEEP_MS, 'forget old deliveries', forget),
     every(SWEEP_MS, 'terminate streams', terminate),
   ]);

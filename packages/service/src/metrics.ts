@@ -2,14 +2,17 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ChainHealth, DeliverySummary, LiveEvent } from '@sluice/kit/contract';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { ViolationKind } from './store/store.ts';
 
 export interface Metrics {
   /** Deliveries of which an attempt ended just now. */
   noteAttempts(deliveries: readonly DeliverySummary[]): void;
   noteEvent(event: LiveEvent): void;
   noteLostLeases(count: number): void;
+  /** Attempts whose outcome could not be recorded: the receiver may be asked again. */
+  noteLostOutcomes(count: number): void;
   /** An attempt that the address guard refused. */
-  noteBlockedAddress(): void;
+  noteBlockedAddress(reason: string): void;
   /** What is so now is read when it is asked for. */
   watch(sources: MetricSources): void;
   /** In the text format of Prometheus. */
@@ -20,10 +23,14 @@ export interface Metrics {
 export interface MetricSources {
   chains(): ChainHealth[];
   inFlight(): number;
-  /** Streams whose receivers fail, and are asked seldom. */
-  openBreakers(): number;
+  /** Streams whose receivers fail or ask for patience. */
+  breakers(): Readonly<Record<string, number>>;
   /** Unix milliseconds since when the oldest delivery has been due; null while none is. */
   oldestDue(): Promise<number | null>;
+  /** Milliseconds since the oldest transaction of the database began; null where there is none. */
+  oldestTransactionAge(): Promise<number | null>;
+  /** What the ledger contradicts itself in. */
+  violations(): Readonly<Record<ViolationKind, number>>;
 }
 
 /** From a receiver next door to one that took the whole retry schedule. */
@@ -69,9 +76,15 @@ export function createMetrics(): Metrics {
     help: 'Leases that ran out: a process died with deliveries under way',
     registers,
   });
+  const lostOutcomes = new Counter({
+    name: 'delivery_duplicates_suspected_total',
+    help: 'Attempts whose lease ran out before they were recorded: their receivers may be asked again',
+    registers,
+  });
   const blocked = new Counter({
     name: 'ssrf_blocked_total',
-    help: 'Attempts that were not made since their address is private',
+    help: 'Attempts that were not made since their address is private, by where that showed',
+    labelNames: ['reason'],
     registers,
   });
   const reorgs = new Histogram({
@@ -110,17 +123,21 @@ export function createMetrics(): Metrics {
       tips.set(event.chainId, event.blockNumber);
     },
     noteLostLeases: (count) => lostLeases.inc(count),
-    noteBlockedAddress: () => blocked.inc(),
+    noteLostOutcomes: (count) => lostOutcomes.inc(count),
+    noteBlockedAddress: (reason) => blocked.inc({ reason }),
     watch(sources) {
       addGauge('delivery_inflight', 'Attempts under way', (gauge) => {
         gauge.set(sources.inFlight());
       });
       addGauge(
-        'endpoint_breakers_open',
-        'Streams whose receivers fail, and are asked seldom',
+        'endpoint_breaker_state',
+        'Streams whose receivers fail and are asked seldom, or ask for patience',
         (gauge) => {
-          gauge.set(sources.openBreakers());
+          for (const [state, count] of Object.entries(sources.breakers())) {
+            gauge.set({ state }, count);
+          }
         },
+        ['state'],
       );
       addGauge(
         'delivery_queue_age_seconds',
@@ -129,6 +146,21 @@ export function createMetrics(): Metrics {
           const since = await sources.oldestDue();
           gauge.set(since === null ? 0 : Math.max(0, Date.now() - since) / 1000);
         },
+      );
+      addGauge(
+        'outbox_invariant_violations',
+        'Rows of the ledger that contradict each other, as of the last look; 0 always',
+        (gauge) => {
+          for (const [kind, count] of Object.entries(sources.violations())) {
+            gauge.set({ kind }, count);
+          }
+        },
+        ['kind'],
+      );
+      addGauge(
+        'db_oldest_xmin_age_seconds',
+        'How long the oldest transaction keeps PostgreSQL from cleaning up; 0 on SQLite',
+        async (gauge) => gauge.set(((await sources.oldestTransactionAge()) ?? 0) / 1000),
       );
       addGauge(
         'chain_head_lag_blocks',

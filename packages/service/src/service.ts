@@ -21,9 +21,11 @@ import { type FollowedAptos, followAptos } from './followedAptos.ts';
 import type { ChainSurroundings } from './followedChain.ts';
 import { type FollowedEvm, followEvm } from './followedEvm.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { createInvariantCheck } from './invariants.ts';
 import { createMatching } from './matching.ts';
 import { type Log, createLog } from './observe.ts';
 import { createMetrics } from './metrics.ts';
+import { createReadiness } from './ready.ts';
 import { openSettings } from './settings.ts';
 import { openPostgresStore } from './store/postgres.ts';
 import { openSqliteStore } from './store/sqlite.ts';
@@ -46,6 +48,7 @@ export const VERSION = '0.1.0';
 const DRAIN_MS = 17_000;
 const FAST_RETRY_MS = 5_000;
 const MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
+const DAY_MS = 24 * 3_600_000;
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
 /**
@@ -72,10 +75,20 @@ export async function startService(
 }
 
 async function startWith(store: Store, config: ServiceConfig, log: Log): Promise<Service> {
+  const kept = {
+    deliveredMs: (config.retention?.deliveredDays ?? 7) * DAY_MS,
+    undeliveredMs: (config.retention?.undeliveredDays ?? 30) * DAY_MS,
+  };
   const { apiKeyHash, newApiKey } = await findApiKey(store, config.apiKey);
   const settings = await openSettings(store, config.secret);
   const live = createLive();
   const metrics = createMetrics();
+  const readiness = createReadiness(store, log);
+  const invariants = createInvariantCheck({
+    store,
+    log,
+    keptMs: Math.min(kept.deliveredMs, kept.undeliveredMs),
+  });
   const guard = createAddressGuard({
     allowPrivate: config.allowPrivateEndpoints,
     onBlocked: metrics.noteBlockedAddress,
@@ -119,6 +132,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     },
     onStreamChange: (streamId) => publish({ type: 'stream', streamId }),
     onLostLeases: metrics.noteLostLeases,
+    onLostOutcomes: metrics.noteLostOutcomes,
   });
 
   const surroundings: ChainSurroundings = {
@@ -160,6 +174,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     log,
     version: VERSION,
     readMetrics: () => metrics.read(),
+    whyNotReady: () => readiness.read(),
     consoleFolder: config.consoleFolder,
     chains: () => chains.map((chain) => chain.health()),
     callsOf: (chain) => evmChains.get(chain)?.calls,
@@ -192,21 +207,21 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   metrics.watch({
     chains: () => chains.map((chain) => chain.health()),
     inFlight: deliver.inFlight,
-    openBreakers: deliver.openBreakers,
+    breakers: deliver.breakers,
     oldestDue: () => store.readOldestDue(),
+    oldestTransactionAge: () => store.readOldestTransactionAge(),
+    violations: invariants.counts,
   });
   await deliver.start();
   for (const chain of chains) chain.start();
   const housekeeping = startHousekeeping({
     store,
     log,
-    options: {
-      deliveredDays: config.retention?.deliveredDays ?? 7,
-      undeliveredDays: config.retention?.undeliveredDays ?? 30,
-      terminateAfterHours: config.terminateAfterHours,
-    },
+    invariants,
+    options: { ...kept, terminateAfterHours: config.terminateAfterHours },
     onStreamChange: (streamId) => publish({ type: 'stream', streamId }),
   });
+  readiness.started();
 
   let stopped: Promise<void> | undefined;
   return {
@@ -217,6 +232,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     newApiKey,
     stop: () =>
       (stopped ??= (async () => {
+        readiness.stopping();
         disk?.stop();
         metrics.stop();
         live.close();

@@ -14,11 +14,16 @@
  * not rated, so that one outage counts once, however much was in flight.
  */
 
+/** Closed has no name: there is nothing to say of it. `half-open`: a probe may go, or is under way. */
+export type BreakerState = 'open' | 'half-open' | 'held';
+
 export interface Breaker {
   /** How many more attempts may begin, given how many are under way: 0, 1, or without limit. */
   room(underWay: number, nowMs: number): number;
   /** When an attempt ended. Answers whether the success rate fell below its limit with it. */
   note(result: AttemptResult, nowMs: number): { exhausted: boolean };
+  /** Undefined while it is closed. */
+  state(nowMs: number): BreakerState | undefined;
   /** Whether there is nothing to remember: it is as good as new. */
   isIdle(nowMs: number): boolean;
 }
@@ -98,6 +103,12 @@ export function createBreaker(): Breaker {
       countInWindow(true, nowMs);
       if (isFailing()) open = { since: nowMs, until: nowMs + FIRST_WAIT_MS, waitMs: FIRST_WAIT_MS };
       return { exhausted: rate < LOWEST_RATE };
+    },
+
+    state(nowMs) {
+      if (nowMs < heldUntil) return 'held';
+      if (open === undefined) return undefined;
+      return nowMs < open.until ? 'open' : 'half-open';
     },
 
     isIdle: (nowMs) =>

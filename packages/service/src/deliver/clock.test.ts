@@ -48,6 +48,7 @@ test.each([1, -1])(
       onChange: () => {},
       onStreamChange: () => {},
       onLostLeases: (count) => (lostLeases += count),
+      onLostOutcomes: () => {},
     });
     sink.respond([500, { status: 429, headers: { 'retry-after': '1' } }, 200]);
     const chain = hours > 0 ? '0xc10c1' : '0xc10c2';

@@ -60,6 +60,7 @@ async function start(schedule: readonly number[], timeoutMs = 5_000, fastRetryMs
     },
     onStreamChange: (streamId) => streamChanges.push(streamId),
     onLostLeases: () => {},
+    onLostOutcomes: () => {},
   });
   await deliver.start();
   return {

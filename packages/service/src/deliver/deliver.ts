@@ -8,7 +8,7 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import { joinBody } from '../store/body.ts';
 import type { AttemptOutcome, ClaimedDelivery, Store } from '../store/store.ts';
 import { type Log, describeError } from '../observe.ts';
-import { type Breaker, createBreaker } from './breaker.ts';
+import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
 import { type Isolation, SenderDied } from './isolation.ts';
 import { CONTRACT_SCHEDULE_MS, nextWaitMs } from './schedule.ts';
 import type { SendResult, Sender, Sending } from './send.ts';
@@ -20,8 +20,8 @@ export interface Deliver {
   notice(deliveries: readonly DeliverySummary[]): void;
   /** Attempts under way. */
   inFlight(): number;
-  /** Streams whose receivers fail, and are asked seldom or not at all for now. */
-  openBreakers(): number;
+  /** Streams whose receivers fail or ask for patience, by what that means for them now. */
+  breakers(): Record<BreakerState, number>;
   /** Takes nothing more and waits for what is under way, at most `drainMs`. */
   stop(drainMs: number): Promise<void>;
 }
@@ -47,6 +47,7 @@ export function createDeliver({
   onChange,
   onStreamChange,
   onLostLeases,
+  onLostOutcomes,
   schedule = CONTRACT_SCHEDULE_MS,
   fastRetryMs,
 }: {
@@ -59,6 +60,8 @@ export function createDeliver({
   /** A stream went into `error`, or came back from it. */
   onStreamChange(streamId: string): void;
   onLostLeases(count: number): void;
+  /** Attempts that were made under a lease that had run out: others may have made them again. */
+  onLostOutcomes(count: number): void;
   /** Waits between attempts in milliseconds. Default: the contract's. */
   schedule?: readonly number[] | undefined;
   /**
@@ -222,6 +225,7 @@ export function createDeliver({
       try {
         const changed = await store.completeDeliveries(batch);
         for (const { streamId, state } of changed) if (state !== 'pending') count(streamId, -1);
+        if (changed.length < batch.length) onLostOutcomes(batch.length - changed.length);
         onChange(changed);
       } catch (error) {
         if (abandoned) return;
@@ -315,8 +319,14 @@ export function createDeliver({
       awake.resolve();
     },
     inFlight: () => total,
-    openBreakers: () =>
-      [...breakers.values()].filter((each) => each.room(0, performance.now()) !== Infinity).length,
+    breakers() {
+      const counts: Record<BreakerState, number> = { open: 0, 'half-open': 0, held: 0 };
+      for (const breaker of breakers.values()) {
+        const state = breaker.state(performance.now());
+        if (state !== undefined) counts[state]++;
+      }
+      return counts;
+    },
     async stop(drainMs) {
       stopping = true;
       clearInterval(sweeper);

@@ -8,6 +8,9 @@ import { lookup } from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 
+/** In the URL itself, in the answer of a name lookup, or at the other end of the socket. */
+export type AddressPlace = 'url' | 'lookup' | 'peer';
+
 export interface AddressGuard {
   /** Why this URL may not be a webhook's, or undefined. */
   refuse(url: URL): string | undefined;
@@ -62,14 +65,14 @@ export function createAddressGuard({
   onBlocked = () => {},
 }: {
   allowPrivate: boolean;
-  /** Each time an address was refused. */
-  onBlocked?: () => void;
+  /** Each time an address was refused, with where it stood. */
+  onBlocked?: (place: AddressPlace) => void;
 }): AddressGuard {
   const connector = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
   if (allowPrivate) return { refuse: () => undefined, connect: connector };
 
-  const block = (address: string): string => {
-    onBlocked();
+  const block = (address: string, place: AddressPlace): string => {
+    onBlocked(place);
     return refusal(address);
   };
 
@@ -80,7 +83,8 @@ export function createAddressGuard({
         : addresses.find(({ address }) => !isPublicAddress(address));
       const first = addresses?.[0];
       if (error !== null) callback(error, '', 0);
-      else if (blocked !== undefined) callback(blockedError(block(blocked.address)), '', 0);
+      else if (blocked !== undefined)
+        callback(blockedError(block(blocked.address, 'lookup')), '', 0);
       else if (options.all) callback(null, addresses);
       else callback(null, first?.address ?? '', first?.family ?? 0);
     });
@@ -89,9 +93,9 @@ export function createAddressGuard({
 
   const refuse = (url: URL): string | undefined => {
     const host = url.hostname.replace(/^\[|\]$/g, '');
-    if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : block(host);
+    if (isIP(host) !== 0) return isPublicAddress(host) ? undefined : block(host, 'url');
     return /^(localhost|.*\.localhost|.*\.local|.*\.internal)\.?$/i.test(host)
-      ? block(host)
+      ? block(host, 'url')
       : undefined;
   };
 
@@ -101,7 +105,7 @@ export function createAddressGuard({
       // A literal never goes through a lookup, so it is judged here.
       const host = options.hostname.replace(/^\[|\]$/g, '');
       if (isIP(host) !== 0 && !isPublicAddress(host)) {
-        callback(blockedError(block(host)), null);
+        callback(blockedError(block(host, 'url')), null);
         return;
       }
       guarded(options, (error, socket) => {
@@ -115,7 +119,7 @@ export function createAddressGuard({
           return;
         }
         socket.destroy();
-        callback(blockedError(block(peer)), null);
+        callback(blockedError(block(peer, 'peer')), null);
       });
     },
   };

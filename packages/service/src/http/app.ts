@@ -40,6 +40,8 @@ export interface AppNeeds
   log: Log;
   chains(): ChainHealth[];
   readMetrics(): Promise<{ contentType: string; text: string }>;
+  /** Why this process is not fit for traffic, for people; empty when it is. */
+  whyNotReady(): Promise<string[]>;
   /** Folder of the built console; undefined where it is not built. */
   consoleFolder: string | undefined;
   /** Whether a request for this `Host` is ours to answer. */
@@ -82,7 +84,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   });
 
   const routes: { method: string; path: RegExp }[] = [
-    { method: 'GET', path: /^\/(health|openapi\.json)?$/ },
+    { method: 'GET', path: /^\/(health|ready|openapi\.json)?$/ },
   ];
   const register = (
     { method, path }: Route,
@@ -163,6 +165,12 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
         .map(({ name: _name, code: _code, blocks: _blocks, ...health }) => health),
     }),
   );
+  app.get('/ready', async (context) => {
+    const reasons = await needs.whyNotReady();
+    return reasons.length === 0
+      ? context.json({ status: 'ready' })
+      : context.json({ status: 'not ready', reasons }, 503);
+  });
   let openApi: object | undefined;
   app.get('/openapi.json', (context) => context.json((openApi ??= createOpenApi(needs.version))));
   app.get('/metrics', async (context) => {
@@ -180,6 +188,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
           version: needs.version,
           console: '/console/',
           health: '/health',
+          ready: '/ready',
           openApi: '/openapi.json',
         }),
   );

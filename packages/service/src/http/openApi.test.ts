@@ -38,7 +38,7 @@ test('has every route, each under its name', () => {
     ([name, { method, path }]) => `${name} ${method} ${path}`,
   );
   expect(documented.toSorted()).toEqual(
-    [...routes, 'health GET /health', 'openApi GET /openapi.json'].toSorted(),
+    [...routes, 'health GET /health', 'ready GET /ready', 'openApi GET /openapi.json'].toSorted(),
   );
 });
 

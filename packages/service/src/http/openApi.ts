@@ -435,6 +435,7 @@ const failure = (status: string): Json => ({ $ref: `#/components/responses/${sta
 export function createOpenApi(version: string): Json {
   const paths: Record<string, Json> = {
     '/health': { get: OPEN_CALLS.health },
+    '/ready': { get: OPEN_CALLS.ready },
     '/openapi.json': { get: OPEN_CALLS.openApi },
   };
   const calls: [string, Route, Operation][] = [
@@ -564,6 +565,16 @@ const OPEN_CALLS = {
     tags: ['Sluice'],
     security: [],
     responses: { '200': { description: 'It works', content: json({ type: 'object' }) } },
+  },
+  ready: {
+    operationId: 'ready',
+    summary: 'Whether this process is fit for traffic: it has started and its ledger takes writes',
+    tags: ['Sluice'],
+    security: [],
+    responses: {
+      '200': { description: 'It is', content: json({ type: 'object' }) },
+      '503': { description: 'It is not; `reasons` says why', content: json({ type: 'object' }) },
+    },
   },
   openApi: {
     operationId: 'openApi',

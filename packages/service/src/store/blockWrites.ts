@@ -40,6 +40,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
             parent_hash: block.parentHash,
             timestamp: block.timestamp,
             matches: 0,
+            created_at: now,
           })
           .execute();
         await restartCoverage(trx, chain, block, holeFrom, now);
@@ -85,6 +86,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
             parent_hash: block.parentHash,
             timestamp: block.timestamp,
             matches: matches.length,
+            created_at: now,
           })
           .execute();
         await trx

@@ -123,6 +123,7 @@ const ledger: Migration = {
       .addColumn('parent_hash', 'text', (column) => column.notNull())
       .addColumn('timestamp', 'bigint', (column) => column.notNull())
       .addColumn('matches', 'bigint', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('block_pk', ['chain', 'number'])
       .execute();
 

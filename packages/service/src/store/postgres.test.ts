@@ -1,10 +1,19 @@
 import { type Postgres, startPostgres } from '@sluice/testkit';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testHistory } from './history.suite.ts';
+import { testInvariants } from './invariants.suite.ts';
 import { newMatch } from './newMatch.test-only.ts';
 import { openPostgresStore } from './postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from './store.ts';
 import { testStore } from './store.suite.ts';
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
 
 let postgres: Postgres;
 beforeAll(async () => {
@@ -15,6 +24,18 @@ afterAll(() => postgres.stop());
 describe('PostgreSQL store', () => {
   testStore(() => openPostgresStore(postgres.url));
   testHistory(() => openPostgresStore(postgres.url));
+
+  describe('in a database of its own', () => {
+    testInvariants(async () => {
+      const url = new URL(postgres.url);
+      url.pathname = '/invariants';
+      await execute(postgres.url, 'create database invariants');
+      return {
+        store: await openPostgresStore(url.href),
+        execute: (statement) => execute(url.href, statement),
+      };
+    });
+  });
 
   test('survives the loss of its server: the next call after the restart works', async () => {
     const store = await openPostgresStore(postgres.url);

@@ -25,8 +25,11 @@ export async function openPostgresStore(url: string): Promise<Store> {
           : pg.types.getTypeParser(oid, format),
     },
   });
-  // An idle connection that breaks is replaced at the next query; unheard, it would end the process.
+  // A connection that breaks is replaced at the next query, and a query under way on it rejects. Unheard,
+  // its error would end the process: while it is idle the pool hears it, between two queries of a
+  // transaction nobody else does.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
   try {
     await migrate(db as unknown as Kysely<unknown>);

@@ -3,6 +3,7 @@ import type { ChainFamily, DeliveryDetail } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
 import { createEnrichReads } from './enrichReads.ts';
 import { type Engine, readNow } from './engine.ts';
+import { createInvariantReads } from './invariantReads.ts';
 import { createJobReads } from './jobReads.ts';
 import { createHistoryReads } from './historyReads.ts';
 import { createTotalReads } from './totalReads.ts';
@@ -45,6 +46,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     ...createHistoryReads(db, engine),
     ...createTotalReads(db),
     ...createJobReads(db),
+    ...createInvariantReads(db, engine),
 
     async readSetting(key) {
       const row = await db
@@ -291,6 +293,16 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
         from lane join stream on stream.id = lane.id where stream.status = 'active'`.execute(db);
       const oldest = rows[0]?.oldest ?? null;
       return oldest === null || oldest > now ? null : oldest;
+    },
+
+    async readOldestTransactionAge() {
+      if (engine.name === 'sqlite') return null;
+      const { rows } = await sql<{ age: number }>`
+        select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0)::float8 as age
+        from pg_stat_activity where backend_xmin is not null or backend_xid is not null`.execute(
+        db,
+      );
+      return rows[0]!.age * 1000;
     },
 
     async readStreamStats() {

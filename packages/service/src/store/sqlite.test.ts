@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openSqliteStore } from './sqlite.ts';
 import { testHistory } from './history.suite.ts';
+import { testInvariants } from './invariants.suite.ts';
 import { testStore } from './store.suite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));
@@ -12,6 +14,18 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe('SQLite store', () => {
   testStore(() => openSqliteStore(join(folder, 'suite')));
   testHistory(() => openSqliteStore(join(folder, 'history')));
+  testInvariants(async () => {
+    const path = join(folder, 'invariants');
+    const store = await openSqliteStore(path);
+    return {
+      store,
+      async execute(statement) {
+        const other = new DatabaseSync(join(path, 'sluice.db'), { timeout: 5_000 });
+        other.exec(statement);
+        other.close();
+      },
+    };
+  });
 
   test('keeps what it holds when it is opened again', async () => {
     const path = join(folder, 'again');

@@ -73,6 +73,8 @@ const READS = {
   countAttempted: true,
   hasDueSuspect: true,
   readOldestDue: true,
+  readOldestTransactionAge: true,
+  findViolations: true,
   readStreamStats: true,
   readCoverage: true,
   readJob: true,
@@ -85,6 +87,7 @@ const READS = {
 
 const WRITES = {
   saveSetting: true,
+  checkWritable: true,
   createStream: true,
   updateStream: true,
   setStreamStatus: true,

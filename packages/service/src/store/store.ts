@@ -401,7 +401,48 @@ export interface JobReads {
   listRunningJobs(chain: string): Promise<Job[]>;
 }
 
-export interface Reads extends JobReads {
+/** What is looked at, each for itself. */
+export const INVARIANTS = ['chains', 'leases', 'matches', 'deliveries', 'totals'] as const;
+export type Invariant = (typeof INVARIANTS)[number];
+
+/** How the ledger can contradict itself. */
+export const VIOLATIONS = [
+  'checkpoint_off_window',
+  'block_without_matches',
+  'match_without_delivery',
+  'illegal_delivery',
+  'attempts_miscounted',
+  'totals_miscounted',
+  'lease_out_of_bounds',
+] as const;
+export type ViolationKind = (typeof VIOLATIONS)[number];
+
+export interface Violation {
+  kind: ViolationKind;
+  /** The chain, block, match, delivery or stream it is found in. */
+  subject: string;
+  /** For people. */
+  what: string;
+}
+
+export interface InvariantLook {
+  /** Nothing younger is ever forgotten by retention. */
+  keptMs: number;
+  /** Where the look before ended; undefined at the beginning of a walk. */
+  after: string | undefined;
+  /** Ids to look at once more. */
+  again: readonly string[];
+}
+
+export interface InvariantReads {
+  /** A bounded look; `next` is undefined when the walk has come to its end. */
+  findViolations(
+    invariant: Invariant,
+    look: InvariantLook,
+  ): Promise<{ violations: Violation[]; next: string | undefined }>;
+}
+
+export interface Reads extends JobReads, InvariantReads {
   readSetting(key: string): Promise<string | undefined>;
   /** Undefined when unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;
@@ -458,6 +499,11 @@ export interface Reads extends JobReads {
   hasDueSuspect(): Promise<boolean>;
   /** When the oldest delivery that is due became so; null while none is. Of active streams. */
   readOldestDue(): Promise<number | null>;
+  /**
+   * Milliseconds since the oldest transaction began that keeps the database from cleaning up; null where
+   * the engine has no such thing.
+   */
+  readOldestTransactionAge(): Promise<number | null>;
   /** For every stream that is not deleted. */
   readStreamStats(): Promise<StreamStats[]>;
   /** For every stream there was, or for one. */
@@ -482,6 +528,8 @@ export interface Reads extends JobReads {
 
 export interface StreamWrites {
   saveSetting(key: string, value: string): Promise<void>;
+  /** Writes what nobody reads: rejects when the ledger cannot be written. */
+  checkWritable(): Promise<void>;
   /** Active, or paused for this reason. */
   createStream<Draft extends StreamDraft>(
     draft: Draft,

@@ -31,14 +31,17 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
       return changed;
     });
 
+  const saveSetting: StreamWrites['saveSetting'] = async (key, value) => {
+    await db
+      .insertInto('setting')
+      .values({ key, value })
+      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+      .execute();
+  };
+
   return {
-    async saveSetting(key, value) {
-      await db
-        .insertInto('setting')
-        .values({ key, value })
-        .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
-        .execute();
-    },
+    saveSetting,
+    checkWritable: () => saveSetting('writableAt', String(Date.now())),
 
     async createStream(draft, pausedBecause) {
       return db.transaction().execute(async (trx) => {

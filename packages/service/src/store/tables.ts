@@ -164,6 +164,8 @@ interface BlockTable {
   /** Unix seconds, as the chain says. */
   timestamp: number;
   matches: number;
+  /** When it was committed. */
+  created_at: number;
 }
 
 /** `frozen` awaits its confirmations, `orphaned` left the chain with its block. */

@@ -1,0 +1,37 @@
+/** What a load balancer is told of a process whose database comes and goes. */
+import { type Postgres, startPostgres } from '@sluice/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Served, serve, until } from '../serve.ts';
+
+let postgres: Postgres;
+let served: Served;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  served = await serve(['--database-url', postgres.url]);
+});
+afterAll(async () => {
+  await served?.stop();
+  await postgres?.stop();
+});
+
+const ready = async (): Promise<{ status: number; body: unknown }> => {
+  const answer = await fetch(`${served.url}/ready`);
+  return { status: answer.status, body: await answer.json() };
+};
+
+test('is ready while its ledger takes writes, and lives all the same', async () => {
+  expect(await ready()).toEqual({ status: 200, body: { status: 'ready' } });
+
+  await postgres.kill();
+  await until('it is not ready', async () => (await ready()).status === 503);
+  const { body } = await ready();
+  // Neither hosts nor names of the database: anybody may ask.
+  expect(body).toEqual({
+    status: 'not ready',
+    reasons: ['the ledger cannot be written: the log says why'],
+  });
+  expect((await fetch(`${served.url}/health`)).status).toBe(200);
+
+  await postgres.restart();
+  await until('it is ready again', async () => (await ready()).status === 200);
+});
