@@ -105,17 +105,18 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Polls until `read` answers something, for as long as `timeoutMs`. */
+/** Polls until `read` answers something, for as long as `timeoutMs` . */
 export async function until<T>(
   what: string,
   read: () => Promise<T | undefined | false> | T | undefined | false,
   timeoutMs = 30_000,
+  everyMs = 50,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const value = await read();
     if (value !== undefined && value !== false) return value;
     if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@sluice/kit';
-import type { CreateEvmStream } from '@sluice/kit/contract';
+import type { ChainHealth, CreateEvmStream } from '@sluice/kit/contract';
 import {
   type Postgres,
   type PostgresOptions,
@@ -29,13 +29,15 @@ import { type Ledger, readPostgresLedger, readSqliteLedger } from './ledger.ts';
 export const STORES = ['sqlite', 'postgres'] as const;
 export type StoreName = (typeof STORES)[number];
 
-const CHAIN = '0x7a69';
+export const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;
 
 /** An event that every watched contract emits. */
 const TOPIC = '0x00000000000000000000000000000000000000000000000000000000000fa017';
 const SHORT_SCHEDULE = fileURLToPath(new URL('shortSchedule.ts', import.meta.url));
 const SETTLE_MS = 90_000;
+/** A look reads all that there is. */
+const LOOK_MS = 250;
 
 /** A stream of the world, with an address and a path of the receiver that are its alone. */
 export interface Watch {
@@ -44,6 +46,7 @@ export interface Watch {
   readonly path: string;
   /** The first block that it is held against. */
   readonly from: bigint;
+  readonly phases: readonly ('unconfirmed' | 'confirmed')[];
 }
 
 export type Answer = SinkBehaviour | ((request: RecordedRequest) => SinkBehaviour);
@@ -53,8 +56,8 @@ export interface WorldOptions {
   args?: readonly string[];
   serve?: ServeOptions;
   postgres?: PostgresOptions;
-  /** Node URLs instead of the chain's own: other nodes of it, or a proxy before it. */
-  chainUrls?: readonly string[];
+  /** Nodes beside the chain's own, each a provider. */
+  nodes?: readonly RunningScriptedChain[];
   /** The ledger's URL as the service is told it: a proxy before it. */
   databaseUrl?: (postgres: Postgres) => string;
   /** Where the SQLite ledger stands. Default: a temporary folder. */
@@ -79,6 +82,10 @@ export interface FaultWorld {
     requestsOf(watch: Watch): RecordedRequest[];
   };
   client(): ReturnType<typeof createClient>;
+  /** What `/health` says of the chain. */
+  health(): Promise<Pick<ChainHealth, 'state' | 'message' | 'checkpoint'>>;
+  /** Samples of `/metrics` whose name and labels match. */
+  metrics(pattern: RegExp): Promise<number[]>;
   /** Creates a stream and watches one address with it. */
   watch(name: string, options?: Partial<CreateEvmStream> & { url?: string }): Promise<Watch>;
   /** Mines so many blocks, each with one transaction and one log of each of these. */
@@ -111,7 +118,7 @@ export async function startWorld(
 
   let current = options;
   const launch = (): Promise<Served> => {
-    const urls = current.chainUrls ?? [chain.url];
+    const urls = [chain, ...(current.nodes ?? [])].map(({ url }) => url);
     return serve(
       [
         ...(postgres
@@ -146,6 +153,11 @@ export async function startWorld(
     receiver,
     leasesLost: 0,
     client: () => createClient({ apiKey: API_KEY, baseUrl: service.url }),
+    async health() {
+      const answer = await fetch(`${service.url}/health`);
+      return ((await answer.json()) as { chains: [ChainHealth] }).chains[0];
+    },
+    metrics: (pattern) => readMetrics(service.url, pattern),
     async watch(name, { url, ...more } = {}) {
       watches++;
       const address = `0x${watches.toString(16).padStart(40, 'a')}` as const;
@@ -161,7 +173,13 @@ export async function startWorld(
         ...more,
       });
       const { effectiveFrom } = await client.streams.addAddress(id, address);
-      return { streamId: id, address, path, from: BigInt(effectiveFrom![CHAIN]!) };
+      return {
+        streamId: id,
+        address,
+        path,
+        from: BigInt(effectiveFrom![CHAIN]!),
+        phases: more.deliver === 'confirmed' ? ['confirmed'] : ['unconfirmed', 'confirmed'],
+      };
     },
     transactionsOf: (watched) =>
       watched.map(({ address }) => scripted.log({ address, topics: [TOPIC] })),
@@ -190,13 +208,14 @@ export async function startWorld(
         }).catch((error: unknown) => [`the ledger cannot be read: ${String(error)}`]);
         return violations.length === 0;
       };
-      await until('the invariants', look, SETTLE_MS).catch(() => {
+      await until('the invariants', look, SETTLE_MS, LOOK_MS).catch(() => {
         throw new Error(
           `${violations.length} violations:\n${violations.slice(0, 20).join('\n')}\n` +
             `checkpoint and head: ${chain.head.number}\n${service.output().slice(-4000)}`,
         );
       });
-      expect(await readViolationMetric(service.url), 'outbox_invariant_violations').toEqual([]);
+      const own = await world.metrics(/^outbox_invariant_violations/);
+      expect(own.filter((count) => count !== 0)).toEqual([]);
     },
     async stop() {
       if (service.isRunning()) expect(await service.stop()).toBe(0);
@@ -209,11 +228,12 @@ export async function startWorld(
   return world;
 }
 
-/** Samples of the service's own invariant checker that are not 0. */
-async function readViolationMetric(url: string): Promise<string[]> {
+async function readMetrics(url: string, pattern: RegExp): Promise<number[]> {
   const answer = await fetch(`${url}/metrics`, { headers: { 'x-api-key': API_KEY } });
   const lines = (await answer.text()).split('\n');
-  return lines.filter((line) => /^outbox_invariant_violations.* (?!0$)/.test(line));
+  return lines
+    .filter((line) => pattern.test(line))
+    .map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)));
 }
 
 async function startReceiver(): Promise<
@@ -250,9 +270,11 @@ async function startReceiver(): Promise<
   };
 }
 
+/** An answer that drips is given up on, whatever its status. */
 function isAcceptance(behaviour: SinkBehaviour): boolean {
-  if (typeof behaviour === 'object' && 'silence' in behaviour) return false;
-  const status = typeof behaviour === 'number' ? behaviour : (behaviour.status ?? 200);
+  if (typeof behaviour === 'number') return behaviour >= 200 && behaviour < 300;
+  if ('silence' in behaviour || behaviour.drip !== undefined) return false;
+  const { status = 200 } = behaviour;
   return status >= 200 && status < 300;
 }
 
@@ -271,15 +293,16 @@ function createOracle(chain: RunningScriptedChain) {
       const isFinal = (block: ScriptedBlock) =>
         block.number + BigInt(CONFIRMATIONS) <= chain.head.number;
       const expected = new Map(
-        watches.map(({ streamId, address, from }) => {
+        watches.map(({ streamId, address, from, phases }) => {
           const matching = canonical.filter(
             (block) => block.number >= from && block.transactions.some(({ to }) => to === address),
           );
-          const phases = matching.flatMap((block) => [
-            phase(block, 'unconfirmed'),
-            ...(isFinal(block) ? [phase(block, 'confirmed')] : []),
-          ]);
-          return [streamId, new Set(phases)];
+          const wanted = matching.flatMap((block) =>
+            phases
+              .filter((each) => each === 'unconfirmed' || isFinal(block))
+              .map((each) => phase(block, each)),
+          );
+          return [streamId, new Set(wanted)];
         }),
       );
       const onChain = new Set(canonical.map(({ hash }) => hash));

@@ -1,0 +1,241 @@
+/** Nodes that lag and lie, chains that fork, and blocks missed while nobody was there. */
+import { createSluiceClient } from '@sluice/kit/sluice';
+import {
+  type BlockScript,
+  type RunningScriptedChain,
+  type Trouble,
+  createScriptedChain,
+  scripted,
+  startScriptedChain,
+} from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { API_KEY, until } from '../serve.ts';
+import { CHAIN, type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
+
+/** Below this a reorg may not reach: the window of hashes that is kept. */
+const WINDOW_BLOCKS = 256;
+const BLOCK_READS = ['eth_getBlockByNumber', 'eth_getBlockByHash'];
+const PART_READS = [...BLOCK_READS, 'eth_getLogs', 'eth_getBlockReceipts'];
+
+describe.each(STORES)('on %s', (store) => {
+  let world: FaultWorld;
+
+  beforeAll(async () => {
+    world = await startWorld(store);
+  });
+  afterAll(() => world?.stop());
+
+  const branchOf = (watches: readonly Watch[], length: number): BlockScript[] =>
+    Array.from({ length }, () => ({ transactions: world.transactionsOf(watches) }));
+
+  /** The node fails so while a block is mined, which waits until it is well again. */
+  const holdBlock = async (trouble: Trouble, watch: Watch): Promise<void> => {
+    world.chain.trouble(trouble);
+    const before = readsOf(world.chain);
+    const [block] = world.mine([watch]);
+    // It is asked again and again, and never takes what it got for all there is.
+    await until('it is asked again', () => readsOf(world.chain) > before + 8);
+    const number = Number(block!.number);
+    expect((await world.health()).checkpoint).toBeLessThan(number);
+    expect(await world.ledger.value('select max(number) from checkpoint')).toBeLessThan(number);
+    world.chain.heal();
+    await world.holds([watch]);
+  };
+
+  // First those of streams that take logs alone: as long as there is no other, logs are all that is
+  // read, and by `eth_getLogs`.
+  test.each<Trouble>([{ kind: 'lag', blocks: 3 }, { kind: 'emptyLogs' }, { kind: 'missingLog' }])(
+    'fault 18: a node behind a balancer has too few logs: $kind',
+    async (trouble) => {
+      const watch = await world.watch(`logs-${trouble.kind}`, { includeNativeTxs: false });
+      await holdBlock(trouble, watch);
+      expectWhole(world, watch, 1, { txs: 0 });
+    },
+  );
+
+  test('fault 19: the only node lies of logs: foreignLogs', async () => {
+    const watch = await world.watch('logs-foreign', { includeNativeTxs: false });
+    await holdBlock({ kind: 'foreignLogs' }, watch);
+    expectWhole(world, watch, 1, { txs: 0 });
+  });
+
+  test.each<Trouble>([
+    { kind: 'withhold' },
+    { kind: 'nullReceipts' },
+    { kind: 'truncatedReceipts' },
+  ])(
+    'fault 18: a node behind a balancer lacks the block or its receipts: $kind',
+    async (trouble) => {
+      const watch = await world.watch(`lacks-${trouble.kind}`);
+      await holdBlock(trouble, watch);
+      expectWhole(world, watch, 1);
+    },
+  );
+
+  test.each<Trouble>([
+    { kind: 'wrongParentHash' },
+    { kind: 'wrongHash' },
+    { kind: 'foreignLogs' },
+    { kind: 'missingFirstLog' },
+  ])('fault 19: the only node lies of the block: $kind', async (trouble) => {
+    const watch = await world.watch(`lie-${trouble.kind}`);
+    await holdBlock(trouble, watch);
+    expectWhole(world, watch, 1);
+  });
+
+  test.each([1, 12, 64])('fault 20: a reorg %i blocks deep', async (depth) => {
+    const plain = await world.watch('reorged');
+    const told = await world.watch('told', { notifyRemoved: true });
+    world.mine([plain, told], depth);
+    await world.holds([plain, told]);
+    world.chain.fork({ depth, blocks: branchOf([plain, told], depth + 1) });
+    await world.holds([plain, told]);
+    const removed = (watch: Watch): Promise<number> =>
+      world.ledger.value(
+        `select count(*) as n from delivery where phase = 'removed' and stream_id = '${watch.streamId}'`,
+      );
+    expect(await removed(plain)).toBe(0);
+    expect(await removed(told)).toBeGreaterThanOrEqual(depth);
+  });
+
+  test('fault 20: the chain turns from A to B and back to A', async () => {
+    const plain = await world.watch('flip');
+    const told = await world.watch('flip-told', { notifyRemoved: true });
+    world.mine([plain, told], 4);
+    await world.holds([plain, told]);
+    const tip = world.chain.head.hash;
+    world.chain.fork({ depth: 3, blocks: branchOf([plain, told], 3) });
+    await world.holds([plain, told]);
+    world.chain.switchTo(tip);
+    world.mine([plain, told], 1);
+    await world.holds([plain, told]);
+    // Nobody was told that A had gone: it is not announced a second time.
+    const twice = await world.ledger.rows(`
+      select match_id, phase from delivery where stream_id = '${plain.streamId}'
+      group by match_id, phase having count(*) > 1`);
+    expect(twice).toEqual([]);
+    const blocks = await world.ledger.rows<{ n: number }>(`
+      select count(*) as n from match where stream_id = '${plain.streamId}' group by block_hash`);
+    expect(blocks.every(({ n }) => n === 1)).toBe(true);
+  });
+
+  test('fault 21: a gap of 500 blocks after downtime', async () => {
+    const watch = await world.watch('gap');
+    await world.kill();
+    world.mine([watch], 500);
+    await world.start();
+    await world.holds([watch]);
+    expect(await isInOrder(world, watch)).toBe(true);
+  });
+
+  test('fault 21: heads that come twice and out of order', async () => {
+    const watch = await world.watch('disorder');
+    world.chain.trouble({ kind: 'lag', blocks: 2, methods: PART_READS, every: 2 });
+    for (let n = 0; n < 10; n++) {
+      const before = readsOf(world.chain);
+      world.mine([watch], 2);
+      await until('it looks', () => readsOf(world.chain) > before);
+    }
+    world.chain.heal();
+    await world.holds([watch]);
+    expect(await isInOrder(world, watch)).toBe(true);
+    expectWhole(world, watch, 20);
+  });
+
+  // Last: what it halts is the chain of all.
+  test('fault 20: a reorg beyond the window halts the chain, and nothing is skipped in silence', async () => {
+    const watch = await world.watch('deep');
+    world.mine([watch], WINDOW_BLOCKS + 40);
+    await world.holds([watch]);
+    const checkpoint = (await world.health()).checkpoint;
+    world.chain.fork({
+      depth: WINDOW_BLOCKS + 20,
+      blocks: branchOf([watch], WINDOW_BLOCKS + 30),
+    });
+    await until('the halt', async () => (await world.health()).state === 'down');
+    expect((await world.health()).message).toContain('sluice chains resume');
+    expect((await world.health()).checkpoint).toBe(checkpoint);
+    const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: world.service.url });
+    const from = Number(world.chain.head.number) - 5;
+    await sluice.resumeChain(CHAIN, { from });
+    const after = await world.watch('after-halt');
+    world.mine([watch, after], 3);
+    await world.holds([after]);
+    const holes = await world.ledger.rows<{ from_block: number; to_block: number }>(
+      'select from_block, to_block from hole where stream_id is null',
+    );
+    expect(holes.at(-1)).toMatchObject({ to_block: from - 1 });
+  });
+});
+
+describe('several nodes', () => {
+  const nodes: RunningScriptedChain[] = [];
+  let world: FaultWorld;
+
+  beforeAll(async () => {
+    world = await startWorld('sqlite');
+    // Two more of the same chain, and one that has gone its own way.
+    const own = createScriptedChain();
+    for (let n = 0; n < 40; n++) {
+      const transfer = {
+        from: `0x${'e'.repeat(40)}`,
+        to: `0x${'f'.repeat(40)}`,
+        value: 1n,
+      } as const;
+      own.mine({ transactions: [scripted.transfer(transfer)] });
+    }
+    for (const chain of [world.chain, own]) nodes.push(await startScriptedChain({ chain }));
+    await world.service.stop();
+    await world.start({ nodes });
+  });
+  afterAll(async () => {
+    await world?.stop();
+    for (const node of nodes) await node.stop();
+  });
+
+  test('fault 19: of three nodes one is on a branch of its own and another lies', async () => {
+    const watch = await world.watch('outvoted');
+    const kinds = [
+      'wrongParentHash',
+      'foreignLogs',
+      'missingLog',
+      'wrongHash',
+      'emptyBloom',
+    ] as const;
+    for (const kind of kinds) {
+      nodes[0]!.trouble({ kind, every: 2 });
+      world.mine([watch], 4);
+      await world.holds([watch]);
+      nodes[0]!.heal();
+    }
+    await world.holds([watch]);
+    expectWhole(world, watch, 4 * kinds.length);
+    const disagreements = await world.metrics(/^rpc_disagreement_total/);
+    expect(Math.max(...disagreements)).toBeGreaterThan(0);
+  });
+});
+
+const readsOf = ({ calls }: RunningScriptedChain): number =>
+  PART_READS.reduce((n, method) => n + (calls[method] ?? 0), 0);
+
+/** Every block's webhook has its log and its transaction: nothing was made of half a block. */
+function expectWhole(
+  world: FaultWorld,
+  watch: Watch,
+  blocks: number,
+  { txs: wanted = 1 } = {},
+): void {
+  const bodies = world.receiver
+    .requestsOf(watch)
+    .map(({ body }) => JSON.parse(body) as { block: { hash: string }; logs: []; txs: [] });
+  expect(new Set(bodies.map(({ block }) => block.hash)).size).toBe(blocks);
+  for (const { logs, txs } of bodies) expect([logs.length, txs.length]).toEqual([1, wanted]);
+}
+
+/** Whether no block was committed before one below it. */
+async function isInOrder(world: FaultWorld, { streamId }: Watch): Promise<boolean> {
+  const rows = await world.ledger.rows<{ created_at: number }>(`
+    select created_at from delivery where stream_id = '${streamId}' and phase = 'unconfirmed'
+    order by block_number`);
+  return rows.every((row, n) => n === 0 || row.created_at >= rows[n - 1]!.created_at);
+}

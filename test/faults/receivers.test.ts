@@ -1,0 +1,218 @@
+/** Receivers that hang, drip, pour, refuse, throttle and send elsewhere. Each has a stream of its own. */
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../serve.ts';
+import { type Answer, type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
+
+const DEADLINE_MS = 15_000;
+const HOUR_MS = 3_600_000;
+
+interface Attempted {
+  status: number | null;
+  error: string | null;
+  duration_ms: number;
+  body_length: number;
+}
+
+describe.each(STORES)('on %s', (store) => {
+  let world: FaultWorld;
+
+  beforeAll(async () => {
+    world = await startWorld(store);
+  });
+  afterAll(() => world?.stop());
+
+  /** A stream that gets one delivery, of a block that is mined now. */
+  const deliverOne = async (
+    name: string,
+    answer: Answer | readonly [Answer, ...Answer[]],
+  ): Promise<Watch> => {
+    const watch = await world.watch(name, { deliver: 'confirmed' });
+    world.receiver.answer(watch.path, answer);
+    world.mine([watch]);
+    world.mine([], 2);
+    return watch;
+  };
+  const attemptsOf = ({ streamId }: Watch): Promise<Attempted[]> =>
+    world.ledger.rows<Attempted>(`
+      select status, error, duration_ms, length(response_body) as body_length
+      from attempt where delivery_id in (select id from delivery where stream_id = '${streamId}')
+      order by number`);
+  const attempted = (watch: Watch, count = 1): Promise<Attempted[]> =>
+    until(
+      `attempt ${count} of ${watch.path}`,
+      async () => {
+        const attempts = await attemptsOf(watch);
+        return attempts.length >= count && attempts;
+      },
+      60_000,
+    );
+  const statusOf = ({ streamId }: Watch): Promise<{ status: string; status_message: string }> =>
+    world.ledger
+      .rows<{ status: string; status_message: string }>(
+        `select status, status_message from stream where id = '${streamId}'`,
+      )
+      .then(([row]) => row!);
+
+  test.concurrent('fault 4: a receiver that accepts and never answers', async () => {
+    const hung = await deliverOne('hung', { silence: 'hang' });
+    await until('it hangs', () => world.receiver.requestsOf(hung).length > 0);
+    // Others are served all the while.
+    const healthy = await world.watch('beside');
+    for (let n = 0; n < 5; n++) {
+      world.mine([healthy], 4);
+      await world.holds([healthy]);
+    }
+    expect(await attemptsOf(hung)).toEqual([]);
+    const [attempt] = await attempted(hung);
+    expect(attempt).toMatchObject({ status: null, error: 'no complete answer within 15 s' });
+    expect(attempt!.duration_ms).toBeGreaterThanOrEqual(DEADLINE_MS);
+    world.receiver.answer(hung.path, 200);
+    await world.holds([hung, healthy]);
+    await until('it arrives', async () => (await attemptsOf(hung)).at(-1)?.status === 200);
+  });
+
+  test.concurrent('fault 5: headers and a body that drip, byte by byte', async () => {
+    const drips = [
+      await deliverOne('dripping-headers', [
+        { headers: { 'x-slow': 'x'.repeat(100) }, drip: { part: 'headers', everyMs: 500 } },
+        200,
+      ]),
+      await deliverOne('dripping-body', [
+        { body: 'x'.repeat(100), drip: { part: 'body', everyMs: 500 } },
+        200,
+      ]),
+    ];
+    for (const [drip, status] of [
+      [drips[0]!, null],
+      [drips[1]!, 200],
+    ] as const) {
+      const [attempt] = await attempted(drip);
+      expect(attempt).toMatchObject({ status, error: 'no complete answer within 15 s' });
+      expect(attempt!.duration_ms).toBeGreaterThanOrEqual(DEADLINE_MS);
+      expect(attempt!.duration_ms).toBeLessThan(2 * DEADLINE_MS);
+      await attempted(drip, 2);
+    }
+    await world.holds(drips);
+  });
+
+  test.concurrent('fault 6: an answer of 1 GB, a gzip bomb, a header of 1 MB', async () => {
+    const before = readRssKib(world.service.pid);
+    const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024));
+    const huge = [
+      await deliverOne('gigabyte', { bodyBytes: 2 ** 30 }),
+      await deliverOne('bomb', { headers: { 'content-encoding': 'gzip' }, body: bomb }),
+      await deliverOne('header', [
+        { status: 500, headers: { 'x-huge': 'x'.repeat(2 ** 20) } },
+        200,
+      ]),
+    ];
+    const [gigabyte] = await attempted(huge[0]!);
+    const [zipped] = await attempted(huge[1]!);
+    const [header] = await attempted(huge[2]!);
+    expect(gigabyte).toMatchObject({ status: 200, error: null, body_length: 4096 });
+    expect(zipped).toMatchObject({ status: 200, error: null });
+    expect(zipped!.body_length).toBeLessThanOrEqual(4096);
+    expect(header!.error).toMatch(/header/i);
+    await attempted(huge[2]!, 2);
+    await world.holds(huge);
+    // Far less than any of them is, beside what other attempts take meanwhile.
+    expect(readRssKib(world.service.pid) - before).toBeLessThan(64 * 1024);
+  });
+
+  test.concurrent('fault 7: 500 twice, then 200', async () => {
+    const watch = await deliverOne('recovers', [500, 500, 200]);
+    const attempts = await attempted(watch, 3);
+    expect(attempts.map(({ status }) => status)).toEqual([500, 500, 200]);
+    const [first, second, third] = world.receiver.requestsOf(watch);
+    // The quick retry after 5 s, then the schedule's first wait: a minute, here 250 ms.
+    expect(second!.receivedAt - first!.receivedAt).toBeGreaterThanOrEqual(5_000);
+    expect(third!.receivedAt - second!.receivedAt).toBeGreaterThanOrEqual(250);
+    expect(new Set([first!.id, second!.id, third!.id]).size).toBe(1);
+    expect(retriesOf(first!.body)).toBe(0);
+    expect(retriesOf(third!.body)).toBe(2);
+    await world.holds([watch]);
+  });
+
+  test.concurrent('fault 8: 410 Gone', async () => {
+    const watch = await world.watch('gone');
+    world.receiver.answer(watch.path, 410);
+    world.mine([watch]);
+    await until('it is in error', async () => (await statusOf(watch)).status === 'error');
+    expect((await statusOf(watch)).status_message).toContain('410');
+    const asked = world.receiver.requestsOf(watch).length;
+    // Blocks are collected, and none of them is posted.
+    world.mine([watch], 5);
+    await world.holds([watch]);
+    expect(world.receiver.requestsOf(watch)).toHaveLength(asked);
+    world.receiver.answer(watch.path, 200);
+    await world.client().streams.setStatus(watch.streamId, 'active');
+    await world.holds([watch]);
+    expect(world.receiver.requestsOf(watch).length).toBeGreaterThan(asked + 5);
+  });
+
+  test.concurrent('fault 9: Retry-After in seconds, as a date, garbage, ten years, negative', async () => {
+    const inTwoMinutes = new Date(Date.now() + 125_000).toUTCString();
+    const cases: { answer: Answer; least: number; most: number }[] = [
+      { answer: throttle(429, '120'), least: 120_000, most: 121_000 },
+      { answer: throttle(503, '120'), least: 120_000, most: 121_000 },
+      { answer: throttle(503, inTwoMinutes), least: 100_000, most: 125_000 },
+      // By the schedule then; a minute is 250 ms here, and 5xx are retried once after 5 s.
+      { answer: throttle(429, 'soon'), least: 250, most: 1_000 },
+      { answer: throttle(503, '-120'), least: 5_000, most: 6_000 },
+      { answer: throttle(429, String(10 * 365 * 86_400)), least: 24 * HOUR_MS, most: 25 * HOUR_MS },
+    ];
+    const watches: Watch[] = [];
+    for (const { answer, least, most } of cases) {
+      const watch = await deliverOne('throttled', [answer, { silence: 'hang' }]);
+      watches.push(watch);
+      const [attempt] = await attempted(watch);
+      expect(attempt!.error).toMatch(/^HTTP (429|503)$/);
+      const [wait] = await world.ledger.rows<{ ms: number }>(
+        `select run_at - updated_at as ms from delivery where stream_id = '${watch.streamId}'`,
+      );
+      expect(wait!.ms).toBeGreaterThanOrEqual(least);
+      expect(wait!.ms).toBeLessThan(most);
+      // Patience asked for is no failure of the receiver.
+      expect((await statusOf(watch)).status).toBe('active');
+      world.receiver.answer(watch.path, 200);
+    }
+    await world.holds(watches);
+  });
+
+  test.concurrent('fault 12: redirects, to an internal address and to another host', async () => {
+    const canary = `${world.receiver.url}/canary`;
+    const redirects: [number, string][] = [
+      [301, canary],
+      [302, canary],
+      [307, canary],
+      [308, canary],
+      [307, 'http://redirected.example.org/'],
+    ];
+    const watches: Watch[] = [];
+    for (const [status, location] of redirects) {
+      const watch = await deliverOne(`redirect-${status}`, [
+        { status, headers: { location } },
+        200,
+      ]);
+      watches.push(watch);
+      const [attempt] = await attempted(watch);
+      expect(attempt).toMatchObject({ status });
+      expect(attempt!.error).toContain('redirects are not followed');
+    }
+    await world.holds(watches);
+    for (const watch of watches) await attempted(watch, 2);
+    expect(world.receiver.requests.filter(({ path }) => path === '/canary')).toEqual([]);
+  });
+});
+
+const throttle = (status: number, wait: string): Answer => ({
+  status,
+  headers: { 'retry-after': wait },
+});
+
+const retriesOf = (body: string): number => (JSON.parse(body) as { retries: number }).retries;
+
+const readRssKib = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
