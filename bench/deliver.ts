@@ -1,6 +1,6 @@
 /**
- * Deliveries per second, end to end: claim from SQLite with `synchronous=FULL`, Keccak signature and
- * Standard Webhooks signature, POST to a receiver on loopback, and the outcome made durable. Beside it
+ * Deliveries per second, end to end: claim from SQLite with `synchronous=FULL`, or from a PostgreSQL of
+ * its own on the same machine with `fsync` and `synchronous_commit` on; Keccak signature and Standard Webhooks signature, POST to a receiver on loopback, and the outcome made durable. Beside it
  * the raw limit: undici posting the same bodies to the same receiver and nothing else.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,12 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
+import { startPostgres } from '@sluice/testkit';
 import { Pool } from 'undici';
 import { createDeliver } from '../packages/service/src/deliver/deliver.ts';
 import { createAddressGuard } from '../packages/service/src/deliver/guard.ts';
 import { createIsolation } from '../packages/service/src/deliver/isolation.ts';
 import { createSender } from '../packages/service/src/deliver/send.ts';
 import { createLog } from '../packages/service/src/observe.ts';
+import { openPostgresStore } from '../packages/service/src/store/postgres.ts';
 import { splitBody } from '../packages/service/src/store/body.ts';
 import { openSqliteStore } from '../packages/service/src/store/sqlite.ts';
 import {
@@ -40,21 +42,40 @@ const RECEIVER = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
 
-export default async function deliver(): Promise<Figures> {
+export async function deliverOnSqlite(): Promise<Figures> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
+  const store = await openSqliteStore(folder);
+  try {
+    return await deliver(store);
+  } finally {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+export async function deliverOnPostgres(): Promise<Figures> {
+  const postgres = await startPostgres({ settings: { fsync: 'on' } });
+  const store = await openPostgresStore(postgres.url);
+  try {
+    return await deliver(store);
+  } finally {
+    await store.close();
+    await postgres.stop();
+  }
+}
+
+async function deliver(store: Store): Promise<Figures> {
   const receiver = new Worker(RECEIVER, { eval: true });
   const port = await new Promise<number>((resolve) => receiver.once('message', resolve));
   const url = `http://127.0.0.1:${port}`;
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
   try {
     // Each side warms up on a tenth before it is measured.
     await postRaw(url, DELIVERIES / 10);
     const raw = await postRaw(url, DELIVERIES);
-    const store = await openSqliteStore(folder);
     await enqueue(store, `${url}/hook`, DELIVERIES / 10);
     await drain(store, DELIVERIES / 10);
     const enqueueMs = await enqueue(store, `${url}/hook`, DELIVERIES);
     const ours = await drain(store, DELIVERIES);
-    await store.close();
     return {
       deliver: {
         value: ours.perSecond,
@@ -80,7 +101,6 @@ export default async function deliver(): Promise<Figures> {
     };
   } finally {
     await receiver.terminate();
-    rmSync(folder, { recursive: true });
   }
 }
 
@@ -130,7 +150,7 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
   );
   await store.startChain({
     chain,
-    block: { number: 0, hash: hash(0), parentHash: hash(0), timestamp: 0 },
+    block: { number: 0, hash: hash(0), parentHash: hash(0), timestamp: 1.7e9 },
     genesisHash: hash(0),
   });
   const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
@@ -138,7 +158,12 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
   for (let number = 1; number <= count / STREAMS; number++) {
     const result = await store.commitBlock({
       chain,
-      block: { number, hash: hash(number), parentHash: hash(number - 1), timestamp: number },
+      block: {
+        number,
+        hash: hash(number),
+        parentHash: hash(number - 1),
+        timestamp: 1.7e9 + number,
+      },
       ruleRevision: revision,
       confirmUpTo: 0,
       windowBlocks: 256,

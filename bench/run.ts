@@ -4,7 +4,8 @@ import type { Figures } from './figures.ts';
 
 const benchmarks: Record<string, () => Promise<Figures>> = {
   aptos: async () => (await import('./aptos.ts')).default(),
-  deliver: async () => (await import('./deliver.ts')).default(),
+  deliver: async () => (await import('./deliver.ts')).deliverOnSqlite(),
+  'deliver-postgres': async () => (await import('./deliver.ts')).deliverOnPostgres(),
   kit: async () => (await import('./kit.ts')).default(),
   match: async () => (await import('./match.ts')).default(),
 };

@@ -26,10 +26,11 @@ const CHECK_MS = 60_000;
 const ADDRESS_CHANGES_KEPT_MS = 3_600_000;
 /** A change of addresses that nobody goes on with for so long was begun by a process that is gone. */
 const ADDRESS_CHANGE_STALE_MS = 60_000;
-/** Rows forgotten in one transaction, and the time left to others before the next. */
+/** Rows looked at in one transaction, and the time left to others after one that forgot some. */
 const BATCH_ROWS = 500;
 const BATCH_PAUSE_MS = 50;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 export function startHousekeeping({
   store,
@@ -47,19 +48,25 @@ export function startHousekeeping({
   const stopping = new AbortController();
 
   const forget = async (): Promise<void> => {
+    const { dropped, shrunk } = await store.tendPartitions(options);
+    if (dropped.length > 0) log.info('partitions dropped', { partitions: dropped.join(' ') });
+    if (shrunk.length > 0) log.info('partitions emptied', { partitions: shrunk.join(' ') });
+    // A partition goes when the youngest in it may: row by row goes only what is left after that.
+    const spareMs = store.engine === 'postgres' ? DAY_MS : 0;
     let deliveries = 0;
     let undelivered = 0;
-    let more = true;
-    while (more && !stopping.signal.aborted) {
+    let after: string | undefined = '';
+    while (after !== undefined && !stopping.signal.aborted) {
       const done = await store.deleteExpired({
-        deliveredMs: options.deliveredMs,
-        undeliveredMs: options.undeliveredMs,
+        deliveredMs: options.deliveredMs + spareMs,
+        undeliveredMs: options.undeliveredMs + spareMs,
         limit: BATCH_ROWS,
+        after,
       });
       deliveries += done.deliveries;
       undelivered += done.undelivered;
-      more = done.more;
-      if (more) await wait(BATCH_PAUSE_MS);
+      after = done.next;
+      if (after !== undefined) await wait(done.deliveries > 0 ? BATCH_PAUSE_MS : 0);
     }
     if (deliveries > 0) log.info('old deliveries forgotten', { count: deliveries });
     if (undelivered > 0)

@@ -96,7 +96,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .execute();
 
         // What came back first: a match that is there already is then left as it is.
-        const returned = await returnMatches(trx, chain, block.hash, now);
+        const returned = await returnMatches(trx, engine, chain, block, now);
         const created = await insertMatches(trx, engine, {
           chain,
           block,
@@ -105,7 +105,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           matches,
           now,
         });
-        const confirmed = await confirmMatches(trx, chain, confirmUpTo, now);
+        const confirmed = await confirmMatches(trx, engine, chain, confirmUpTo, now);
         return { outcome: 'committed', deliveries: [...returned, ...created, ...confirmed] };
       });
     },
@@ -129,7 +129,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,
           now,
         );
-        return [...cancelled, ...(await noticeRemovals(trx, orphaned, now))];
+        return [...cancelled, ...(await noticeRemovals(trx, engine, orphaned, now))];
       });
     },
   };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import { type Db, type Engine, readNow } from './engine.ts';
 import { PROBE_EVERY_MS } from './healthWrites.ts';
+import type { DayFilter } from './partitions.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import { countActivity, countFinished } from './statWrites.ts';
 import type { ClaimedDelivery, DeliveryWrites } from './store.ts';
@@ -19,6 +20,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
   const lease = async (
     trx: Db,
     due: readonly string[],
+    open: DayFilter,
     now: number,
     leaseMs: number,
   ): Promise<ClaimedDelivery[]> => {
@@ -31,7 +33,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     await sql`
       update delivery set state = 'leased', claims = claims + 1,
         lease_token = ${leaseToken}, lease_until = ${now + leaseMs}
-      where id in (select id from ${ids} as due)`.execute(trx);
+      where ${open('block_day')} and id in (select id from ${ids} as due)`.execute(trx);
     const rows = await trx
       .selectFrom('delivery')
       .innerJoin('match', 'match.id', 'delivery.match_id')
@@ -52,6 +54,8 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
         'stream.headers',
         'stream.status',
       ])
+      .where(open('delivery.block_day'))
+      .where(open('match.block_day'))
       .where(sql<boolean>`delivery.id in (select id from ${ids} as due)`)
       .execute();
     return rows.map((row) => ({
@@ -78,7 +82,8 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     async claimDeliveries({ limit, maxBytes, perStream, taken, leaseMs }) {
       return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {
         const now = await readNow(engine, trx);
-        const lanes = await dueLanes(trx, now);
+        const open = await engine.readOpenDays(trx);
+        const lanes = await dueLanes(trx, open, now);
         // Lanes with least under way first, so that a busy one never holds back the others.
         lanes.sort((a, b) => (taken[a.id] ?? 0) - (taken[b.id] ?? 0));
         const due: string[] = [];
@@ -90,7 +95,8 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           if (lane.status === 'error' && !(await takeProbe(trx, lane.id, now))) continue;
           const { rows } = await sql<{ id: string; body_bytes: number }>`
             select id, body_bytes from delivery
-            where stream_id = ${lane.id} and state = 'pending' and run_at <= ${now} and lost < 2
+            where ${open('block_day')} and stream_id = ${lane.id} and state = 'pending'
+              and run_at <= ${now} and lost < 2
             order by run_at limit ${room} ${engine.skipLocked}`.execute(trx);
           for (const row of rows) {
             if (due.length > 0 && bytes + row.body_bytes > maxBytes) break;
@@ -98,16 +104,18 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             bytes += row.body_bytes;
           }
         }
-        return lease(trx, due, now, leaseMs);
+        return lease(trx, due, open, now, leaseMs);
       });
     },
 
     async claimSuspect({ leaseMs, notStreams }) {
       return db.transaction().execute(async (trx) => {
         const now = await readNow(engine, trx);
+        const open = await engine.readOpenDays(trx);
         const { rows } = await sql<{ id: string }>`
           select delivery.id from delivery join stream on stream.id = delivery.stream_id
-          where state = 'pending' and lost >= 2 and run_at <= ${now} and stream.status = 'active'
+          where ${open('block_day')} and state = 'pending' and lost >= 2 and run_at <= ${now}
+            and stream.status = 'active'
             ${notStreams.length === 0 ? sql`` : sql`and stream.id not in (${sql.join(notStreams)})`}
           order by run_at limit 1 ${
             engine.name === 'postgres' ? sql`for update of delivery skip locked` : sql``
@@ -116,6 +124,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           await lease(
             trx,
             rows.map((row) => row.id),
+            open,
             now,
             leaseMs,
           )
@@ -135,6 +144,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     async completeDeliveries(outcomes) {
       return db.transaction().execute(async (trx) => {
         const now = await readNow(engine, trx);
+        const open = await engine.readOpenDays(trx);
         const finished = engine.rows(
           outcomes.map((outcome) => ({
             id: outcome.id,
@@ -158,27 +168,32 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           },
         );
         // Fenced: a lease that ran out and was taken by another is not ours to complete.
-        const { rows } = await sql<DeliveryRow>`
+        const { rows } = await sql<DeliveryRow & { block_day: string }>`
           update delivery set state = done.state, run_at = done.run_at,
             attempts = attempts + 1, lease_token = null, lease_until = null, lost = 0,
             fast_retried = case when done.fast = 1 then 1 else fast_retried end,
             last_status = done.status, last_error = done.error,
             last_duration_ms = done.duration_ms, updated_at = ${now}
           from ${finished} as done
-          where delivery.id = done.id and delivery.lease_token = done.lease_token
+          where ${open('delivery.block_day')} and delivery.id = done.id
+            and delivery.lease_token = done.lease_token
             and delivery.state = 'leased'
-          returning ${sql.join(deliveryColumns.map((column) => sql.ref(`delivery.${column}`)))}`.execute(
+          returning delivery.block_day,
+            ${sql.join(deliveryColumns.map((column) => sql.ref(`delivery.${column}`)))}`.execute(
           trx,
         );
+        const dayOf = new Map(rows.map((row) => [row.id, row.block_day]));
         const changed = new Map(rows.map((row) => [row.id, toDeliverySummary(row)]));
         const ours = outcomes.filter((outcome) => changed.has(outcome.id));
         if (ours.length === 0) return [];
         const again = ours.filter((outcome) => outcome.result === 'retry').map(({ id }) => id);
-        for (const id of await cancelPointless(trx, again)) changed.get(id)!.state = 'cancelled';
+        for (const id of await cancelPointless(trx, open, again))
+          changed.get(id)!.state = 'cancelled';
         const attempts = engine.rows(
           ours.map((outcome) => ({
             delivery_id: outcome.id,
             number: changed.get(outcome.id)!.attempts,
+            block_day: dayOf.get(outcome.id),
             webhook_url: outcome.webhookUrl,
             started_at: outcome.startedAt,
             duration_ms: outcome.durationMs,
@@ -189,6 +204,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           {
             delivery_id: 'text',
             number: 'bigint',
+            block_day: 'text',
             webhook_url: 'text',
             started_at: 'bigint',
             duration_ms: 'bigint',
@@ -198,26 +214,27 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           },
         );
         await sql`
-          insert into attempt (delivery_id, number, webhook_url, started_at, duration_ms, status,
-            error, response_body)
-          select delivery_id, number, webhook_url, started_at, duration_ms, status, error,
-            response_body from ${attempts} as made`.execute(trx);
+          insert into attempt (delivery_id, number, block_day, webhook_url, started_at,
+            duration_ms, status, error, response_body)
+          select delivery_id, number, block_day, webhook_url, started_at, duration_ms, status,
+            error, response_body from ${attempts} as made`.execute(trx);
         await countActivity(
           trx,
           ours.map(({ id, result }) => ({ result, streamId: changed.get(id)!.streamId })),
           now,
         );
-        await countFinished(trx, engine, [...changed.values()], 1);
+        await countFinished(trx, engine, [...changed.values()], open, 1);
         return [...changed.values()];
       });
     },
 
     async releaseLeases(scope) {
+      const open = await engine.readOpenDays(db);
       const { rows } = await sql<DeliveryRow & { lost: number }>`
         update delivery set lost = lost + 1, lease_token = null, lease_until = null,
           state = case when lost + 1 >= ${CONDEMNED_LOST} then 'quarantined' else 'pending' end,
           last_error = case when lost + 1 >= ${CONDEMNED_LOST} then ${CONDEMNED} else last_error end
-        where state = 'leased' ${
+        where ${open('block_day')} and state = 'leased' ${
           scope === 'all' ? sql`` : sql`and lease_until < ${engine.now()}`
         } returning ${sql.join([...deliveryColumns, 'lost'].map((column) => sql.ref(column)))}`.execute(
         db,
@@ -239,19 +256,22 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
  */
 async function dueLanes(
   trx: Db,
+  open: DayFilter,
   now: number,
 ): Promise<{ id: string; status: 'active' | 'error' }[]> {
   const { rows } = await sql<{ id: string; status: 'active' | 'error' }>`
     with recursive lane(id) as (
-      select min(stream_id) from delivery where state = 'pending'
+      select min(stream_id) from delivery where ${open('block_day')} and state = 'pending'
       union all
-      select (select min(stream_id) from delivery where state = 'pending' and stream_id > lane.id)
+      select (select min(stream_id) from delivery
+        where ${open('block_day')} and state = 'pending' and stream_id > lane.id)
       from lane where lane.id is not null)
     select lane.id, stream.status from lane join stream on stream.id = lane.id
     where (stream.status = 'active' or (stream.status = 'error' and stream.probe_at <= ${now}))
       and exists (
       select 1 from delivery
-      where stream_id = lane.id and state = 'pending' and run_at <= ${now})`.execute(trx);
+      where ${open('block_day')} and stream_id = lane.id and state = 'pending'
+        and run_at <= ${now})`.execute(trx);
   return rows;
 }
 
@@ -259,17 +279,21 @@ async function dueLanes(
  * Of deliveries that are to be tried again, those that nobody wants any more: their stream was deleted
  * meanwhile, or they take back a block that has come back and was announced anew.
  */
-async function cancelPointless(trx: Db, ids: readonly string[]): Promise<string[]> {
+async function cancelPointless(
+  trx: Db,
+  open: DayFilter,
+  ids: readonly string[],
+): Promise<string[]> {
   if (ids.length === 0) return [];
   const { rows } = await sql<{ id: string }>`
     update delivery set state = 'cancelled'
-    where id in (${sql.join(ids)}) and (
+    where ${open('block_day')} and id in (${sql.join(ids)}) and (
       exists (select 1 from stream where stream.id = delivery.stream_id and deleted_at is not null)
       or (phase = 'removed' and exists (
         select 1 from match as own join match as newer
           on newer.chain = own.chain and newer.block_hash = own.block_hash
           and newer.stream_id = own.stream_id and newer.part = own.part and newer.id > own.id
-        where own.id = delivery.match_id and newer.origin like 'live:%')))
+        where ${open('own.block_day')} and ${open('newer.block_day')} and own.id = delivery.match_id and newer.origin like 'live:%')))
     returning id`.execute(trx);
   return rows.map((row) => row.id);
 }

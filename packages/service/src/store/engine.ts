@@ -1,5 +1,6 @@
 /** What SQLite and PostgreSQL spell differently, and nothing else. */
 import { type Kysely, type RawBuilder, type Transaction, sql } from 'kysely';
+import { type DayFilter, openDay, readOpenDays } from './partitions.ts';
 import type { Tables } from './tables.ts';
 
 /** A connection, inside a transaction or not. */
@@ -27,6 +28,13 @@ export interface Engine {
   indexedBy(index: string): RawBuilder<unknown>;
   /** Holds this name for the rest of the transaction. */
   lock(trx: Db, name: string): Promise<void>;
+  /**
+   * Before a match or delivery of this day is written, or begins to wait again: makes sure that there is
+   * a place for it, and that those who look for what waits look there.
+   */
+  openDay(trx: Db, day: string): Promise<void>;
+  /** The days in which anything waits: a frozen match, or a delivery that has not ended. */
+  readOpenDays(db: Db): Promise<DayFilter>;
 }
 
 export const sqliteEngine: Engine = {
@@ -44,6 +52,8 @@ export const sqliteEngine: Engine = {
   indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
   // There is one writer, with one transaction at a time.
   lock: () => Promise.resolve(),
+  openDay: () => Promise.resolve(),
+  readOpenDays: () => Promise.resolve(() => sql`true`),
 };
 
 export const postgresEngine: Engine = {
@@ -61,6 +71,8 @@ export const postgresEngine: Engine = {
   async lock(trx, name) {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
   },
+  openDay,
+  readOpenDays,
 };
 
 export async function readNow(engine: Engine, db: Db): Promise<number> {

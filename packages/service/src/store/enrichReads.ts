@@ -1,18 +1,21 @@
 import { type Kysely, sql } from 'kysely';
+import type { Engine } from './engine.ts';
 import type { EnrichingMatch, Reads, Token } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** What enrichment looks up: matches that wait for it, and the tokens already known. */
 export const createEnrichReads = (
   db: Kysely<Tables>,
+  engine: Engine,
 ): Pick<Reads, 'listEnriching' | 'readTokens'> => ({
   async listEnriching({ chain, limit, perStream, notStreams, notMatches }) {
+    const open = await engine.readOpenDays(db);
     // One index seek per stream and place in its queue, whatever the length of the queue.
     const oldest = Array.from(
       { length: perStream },
       (_, place) => sql`
         select (select waiting.id from match as waiting
-          where waiting.chain = ${chain} and waiting.stream_id = lane.id
+          where ${open('waiting.block_day')} and waiting.chain = ${chain} and waiting.stream_id = lane.id
             and waiting.enrichment is not null and waiting.state <> 'orphaned'
             ${noneOf('waiting.id', notMatches)}
           order by waiting.id limit 1 offset ${place}) as id
@@ -28,15 +31,17 @@ export const createEnrichReads = (
       enrichment: string;
     }>`
       with recursive lane(id) as (
-        select min(stream_id) from match where chain = ${chain} and enrichment is not null
+        select min(stream_id) from match
+        where ${open('block_day')} and chain = ${chain} and enrichment is not null
         union all
         select (select min(stream_id) from match
-          where chain = ${chain} and enrichment is not null and stream_id > lane.id)
+          where ${open('block_day')} and chain = ${chain} and enrichment is not null
+            and stream_id > lane.id)
         from lane where lane.id is not null),
       oldest as (${sql.join(oldest, sql` union all `)})
       select match.id, match.stream_id, match.block_number, match.block_hash, match.body_tail,
         match.enrichment
-      from match where match.id in (
+      from match where ${open('match.block_day')} and match.id in (
         select id from oldest where id is not null order by id limit ${limit})
       order by match.id`.execute(db);
     return rows.map((row): EnrichingMatch => ({

@@ -39,6 +39,7 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
   async completeEnrichments(bodies) {
     return db.transaction().execute(async (trx) => {
       const now = await readNow(engine, trx);
+      const open = await engine.readOpenDays(trx);
       const whole = engine.rows(
         bodies.map(({ matchId, bodyTail }) => ({
           id: matchId,
@@ -51,7 +52,7 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
         update match set body_tail = whole.body_tail,
           body_bytes = length(body_head) + whole.body_bytes, enrichment = null
         from ${whole} as whole
-        where match.id = whole.id and match.enrichment is not null and match.state <> 'orphaned'
+        where ${open('match.block_day')} and match.id = whole.id and match.enrichment is not null and match.state <> 'orphaned'
         returning match.id`.execute(trx);
       if (completed.length === 0) return [];
       const rows = await trx
@@ -63,8 +64,11 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
           body_bytes: eb
             .selectFrom('match')
             .select('match.body_bytes')
-            .whereRef('match.id', '=', 'delivery.match_id'),
+            .whereRef('match.id', '=', 'delivery.match_id')
+            .whereRef('match.block_day', '=', 'delivery.block_day')
+            .where(open('match.block_day')),
         }))
+        .where(open('block_day'))
         .where(
           'match_id',
           'in',

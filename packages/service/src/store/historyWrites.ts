@@ -16,6 +16,7 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
           .selectFrom('delivery')
           .innerJoin('stream', 'stream.id', 'delivery.stream_id')
           .select(deliveryColumns.map((column) => `delivery.${column}` as const))
+          .select('delivery.block_day')
           .where('delivery.id', '=', id)
           .where('delivery.stream_id', '=', streamId)
           .where('stream.deleted_at', 'is', null);
@@ -25,11 +26,13 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
         const before = toDeliverySummary(row);
         if (!REPLAYABLE.includes(before.state)) return { before, after: before };
         const now = await readNow(engine, trx);
-        await countFinished(trx, engine, [before], -1);
+        await engine.openDay(trx, row.block_day);
+        await countFinished(trx, engine, [before], await engine.readOpenDays(trx), -1);
         const after = await trx
           .updateTable('delivery')
           .set({ state: 'pending', run_at: now, lost: 0, updated_at: now })
           .where('id', '=', id)
+          .where('block_day', '=', row.block_day)
           .returning(deliveryColumns)
           .executeTakeFirstOrThrow();
         return { before, after: toDeliverySummary(after) };

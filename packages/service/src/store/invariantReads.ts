@@ -129,11 +129,13 @@ async function lookAtMatches(trx: Db, engine: Engine, look: InvariantLook): Prom
     select id, phase from (
       select match.id, case
         when match.state = 'confirmed' and not exists (
-          select 1 from delivery where delivery.match_id = match.id and phase = 'confirmed')
+          select 1 from delivery where delivery.match_id = match.id
+            and delivery.block_day = match.block_day and phase = 'confirmed')
           then 'confirmed'
         when match.state <> 'orphaned' and match.origin like 'live:%' and stream.family = 'evm'
           and stream.deliver = 'both' and stream.updated_at <= match.created_at and not exists (
-            select 1 from delivery where delivery.match_id = match.id and phase = 'unconfirmed')
+            select 1 from delivery where delivery.match_id = match.id
+              and delivery.block_day = match.block_day and phase = 'unconfirmed')
           then 'unconfirmed'
       end as phase
       from match join stream on stream.id = match.stream_id
@@ -161,7 +163,8 @@ async function lookAtDeliveries(trx: Db, engine: Engine, look: InvariantLook): P
   }>`
     select id, wrong, attempts, made from (
       select delivery.id, delivery.attempts,
-        (select count(*) from attempt where attempt.delivery_id = delivery.id) as made,
+        (select count(*) from attempt where attempt.delivery_id = delivery.id
+          and attempt.block_day = delivery.block_day) as made,
         case
           when delivery.state not in (${sql.join(DELIVERY_STATES.map((state) => sql.lit(state)))})
             then 'there is no such state'
@@ -182,6 +185,7 @@ async function lookAtDeliveries(trx: Db, engine: Engine, look: InvariantLook): P
             then 'due before its body is whole'
         end as wrong
       from delivery left join match on match.id = delivery.match_id
+        and match.block_day = delivery.block_day
       where delivery.id in (select id from ${chosen.ids} as chosen)) as looked
     where wrong is not null or attempts <> made`.execute(trx);
   return {

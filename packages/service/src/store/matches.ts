@@ -3,6 +3,7 @@ import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
 import type { Db, Engine } from './engine.ts';
 import { newId } from './ids.ts';
+import { toBlockDay } from './partitions.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import type { BlockHeader, NewMatch } from './store.ts';
 import type { MatchState, Tables } from './tables.ts';
@@ -37,14 +38,20 @@ export const liveOrigin = (incarnation: number): string => `live:${incarnation}`
 
 const incarnationOf = (origin: string): number => Number(origin.slice('live:'.length));
 
+const daysOf = (matches: readonly { block_day: string }[]): string[] => [
+  ...new Set(matches.map((match) => match.block_day)),
+];
+
 /** One delivery of each match in this phase; those that are there already stay as they are. */
 async function insertDeliveries(
   trx: Db,
+  engine: Engine,
   matches: readonly DeliveredMatch[],
   phase: DeliveryPhase,
   now: number,
 ): Promise<DeliverySummary[]> {
   const created: DeliverySummary[] = [];
+  for (const day of daysOf(matches)) await engine.openDay(trx, day);
   for (let start = 0; start < matches.length; start += INSERT_CHUNK) {
     const rows = await trx
       .insertInto('delivery')
@@ -76,7 +83,9 @@ async function insertDeliveries(
           updated_at: now,
         })),
       )
-      .onConflict((conflict) => conflict.columns(['event_key', 'stream_id']).doNothing())
+      .onConflict((conflict) =>
+        conflict.columns(['event_key', 'stream_id', 'block_day']).doNothing(),
+      )
       .returning(deliveryColumns)
       .execute();
     created.push(...rows.map(toDeliverySummary));
@@ -108,7 +117,9 @@ export async function insertMatches(
     now: number;
   },
 ): Promise<DeliverySummary[]> {
-  const blockDay = new Date(block.timestamp * 1000).toISOString().slice(0, 10);
+  if (matches.length === 0) return [];
+  const blockDay = toBlockDay(block.timestamp);
+  await engine.openDay(trx, blockDay);
   const phase = state === 'frozen' ? 'unconfirmed' : 'confirmed';
   const created: DeliverySummary[] = [];
   for (let start = 0; start < matches.length; start += INSERT_CHUNK) {
@@ -141,7 +152,9 @@ export async function insertMatches(
         })),
       )
       .onConflict((conflict) =>
-        conflict.columns(['chain', 'block_hash', 'stream_id', 'part', 'origin']).doNothing(),
+        conflict
+          .columns(['chain', 'block_hash', 'stream_id', 'part', 'origin', 'block_day'])
+          .doNothing(),
       )
       .returning(deliveredColumns)
       .execute();
@@ -152,10 +165,12 @@ export async function insertMatches(
       found.flatMap(({ row, match }) =>
         match.transactionHashes.map((hash) => ({ hash, match_id: row.id })),
       ),
+      blockDay,
     );
     created.push(
       ...(await insertDeliveries(
         trx,
+        engine,
         found
           .filter(({ match }) => phase === 'confirmed' || match.deliver === 'both')
           .map(({ row, match }) => ({ ...row, enriching: match.enrichment !== null })),
@@ -171,24 +186,28 @@ async function insertTransactions(
   trx: Db,
   engine: Engine,
   pairs: readonly { hash: string; match_id: string }[],
+  blockDay: string,
 ): Promise<void> {
   if (pairs.length === 0) return;
   const rows = engine.rows(pairs, { hash: 'text', match_id: 'text' });
   await sql`
-    insert into match_transaction (transaction_hash, match_id)
-    select hash, match_id from ${rows} as found`.execute(trx);
+    insert into match_transaction (transaction_hash, match_id, block_day)
+    select hash, match_id, ${blockDay} from ${rows} as found`.execute(trx);
 }
 
 /** Confirms the frozen matches of blocks up to this height. */
 export async function confirmMatches(
   trx: Db,
+  engine: Engine,
   chain: string,
   height: number,
   now: number,
 ): Promise<DeliverySummary[]> {
+  const open = await engine.readOpenDays(trx);
   const ripe = await trx
     .updateTable('match')
     .set({ state: 'confirmed' satisfies MatchState })
+    .where(open('block_day'))
     .where('chain', '=', chain)
     .where('state', '=', 'frozen')
     .where('block_number', '<=', height)
@@ -198,6 +217,7 @@ export async function confirmMatches(
   const streams = await readStreamsOf(trx, ripe);
   return insertDeliveries(
     trx,
+    engine,
     ripe
       .filter((match) => streams.has(match.stream_id))
       .map((match) => ({ ...match, enriching: match.enrichment !== null })),
@@ -235,13 +255,15 @@ export async function orphanMatches(
     .execute();
   const cancelled: DeliverySummary[] = [];
   for (let start = 0; start < orphaned.length; start += INSERT_CHUNK) {
+    const chunk = orphaned.slice(start, start + INSERT_CHUNK);
     const rows = await trx
       .updateTable('delivery')
       .set({ state: 'cancelled', updated_at: now })
+      .where('block_day', 'in', daysOf(chunk))
       .where(
         'match_id',
         'in',
-        orphaned.slice(start, start + INSERT_CHUNK).map((match) => match.id),
+        chunk.map((match) => match.id),
       )
       .where('state', 'in', ['enriching', 'pending'])
       // A claim may have ended in a request whose answer was lost.
@@ -259,6 +281,7 @@ export async function orphanMatches(
  */
 export async function noticeRemovals(
   trx: Db,
+  engine: Engine,
   orphaned: readonly DeliveredMatch[],
   now: number,
 ): Promise<DeliverySummary[]> {
@@ -272,6 +295,7 @@ export async function noticeRemovals(
       .selectFrom('delivery')
       .select('match_id')
       .distinct()
+      .where('block_day', 'in', daysOf(chunk))
       .where(
         'match_id',
         'in',
@@ -283,6 +307,7 @@ export async function noticeRemovals(
     notices.push(
       ...(await insertDeliveries(
         trx,
+        engine,
         chunk.filter((match) => isSent.has(match.id)),
         'removed',
         now,
@@ -299,8 +324,9 @@ export async function noticeRemovals(
  */
 export async function returnMatches(
   trx: Db,
+  engine: Engine,
   chain: string,
-  blockHash: string,
+  block: BlockHeader,
   now: number,
 ): Promise<DeliverySummary[]> {
   const orphaned = await trx
@@ -313,16 +339,19 @@ export async function returnMatches(
             .selectFrom('delivery')
             .select('delivery.id')
             .whereRef('delivery.match_id', '=', 'match.id')
+            .whereRef('delivery.block_day', '=', 'match.block_day')
             .where('delivery.phase', '=', 'removed'),
         )
         .as('taken_back'),
     )
     .where('chain', '=', chain)
-    .where('block_hash', '=', blockHash)
+    .where('block_hash', '=', block.hash)
+    .where('block_day', '=', toBlockDay(block.timestamp))
     .where('state', '=', 'orphaned')
     .where('origin', 'like', 'live:%')
     .execute();
   if (orphaned.length === 0) return [];
+  await engine.openDay(trx, toBlockDay(block.timestamp));
   const streams = await readStreamsOf(trx, orphaned);
   const newest = new Map<string, (typeof orphaned)[number]>();
   for (const match of orphaned) {
@@ -336,7 +365,13 @@ export async function returnMatches(
   for (const { taken_back: takenBack, ...match } of newest.values()) {
     returned.push(
       ...(takenBack
-        ? await announceAgain(trx, match, streams.get(match.stream_id)?.deliver === 'both', now)
+        ? await announceAgain(
+            trx,
+            engine,
+            match,
+            streams.get(match.stream_id)?.deliver === 'both',
+            now,
+          )
         : await revive(trx, match, now)),
     );
   }
@@ -352,6 +387,7 @@ async function revive(
     .updateTable('match')
     .set({ state: 'frozen' satisfies MatchState })
     .where('id', '=', match.id)
+    .where('block_day', '=', match.block_day)
     .execute();
   const rows = await trx
     .updateTable('delivery')
@@ -361,6 +397,7 @@ async function revive(
       updated_at: now,
     })
     .where('match_id', '=', match.id)
+    .where('block_day', '=', match.block_day)
     .where('state', '=', 'cancelled')
     .returning(deliveryColumns)
     .execute();
@@ -369,6 +406,7 @@ async function revive(
 
 async function announceAgain(
   trx: Db,
+  engine: Engine,
   match: Selectable<Tables['match']>,
   unconfirmedToo: boolean,
   now: number,
@@ -385,17 +423,19 @@ async function announceAgain(
     .updateTable('delivery')
     .set({ state: 'cancelled', updated_at: now })
     .where('match_id', '=', match.id)
+    .where('block_day', '=', match.block_day)
     .where('phase', '=', 'removed')
     .where('state', '=', 'pending')
     .returning(deliveryColumns)
     .execute();
   await sql`
-    insert into match_transaction (transaction_hash, match_id)
-    select transaction_hash, ${again.id} from match_transaction
-    where match_id = ${match.id}`.execute(trx);
+    insert into match_transaction (transaction_hash, match_id, block_day)
+    select transaction_hash, ${again.id}, block_day from match_transaction
+    where match_id = ${match.id} and block_day = ${match.block_day}`.execute(trx);
   const announced = unconfirmedToo
     ? await insertDeliveries(
         trx,
+        engine,
         [{ ...again, enriching: match.enrichment !== null }],
         'unconfirmed',
         now,

@@ -5,6 +5,14 @@ import { type Migration, Migrator } from 'kysely/migration';
 const isPostgres = (db: Kysely<unknown>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
 
+/** Ends the making of a table that stands in partitions on PostgreSQL (`partitions.ts`). */
+const byDay = (db: Kysely<unknown>) =>
+  isPostgres(db) ? sql`partition by range (block_day)` : sql``;
+
+/** A key that holds across partitions must name what they are made by. */
+const withDay = (db: Kysely<unknown>, columns: string[]): never[] =>
+  (isPostgres(db) ? [...columns, 'block_day'] : columns) as never[];
+
 const ledger: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await db.schema
@@ -169,7 +177,7 @@ const ledger: Migration = {
 
     await db.schema
       .createTable('match')
-      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('id', 'text', (column) => column.notNull())
       .addColumn('stream_id', 'text', (column) => column.notNull())
       .addColumn('chain', 'text', (column) => column.notNull())
       .addColumn('block_number', 'bigint', (column) => column.notNull())
@@ -188,7 +196,16 @@ const ledger: Migration = {
       .addColumn('body_tail', 'text', (column) => column.notNull())
       .addColumn('body_bytes', 'bigint', (column) => column.notNull())
       .addColumn('created_at', 'bigint', (column) => column.notNull())
-      .addUniqueConstraint('match_once', ['chain', 'block_hash', 'stream_id', 'part', 'origin'])
+      .addPrimaryKeyConstraint('match_pk', withDay(db, ['id']))
+      .addUniqueConstraint('match_once', [
+        'chain',
+        'block_hash',
+        'stream_id',
+        'part',
+        'origin',
+        'block_day',
+      ])
+      .modifyEnd(byDay(db))
       .execute();
     await db.schema
       .createIndex('match_to_confirm')
@@ -212,7 +229,12 @@ const ledger: Migration = {
       .createTable('match_transaction')
       .addColumn('transaction_hash', 'text', (column) => column.notNull())
       .addColumn('match_id', 'text', (column) => column.notNull())
-      .addPrimaryKeyConstraint('match_transaction_pk', ['transaction_hash', 'match_id'])
+      .addColumn('block_day', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint(
+        'match_transaction_pk',
+        withDay(db, ['transaction_hash', 'match_id']),
+      )
+      .modifyEnd(byDay(db))
       .execute();
     await db.schema
       .createIndex('match_transaction_match')
@@ -235,7 +257,7 @@ const ledger: Migration = {
 
     await db.schema
       .createTable('delivery')
-      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('id', 'text', (column) => column.notNull())
       .addColumn('match_id', 'text', (column) => column.notNull())
       .addColumn('stream_id', 'text', (column) => column.notNull())
       .addColumn('event_key', 'text', (column) => column.notNull())
@@ -260,7 +282,9 @@ const ledger: Migration = {
       .addColumn('created_at', 'bigint', (column) => column.notNull())
       .addColumn('updated_at', 'bigint', (column) => column.notNull())
       // The block comes first, so that the rows of one commit stand together in the index.
-      .addUniqueConstraint('delivery_once', ['event_key', 'stream_id'])
+      .addUniqueConstraint('delivery_once', ['event_key', 'stream_id', 'block_day'])
+      .addPrimaryKeyConstraint('delivery_pk', withDay(db, ['id']))
+      .modifyEnd(byDay(db))
       .execute();
     await db.schema
       .createIndex('delivery_due')
@@ -308,14 +332,26 @@ const ledger: Migration = {
       .createTable('attempt')
       .addColumn('delivery_id', 'text', (column) => column.notNull())
       .addColumn('number', 'integer', (column) => column.notNull())
+      .addColumn('block_day', 'text', (column) => column.notNull())
       .addColumn('webhook_url', 'text', (column) => column.notNull())
       .addColumn('started_at', 'bigint', (column) => column.notNull())
       .addColumn('duration_ms', 'bigint', (column) => column.notNull())
       .addColumn('status', 'integer')
       .addColumn('error', 'text')
       .addColumn('response_body', 'text', (column) => column.notNull())
-      .addPrimaryKeyConstraint('attempt_pk', ['delivery_id', 'number'])
+      .addPrimaryKeyConstraint('attempt_pk', withDay(db, ['delivery_id', 'number']))
+      .modifyEnd(byDay(db))
       .execute();
+
+    if (isPostgres(db)) {
+      await db.schema
+        .createTable('partition')
+        .addColumn('name', 'text', (column) => column.primaryKey())
+        .addColumn('from_day', 'text', (column) => column.notNull())
+        .addColumn('to_day', 'text', (column) => column.notNull())
+        .addColumn('open', 'boolean', (column) => column.notNull())
+        .execute();
+    }
 
     for (const table of ['stat_delta', 'stat']) {
       await db.schema

@@ -42,7 +42,7 @@ function selectAddresses(db: Kysely<Tables>, streamId: string, after: string | u
 /** The statements that change nothing, over one connection or pool. */
 export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
   return {
-    ...createEnrichReads(db),
+    ...createEnrichReads(db, engine),
     ...createHistoryReads(db, engine),
     ...createTotalReads(db),
     ...createJobReads(db),
@@ -271,25 +271,27 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     },
 
     async hasDueSuspect() {
+      const open = await engine.readOpenDays(db);
       const { rows } = await sql`
         select 1 from delivery join stream on stream.id = delivery.stream_id
-        where state = 'pending' and lost >= 2 and run_at <= ${engine.now()}
+        where ${open('block_day')} and state = 'pending' and lost >= 2 and run_at <= ${engine.now()}
           and stream.status = 'active' limit 1`.execute(db);
       return rows.length > 0;
     },
 
     async readOldestDue() {
       const now = await readNow(engine, db);
+      const open = await engine.readOpenDays(db);
       // One index seek per stream that has any pending, as claims find them.
       const { rows } = await sql<{ oldest: number | null }>`
         with recursive lane(id) as (
-          select min(stream_id) from delivery where state = 'pending'
+          select min(stream_id) from delivery where ${open('block_day')} and state = 'pending'
           union all
           select (select min(stream_id) from delivery
-            where state = 'pending' and stream_id > lane.id)
+            where ${open('block_day')} and state = 'pending' and stream_id > lane.id)
           from lane where lane.id is not null)
         select min((select min(run_at) from delivery
-          where stream_id = lane.id and state = 'pending')) as oldest
+          where ${open('block_day')} and stream_id = lane.id and state = 'pending')) as oldest
         from lane join stream on stream.id = lane.id where stream.status = 'active'`.execute(db);
       const oldest = rows[0]?.oldest ?? null;
       return oldest === null || oldest > now ? null : oldest;
@@ -307,6 +309,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
 
     async readStreamStats() {
       const minute = Math.floor((await readNow(engine, db)) / MINUTE_MS);
+      const open = await engine.readOpenDays(db);
       const streams = await db
         .selectFrom('stream')
         .select('id')
@@ -316,6 +319,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
             .select(({ fn }) => fn.countAll<number>().as('n'))
             .whereRef('delivery.stream_id', '=', 'stream.id')
             .where('delivery.state', '=', 'pending')
+            .where(open('delivery.block_day'))
             .as('pending'),
           // Apart: each state has an index of its own rows alone.
           eb
@@ -323,6 +327,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
             .select(({ fn }) => fn.countAll<number>().as('n'))
             .whereRef('delivery.stream_id', '=', 'stream.id')
             .where('delivery.state', '=', 'enriching')
+            .where(open('delivery.block_day'))
             .as('enriching'),
           eb
             .selectFrom('delivery')

@@ -117,6 +117,7 @@ const WRITES = {
   commitJob: true,
   commitManual: true,
   deleteExpired: true,
+  tendPartitions: true,
   saveTokens: true,
   completeEnrichments: true,
 } satisfies Record<keyof Writes, true>;

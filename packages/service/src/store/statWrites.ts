@@ -5,6 +5,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { type Db, type Engine, readNow } from './engine.ts';
+import type { DayFilter } from './partitions.ts';
 import type { AttemptOutcome, StatWrites } from './store.ts';
 import type { Tables, TotalMetric } from './tables.ts';
 
@@ -65,12 +66,14 @@ export async function countActivity(
 
 /**
  * Keeps the totals true when deliveries come to `succeeded` or `failed` (`change` 1), or leave these
- * states (`change` -1: give the deliveries as they were). Those in other states count for nothing.
+ * states (`change` -1: give the deliveries as they were). Those in other states count for nothing. Their days
+ * are open.
  */
 export async function countFinished(
   trx: Db,
   engine: Engine,
   deliveries: readonly DeliverySummary[],
+  open: DayFilter,
   change: 1 | -1,
 ): Promise<void> {
   const finished = deliveries.filter(({ state }) => state === 'succeeded' || state === 'failed');
@@ -92,6 +95,7 @@ export async function countFinished(
     const matches = await trx
       .selectFrom('match')
       .select(['stream_id', 'logs', 'transactions', 'internal_transactions'])
+      .where(open('block_day'))
       .where(sql<boolean>`id in (select id from ${ids} as finished)`)
       .execute();
     for (const match of matches) {

@@ -1127,12 +1127,14 @@ export function testStore(open: () => Promise<Store>): void {
     const DAY = 86_400_000;
     const expire = async (rule: { deliveredMs: number; undeliveredMs: number }) => {
       const sum = { deliveries: 0, undelivered: 0 };
-      for (;;) {
-        const done = await store.deleteExpired({ ...rule, limit: 2 });
+      let after: string | undefined = '';
+      while (after !== undefined) {
+        const done = await store.deleteExpired({ ...rule, limit: 2, after });
         sum.deliveries += done.deliveries;
         sum.undelivered += done.undelivered;
-        if (!done.more) return sum;
+        after = done.next;
       }
+      return sum;
     };
 
     test('is what was delivered first, what was not later, and never what may be confirmed', async () => {

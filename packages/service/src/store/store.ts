@@ -1,7 +1,8 @@
 /**
  * The ledger: what is watched, how far each chain is committed, what matched, and every delivery
  * with its attempts. Each method is one transaction. SQLite and PostgreSQL run the same statements
- * (`reads.ts`, `writes.ts`) and pass the same suite (`store.suite.ts`).
+ * (`reads.ts`, `writes.ts`) and pass the same suite (`store.suite.ts`). On PostgreSQL matches and
+ * deliveries stand in partitions by day (`partitions.ts`): whoever makes one wait opens its day.
  *
  * A delivery moves so, and in no other way:
  *
@@ -698,16 +699,26 @@ export interface JobWrites {
   }): Promise<DeliverySummary[]>;
 }
 
+/** How long deliveries are kept that succeeded or were cancelled, and how long all others. */
+export interface RetentionAges {
+  deliveredMs: number;
+  undeliveredMs: number;
+}
+
 export interface RetentionWrites {
   /**
-   * Forgets at most `limit` of the oldest deliveries that are older than this and either finished or
-   * not, with their attempts, and matches that have none left. `undelivered` of them had not ended.
+   * Looks at the `limit` oldest deliveries and matches after this id, `''` for the first, and forgets
+   * those deliveries that are older than they may be, with their attempts, and matches that have none
+   * left. `undelivered` of them had not ended; `next` is undefined when no more are old enough.
    */
-  deleteExpired(rule: {
-    deliveredMs: number;
-    undeliveredMs: number;
-    limit: number;
-  }): Promise<{ deliveries: number; undelivered: number; more: boolean }>;
+  deleteExpired(
+    rule: RetentionAges & { limit: number; after: string },
+  ): Promise<{ deliveries: number; undelivered: number; next: string | undefined }>;
+  /**
+   * Makes partitions for the days to come, drops those in which nothing must be kept, and empties
+   * others but for the little that must. Answers with their names. Does nothing on SQLite.
+   */
+  tendPartitions(ages: RetentionAges): Promise<{ dropped: string[]; shrunk: string[] }>;
 }
 
 export interface Writes

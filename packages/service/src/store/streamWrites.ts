@@ -109,9 +109,11 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
         id,
         (now) => ({ deleted_at: now }),
         async (trx, now) => {
+          const open = await engine.readOpenDays(trx);
           await trx
             .updateTable('delivery')
             .set({ state: 'cancelled', updated_at: now })
+            .where(open('block_day'))
             .where('stream_id', '=', id)
             .where('state', 'in', ['enriching', 'pending'])
             .execute();

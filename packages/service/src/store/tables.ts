@@ -27,7 +27,7 @@ export interface Tables {
   block: BlockTable;
   match: MatchTable;
   /** Transactions a match has records of, so that a delivery is found by their hash. */
-  match_transaction: { transaction_hash: string; match_id: string };
+  match_transaction: { transaction_hash: string; match_id: string; block_day: string };
   token: TokenTable;
   delivery: DeliveryTable;
   attempt: AttemptTable;
@@ -37,6 +37,8 @@ export interface Tables {
   /** Append-only, rolled up into `stat`: counters updated in place deadlock under load. */
   stat_delta: StatTable;
   stat: StatTable;
+  /** Of PostgreSQL alone. */
+  partition: PartitionTable;
 }
 
 interface StreamTable {
@@ -253,12 +255,25 @@ interface DeliveryTable {
 interface AttemptTable {
   delivery_id: string;
   number: number;
+  /** Of its delivery's block. */
+  block_day: string;
   webhook_url: string;
   started_at: number;
   duration_ms: number;
   status: number | null;
   error: string | null;
   response_body: string;
+}
+
+/** A partition of each of the tables that `partitions.ts` names. */
+interface PartitionTable {
+  /** Behind the name of the table, and `_`. */
+  name: string;
+  from_day: string;
+  /** Not itself part of it. */
+  to_day: string;
+  /** False when no match in it is frozen, and every delivery has ended. */
+  open: boolean;
 }
 
 /** Counted per minute for two days: answers with a 2xx, and attempts that failed. */

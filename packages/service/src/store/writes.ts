@@ -9,6 +9,7 @@ import { createHistoryWrites } from './historyWrites.ts';
 import { createStatWrites } from './statWrites.ts';
 import type { Writes } from './store.ts';
 import { createJobWrites } from './jobWrites.ts';
+import { createPartitionWrites } from './partitionWrites.ts';
 import { createRetentionWrites } from './retentionWrites.ts';
 import { createStreamWrites } from './streamWrites.ts';
 import type { Tables } from './tables.ts';
@@ -24,5 +25,6 @@ export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
   ...createStatWrites(db, engine),
   ...createJobWrites(db, engine),
   ...createRetentionWrites(db, engine),
+  ...createPartitionWrites(db, engine),
   ...createEnrichWrites(db, engine),
 });
