@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { type Db, type Engine, readNow } from './engine.ts';
+import { type Db, type Engine, readMoment } from './engine.ts';
 import { PROBE_EVERY_MS } from './healthWrites.ts';
 import type { DayFilter } from './partitions.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
@@ -81,8 +81,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
   return {
     async claimDeliveries({ limit, maxBytes, perStream, taken, leaseMs }) {
       return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {
-        const now = await readNow(engine, trx);
-        const open = await engine.readOpenDays(trx);
+        const { now, open } = await readMoment(engine, trx);
         const lanes = await dueLanes(trx, open, now);
         // Lanes with least under way first, so that a busy one never holds back the others.
         lanes.sort((a, b) => (taken[a.id] ?? 0) - (taken[b.id] ?? 0));
@@ -110,8 +109,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
 
     async claimSuspect({ leaseMs, notStreams }) {
       return db.transaction().execute(async (trx) => {
-        const now = await readNow(engine, trx);
-        const open = await engine.readOpenDays(trx);
+        const { now, open } = await readMoment(engine, trx);
         const { rows } = await sql<{ id: string }>`
           select delivery.id from delivery join stream on stream.id = delivery.stream_id
           where ${open('block_day')} and state = 'pending' and lost >= 2 and run_at <= ${now}
@@ -143,8 +141,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
 
     async completeDeliveries(outcomes) {
       return db.transaction().execute(async (trx) => {
-        const now = await readNow(engine, trx);
-        const open = await engine.readOpenDays(trx);
+        const { now, open } = await readMoment(engine, trx);
         const finished = engine.rows(
           outcomes.map((outcome) => ({
             id: outcome.id,
@@ -229,7 +226,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     },
 
     async releaseLeases(scope) {
-      const open = await engine.readOpenDays(db);
+      const { open } = await readMoment(engine, db);
       const { rows } = await sql<DeliveryRow & { lost: number }>`
         update delivery set lost = lost + 1, lease_token = null, lease_until = null,
           state = case when lost + 1 >= ${CONDEMNED_LOST} then 'quarantined' else 'pending' end,

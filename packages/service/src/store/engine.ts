@@ -1,6 +1,6 @@
 /** What SQLite and PostgreSQL spell differently, and nothing else. */
 import { type Kysely, type RawBuilder, type Transaction, sql } from 'kysely';
-import { type DayFilter, openDay, readOpenDays } from './partitions.ts';
+import { type DayFilter, type DayRange, openDay, openDays, toDayFilter } from './partitions.ts';
 import type { Tables } from './tables.ts';
 
 /** A connection, inside a transaction or not. */
@@ -33,8 +33,9 @@ export interface Engine {
    * a place for it, and that those who look for what waits look there.
    */
   openDay(trx: Db, day: string): Promise<void>;
-  /** The days in which anything waits: a frozen match, or a delivery that has not ended. */
-  readOpenDays(db: Db): Promise<DayFilter>;
+  /** Expression for the days in which anything waits, and what makes a filter of it. */
+  readonly openDays: RawBuilder<unknown>;
+  toDayFilter(days: readonly DayRange[]): DayFilter;
 }
 
 export const sqliteEngine: Engine = {
@@ -53,7 +54,8 @@ export const sqliteEngine: Engine = {
   // There is one writer, with one transaction at a time.
   lock: () => Promise.resolve(),
   openDay: () => Promise.resolve(),
-  readOpenDays: () => Promise.resolve(() => sql`true`),
+  openDays: sql`null`,
+  toDayFilter: () => () => sql`true`,
 };
 
 export const postgresEngine: Engine = {
@@ -72,10 +74,21 @@ export const postgresEngine: Engine = {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
   },
   openDay,
-  readOpenDays,
+  openDays,
+  toDayFilter,
 };
 
 export async function readNow(engine: Engine, db: Db): Promise<number> {
   const { rows } = await sql<{ now: number }>`select ${engine.now()} as now`.execute(db);
   return rows[0]!.now;
+}
+
+/** The time, and the days in which anything waits: a frozen match, or a delivery that has not ended. */
+export async function readMoment(
+  engine: Engine,
+  db: Db,
+): Promise<{ now: number; open: DayFilter }> {
+  const { rows } = await sql<{ now: number; days: DayRange[] }>`
+    select ${engine.now()} as now, ${engine.openDays} as days`.execute(db);
+  return { now: rows[0]!.now, open: engine.toDayFilter(rows[0]!.days) };
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Engine } from './engine.ts';
+import { type Engine, readMoment } from './engine.ts';
 import type { EnrichingMatch, Reads, Token } from './store.ts';
 import type { Tables } from './tables.ts';
 
@@ -9,7 +9,7 @@ export const createEnrichReads = (
   engine: Engine,
 ): Pick<Reads, 'listEnriching' | 'readTokens'> => ({
   async listEnriching({ chain, limit, perStream, notStreams, notMatches }) {
-    const open = await engine.readOpenDays(db);
+    const { open } = await readMoment(engine, db);
     // One index seek per stream and place in its queue, whatever the length of the queue.
     const oldest = Array.from(
       { length: perStream },

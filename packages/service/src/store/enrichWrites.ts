@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { type Engine, readNow } from './engine.ts';
+import { type Engine, readMoment, readNow } from './engine.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import type { EnrichWrites } from './store.ts';
 import type { Tables } from './tables.ts';
@@ -38,8 +38,7 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
 
   async completeEnrichments(bodies) {
     return db.transaction().execute(async (trx) => {
-      const now = await readNow(engine, trx);
-      const open = await engine.readOpenDays(trx);
+      const { now, open } = await readMoment(engine, trx);
       const whole = engine.rows(
         bodies.map(({ matchId, bodyTail }) => ({
           id: matchId,

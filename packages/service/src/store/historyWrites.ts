@@ -1,6 +1,6 @@
 import type { DeliveryState } from '@sluice/kit/contract';
 import type { Kysely } from 'kysely';
-import { type Engine, readNow } from './engine.ts';
+import { type Engine, readMoment } from './engine.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import { countFinished } from './statWrites.ts';
 import type { HistoryWrites } from './store.ts';
@@ -25,9 +25,9 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
         if (row === undefined) return undefined;
         const before = toDeliverySummary(row);
         if (!REPLAYABLE.includes(before.state)) return { before, after: before };
-        const now = await readNow(engine, trx);
         await engine.openDay(trx, row.block_day);
-        await countFinished(trx, engine, [before], await engine.readOpenDays(trx), -1);
+        const { now, open } = await readMoment(engine, trx);
+        await countFinished(trx, engine, [before], open, -1);
         const after = await trx
           .updateTable('delivery')
           .set({ state: 'pending', run_at: now, lost: 0, updated_at: now })

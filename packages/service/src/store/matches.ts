@@ -1,7 +1,7 @@
 /** The life of a match and of the deliveries that come of it; each function is part of a transaction. */
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
-import type { Db, Engine } from './engine.ts';
+import { type Db, type Engine, readMoment } from './engine.ts';
 import { newId } from './ids.ts';
 import { toBlockDay } from './partitions.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
@@ -42,16 +42,17 @@ const daysOf = (matches: readonly { block_day: string }[]): string[] => [
   ...new Set(matches.map((match) => match.block_day)),
 ];
 
-/** One delivery of each match in this phase; those that are there already stay as they are. */
+/**
+ * One delivery of each match in this phase, on days that are open; those that are there already stay as
+ * they are.
+ */
 async function insertDeliveries(
   trx: Db,
-  engine: Engine,
   matches: readonly DeliveredMatch[],
   phase: DeliveryPhase,
   now: number,
 ): Promise<DeliverySummary[]> {
   const created: DeliverySummary[] = [];
-  for (const day of daysOf(matches)) await engine.openDay(trx, day);
   for (let start = 0; start < matches.length; start += INSERT_CHUNK) {
     const rows = await trx
       .insertInto('delivery')
@@ -170,7 +171,6 @@ export async function insertMatches(
     created.push(
       ...(await insertDeliveries(
         trx,
-        engine,
         found
           .filter(({ match }) => phase === 'confirmed' || match.deliver === 'both')
           .map(({ row, match }) => ({ ...row, enriching: match.enrichment !== null })),
@@ -203,7 +203,7 @@ export async function confirmMatches(
   height: number,
   now: number,
 ): Promise<DeliverySummary[]> {
-  const open = await engine.readOpenDays(trx);
+  const { open } = await readMoment(engine, trx);
   const ripe = await trx
     .updateTable('match')
     .set({ state: 'confirmed' satisfies MatchState })
@@ -217,7 +217,6 @@ export async function confirmMatches(
   const streams = await readStreamsOf(trx, ripe);
   return insertDeliveries(
     trx,
-    engine,
     ripe
       .filter((match) => streams.has(match.stream_id))
       .map((match) => ({ ...match, enriching: match.enrichment !== null })),
@@ -288,6 +287,7 @@ export async function noticeRemovals(
   if (orphaned.length === 0) return [];
   const streams = await readStreamsOf(trx, orphaned);
   const asked = orphaned.filter((match) => streams.get(match.stream_id)?.notify_removed === 1);
+  for (const day of daysOf(asked)) await engine.openDay(trx, day);
   const notices: DeliverySummary[] = [];
   for (let start = 0; start < asked.length; start += INSERT_CHUNK) {
     const chunk = asked.slice(start, start + INSERT_CHUNK);
@@ -307,7 +307,6 @@ export async function noticeRemovals(
     notices.push(
       ...(await insertDeliveries(
         trx,
-        engine,
         chunk.filter((match) => isSent.has(match.id)),
         'removed',
         now,
@@ -365,13 +364,7 @@ export async function returnMatches(
   for (const { taken_back: takenBack, ...match } of newest.values()) {
     returned.push(
       ...(takenBack
-        ? await announceAgain(
-            trx,
-            engine,
-            match,
-            streams.get(match.stream_id)?.deliver === 'both',
-            now,
-          )
+        ? await announceAgain(trx, match, streams.get(match.stream_id)?.deliver === 'both', now)
         : await revive(trx, match, now)),
     );
   }
@@ -406,7 +399,6 @@ async function revive(
 
 async function announceAgain(
   trx: Db,
-  engine: Engine,
   match: Selectable<Tables['match']>,
   unconfirmedToo: boolean,
   now: number,
@@ -435,7 +427,6 @@ async function announceAgain(
   const announced = unconfirmedToo
     ? await insertDeliveries(
         trx,
-        engine,
         [{ ...again, enriching: match.enrichment !== null }],
         'unconfirmed',
         now,

@@ -41,7 +41,7 @@ export const toBlockDay = (timestamp: number): string =>
   toDay(Math.min(Math.max(0, timestamp), LAST_DAY_S) * 1000);
 
 /** Pruned when the statement is planned: other partitions are not even looked at. */
-function toDayFilter(ranges: readonly DayRange[]): DayFilter {
+export function toDayFilter(ranges: readonly DayRange[]): DayFilter {
   const merged: DayRange[] = [];
   for (const range of ranges.toSorted((a, b) => (a.fromDay < b.fromDay ? -1 : 1))) {
     const last = merged.at(-1);
@@ -59,15 +59,10 @@ function toDayFilter(ranges: readonly DayRange[]): DayFilter {
     )})`;
 }
 
-/** Partitions in which a match is frozen, or a delivery has not ended. */
-export async function readOpenDays(db: Db): Promise<DayFilter> {
-  const open = await db
-    .selectFrom('partition')
-    .select(['from_day as fromDay', 'to_day as toDay'])
-    .where('open', '=', true)
-    .execute();
-  return toDayFilter(open);
-}
+/** The partitions in which a match is frozen, or a delivery has not ended. */
+export const openDays = sql`(
+  select coalesce(json_agg(json_build_object('fromDay', from_day, 'toDay', to_day)), '[]')
+  from partition where open)`;
 
 /**
  * Makes sure that rows of this day can be written, and are found by those who look for what waits.

@@ -2,7 +2,7 @@ import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { ChainFamily, DeliveryDetail } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
 import { createEnrichReads } from './enrichReads.ts';
-import { type Engine, readNow } from './engine.ts';
+import { type Engine, readMoment, readNow } from './engine.ts';
 import { createInvariantReads } from './invariantReads.ts';
 import { createJobReads } from './jobReads.ts';
 import { createHistoryReads } from './historyReads.ts';
@@ -271,7 +271,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     },
 
     async hasDueSuspect() {
-      const open = await engine.readOpenDays(db);
+      const { open } = await readMoment(engine, db);
       const { rows } = await sql`
         select 1 from delivery join stream on stream.id = delivery.stream_id
         where ${open('block_day')} and state = 'pending' and lost >= 2 and run_at <= ${engine.now()}
@@ -280,8 +280,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     },
 
     async readOldestDue() {
-      const now = await readNow(engine, db);
-      const open = await engine.readOpenDays(db);
+      const { now, open } = await readMoment(engine, db);
       // One index seek per stream that has any pending, as claims find them.
       const { rows } = await sql<{ oldest: number | null }>`
         with recursive lane(id) as (
@@ -309,7 +308,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
 
     async readStreamStats() {
       const minute = Math.floor((await readNow(engine, db)) / MINUTE_MS);
-      const open = await engine.readOpenDays(db);
+      const { open } = await readMoment(engine, db);
       const streams = await db
         .selectFrom('stream')
         .select('id')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
 import { beginCoverage, closeHoles, openHoles } from './coverage.ts';
-import { type Db, type Engine, readNow } from './engine.ts';
+import { type Db, type Engine, readMoment, readNow } from './engine.ts';
 import { ACTIVE } from './healthWrites.ts';
 import { streamColumns, toStreamRecord } from './rows.ts';
 import { raiseRevision } from './ruleRevision.ts';
@@ -109,7 +109,7 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
         id,
         (now) => ({ deleted_at: now }),
         async (trx, now) => {
-          const open = await engine.readOpenDays(trx);
+          const { open } = await readMoment(engine, trx);
           await trx
             .updateTable('delivery')
             .set({ state: 'cancelled', updated_at: now })
