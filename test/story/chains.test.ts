@@ -32,7 +32,7 @@ afterAll(async () => {
 const sluice = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
   new Promise((resolve) => {
     const command = ['-C', '@sluice/source', 'packages/cli/src/main.ts', ...args];
-    const env = { ...process.env, SLUICE_URL: served.url, SLUICE_API_KEY: API_KEY };
+    const env = { ...process.env, SLUICE_API_URL: served.url, SLUICE_API_KEY: API_KEY };
     execFile(process.execPath, command, { cwd: root, env }, (error, stdout, stderr) =>
       resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
     );
@@ -77,12 +77,12 @@ test('takes a chain on from a block, and says why it cannot', async () => {
   expect(resumed.stdout).toContain('0x7a69 goes on from block 8');
 
   const beyond = await sluice('chains', 'resume', '0x7a69', '--from', '99');
-  expect(beyond.code).toBe(1);
+  expect(beyond.code).toBe(4);
   expect(beyond.stderr).toContain('block 98 is not on the node, whose head is 10');
 
   const wrong = await sluice('chains', 'resume', '0x7a69', '--from', 'x');
-  expect(wrong.code).toBe(1);
-  expect(wrong.stderr).toContain('requestBody.from');
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toContain('error[usage]: --from x: should be a whole number');
 
   const unknown = await sluice('chains', 'resume', '0x5');
   expect(unknown.stderr).toContain(
@@ -90,6 +90,6 @@ test('takes a chain on from a block, and says why it cannot', async () => {
   );
 
   const stranger = await sluice('chains', 'list', '--api-key', 'x'.repeat(20));
-  expect(stranger.code).toBe(1);
-  expect(stranger.stderr).toMatch(/^sluice: .*key/i);
+  expect(stranger.code).toBe(3);
+  expect(stranger.stderr).toMatch(/^error\[unauthorized\]: .*key/i);
 });

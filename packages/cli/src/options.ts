@@ -138,13 +138,6 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
     );
 }
 
-/** The flags of a command that speaks to a running service. */
-export const addRemoteOptions = (command: Command): Command =>
-  command
-    .addOption(option('--url <url>', 'the service', 'SLUICE_URL').default('http://127.0.0.1:4400'))
-    .addOption(option('--api-key <key>', 'its API key', 'SLUICE_API_KEY'))
-    .option('--json', 'print JSON');
-
 /** A number of at least `least`; a ConfigError that names the flag otherwise. */
 function toNumber(flag: string, text: string, least: number): number {
   const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;

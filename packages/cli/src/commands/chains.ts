@@ -1,37 +1,45 @@
-import { type ChainHealth, createSluiceClient } from '@sluice/kit/sluice';
-import { say } from '../output.ts';
+import type { ChainHealth } from '@sluice/kit/sluice';
+import type { Command } from 'commander';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
+import { toCount } from '../durations.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
-export interface RemoteOptions {
-  url: string;
-  apiKey?: string;
-  json?: boolean;
+export function declareChains(command: Command, terminal: Terminal): void {
+  addConnectionOptions(command.command('list'))
+    .description('how each chain is, and each of its nodes')
+    .action((options: ConnectionOptions) => listChains(options, terminal));
+  addConnectionOptions(command.command('resume <id>'))
+    .description('take a halted chain on from a block, and record what was left out')
+    .option('--from <block>', 'the first block to read; default: the head of the node')
+    .action((id: string, options: ResumeOptions) => resumeChain(id, options, terminal));
 }
 
-const clientOf = ({ url, apiKey }: RemoteOptions) => createSluiceClient({ baseUrl: url, apiKey });
-
-/** The chains a service reads, and how each is. */
-export async function listChains(options: RemoteOptions): Promise<void> {
-  const chains = await clientOf(options).listChains();
+async function listChains(options: ConnectionOptions, terminal: Terminal): Promise<void> {
+  const chains = await connect(options, terminal).sluice.listChains();
   if (options.json) {
-    say(JSON.stringify(chains.map((chain) => ({ ...chain, blocks: undefined }))));
+    terminal.sayJson(chains.map((chain) => ({ ...chain, blocks: undefined })));
     return;
   }
-  if (chains.length === 0) say('No chains: start the service with --chain <hexId>=<rpcUrl>');
-  for (const chain of chains) for (const line of describe(chain)) say(line);
+  if (chains.length === 0) {
+    terminal.note('No chains: start the service with --chain <hexId>=<rpcUrl>');
+  }
+  for (const chain of chains) for (const line of describe(chain)) terminal.say(line);
+}
+
+interface ResumeOptions extends ConnectionOptions {
+  from?: string;
 }
 
 /** The way out of a halt: goes on from a block, or from the head. */
-export async function resumeChain(
-  id: string,
-  options: RemoteOptions & { from?: string },
-): Promise<void> {
-  const from = options.from === undefined ? {} : { from: Number(options.from) };
-  const resumed = await clientOf(options).resumeChain(id, from);
-  say(
-    options.json
-      ? JSON.stringify(resumed)
-      : `${resumed.chainId} goes on from block ${resumed.from}; what was left out is a hole in the coverage of its streams`,
-  );
+async function resumeChain(id: string, options: ResumeOptions, terminal: Terminal): Promise<void> {
+  const from = options.from === undefined ? {} : { from: toCount('--from', options.from) };
+  const resumed = await connect(options, terminal).sluice.resumeChain(id, from);
+  if (options.json) terminal.sayJson(resumed);
+  else {
+    terminal.say(
+      `${resumed.chainId} goes on from block ${resumed.from}; what was left out is a hole in the coverage of its streams`,
+    );
+  }
 }
 
 function describe(chain: ChainHealth): string[] {

@@ -2,14 +2,9 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import type { Command } from 'commander';
 import { type AbiItem, type AptosNetwork, type Client, createClient } from '@sluice/kit';
-import {
-  type Service,
-  type ServiceConfig,
-  VERSION,
-  createLog,
-  startService,
-} from '@sluice/service';
+import { type Service, type ServiceConfig, createLog, startService } from '@sluice/service';
 import {
   type Anvil,
   type AptosActivity,
@@ -24,11 +19,12 @@ import {
   startAptosActivity,
   startScriptedAptos,
 } from '@sluice/testkit';
+import { announceDevService } from '../contexts.ts';
 import { type KnownToken, describeAptosWebhook, describeWebhook } from '../describe.ts';
-import { type ServiceOptions, toServiceConfig } from '../options.ts';
-import { EXIT, say, tint } from '../output.ts';
+import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../options.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
-import { untilAskedToStop } from '../signals.ts';
+import { type Terminal, untilAsked } from '../terminal/terminal.ts';
+import { VERSION } from '../version.ts';
 
 /** A local block is final for us after this many more: soon enough to watch both deliveries come. */
 const CONFIRMATIONS = 2;
@@ -37,9 +33,19 @@ const APTOS_DEMO_TAG = 'demo-aptos';
 /** What the demo stream of Aptos tells of: the two functions that pay somebody. */
 const APTOS_PAYMENTS = ['0x1::aptos_account::transfer', '0x1::coin::transfer'];
 
-export async function dev(options: ServiceOptions & { fresh?: boolean }): Promise<void> {
+interface DevOptions extends ServiceOptions {
+  fresh?: boolean;
+}
+
+export const declareDev = (command: Command, terminal: Terminal): Command =>
+  addServiceOptions(command, '.sluice/dev')
+    .option('--fresh', 'begin with an empty data folder')
+    .action((options: DevOptions) => dev(options, terminal));
+
+async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
+  const { say, tint } = terminal;
   const started = performance.now();
-  const asked = untilAskedToStop();
+  const asked = untilAsked(terminal);
   const folder = options.data;
   if (options.fresh) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -101,7 +107,7 @@ export async function dev(options: ServiceOptions & { fresh?: boolean }): Promis
   }
   let service: Service;
   try {
-    service = await startOnFreePort(config, notice);
+    service = await startOnFreePort(config, notice, terminal);
   } catch (error) {
     await receiver.close();
     await aptos?.stop();
@@ -111,7 +117,8 @@ export async function dev(options: ServiceOptions & { fresh?: boolean }): Promis
   const contracts = await deployContracts(anvil);
   tokens.set(contracts.erc20, { symbol: 'SLD', decimals: 6 });
 
-  printStart({
+  const takeBack = announceDevService(folder, { apiUrl: service.url, apiKey });
+  printStart(terminal, {
     service,
     anvil,
     aptosUrl: aptos?.node.url,
@@ -131,13 +138,13 @@ export async function dev(options: ServiceOptions & { fresh?: boolean }): Promis
   const activity = startActivity({ url: anvil.url, contracts, perSecond: 1 });
 
   await asked;
+  takeBack();
   say(`\n  ${tint('faint', 'stopping: the last webhooks go out, then the chain is saved')}`);
   await activity.stop();
   await service.stop();
   await receiver.close();
   await aptos?.stop();
   await anvil.stop();
-  process.exit(EXIT.success);
 }
 
 /**
@@ -170,11 +177,12 @@ const newKey = (prefix: string): string => prefix + randomBytes(16).toString('he
 async function startOnFreePort(
   config: ServiceConfig,
   notice: (text: string) => void,
+  { stderr }: Terminal,
 ): Promise<Service> {
   const log = createLog((line) => {
     // The scripted Aptos chain is another each time, as the first lines say.
     const isExpected = line.includes('chain was replaced') && line.includes('aptos:local');
-    if (!line.includes(' info ') && !isExpected) process.stderr.write(`  ${line}`);
+    if (!line.includes(' info ') && !isExpected) stderr.write(`  ${line}`);
   });
   try {
     return await startService(config, log);
@@ -248,26 +256,29 @@ function eventsOf(...abis: (readonly AbiItem[])[]): AbiItem[] {
   return [...new Map(events.map((item) => [JSON.stringify(item), item])).values()];
 }
 
-function printStart({
-  service,
-  anvil,
-  aptosUrl,
-  networks,
-  apiKey,
-  receiver,
-  folder,
-  readyMs,
-}: {
-  service: Service;
-  anvil: Anvil;
-  /** Of the scripted chain; undefined where a real one is read. */
-  aptosUrl: string | undefined;
-  networks: AptosNetwork[];
-  apiKey: string;
-  receiver: Receiver;
-  folder: string;
-  readyMs: number;
-}): void {
+function printStart(
+  { say, tint }: Terminal,
+  {
+    service,
+    anvil,
+    aptosUrl,
+    networks,
+    apiKey,
+    receiver,
+    folder,
+    readyMs,
+  }: {
+    service: Service;
+    anvil: Anvil;
+    /** Of the scripted chain; undefined where a real one is read. */
+    aptosUrl: string | undefined;
+    networks: AptosNetwork[];
+    apiKey: string;
+    receiver: Receiver;
+    folder: string;
+    readyMs: number;
+  },
+): void {
   const row = (name: string, value: string, hint = ''): void =>
     say(`  ${name.padEnd(10)}${value}  ${tint('faint', hint)}`.trimEnd());
   say(`\n  ${tint('strong', `sluice ${VERSION}`)}  ready in ${(readyMs / 1000).toFixed(1)} s\n`);

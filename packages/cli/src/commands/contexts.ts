@@ -1,0 +1,132 @@
+import { createSluiceClient } from '@sluice/kit/sluice';
+import type { Command } from 'commander';
+import {
+  type ConnectionOptions,
+  addConnectionOptions,
+  findTarget,
+  toClientOptions,
+} from '../connection.ts';
+import { contextsPath, readContexts, saveContexts } from '../contexts.ts';
+import { CommandError } from '../terminal/errors.ts';
+import { ask } from '../terminal/prompt.ts';
+import { sayTable } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export const declareLogin = (command: Command, terminal: Terminal): Command =>
+  addConnectionOptions(command).action((options: ConnectionOptions) => login(options, terminal));
+
+/** Asks for what was not given, tries it, and remembers it as the context in use. */
+async function login(options: ConnectionOptions, terminal: Terminal): Promise<void> {
+  const { env } = terminal;
+  const given = options.apiUrl ?? env['SLUICE_API_URL'];
+  const url = given ?? (await ask(terminal, 'Address of the service:', { fix: 'pass --api-url' }));
+  const apiKey =
+    options.apiKey ??
+    env['SLUICE_API_KEY'] ??
+    (await ask(terminal, 'API key:', { fix: 'pass --api-key', hidden: true }));
+  if (!URL.canParse(url)) {
+    throw new CommandError(
+      'usage',
+      `--api-url ${url}: should be a URL`,
+      'e.g. https://sluice.example',
+    );
+  }
+  await checkKey(url, apiKey, options, terminal);
+  const name = options.context ?? new URL(url).host;
+  const { contexts } = readContexts(terminal);
+  saveContexts(terminal, {
+    current: name,
+    contexts: { ...contexts, [name]: { apiUrl: url, apiKey } },
+  });
+  if (options.json) terminal.sayJson({ context: name, apiUrl: url });
+  else terminal.say(`Signed in to ${url} as context ${name}`);
+  terminal.note(`kept in ${contextsPath(terminal)}`);
+}
+
+async function checkKey(
+  url: string,
+  apiKey: string,
+  options: ConnectionOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const client = createSluiceClient({
+    baseUrl: url,
+    apiKey,
+    ...toClientOptions(options, terminal),
+  });
+  if (await client.checkSession()) return;
+  throw new CommandError(
+    'not_signed_in',
+    `${url} does not know this API key`,
+    'take the key that the service printed at its first start, or one given with --api-key',
+  );
+}
+
+export const declareLogout = (command: Command, terminal: Terminal): Command =>
+  command.argument('[context]', 'default: the one in use').action((name: string | undefined) => {
+    const { current, contexts } = readContexts(terminal);
+    const gone = name ?? current;
+    if (gone === undefined || contexts[gone] === undefined) throw unknown(gone, contexts);
+    const rest = Object.fromEntries(Object.entries(contexts).filter(([each]) => each !== gone));
+    saveContexts(terminal, {
+      ...(current !== undefined && current !== gone && { current }),
+      contexts: rest,
+    });
+    terminal.say(`Forgot ${gone}`);
+  });
+
+const unknown = (name: string | undefined, contexts: object): CommandError =>
+  new CommandError(
+    'not_found',
+    name === undefined ? 'No context is in use' : `There is no context ${JSON.stringify(name)}`,
+    `there are: ${Object.keys(contexts).join(', ') || 'none'}`,
+  );
+
+export const declareWhoami = (command: Command, terminal: Terminal): Command =>
+  addConnectionOptions(command).action(async (options: ConnectionOptions) => {
+    const target = findTarget(options, terminal);
+    const { url, apiKey, source, name } = target;
+    if (apiKey !== undefined) await checkKey(url, apiKey, options, terminal);
+    const from = {
+      flags: 'flags or variables',
+      context: `context ${name}`,
+      dev: `sluice dev in ${name}`,
+      default: 'the default',
+    };
+    const key = apiKey === undefined ? null : `…${apiKey.slice(-4)}`;
+    if (options.json) terminal.sayJson({ apiUrl: url, source, name: name ?? null, apiKey: key });
+    else terminal.say(`${url}  by ${from[source]}  ${key === null ? 'no API key' : `key ${key}`}`);
+    if (apiKey === undefined)
+      throw new CommandError('not_signed_in', `No API key for ${url}`, 'sluice login');
+  });
+
+export function declareContext(command: Command, terminal: Terminal): void {
+  command
+    .command('list')
+    .description('every context; the one in use is marked')
+    .option('--json', 'print JSON')
+    .action(({ json }: { json?: boolean }) => {
+      const { current, contexts } = readContexts(terminal);
+      const rows = Object.entries(contexts).map(([name, { apiUrl }]) => ({
+        name,
+        apiUrl,
+        inUse: name === current,
+      }));
+      if (json) return terminal.sayJson(rows);
+      if (rows.length === 0) return terminal.note('None yet: sluice login');
+      sayTable(terminal, rows, [
+        { title: ' ', value: ({ inUse }) => (inUse ? { text: '*', tone: 'ok' } : '') },
+        { title: 'NAME', value: ({ name }) => name },
+        { title: 'SERVICE', value: ({ apiUrl }) => apiUrl },
+      ]);
+    });
+  command
+    .command('use <name>')
+    .description('speak to this one from now on')
+    .action((name: string) => {
+      const { contexts } = readContexts(terminal);
+      if (contexts[name] === undefined) throw unknown(name, contexts);
+      saveContexts(terminal, { current: name, contexts });
+      terminal.say(`Using ${name}: ${contexts[name].apiUrl}`);
+    });
+}

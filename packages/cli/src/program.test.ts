@@ -1,0 +1,175 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { VERSION as SERVICE_VERSION } from '@sluice/service';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { announceDevService } from './contexts.ts';
+import { sluice, start } from './terminal/scripted.test-only.ts';
+import { VERSION } from './version.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
+const KEY = 'key-0123456789abcdef';
+/** Answers the one question that signing in asks. */
+const service = createServer((request, response) => {
+  response.writeHead(request.headers['x-api-key'] === KEY ? 204 : 401).end();
+});
+let url: string;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  service.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('the version is that of the package and of the service', async () => {
+  const { version } = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  ) as { version: string };
+  expect([VERSION, SERVICE_VERSION]).toEqual([version, version]);
+  expect(await sluice(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test('without a command, and with --help, the first screen', async () => {
+  const { code, stdout } = await sluice(['--help']);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^Usage: sluice [\s\S]*Every day:\n {2}dev /);
+  for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  expect((await sluice([])).stdout).toBe(stdout);
+});
+
+test('sluice help <command> is <command> --help', async () => {
+  const { stdout } = await sluice(['help', 'chains', 'resume']);
+  expect(stdout).toContain('--from <block>');
+  expect((await sluice(['chains', 'resume', '--help'])).stdout).toBe(stdout);
+});
+
+test.each([
+  [
+    ['chains', 'list', '--jsno'],
+    "unknown option '--jsno'",
+    'Did you mean --json?',
+    'sluice chains',
+  ],
+  [['chians'], "unknown command 'chians'", 'Did you mean chains?', 'sluice'],
+  [['chains', 'lst'], "unknown command 'lst'", 'Did you mean list?', 'sluice chains'],
+])('%j is refused with a suggestion and exit code 2', async (args, message, fix, help) => {
+  expect(await sluice(args)).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `error[usage]: ${message}\n  fix: ${fix}\n  docs: ${help} --help\n`,
+  });
+});
+
+test('an argument that is missing or too much is refused', async () => {
+  expect(await sluice(['chains', 'resume'])).toMatchObject({ code: 2 });
+  expect(await sluice(['chains', 'list', 'all'])).toMatchObject({ code: 2 });
+  expect((await sluice(['chains'])).stderr).toBe(
+    'error[usage]: What to do is missing\n  docs: sluice chains --help\n',
+  );
+});
+
+test('a service that cannot be reached is exit code 6, a slow one 124', async () => {
+  const gone = ['--api-url', 'http://127.0.0.1:9', '--api-key', KEY];
+  const { code, stderr } = await sluice(['chains', 'list', ...gone]);
+  expect(code).toBe(6);
+  expect(stderr).toMatch(/^error\[network_error\]: /);
+  const silent = createServer(() => {});
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const slow = ['--api-url', `http://127.0.0.1:${port}`, '--api-key', KEY, '--timeout', '20ms'];
+  expect(await sluice(['chains', 'list', ...slow])).toMatchObject({ code: 124 });
+  const running = start(['chains', 'list', ...slow.slice(0, 4)]);
+  running.interrupt();
+  expect(await running.ended).toEqual({ code: 130, stdout: '', stderr: '' });
+  silent.closeAllConnections();
+  silent.close();
+});
+
+test('--debug tells of each request and never of the key', async () => {
+  const { stderr } = await sluice(['whoami', '--debug', '--api-url', url, '--api-key', KEY]);
+  expect(stderr).toMatch(/^GET http:\S+\/sluice\/session 204 \d+ ms/);
+  expect(stderr).not.toContain(KEY);
+});
+
+describe('which service', () => {
+  const env = { XDG_CONFIG_HOME: join(folder, 'config') };
+  const cwd = join(folder);
+  const file = join(folder, 'config', 'sluice', 'contexts.json');
+
+  test('nowhere to go is exit code 3, with the way out', async () => {
+    const { code, stderr } = await sluice(['chains', 'list'], { env, cwd });
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^error\[not_signed_in\]: .*\n {2}fix: sluice login/);
+  });
+
+  test('a key that is not known is not kept', async () => {
+    const { code } = await sluice(['login', '--api-url', url, '--api-key', 'wrong'], { env, cwd });
+    expect(code).toBe(3);
+    expect(() => statSync(file)).toThrow('ENOENT');
+  });
+
+  test('login asks for what is not given, on a terminal alone', async () => {
+    expect(await sluice(['login'], { env, cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('error[not_confirmed]') as string,
+    });
+    const asked = start(['login', '--api-url', url, '--context', 'here'], { env, cwd, tty: true });
+    asked.type(`${KEY}\n`);
+    const { code, stdout, stderr } = await asked.ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `Signed in to ${url} as context here\n` });
+    expect(stderr).not.toContain(KEY);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  test('the context in use is spoken to; another by name; a flag wins', async () => {
+    await sluice(['login', '--api-url', `${url}/`, '--api-key', KEY, '--context', 'other'], {
+      env,
+    });
+    const whoami = async (...args: string[]) =>
+      JSON.parse((await sluice(['whoami', '--json', ...args], { env, cwd })).stdout) as object;
+    expect(await whoami()).toMatchObject({ source: 'context', name: 'other', apiKey: '…cdef' });
+    expect(await whoami('--context', 'here')).toMatchObject({ name: 'here' });
+    expect(await whoami('--api-url', url, '--api-key', KEY)).toMatchObject({ source: 'flags' });
+    const used = await sluice(['context', 'use', 'here'], { env });
+    expect(used.stdout).toBe(`Using here: ${url}\n`);
+    expect((await sluice(['context', 'list'], { env })).stdout).toBe(
+      `   NAME   SERVICE\n*  here   ${url}\n   other  ${url}/\n`,
+    );
+    expect(await sluice(['context', 'use', 'nobody'], { env })).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('there are: here, other') as string,
+    });
+  });
+
+  test('a dev service of this folder comes first, while it runs', async () => {
+    const takeBack = announceDevService(join(cwd, '.sluice', 'dev'), { apiUrl: url, apiKey: KEY });
+    const below = { env, cwd: join(cwd, 'deep', 'down') };
+    expect((await sluice(['whoami'], below)).stdout).toContain(`by sluice dev in ${cwd}`);
+    takeBack();
+    expect((await sluice(['whoami'], below)).stdout).toContain('by context here');
+    writeFileSync(
+      join(cwd, '.sluice', 'dev', 'service.json'),
+      JSON.stringify({ apiUrl: url, apiKey: KEY, pid: 2 ** 22 + 1 }),
+    );
+    expect((await sluice(['whoami'], below)).stdout).toContain('by context here');
+  });
+
+  test('logout forgets, and says which there are', async () => {
+    expect((await sluice(['logout'], { env })).stdout).toBe('Forgot here\n');
+    expect(await sluice(['logout'], { env })).toMatchObject({ code: 4 });
+    expect(readFileSync(file, 'utf8')).not.toContain('"here"');
+  });
+
+  test('a file that is no JSON is named', async () => {
+    writeFileSync(file, '{');
+    expect(await sluice(['whoami'], { env })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${file} is no JSON`) as string,
+    });
+  });
+});

@@ -1,0 +1,47 @@
+/** The terminal of this process, and the signals that end it. */
+import { type Output, type Terminal, createTerminal } from './terminal.ts';
+
+export function createProcessTerminal(): Terminal {
+  const controller = new AbortController();
+  // Later signals change nothing: one Ctrl-C reaches us both from the terminal and from npm.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => controller.abort(signal));
+  }
+  // A reader that has seen enough, `| head` for one, is no error.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  return createTerminal({
+    stdout: toOutput(process.stdout),
+    stderr: toOutput(process.stderr),
+    stdin: process.stdin,
+    env: process.env,
+    cwd: process.cwd(),
+    signal: controller.signal,
+  });
+}
+
+/** Node leaves both out where no terminal is. */
+interface Stream {
+  isTTY?: boolean;
+  columns?: number;
+  write(text: string): unknown;
+}
+
+function toOutput(stream: Stream): Output {
+  const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
+  return {
+    isTTY: stream.isTTY ?? false,
+    get columns() {
+      return stream.columns ?? 80;
+    },
+    hasColor:
+      NO_COLOR === undefined || NO_COLOR === ''
+        ? FORCE_COLOR === undefined
+          ? (stream.isTTY ?? false) && TERM !== 'dumb'
+          : FORCE_COLOR !== '0' && FORCE_COLOR !== 'false'
+        : false,
+    write: (text) => void stream.write(text),
+  };
+}

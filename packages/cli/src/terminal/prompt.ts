@@ -1,0 +1,30 @@
+/** Questions, on standard error, and only where somebody is there to answer. */
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { CommandError } from './errors.ts';
+import type { Terminal } from './terminal.ts';
+
+/** @throws CommandError `not_confirmed` where nobody can be asked; `fix` says what to pass instead. */
+export async function ask(
+  terminal: Terminal,
+  question: string,
+  { fix, hidden = false }: { fix: string; hidden?: boolean },
+): Promise<string> {
+  if (!terminal.canAsk) throw new CommandError('not_confirmed', `Nobody to ask: ${question}`, fix);
+  terminal.stderr.write(`${question} `);
+  // What is typed is shown by readline's own output: none for a secret.
+  const output = new Writable({
+    write(chunk: Buffer, _, done) {
+      if (!hidden) terminal.stderr.write(chunk.toString());
+      done();
+    },
+  });
+  const reader = createInterface({ input: terminal.stdin, output, terminal: true });
+  try {
+    const answer = await reader.question('', { signal: terminal.signal });
+    if (hidden) terminal.stderr.write('\n');
+    return answer.trim();
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,77 @@
+/** Rows for people: no borders, two spaces between columns, 80 columns wide unless told otherwise. */
+import type { Terminal, Tone } from './terminal.ts';
+
+/** A cell; a tone colours it. */
+export type Cell = string | number | { text: string; tone: Tone };
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly value: (row: Row) => Cell;
+  /** Where a text that does not fit is cut: hashes in the middle. Default: it is not. */
+  readonly cut?: 'middle' | 'end';
+  /** Numbers stand right. */
+  readonly right?: boolean;
+}
+
+const WIDTH = 80;
+const GUTTER = 2;
+/** What a cut column keeps at least. */
+const CUT_LEAST = 9;
+
+/** Prints a title row and a row each; with `wide`, nothing is cut. */
+export function sayTable<Row>(
+  terminal: Terminal,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  wide = false,
+): void {
+  const cells = rows.map((row) => columns.map(({ value }) => toCell(value(row))));
+  const widths = columns.map(({ title }, at) =>
+    Math.max(title.length, ...cells.map((row) => row[at]!.text.length)),
+  );
+  if (!wide) shrink(widths, columns);
+  const line = (row: readonly { text: string; tone?: Tone }[]): string =>
+    row
+      .map(({ text, tone }, at) => {
+        const width = widths[at]!;
+        const fit = cutText(text, width, columns[at]!.cut);
+        const padded = columns[at]!.right ? fit.padStart(width) : fit.padEnd(width);
+        return tone === undefined ? padded : terminal.tint(tone, padded);
+      })
+      .join(' '.repeat(GUTTER))
+      .trimEnd();
+  terminal.say(line(columns.map(({ title }) => ({ text: title, tone: 'faint' as const }))));
+  for (const row of cells) terminal.say(line(row));
+}
+
+function toCell(cell: Cell): { text: string; tone?: Tone } {
+  if (typeof cell === 'object') return { ...cell, text: printable(cell.text) };
+  return { text: printable(String(cell)) };
+}
+
+/** Names and messages come from anywhere: none may move the cursor. */
+const printable = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '\u{fffd}');
+
+/** Takes what is too much from the widest of the columns that may be cut. */
+function shrink(widths: number[], columns: readonly Column<never>[]): void {
+  const total = (): number => widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER);
+  while (total() > WIDTH) {
+    let widest = -1;
+    for (const [at, { cut }] of columns.entries()) {
+      if (cut && widths[at]! > CUT_LEAST && (widest < 0 || widths[at]! > widths[widest]!)) {
+        widest = at;
+      }
+    }
+    if (widest < 0) return;
+    widths[widest]!--;
+  }
+}
+
+function cutText(text: string, width: number, where: 'middle' | 'end' = 'end'): string {
+  if (text.length <= width) return text;
+  if (where === 'end') return `${text.slice(0, width - 1)}…`;
+  const front = Math.ceil((width - 1) / 2);
+  return `${text.slice(0, front)}…${text.slice(text.length - (width - 1 - front))}`;
+}
