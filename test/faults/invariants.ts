@@ -31,66 +31,117 @@ export interface World {
 
 interface DeliveryRow {
   id: string;
-  stream_id: string;
   event_key: string;
   state: string;
   run_at: number;
   last_error: string | null;
   attempts: number;
-  rows: number;
+  /** Attempts on record, and those of them that were answered with a 2xx. */
+  good_and_bad: number;
+  good: number;
   stream_status: string;
 }
 
-/** What is wrong, each with the invariant it breaks; nothing where all hold. */
-export async function findViolations(world: World): Promise<string[]> {
+interface StatRow {
+  stream_id: string;
+  metric: string;
+  n: number;
+}
+
+export interface Verdict {
+  /** What is wrong, each with the invariant it breaks; none where all hold. */
+  violations: string[];
+  deliveries: number;
+  /** Deliveries by their state. */
+  states: Record<string, number>;
+  /** POSTs that arrived beyond the attempts on record. */
+  repeated: number;
+  /** 2xx given to what had one before. */
+  acceptedAgain: number;
+}
+
+/** Looks at one stream after the other, so that a ledger of millions fits. */
+export async function checkInvariants(world: World): Promise<Verdict> {
+  const { leasesLost = 0, survivors = [] } = world;
+  const verdict: Verdict = {
+    violations: [],
+    deliveries: 0,
+    states: {},
+    repeated: 0,
+    acceptedAgain: 0,
+  };
   const now = await world.ledger.now();
-  const streams = [...world.expected.keys()];
-  const deliveries = await world.ledger.rows<DeliveryRow>(`
-    select d.id, d.stream_id, d.event_key, d.state, d.run_at, d.last_error, d.attempts,
-      s.status as stream_status, coalesce(a.n, 0) as rows
-    from delivery d
-    join stream s on s.id = d.stream_id
-    left join (select delivery_id, count(*) as n from attempt group by delivery_id) a
-      on a.delivery_id = d.id
-    where d.stream_id in (${streams.map((id) => `'${id}'`).join(', ')})`);
-  return [
-    ...missingOrDoubled(world, deliveries),
-    ...illegalStates(deliveries, now),
-    ...(await miscounted(world, deliveries)),
-    ...neverReceived(world, deliveries),
-    ...sentTooOften(world, deliveries),
-    ...(world.survivors ?? [])
-      .filter((process) => !process.isRunning())
-      .map(
-        (process) =>
-          `I6: a process that no fault ended has ended: ${process.output().slice(-2000)}`,
+  const stats = await world.ledger.rows<StatRow>(`
+    select stream_id, metric, sum(n) as n from
+      (select * from stat union all select * from stat_delta) as counted
+    group by stream_id, metric`);
+  for (const [stream, phases] of world.expected) {
+    const deliveries = await world.ledger.rows<DeliveryRow>(`
+      select d.id, d.event_key, d.state, d.run_at, d.last_error, d.attempts,
+        s.status as stream_status,
+        (select count(*) from attempt a where a.delivery_id = d.id) as good_and_bad,
+        (select count(*) from attempt a where a.delivery_id = d.id and a.error is null) as good
+      from delivery d join stream s on s.id = d.stream_id where d.stream_id = '${stream}'`);
+    verdict.violations.push(
+      ...missingOrDoubled(stream, phases, deliveries, world.mayHave),
+      ...illegalStates(deliveries, now),
+      ...miscounted(
+        deliveries,
+        stats.filter(({ stream_id }) => stream_id === stream),
       ),
-  ];
+      ...neverReceived(deliveries, world.received),
+    );
+    verdict.deliveries += deliveries.length;
+    for (const { id, state, good_and_bad } of deliveries) {
+      const { total = 0, accepted = 0 } = world.received.get(id) ?? {};
+      verdict.states[state] = (verdict.states[state] ?? 0) + 1;
+      verdict.repeated += Math.max(0, total - good_and_bad);
+      verdict.acceptedAgain += Math.max(0, accepted - 1);
+    }
+  }
+  // I5: no more was sent, or accepted, twice than leases were lost.
+  for (const [what, count] of [
+    ['POSTs beyond the recorded attempts', verdict.repeated],
+    ['accepted again', verdict.acceptedAgain],
+  ] as const) {
+    if (count > leasesLost) {
+      verdict.violations.push(`I5: ${count} ${what}, with ${leasesLost} leases lost`);
+    }
+  }
+  for (const process of survivors.filter((each) => !each.isRunning())) {
+    const words = process.output().slice(-2000);
+    verdict.violations.push(`I6: a process that no fault ended has ended: ${words}`);
+  }
+  return verdict;
 }
 
 /** I1: each expected (stream, block, phase) has one delivery, and there are no others. */
-function missingOrDoubled(world: World, deliveries: readonly DeliveryRow[]): string[] {
-  const found = new Map<string, number>();
-  for (const { stream_id, event_key } of deliveries) {
+function missingOrDoubled(
+  stream: string,
+  phases: ReadonlySet<BlockPhase>,
+  deliveries: readonly DeliveryRow[],
+  mayHave?: ReadonlySet<BlockPhase>,
+): string[] {
+  const found = new Map<BlockPhase, number>();
+  for (const { event_key } of deliveries) {
     const [chain, hash, phase, part] = event_key.split(':');
-    // The further parts of one match, and a block announced again after it came back, are no doubles
-    // where the key says so; the unique key of the table holds the rest.
-    const key = `${stream_id} ${chain}:${hash}:${phase}`;
+    // The further parts of one match are no doubles; the unique key holds them.
+    const key = `${chain}:${hash}:${phase}`;
     if (part === '0') found.set(key, (found.get(key) ?? 0) + 1);
   }
   const wrong: string[] = [];
-  for (const [stream, phases] of world.expected) {
-    for (const phase of phases) {
-      const key = `${stream} ${phase}`;
-      const count = found.get(key) ?? 0;
-      const isDoubled = count > 1 && world.mayHave?.has(phase) !== true;
-      if (count === 0 || isDoubled) wrong.push(`I1: ${key} has ${count} deliveries, not 1`);
-      found.delete(key);
+  for (const phase of phases) {
+    const count = found.get(phase) ?? 0;
+    const isDoubled = count > 1 && mayHave?.has(phase) !== true;
+    if (count === 0 || isDoubled) {
+      wrong.push(`I1: ${stream} ${phase} has ${count} deliveries, not 1`);
     }
+    found.delete(phase);
   }
-  for (const key of found.keys()) {
-    const phase = key.slice(key.indexOf(' ') + 1);
-    if (world.mayHave?.has(phase) !== true) wrong.push(`I1: ${key} was never to be delivered`);
+  for (const phase of found.keys()) {
+    if (mayHave?.has(phase) !== true) {
+      wrong.push(`I1: ${stream} ${phase} was never to be delivered`);
+    }
   }
   return wrong;
 }
@@ -120,58 +171,31 @@ function illegalStates(deliveries: readonly DeliveryRow[], now: number): string[
 }
 
 /** I3: the statistics say what the deliveries say, and these what their attempts say. */
-async function miscounted(world: World, deliveries: readonly DeliveryRow[]): Promise<string[]> {
+function miscounted(deliveries: readonly DeliveryRow[], stats: readonly StatRow[]): string[] {
   const wrong = deliveries
-    .filter((row) => row.attempts !== row.rows)
-    .map((row) => `I3: ${row.id} counts ${row.attempts} attempts and has ${row.rows}`);
-  const stats = await world.ledger.rows<{ stream_id: string; metric: string; n: number }>(`
-    select stream_id, metric, sum(n) as n from
-      (select * from stat union all select * from stat_delta) as counted
-    group by stream_id, metric`);
-  const attempts = await world.ledger.rows<{ stream_id: string; good: number; bad: number }>(`
-    select d.stream_id, sum(case when a.error is null then 1 else 0 end) as good,
-      sum(case when a.error is null then 0 else 1 end) as bad
-    from attempt a join delivery d on d.id = a.delivery_id group by d.stream_id`);
-  for (const stream of world.expected.keys()) {
-    const own = deliveries.filter((row) => row.stream_id === stream);
-    const made = attempts.find((row) => row.stream_id === stream);
-    const counts: Record<string, number> = {
-      webhooks_delivered: own.filter((row) => row.state === 'succeeded').length,
-      webhooks_failed: own.filter((row) => row.state === 'failed').length,
-      delivered: made?.good ?? 0,
-      failed_attempts: made?.bad ?? 0,
-    };
-    for (const [metric, count] of Object.entries(counts)) {
-      const told = stats.find((row) => row.stream_id === stream && row.metric === metric)?.n ?? 0;
-      if (told !== count) wrong.push(`I3: ${metric} of ${stream} says ${told}, the rows ${count}`);
-    }
+    .filter((row) => row.attempts !== row.good_and_bad)
+    .map((row) => `I3: ${row.id} counts ${row.attempts} attempts and has ${row.good_and_bad}`);
+  const sum = (count: (row: DeliveryRow) => number): number =>
+    deliveries.reduce((n, row) => n + count(row), 0);
+  const counts: Record<string, number> = {
+    webhooks_delivered: sum(({ state }) => (state === 'succeeded' ? 1 : 0)),
+    webhooks_failed: sum(({ state }) => (state === 'failed' ? 1 : 0)),
+    delivered: sum(({ good }) => good),
+    failed_attempts: sum(({ good, good_and_bad }) => good_and_bad - good),
+  };
+  for (const [metric, count] of Object.entries(counts)) {
+    const told = stats.find((row) => row.metric === metric)?.n ?? 0;
+    if (told !== count) wrong.push(`I3: ${metric} says ${told}, the rows say ${count}`);
   }
   return wrong;
 }
 
-/** I4: whatever is said to have arrived did, and nothing arrived that the ledger does not know. */
-function neverReceived(world: World, deliveries: readonly DeliveryRow[]): string[] {
+/** I4: whatever is said to have arrived did. */
+function neverReceived(
+  deliveries: readonly DeliveryRow[],
+  received: ReadonlyMap<string, Receipts>,
+): string[] {
   return deliveries
-    .filter((row) => row.state === 'succeeded' && (world.received.get(row.id)?.accepted ?? 0) === 0)
+    .filter((row) => row.state === 'succeeded' && (received.get(row.id)?.accepted ?? 0) === 0)
     .map((row) => `I4: ${row.id} is succeeded, and the receiver never accepted it`);
-}
-
-/** I5: no more was sent, or accepted, twice than leases were lost. */
-function sentTooOften(world: World, deliveries: readonly DeliveryRow[]): string[] {
-  const { leasesLost = 0 } = world;
-  let repeated = 0;
-  let acceptedAgain = 0;
-  for (const row of deliveries) {
-    const { total = 0, accepted = 0 } = world.received.get(row.id) ?? {};
-    repeated += Math.max(0, total - row.rows);
-    acceptedAgain += Math.max(0, accepted - 1);
-  }
-  return [
-    ...(repeated > leasesLost
-      ? [`I5: ${repeated} POSTs beyond the recorded attempts, with ${leasesLost} leases lost`]
-      : []),
-    ...(acceptedAgain > leasesLost
-      ? [`I5: ${acceptedAgain} accepted again, with ${leasesLost} leases lost`]
-      : []),
-  ];
 }

@@ -23,7 +23,7 @@ import {
 } from '@sluice/testkit';
 import { expect } from 'vitest';
 import { API_KEY, type ServeOptions, type Served, serve, until } from '../serve.ts';
-import { type Receipts, findViolations } from './invariants.ts';
+import { type Receipts, checkInvariants } from './invariants.ts';
 import { type Ledger, readPostgresLedger, readSqliteLedger } from './ledger.ts';
 
 export const STORES = ['sqlite', 'postgres'] as const;
@@ -199,13 +199,13 @@ export async function startWorld(
     async holds(watched, { leasesLost = world.leasesLost } = {}) {
       let violations: string[] = [];
       const look = async (): Promise<boolean> => {
-        violations = await findViolations({
-          ledger,
-          received: receiver.receipts,
-          ...oracle.expect(watched),
-          leasesLost,
-          survivors: [service],
-        }).catch((error: unknown) => [`the ledger cannot be read: ${String(error)}`]);
+        try {
+          const world = { ledger, received: receiver.receipts, ...oracle.expect(watched) };
+          const verdict = await checkInvariants({ ...world, leasesLost, survivors: [service] });
+          ({ violations } = verdict);
+        } catch (error) {
+          violations = [`the ledger cannot be read: ${String(error)}`];
+        }
         return violations.length === 0;
       };
       await until('the invariants', look, SETTLE_MS, LOOK_MS).catch(() => {

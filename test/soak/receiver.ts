@@ -1,0 +1,60 @@
+/**
+ * The soak's receiver, in a thread of its own: counts what arrives by its id, and misbehaves a little,
+ * by the seed and the id alone. An id is treated badly at most twice, so that the schedule is not used up.
+ */
+import { hash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Receipts } from '../faults/invariants.ts';
+
+export type ReceiverMessage =
+  | { port: number }
+  | { accepted: number }
+  | { receipts: Map<string, Receipts> };
+
+const { seed } = workerData as { seed: string };
+const TOLD_EVERY_MS = 100;
+const MOST_OFFENCES = 2;
+
+const receipts = new Map<string, Receipts>();
+let accepted = 0;
+const tell = (message: ReceiverMessage): void => parentPort!.postMessage(message);
+
+/** Of a thousand requests: 10 fail, 3 are slow, 2 are cut. */
+function choose(id: string, time: number): 'accept' | 'fail' | 'slow' | 'cut' {
+  if (time >= MOST_OFFENCES) return 'accept';
+  const draw = Number.parseInt(hash('sha1', `${seed}:${id}:${time}`).slice(0, 8), 16) % 1000;
+  if (draw < 10) return 'fail';
+  if (draw < 13) return 'slow';
+  return draw < 15 ? 'cut' : 'accept';
+}
+
+const server = createServer((request, response) => {
+  request.resume();
+  request.on('error', () => {});
+  request.on('end', () => {
+    const id = String(request.headers['webhook-id']);
+    const receipt = receipts.get(id) ?? { total: 0, accepted: 0 };
+    receipts.set(id, receipt);
+    const choice = choose(id, receipt.total);
+    receipt.total++;
+    if (choice === 'cut') {
+      request.socket.resetAndDestroy();
+      return;
+    }
+    if (choice === 'fail') {
+      response.writeHead(503).end();
+      return;
+    }
+    receipt.accepted++;
+    if (receipt.accepted === 1) accepted++;
+    const accept = (): void => void response.writeHead(204).end();
+    if (choice === 'slow') setTimeout(accept, 1_000);
+    else accept();
+  });
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, '127.0.0.1', () => tell({ port: (server.address() as AddressInfo).port }));
+setInterval(() => tell({ accepted }), TOLD_EVERY_MS);
+parentPort!.on('message', () => tell({ receipts }));
