@@ -56,6 +56,17 @@ describe('each call', () => {
     expect(requests[0]?.headers).not.toHaveProperty('x-api-key');
   });
 
+  it('explain asks for what it was given, on one chain or any', async () => {
+    const explanation = { query: '0x12', kind: 'unknown', streams: [] };
+    answerJson(explanation);
+    expect(await client().explain('0x12')).toEqual(explanation);
+    await client().explain('17 000', { chain: 'aptos:local' });
+    expect(calls()).toEqual([
+      ['GET /sluice/explain?q=0x12'],
+      ['GET /sluice/explain?q=17+000&chain=aptos%3Alocal'],
+    ]);
+  });
+
   it('createSession never repeats the key in its error', async () => {
     answerJson({ message: `Unknown key ${KEY}` }, 401);
     const session = createSluiceClient({ baseUrl }).createSession(KEY);

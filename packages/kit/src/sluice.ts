@@ -7,6 +7,7 @@ import type { ListOptions } from './calls.ts';
 import type { AptosNetwork } from './contract/aptos.ts';
 import type { AptosWebhook } from './contract/aptosWebhook.ts';
 import type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
+import type { Explanation } from './contract/explain.ts';
 import { SLUICE_ROUTES } from './contract/sluice.ts';
 import type {
   ChainCoverage,
@@ -48,6 +49,15 @@ export type {
   ProviderState,
   StreamSummary,
 } from './contract/sluice.ts';
+export type {
+  ExplainedRecord,
+  Explanation,
+  ExplainOutcome,
+  ExplainReason,
+  ExplainStage,
+  ExplainVerdict,
+  StreamVerdict,
+} from './contract/explain.ts';
 export type { AptosNetwork } from './contract/aptos.ts';
 export type { AptosWebhook } from './contract/aptosWebhook.ts';
 export type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
@@ -107,6 +117,15 @@ export interface SluiceClient {
     options?: CallOptions,
   ): ListResult<DeliverySummary, DeliveryPage>;
   getDelivery(id: string, options?: CallOptions): CallResult<DeliveryDetail>;
+  /**
+   * Why a webhook was sent, or not, stream by stream: of the hash of a transaction or block, a block
+   * number, a ledger version, an address, or the id of a delivery. `chain` where several have it. What
+   * cannot be found is part of the answer, and no error.
+   */
+  explain(
+    query: string,
+    options?: CallOptions & { readonly chain?: string | undefined },
+  ): CallResult<Explanation>;
   listChains(options?: CallOptions): CallResult<ChainHealth[]>;
   /**
    * The way out of a chain's halt: it goes on from block `from`, by default from the node's head, and
@@ -206,6 +225,9 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
     getDelivery: (id, options) =>
       one(() => ({ route: SLUICE_ROUTES.getDelivery, path: { id } }), options),
+
+    explain: (q, { chain, ...options } = {}) =>
+      one(() => ({ route: SLUICE_ROUTES.explain, query: { q, chain } }), options),
 
     listChains: (options) =>
       one(

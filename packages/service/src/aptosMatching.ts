@@ -6,9 +6,11 @@ import type { StreamMatcher } from './ingest/backfill.ts';
 import type { Matcher } from './ingest/ingest.ts';
 import type { AptosBlock } from './match/aptosBlock.ts';
 import { type AptosIndex, createAptosIndex } from './match/aptosIndex.ts';
+import { explainAptosBlock } from './match/aptosExplain.ts';
 import { type AptosMatch, matchAptosBlock, splitAptosMatch } from './match/aptosMatch.ts';
 import { toAptosWebhookParts } from './match/aptosWebhook.ts';
 import type { BlockNeeds } from './match/block.ts';
+import type { Explainer } from './matching.ts';
 import { loadAddresses } from './match/refresh.ts';
 import { splitFinalBody } from './store/body.ts';
 import { packAddresses } from './store/packedAddresses.ts';
@@ -22,7 +24,7 @@ export interface SingleAptosMatcher extends StreamMatcher<AptosBlock> {
 
 export interface AptosMatching {
   /** Of all streams that match now, on every network. */
-  readonly live: Matcher<AptosBlock>;
+  readonly live: Matcher<AptosBlock> & Explainer<AptosBlock>;
   /** Undefined when the stream is gone, or is none of Aptos. */
   open(chain: string, streamId: string): Promise<SingleAptosMatcher | undefined>;
   /** A stream that is not in the ledger, with these addresses. */
@@ -96,12 +98,17 @@ export function createAptosMatching({
   });
 
   const index = createAptosIndex();
+  const refresh = followRules(index, store);
   return {
     live: {
-      refresh: followRules(index, store),
+      refresh,
       needs: () => NEEDS,
       match: (chain, block) =>
         matchAptosBlock(index, chain, block).flatMap((match) => toNewMatches(chain, block, match)),
+      async explain(chain, block, only) {
+        await refresh();
+        return explainAptosBlock(index, chain, block, only);
+      },
     },
 
     async open(chain, streamId) {

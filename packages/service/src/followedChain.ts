@@ -7,6 +7,7 @@ import type { BlockCalls } from './http/handlers/blocks.ts';
 import { type StreamMatcher, createBackfill } from './ingest/backfill.ts';
 import { type IngestOptions, type Matcher, createIngest } from './ingest/ingest.ts';
 import { type ChainSource, SourceError } from './ingest/source.ts';
+import type { Explainer } from './matching.ts';
 import type { Log } from './observe.ts';
 import type { BlockHeader, Store } from './store/store.ts';
 
@@ -59,7 +60,7 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
   }: {
     source: ChainSource<Block>;
     /** Of all streams. */
-    live: Matcher<Block>;
+    live: Matcher<Block> & Explainer<Block>;
     /** One stream by itself; undefined when it is gone. */
     open(streamId: string): Promise<One | undefined>;
     enrich: EnrichPool;
@@ -138,6 +139,18 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
           );
         }),
 
+      findTransaction: (hash) => sayWhy(chain, () => source.findTransaction(hash)),
+      explain: (at, only) =>
+        sayWhy(chain, async () => {
+          const header = await source.readHeader(at);
+          if (header === undefined) return undefined;
+          const { traces } = live.needs(chain);
+          // Whole, so that what streams do not ask for is there to be told of.
+          const block = await source.readBlock(header, { logs: true, transactions: true, traces });
+          const streams = await live.explain(chain, block, only);
+          const { number, hash, timestamp } = header;
+          return { block: { number, hash, timestamp }, streams };
+        }),
       noticeJobs: () => backfill.notice(),
       resume: (from) => sayWhy(chain, () => ingest.resume(from)),
     },

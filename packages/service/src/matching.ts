@@ -1,9 +1,10 @@
 /** How a block becomes matches: the index of rules, the matcher, the body, and what it still lacks. */
-import type { EvmWebhook } from '@sluice/kit/contract';
+import type { EvmWebhook, ExplainedRecord } from '@sluice/kit/contract';
 import type { Enrich } from './enrich/enrich.ts';
 import type { StreamMatcher } from './ingest/backfill.ts';
 import type { Matcher } from './ingest/ingest.ts';
 import type { BlockNeeds, EvmBlock } from './match/block.ts';
+import { explainBlock } from './match/explain.ts';
 import { type Match, matchBlock, transactionHashesOf } from './match/match.ts';
 import { followRules } from './followRules.ts';
 import { loadAddresses } from './match/refresh.ts';
@@ -17,6 +18,19 @@ import type { EvmStreamRecord, NewMatch, Store } from './store/store.ts';
 /** By chain, contracts that are possible spam; lower case. */
 export type SpamLists = Readonly<Record<string, ReadonlySet<string>>>;
 
+/** Says why a block concerns each of the streams that match now, by the rules as they are now. */
+export interface Explainer<Block> {
+  needs(chain: string): BlockNeeds;
+  /** By stream; those that it does not concern are left out. Of one transaction where `only` names it. */
+  explain(chain: string, block: Block, only: ExplainOnly): Promise<Map<string, ExplainedRecord[]>>;
+}
+
+export interface ExplainOnly {
+  transactionHash?: string | undefined;
+  /** Of Aptos. */
+  version?: number | undefined;
+}
+
 /** One stream by itself, on one chain, whatever its status. */
 export interface SingleMatcher extends StreamMatcher<EvmBlock> {
   /** The body as it would be sent, less `confirmed` and `retries`. */
@@ -25,7 +39,7 @@ export interface SingleMatcher extends StreamMatcher<EvmBlock> {
 
 export interface Matching {
   /** Of all streams that match now, on every chain. */
-  readonly live: Matcher<EvmBlock>;
+  readonly live: Matcher<EvmBlock> & Explainer<EvmBlock>;
   /** Undefined when the stream is gone, or is none of this chain's family. */
   open(chain: string, streamId: string): Promise<SingleMatcher | undefined>;
   /** A stream that is not in the ledger, with these addresses. */
@@ -99,15 +113,20 @@ export function createMatching({
   };
 
   const index = createStreamIndex();
+  const refresh = followRules(index, store);
 
   return {
     live: {
-      refresh: followRules(index, store),
+      refresh,
       needs: (chain): BlockNeeds => index.needs(chain),
       match: (chain, block) =>
         matchBlock(index, chain, block, spamLists[chain]).flatMap((match) =>
           toNewMatches(chain, block, match),
         ),
+      async explain(chain, block, { transactionHash }) {
+        await refresh();
+        return explainBlock(index, chain, block, { spam: spamLists[chain], transactionHash });
+      },
     },
 
     async open(chain, streamId) {

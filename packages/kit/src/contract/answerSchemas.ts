@@ -8,6 +8,8 @@ import type { Settings, Stats, StatsCounters, StreamStats } from './account.ts';
 import { APTOS_NETWORKS } from './aptos.ts';
 import type { AptosStream, AptosStreamStatus } from './aptos.ts';
 import type { DryRunAnswer, HistoricalJobAnswer } from './blocks.ts';
+import { EXPLAIN_KINDS, EXPLAIN_OUTCOMES, EXPLAIN_STAGES, EXPLAIN_VERDICTS } from './explain.ts';
+import type { ExplainedRecord, Explanation, ExplainReason, StreamVerdict } from './explain.ts';
 import type { DeliveryLog, HistoryRecord } from './history.ts';
 import {
   abiItem,
@@ -404,6 +406,41 @@ const deliveryPage: z.ZodType<DeliveryPage> = z.strictObject({
   cursor: text.exactOptional(),
 });
 
+const explainReason: z.ZodType<ExplainReason> = z.strictObject({
+  stage: z.enum(EXPLAIN_STAGES),
+  outcome: z.enum(EXPLAIN_OUTCOMES),
+  what: text,
+});
+
+const explainedRecord: z.ZodType<ExplainedRecord> = z.strictObject({
+  kind: z.enum(['log', 'transaction', 'internalTransaction']),
+  index: count,
+  transactionHash: text,
+  taken: flag,
+  reasons: z.array(explainReason),
+});
+
+const streamVerdict: z.ZodType<StreamVerdict> = z.strictObject({
+  streamId: uuid,
+  tag: text,
+  verdict: z.enum(EXPLAIN_VERDICTS),
+  because: explainReason,
+  stages: z.array(explainReason),
+  records: z.array(explainedRecord),
+  deliveries: z.array(deliverySummary),
+});
+
+const explanation: z.ZodType<Explanation> = z.strictObject({
+  query: text,
+  kind: z.enum(EXPLAIN_KINDS),
+  chainId: chainId.nullable(),
+  block: z.strictObject({ number: count, hash: text, timestamp: count.nullable() }).nullable(),
+  transactionHash: textOrNull,
+  message: text,
+  stages: z.array(explainReason),
+  streams: z.array(streamVerdict),
+});
+
 const streamSummary: z.ZodType<StreamSummary> = z.strictObject({
   id: uuid,
   family: z.enum(['evm', 'aptos']),
@@ -521,6 +558,7 @@ export const ANSWER_SCHEMAS = {
   DeliveryPage: deliveryPage,
   DeliveryDetail: deliveryDetail,
   StreamSummaryList: z.strictObject({ result: z.array(streamSummary) }),
+  Explanation: explanation,
   ChainHealthList: z.strictObject({ result: z.array(chainHealth) }),
   ChainResumed: chainResumed,
   StreamCoverage: streamCoverage,

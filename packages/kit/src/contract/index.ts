@@ -66,6 +66,18 @@ export type {
   HistoricalJobAnswer,
 } from './blocks.ts';
 
+// Why a webhook was sent, or not
+export { EXPLAIN_KINDS, EXPLAIN_OUTCOMES, EXPLAIN_STAGES, EXPLAIN_VERDICTS } from './explain.ts';
+export type {
+  ExplainedRecord,
+  Explanation,
+  ExplainOutcome,
+  ExplainReason,
+  ExplainStage,
+  ExplainVerdict,
+  StreamVerdict,
+} from './explain.ts';
+
 // Shapes of our own API
 export type {
   BlockRange,
@@ -102,6 +114,7 @@ export {
   dryRunBlockSchema,
   evmAddressesSchema,
   evmLabelledAddressesSchema,
+  explainQuerySchema,
   historicalJobSchema,
   isAddressLabel,
   listDeliveriesQuerySchema,

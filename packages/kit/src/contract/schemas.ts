@@ -349,6 +349,15 @@ export const listDeliveriesQuerySchema = z.strictObject({
   state: z.enum(DELIVERY_STATES).optional(),
 });
 
+export const explainQuerySchema = z.strictObject({
+  q: z
+    .string({ error: 'should be a transaction, block, version, address or delivery' })
+    .trim()
+    .min(1, { error: 'should be a transaction, block, version, address or delivery' })
+    .max(200, { error: 'should have at most 200 characters' }),
+  chain: z.string().max(100, { error: 'should be a chain, e.g. 0x1 or aptos:mainnet' }).optional(),
+});
+
 /** One value in a query, or the same name several times; `items` is what JSON Schema shall say of each. */
 const several = <Item>(item: z.ZodType<Item>, items: object) =>
   z

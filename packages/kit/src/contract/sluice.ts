@@ -23,6 +23,12 @@ export const SLUICE_ROUTES = {
   listDeliveries: route('GET', '/sluice/deliveries'),
   /** {@link DeliveryDetail}. */
   getDelivery: route('GET', '/sluice/deliveries/{id}'),
+  /**
+   * Why a webhook was sent, or not: {@link Explanation}. Query `q`: the hash of a transaction or block, a
+   * block number, of Aptos a ledger version, an address, or the id of a delivery; `chain` where several
+   * have it, or one must be chosen.
+   */
+  explain: route('GET', '/sluice/explain'),
   /** `{ result: ChainHealth[] }`. */
   listChains: route('GET', '/sluice/chains'),
   /**

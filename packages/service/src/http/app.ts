@@ -22,6 +22,7 @@ import { type AptosBlockHandlerNeeds, createAptosBlockHandlers } from './handler
 import { createAptosStreamHandlers } from './handlers/aptosStreams.ts';
 import { type HistoryHandlerNeeds, createHistoryHandlers } from './handlers/history.ts';
 import { type BlockHandlerNeeds, createBlockHandlers } from './handlers/blocks.ts';
+import { createExplainHandler } from './handlers/explain.ts';
 import { createSluiceHandlers } from './handlers/sluice.ts';
 import { type EvmStreamNeeds, createEvmStreamHandlers } from './handlers/streams.ts';
 import type { Live } from './live.ts';
@@ -144,6 +145,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   register(SLUICE_ROUTES.listStreamSummaries, sluice.listStreamSummaries);
   register(SLUICE_ROUTES.listDeliveries, sluice.listDeliveries);
   register(SLUICE_ROUTES.getDelivery, sluice.getDelivery);
+  register(SLUICE_ROUTES.explain, createExplainHandler(needs));
   register(SLUICE_ROUTES.listChains, sluice.listChains);
   register(SLUICE_ROUTES.liveEvents, sluice.liveEvents);
   register(SLUICE_ROUTES.resumeChain, blocks.resumeChain);

@@ -18,6 +18,7 @@ import {
   dryRunBlockSchema,
   evmAddressesSchema,
   evmLabelledAddressesSchema,
+  explainQuerySchema,
   historicalJobSchema,
   listDeliveriesQuerySchema,
   listHistoryQuerySchema,
@@ -361,6 +362,15 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     tag: 'Sluice',
     answer: 'DeliveryDetail',
     errors: [404, 422],
+  },
+  explain: {
+    summary: 'Why a webhook was sent, or not, stream by stream',
+    description:
+      'Of the hash of a transaction or block, a block number, a ledger version, an address, or the id of a delivery. What cannot be found is part of the answer.',
+    tag: 'Sluice',
+    query: explainQuerySchema,
+    answer: 'Explanation',
+    errors: [422],
   },
   listChains: {
     summary: 'How each chain is followed',

@@ -179,6 +179,12 @@ export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOpt
         `no node of ${chain} has block ${header.number} ${header.hash}`,
       );
     },
+    async findTransaction(hash) {
+      const version = await providers.ask((provider) => provider.findTransaction(hash));
+      if (version === undefined || version === 'pending') return version;
+      const at = await providers.ask((provider) => provider.readHeightOf(version));
+      return at === undefined ? undefined : { at };
+    },
     readFinalized: async () => undefined,
     sizeOf: ({ sizeBytes }) => sizeBytes,
     readResource,

@@ -20,6 +20,8 @@ export interface AptosProvider extends AnyProvider {
   readPage(start: number, limit: number): Promise<AptosPage>;
   /** Height of the block that holds this version; undefined where it has none. */
   readHeightOf(version: number): Promise<number | undefined>;
+  /** Version of the transaction with this hash, `pending` without one; undefined where it is not known. */
+  findTransaction(hash: string): Promise<number | 'pending' | undefined>;
   /** The data of a resource after this version, or now; undefined where there is none. */
   readResource(address: string, type: string, version: number | undefined): Promise<unknown>;
 }
@@ -141,6 +143,13 @@ export function createAptosProvider(
       const answer = await get(`blocks/by_version/${version}`, true);
       const what = `${name}: the block of version ${version}`;
       return answer && whole(object(answer.value, what), 'block_height', what);
+    },
+    async findTransaction(hash: string): Promise<number | 'pending' | undefined> {
+      const answer = await get(`transactions/by_hash/${hash}`, false);
+      if (answer === undefined) return undefined;
+      const what = `${name}: transaction ${hash}`;
+      const found = object(answer.value, what);
+      return found['version'] === undefined ? 'pending' : whole(found, 'version', what);
     },
     async readPage(start: number, limit: number): Promise<AptosPage> {
       const what = `${name}: transactions from ${start}`;

@@ -163,6 +163,16 @@ export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions):
       return block!;
     },
 
+    async findTransaction(hash) {
+      const found = await providers.ask(async (node) => {
+        const answer = await node.request('eth_getTransactionByHash', [hash], 'aside');
+        return answer === null ? undefined : object(answer, `${node.name}: transaction ${hash}`);
+      });
+      if (found === undefined) return undefined;
+      const at = found['blockHash'];
+      return typeof at === 'string' ? { at } : 'pending';
+    },
+
     readFinalized: providers.readFinalized,
     sizeOf,
 

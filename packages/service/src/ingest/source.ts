@@ -29,6 +29,8 @@ export interface ChainSource<Block> {
    * Throws a {@link SourceError} when no provider has all parts, or their parts disagree.
    */
   readBlock(header: BlockHeader, needs: BlockNeeds): Promise<Block>;
+  /** Where a transaction is, `pending` where in no block yet; undefined when no provider knows it. */
+  findTransaction(hash: string): Promise<TransactionPlace | undefined>;
   /** The newest block that can no longer be undone; undefined where no provider knows the tag. */
   readFinalized(): Promise<BlockRef | undefined>;
   /** Roughly the bytes a block takes in memory. */
@@ -37,6 +39,9 @@ export interface ChainSource<Block> {
   watchHeads(onHint: () => void): () => void;
   stop(): Promise<void>;
 }
+
+/** Height or hash of the block that a transaction is in. */
+export type TransactionPlace = { at: number | string } | 'pending';
 
 /** An EVM chain also answers questions about its state. */
 export interface Source extends ChainSource<EvmBlock> {

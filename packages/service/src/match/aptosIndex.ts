@@ -3,10 +3,11 @@ import { toType } from '../moveNames.ts';
 import type { AptosStreamRecord } from '../store/store.ts';
 import { type Indexed, type RuleIndex, createRuleIndex } from './ruleIndex.ts';
 import type { AptosTransaction } from './aptosBlock.ts';
+import { type Tell, passed, stopped } from './reasons.ts';
 
 /** Which of the transactions that concern a stream it takes. */
 export interface AptosSelection {
-  takes(transaction: AptosTransaction): boolean;
+  takes(transaction: AptosTransaction, tell?: Tell): boolean;
 }
 
 export type CompiledAptosStream = Indexed<AptosStreamRecord['family'], AptosSelection>;
@@ -22,15 +23,42 @@ export const createAptosIndex = (): AptosIndex =>
 function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelection {
   const functions = new Set((options.functions ?? []).map(toType));
   const events = new Set((options.events ?? []).map(toType));
-  if (functions.size + events.size === 0) return { takes: () => true };
+  if (functions.size + events.size === 0) {
+    return {
+      takes(_, tell) {
+        tell?.(passed('event', 'the stream names no functions and events, and takes all'));
+        return true;
+      },
+    };
+  }
   return {
-    takes: (transaction) =>
-      (transaction.function !== null && functions.has(transaction.function)) ||
-      (events.size > 0 &&
-        transaction.events.some(
-          ({ type }) => events.has(type) || events.has(withoutArguments(type)),
-        )),
+    takes(transaction, tell) {
+      const called =
+        transaction.function !== null && functions.has(transaction.function)
+          ? transaction.function
+          : undefined;
+      const isNamed = (type: string): boolean =>
+        events.has(type) || events.has(withoutArguments(type));
+      const emitted =
+        called === undefined && events.size > 0
+          ? transaction.events.find(({ type }) => isNamed(type))?.type
+          : undefined;
+      tell?.(
+        called !== undefined
+          ? passed('event', `it calls ${called}, which the stream names`)
+          : emitted !== undefined
+            ? passed('event', `it has the event ${emitted}, which the stream names`)
+            : stopped('event', tellUnnamed(transaction, functions.size, events.size)),
+      );
+      return called !== undefined || emitted !== undefined;
+    },
   };
+}
+
+function tellUnnamed(transaction: AptosTransaction, functions: number, events: number): string {
+  const calls =
+    transaction.function === null ? 'calls no function' : `calls ${transaction.function}`;
+  return `it ${calls}, and none of its ${transaction.events.length} events helps: the stream names ${functions} functions and ${events} events`;
 }
 
 function withoutArguments(type: string): string {

@@ -27,7 +27,11 @@ export interface FilterSubject {
   possibleSpam: boolean;
 }
 
-export type Filter = (subject: FilterSubject) => boolean;
+export interface Filter {
+  passes(subject: FilterSubject): boolean;
+  /** Why, for people, with the values that were compared. */
+  explain(subject: FilterSubject): string;
+}
 
 /** A filter that cannot be: where in it, and what it should be. */
 export class FilterError extends Error {
@@ -51,8 +55,7 @@ interface Operand {
 }
 
 /** A part of a filter. */
-interface Compiled {
-  passes: Filter;
+interface Compiled extends Filter {
   /** Where that is all it asks: whether the value of this name is one of these, or none of them. */
   membership?: { name: string; operand: Operand; values: ReadonlySet<unknown>; isIn: boolean };
 }
@@ -61,11 +64,13 @@ interface Compiled {
 const MAX_DEPTH = 32;
 
 const COMPARISONS = {
-  lt: (a: bigint | string, b: bigint | string) => a < b,
-  lte: (a: bigint | string, b: bigint | string) => a <= b,
-  gt: (a: bigint | string, b: bigint | string) => a > b,
-  gte: (a: bigint | string, b: bigint | string) => a >= b,
+  lt: { sign: '<', holds: (a: bigint | string, b: bigint | string) => a < b },
+  lte: { sign: '<=', holds: (a: bigint | string, b: bigint | string) => a <= b },
+  gt: { sign: '>', holds: (a: bigint | string, b: bigint | string) => a > b },
+  gte: { sign: '>=', holds: (a: bigint | string, b: bigint | string) => a >= b },
 } as const;
+/** Values and parts that an explanation names; of the rest it says how many. */
+const NAMED = 5;
 const OPERATORS = ['and', 'or', 'eq', 'ne', ...Object.keys(COMPARISONS), 'in', 'nin'];
 
 /**
@@ -73,7 +78,7 @@ const OPERATORS = ['and', 'or', 'eq', 'ne', ...Object.keys(COMPARISONS), 'in', '
  * @throws FilterError naming the place, the value and what it should be
  */
 export function compileFilter(filter: unknown, event: AbiItem): Filter {
-  return compile(filter, operandsOf(event), [], 0).passes;
+  return compile(filter, operandsOf(event), [], 0);
 }
 
 function compile(
@@ -101,15 +106,23 @@ function compile(
     if (!Array.isArray(body) || body.length < 2) {
       throw new FilterError(at, 'should be a list of at least two filters');
     }
-    const parts = mergeMemberships(
-      body.map((part, n) => compile(part, operands, [...at, n], depth + 1)),
-      operator === 'or',
-    );
+    const parts = body.map((part, n) => compile(part, operands, [...at, n], depth + 1));
+    const merged = mergeMemberships(parts, operator === 'or');
+    if (operator === 'and') {
+      return {
+        passes: (subject) => merged.every((part) => part.passes(subject)),
+        explain: (subject) => {
+          const wrong = parts.find((part) => !part.passes(subject));
+          return wrong?.explain(subject) ?? explainAll(parts, subject);
+        },
+      };
+    }
     return {
-      passes:
-        operator === 'and'
-          ? (subject) => parts.every((part) => part(subject))
-          : (subject) => parts.some((part) => part(subject)),
+      passes: (subject) => merged.some((part) => part.passes(subject)),
+      explain: (subject) => {
+        const right = parts.find((part) => part.passes(subject));
+        return right?.explain(subject) ?? explainAll(parts, subject);
+      },
     };
   }
 
@@ -132,11 +145,11 @@ function compile(
       throw new FilterError([...at, 1], 'should be a list of at least one value');
     }
     const wanted = value.map((each, n) => parse(each, [...at, 1, n]));
-    return isMember(name, operand, new Set(wanted), operator === 'in');
+    return isMember(name, operand, operator, new Set(wanted));
   }
   if (operator === 'eq' || operator === 'ne') {
     const wanted = parse(value, [...at, 1]);
-    return isMember(name, operand, new Set([wanted]), operator === 'eq');
+    return isMember(name, operand, operator, new Set([wanted]));
   }
 
   const compare = COMPARISONS[operator as keyof typeof COMPARISONS];
@@ -144,11 +157,17 @@ function compile(
     throw new FilterError(at, `should be eq, ne, in or nin: ${name} is no number`);
   }
   const wanted = parse(value, [...at, 1]);
+  const passes = (subject: FilterSubject): boolean => {
+    const actual = operand.read(subject);
+    return actual !== undefined && compare.holds(actual, wanted);
+  };
   return {
-    passes: (subject) => {
-      const actual = operand.read(subject);
-      return actual !== undefined && compare(actual, wanted);
-    },
+    passes,
+    explain: (subject) =>
+      tellComparison(name, operand.read(subject), `${compare.sign} ${wanted}`, {
+        operator,
+        holds: passes(subject),
+      }),
   };
 }
 
@@ -156,16 +175,48 @@ function compile(
 function isMember(
   name: string,
   operand: Operand,
+  operator: string,
   values: ReadonlySet<unknown>,
-  isIn: boolean,
 ): Compiled {
+  const isIn = operator === 'in' || operator === 'eq';
+  const passes = (subject: FilterSubject): boolean => {
+    const actual = operand.read(subject);
+    return actual !== undefined && values.has(actual) === isIn;
+  };
   return {
     membership: { name, operand, values, isIn },
-    passes: (subject) => {
-      const actual = operand.read(subject);
-      return actual !== undefined && values.has(actual) === isIn;
+    passes,
+    explain: (subject) => {
+      const named = [...values].slice(0, NAMED).join(', ');
+      const more = values.size > NAMED ? ` and ${values.size - NAMED} more` : '';
+      const wanted =
+        values.size === 1
+          ? `${isIn ? '=' : '!='} ${named}`
+          : `${isIn ? '' : 'none '}of ${named}${more}`;
+      return tellComparison(name, operand.read(subject), wanted.trim(), {
+        operator,
+        holds: passes(subject),
+      });
     },
   };
+}
+
+function tellComparison(
+  name: string,
+  actual: bigint | string | undefined,
+  wanted: string,
+  { operator, holds }: { operator: string; holds: boolean },
+): string {
+  if (actual === undefined) return `${name} could not be read`;
+  return holds
+    ? `${name} ${actual} is ${wanted}`
+    : `${name} ${actual} is not ${wanted}, as ${operator} asks`;
+}
+
+function explainAll(parts: readonly Filter[], subject: FilterSubject): string {
+  const named = parts.slice(0, NAMED).map((part) => part.explain(subject));
+  const more = parts.length > NAMED ? [`${parts.length - NAMED} more`] : [];
+  return [...named, ...more].join('; ');
 }
 
 /**
@@ -175,9 +226,10 @@ function isMember(
 function mergeMemberships(parts: readonly Compiled[], isIn: boolean): Filter[] {
   const rest: Filter[] = [];
   const merged = new Map<string, { operand: Operand; values: Set<unknown> }>();
-  for (const { passes, membership } of parts) {
+  for (const part of parts) {
+    const { membership } = part;
     if (membership?.isIn !== isIn) {
-      rest.push(passes);
+      rest.push(part);
       continue;
     }
     const { name, operand } = membership;
@@ -186,9 +238,9 @@ function mergeMemberships(parts: readonly Compiled[], isIn: boolean): Filter[] {
     merged.set(name, { operand, values });
   }
   const sets = [...merged].map(([name, { operand, values }]) =>
-    isMember(name, operand, values, isIn),
+    isMember(name, operand, isIn ? 'in' : 'nin', values),
   );
-  return [...sets.map(({ passes }) => passes), ...rest];
+  return [...sets, ...rest];
 }
 
 function operandsOf(event: AbiItem): Map<string, Operand> {

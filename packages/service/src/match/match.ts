@@ -1,5 +1,6 @@
 /** Which streams a block concerns, and with which of its records. Pure: no I/O, no clock. */
 import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
+import { type Tell, passed, stopped } from './reasons.ts';
 import type { CompiledStream, StreamIndex } from './streamIndex.ts';
 
 /** One stream met one block. */
@@ -12,6 +13,11 @@ export interface Match {
   /** In the order they were made. */
   internalTransactions: EvmInternalTransaction[];
 }
+
+export type EvmRecord = EvmLog | EvmTransaction | EvmInternalTransaction;
+
+/** Hears, record by record, what is asked of it for a stream that it may concern. */
+export type TellOf = (stream: CompiledStream, record: EvmRecord) => Tell;
 
 interface Taken {
   logs: Set<EvmLog>;
@@ -34,12 +40,15 @@ const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
  * - `includeAllTxLogs` adds every log of each transaction taken in any of these ways;
  * - for a stream with `filterPossibleSpamAddresses` nothing is there that a contract of `spam`
  *   emitted, sent or received.
+ *
+ * @param tellOf told why, where somebody wants to know
  */
 export function matchBlock(
   index: StreamIndex,
   chain: string,
   block: EvmBlock,
   spam: ReadonlySet<string> = NO_SPAM,
+  tellOf?: TellOf,
 ): Match[] {
   const found = new Map<CompiledStream, Taken>();
   const entryOf = (stream: CompiledStream) => {
@@ -54,43 +63,59 @@ export function matchBlock(
   const unscoped = index.unscoped(chain);
   for (const log of block.logs) {
     const possibleSpam = spam.has(log.address);
+    let by = '';
     const takeLog = (stream: CompiledStream): void => {
-      if (!stream.record.options.includeContractLogs || found.get(stream)?.logs.has(log)) return;
-      if (possibleSpam && isSpamFree(stream)) return;
-      const taken = stream.selection.take(log, { chain, possibleSpam });
+      const tell = tellOf?.(stream, log);
+      tell?.(passed('address', by));
+      if (!wants('includeContractLogs', stream, tell) || found.get(stream)?.logs.has(log)) return;
+      if (possibleSpam && refusesSpam(stream, tell)) return;
+      const taken = stream.selection.take(log, { chain, possibleSpam }, tell);
       if (taken === 'no') return;
       const entry = entryOf(stream);
       entry.logs.add(log);
       if (taken === 'log-and-transaction') entry.transactions.add(log.transactionIndex);
     };
     // The emitting contract, and each topic that has the form of an address.
+    by = EMITTER;
     index.watching(chain, log.address, 2, takeLog);
     for (let n = 1; n < log.topics.length; n++) {
       const topic = log.topics[n]!;
       if (topic.startsWith(ADDRESS_TOPIC_PREFIX)) {
+        by = TOPICS[n]!;
         index.watching(chain, topic, ADDRESS_TOPIC_PREFIX.length, takeLog);
       }
     }
+    by = ALL;
     for (const stream of unscoped) takeLog(stream);
   }
 
   for (const transaction of block.transactions) {
     const isSpam = involves(spam, transaction);
+    let by = SENDER;
     const takeTransaction = (stream: CompiledStream): void => {
-      if (!stream.record.options.includeNativeTxs || (isSpam && isSpamFree(stream))) return;
+      const tell = tellOf?.(stream, transaction);
+      tell?.(passed('address', by));
+      if (!wants('includeNativeTxs', stream, tell) || (isSpam && refusesSpam(stream, tell))) return;
       entryOf(stream).transactions.add(transaction.transactionIndex);
     };
     index.watching(chain, transaction.from, 2, takeTransaction);
+    by = RECIPIENT;
     if (transaction.to !== null) index.watching(chain, transaction.to, 2, takeTransaction);
   }
 
   for (const call of block.internalTransactions) {
     const isSpam = involves(spam, call);
+    let by = SENDER;
     const takeCall = (stream: CompiledStream): void => {
-      if (!stream.record.options.includeInternalTxs || (isSpam && isSpamFree(stream))) return;
+      const tell = tellOf?.(stream, call);
+      tell?.(passed('address', by));
+      if (!wants('includeInternalTxs', stream, tell) || (isSpam && refusesSpam(stream, tell))) {
+        return;
+      }
       entryOf(stream).internal.add(call);
     };
     index.watching(chain, call.from, 2, takeCall);
+    by = RECIPIENT;
     if (call.to !== null) index.watching(chain, call.to, 2, takeCall);
   }
 
@@ -124,6 +149,31 @@ export function transactionHashesOf(match: Match): string[] {
 }
 
 const NO_SPAM: ReadonlySet<string> = new Set();
+
+const EMITTER = 'the contract that emitted it is watched';
+const TOPICS = ['', 1, 2, 3].map((n) => `the address in its topic ${n} is watched`);
+const SENDER = 'its sender is watched';
+const RECIPIENT = 'its recipient is watched';
+const ALL = 'the stream watches all addresses';
+
+function wants(
+  flag: 'includeContractLogs' | 'includeNativeTxs' | 'includeInternalTxs',
+  stream: CompiledStream,
+  tell: Tell | undefined,
+): boolean {
+  const isOn = stream.record.options[flag];
+  tell?.((isOn ? passed : stopped)('records', `${flag} is ${isOn ? 'on' : 'off'}`));
+  return isOn;
+}
+
+function refusesSpam(stream: CompiledStream, tell: Tell | undefined): boolean {
+  if (!isSpamFree(stream)) return false;
+  tell?.(stopped('spam', SPAM));
+  return true;
+}
+
+/** What is told of spam that a stream refuses. */
+export const SPAM = 'its contract is possible spam, and filterPossibleSpamAddresses is on';
 
 const isSpamFree = (stream: CompiledStream): boolean =>
   stream.record.options.filterPossibleSpamAddresses;

@@ -14,6 +14,7 @@ import {
   type StreamOptions,
 } from '../store/store.ts';
 import type { BlockNeeds, EvmBlock } from './block.ts';
+import { explainBlock } from './explain.ts';
 import { matchBlock } from './match.ts';
 import { createStreamIndex } from './streamIndex.ts';
 
@@ -523,4 +524,76 @@ test('law: the matcher equals a naive reading, of whole blocks and of what it as
     { numRuns: 1_000 },
   );
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(200);
+});
+
+test('law: what is explained is what is matched, and each record has the reason that decided', () => {
+  const seen = { taken: 0, left: 0, along: 0, filtered: 0 };
+  fc.assert(
+    fc.property(
+      anyBlock,
+      fc.array(anyStream, { minLength: 1, maxLength: 5 }),
+      anySpam,
+      fc.option(anyTransaction, { nil: undefined }),
+      (made, streams, spamLists, transaction) => {
+        const index = toIndex(streams);
+        const block = toBlock(made);
+        const transactionHash = transaction === undefined ? undefined : hashOf(transaction);
+        const isAsked = (hash: string): boolean => (transactionHash ?? hash) === hash;
+        for (const chain of CHAINS) {
+          const spam = new Set(spamLists[chain]);
+          const explained = explainBlock(index, chain, block, { spam, transactionHash });
+          const taken = [...explained].flatMap(([id, records]) =>
+            records
+              .filter((record) => record.taken)
+              .map(({ kind, index: n, transactionHash: hash }) => `${id} ${kind} ${hash} ${n}`),
+          );
+          const matched = matchBlock(index, chain, block, spam).flatMap((match) => {
+            const { id } = match.stream.record;
+            return [
+              ...match.logs.map((log) => `log ${log.transactionHash} ${log.logIndex}`),
+              ...match.transactions.map(
+                (each) => `transaction ${each.hash} ${each.transactionIndex}`,
+              ),
+              ...match.internalTransactions.map(
+                (call) => `internalTransaction ${call.transactionHash} ${call.index}`,
+              ),
+            ]
+              .filter((text) => isAsked(text.split(' ')[1]!))
+              .map((text) => `${id} ${text}`);
+          });
+          expect(taken.toSorted()).toEqual(matched.toSorted());
+
+          for (const records of explained.values()) {
+            for (const { taken: isTaken, reasons, transactionHash: hash } of records) {
+              expect(isAsked(hash)).toBe(true);
+              const stops = reasons.filter(({ outcome }) => outcome === 'stopped');
+              const last = reasons.at(-1)!;
+              if (!isTaken) {
+                expect(stops.length).toBeGreaterThan(0);
+                seen.left++;
+                if (last.stage === 'filter') {
+                  expect(last.what).toMatch(
+                    / is not | as \w+ asks|does not decode|could not be read/,
+                  );
+                  seen.filtered++;
+                }
+                continue;
+              }
+              seen.taken++;
+              if (last.stage === 'along') seen.along++;
+              else {
+                // A filter that stops it is made good by another that does not.
+                const passing = reasons.some(
+                  ({ stage, outcome }) => stage === 'filter' && outcome === 'passed',
+                );
+                expect(stops.filter(({ stage }) => stage !== 'filter' || !passing)).toEqual([]);
+              }
+            }
+          }
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(20);
 });

@@ -15,6 +15,7 @@ import { type AbiItem, eventTopic, parseEventSignature } from '@sluice/kit/contr
 import type { StreamOptions } from '../store/store.ts';
 import type { EvmLog } from './block.ts';
 import { type Filter, FilterError, type FilterSubject, compileFilter } from './filter.ts';
+import { type Tell, passed, stopped } from './reasons.ts';
 import { toWebhookLog } from './records.ts';
 
 /** Where a log stands. */
@@ -25,7 +26,7 @@ export interface LogContext {
 
 export interface Selection {
   /** Whether the stream takes the log, and whether the log's transaction comes with it. */
-  take(log: EvmLog, context: LogContext): 'no' | 'log' | 'log-and-transaction';
+  take(log: EvmLog, context: LogContext, tell?: Tell): 'no' | 'log' | 'log-and-transaction';
 }
 
 interface Option {
@@ -66,28 +67,71 @@ export function createSelection({
   }
 
   return {
-    take(log, context) {
-      if (named.size === 0) return 'log';
+    take(log, context, tell) {
+      if (named.size === 0) {
+        tell?.(passed('event', 'the stream names no events, and takes all'));
+        return 'log';
+      }
       const topic = log.topics[0];
-      if (topic === undefined || !named.has(topic)) return 'no';
+      if (topic === undefined || !named.has(topic)) {
+        const events = named.size === 1 ? `the event ${[...named][0]}` : `the ${named.size} events`;
+        tell?.(
+          stopped(
+            'event',
+            `topic 0 is ${topic ?? 'missing'}, not that of ${events} the stream names`,
+          ),
+        );
+        return 'no';
+      }
       const indexed = log.topics.length - 1;
       const known = events.get(topic);
-      if (known !== undefined && !known.has(indexed)) return 'no';
+      if (known !== undefined && !known.has(indexed)) {
+        const wanted = [...known.keys()].join(' or ');
+        tell?.(
+          stopped(
+            'event',
+            `${indexed} inputs are indexed; the event of the stream's ABI has ${wanted}`,
+          ),
+        );
+        return 'no';
+      }
+      tell?.(passed('event', `topic 0 is ${topic}, which the stream names`));
       const choices = options.get(topic);
       if (choices === undefined) return 'log';
-      // Decoded once, whatever the number of options; null until one asks.
-      let subject: FilterSubject | undefined | null = null;
+      // Decoded once, whatever the number of options, and not before one asks.
+      let decoded: { subject: FilterSubject | undefined } | undefined;
+      const subject = (): FilterSubject | undefined =>
+        (decoded ??= { subject: subjectOf(known?.get(indexed), log, context) }).subject;
       const passes = ({ filters }: Option): boolean => {
         if (filters === undefined) return true;
-        if (subject === null) subject = subjectOf(known?.get(indexed), log, context);
-        return subject !== undefined && filters.get(indexed)?.(subject) === true;
+        const its = subject();
+        return its !== undefined && filters.get(indexed)?.passes(its) === true;
       };
+      if (tell !== undefined) {
+        for (const option of choices) {
+          const why = explainOption(option.filters?.get(indexed), option, subject);
+          tell((passes(option) ? passed : stopped)('filter', why));
+        }
+      }
       if (choices.some((option) => option.includeNativeTxs && passes(option))) {
         return 'log-and-transaction';
       }
       return choices.some((option) => !option.includeNativeTxs && passes(option)) ? 'log' : 'no';
     },
   };
+}
+
+function explainOption(
+  filter: Filter | undefined,
+  { filters }: Option,
+  subject: () => FilterSubject | undefined,
+): string {
+  if (filters === undefined) return 'the event has no filter';
+  const its = subject();
+  if (its === undefined || filter === undefined) {
+    return "the event of the stream's ABI does not decode the log";
+  }
+  return filter.explain(its);
 }
 
 /** No filter at all, or one that asks nothing: such an option needs no ABI. */

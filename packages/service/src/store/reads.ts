@@ -3,6 +3,7 @@ import type { ChainFamily, DeliveryDetail } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
 import { createEnrichReads } from './enrichReads.ts';
 import { type Engine, readMoment, readNow } from './engine.ts';
+import { createExplainReads } from './explainReads.ts';
 import { createInvariantReads } from './invariantReads.ts';
 import { createJobReads } from './jobReads.ts';
 import { createHistoryReads } from './historyReads.ts';
@@ -47,6 +48,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     ...createTotalReads(db),
     ...createJobReads(db),
     ...createInvariantReads(db, engine),
+    ...createExplainReads(db),
 
     async readSetting(key) {
       const row = await db

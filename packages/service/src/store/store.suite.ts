@@ -691,6 +691,67 @@ export function testStore(open: () => Promise<Store>): void {
     });
   });
 
+  describe('what explains a block or an address', () => {
+    test('a block by hash and height, a transaction, what was matched of it, and what came of that', async () => {
+      const chain = await startChain();
+      const stream = await store.createStream(draft([chain.chain]));
+      const other = await store.createStream(draft([chain.chain]));
+      const before = chain.tip();
+      const block = chain.next();
+      const hash = hashOf();
+      await chain.commit(block, [
+        matchOf(stream.id, { transactionHashes: [hash] }),
+        matchOf(other.id, { enrichment: '{}' }),
+      ]);
+      const place = { chain: chain.chain, block: { number: block.number, hash: block.hash } };
+      expect(await store.findTransaction(hash)).toEqual(place);
+      expect(await store.findTransaction(hashOf())).toBeUndefined();
+      expect(await store.findBlock(block.hash)).toEqual(place);
+      expect(await store.findBlock(hashOf())).toBeUndefined();
+      expect(await store.readBlockAt(chain.chain, block.number)).toEqual(place.block);
+      expect(await store.readBlockAt(chain.chain, block.number + 1)).toBeUndefined();
+      const all = await store.listMatchesOf(chain.chain, block.hash);
+      expect(all.map(({ streamId, state, isEnriching }) => [streamId, state, isEnriching])).toEqual(
+        [
+          [other.id, 'frozen', true],
+          [stream.id, 'frozen', false],
+        ],
+      );
+      const [one, ...more] = await store.listMatchesOf(chain.chain, block.hash, hash);
+      expect(more).toEqual([]);
+      expect(one).toMatchObject({
+        streamId: stream.id,
+        deliveries: [{ phase: 'unconfirmed', state: 'pending', blockNumber: block.number }],
+      });
+
+      await chain.rewind(before);
+      expect(await store.readBlockAt(chain.chain, block.number)).toBeUndefined();
+      expect(await store.findBlock(block.hash)).toEqual(place);
+      expect((await store.listMatchesOf(chain.chain, block.hash, hash))[0]?.state).toBe('orphaned');
+      // Where the transaction came again counts for more than where it was.
+      const again = chain.next();
+      await chain.commit(again, [matchOf(stream.id, { transactionHashes: [hash] })]);
+      expect((await store.findTransaction(hash))?.block.hash).toBe(again.hash);
+    });
+
+    test('who watches an address: lists as they are active, not as they are being changed', async () => {
+      const stream = await store.createStream(draft([newChain()]));
+      const watched = address(0xabcdef01);
+      const watchers = async () =>
+        (await store.listWatchers(watched)).filter(({ streamId }) => streamId === stream.id);
+      expect(await watchers()).toEqual([]);
+      await add(stream.id, [0xabcdef01], { 0xabcdef01: 'Treasury' });
+      expect(await watchers()).toEqual([{ streamId: stream.id, label: 'Treasury' }]);
+
+      const begun = await store.beginAddressChange(stream.id);
+      const { change } = begun as { change: number };
+      await store.stageAddresses(change, { kind: 'remove', addresses: packed([0xabcdef01]) });
+      expect(await watchers()).toHaveLength(1);
+      await store.activateAddressChange(change);
+      expect(await watchers()).toEqual([]);
+    });
+  });
+
   describe('removal notices', () => {
     /** A sent and an unsent match above an ancestor, of a stream that asks for notices. */
     const twoMatches = async (changes: Partial<EvmStreamDraft> = {}) => {

@@ -443,7 +443,29 @@ export interface InvariantReads {
   ): Promise<{ violations: Violation[]; next: string | undefined }>;
 }
 
-export interface Reads extends JobReads, InvariantReads {
+/** What of a block was matched for one stream. */
+export interface LedgerMatch {
+  streamId: string;
+  state: 'frozen' | 'confirmed' | 'orphaned';
+  isEnriching: boolean;
+  /** In the order they were made. */
+  deliveries: DeliverySummary[];
+}
+
+export interface ExplainReads {
+  /** Of the block with this hash, newest first, at most 1,000; of one transaction where it is given. */
+  listMatchesOf(chain: string, blockHash: string, transactionHash?: string): Promise<LedgerMatch[]>;
+  /** Where something of this transaction was matched. */
+  findTransaction(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
+  /** Among recent blocks, and those in which something was matched. */
+  findBlock(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
+  /** The committed block at this height, as long as its hash is kept. */
+  readBlockAt(chain: string, number: number): Promise<BlockRef | undefined>;
+  /** Streams whose list has this address; lower case. */
+  listWatchers(address: string): Promise<{ streamId: string; label: string | null }[]>;
+}
+
+export interface Reads extends JobReads, InvariantReads, ExplainReads {
   readSetting(key: string): Promise<string | undefined>;
   /** Undefined when unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;

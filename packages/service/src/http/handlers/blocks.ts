@@ -25,6 +25,7 @@ import {
 import { HttpError, check, notFound, readId, validationFailed } from '../answers.ts';
 import { readJson } from '../body.ts';
 import type { AptosCalls } from './aptosBlocks.ts';
+import type { ExplainCalls } from './explain.ts';
 import { ofFamily } from './findStream.ts';
 import { withGiven } from './streamCalls.ts';
 import { type EvmStreamNeeds, refuseContradictions } from './streams.ts';
@@ -41,7 +42,7 @@ export interface BlockHandlers {
 }
 
 /** What can be asked of a chain of either family. All of it fails with a reason for people. */
-export interface BlockCalls {
+export interface BlockCalls extends ExplainCalls {
   /** Queues what the stream matches in the block; answers with the records in it. */
   sendBlock(blockNumber: number, streamId: string, requestId: string): Promise<number>;
   /** A job of this chain was made or changed. */

@@ -1,0 +1,339 @@
+/** Why a webhook was sent, or not: from what was asked to the block in question, and to each stream. */
+import type { Context } from 'hono';
+import {
+  type ChainFamily,
+  type ChainHealth,
+  type ExplainedRecord,
+  type Explanation,
+  type ExplainReason,
+  explainQuerySchema,
+  findAptosNetwork,
+  padAptosAddress,
+  toAddress,
+  toChainId,
+} from '@sluice/kit/contract';
+import * as z from 'zod';
+import type { Store, StreamRecord } from '../../store/store.ts';
+import { HttpError, check } from '../answers.ts';
+import type { AptosCalls } from './aptosBlocks.ts';
+import type { ChainCalls } from './blocks.ts';
+import { type BlockFacts, toStreamVerdict, toWatchVerdict } from './explainVerdict.ts';
+
+/** What can be asked of a chain of either family to explain it. */
+export interface ExplainCalls {
+  /** Height or hash of the block it is in; undefined where no node knows it. */
+  findTransaction(hash: string): Promise<{ at: number | string } | 'pending' | undefined>;
+  /** The block as it concerns each stream now; undefined where no node has it. */
+  explain(
+    at: number | string,
+    only: { transactionHash?: string | undefined; version?: number | undefined },
+  ): Promise<ExplainedBlock | undefined>;
+}
+
+export interface ExplainedBlock {
+  block: { number: number; hash: string; timestamp: number };
+  /** By stream; those that it does not concern are left out. */
+  streams: Map<string, ExplainedRecord[]>;
+}
+
+export interface ExplainHandlerNeeds {
+  store: Store;
+  chains(): ChainHealth[];
+  callsOf(chain: string): ChainCalls | undefined;
+  aptosCallsOf(chain: string): AptosCalls | undefined;
+}
+
+/** Where what was asked for is to be found. */
+interface Place {
+  kind: Explanation['kind'];
+  chain: string;
+  at: number | string;
+  transactionHash?: string | undefined;
+  version?: number | undefined;
+  /** Of a delivery: its stream alone. */
+  streamId?: string | undefined;
+}
+
+const STREAMS_PER_READ = 100;
+const STREAMS = 200;
+
+export function createExplainHandler(
+  needs: ExplainHandlerNeeds,
+): (context: Context) => Promise<Response> {
+  const { store } = needs;
+  const callsOf = (chain: string): ExplainCalls | undefined =>
+    needs.callsOf(chain) ?? needs.aptosCallsOf(chain);
+
+  /** Chains that may have it, those that are read first where none is named. */
+  const chainsOf = (named: string | undefined, family?: ChainFamily): string[] => {
+    const all = named === undefined ? needs.chains().map(({ id }) => id) : [named];
+    return family === undefined ? all : all.filter((chain) => familyOf(chain) === family);
+  };
+
+  const findHash = async (hash: string, named: string | undefined): Promise<Place | string> => {
+    const known = await store.findTransaction(hash);
+    if (known !== undefined && (named === undefined || named === known.chain)) {
+      const { chain, block } = known;
+      return { kind: 'transaction', chain, at: atOf(chain, block), transactionHash: hash };
+    }
+    const block = await store.findBlock(hash);
+    if (block !== undefined && (named === undefined || named === block.chain)) {
+      return { kind: 'block', chain: block.chain, at: atOf(block.chain, block.block) };
+    }
+    const problems: string[] = [];
+    for (const chain of chainsOf(named)) {
+      const calls = callsOf(chain);
+      if (calls === undefined) continue;
+      try {
+        const found = await calls.findTransaction(hash);
+        if (found === 'pending') {
+          return `The transaction is in no block of ${chain} yet: ask again when it is`;
+        }
+        if (found !== undefined) {
+          return { kind: 'transaction', chain, at: found.at, transactionHash: hash };
+        }
+        if (familyOf(chain) === 'evm' && (await calls.explain(hash, {})) !== undefined) {
+          return { kind: 'block', chain, at: hash };
+        }
+      } catch (error) {
+        problems.push(reasonOf(error));
+      }
+    }
+    return [
+      `No ${named ?? 'chain that is read'} has a transaction or block ${hash}`,
+      ...problems,
+    ].join('. ');
+  };
+
+  /** The place that is meant, or why there is none, for people. */
+  const find = async (query: string, named: string | undefined): Promise<Place | string> => {
+    if (z.uuid().safeParse(query).success) {
+      const delivery = await store.readDelivery(query.toLowerCase());
+      if (delivery === undefined) {
+        return 'There is no delivery with this id: it was never made, or forgotten after its time';
+      }
+      const { chainId: chain, blockNumber: number, blockHash: hash, streamId } = delivery;
+      return { kind: 'delivery', chain, at: atOf(chain, { number, hash }), streamId };
+    }
+    if (/^0x[0-9a-f]{64}$/i.test(query)) return findHash(query.toLowerCase(), named);
+    const digits = query.replaceAll(/[,_\s]/g, '');
+    if (/^\d{1,15}$/.test(digits)) return findNumber(Number(digits), named);
+    return `${JSON.stringify(query)} is no transaction or block hash, block number, ledger version, address or delivery id`;
+  };
+
+  const findNumber = async (number: number, named: string | undefined): Promise<Place | string> => {
+    const chains = chainsOf(named);
+    const chain = chains[0];
+    if (chain === undefined) return 'No chain is read: start the service with --chain or --aptos';
+    if (chains.length > 1) {
+      return `Several chains have a block ${number}: name one of ${chains.join(', ')} in chain`;
+    }
+    if (familyOf(chain) === 'evm') return { kind: 'block', chain, at: number };
+    try {
+      const at = await needs.aptosCallsOf(chain)?.heightOf(number);
+      if (at !== undefined) return { kind: 'version', chain, at, version: number };
+    } catch (error) {
+      return reasonOf(error);
+    }
+    return `${chain} is not read: start the service with --aptos`;
+  };
+
+  const listStreams = async (family?: ChainFamily): Promise<StreamRecord[]> => {
+    const all: StreamRecord[] = [];
+    let after: { at: number; id: string } | undefined;
+    do {
+      const page = await store.listStreams({ limit: STREAMS_PER_READ, after, family });
+      all.push(...page.rows);
+      after = page.next;
+    } while (after !== undefined);
+    return all;
+  };
+
+  const explainAddress = async (query: string, address: string): Promise<Explanation> => {
+    const [streams, watchers] = await Promise.all([
+      listStreams(address.length === 66 ? 'aptos' : 'evm'),
+      store.listWatchers(address),
+    ]);
+    const labels = new Map(watchers.map(({ streamId, label }) => [streamId, label]));
+    const verdicts = streams.map((stream) => toWatchVerdict(stream, labels));
+    const watching = verdicts.filter(({ verdict }) => verdict === 'watched').length;
+    return {
+      ...nothing(query),
+      kind: 'address',
+      message: `${watching} of ${streams.length} streams watch ${address}`,
+      streams: verdicts.toSorted(byVerdict).slice(0, STREAMS),
+    };
+  };
+
+  const explainPlace = async (query: string, place: Place): Promise<Explanation> => {
+    const { kind, chain, transactionHash, version, streamId } = place;
+    const health = needs.chains().find(({ id }) => id === chain);
+    let explained: ExplainedBlock | undefined;
+    let trouble: string | undefined;
+    try {
+      explained = await callsOf(chain)?.explain(place.at, { transactionHash, version });
+    } catch (error) {
+      trouble = reasonOf(error);
+    }
+    const given =
+      typeof place.at === 'number' ? await store.readBlockAt(chain, place.at) : undefined;
+    const ref =
+      explained?.block ??
+      given ??
+      (typeof place.at === 'string' ? (await store.findBlock(place.at))?.block : undefined);
+    const committed = ref === undefined ? undefined : await store.readBlockAt(chain, ref.number);
+    const facts: BlockFacts = {
+      chain,
+      number: ref?.number,
+      records: explained?.streams,
+      checkpoint: health?.checkpoint ?? (await store.readCheckpoint(chain))?.number ?? null,
+      isReplaced: committed !== undefined && committed.hash !== ref?.hash,
+      timestamp: explained?.block.timestamp,
+    };
+    const matches =
+      ref === undefined ? [] : await store.listMatchesOf(chain, ref.hash, transactionHash);
+    const streams = (await listStreams(familyOf(chain))).filter(
+      ({ id }) => streamId === undefined || streamId === id,
+    );
+    const verdicts = [];
+    for (const stream of streams) {
+      const its = matches.filter((match) => match.streamId === stream.id);
+      const isTaken = explained?.streams.get(stream.id)?.some(({ taken }) => taken) === true;
+      const coverage =
+        its.length === 0 && isTaken
+          ? (await store.readCoverage(stream.id)).find(({ chainId }) => chainId === chain)
+          : undefined;
+      verdicts.push(toStreamVerdict(stream, facts, its, coverage));
+    }
+    const matched = verdicts.filter(({ deliveries }) => deliveries.length > 0).length;
+    return {
+      query,
+      kind,
+      chainId: chain,
+      block:
+        ref === undefined
+          ? null
+          : { number: ref.number, hash: ref.hash, timestamp: explained?.block.timestamp ?? null },
+      transactionHash:
+        transactionHash ??
+        [...(explained?.streams.values() ?? [])].flat().find(({ index }) => index === version)
+          ?.transactionHash ??
+        null,
+      message:
+        trouble ??
+        (ref === undefined
+          ? `No node of ${chain} has block ${place.at}`
+          : `Block ${ref.number} of ${chain}: ${matched} of ${streams.length} streams have deliveries of it`),
+      stages: tellBlock(facts, health, explained !== undefined, trouble),
+      streams: verdicts.toSorted(byVerdict).slice(0, STREAMS),
+    };
+  };
+
+  return async (context) => {
+    const { q, chain } = check(explainQuerySchema, 'query', context.req.query());
+    const named = chain === undefined ? undefined : (toChainId(chain) ?? chain);
+    const query = q.trim();
+    const address = readAddress(query);
+    if (address !== undefined) return context.json(await explainAddress(query, address));
+    const place = await find(query, named);
+    if (typeof place !== 'string') return context.json(await explainPlace(query, place));
+    // What is no hash of anything may be an account of Aptos, whose addresses are as long.
+    const account = padAptosAddress(query);
+    if (account !== undefined && (await store.listWatchers(account)).length > 0) {
+      return context.json(await explainAddress(query, account));
+    }
+    return context.json({ ...nothing(query), message: place } satisfies Explanation);
+  };
+}
+
+const familyOf = (chain: string): ChainFamily =>
+  findAptosNetwork(chain) === undefined ? 'evm' : 'aptos';
+
+/** EVM blocks are found by hash, also when they left the chain; those of Aptos by height. */
+const atOf = (
+  chain: string,
+  { number, hash }: { number: number; hash: string },
+): number | string => (familyOf(chain) === 'evm' ? hash : number);
+
+/** Of EVM, or of Aptos where it is shorter than a hash. */
+function readAddress(query: string): string | undefined {
+  if (/^0x[0-9a-f]{40}$/i.test(query)) return toAddress(query);
+  return /^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined;
+}
+
+const nothing = (query: string): Explanation => ({
+  query,
+  kind: 'unknown',
+  chainId: null,
+  block: null,
+  transactionHash: null,
+  message: '',
+  stages: [],
+  streams: [],
+});
+
+/** What a node will not say is part of the answer. */
+function reasonOf(error: unknown): string {
+  if (error instanceof HttpError) return error.message;
+  throw error;
+}
+
+const ORDER = [
+  'failed',
+  'waiting',
+  'cancelled',
+  'delivered',
+  'watched',
+  'not-evaluated',
+  'not-matched',
+  'not-watched',
+] as const;
+
+const byVerdict = (a: Explanation['streams'][number], b: Explanation['streams'][number]): number =>
+  ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict);
+
+function tellBlock(
+  { chain, number, checkpoint, isReplaced }: BlockFacts,
+  health: ChainHealth | undefined,
+  isSeen: boolean,
+  trouble: string | undefined,
+): ExplainReason[] {
+  const reasons: ExplainReason[] = [
+    isSeen
+      ? { stage: 'seen', outcome: 'passed', what: `the nodes of ${chain} have the block` }
+      : {
+          stage: 'seen',
+          outcome: 'unknown',
+          what:
+            trouble ?? (health === undefined ? `${chain} is not read` : 'no node has the block'),
+        },
+  ];
+  if (number === undefined) return reasons;
+  if (health !== undefined) {
+    const have = health.providers.filter(({ head }) => head !== null && head >= number).length;
+    reasons.push({
+      stage: 'fetched',
+      outcome: have > 0 ? 'passed' : 'waiting',
+      what: `${have} of ${health.providers.length} nodes have come as far as ${number}`,
+    });
+  }
+  reasons.push(
+    isReplaced
+      ? {
+          stage: 'committed',
+          outcome: 'stopped',
+          what: 'another block took its place in the chain',
+        }
+      : checkpoint !== null && checkpoint >= number
+        ? { stage: 'committed', outcome: 'passed', what: `committed up to block ${checkpoint}` }
+        : {
+            stage: 'committed',
+            outcome: 'waiting',
+            what:
+              checkpoint === null
+                ? 'nothing is committed yet'
+                : `committed up to block ${checkpoint}`,
+          },
+  );
+  return reasons;
+}

@@ -1,0 +1,311 @@
+/** Why a webhook was sent, or not: on a real chain and on scripted Aptos, in one service. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@sluice/kit';
+import { ANSWER_SCHEMAS } from '@sluice/kit/contract';
+import { type Explanation, type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import {
+  type Anvil,
+  type DeployedContracts,
+  type RunningScriptedAptos,
+  type WebhookSink,
+  deployContracts,
+  scriptedAptos,
+  startAnvil,
+  startScriptedAptos,
+  startWebhookSink,
+} from '@sluice/testkit';
+import { encodeFunctionData, parseAbi } from 'viem';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { API_KEY, type Served, serve, until } from '../serve.ts';
+
+const CHAIN = '0x7a69';
+const TRANSFER = 'Transfer(address,address,uint256)';
+const abi = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
+const ERC20_EVENT = {
+  type: 'event',
+  name: 'Transfer',
+  inputs: [
+    { name: 'from', type: 'address', indexed: true },
+    { name: 'to', type: 'address', indexed: true },
+    { name: 'value', type: 'uint256', indexed: false },
+  ],
+} as const;
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-explain-'));
+let anvil: Anvil;
+let aptos: RunningScriptedAptos;
+let contracts: DeployedContracts;
+let sink: WebhookSink;
+let served: Served;
+let client: Client;
+let sluice: SluiceClient;
+
+beforeAll(async () => {
+  [anvil, aptos, sink] = await Promise.all([
+    startAnvil(),
+    startScriptedAptos(),
+    startWebhookSink(),
+  ]);
+  contracts = await deployContracts(anvil);
+  aptos.mineMany(3);
+  served = await serve([
+    ...['--data', folder, '--aptos', `local=${aptos.url},poll=50`],
+    ...['--chain', `${CHAIN}=${anvil.url},confirmations=2,poll=50`],
+  ]);
+  client = createClient({ apiKey: API_KEY, baseUrl: served.url });
+  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
+  await until('both chains are live', async () =>
+    (await sluice.listChains()).every(({ state }) => state === 'live'),
+  );
+}, 60_000);
+afterAll(async () => {
+  await served?.stop();
+  await Promise.all([sink?.close(), anvil?.stop(), aptos?.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+/** As the service answers it, held against its schema. */
+const explain = async (query: string | number, chain?: string): Promise<Explanation> => {
+  const explanation = await sluice.explain(String(query), { chain });
+  ANSWER_SCHEMAS.Explanation.parse(explanation);
+  return explanation;
+};
+const verdictOf = ({ streams }: Explanation, id: string) =>
+  streams.find(({ streamId }) => streamId === id)!;
+
+const newStream = (tag: string, fields: object = {}) =>
+  client.streams.create({
+    webhookUrl: `${sink.url}/${tag}`,
+    description: '',
+    tag,
+    chainIds: [CHAIN],
+    includeContractLogs: true,
+    ...fields,
+  });
+
+/** Moves tokens; answers with the transaction and its block. */
+async function move(value: bigint): Promise<{ hash: string; block: number }> {
+  const hash = await anvil.request<string>('eth_sendTransaction', [
+    {
+      from: anvil.accounts[0]!.address,
+      to: contracts.erc20,
+      data: encodeFunctionData({
+        abi,
+        functionName: 'transfer',
+        args: [anvil.accounts[5]!.address, value],
+      }),
+    },
+  ]);
+  const receipt = await until('it is mined', async () => {
+    const found = await anvil.request<{ blockNumber: string } | null>('eth_getTransactionReceipt', [
+      hash,
+    ]);
+    return found ?? undefined;
+  });
+  return { hash, block: Number(receipt.blockNumber) };
+}
+
+describe('on an EVM chain', () => {
+  let matching: string;
+  let filtered: string;
+  let elsewhere: string;
+  let paused: string;
+  let idle: string;
+  let moved: { hash: string; block: number };
+
+  beforeAll(async () => {
+    const over = (value: string) => ({
+      abi: [ERC20_EVENT],
+      topic0: [TRANSFER],
+      advancedOptions: [{ topic0: TRANSFER, filter: { gt: ['value', value] } }],
+    });
+    ({ id: matching } = await newStream('matching', over('100')));
+    ({ id: filtered } = await newStream('filtered', over('1000')));
+    ({ id: elsewhere } = await newStream('elsewhere', { chainIds: ['0x1'] }));
+    ({ id: paused } = await newStream('paused'));
+    ({ id: idle } = await newStream('idle'));
+    for (const id of [matching, filtered, elsewhere, paused]) {
+      await client.streams.addAddress(id, contracts.erc20);
+    }
+    await client.streams.addAddress(idle, anvil.accounts[9]!.address);
+    await client.streams.setStatus(paused, 'paused');
+    moved = await move(400n);
+    await anvil.request('anvil_mine', ['0x3']);
+    await until('both phases are delivered', () => sink.requests.length >= 2);
+  });
+
+  test('a transaction: each stream has a verdict, with the rule and the values that decided', async () => {
+    const explanation = await until('all is recorded', async () => {
+      const found = await explain(moved.hash);
+      return verdictOf(found, matching).verdict === 'delivered' && found;
+    });
+    expect(explanation).toMatchObject({
+      kind: 'transaction',
+      chainId: CHAIN,
+      transactionHash: moved.hash,
+      block: { number: moved.block },
+      stages: [
+        { stage: 'seen', outcome: 'passed' },
+        { stage: 'fetched', outcome: 'passed', what: expect.stringContaining('1 of 1 nodes') },
+        { stage: 'committed', outcome: 'passed' },
+      ],
+    });
+    const delivered = verdictOf(explanation, matching);
+    expect(delivered.deliveries.map(({ phase, state }) => [phase, state])).toEqual([
+      ['unconfirmed', 'succeeded'],
+      ['confirmed', 'succeeded'],
+    ]);
+    expect(delivered.stages.map(({ stage }) => stage)).toEqual([
+      ...['address', 'records', 'event', 'filter', 'match', 'enrichment'],
+      ...['delivery', 'delivery', 'confirmation'],
+    ]);
+    expect(delivered.stages.find(({ stage }) => stage === 'filter')?.what).toBe(
+      'value 400 is > 100',
+    );
+    expect(verdictOf(explanation, filtered)).toMatchObject({
+      verdict: 'not-matched',
+      because: {
+        stage: 'filter',
+        outcome: 'stopped',
+        what: 'value 400 is not > 1000, as gt asks',
+      },
+      records: [
+        { kind: 'log', taken: false },
+        { kind: 'transaction', taken: false, reasons: [{}, { what: 'includeNativeTxs is off' }] },
+      ],
+      deliveries: [],
+    });
+    expect(verdictOf(explanation, elsewhere).because).toEqual({
+      stage: 'chain',
+      outcome: 'stopped',
+      what: `the stream watches 0x1, not ${CHAIN}`,
+    });
+    expect(verdictOf(explanation, paused)).toMatchObject({
+      verdict: 'not-evaluated',
+      because: { stage: 'status', outcome: 'stopped' },
+    });
+    expect(verdictOf(explanation, idle)).toMatchObject({
+      verdict: 'not-matched',
+      because: { stage: 'address', what: 'nothing here is of its 1 addresses' },
+    });
+  });
+
+  test('a block by number or hash, and a delivery by its id, lead to the same', async () => {
+    const byNumber = await explain(moved.block, CHAIN);
+    const byHash = await explain(byNumber.block!.hash);
+    expect(byHash.streams).toEqual(byNumber.streams);
+    expect(byNumber.kind).toBe('block');
+    const { deliveries } = verdictOf(byNumber, matching);
+    const byDelivery = await explain(deliveries[0]!.id);
+    expect(byDelivery).toMatchObject({ kind: 'delivery', block: byNumber.block });
+    expect(byDelivery.streams).toEqual([verdictOf(byNumber, matching)]);
+  });
+
+  test('a block from before a stream was there: its rules take it, and it was not held against it', async () => {
+    const { id } = await newStream('late', { topic0: [TRANSFER] });
+    await client.streams.addAddress(id, contracts.erc20);
+    const explanation = await explain(moved.hash);
+    const late = verdictOf(explanation, id);
+    expect(late).toMatchObject({
+      verdict: 'not-evaluated',
+      because: { stage: 'coverage', outcome: 'stopped' },
+    });
+    expect(late.because.what).toContain(`the stream was not there at block ${moved.block}`);
+    expect(late.records.some(({ taken }) => taken)).toBe(true);
+  });
+
+  test('an address: who watches it', async () => {
+    const explanation = await explain(contracts.erc20);
+    expect(explanation).toMatchObject({ kind: 'address', chainId: null, block: null });
+    expect(verdictOf(explanation, matching).verdict).toBe('watched');
+    expect(verdictOf(explanation, idle).verdict).toBe('not-watched');
+  });
+
+  test('a block that left the chain is explained as what it is', async () => {
+    const snapshot = await anvil.request<string>('evm_snapshot', []);
+    const gone = await move(500n);
+    await until(
+      'it is committed',
+      async () => verdictOf(await explain(gone.hash), matching).deliveries.length > 0,
+    );
+    await anvil.request('evm_revert', [snapshot]);
+    await anvil.request('evm_increaseTime', [100]);
+    await anvil.request('anvil_mine', ['0x4']);
+    const explanation = await until('the chain went another way', async () => {
+      const found = await explain(gone.hash, CHAIN);
+      return found.stages.some(({ outcome }) => outcome === 'stopped') && found;
+    });
+    expect(explanation.stages.at(-1)).toMatchObject({ stage: 'committed', outcome: 'stopped' });
+    expect(
+      verdictOf(explanation, matching).stages.find(({ stage }) => stage === 'match'),
+    ).toMatchObject({ outcome: 'stopped', what: 'its block left the chain' });
+  });
+
+  test('what cannot be found is said, and is no error', async () => {
+    const nowhere = await explain(`0x${'ab'.repeat(32)}`);
+    expect(nowhere).toMatchObject({ kind: 'unknown', block: null, streams: [] });
+    expect(nowhere.message).toMatch(/No chain that is read has a transaction or block 0xabab/);
+    expect((await explain(17)).message).toMatch(/Several chains have a block 17: name one of/);
+    expect((await explain(1_000_000, CHAIN)).message).toBe(`No node of ${CHAIN} has block 1000000`);
+    expect((await explain(7, '0x5')).stages[0]).toMatchObject({ what: '0x5 is not read' });
+    expect((await explain(7, 'ethereum')).message).toBe('No node of ethereum has block 7');
+    expect((await explain('hello')).message).toMatch(/"hello" is no transaction or block hash/);
+    expect((await explain('01a0ca44-c660-7000-8b60-c0ee13d42f05')).message).toMatch(/no delivery/);
+    await expect(sluice.explain(' ')).rejects.toMatchObject({ status: 422 });
+  });
+});
+
+describe('on Aptos', () => {
+  const account = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, '0')}`;
+  const [alice, bob] = [account(0xa11ce), account(0xb0b)];
+
+  test('a transaction by hash and by version, a filter by function, and an account', async () => {
+    const create = (tag: string, fields: object = {}) =>
+      client.streams.create({
+        networkType: 'aptos',
+        webhookUrl: `${sink.url}/${tag}`,
+        description: '',
+        tag,
+        network: ['local'],
+        ...fields,
+      });
+    const { id: wallet } = await create('wallet');
+    const { id: picky } = await create('picky', { functions: ['0x1::code::publish_package_txn'] });
+    for (const id of [wallet, picky]) {
+      await client.streams.addAddress(id, '0xb0b', { networkType: 'aptos' });
+    }
+    const block = aptos.mine({
+      transactions: [scriptedAptos.transfer({ from: alice, to: bob, amount: 5n })],
+    });
+    const height = await until('it is delivered', async () => {
+      const { result } = await sluice.listDeliveries({ streamId: wallet });
+      return result[0]?.state === 'succeeded' && result[0].blockNumber;
+    });
+    expect(block).toBeDefined();
+    const detail = await sluice.listDeliveries({ streamId: wallet });
+    const byDelivery = await explain(detail.result[0]!.id);
+    const record = verdictOf(byDelivery, wallet).records.find(({ taken }) => taken)!;
+    expect(byDelivery.block?.number).toBe(height);
+
+    for (const query of [record.transactionHash, record.index]) {
+      const explanation = await explain(query, 'aptos:local');
+      expect(explanation).toMatchObject({
+        chainId: 'aptos:local',
+        transactionHash: record.transactionHash,
+        block: { number: height },
+      });
+      expect(verdictOf(explanation, wallet)).toMatchObject({
+        verdict: 'delivered',
+        records: [{ index: record.index, taken: true }],
+      });
+      expect(verdictOf(explanation, picky)).toMatchObject({
+        verdict: 'not-matched',
+        because: { stage: 'event', what: expect.stringContaining('::aptos_account::transfer') },
+      });
+    }
+    expect(verdictOf(await explain('0xb0b'), wallet).verdict).toBe('watched');
+    expect(verdictOf(await explain(bob), wallet).verdict).toBe('watched');
+  });
+});
