@@ -16,6 +16,7 @@ import { packAddresses } from '../packages/service/src/store/packedAddresses.ts'
 import {
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
+  DEFAULT_LIMITS,
 } from '../packages/service/src/store/store.ts';
 import type { Figures } from './figures.ts';
 
@@ -160,6 +161,7 @@ const stream = (id: string): AptosStreamRecord => ({
   webhookUrl: '',
   chainIds: [CHAIN],
   headers: {},
+  limits: DEFAULT_LIMITS,
   options: { ...DEFAULT_APTOS_OPTIONS, includeEvents: true },
   status: 'active',
   statusMessage: '',

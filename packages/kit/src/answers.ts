@@ -24,6 +24,7 @@ const EVM_FLAGS = [
   'filterPossibleSpamAddresses',
   'demo',
   'notifyRemoved',
+  'strictOrder',
 ] as const satisfies (keyof EvmStream)[];
 
 const EVM_NULLABLE = [
@@ -32,6 +33,8 @@ const EVM_NULLABLE = [
   'abi',
   'advancedOptions',
   'triggers',
+  'maxInFlight',
+  'maxPerSecond',
   'isErrorSince',
 ] as const satisfies (keyof EvmStream)[];
 
@@ -41,15 +44,18 @@ const APTOS_FLAGS = [
   'includeEvents',
   'includeChanges',
   'demo',
+  'strictOrder',
 ] as const satisfies (keyof AptosStream)[];
 
 const APTOS_NULLABLE = [
   'functions',
   'events',
+  'maxInFlight',
+  'maxPerSecond',
   'isErrorSince',
 ] as const satisfies (keyof AptosStream)[];
 
-/** The hosted service, which lacks the two, delivers as if they were so. */
+/** The hosted service, which lacks them, delivers as if they were so. */
 export const toStream = (answer: unknown): Stream =>
   ({ deliver: 'both', headers: {}, ...fill(answer, EVM_FLAGS, EVM_NULLABLE) }) as Stream;
 

@@ -69,6 +69,12 @@ const pageOf = <Row>(row: z.ZodType<Row>) =>
     page_size: count.exactOptional().meta({ description: 'Only on the last page' }),
   });
 
+const limits = {
+  maxInFlight: z.int().nullable(),
+  maxPerSecond: number.nullable(),
+  strictOrder: flag,
+};
+
 const evmStream: z.ZodType<EvmStream> = z.strictObject({
   id: uuid,
   webhookUrl: text,
@@ -90,6 +96,7 @@ const evmStream: z.ZodType<EvmStream> = z.strictObject({
   deliver: z.enum(['both', 'confirmed']),
   notifyRemoved: flag,
   headers,
+  ...limits,
   status,
   statusMessage: text,
   isErrorSince: dateTime.nullable(),
@@ -112,6 +119,7 @@ const aptosStream: z.ZodType<AptosStream> = z.strictObject({
   demo: flag,
   allAddresses: flag,
   headers,
+  ...limits,
   status,
   statusMessage: text,
   isErrorSince: dateTime.nullable(),

@@ -1,5 +1,5 @@
 /** Aptos streams on the wire (contract section 1.1), and how their addresses are spelled. */
-import type { StreamStatus } from './streams.ts';
+import type { Optional, StreamLimits, StreamStatus } from './streams.ts';
 
 /** A network of Aptos, as the contract names it; `local` is ours, for a chain of one's own. */
 export type AptosNetwork = 'mainnet' | 'testnet' | 'devnet' | 'local';
@@ -12,7 +12,7 @@ export const APTOS_NETWORKS = [
 ] as const satisfies readonly AptosNetwork[];
 
 /** What an Aptos stream watches and where it delivers. */
-export interface CreateAptosStream {
+export interface CreateAptosStream extends Optional<StreamLimits> {
   /** Where webhooks are POSTed; `http:` or `https:`. */
   webhookUrl: string;
   description: string;
@@ -39,12 +39,10 @@ export interface CreateAptosStream {
 }
 
 /** Any part of {@link CreateAptosStream}; what is absent stays. */
-export type UpdateAptosStream = {
-  [K in keyof CreateAptosStream]?: CreateAptosStream[K] | undefined;
-};
+export type UpdateAptosStream = Optional<CreateAptosStream>;
 
 /** An Aptos stream as the service answers it. */
-export interface AptosStream {
+export interface AptosStream extends StreamLimits {
   id: string;
   webhookUrl: string;
   description: string;

@@ -70,6 +70,11 @@ describe('createEvmStreamSchema', () => {
       { abi: [{ type: 'event', name: 'A', inputs: [{ name: 'a', type: 'tuple[2]' }] }] },
       'abi.0.inputs.0.components a tuple should list its components',
     ],
+    [{ maxInFlight: 0 }, 'maxInFlight should be at least 1'],
+    [{ maxInFlight: 65 }, 'maxInFlight should be at most 64'],
+    [{ maxInFlight: 1.5 }, 'maxInFlight should be a whole number from 1 to 64, or null'],
+    [{ maxPerSecond: 0 }, 'maxPerSecond should be at least 0.01'],
+    [{ maxPerSecond: '5' }, 'maxPerSecond should be a number from 0.01 to 10000, or null'],
   ])('%j', (fields, problem) => {
     expect(problems(fields)).toEqual([problem]);
   });

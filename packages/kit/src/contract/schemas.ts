@@ -170,6 +170,26 @@ const headers = z
     Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
   );
 
+/** As in `StreamLimits`. */
+const limits = {
+  maxInFlight: z
+    .int({ error: 'should be a whole number from 1 to 64, or null' })
+    .min(1, { error: 'should be at least 1' })
+    .max(64, { error: 'should be at most 64' })
+    .nullish()
+    .describe('Webhooks under way at once; null for 64. Ours'),
+  maxPerSecond: z
+    .number({ error: 'should be a number from 0.01 to 10000, or null' })
+    .min(0.01, { error: 'should be at least 0.01' })
+    .max(10_000, { error: 'should be at most 10000' })
+    .nullish()
+    .describe('Webhooks sent in a second; null for no limit. Ours'),
+  strictOrder: z
+    .boolean()
+    .optional()
+    .describe('One webhook at a time, in order; one that fails holds up the rest. Ours'),
+};
+
 const streamFields = {
   webhookUrl,
   description: text(4096),
@@ -208,6 +228,7 @@ const streamFields = {
     .optional()
     .describe('A notice for each delivery whose block left the chain. Ours'),
   headers: headers.optional().describe('Sent with each webhook. Ours'),
+  ...limits,
 };
 
 export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = z.strictObject(streamFields);
@@ -246,6 +267,7 @@ const aptosFields = {
   demo: z.boolean().optional(),
   allAddresses: z.boolean().optional(),
   headers: headers.optional(),
+  ...limits,
 };
 
 export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = z.strictObject(aptosFields);

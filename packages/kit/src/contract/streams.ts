@@ -67,8 +67,24 @@ export type ChainFamily = 'evm' | 'aptos';
 /** `confirmed` leaves out the delivery that is sent as soon as a block appears. */
 export type DeliverMode = 'both' | 'confirmed';
 
+/** How gently a stream's receiver is treated. Ours; the hosted service refuses the keys. */
+export interface StreamLimits {
+  /** Webhooks of the stream that may be under way at once, 1 to 64. Null, the default: 64. */
+  maxInFlight: number | null;
+  /**
+   * Webhooks of the stream that are sent in a second, retries included, 0.01 to 10,000: at even
+   * distances. Null, the default: no limit.
+   */
+  maxPerSecond: number | null;
+  /**
+   * One webhook at a time, in the order of their making; one that fails holds up the rest until its
+   * retries are over. Default false.
+   */
+  strictOrder: boolean;
+}
+
 /** What a stream watches and where it delivers. */
-export interface CreateEvmStream {
+export interface CreateEvmStream extends Optional<StreamLimits> {
   /** Where webhooks are POSTed; `http:` or `https:`. */
   webhookUrl: string;
   description: string;
@@ -110,9 +126,12 @@ export interface CreateEvmStream {
 }
 
 /** Any part of {@link CreateEvmStream}; what is absent stays. */
-export type UpdateEvmStream = { [K in keyof CreateEvmStream]?: CreateEvmStream[K] | undefined };
+export type UpdateEvmStream = Optional<CreateEvmStream>;
 
-export interface EvmStream {
+/** The same fields, each of which may be left out. */
+export type Optional<Fields> = { [K in keyof Fields]?: Fields[K] | undefined };
+
+export interface EvmStream extends StreamLimits {
   id: string;
   webhookUrl: string;
   description: string;

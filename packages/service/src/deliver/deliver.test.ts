@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type DeliverySummary, signWebhook } from '@sluice/kit/contract';
+import { type DeliverySummary, type StreamLimits, signWebhook } from '@sluice/kit/contract';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../observe.ts';
@@ -10,6 +10,7 @@ import { newMatch } from '../store/newMatch.test-only.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import {
   DEFAULT_DELIVERY,
+  DEFAULT_LIMITS,
   DEFAULT_OPTIONS,
   type Store,
   type EvmStreamRecord,
@@ -103,7 +104,11 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
 }
 
 /** A stream to this path of the sink with `count` deliveries due. */
-async function queue(path: string, count = 1): Promise<EvmStreamRecord> {
+async function queue(
+  path: string,
+  count = 1,
+  limits: StreamLimits = DEFAULT_LIMITS,
+): Promise<EvmStreamRecord> {
   const chain = `0x${(nextChain++).toString(16)}`;
   const stream = await store.createStream({
     tag: path,
@@ -113,6 +118,7 @@ async function queue(path: string, count = 1): Promise<EvmStreamRecord> {
     options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
     family: 'evm',
     ...DEFAULT_DELIVERY,
+    limits,
   });
   await store.startChain({ chain, block: headerOf(chain, 0), genesisHash: 'genesis' });
   await extend(stream, count);
@@ -144,6 +150,10 @@ async function extend(stream: EvmStreamRecord, count = 1): Promise<void> {
     deliver?.notice(result.deliveries);
   }
 }
+
+/** The most of these times that fall into any such span. */
+const mostWithin = (times: number[], spanMs: number): number =>
+  Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + spanMs).length));
 
 const headerOf = (chain: string, number: number) => ({
   number,
@@ -226,6 +236,37 @@ describe('delivering', () => {
     await until(() => changes.filter((change) => change.streamId === quick.id).length === 20);
     expect(Date.now() - started).toBeLessThan(2_500);
     expect(changes.some((change) => change.streamId === hung.id)).toBe(false);
+  });
+
+  test('keeps to what a stream may have under way, and in a second', async () => {
+    const limits = { maxInFlight: 2, maxPerSecond: 20, strictOrder: false };
+    const stream = await queue('/gentle', 15, limits);
+    sink.respond({ delayMs: 70 }, { path: '/gentle' });
+    const { until, changes } = await start([60_000]);
+    await until(
+      () =>
+        changes.filter(({ state, streamId }) => state === 'succeeded' && streamId === stream.id)
+          .length === 15,
+    );
+    const times = sink.requests.map((request) => request.receivedAt).toSorted((a, b) => a - b);
+    expect(times).toHaveLength(15);
+    expect(mostWithin(times, 500)).toBeLessThanOrEqual(12);
+    expect(times.at(-1)! - times[0]!).toBeGreaterThanOrEqual(14 * 45);
+    expect(mostWithin(times, 65)).toBeLessThanOrEqual(2);
+  });
+
+  test('keeps a strict order, and goes on after what failed for good', async () => {
+    const stream = await queue('/ordered', 6, { ...DEFAULT_LIMITS, strictOrder: true });
+    sink.respond([200, 500, 500, 500, 200], { path: '/ordered' });
+    const { until } = await start([100, 100]);
+    const ids = (await listAll(stream.id)).map((each) => each.id).toReversed();
+    await until((change) => change.id === ids[5] && change.state === 'succeeded');
+    expect(sink.requests.map((request) => request.id)).toEqual([
+      ids[0],
+      ...[ids[1], ids[1], ids[1]],
+      ...ids.slice(2),
+    ]);
+    expect((await store.readDelivery(ids[1]!))?.state).toBe('failed');
   });
 
   test.each([

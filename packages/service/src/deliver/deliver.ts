@@ -104,6 +104,7 @@ export function createDeliver({
     inFlight[delivery.streamId] = (inFlight[delivery.streamId] ?? 0) + 1;
     total++;
     bytesInFlight += delivery.bodyBytes;
+    if (delivery.waitMs > 0) await new Promise((turn) => setTimeout(turn, delivery.waitMs));
     const result = await send({
       url: delivery.webhookUrl,
       id: delivery.id,

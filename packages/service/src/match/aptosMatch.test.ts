@@ -12,7 +12,7 @@ import { toAptosTransaction } from '../ingest/aptosTransaction.ts';
 import { toAccount, toType } from '../moveNames.ts';
 import { joinBody, splitFinalBody } from '../store/body.ts';
 import { packAddresses } from '../store/packedAddresses.ts';
-import { type AptosStreamRecord, DEFAULT_APTOS_OPTIONS } from '../store/store.ts';
+import { type AptosStreamRecord, DEFAULT_APTOS_OPTIONS, DEFAULT_LIMITS } from '../store/store.ts';
 import type { AptosBlock, AptosJson, AptosTransaction } from './aptosBlock.ts';
 import { createAptosIndex } from './aptosIndex.ts';
 import { matchAptosBlock, splitAptosMatch } from './aptosMatch.ts';
@@ -352,6 +352,7 @@ const stream = (id: string, options: Partial<AptosStreamRecord['options']>): Apt
   webhookUrl: '',
   chainIds: ['aptos:local'],
   headers: {},
+  limits: DEFAULT_LIMITS,
   options: { ...DEFAULT_APTOS_OPTIONS, ...options },
   status: 'active',
   statusMessage: '',

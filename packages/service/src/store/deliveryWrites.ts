@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { type Db, type Engine, readMoment } from './engine.ts';
+import { type Db, type Engine, type Moment, readMoment } from './engine.ts';
 import { PROBE_EVERY_MS } from './healthWrites.ts';
+import {
+  type LaneTurns,
+  type LimitedLane,
+  TURNS_AHEAD_MS,
+  isLimited,
+  readTurns,
+  takeTurns,
+} from './laneLimits.ts';
 import type { DayFilter } from './partitions.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import { countActivity, countFinished } from './statWrites.ts';
@@ -13,13 +21,24 @@ const SUSPECT_LOST = 2;
 const CONDEMNED_LOST = 10;
 const CONDEMNED = `the service died ${CONDEMNED_LOST} times on end as it took this delivery up, before it could be sent: replay it once the cause is found`;
 
+/** Of a lane without limits of its own. */
+const FREE: LaneTurns = { room: Number.POSITIVE_INFINITY, firstAt: 0, intervalMs: 0 };
+
+type Lane = LimitedLane & { status: 'active' | 'error' };
+
+/** A delivery that is claimed, and how long it waits for its turn. */
+interface Turn {
+  id: string;
+  waitMs: number;
+}
+
 type DeliveryRow = Parameters<typeof toDeliverySummary>[0];
 
 /** What carries deliveries out: leases, attempts and their counts. */
 export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): DeliveryWrites {
   const lease = async (
     trx: Db,
-    due: readonly string[],
+    due: readonly Turn[],
     open: DayFilter,
     now: number,
     leaseMs: number,
@@ -27,9 +46,10 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     if (due.length === 0) return [];
     const leaseToken = randomUUID();
     const ids = engine.rows(
-      due.map((id) => ({ id })),
+      due.map(({ id }) => ({ id })),
       { id: 'text' },
     );
+    const waitOf = new Map(due.map(({ id, waitMs }) => [id, waitMs]));
     await sql`
       update delivery set state = 'leased', claims = claims + 1,
         lease_token = ${leaseToken}, lease_until = ${now + leaseMs}
@@ -75,6 +95,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
       part: row.part,
       parts: row.parts,
       isProbe: row.status === 'error',
+      waitMs: waitOf.get(row.id) ?? 0,
     }));
   };
 
@@ -85,23 +106,26 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
         const lanes = await dueLanes(trx, open, now);
         // Lanes with least under way first, so that a busy one never holds back the others.
         lanes.sort((a, b) => (taken[a.id] ?? 0) - (taken[b.id] ?? 0));
-        const due: string[] = [];
+        const due: Turn[] = [];
         let bytes = 0;
         for (const lane of lanes) {
           const most = lane.status === 'error' ? 1 : perStream - (taken[lane.id] ?? 0);
-          const room = Math.min(most, limit - due.length);
+          let room = Math.min(most, limit - due.length);
           if (room <= 0 || bytes >= maxBytes) continue;
+          const turns = isLimited(lane) ? await readTurns(trx, engine, lane, { now, open }) : FREE;
+          if (turns === undefined) continue;
+          room = Math.min(room, turns.room);
+          const found = await findDue(trx, engine, lane, room, { now, open });
+          if (found.length === 0) continue;
           if (lane.status === 'error' && !(await takeProbe(trx, lane.id, now))) continue;
-          const { rows } = await sql<{ id: string; body_bytes: number }>`
-            select id, body_bytes from delivery
-            where ${open('block_day')} and stream_id = ${lane.id} and state = 'pending'
-              and run_at <= ${now} and lost < 2
-            order by run_at limit ${room} ${engine.skipLocked}`.execute(trx);
-          for (const row of rows) {
-            if (due.length > 0 && bytes + row.body_bytes > maxBytes) break;
-            due.push(row.id);
+          const fitting: string[] = [];
+          for (const row of found) {
+            if (due.length + fitting.length > 0 && bytes + row.body_bytes > maxBytes) break;
+            fitting.push(row.id);
             bytes += row.body_bytes;
           }
+          const waits = await takeTurns(trx, lane, turns, fitting.length, now);
+          due.push(...fitting.map((id, n) => ({ id, waitMs: waits[n]! })));
         }
         return lease(trx, due, open, now, leaseMs);
       });
@@ -114,14 +138,34 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           select delivery.id from delivery join stream on stream.id = delivery.stream_id
           where ${open('block_day')} and state = 'pending' and lost >= 2 and run_at <= ${now}
             and stream.status = 'active'
+            and (stream.next_send_at is null or stream.next_send_at <= ${now})
+            and (stream.max_in_flight is null or stream.max_in_flight > (
+              select count(*) from delivery as other
+              where ${open('other.block_day')} and other.state = 'leased' and other.stream_id = delivery.stream_id))
+            and (ordered = 0 or (
+              not exists (select 1 from delivery as other
+                where ${open('other.block_day')} and other.state = 'leased'
+                  and other.stream_id = delivery.stream_id)
+              and not exists (select 1 from delivery as other
+                where ${open('other.block_day')} and other.stream_id = delivery.stream_id
+                  and other.id < delivery.id
+                  and other.ordered = 1 and other.state in ('enriching', 'pending', 'leased'))))
             ${notStreams.length === 0 ? sql`` : sql`and stream.id not in (${sql.join(notStreams)})`}
           order by run_at limit 1 ${
             engine.name === 'postgres' ? sql`for update of delivery skip locked` : sql``
           }`.execute(trx);
+        if (rows[0] === undefined) return undefined;
+        await sql`
+          update stream set next_send_at = ${now} + ceil(1000 / max_per_second)
+          where max_per_second is not null
+            and id = (
+            select stream_id from delivery where ${open('block_day')} and id = ${rows[0].id})`.execute(
+          trx,
+        );
         return (
           await lease(
             trx,
-            rows.map((row) => row.id),
+            rows.map(({ id }) => ({ id, waitMs: 0 })),
             open,
             now,
             leaseMs,
@@ -251,24 +295,48 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
  * stream that has any pending: the cost does not grow with the queues. A paused stream keeps its
  * deliveries until it is resumed.
  */
-async function dueLanes(
-  trx: Db,
-  open: DayFilter,
-  now: number,
-): Promise<{ id: string; status: 'active' | 'error' }[]> {
-  const { rows } = await sql<{ id: string; status: 'active' | 'error' }>`
+async function dueLanes(trx: Db, open: DayFilter, now: number): Promise<Lane[]> {
+  const { rows } = await sql<Lane>`
     with recursive lane(id) as (
       select min(stream_id) from delivery where ${open('block_day')} and state = 'pending'
       union all
       select (select min(stream_id) from delivery
         where ${open('block_day')} and state = 'pending' and stream_id > lane.id)
       from lane where lane.id is not null)
-    select lane.id, stream.status from lane join stream on stream.id = lane.id
-    where (stream.status = 'active' or (stream.status = 'error' and stream.probe_at <= ${now}))
+    select lane.id, stream.status, stream.max_in_flight, stream.max_per_second, stream.strict_order
+    from lane join stream on stream.id = lane.id
+    where (stream.next_send_at is null or stream.next_send_at <= ${now + TURNS_AHEAD_MS})
+      and (stream.status = 'active' or (stream.status = 'error' and stream.probe_at <= ${now}))
       and exists (
       select 1 from delivery
       where ${open('block_day')} and stream_id = lane.id and state = 'pending'
         and run_at <= ${now})`.execute(trx);
+  return rows;
+}
+
+/** Deliveries of the lane that are due; of one in strict order, its first, if that is due. */
+async function findDue(
+  trx: Db,
+  engine: Engine,
+  lane: Lane,
+  room: number,
+  { now, open }: Moment,
+): Promise<{ id: string; body_bytes: number }[]> {
+  if (lane.strict_order === 1) {
+    const { rows } = await sql<{ id: string; body_bytes: number; may_go: number }>`
+      select id, body_bytes,
+        case when state = 'pending' and run_at <= ${now} and lost < 2 then 1 else 0 end as may_go
+      from delivery where ${open('block_day')} and stream_id = ${lane.id} and ordered = 1
+        and state in ('enriching', 'pending', 'leased')
+      order by id limit 1`.execute(trx);
+    // None is there where the stream was set in order as this one was made.
+    if (rows[0] !== undefined) return rows.filter((row) => row.may_go === 1);
+  }
+  const { rows } = await sql<{ id: string; body_bytes: number }>`
+    select id, body_bytes from delivery
+    where ${open('block_day')} and stream_id = ${lane.id} and state = 'pending'
+      and run_at <= ${now} and lost < 2
+    order by run_at limit ${room} ${engine.skipLocked}`.execute(trx);
   return rows;
 }
 

@@ -84,10 +84,12 @@ export async function readNow(engine: Engine, db: Db): Promise<number> {
 }
 
 /** The time, and the days in which anything waits: a frozen match, or a delivery that has not ended. */
-export async function readMoment(
-  engine: Engine,
-  db: Db,
-): Promise<{ now: number; open: DayFilter }> {
+export interface Moment {
+  now: number;
+  open: DayFilter;
+}
+
+export async function readMoment(engine: Engine, db: Db): Promise<Moment> {
   const { rows } = await sql<{ now: number; days: DayRange[] }>`
     select ${engine.now()} as now, ${engine.openDays} as days`.execute(db);
   return { now: rows[0]!.now, open: engine.toDayFilter(rows[0]!.days) };

@@ -270,6 +270,7 @@ function withoutLife(record: StreamRecord) {
     deliver,
     notifyRemoved,
     headers,
+    limits,
   } = record;
   return {
     tag,
@@ -281,5 +282,6 @@ function withoutLife(record: StreamRecord) {
     deliver,
     notifyRemoved,
     headers,
+    limits,
   };
 }

@@ -8,7 +8,7 @@ import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import type { BlockHeader, NewMatch } from './store.ts';
 import type { MatchState, Tables } from './tables.ts';
 
-/** Rows per insert statement: SQLite takes 32,766 parameters, and a delivery has 24 columns. */
+/** Rows per insert statement: SQLite takes 32,766 parameters, and a delivery has 25 columns and as many values. */
 const INSERT_CHUNK = 500;
 
 /** What a delivery takes over from its match; the body stays where it is. */
@@ -72,6 +72,7 @@ async function insertDeliveries(
           attempts: 0,
           claims: 0,
           lost: 0,
+          ordered: sql<number>`(select strict_order from stream where id = ${match.stream_id})`,
           fast_retried: 0,
           body_bytes: match.body_bytes,
           run_at: now,

@@ -41,6 +41,10 @@ const ledger: Migration = {
       .addColumn('deliver', 'text', (column) => column.notNull())
       .addColumn('notify_removed', 'integer', (column) => column.notNull())
       .addColumn('headers', 'text', (column) => column.notNull())
+      .addColumn('max_in_flight', 'integer')
+      .addColumn('max_per_second', 'double precision')
+      .addColumn('strict_order', 'integer', (column) => column.notNull())
+      .addColumn('next_send_at', 'bigint')
       .addColumn('status', 'text', (column) => column.notNull())
       .addColumn('status_message', 'text', (column) => column.notNull())
       .addColumn('error_since', 'bigint')
@@ -271,6 +275,7 @@ const ledger: Migration = {
       .addColumn('attempts', 'integer', (column) => column.notNull())
       .addColumn('claims', 'integer', (column) => column.notNull())
       .addColumn('lost', 'integer', (column) => column.notNull())
+      .addColumn('ordered', 'integer', (column) => column.notNull())
       .addColumn('fast_retried', 'integer', (column) => column.notNull())
       .addColumn('body_bytes', 'bigint', (column) => column.notNull())
       .addColumn('run_at', 'bigint', (column) => column.notNull())
@@ -291,6 +296,12 @@ const ledger: Migration = {
       .on('delivery')
       .columns(['stream_id', 'run_at'])
       .where(sql.ref('state'), '=', sql.lit('pending'))
+      .execute();
+    await db.schema
+      .createIndex('delivery_in_order')
+      .on('delivery')
+      .columns(['stream_id', 'id'])
+      .where(sql<boolean>`ordered = 1 and state in ('enriching', 'pending', 'leased')`)
       .execute();
     await db.schema
       .createIndex('delivery_enriching')

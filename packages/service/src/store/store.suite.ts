@@ -1,5 +1,6 @@
 /** What every engine of the store must do. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import { randomBytes } from 'node:crypto';
+import type { StreamLimits } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { refreshRules } from '../match/refresh.ts';
@@ -10,11 +11,13 @@ import { packAddresses, unpackAddresses } from './packedAddresses.ts';
 import { newMatch } from './newMatch.test-only.ts';
 import {
   DEFAULT_APTOS_OPTIONS,
+  DEFAULT_LIMITS,
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type AddressPart,
   type AttemptOutcome,
   type BlockHeader,
+  type ClaimedDelivery,
   type NewMatch,
   type Store,
   type Token,
@@ -440,6 +443,7 @@ export function testStore(open: () => Promise<Store>): void {
         webhookUrl: 'https://example.com',
         chainIds: [chain],
         headers: {},
+        limits: DEFAULT_LIMITS,
         options: DEFAULT_APTOS_OPTIONS,
       });
       const evm = await store.createStream(draft([chain]));
@@ -994,6 +998,101 @@ export function testStore(open: () => Promise<Store>): void {
     expect(await claimUpTo(25_000)).toBe(2);
     expect(await claimUpTo(10)).toBe(1);
     expect(await claimUpTo(1e9)).toBe(2);
+  });
+
+  describe('the limits of a stream', () => {
+    /** A stream with `count` deliveries due, in the order of their blocks. */
+    const limited = async (limits: Partial<StreamLimits>, count = 5, blocks: object[] = []) => {
+      const chain = await startChain();
+      const { id } = await store.createStream(
+        draft([chain.chain], { limits: { ...DEFAULT_LIMITS, ...limits } }),
+      );
+      const more = async (changes = {}): Promise<void> => {
+        await chain.commit(chain.next(), [matchOf(id, changes)], 1000);
+      };
+      for (let n = 0; n < count; n++) await more(blocks[n]);
+      const ids = (await deliveriesOf(id)).map((each) => each.id).toReversed();
+      return { id, ids, more };
+    };
+    const again = { result: 'retry', status: 500, error: 'HTTP 500' } as const;
+    const idsOf = (claimed: { id: string }[]): string[] => claimed.map((each) => each.id);
+
+    test('bound what is under way, whoever sends it', async () => {
+      const { id } = await limited({ maxInFlight: 2 });
+      const [first, second, ...more] = await claimOf(id);
+      expect(more).toEqual([]);
+      expect(await claimOf(id)).toEqual([]);
+      await store.completeDeliveries([outcomeOf(first!)]);
+      expect(await claimOf(id)).toHaveLength(1);
+      await store.completeDeliveries([outcomeOf(second!)]);
+      expect(await claimOf(id)).toHaveLength(1);
+    });
+
+    test('give turns at even distances, a moment ahead', async () => {
+      const { id } = await limited({ maxPerSecond: 10 }, 8);
+      const waits = async (): Promise<number[]> => (await claimOf(id)).map((each) => each.waitMs);
+      const first = await waits();
+      expect(first.map((each) => Math.round(each / 100))).toEqual([0, 1, 2]);
+      expect(await waits()).toEqual([]);
+      await expect.poll(async () => (await waits()).length).toBeGreaterThan(0);
+      const slow = await limited({ maxPerSecond: 0.1 });
+      expect(await claimOf(slow.id)).toHaveLength(1);
+      expect(await claimOf(slow.id)).toEqual([]);
+    });
+
+    test('keep a strict order: one at a time, and what fails holds up the rest until it is over', async () => {
+      const { id, ids } = await limited({ strictOrder: true }, 3);
+      const [first, ...none] = await claimOf(id);
+      expect(first?.id).toBe(ids[0]);
+      expect(none).toEqual([]);
+      expect(await claimOf(id)).toEqual([]);
+      await store.completeDeliveries([outcomeOf(first!, { ...again, retryInMs: 60_000 })]);
+      expect(await claimOf(id)).toEqual([]);
+      await store.replayDelivery(id, ids[0]!);
+      const [retried] = await claimOf(id);
+      expect(retried?.id).toBe(ids[0]);
+      await store.completeDeliveries([
+        outcomeOf(retried!, { result: 'failed', status: 500, error: 'HTTP 500' }),
+      ]);
+      const [second] = await claimOf(id);
+      expect(second?.id).toBe(ids[1]);
+      // What is sent again goes before what comes later, and not beside what is under way.
+      await store.replayDelivery(id, ids[0]!);
+      expect(await claimOf(id)).toEqual([]);
+      await store.completeDeliveries([outcomeOf(second!)]);
+      expect(idsOf(await claimOf(id))).toEqual([ids[0]]);
+    });
+
+    test('keep the order while a body is completed, and while a suspect is tried', async () => {
+      const { id, ids } = await limited({ strictOrder: true }, 2, [{ enrichment: '{}' }]);
+      expect(await claimOf(id)).toEqual([]);
+      const { matchId } = (await store.readDelivery(ids[0]!))!;
+      await store.completeEnrichments([{ matchId, bodyTail: '}' }]);
+      for (let n = 0; n < 2; n++) {
+        expect(idsOf(await claimOf(id))).toEqual([ids[0]]);
+        await store.releaseLeases('all');
+      }
+      expect(await claimOf(id)).toEqual([]);
+      let suspect: ClaimedDelivery | undefined;
+      do suspect = await store.claimSuspect({ leaseMs: 40_000, notStreams: [] });
+      while (suspect !== undefined && suspect.streamId !== id);
+      expect(suspect?.id).toBe(ids[0]);
+      expect(await claimOf(id)).toEqual([]);
+      await store.completeDeliveries([outcomeOf(suspect!)]);
+      expect(idsOf(await claimOf(id))).toEqual([ids[1]]);
+    });
+
+    test('change with their stream, for what waits already', async () => {
+      const { id, ids, more } = await limited({}, 3);
+      const strict = { ...DEFAULT_LIMITS, strictOrder: true };
+      expect((await store.updateStream(id, { limits: strict }))?.limits).toEqual(strict);
+      await more();
+      const [first, ...none] = await claimOf(id);
+      expect(first?.id).toBe(ids[0]);
+      expect(none).toEqual([]);
+      await store.updateStream(id, { limits: DEFAULT_LIMITS });
+      expect(await claimOf(id)).toHaveLength(3);
+    });
   });
 
   describe('streams that want confirmed deliveries alone', () => {

@@ -26,6 +26,7 @@ import type {
   EvmStream,
   Job,
   JobState,
+  StreamLimits,
   StreamStatus,
 } from '@sluice/kit/contract';
 
@@ -62,11 +63,21 @@ export const DEFAULT_OPTIONS: StreamOptions = {
   filterPossibleSpamAddresses: false,
 };
 
+export const DEFAULT_LIMITS: StreamLimits = {
+  maxInFlight: null,
+  maxPerSecond: null,
+  strictOrder: false,
+};
+
 /** How a stream delivers where nobody says otherwise. */
-export const DEFAULT_DELIVERY: Pick<EvmStreamDraft, 'deliver' | 'notifyRemoved' | 'headers'> = {
+export const DEFAULT_DELIVERY: Pick<
+  EvmStreamDraft,
+  'deliver' | 'notifyRemoved' | 'headers' | 'limits'
+> = {
   deliver: 'both',
   notifyRemoved: false,
   headers: {},
+  limits: DEFAULT_LIMITS,
 };
 
 /** The same of an Aptos stream. */
@@ -98,6 +109,7 @@ interface AnyStreamDraft {
   /** Hex; those of Aptos `aptos:` and the network. */
   chainIds: string[];
   headers: Record<string, string>;
+  limits: StreamLimits;
 }
 
 export interface EvmStreamDraft extends AnyStreamDraft {
@@ -296,6 +308,8 @@ export interface ClaimedDelivery {
   parts: number;
   /** The stream is in `error`, and this delivery is to show whether its receiver is back. */
   isProbe: boolean;
+  /** Milliseconds until its turn, where its stream is sent so many in a second; 0 otherwise. */
+  waitMs: number;
 }
 
 /** How one HTTP attempt ended. */
@@ -631,6 +645,7 @@ export interface DeliveryWrites {
   /**
    * Leases due deliveries for `leaseMs`, at most `limit` together, and per stream at most
    * `perStream` less what of that is `taken`. Of a stream in `error` one in ten minutes, as a probe.
+   * A stream's own limits and order hold whichever process claims.
    */
   claimDeliveries(claim: {
     limit: number;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Kysely, Selectable } from 'kysely';
+import type { StreamLimits } from '@sluice/kit/contract';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import { beginCoverage, closeHoles, openHoles } from './coverage.ts';
 import { type Db, type Engine, readMoment, readNow } from './engine.ts';
 import { ACTIVE } from './healthWrites.ts';
@@ -60,6 +61,8 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
             deliver: draft.family === 'evm' ? draft.deliver : 'both',
             notify_removed: draft.family === 'evm' && draft.notifyRemoved ? 1 : 0,
             headers: JSON.stringify(draft.headers),
+            ...toLimitValues(draft.limits),
+            next_send_at: null,
             ...ACTIVE,
             ...(pausedBecause !== undefined && {
               status: 'paused',
@@ -83,6 +86,7 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
         id,
         () => toStreamValues(patch),
         async (trx, now, { status, chainIds }) => {
+          if (patch.limits !== undefined) await reorder(trx, id, patch.limits.strictOrder);
           if (patch.chainIds === undefined) return;
           await beginCoverage(trx, id, chainIds);
           if (status === 'paused' || status === 'terminated') {
@@ -122,6 +126,23 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
   };
 }
 
+const toLimitValues = ({ maxInFlight, maxPerSecond, strictOrder }: StreamLimits) => ({
+  max_in_flight: maxInFlight,
+  max_per_second: maxPerSecond,
+  strict_order: Number(strictOrder),
+});
+
+/** What waits already is sent as the stream says now. */
+async function reorder(trx: Db, streamId: string, strictOrder: boolean): Promise<void> {
+  // State by state: each has an index of its own rows alone.
+  for (const state of ['enriching', 'pending', 'leased']) {
+    await sql`
+      update delivery set ordered = ${Number(strictOrder)}
+      where stream_id = ${streamId} and state = ${sql.lit(state)}
+        and ordered <> ${Number(strictOrder)}`.execute(trx);
+  }
+}
+
 /** The columns of what is given. */
 function toStreamValues(patch: StreamPatch): Partial<Selectable<Tables['stream']>> {
   return {
@@ -131,6 +152,7 @@ function toStreamValues(patch: StreamPatch): Partial<Selectable<Tables['stream']
     ...(patch.chainIds !== undefined && { chain_ids: JSON.stringify(patch.chainIds) }),
     ...(patch.options !== undefined && { options: JSON.stringify(patch.options) }),
     ...(patch.headers !== undefined && { headers: JSON.stringify(patch.headers) }),
+    ...(patch.limits !== undefined && toLimitValues(patch.limits)),
     ...('deliver' in patch && { deliver: patch.deliver }),
     ...('notifyRemoved' in patch && { notify_removed: Number(patch.notifyRemoved) }),
   };

@@ -56,6 +56,12 @@ interface StreamTable {
   notify_removed: number;
   /** JSON object: headers of the user's own, sent with each webhook. */
   headers: string;
+  max_in_flight: number | null;
+  max_per_second: number | null;
+  /** 1 where its deliveries are sent one at a time, in order. */
+  strict_order: number;
+  /** The earliest turn that is not taken, of a stream with `max_per_second`; null before the first. */
+  next_send_at: number | null;
   status: StreamStatus;
   status_message: string;
   /** Since when the status is `error`; null while it is not. */
@@ -238,6 +244,8 @@ interface DeliveryTable {
    * suspect; what ran out while it was isolated is taken back.
    */
   lost: number;
+  /** As the stream's `strict_order`, so that an index holds the queues of such streams alone. */
+  ordered: number;
   /** 1 once the quick retry before the schedule was used. */
   fast_retried: number;
   /** Of the body, about: what claims are bounded by. */

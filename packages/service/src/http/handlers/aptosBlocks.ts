@@ -11,7 +11,12 @@ import {
   toAptosChain,
   toAptosNetwork,
 } from '@sluice/kit/contract';
-import { type AptosStreamRecord, DEFAULT_APTOS_OPTIONS, type Store } from '../../store/store.ts';
+import {
+  type AptosStreamRecord,
+  DEFAULT_APTOS_OPTIONS,
+  DEFAULT_LIMITS,
+  type Store,
+} from '../../store/store.ts';
 import { HttpError, check, notFound, readId, validationFailed } from '../answers.ts';
 import { readJson } from '../body.ts';
 import { refuseContradictions } from './aptosStreams.ts';
@@ -121,6 +126,7 @@ const toRecord = (
   webhookUrl: '',
   chainIds: [toAptosChain(network)],
   headers: {},
+  limits: DEFAULT_LIMITS,
   options,
   status: 'active',
   statusMessage: '',

@@ -11,6 +11,7 @@ import {
   type AptosStreamOptions,
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
+  DEFAULT_LIMITS,
 } from '../../store/store.ts';
 import { check, validationFailed } from '../answers.ts';
 import {
@@ -32,6 +33,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds): StreamCalls {
       network: record.chainIds.flatMap((chain) => findAptosNetwork(chain) ?? []),
       ...record.options,
       headers: record.headers,
+      ...record.limits,
       ...toLife(record, problemOf(record, needs)),
     };
   };
@@ -49,6 +51,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds): StreamCalls {
         webhookUrl: wanted.webhookUrl,
         chainIds: wanted.network.map(toAptosChain),
         headers: wanted.headers ?? {},
+        limits: withGiven(DEFAULT_LIMITS, wanted),
         options,
       };
     },
@@ -57,7 +60,7 @@ export function createAptosStreamHandlers(needs: StreamCallNeeds): StreamCalls {
       const options = withGiven(before.options, wanted);
       refuseContradictions(options, body);
       return {
-        ...commonPatch(wanted),
+        ...commonPatch(wanted, before),
         ...(wanted.network && { chainIds: wanted.network.map(toAptosChain) }),
         options,
       };

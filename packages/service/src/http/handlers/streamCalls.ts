@@ -2,7 +2,9 @@
 import type { Context } from 'hono';
 import {
   type ChainFamily,
+  type Optional,
   type Page,
+  type StreamLimits,
   type StreamStatus,
   listStreamsQuerySchema,
   streamStatusSchema,
@@ -179,14 +181,20 @@ export function withGiven<Options extends object>(
 }
 
 /** What of the fields that every stream has is given. */
-export const commonPatch = (given: {
-  webhookUrl?: string | undefined;
-  description?: string | undefined;
-  tag?: string | undefined;
-  headers?: Record<string, string> | undefined;
-}) => ({
+export const commonPatch = (
+  given: {
+    webhookUrl?: string | undefined;
+    description?: string | undefined;
+    tag?: string | undefined;
+    headers?: Record<string, string> | undefined;
+  } & Optional<StreamLimits>,
+  before: Pick<StreamRecord, 'limits'>,
+) => ({
   ...(given.tag !== undefined && { tag: given.tag }),
   ...(given.description !== undefined && { description: given.description }),
   ...(given.webhookUrl !== undefined && { webhookUrl: given.webhookUrl }),
   ...(given.headers !== undefined && { headers: given.headers }),
+  ...(Object.keys(before.limits).some((name) => name in given) && {
+    limits: withGiven(before.limits, given),
+  }),
 });

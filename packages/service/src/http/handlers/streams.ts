@@ -8,6 +8,7 @@ import {
 } from '@sluice/kit/contract';
 import {
   DEFAULT_DELIVERY,
+  DEFAULT_LIMITS,
   DEFAULT_OPTIONS,
   type EvmStreamRecord,
   type StreamOptions,
@@ -48,6 +49,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
     deliver: record.deliver,
     notifyRemoved: record.notifyRemoved,
     headers: record.headers,
+    ...record.limits,
     ...toLife(record, problemOf(record, needs)),
     createdAt: new Date(record.createdAt).toISOString(),
     updatedAt: new Date(record.updatedAt).toISOString(),
@@ -69,6 +71,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
         deliver: wanted.deliver ?? DEFAULT_DELIVERY.deliver,
         notifyRemoved: wanted.notifyRemoved ?? DEFAULT_DELIVERY.notifyRemoved,
         headers: wanted.headers ?? DEFAULT_DELIVERY.headers,
+        limits: withGiven(DEFAULT_LIMITS, wanted),
       };
     },
     toPatch(body, before) {
@@ -76,7 +79,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
       const options = withGiven(before.options, { ...wanted, ...givenAbi(body) });
       refuseContradictions(options, body, needs.checkOptions(options));
       return {
-        ...commonPatch(wanted),
+        ...commonPatch(wanted, before),
         ...(wanted.chainIds !== undefined && { chainIds: wanted.chainIds }),
         ...(wanted.deliver !== undefined && { deliver: wanted.deliver }),
         ...(wanted.notifyRemoved !== undefined && { notifyRemoved: wanted.notifyRemoved }),
@@ -97,12 +100,12 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
     async duplicate(context) {
       const original = await findStream(store, context, 'evm');
       const { id: from, tag, description, webhookUrl, chainIds, headers } = original;
-      const { options, deliver, notifyRemoved } = original;
+      const { options, deliver, notifyRemoved, limits } = original;
       const isPaused = original.status === 'paused';
       if (!isPaused) await tryWebhook(needs, 'evm', webhookUrl, headers);
       const draft = {
         ...{ family: 'evm' as const, tag, description, webhookUrl, chainIds, headers },
-        ...{ options, deliver, notifyRemoved },
+        ...{ options, deliver, notifyRemoved, limits },
       };
       const { id } = await store.createStream(
         draft,

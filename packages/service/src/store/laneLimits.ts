@@ -1,0 +1,67 @@
+/**
+ * What a stream's own limits and its order leave room for. They hold whichever process claims: its row
+ * is locked meanwhile, and counted is what the ledger has.
+ */
+import { sql } from 'kysely';
+import type { Db, Engine, Moment } from './engine.ts';
+import type { Tables } from './tables.ts';
+
+export type LimitedLane = Pick<
+  Tables['stream'],
+  'id' | 'max_in_flight' | 'max_per_second' | 'strict_order'
+>;
+
+export interface LaneTurns {
+  room: number;
+  /** Of streams that are sent so many in a second: when the first turn is, and how far they are apart. */
+  firstAt: number;
+  intervalMs: number;
+}
+
+/** Turns are given so far ahead, so that a claim now and then is enough. */
+export const TURNS_AHEAD_MS = 250;
+
+export const isLimited = (lane: LimitedLane): boolean =>
+  lane.max_in_flight !== null || lane.max_per_second !== null || lane.strict_order === 1;
+
+/** Undefined where there is no room now, or another claimer has the lane. */
+export async function readTurns(
+  trx: Db,
+  engine: Engine,
+  lane: LimitedLane,
+  { now, open }: Moment,
+): Promise<LaneTurns | undefined> {
+  const { rows: locked } = await sql<{ next_send_at: number | null }>`
+    select next_send_at from stream where id = ${lane.id} ${engine.skipLocked}`.execute(trx);
+  if (locked[0] === undefined) return undefined;
+  // Apart: a statement sees what was committed before it began, and the lock had to be had first.
+  const { rows: counted } = await sql<{ n: number }>`
+    select count(*) as n from delivery
+    where ${open('block_day')} and state = 'leased' and stream_id = ${lane.id}`.execute(trx);
+  const atOnce = lane.strict_order === 1 ? 1 : (lane.max_in_flight ?? Number.POSITIVE_INFINITY);
+  const intervalMs = lane.max_per_second === null ? 0 : 1000 / lane.max_per_second;
+  const firstAt = intervalMs === 0 ? now : Math.max(now, locked[0].next_send_at ?? now);
+  const turns =
+    intervalMs === 0
+      ? Number.POSITIVE_INFINITY
+      : Math.floor((now + TURNS_AHEAD_MS - firstAt) / intervalMs) + 1;
+  const room = Math.min(atOnce - counted[0]!.n, turns);
+  return room > 0 ? { room, firstAt, intervalMs } : undefined;
+}
+
+/** The first `count` turns are taken; answers with the milliseconds until each. */
+export async function takeTurns(
+  trx: Db,
+  lane: LimitedLane,
+  { firstAt, intervalMs }: LaneTurns,
+  count: number,
+  now: number,
+): Promise<number[]> {
+  if (intervalMs === 0 || count === 0) return Array.from({ length: count }, () => 0);
+  await trx
+    .updateTable('stream')
+    .set({ next_send_at: Math.ceil(firstAt + count * intervalMs) })
+    .where('id', '=', lane.id)
+    .execute();
+  return Array.from({ length: count }, (_, n) => firstAt - now + n * intervalMs);
+}
