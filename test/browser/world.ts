@@ -1,4 +1,4 @@
-/** What the browser tests watch: the real service over a real chain, and a receiver. */
+/** What the browser tests watch: the real service over two chains, one of them real, and a receiver. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -9,16 +9,29 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createClient, type Client } from '@sluice/kit';
 import { startService } from '@sluice/service';
-import { deployContracts, devAccounts, sluiceToken, startAnvil } from '@sluice/testkit';
+import {
+  deployContracts,
+  devAccounts,
+  sluiceToken,
+  startAnvil,
+  startAptosActivity,
+  startScriptedAptos,
+} from '@sluice/testkit';
 import { encodeFunctionData } from 'viem';
 
 export interface World {
   /** Where the service answers, without a path at its end. */
   url: string;
   apiKey: string;
+  /** Signs its webhooks. */
+  secret: string;
   client: Client;
   /** A stream of every transfer of the local chain's token, to a receiver that answers 200. */
   createStream(tag: string): Promise<{ id: string }>;
+  /** Where its webhooks go. */
+  webhookUrl: string;
+  /** The local chain's token. */
+  token: string;
   /** Sends one token transfer, in a block of its own. */
   transfer(): Promise<void>;
   /** Blocks without transactions; they confirm earlier ones. */
@@ -51,6 +64,9 @@ export async function startWorld(): Promise<World> {
 
   const anvil = await startAnvil();
   const { erc20 } = await deployContracts(anvil);
+  // One payment or another a second.
+  const aptos = await startScriptedAptos();
+  const payments = startAptosActivity({ ledger: aptos, perSecond: 1 });
   const dataFolder = await mkdtemp(join(tmpdir(), 'sluice-browser-'));
   const service = await startService({
     port: 0,
@@ -58,7 +74,7 @@ export async function startWorld(): Promise<World> {
     dataFolder,
     apiKey: API_KEY,
     chains: [{ id: CHAIN_ID, urls: [anvil.url], pollMs: 100, confirmations: CONFIRMATIONS }],
-    aptos: [],
+    aptos: [{ network: 'local', urls: [aptos.url], pollMs: 250 }],
     allowPrivateEndpoints: true,
     consoleFolder: join(REPOSITORY, 'packages/console/dist'),
     schedule: [60_000],
@@ -68,6 +84,9 @@ export async function startWorld(): Promise<World> {
   return {
     url: service.url,
     apiKey: API_KEY,
+    secret: service.secret,
+    webhookUrl,
+    token: erc20,
     client,
     createStream: (tag) =>
       client.streams.create({
@@ -96,6 +115,8 @@ export async function startWorld(): Promise<World> {
     },
     async stop() {
       await service.stop();
+      payments.stop();
+      await aptos.stop();
       await anvil.stop();
       receiver.closeAllConnections();
       receiver.close();

@@ -1,5 +1,12 @@
 /** What the console asks of the service. Same origin; the session cookie travels by itself. */
-import { createClient, isSluiceError } from '@sluice/kit';
+import {
+  createClient,
+  isSluiceError,
+  type AptosStream,
+  type Page,
+  type Stream,
+  type StreamAddress,
+} from '@sluice/kit';
 import {
   createSluiceClient,
   type DeliveryPage,
@@ -21,7 +28,7 @@ import type { WatchedChain } from './tape.ts';
 const baseUrl = location.origin;
 export const sluice = createSluiceClient({ baseUrl });
 
-const client = createClient({ baseUrl, apiKey: null });
+export const client = createClient({ baseUrl, apiKey: null });
 
 /** The service's own limit for one page. */
 const PAGE_ROWS = 100;
@@ -34,12 +41,56 @@ export const queryKeys = {
   chains: ['chains'],
   deliveries: ['deliveries'],
   delivery: (id: string) => ['delivery', id],
+  stream: (id: string) => ['stream', id],
+  addresses: (id: string) => ['addresses', id],
+  coverage: (id: string) => ['coverage', id],
+  jobs: ['jobs'],
 } as const;
 
 export const streamsQuery = queryOptions({
   queryKey: queryKeys.streams,
   queryFn: ({ signal }) => sluice.listStreamSummaries({ signal }),
   refetchInterval: SUMMARY_REFRESH_MS,
+});
+
+/** The stream with all of its fields. */
+export const streamQuery = ({ id, family }: Pick<StreamSummary, 'id' | 'family'>) =>
+  queryOptions({
+    queryKey: queryKeys.stream(id),
+    queryFn: ({ signal }): Promise<Stream | AptosStream> =>
+      family === 'aptos'
+        ? client.streams.get(id, { networkType: 'aptos', signal })
+        : client.streams.get(id, { signal }),
+  });
+
+export const addressesQuery = ({ id, family }: Pick<StreamSummary, 'id' | 'family'>) =>
+  infiniteQueryOptions({
+    queryKey: queryKeys.addresses(id),
+    queryFn: async ({ pageParam, signal }): Promise<Page<StreamAddress>> => {
+      const query = { limit: PAGE_ROWS, cursor: pageParam, networkType: family };
+      return client.streams.listAddresses(id, query, { signal });
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.cursor,
+  });
+
+export const coverageQuery = (id: string) =>
+  queryOptions({
+    queryKey: queryKeys.coverage(id),
+    queryFn: ({ signal }) => sluice.getCoverage(id, { signal }),
+  });
+
+export const jobsQuery = (streamId: string) =>
+  queryOptions({
+    queryKey: [...queryKeys.jobs, streamId],
+    queryFn: ({ signal }) => sluice.listJobs({ streamId }, { signal }),
+  });
+
+export const settingsQuery = queryOptions({
+  queryKey: ['settings'],
+  queryFn: ({ signal }) => client.settings.read({ signal }),
+  // It holds the secret: forgotten as soon as no page shows it.
+  gcTime: 0,
 });
 
 export const chainsQuery = queryOptions({
@@ -87,8 +138,40 @@ export const deliveryQuery = (id: string) =>
     queryFn: ({ signal }) => sluice.getDelivery(id, { signal }),
   });
 
+/** The URL as it is, set once more: the service tries it with a test webhook before it says yes. */
+export const testWebhookMutation = ({
+  id,
+  family,
+  webhookUrl,
+}: Pick<StreamSummary, 'id' | 'family' | 'webhookUrl'>) => ({
+  mutationFn: async (): Promise<void> => {
+    await updateStream({ id, family }, { webhookUrl });
+  },
+});
+
+/** Any field of the stream's family; the service says what does not fit. */
+export function updateStream(
+  { id, family }: Pick<StreamSummary, 'id' | 'family'>,
+  changes: Record<string, unknown>,
+): Promise<unknown> {
+  return family === 'aptos'
+    ? client.streams.update(id, { ...changes, networkType: 'aptos' })
+    : client.streams.update(id, changes);
+}
+
+/** Sends a delivery again; its row says so before the event comes. */
+export const replayMutation = (queryClient: QueryClient) => ({
+  mutationFn: ({ id, streamId }: Pick<DeliverySummary, 'id' | 'streamId'>) =>
+    client.history.replay({ id, streamId }),
+  onSettled: (_data: unknown, _error: unknown, { id }: { id: string }) =>
+    void queryClient.invalidateQueries({ queryKey: queryKeys.delivery(id) }),
+});
+
 /** Pauses or resumes at once on the screen, and puts it back when the service refuses. */
-export function streamStatusMutation(queryClient: QueryClient, id: string) {
+export function streamStatusMutation(
+  queryClient: QueryClient,
+  { id, family }: Pick<StreamSummary, 'id' | 'family'>,
+) {
   const show = (status: StreamSummary['status']): void => {
     queryClient.setQueryData(streamsQuery.queryKey, (streams) =>
       streams?.map((stream) => (stream.id === id ? { ...stream, status } : stream)),
@@ -97,7 +180,8 @@ export function streamStatusMutation(queryClient: QueryClient, id: string) {
   return {
     // Pressed twice, the second waits for the first.
     scope: { id: `status ${id}` },
-    mutationFn: (status: 'active' | 'paused') => client.streams.setStatus(id, status),
+    mutationFn: (status: 'active' | 'paused') =>
+      client.streams.setStatus(id, status, { networkType: family }),
     onMutate: async (status: 'active' | 'paused') => {
       await queryClient.cancelQueries({ queryKey: queryKeys.streams });
       const before = queryClient

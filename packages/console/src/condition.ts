@@ -1,5 +1,12 @@
 /** What state a stream, a chain or a delivery is in, as shape, word and tone; and why. */
-import type { ChainState, DeliveryPhase, DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
+import type {
+  ChainState,
+  DeliveryPhase,
+  DeliverySummary,
+  JobState,
+  ProviderState,
+  StreamSummary,
+} from '@sluice/kit/sluice';
 import { formatDue, formatQuantity } from './format.ts';
 
 export type Shape =
@@ -27,6 +34,22 @@ export const CHAIN_CONDITIONS: Record<ChainState, Condition> = {
   live: condition('disc', 'live', 'ok'),
   'catching-up': condition('half', 'catching up', 'info'),
   down: condition('triangle', 'down', 'bad'),
+};
+
+export const JOB_CONDITIONS: Record<JobState, Condition> = {
+  running: condition('half', 'running', 'info'),
+  paused: condition('bars', 'paused', 'muted'),
+  done: condition('disc', 'done', 'ok'),
+  cancelled: condition('cross', 'cancelled', 'faint'),
+  failed: condition('triangle', 'failed', 'bad'),
+};
+
+export const PROVIDER_CONDITIONS: Record<ProviderState, Condition> = {
+  good: condition('disc', 'good', 'ok'),
+  lagging: condition('half', 'lagging', 'warn'),
+  limited: condition('bars', 'limited', 'warn'),
+  down: condition('triangle', 'down', 'bad'),
+  'wrong-chain': condition('cross', 'wrong chain', 'bad'),
 };
 
 export const PHASE_CONDITIONS: Record<DeliveryPhase, Condition> = {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { attemptGuidance } from './guidance.ts';
 
-const status = (value: number) => attemptGuidance({ status: value, error: `answered ${value}` });
-const transport = (error: string) => attemptGuidance({ status: null, error });
+const status = (value: number) =>
+  attemptGuidance({ status: value, error: `answered ${value}` })?.advice;
+const transport = (error: string) => attemptGuidance({ status: null, error })?.advice;
 
 test('each family of answers has its own advice', () => {
   expect(status(401)).toContain('signature');
@@ -28,5 +29,11 @@ test('nothing is said where nothing helps', () => {
   expect(attemptGuidance({ status: 200, error: null })).toBeNull();
   expect(attemptGuidance({ status: null, error: null })).toBeNull();
   expect(attemptGuidance({ status: 418, error: 'teapot' })).toBeNull();
-  expect(transport('?')).toBeNull();
+  expect(transport('?')).toBeUndefined();
+});
+
+test('advice leads to where it can be followed', () => {
+  expect(attemptGuidance({ status: 401, error: '' })?.offer).toBe('verify');
+  expect(attemptGuidance({ status: 404, error: '' })?.offer).toBe('edit');
+  expect(attemptGuidance({ status: 500, error: '' })?.offer).toBe('curl');
 });

@@ -1,54 +1,89 @@
 /** What a failed attempt most often means, and what to do about it. */
 import type { DeliveryAttempt } from '@sluice/kit/sluice';
 
-/** @returns one sentence for people, or null where there is nothing useful to add. */
+export interface Guidance {
+  /** One or two sentences for people. */
+  advice: string;
+  /** Where the page leads on: to the signature check, to the stream's URL, or to a call to try. */
+  offer: 'verify' | 'edit' | 'curl' | null;
+}
+
+/** @returns null where there is nothing useful to add. */
 export function attemptGuidance({
   status,
   error,
-}: Pick<DeliveryAttempt, 'status' | 'error'>): string | null {
+}: Pick<DeliveryAttempt, 'status' | 'error'>): Guidance | null {
   if (status === null) return error === null ? null : transportGuidance(error.toLowerCase());
   if (status === 401 || status === 403) {
-    return 'The handler rejected the call, most often because the signature did not verify. Check that it uses this stream’s secret and the raw body.';
+    return guide(
+      'The handler rejected the call, most often because the signature did not verify. Check that it uses this service’s secret and the raw body.',
+      'verify',
+    );
   }
   if (status === 404 || status === 405) {
-    return 'The receiver is reachable, but path or method is wrong. Check the stream’s webhook URL; deliveries are POST.';
+    return guide(
+      'The receiver is reachable, but path or method is wrong. Check the stream’s webhook URL; deliveries are POST.',
+      'edit',
+    );
   }
   if (status === 408) {
-    return 'The receiver gave up waiting. Answer 2xx first, then do the work.';
+    return guide('The receiver gave up waiting. Answer 2xx first, then do the work.');
   }
   if (status === 410) {
-    return 'Gone: the receiver says that it does not want webhooks any more.';
+    return guide('Gone: the receiver says that it does not want webhooks any more.', 'edit');
   }
   if (status === 413) {
-    return 'The body is over the receiver’s limit. Raise it there: Express, for one, allows 100 kB by default.';
+    return guide(
+      'The body is over the receiver’s limit. Raise it there: Express, for one, allows 100 kB by default.',
+    );
   }
-  if (status === 429)
-    return 'The receiver asks for fewer calls; the next attempt waits as it says.';
-  if (status >= 500) return 'The handler crashed or is restarting; its answer is shown below.';
+  if (status === 429) {
+    return guide('The receiver asks for fewer calls; the next attempt waits as it says.');
+  }
+  if (status >= 500) {
+    return guide('The handler crashed or is restarting; its answer says more.', 'curl');
+  }
   if (status >= 300 && status < 400) {
-    return 'Redirects are not followed. Set the stream’s webhook URL to the final address.';
+    return guide(
+      'Redirects are not followed. Set the stream’s webhook URL to the final address.',
+      'edit',
+    );
   }
   return null;
 }
 
-function transportGuidance(error: string): string | null {
+const guide = (advice: string, offer: Guidance['offer'] = null): Guidance => ({ advice, offer });
+
+function transportGuidance(error: string): Guidance | null {
   if (/time|abort|deadline/.test(error)) {
-    return 'No answer within the deadline. Answer 2xx first, then do the work.';
+    return guide('No answer within the deadline. Answer 2xx first, then do the work.', 'curl');
   }
   if (/enotfound|eai_again|dns|getaddrinfo/.test(error)) {
-    return 'The name does not resolve from the service’s machine. Check the host in the webhook URL.';
+    return guide(
+      'The name does not resolve from the service’s machine. Check the host in the webhook URL.',
+      'edit',
+    );
   }
   if (/cert|tls|ssl/.test(error)) {
-    return 'The secure connection failed. Check the receiver’s certificate: its name, its chain and its expiry.';
+    return guide(
+      'The secure connection failed. Check the receiver’s certificate: its name, its chain and its expiry.',
+      'curl',
+    );
   }
   if (/private|loopback|not allowed|blocked|guard/.test(error)) {
-    return 'The service does not call private addresses unless it was started to allow them.';
+    return guide(
+      'The service does not call private addresses unless it was started to allow them.',
+      'edit',
+    );
   }
   if (/econnrefused|refused/.test(error)) {
-    return 'Nothing listens at this address and port. Start the receiver, or correct the webhook URL.';
+    return guide(
+      'Nothing listens at this address and port. Start the receiver, or correct the webhook URL.',
+      'edit',
+    );
   }
   if (/econnreset|socket|hang up/.test(error)) {
-    return 'The receiver closed the connection before it answered.';
+    return guide('The receiver closed the connection before it answered.', 'curl');
   }
   return null;
 }

@@ -1,10 +1,18 @@
 import { keccak256 } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
-import { KNOWN_EVENTS, toJsonRows } from './jsonRows.ts';
+import {
+  findInJson,
+  KNOWN_EVENTS,
+  MAX_HITS,
+  OPEN_AT_FIRST,
+  toJsonRows,
+  withToggled,
+  type Openness,
+} from './jsonRows.ts';
 
-const NONE: ReadonlySet<string> = new Set();
-const lines = (value: unknown, toggled = NONE) =>
-  toJsonRows(value, toggled).map(({ path, text, size }) => `${path} ${text || size}`);
+const NONE = OPEN_AT_FIRST;
+const lines = (value: unknown, openness: Openness = NONE) =>
+  toJsonRows(value, openness).map(({ path, text, size }) => `${path} ${text || size}`);
 
 test('members of the body stand at the left edge, with paths that can be used', () => {
   expect(lines({ a: 1, 'b-c': null, list: [true, 'x'] })).toEqual([
@@ -17,10 +25,10 @@ test('members of the body stand at the left edge, with paths that can be used', 
 });
 
 test('what is toggled is closed or opened', () => {
-  expect(lines({ list: [1] }, new Set(['$.list']))).toEqual(['$.list 1']);
+  expect(lines({ list: [1] }, { ...NONE, toggled: new Set(['$.list']) })).toEqual(['$.list 1']);
   const long = { logs: [{ rows: Array.from({ length: 30 }, (_, index) => index) }] };
   expect(lines(long)).toHaveLength(3);
-  expect(lines(long, new Set(['$.logs[0].rows']))).toHaveLength(33);
+  expect(lines(long, { ...NONE, toggled: new Set(['$.logs[0].rows']) })).toHaveLength(33);
 });
 
 test('nothing is left of an empty container but its line', () => {
@@ -71,4 +79,41 @@ test('a large body is flattened quickly', () => {
     data: '0x',
   }));
   expect(toJsonRows({ logs }, NONE).length).toBe(30_001);
+});
+
+test('everything can be opened and closed at once', () => {
+  const value = { a: { b: { c: { d: 1 } } } };
+  expect(lines(value, { ...NONE, start: 'all' })).toHaveLength(4);
+  expect(lines(value, { ...NONE, start: 'none' })).toHaveLength(1);
+});
+
+test('what is found is counted by key and value, with the way to it', () => {
+  const value = { block: { hash: '0xAB' }, logs: [{ data: '0xab', Absent: null }] };
+  expect(findInJson(value, 'ab')).toEqual([
+    { path: '$.block.hash', within: ['$.block'] },
+    { path: '$.logs[0].data', within: ['$.logs', '$.logs[0]'] },
+    { path: '$.logs[0].Absent', within: ['$.logs', '$.logs[0]'] },
+  ]);
+  expect(findInJson(value, '')).toEqual([]);
+  expect(findInJson('ab', 'ab')).toEqual([]);
+  expect(
+    findInJson(
+      Array.from({ length: 5000 }, () => 'x'),
+      'x',
+    ),
+  ).toHaveLength(MAX_HITS);
+});
+
+test('a revealed container is open, and closes when it is pressed', () => {
+  const value = { a: { b: { c: { d: 1 } } } };
+  const revealed: Openness = { start: 'none', toggled: new Set(), revealed: new Set(['$.a']) };
+  const pressed = (openness: Openness): Openness =>
+    toJsonRows(value, openness)
+      .filter(({ path }) => path === '$.a')
+      .reduce(withToggled, openness);
+  expect(lines(value, revealed)).toEqual(['$.a 1', '$.a.b 1']);
+  expect(lines(value, pressed(revealed))).toEqual(['$.a 1']);
+  // Also where it would have been open without being revealed.
+  const both: Openness = { ...revealed, start: 'all' };
+  expect(lines(value, pressed(both))).toEqual(['$.a 1']);
 });

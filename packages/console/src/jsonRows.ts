@@ -14,6 +14,8 @@ export interface JsonRow {
   /** Containers: how many members. */
   size: number;
   open: boolean;
+  /** Whether it is short enough to be open before anybody asks. */
+  openAtFirst: boolean;
   /** What the value means, for people; empty when there is nothing to add. */
   note: string;
 }
@@ -49,10 +51,39 @@ function isOpenAtFirst(value: unknown, path: string, depth: number): boolean {
   return depth === 2 && size <= 20;
 }
 
-/**
- * @param toggled paths that are not as {@link isOpenAtFirst} says.
- */
-export function toJsonRows(root: unknown, toggled: ReadonlySet<string>): JsonRow[] {
+/** What is open: `first` is what can be read at once; `toggled` are the exceptions from it. */
+export interface Openness {
+  start: 'first' | 'all' | 'none';
+  toggled: ReadonlySet<string>;
+  /** Open whatever else is said: the way to something that was found. */
+  revealed: ReadonlySet<string>;
+}
+
+export const OPEN_AT_FIRST: Openness = {
+  start: 'first',
+  toggled: new Set(),
+  revealed: new Set(),
+};
+
+/** Opens or closes one container, which is open or not as its row says. */
+export function withToggled({ start, toggled, revealed }: Openness, row: JsonRow): Openness {
+  const nextRevealed = new Set(revealed);
+  const nextToggled = new Set(toggled);
+  const wasRevealed = nextRevealed.delete(row.path);
+  const isStillOpen = wasRevealed && isOpenBy({ start, toggled, revealed: nextRevealed }, row);
+  if (!wasRevealed || isStillOpen) {
+    if (!nextToggled.delete(row.path)) nextToggled.add(row.path);
+  }
+  return { start, toggled: nextToggled, revealed: nextRevealed };
+}
+
+const isOpenBy = (
+  { start, toggled, revealed }: Openness,
+  { path, openAtFirst }: Pick<JsonRow, 'path' | 'openAtFirst'>,
+): boolean =>
+  revealed.has(path) || (start === 'first' ? openAtFirst : start === 'all') !== toggled.has(path);
+
+export function toJsonRows(root: unknown, openness: Openness): JsonRow[] {
   const rows: JsonRow[] = [];
   const visit = (
     key: string,
@@ -71,12 +102,14 @@ export function toJsonRows(root: unknown, toggled: ReadonlySet<string>): JsonRow
         text: JSON.stringify(value),
         size: 0,
         open: false,
+        openAtFirst: false,
         note: noteFor(key, value, parent),
       });
       return;
     }
     const members = membersOf(value);
-    const open = members.length > 0 && isOpenAtFirst(value, path, depth) !== toggled.has(path);
+    const openAtFirst = isOpenAtFirst(value, path, depth);
+    const open = members.length > 0 && isOpenBy(openness, { path, openAtFirst });
     rows.push({
       path,
       depth,
@@ -85,6 +118,7 @@ export function toJsonRows(root: unknown, toggled: ReadonlySet<string>): JsonRow
       text: '',
       size: members.length,
       open,
+      openAtFirst,
       note: open ? '' : recordNote(value),
     });
     if (!open) return;
@@ -101,6 +135,41 @@ export function toJsonRows(root: unknown, toggled: ReadonlySet<string>): JsonRow
     visit('', root, '$', 1, undefined);
   }
   return rows;
+}
+
+/** A key or value that holds what was looked for. */
+export interface JsonHit {
+  path: string;
+  /** Paths of the containers around it, from the outside. */
+  within: string[];
+}
+
+/** More are not counted: nobody steps through them. */
+export const MAX_HITS = 1000;
+
+/** Keys and values with this text in them, in either case, in the order of the lines. */
+export function findInJson(root: unknown, text: string): JsonHit[] {
+  const wanted = text.toLowerCase();
+  const hits: JsonHit[] = [];
+  const visit = (value: unknown, path: string, within: string[]): void => {
+    const around = path === '$' ? within : [...within, path];
+    for (const [key, member] of membersOf(value)) {
+      if (hits.length >= MAX_HITS) return;
+      const kind = kindOf(member);
+      const isContainer = kind === 'object' || kind === 'array';
+      const at = childPath(path, key);
+      if (
+        (typeof key === 'string' && key.toLowerCase().includes(wanted)) ||
+        (!isContainer && String(member).toLowerCase().includes(wanted))
+      ) {
+        hits.push({ path: at, within: around });
+      }
+      if (isContainer) visit(member, at, around);
+    }
+  };
+  const kind = kindOf(root);
+  if (wanted !== '' && (kind === 'object' || kind === 'array')) visit(root, '$', []);
+  return hits;
 }
 
 /** Signatures of the events that most streams watch, by topic0. */

@@ -1,5 +1,6 @@
 /** Single-letter shortcuts, outside inputs only; two letters (`g s`) within a second. */
 import { useEffect, useRef } from 'react';
+import { PAGES } from './pages.ts';
 import { areShortcutsOn } from './settings.ts';
 
 const SEQUENCE_MS = 1000;
@@ -44,18 +45,44 @@ export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>
   }, []);
 }
 
+/** A key with Ctrl or ⌘, wherever the focus is. */
+export function useCommandKey(key: string, handle: () => void): void {
+  const latest = useRef(handle);
+  useEffect(() => {
+    latest.current = handle;
+  });
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (!(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return;
+      if (event.key !== key || document.querySelector('dialog[open]') !== null) return;
+      event.preventDefault();
+      latest.current();
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, [key]);
+}
+
 /** What the `?` list shows. */
 export const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] = [
-  { on: 'Everywhere', keys: ['g s'], does: 'Streams' },
-  { on: 'Everywhere', keys: ['g d'], does: 'Deliveries' },
+  { on: 'Everywhere', keys: ['Ctrl K'], does: 'Search and commands' },
+  ...PAGES.map(({ key, title }) => ({ on: 'Everywhere', keys: [`g ${key}`], does: title })),
+  { on: 'Everywhere', keys: ['n'], does: 'New stream' },
   { on: 'Everywhere', keys: ['?'], does: 'This list' },
   { on: 'Lists', keys: ['j', 'k'], does: 'Next row, previous row' },
   { on: 'Lists', keys: ['Enter'], does: 'Open the row' },
   { on: 'Lists', keys: ['/'], does: 'Filter' },
   { on: 'Streams', keys: ['p'], does: 'Pause or resume the stream' },
+  { on: 'Stream', keys: ['[', ']'], does: 'Previous tab, next tab' },
+  { on: 'Stream', keys: ['t'], does: 'Send a test webhook' },
+  { on: 'Stream', keys: ['i'], does: 'Import addresses' },
   { on: 'Deliveries', keys: ['l'], does: 'Hold the list, or let it run' },
   { on: 'Delivery', keys: ['[', ']'], does: 'Previous tab, next tab' },
+  { on: 'Delivery', keys: ['r'], does: 'Send it again' },
+  { on: 'Delivery', keys: ['o'], does: 'Open it as a page' },
   { on: 'Delivery', keys: ['c'], does: 'Copy the id' },
   { on: 'Delivery', keys: ['y'], does: 'Copy a link' },
+  { on: 'Delivery', keys: ['x'], does: 'Copy as curl' },
   { on: 'Delivery', keys: ['Esc'], does: 'Close' },
+  { on: 'Forms', keys: ['Ctrl Enter'], does: 'Create or save' },
 ];

@@ -2,9 +2,16 @@
 import type { LiveEvent, LiveState } from '@sluice/kit/sluice';
 import { notifyManager, type QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
-import { queryKeys, streamsQuery, chainsQuery, sluice, type DeliveryLists } from './api.ts';
+import {
+  queryKeys,
+  streamsQuery,
+  chainsQuery,
+  jobsQuery,
+  sluice,
+  type DeliveryLists,
+} from './api.ts';
 import { noteChange } from './recentChanges.ts';
-import { withChainEvent, withDeliveries, type DeliveryFilter } from './liveCache.ts';
+import { withChainEvent, withDeliveries, withJob, type DeliveryFilter } from './liveCache.ts';
 
 /** At most four paints a second, however many events arrive. */
 const PAINT_INTERVAL_MS = 250;
@@ -134,7 +141,17 @@ function applyEvents(queryClient: QueryClient, events: readonly LiveEvent[]): vo
   queryClient.setQueryData(chainsQuery.queryKey, (chains) =>
     chains === undefined ? undefined : events.reduce(withChainEvent, chains),
   );
-  if (events.some(({ type }) => type === 'stream')) refreshSummaries(queryClient, 0);
+  for (const event of events) {
+    if (event.type === 'stream') {
+      refreshSummaries(queryClient, 0);
+      void queryClient.invalidateQueries({ queryKey: queryKeys.stream(event.streamId) });
+    } else if (event.type === 'job') {
+      queryClient.setQueryData(
+        jobsQuery(event.job.streamId).queryKey,
+        (jobs) => jobs && withJob(jobs, event.job),
+      );
+    }
+  }
 }
 
 type Deliveries = Extract<LiveEvent, { type: 'delivery' }>['delivery'][];

@@ -1,4 +1,4 @@
-import type { DeliverySummary, LiveEvent } from '@sluice/kit/sluice';
+import type { DeliverySummary, Job, LiveEvent } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import {
   heldRows,
@@ -7,6 +7,7 @@ import {
   watchChains,
   withChainEvent,
   withDeliveries,
+  withJob,
   type DeliveryPages,
 } from './liveCache.ts';
 import type { WatchedChain } from './tape.ts';
@@ -182,4 +183,18 @@ test('a refetch keeps the removed blocks', () => {
   const { removed: _, ...health } = chain;
   expect(watchChains([health], [{ ...chain, removed: [block(9)] }])[0]?.removed).toHaveLength(1);
   expect(watchChains([health], undefined)[0]?.removed).toEqual([]);
+});
+
+test('a job stands where it stood, and a new one first', () => {
+  const job = (id: string, nextBlock: number) => ({ id, nextBlock }) as Job;
+  expect(withJob([job('a', 1), job('b', 1)], job('b', 2))).toEqual([job('a', 1), job('b', 2)]);
+  expect(withJob([job('a', 1)], job('c', 1)).map(({ id }) => id)).toEqual(['c', 'a']);
+});
+
+test('counted confirmations move with the blocks, those of the chain do not', () => {
+  const event: LiveEvent = { type: 'block', chainId: '0x1', block: block(20), head: 20 };
+  const [counted] = withChainEvent([{ ...chain, confirmations: 2, confirmedUpTo: 1 }], event);
+  expect(counted?.confirmedUpTo).toBe(18);
+  const own = { ...chain, confirmations: 'finalized' as const, confirmedUpTo: 1 };
+  expect(withChainEvent([own], event)[0]?.confirmedUpTo).toBe(1);
 });

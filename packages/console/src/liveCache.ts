@@ -4,6 +4,7 @@ import type {
   DeliveryPage,
   DeliveryState,
   DeliverySummary,
+  Job,
   LiveEvent,
 } from '@sluice/kit/sluice';
 import type { WatchedChain } from './tape.ts';
@@ -129,6 +130,22 @@ export function pairsOf(rows: readonly DeliverySummary[]): Map<string, DeliveryS
   return pairs;
 }
 
+/** What the chain itself calls final is told with its state; counted blocks can be counted here. */
+const confirmedWith = (
+  { confirmations, confirmedUpTo }: WatchedChain,
+  checkpoint: number,
+): number | null =>
+  confirmations === 'finalized' || checkpoint < confirmations
+    ? confirmedUpTo
+    : Math.max(confirmedUpTo ?? 0, checkpoint - confirmations);
+
+/** Replaces a job where it stands, or puts it first: it was just made. */
+export function withJob(jobs: readonly Job[], job: Job): Job[] {
+  const at = jobs.findIndex(({ id }) => id === job.id);
+  if (at === -1) return [job, ...jobs];
+  return jobs.with(at, job);
+}
+
 /** Blocks a tape can show. */
 const KEPT_BLOCKS = 60;
 
@@ -156,6 +173,7 @@ export function withChainEvent(chains: readonly WatchedChain[], event: LiveEvent
           ...chain,
           head: event.head,
           checkpoint: event.block.number,
+          confirmedUpTo: confirmedWith(chain, event.block.number),
           blocks,
           removed: chain.removed.filter(({ number }) => number >= oldest),
         };

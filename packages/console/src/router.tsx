@@ -6,11 +6,20 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import { Frame } from './routes/frame.tsx';
-import { PageError } from './routes/pageError.tsx';
-import { SignInPage } from './routes/signIn.tsx';
-import { StreamsPage } from './routes/streams.tsx';
-import { hrefOf, parseDeliveriesSearch, parseSignInSearch, parseStreamsSearch } from './search.ts';
+import { Frame } from './routes/frame/frame.tsx';
+import { PageError } from './routes/frame/pageError.tsx';
+import { SignInPage } from './routes/frame/signIn.tsx';
+import { StreamsPage } from './routes/streams/streams.tsx';
+import {
+  hrefOf,
+  parseDeliveriesSearch,
+  parseDeliverySearch,
+  parseNewStreamSearch,
+  parseSignInSearch,
+  parseStreamSearch,
+  parseStreamsSearch,
+  parseVerifySearch,
+} from './search.ts';
 import { isSignedIn } from './session.ts';
 
 const root = createRootRoute();
@@ -46,11 +55,54 @@ const streams = createRoute({
   component: StreamsPage,
 });
 
+const newStream = createRoute({
+  getParentRoute: () => frame,
+  path: '/streams/new',
+  validateSearch: parseNewStreamSearch,
+  component: lazyRouteComponent(() => import('./routes/newStream/newStream.tsx'), 'NewStreamPage'),
+});
+
+const stream = createRoute({
+  getParentRoute: () => frame,
+  path: '/streams/$streamId',
+  validateSearch: parseStreamSearch,
+  component: lazyRouteComponent(() => import('./routes/stream/streamPage.tsx'), 'StreamPage'),
+});
+
 const deliveries = createRoute({
   getParentRoute: () => frame,
   path: '/deliveries',
   validateSearch: parseDeliveriesSearch,
-  component: lazyRouteComponent(() => import('./routes/deliveries.tsx'), 'DeliveriesPage'),
+  component: lazyRouteComponent(
+    () => import('./routes/deliveries/deliveries.tsx'),
+    'DeliveriesPage',
+  ),
+});
+
+const delivery = createRoute({
+  getParentRoute: () => frame,
+  path: '/deliveries/$deliveryId',
+  validateSearch: parseDeliverySearch,
+  component: lazyRouteComponent(() => import('./routes/delivery/deliveryPage.tsx'), 'DeliveryPage'),
+});
+
+const chains = createRoute({
+  getParentRoute: () => frame,
+  path: '/chains',
+  component: lazyRouteComponent(() => import('./routes/chains.tsx'), 'ChainsPage'),
+});
+
+const verify = createRoute({
+  getParentRoute: () => frame,
+  path: '/verify',
+  validateSearch: parseVerifySearch,
+  component: lazyRouteComponent(() => import('./routes/verify.tsx'), 'VerifyPage'),
+});
+
+const settings = createRoute({
+  getParentRoute: () => frame,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./routes/settings/settings.tsx'), 'SettingsPage'),
 });
 
 /** The front page needs no mention in the URL. */
@@ -60,7 +112,19 @@ function backTo(path: string): { back?: string } {
 
 export function createConsoleRouter() {
   return createRouter({
-    routeTree: root.addChildren([signIn, frame.addChildren([streams, deliveries])]),
+    routeTree: root.addChildren([
+      signIn,
+      frame.addChildren([
+        streams,
+        newStream,
+        stream,
+        deliveries,
+        delivery,
+        chains,
+        verify,
+        settings,
+      ]),
+    ]),
     basepath: import.meta.env.BASE_URL,
     defaultPreload: 'intent',
     // Pages load their own data; preloading fetches their code.

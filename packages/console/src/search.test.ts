@@ -3,20 +3,22 @@ import {
   hrefOf,
   parseDeliveriesSearch,
   parseKeyFragment,
+  parseNewStreamSearch,
   parseSignInSearch,
+  parseStreamSearch,
   parseStreamsSearch,
 } from './search.ts';
 
 const ID = '6ecf6082-2b6a-47f9-ae3c-0559da258841';
 
 test('a delivery link keeps its filter, selection and tab', () => {
-  const search = { state: 'failed', stream: ID, sel: ID, tab: 'attempts' };
+  const search = { state: 'failed', stream: ID, sel: ID, view: 'attempts' };
   expect(parseDeliveriesSearch(search)).toEqual(search);
 });
 
 test('what is not understood is dropped', () => {
   expect(
-    parseDeliveriesSearch({ state: 'lost', stream: 'x', sel: `${ID}'`, tab: 1, more: true }),
+    parseDeliveriesSearch({ state: 'lost', stream: 'x', sel: `${ID}'`, view: 1, more: true }),
   ).toEqual({});
   expect(parseStreamsSearch({ show: 'all', q: ['a'] })).toEqual({});
 });
@@ -50,4 +52,16 @@ test('the key of a link is read from the fragment', () => {
   expect(parseKeyFragment('#key=')).toBeNull();
   expect(parseKeyFragment('#content')).toBeNull();
   expect(parseKeyFragment('')).toBeNull();
+});
+
+test('a stream link keeps its tab and what is selected, and no other stream', () => {
+  const search = { tab: 'deliveries', state: 'failed', sel: ID, view: 'response' };
+  expect(parseStreamSearch({ ...search, stream: ID })).toEqual(search);
+  expect(parseStreamSearch({ tab: 'metrics' })).toEqual({});
+});
+
+test('a link may fill in the form', () => {
+  expect(parseNewStreamSearch({ address: ' 0x1 ', event: '', more: 1 })).toEqual({
+    address: '0x1',
+  });
 });

@@ -3,6 +3,7 @@
  * understood is dropped: a bad link shows the page without that filter.
  */
 import type { DeliveryState } from '@sluice/kit/sluice';
+import { UUID } from './paste.ts';
 
 const pick = <T extends string>(value: unknown, allowed: readonly T[]): T | undefined =>
   allowed.find((item) => item === value);
@@ -14,7 +15,6 @@ const text = (value: unknown, maxLength: number): string | undefined => {
   return trimmed === '' ? undefined : trimmed.slice(0, maxLength);
 };
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const uuid = (value: unknown): string | undefined =>
   typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
 
@@ -42,10 +42,18 @@ export const DELIVERY_STATES: readonly DeliveryState[] = [
   'leased',
   'succeeded',
   'failed',
+  'quarantined',
   'cancelled',
 ];
 
-export const INSPECTOR_TABS = ['body', 'attempts', 'headers'] as const;
+export const INSPECTOR_TABS = [
+  'decoded',
+  'payload',
+  'response',
+  'attempts',
+  'headers',
+  'code',
+] as const;
 export type InspectorTab = (typeof INSPECTOR_TABS)[number];
 
 export interface DeliveriesSearch {
@@ -54,7 +62,8 @@ export interface DeliveriesSearch {
   stream?: string;
   /** Id of the delivery in the inspector. */
   sel?: string;
-  tab?: InspectorTab;
+  /** Tab of the inspector. */
+  view?: InspectorTab;
 }
 
 export function parseDeliveriesSearch(input: Record<string, unknown>): DeliveriesSearch {
@@ -62,8 +71,53 @@ export function parseDeliveriesSearch(input: Record<string, unknown>): Deliverie
     state: pick(input['state'], DELIVERY_STATES),
     stream: uuid(input['stream']),
     sel: uuid(input['sel']),
-    tab: pick(input['tab'], INSPECTOR_TABS),
+    view: pick(input['view'], INSPECTOR_TABS),
   });
+}
+
+export function parseDeliverySearch(
+  input: Record<string, unknown>,
+): Pick<DeliveriesSearch, 'view'> {
+  return present<Pick<DeliveriesSearch, 'view'>>({ view: pick(input['view'], INSPECTOR_TABS) });
+}
+
+/** What a link to the form has filled in already. */
+export interface NewStreamSearch {
+  /** One address, or many, one to a line. */
+  address?: string;
+  /** An event as its signature, or a Move path. */
+  event?: string;
+}
+
+/** A link is no place for more; the form itself takes any number. */
+const LONGEST_GIVEN = 20_000;
+
+export function parseNewStreamSearch(input: Record<string, unknown>): NewStreamSearch {
+  return present<NewStreamSearch>({
+    address: text(input['address'], LONGEST_GIVEN),
+    event: text(input['event'], LONGEST_GIVEN),
+  });
+}
+
+export const STREAM_TABS = ['deliveries', 'addresses', 'rules', 'coverage', 'settings'] as const;
+export type StreamTab = (typeof STREAM_TABS)[number];
+
+export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
+  tab?: StreamTab;
+}
+
+export function parseStreamSearch(input: Record<string, unknown>): StreamSearch {
+  const { stream: _, ...deliveries } = parseDeliveriesSearch(input);
+  return present<StreamSearch>({ tab: pick(input['tab'], STREAM_TABS), ...deliveries });
+}
+
+export interface VerifySearch {
+  /** Id of a delivery whose body and id are filled in. */
+  delivery?: string;
+}
+
+export function parseVerifySearch(input: Record<string, unknown>): VerifySearch {
+  return present<VerifySearch>({ delivery: uuid(input['delivery']) });
 }
 
 export interface SignInSearch {

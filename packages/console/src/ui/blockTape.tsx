@@ -6,6 +6,8 @@ import type { Tape, Tick, TickFill } from '../tape.ts';
 const SIZES = {
   row: { step: 3, width: 2, height: 18 },
   chain: { step: 4, width: 3, height: 24 },
+  dry: { step: 8, width: 6, height: 32 },
+  wide: { step: 9, width: 6, height: 40 },
 } as const;
 type Size = (typeof SIZES)[keyof typeof SIZES];
 

@@ -1,17 +1,21 @@
-import { Check, Copy } from 'lucide-react';
+import { Check, Copy, Link2, Route } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button, Keycap } from './button.tsx';
+
+const ICONS = { copy: Copy, path: Route, link: Link2 } as const;
 
 export function CopyButton({
   text,
   label,
   keycap,
+  icon = 'copy',
   iconOnly = false,
   className,
 }: {
   text: string;
   label: string;
   keycap?: string;
+  icon?: keyof typeof ICONS;
   iconOnly?: boolean;
   className?: string;
 }) {
@@ -21,7 +25,7 @@ export function CopyButton({
     const timer = setTimeout(() => setCopied(false), 1500);
     return () => clearTimeout(timer);
   }, [copied]);
-  const Icon = copied ? Check : Copy;
+  const Icon = copied ? Check : ICONS[icon];
   return (
     <Button
       look="quiet"

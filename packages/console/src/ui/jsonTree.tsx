@@ -1,17 +1,43 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { clsx } from 'clsx';
-import { ChevronRight } from 'lucide-react';
-import { useMemo, useRef, useState } from 'react';
-import { toJsonRows, type JsonRow } from '../jsonRows.ts';
+import { ChevronDown, ChevronRight, ChevronUp } from 'lucide-react';
+import { useDeferredValue, useMemo, useRef, useState } from 'react';
+import { formatCount } from '../format.ts';
+import {
+  findInJson,
+  MAX_HITS,
+  OPEN_AT_FIRST,
+  toJsonRows,
+  withToggled,
+  type JsonRow,
+} from '../jsonRows.ts';
+import { Button } from './button.tsx';
 import { CopyButton } from './copyButton.tsx';
 
 const ROW_HEIGHT = 24;
 const INDENT_PX = 14;
 
-/** A JSON value, line by line; only the lines on screen are drawn, and everything is text. */
-export function JsonTree({ value, label }: { value: unknown; label: string }) {
-  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
-  const rows = useMemo(() => toJsonRows(value, toggled), [value, toggled]);
+/**
+ * A JSON value, line by line, with a field to find keys and values; only the lines on screen are
+ * drawn, and everything is text.
+ */
+export function JsonTree({
+  value,
+  label,
+  children,
+}: {
+  value: unknown;
+  label: string;
+  /** Stands at the right of the toolbar. */
+  children?: React.ReactNode;
+}) {
+  const [openness, setOpenness] = useState(OPEN_AT_FIRST);
+  const rows = useMemo(() => toJsonRows(value, openness), [value, openness]);
+  const [text, setText] = useState('');
+  const wanted = useDeferredValue(text.trim());
+  const hits = useMemo(() => findInJson(value, wanted), [value, wanted]);
+  const [at, setAt] = useState(-1);
+  const found = hits[at]?.path;
   const scroller = useRef<HTMLElement>(null);
   // oxlint-disable-next-line react/incompatible-library -- no compiler memoizes this leaf
   const virtualizer = useVirtualizer({
@@ -21,45 +47,106 @@ export function JsonTree({ value, label }: { value: unknown; label: string }) {
     getItemKey: (index) => rows[index]?.path ?? index,
     overscan: 10,
   });
-  const toggle = (path: string): void => {
-    setToggled((before) => {
-      const after = new Set(before);
-      if (!after.delete(path)) after.add(path);
-      return after;
-    });
+
+  const show = (index: number): void => {
+    const hit = hits[(index + hits.length) % hits.length];
+    if (hit === undefined) return;
+    const next = { ...openness, revealed: new Set([...openness.revealed, ...hit.within]) };
+    setOpenness(next);
+    setAt(hits.indexOf(hit));
+    const line = toJsonRows(value, next).findIndex(({ path }) => path === hit.path);
+    // The list is longer only after it was drawn.
+    requestAnimationFrame(() => virtualizer.scrollToIndex(line, { align: 'center' }));
   };
+  const openAll = (start: 'all' | 'none'): void => {
+    setOpenness({ ...OPEN_AT_FIRST, start });
+    scroller.current?.scrollTo({ top: 0 });
+  };
+
   return (
-    <section ref={scroller} aria-label={label} className="min-h-0 flex-1 overflow-auto py-1">
-      <div className="relative min-w-full" style={{ height: `${virtualizer.getTotalSize()}px` }}>
-        {virtualizer.getVirtualItems().map(({ index, start }) => {
-          const row = rows[index];
-          return (
-            row !== undefined && (
-              <div
-                key={row.path}
-                style={{
-                  transform: `translateY(${start}px)`,
-                  paddingLeft: `${8 + (row.depth - 1) * INDENT_PX}px`,
-                  height: `${ROW_HEIGHT}px`,
-                }}
-                className="data group absolute inset-x-0 top-0 flex items-center gap-1.5 pr-2 hover:bg-raised"
-              >
-                <JsonLine row={row} onToggle={() => toggle(row.path)} />
-              </div>
-            )
-          );
-        })}
+    <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+      <div className="flex flex-wrap items-center gap-1 border-b border-line px-3 py-1">
+        <input
+          type="search"
+          aria-label={`Find in ${label.toLowerCase()}`}
+          placeholder="Find key or value"
+          spellCheck={false}
+          autoComplete="off"
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setAt(-1);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') show(at + (event.shiftKey ? -1 : 1));
+          }}
+          className="control w-40 min-w-0 rounded-control border border-line bg-transparent px-2 text-12 placeholder:text-faint"
+        />
+        {wanted !== '' && (
+          <output className="data px-1 text-muted">
+            {at >= 0 && `${at + 1}/`}
+            {formatCount(hits.length)}
+            {hits.length === MAX_HITS && '+'}
+          </output>
+        )}
+        {hits.length > 0 && (
+          <>
+            <Button look="quiet" square aria-label="Previous hit" onClick={() => show(at - 1)}>
+              <ChevronUp size={14} strokeWidth={1.5} aria-hidden="true" />
+            </Button>
+            <Button look="quiet" square aria-label="Next hit" onClick={() => show(at + 1)}>
+              <ChevronDown size={14} strokeWidth={1.5} aria-hidden="true" />
+            </Button>
+          </>
+        )}
+        <span className="ml-auto" />
+        <Button look="quiet" onClick={() => openAll('none')}>
+          Close all
+        </Button>
+        <Button look="quiet" onClick={() => openAll('all')}>
+          Open all
+        </Button>
+        {children}
       </div>
-    </section>
+      <section ref={scroller} aria-label={label} className="min-h-0 flex-1 overflow-auto py-1">
+        <div className="relative min-w-full" style={{ height: `${virtualizer.getTotalSize()}px` }}>
+          {virtualizer.getVirtualItems().map(({ index, start }) => {
+            const row = rows[index];
+            return (
+              row !== undefined && (
+                <div
+                  key={row.path}
+                  style={{
+                    transform: `translateY(${start}px)`,
+                    paddingLeft: `${8 + (row.depth - 1) * INDENT_PX}px`,
+                    height: `${ROW_HEIGHT}px`,
+                  }}
+                  className={clsx(
+                    'data group absolute inset-x-0 top-0 flex items-center gap-1.5 pr-2 hover:bg-raised',
+                    row.path === found && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
+                  )}
+                >
+                  <JsonLine
+                    row={row}
+                    onToggle={() => setOpenness((before) => withToggled(before, row))}
+                  />
+                </div>
+              )
+            );
+          })}
+        </div>
+      </section>
+    </div>
   );
 }
 
 function JsonLine({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
   const { kind, key, size, open, text, note, path } = row;
   const brackets = kind === 'array' ? `[${size}]` : `{${size}}`;
-  if (kind === 'array' || kind === 'object') {
-    return (
-      <>
+  const isContainer = kind === 'array' || kind === 'object';
+  return (
+    <>
+      {isContainer ? (
         <button
           type="button"
           disabled={size === 0}
@@ -76,22 +163,29 @@ function JsonLine({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
           <span className="text-muted">{key}</span>
           <span className="text-faint">{brackets}</span>
         </button>
-        <Note text={note} />
-      </>
-    );
-  }
-  return (
-    <>
-      <span className="w-3 shrink-0" />
-      <span className="shrink-0 text-muted">{key}</span>
-      <span title={text} className={clsx('min-w-0 truncate', kind === 'null' && 'text-faint')}>
-        {text}
-      </span>
+      ) : (
+        <>
+          <span className="w-3 shrink-0" />
+          <span className="shrink-0 text-muted">{key}</span>
+          <span title={text} className={clsx('min-w-0 truncate', kind === 'null' && 'text-faint')}>
+            {text}
+          </span>
+        </>
+      )}
       <Note text={note} />
-      <span className="ml-auto opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
+      <span className="ml-auto flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
+        {!isContainer && (
+          <CopyButton
+            text={kind === 'string' ? (JSON.parse(text) as string) : text}
+            label={`Copy value of ${path}`}
+            iconOnly
+            className="min-h-6 min-w-6"
+          />
+        )}
         <CopyButton
-          text={kind === 'string' ? (JSON.parse(text) as string) : text}
-          label={`Copy ${path}`}
+          text={path}
+          label={`Copy path ${path}`}
+          icon="path"
           iconOnly
           className="min-h-6 min-w-6"
         />

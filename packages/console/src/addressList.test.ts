@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { parseAddressList, toRejectsCsv } from './addressList.ts';
+
+const A = `0x${'a1'.repeat(20)}`;
+const B = `0x${'B2'.repeat(20)}`;
+
+test('addresses, labels, comments and a head line', () => {
+  const text = `Address,Label\n${A},"Binance, hot ""14"""\r\n\n# later\n${B}\ttreasury\n`;
+  expect(parseAddressList(text, 'evm')).toEqual({
+    rows: [
+      { address: A, label: 'Binance, hot "14"' },
+      { address: B.toLowerCase(), label: 'treasury' },
+    ],
+    rejects: [],
+    duplicates: 0,
+  });
+});
+
+test('the label may stand first, and a plain list needs no commas', () => {
+  expect(parseAddressList(`cold wallet;${A}`, 'evm').rows).toEqual([
+    { address: A, label: 'cold wallet' },
+  ]);
+  expect(parseAddressList(`${A} cold wallet`, 'evm').rows).toEqual([
+    { address: A, label: 'cold wallet' },
+  ]);
+});
+
+test('each rejected line says where it is and what is wrong', () => {
+  const { rows, rejects, duplicates } = parseAddressList(
+    [
+      A,
+      'hello',
+      '0x12',
+      `0x${'g'.repeat(40)}`,
+      A.toUpperCase().replace('0X', '0x'),
+      A.slice(0, -2),
+    ].join('\n'),
+    'evm',
+  );
+  expect(rows).toHaveLength(1);
+  expect(duplicates).toBe(1);
+  expect(rejects.map(({ line, reason }) => [line, reason])).toEqual([
+    [2, 'has no address'],
+    [3, 'has 2 digits; an EVM address has 40'],
+    [4, 'has a character that is no hex digit'],
+    [6, 'has 38 digits; an EVM address has 40'],
+  ]);
+  expect(toRejectsCsv(rejects).split('\n')[1]).toBe('2,"hello","has no address"');
+});
+
+test('Aptos addresses get their leading zeros', () => {
+  expect(parseAddressList('0x1', 'aptos').rows[0]?.address).toBe(`0x${'1'.padStart(64, '0')}`);
+});
+
+test('100,000 lines keep their order and number', () => {
+  const text = Array.from(
+    { length: 100_000 },
+    (_, index) => `0x${index.toString(16).padStart(40, '0')},label ${index}`,
+  ).join('\n');
+  const { rows, rejects } = parseAddressList(text, 'evm');
+  expect(rows).toHaveLength(100_000);
+  expect(rows[99_999]?.label).toBe('label 99999');
+  expect(rejects).toEqual([]);
+});

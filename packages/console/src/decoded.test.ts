@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { toDecodedRecords } from './decoded.ts';
+
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const word = (hex: string): string => `0x${hex.padStart(64, '0')}`;
+const log = {
+  logIndex: '7',
+  transactionHash: '0xaa',
+  address: '0xdac17f958d2ee523a2206206994597c13d831ec7',
+  data: word('f4240'),
+  topic0: TRANSFER,
+  topic1: word('28c6c06298d514db089934071355e5743bf21d60'),
+  topic2: word('5a52e96bacdabb82fd05763e25335261b270efcb'),
+  topic3: null,
+};
+const erc20 = {
+  transactionHash: '0xaa',
+  logIndex: '7',
+  contract: log.address,
+  from: '0x28c6c06298d514db089934071355e5743bf21d60',
+  to: '0x5a52e96bacdabb82fd05763e25335261b270efcb',
+  value: '1000000',
+  tokenName: 'Tether',
+  tokenSymbol: 'USDT',
+  tokenDecimals: '6',
+};
+const abi = [
+  {
+    type: 'event',
+    name: 'Transfer',
+    inputs: [
+      { name: 'from', type: 'address', indexed: true },
+      { name: 'to', type: 'address', indexed: true },
+      { name: 'value', type: 'uint256', indexed: false },
+    ],
+  },
+];
+const body = { block: { number: '1' }, logs: [log], erc20Transfers: [erc20], abi };
+
+test('a log and what the service made of it are one record, with the amount', () => {
+  const records = toDecodedRecords(body);
+  expect(records).toHaveLength(1);
+  expect(records?.[0]).toMatchObject({
+    title: 'Transfer',
+    about: 'ERC-20 USDT',
+    place: 'log 7',
+    txHash: '0xaa',
+    unknown: false,
+  });
+  expect(records?.[0]?.fields.map(({ name, value, note }) => [name, value, note])).toEqual([
+    ['contract', log.address, ''],
+    ['from', '0x28C6c06298d514Db089934071355E5743bf21d60', ''],
+    ['to', '0x5a52E96BAcdaBb82fd05763E25335261B270Efcb', ''],
+    ['value', '1000000', '1 USDT'],
+  ]);
+});
+
+test('without an ABI a token is still known, and without both a known topic is named', () => {
+  expect(toDecodedRecords({ ...body, abi: [] })?.[0]).toMatchObject({ title: 'Transfer' });
+  const bare = toDecodedRecords({ ...body, abi: [], erc20Transfers: [] })?.[0];
+  expect(bare).toMatchObject({ title: 'Transfer', unknown: false });
+  const strange = { ...log, topic0: word('17ab') };
+  expect(toDecodedRecords({ ...body, logs: [strange], erc20Transfers: [] })?.[0]).toMatchObject({
+    title: 'Unknown event',
+    unknown: true,
+  });
+});
+
+test('a body that is no webhook is null, and one that lies is read as far as it goes', () => {
+  expect(toDecodedRecords('text')).toBeNull();
+  expect(toDecodedRecords({ a: 1 })).toBeNull();
+  const lies = { block: {}, logs: [null, 3, { logIndex: {} }], abi: [{}], txs: 'no' };
+  expect(toDecodedRecords(lies)).toHaveLength(1);
+});
+
+test('coins of Aptos come with their amount', () => {
+  const coin = { name: 'Aptos Coin', symbol: 'APT', decimals: 8, type: '' };
+  const records = toDecodedRecords({
+    block: { number: '1' },
+    coinTransfers: [{ coin, from: '0x1', to: '0x2', value: '150000000', txHash: '0xbb' }],
+    coinDeposits: [],
+    coinWithdrawals: [{ coin, address: '0x1', value: '1', txHash: '0xbb' }],
+    transactions: [{ hash: '0xbb', sender: '0x1', success: true, type: 'user_transaction' }],
+  });
+  expect(records?.map(({ title }) => title)).toEqual([
+    'Coin transfer',
+    'Withdrawal',
+    'Transaction',
+  ]);
+  expect(records?.[0]?.fields[2]).toEqual({ name: 'value', value: '150000000', note: '1.5 APT' });
+});

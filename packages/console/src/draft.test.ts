@@ -1,0 +1,122 @@
+import type { AptosStream, Stream } from '@sluice/kit';
+import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/contract';
+import { expect, test } from 'vitest';
+import {
+  changesOf,
+  draftProblems,
+  NEW_DRAFT,
+  toAptosFields,
+  toChanges,
+  toCreateCall,
+  toDraft,
+  toEvmFields,
+  withEvents,
+  withRule,
+  withoutRule,
+  type StreamDraft,
+} from './draft.ts';
+
+const TRANSFER = 'Transfer(address,address,uint256)';
+const transfer = {
+  type: 'event',
+  name: 'Transfer',
+  inputs: [
+    { name: 'from', type: 'address', indexed: true },
+    { name: 'to', type: 'address', indexed: true },
+    { name: 'value', type: 'uint256', indexed: false },
+  ],
+};
+const good: StreamDraft = {
+  ...withEvents(NEW_DRAFT, [transfer]),
+  chains: ['0x1'],
+  webhookUrl: 'https://example.com/hook',
+  tag: 'whales',
+};
+const aptos: StreamDraft = {
+  ...NEW_DRAFT,
+  family: 'aptos',
+  chains: ['local'],
+  allAddresses: true,
+  functions: '0x1::coin::transfer\n',
+  webhookUrl: 'https://example.com/hook',
+  tag: 'coins',
+  headers: 'Authorization: Bearer a:b',
+};
+
+const asStream = (draft: StreamDraft) => ({ ...toEvmFields(draft) }) as unknown as Stream;
+
+test('what the form sends is what the contract takes', () => {
+  expect(createEvmStreamSchema.safeParse(toEvmFields(good)).error).toBeUndefined();
+  expect(createAptosStreamSchema.safeParse(toAptosFields(aptos)).error).toBeUndefined();
+  expect(toAptosFields(aptos).headers).toEqual({ Authorization: 'Bearer a:b' });
+});
+
+test('a stream that goes through the form unchanged is unchanged', () => {
+  const filtered: StreamDraft = {
+    ...good,
+    rules: [
+      {
+        signature: TRANSFER,
+        conditions: [
+          { name: 'value', operator: 'gte', value: '1000000000000' },
+          { name: 'from', operator: 'ne', value: '0x0' },
+        ],
+        filterJson: null,
+      },
+    ],
+    onlyConfirmed: true,
+    headers: 'a: b\nc: d',
+  };
+  expect(changesOf(filtered, { ...toDraft(asStream(filtered)), addresses: '' })).toEqual([]);
+  expect(toDraft({ ...toAptosFields(aptos) } as unknown as AptosStream)).toEqual({
+    ...aptos,
+    functions: '0x1::coin::transfer',
+    description: 'coins',
+  });
+});
+
+test('a filter that no conditions can say is kept as JSON', () => {
+  const filter = { or: [{ in: ['from', ['0x1']] }, { gt: ['value', 1] }] };
+  const stream = { ...asStream(good), advancedOptions: [{ topic0: TRANSFER, filter }] };
+  const draft = toDraft(stream);
+  expect(draft.rules[0]?.conditions).toEqual([]);
+  expect(toEvmFields(draft).advancedOptions).toEqual([{ topic0: TRANSFER, filter }]);
+});
+
+test('a hash is shown as the event of the ABI that it stands for', () => {
+  const topic0 = ['0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'];
+  const draft = toDraft({ ...asStream(good), topic0 });
+  expect(draft.rules.map(({ signature }) => signature)).toEqual([TRANSFER]);
+});
+
+test('only what changed is sent', () => {
+  expect(toChanges(good, { ...good, tag: 'x', description: 'whales' })).toEqual({ tag: 'x' });
+  expect(toChanges(good, withoutRule(good, TRANSFER))).toEqual({ topic0: [] });
+  expect(withRule(good, TRANSFER)).toBe(good);
+});
+
+test.each<[Partial<StreamDraft>, string]>([
+  [{ chains: [] }, 'chains'],
+  [{ webhookUrl: '' }, 'webhookUrl'],
+  [{ webhookUrl: 'ftp://x' }, 'webhookUrl'],
+  [{ tag: '--' }, 'tag'],
+  [{ allAddresses: true, rules: [] }, 'rules'],
+  [{ headers: 'nonsense' }, 'headers'],
+  [{ rules: [{ signature: TRANSFER, conditions: [], filterJson: '{' }] }, 'rules'],
+  [{ family: 'aptos', functions: 'coin::transfer' }, 'functions'],
+])('%j is a problem of %s', (change, field) => {
+  expect(Object.keys(draftProblems({ ...good, ...change }, 1))).toEqual([field]);
+});
+
+test('nothing is wrong with a good one; without addresses it watches nothing', () => {
+  expect(draftProblems(good, 1)).toEqual({});
+  expect(draftProblems(aptos, 0)).toEqual({});
+  expect(Object.keys(draftProblems(good, 0))).toEqual(['addresses']);
+});
+
+test('the call says no more than it must', () => {
+  const call = toCreateCall(good, 'http://127.0.0.1:4400');
+  expect(call).toContain('-X PUT http://127.0.0.1:4400/streams/evm');
+  expect(call).not.toContain('includeNativeTxs');
+  expect(call).not.toContain('headers');
+});

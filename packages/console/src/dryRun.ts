@@ -1,0 +1,165 @@
+/** What a draft would have matched in the blocks that are on the tape, one block at a time. */
+import type { AptosWebhook, DryRunAnswer } from '@sluice/kit';
+import { useEffect, useState } from 'react';
+import { client, sluice } from './api.ts';
+import { toAptosFields, toEvmFields, type StreamDraft } from './draft.ts';
+import type { AptosNetwork } from '@sluice/kit';
+import type { WatchedChain } from './tape.ts';
+
+/** Newest first; more would take a node longer than one waits. */
+const BLOCKS = 24;
+/** After the last change, so that typing asks nothing. */
+const SETTLE_MS = 600;
+/** Bodies kept to leaf through. */
+const KEPT_SAMPLES = 20;
+
+export interface DryRunBlock {
+  number: number;
+  /** Null while it was not asked. */
+  records: number | null;
+}
+
+export interface DryRun {
+  blocks: DryRunBlock[];
+  samples: { blockNumber: number; webhook: DryRunAnswer | Partial<AptosWebhook> }[];
+  /** Records of all blocks asked so far. */
+  records: number;
+  asked: number;
+  state: 'idle' | 'running' | 'done';
+  error: unknown;
+}
+
+const NOTHING: DryRun = {
+  blocks: [],
+  samples: [],
+  records: 0,
+  asked: 0,
+  state: 'idle',
+  error: null,
+};
+
+const RECORD_LISTS = ['logs', 'txs', 'txsInternal', 'transactions'];
+
+const recordsOf = (webhook: object): number => {
+  const lists = webhook as Record<string, unknown>;
+  return RECORD_LISTS.reduce((sum, name) => {
+    const list = lists[name];
+    return sum + (Array.isArray(list) ? list.length : 0);
+  }, 0);
+};
+
+async function askBlock(
+  draft: StreamDraft,
+  chain: string,
+  blockNumber: number,
+  addresses: string[],
+  signal: AbortSignal,
+): Promise<DryRunAnswer | Partial<AptosWebhook>> {
+  if (draft.family === 'evm') {
+    const {
+      webhookUrl: _url,
+      description: _description,
+      chainIds: _chains,
+      deliver: _deliver,
+      notifyRemoved: _removed,
+      headers: _headers,
+      ...fields
+    } = toEvmFields(draft);
+    const dryRun = { ...fields, addresses, chainId: chain, blockNumber };
+    return client.streams.dryRunBlock(dryRun, { signal });
+  }
+  const {
+    webhookUrl: _url,
+    description: _description,
+    network: _network,
+    headers: _headers,
+    functions,
+    events,
+    ...fields
+  } = toAptosFields(draft);
+  const body = {
+    ...fields,
+    functions: [...(functions ?? [])],
+    events: [...(events ?? [])],
+    block: blockNumber,
+    addresses,
+  };
+  return sluice.dryRunAptosBlock(chain.replace(/^aptos:/, '') as AptosNetwork, body, { signal });
+}
+
+/**
+ * Runs again, from the newest block, whenever the draft changes.
+ * @param chain where to look; undefined while none is chosen.
+ * @param addresses null while what is typed is not complete.
+ */
+export function useDryRun(
+  draft: StreamDraft,
+  chain: WatchedChain | undefined,
+  addresses: string[] | null,
+): DryRun & { again: () => void } {
+  const [run, setRun] = useState(NOTHING);
+  const [round, setRound] = useState(0);
+  // What is asked, as text: the same question is not asked twice.
+  const question =
+    chain === undefined || addresses === null || (!draft.allAddresses && addresses.length === 0)
+      ? null
+      : JSON.stringify([
+          chain.id,
+          round,
+          addresses,
+          { ...draft, addresses: '', webhookUrl: '', tag: '', description: '', headers: '' },
+        ]);
+  const newest = chain?.blocks;
+
+  useEffect(() => {
+    if (question === null || chain === undefined || addresses === null) {
+      setRun(NOTHING);
+      return undefined;
+    }
+    const leaving = new AbortController();
+    const numbers = (newest ?? []).slice(0, BLOCKS).map(({ number }) => number);
+    const timer = setTimeout(() => void askAll(numbers), SETTLE_MS);
+
+    const askAll = async (numbers: number[]): Promise<void> => {
+      let current: DryRun = {
+        ...NOTHING,
+        state: 'running',
+        blocks: numbers.map((number) => ({ number, records: null })),
+      };
+      setRun(current);
+      for (const number of numbers) {
+        try {
+          const webhook = await askBlock(draft, chain.id, number, addresses, leaving.signal);
+          const records = recordsOf(webhook);
+          current = {
+            ...current,
+            blocks: current.blocks.map((block) =>
+              block.number === number ? { number, records } : block,
+            ),
+            samples:
+              records > 0 && current.samples.length < KEPT_SAMPLES
+                ? [...current.samples, { blockNumber: number, webhook }]
+                : current.samples,
+            records: current.records + records,
+            asked: current.asked + 1,
+          };
+        } catch (error) {
+          if (leaving.signal.aborted) return;
+          setRun({ ...current, state: 'done', error });
+          return;
+        }
+        if (leaving.signal.aborted) return;
+        setRun(current);
+      }
+      setRun({ ...current, state: 'done' });
+    };
+
+    return () => {
+      clearTimeout(timer);
+      leaving.abort();
+    };
+    // oxlint-disable-next-line react/exhaustive-deps -- the question says it all; new blocks ask nothing
+  }, [question]);
+
+  return { ...run, again: () => setRound(round + 1) };
+}

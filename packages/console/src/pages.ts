@@ -1,0 +1,14 @@
+/** The pages of the rail, in its order, with the letter that follows `g`. */
+import { Blocks, Fingerprint, ListTree, Settings, Waves } from 'lucide-react';
+
+export const PAGES = [
+  { to: '/', title: 'Streams', key: 's', Icon: Waves },
+  { to: '/deliveries', title: 'Deliveries', key: 'd', Icon: ListTree },
+  { to: '/chains', title: 'Chains', key: 'c', Icon: Blocks },
+  { to: '/verify', title: 'Verify', key: 'v', Icon: Fingerprint },
+  { to: '/settings', title: 'Settings', key: 't', Icon: Settings },
+] as const;
+
+/** The page that a path belongs to: a stream's to Streams. */
+export const pageOf = (pathname: string): (typeof PAGES)[number] =>
+  PAGES.find(({ to }) => to !== '/' && pathname.startsWith(to)) ?? PAGES[0];

@@ -1,0 +1,86 @@
+/** What somebody pasted: recognised by its form alone, without asking anybody. Pure. */
+
+export type Pasted =
+  | { kind: 'evm-address'; address: string }
+  | { kind: 'aptos-address'; address: string }
+  /** 32 bytes: a transaction of either family, a block, or an Aptos account. */
+  | { kind: 'hash'; hash: string }
+  /** A Move path such as `0x1::coin::transfer`. */
+  | { kind: 'move-path'; path: string }
+  | { kind: 'block'; number: number }
+  | { kind: 'name'; name: string }
+  /** A delivery or a stream: both are UUIDs. */
+  | { kind: 'id'; id: string }
+  | { kind: 'event'; signature: string }
+  | { kind: 'abi'; json: string }
+  /** More than one address, one to a line. */
+  | { kind: 'addresses'; text: string; count: number };
+
+const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+const APTOS_ADDRESS = /^0x[0-9a-fA-F]{1,64}$/;
+const HASH = /^0x[0-9a-fA-F]{64}$/;
+const MOVE_PATH = /^0x[0-9a-fA-F]{1,64}::\w+::\w+(<.*>)?$/;
+const NAME = /^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*\.(eth|apt)$/iu;
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const EVENT = /^(event\s+)?[A-Za-z_$][\w$]*\s*\([\w$\s,[\]()]*\)\s*(anonymous\s*)?;?$/;
+/** Digits, also grouped as people and explorers write them. */
+const BLOCK = /^#?\d{1,3}(?:[,_\u202f ]?\d{3})*$|^#?\d+$/;
+/** What explorers of both families call things in their URLs. */
+const EXPLORER_PATH = /\/(?:tx|txn|address|account|object|token|block)\/([^/?#]+)/;
+
+const BIGGEST_BLOCK = 1e12;
+
+export function recognise(input: string): Pasted | undefined {
+  const text = input.trim();
+  if (text === '') return undefined;
+  if (/^https?:\/\//i.test(text)) {
+    const part = EXPLORER_PATH.exec(text)?.[1];
+    return part === undefined ? undefined : recognise(decodeURIComponent(part));
+  }
+  if (EVM_ADDRESS.test(text)) return { kind: 'evm-address', address: text };
+  if (HASH.test(text)) return { kind: 'hash', hash: text.toLowerCase() };
+  if (MOVE_PATH.test(text)) return { kind: 'move-path', path: text };
+  // Short forms such as 0x1 are accounts of Aptos; nobody shortens an EVM address.
+  if (APTOS_ADDRESS.test(text)) return { kind: 'aptos-address', address: text.toLowerCase() };
+  if (UUID.test(text)) return { kind: 'id', id: text.toLowerCase() };
+  if (NAME.test(text)) return { kind: 'name', name: text.toLowerCase() };
+  if (BLOCK.test(text)) {
+    const number = Number(text.replace(/\D/g, ''));
+    return number <= BIGGEST_BLOCK ? { kind: 'block', number } : undefined;
+  }
+  if (EVENT.test(text)) return { kind: 'event', signature: text };
+  if (isAbi(text)) return { kind: 'abi', json: text };
+  const addresses = text.match(/\b0x[0-9a-fA-F]{40}\b|\b0x[0-9a-fA-F]{64}\b/g);
+  if (addresses !== null && addresses.length > 1) {
+    return { kind: 'addresses', text, count: addresses.length };
+  }
+  return undefined;
+}
+
+function isAbi(text: string): boolean {
+  if (!text.startsWith('[') && !text.startsWith('{')) return false;
+  try {
+    const value: unknown = JSON.parse(text);
+    const items: unknown = Array.isArray(value) ? value : (value as { abi?: unknown }).abi;
+    return Array.isArray(items) && items.some((item: unknown) => isAbiItem(item));
+  } catch {
+    return false;
+  }
+}
+
+const isAbiItem = (item: unknown): boolean =>
+  typeof item === 'object' && item !== null && 'type' in item && 'inputs' in item;
+
+/** What was recognised, in a word or two. */
+export const PASTED_WORDS: Record<Pasted['kind'], string> = {
+  'evm-address': 'EVM address',
+  'aptos-address': 'Aptos address',
+  hash: 'transaction or block hash',
+  'move-path': 'Move path',
+  block: 'block number',
+  name: 'name',
+  id: 'id of a stream or delivery',
+  event: 'event',
+  abi: 'ABI',
+  addresses: 'addresses',
+};

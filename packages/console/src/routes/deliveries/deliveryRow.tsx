@@ -1,0 +1,148 @@
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- rows are placed by offset, which table elements do not allow */
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { Link } from '@tanstack/react-router';
+import { clsx } from 'clsx';
+import { memo, useState } from 'react';
+import { useNow } from '../../clock.ts';
+import { deliveryCondition, PHASE_CONDITIONS } from '../../condition.ts';
+import {
+  formatClock,
+  formatCount,
+  formatDateTime,
+  formatDue,
+  formatDuration,
+} from '../../format.ts';
+import { isFresh } from '../../live.ts';
+import { Status } from '../../ui/status.tsx';
+
+export const STREAM_COLUMN = 'Stream';
+
+/** Column heads, in the order of the cells below; widths are `.delivery-grid` in styles.css. */
+export const COLUMNS: readonly { label: string; numeric: boolean; className: string }[] = [
+  { label: 'Time', numeric: false, className: '' },
+  { label: 'State', numeric: false, className: '' },
+  { label: 'HTTP', numeric: true, className: '' },
+  { label: 'Took', numeric: true, className: '' },
+  { label: STREAM_COLUMN, numeric: false, className: '' },
+  { label: 'Chain', numeric: false, className: 'cell-chain' },
+  { label: 'Block', numeric: true, className: '' },
+  { label: 'Phase', numeric: false, className: 'cell-phase' },
+  { label: 'Records', numeric: true, className: 'wide-only' },
+  { label: 'Attempts', numeric: true, className: 'wide-only' },
+];
+
+export const DeliveryRow = memo(function DeliveryRow({
+  row,
+  pair,
+  chainCode,
+  rowIndex,
+  offsetPx,
+  selected,
+  paired,
+  ofOneStream,
+}: {
+  row: DeliverySummary;
+  /** The delivery of the same match in the other phase. */
+  pair: DeliverySummary | undefined;
+  chainCode: string;
+  rowIndex: number;
+  offsetPx: number;
+  selected: boolean;
+  /** Its pair is the selected row. */
+  paired: boolean;
+  /** The list is of one stream, so its name says nothing. */
+  ofOneStream: boolean;
+}) {
+  const [fresh] = useState(() => isFresh(row.id));
+  const bad = row.error !== null && row.state !== 'succeeded';
+  return (
+    <div
+      role="row"
+      aria-rowindex={rowIndex}
+      aria-current={selected || undefined}
+      style={{ transform: `translateY(${offsetPx}px)` }}
+      className={clsx(
+        'delivery-grid delivery-row absolute inset-x-0 top-0 border-b border-line px-4 hover:bg-raised',
+        selected && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
+        paired && 'bg-raised shadow-[inset_2px_0_var(--color-line-strong)]',
+        fresh && 'animate-fresh',
+      )}
+    >
+      <span role="cell" className="data cell-time">
+        <Link
+          to="."
+          search={(now) => ({ ...now, sel: row.id })}
+          data-row-link={row.id}
+          title={`${formatDateTime(row.createdAt)} · ${row.id}`}
+          className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+        >
+          {formatClock(row.createdAt)}
+        </Link>
+      </span>
+      <span role="cell" className="cell-state text-12">
+        <Status condition={deliveryCondition(row)} />
+      </span>
+      <span
+        role="cell"
+        className={clsx('data cell-status text-right', bad ? 'text-bad' : 'text-muted')}
+      >
+        {row.status ?? (row.error === null ? '–' : 'none')}
+      </span>
+      <span role="cell" className="data cell-took text-right whitespace-nowrap">
+        {row.state === 'pending' && row.nextAttemptAt !== null && row.attempts > 0 ? (
+          <NextAttempt timeMs={row.nextAttemptAt} />
+        ) : row.durationMs === null ? (
+          <span className="text-faint">–</span>
+        ) : (
+          formatDuration(row.durationMs)
+        )}
+      </span>
+      <span role="cell" className="cell-stream flex min-w-0 items-baseline gap-3">
+        {!ofOneStream && (
+          <span className="max-w-full shrink-0 truncate" title={row.tag || row.streamId}>
+            {row.tag || row.streamId}
+          </span>
+        )}
+        {bad && (
+          <span
+            className={clsx('min-w-0 truncate text-12 text-muted', !ofOneStream && 'wide-only')}
+            title={row.error ?? ''}
+          >
+            {row.error}
+          </span>
+        )}
+      </span>
+      <span role="cell" className="data cell-chain truncate text-muted" title={row.chainId}>
+        {chainCode}
+      </span>
+      <span role="cell" className="data cell-block text-right">
+        {formatCount(row.blockNumber)}
+      </span>
+      <span role="cell" className="cell-phase flex items-center gap-2 overflow-hidden text-12">
+        <Status condition={PHASE_CONDITIONS[row.phase]} />
+        {pair !== undefined && (
+          <span
+            className="data roomy-only truncate text-faint"
+            title={`The ${pair.phase} delivery of the same match, ${formatDateTime(pair.createdAt)}`}
+          >
+            {row.phase === 'confirmed' ? '← ' : '→ '}
+            {formatClock(pair.createdAt).slice(0, 8)}
+          </span>
+        )}
+      </span>
+      <span role="cell" className="data wide-only text-right text-muted">
+        {formatCount(row.records)}
+      </span>
+      <span
+        role="cell"
+        className={clsx('data wide-only text-right', row.attempts > 1 ? 'text-warn' : 'text-faint')}
+      >
+        {row.attempts}
+      </span>
+    </div>
+  );
+});
+
+function NextAttempt({ timeMs }: { timeMs: number }) {
+  return <span className="text-warn">{formatDue(timeMs, useNow())}</span>;
+}

@@ -1,0 +1,172 @@
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- rows are placed by offset, which table elements do not allow */
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useImperativeHandle, useRef } from 'react';
+import { formatCount } from '../../format.ts';
+import type { WatchedChain } from '../../tape.ts';
+import { useMedia } from '../../media.ts';
+import { Button } from '../../ui/button.tsx';
+import { COLUMNS, DeliveryRow, STREAM_COLUMN } from './deliveryRow.tsx';
+
+const ROW_HEIGHT = 32;
+/** Two lines per row where the columns do not fit. */
+const NARROW_ROW_HEIGHT = 56;
+const OVERSCAN = 8;
+/** Above this many pixels the reader has left the top on purpose. */
+const SCROLLED_PX = 8;
+
+export interface DeliveryTableHandle {
+  scrollToTop: () => void;
+  scrollToRow: (id: string) => void;
+  focusRow: (id: string) => void;
+}
+
+/** The rows on screen and a few around them, however long the list is. */
+export function DeliveryTable({
+  rows,
+  pairs,
+  chains,
+  loading,
+  selected,
+  filtered,
+  ofOneStream,
+  more,
+  onScrolled,
+  onClear,
+  ref,
+}: {
+  rows: readonly DeliverySummary[];
+  pairs: ReadonlyMap<string, DeliverySummary>;
+  chains: readonly WatchedChain[];
+  loading: boolean;
+  selected: string | undefined;
+  filtered: boolean;
+  ofOneStream: boolean;
+  more: { load: () => void; loading: boolean } | null;
+  /** Whether the reader has scrolled away from the newest row. */
+  onScrolled: (away: boolean) => void;
+  onClear: () => void;
+  ref: React.Ref<DeliveryTableHandle>;
+}) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const wide = useMedia('(min-width: 900px)');
+  const rowHeight = wide ? ROW_HEIGHT : NARROW_ROW_HEIGHT;
+  // oxlint-disable-next-line react/incompatible-library -- no compiler memoizes this leaf
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => rows[index]?.id ?? index,
+    overscan: OVERSCAN,
+  });
+
+  const indexOf = (id: string): number => rows.findIndex((row) => row.id === id);
+  useImperativeHandle(ref, () => ({
+    scrollToTop: () => scroller.current?.scrollTo({ top: 0 }),
+    scrollToRow: (id) => virtualizer.scrollToIndex(indexOf(id)),
+    focusRow: (id) => {
+      virtualizer.scrollToIndex(indexOf(id));
+      // The row may be drawn only after the scroll.
+      requestAnimationFrame(() => {
+        scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`)?.focus();
+      });
+    },
+  }));
+
+  const codes = new Map(chains.map(({ id, code }) => [id, code]));
+  const selectedPair = selected === undefined ? undefined : pairs.get(selected)?.id;
+  return (
+    <div
+      ref={scroller}
+      className="delivery-list min-h-0 flex-1 overflow-x-hidden overflow-y-auto"
+      onScroll={(event) => onScrolled(event.currentTarget.scrollTop > SCROLLED_PX)}
+    >
+      <div role="table" aria-label="Deliveries" aria-rowcount={rows.length + 1}>
+        <div role="rowgroup" className="sticky top-0 z-1 border-b border-line bg-bg max-md:sr-only">
+          <div role="row" aria-rowindex={1} className="delivery-grid h-8 items-center px-4">
+            {COLUMNS.map(({ label, numeric, className }) => (
+              <span
+                key={label}
+                role="columnheader"
+                className={`caps ${numeric ? 'text-right' : ''} ${className}`}
+              >
+                {ofOneStream && label === STREAM_COLUMN ? 'Error' : label}
+              </span>
+            ))}
+          </div>
+        </div>
+        <div
+          role="rowgroup"
+          className="relative"
+          style={{ height: `${virtualizer.getTotalSize()}px` }}
+        >
+          {virtualizer.getVirtualItems().map(({ index, start }) => {
+            const row = rows[index];
+            return (
+              row !== undefined && (
+                <DeliveryRow
+                  key={row.id}
+                  row={row}
+                  pair={pairs.get(row.id)}
+                  chainCode={codes.get(row.chainId) ?? row.chainId}
+                  rowIndex={index + 2}
+                  offsetPx={start}
+                  selected={row.id === selected}
+                  paired={row.id === selectedPair}
+                  ofOneStream={ofOneStream}
+                />
+              )
+            );
+          })}
+        </div>
+      </div>
+      {loading && <SkeletonRows height={rowHeight} />}
+      {!loading && rows.length === 0 && <NoDeliveries filtered={filtered} onClear={onClear} />}
+      {more !== null && (
+        <div className="flex items-center gap-3 px-4 py-2">
+          <Button onClick={more.load} disabled={more.loading}>
+            {more.loading ? 'Loading' : 'Show more'}
+          </Button>
+          <span className="text-12 text-faint">{formatCount(rows.length)} shown</span>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function SkeletonRows({ height }: { height: number }) {
+  return (
+    <div aria-hidden="true" className="animate-late">
+      {Array.from({ length: 12 }, (_, index) => (
+        <div
+          key={index}
+          className="flex items-center gap-6 border-b border-line px-4"
+          style={{ height: `${height}px` }}
+        >
+          <div className="h-2.5 w-24 rounded-[2px] bg-line" />
+          <div className="h-2.5 flex-1 rounded-[2px] bg-raised" />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function NoDeliveries({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
+  return (
+    <div className="px-4 py-6">
+      <p className="font-medium">
+        {filtered ? 'No delivery passes this filter' : 'No deliveries yet'}
+      </p>
+      <p className="mt-1 text-muted">
+        {filtered
+          ? 'New ones appear here as they happen.'
+          : 'The first block that a stream matches makes one; it appears here within a second.'}
+      </p>
+      {filtered && (
+        <Button className="mt-3" onClick={onClear}>
+          Show every delivery
+        </Button>
+      )}
+    </div>
+  );
+}

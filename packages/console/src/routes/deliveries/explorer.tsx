@@ -1,0 +1,177 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useMemo, useRef, useState } from 'react';
+import { chainsQuery, deliveriesQuery, streamsQuery } from '../../api.ts';
+import { useShortcuts } from '../../keyboard.ts';
+import { heldRows, pairsOf, rowsOf } from '../../liveCache.ts';
+import { parseDeliveriesSearch, type DeliveriesSearch } from '../../search.ts';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { DeliveryFilters } from './deliveryFilters.tsx';
+import { DeliveryTable, type DeliveryTableHandle } from './deliveryTable.tsx';
+
+const Inspector = lazy(async () => ({
+  default: (await import('../delivery/inspector.tsx')).Inspector,
+}));
+
+/**
+ * Deliveries as they happen, and one of them in full beside the list. Filter, selection and tab are
+ * search params of the page it stands on.
+ */
+export function Explorer({
+  search,
+  onSearch,
+  streamId,
+}: {
+  search: DeliveriesSearch;
+  onSearch: (search: DeliveriesSearch, replace: boolean) => void;
+  /** Only this stream's, whatever the search says. */
+  streamId?: string;
+}) {
+  const stream = streamId ?? search.stream;
+  const filter = useMemo(
+    () => ({
+      ...(search.state === undefined ? {} : { state: search.state }),
+      ...(stream === undefined ? {} : { streamId: stream }),
+    }),
+    [search.state, stream],
+  );
+  const list = useInfiniteQuery(deliveriesQuery(filter));
+  const { data: streams } = useQuery(streamsQuery);
+  const { data: chains } = useQuery(chainsQuery);
+
+  const rows = useMemo(() => (list.data === undefined ? [] : rowsOf(list.data)), [list.data]);
+  const pairs = useMemo(() => pairsOf(rows), [rows]);
+
+  // The list stands still below this row while its reader has scrolled, or holds it.
+  const [anchor, setAnchor] = useState<{ id: string; createdAt: number } | null>(null);
+  const [held, setHeld] = useState(false);
+  const { shown, newer } = useMemo(() => heldRows(rows, anchor), [rows, anchor]);
+  const table = useRef<DeliveryTableHandle>(null);
+  const filters = useRef<HTMLSelectElement>(null);
+  const [cursor, setCursor] = useState<string | null>(null);
+
+  const hold = (on: boolean): void => {
+    setHeld(on);
+    const top = shown[0];
+    if (on && anchor === null && top !== undefined) setAnchor(top);
+    if (!on) showNewest();
+  };
+  const showNewest = (): void => {
+    setAnchor(held ? (rows[0] ?? null) : null);
+    table.current?.scrollToTop();
+  };
+  const onScrolled = (away: boolean): void => {
+    if (held) return;
+    const top = shown[0];
+    if (away && anchor === null && top !== undefined) setAnchor(top);
+    if (!away && anchor !== null) setAnchor(null);
+  };
+
+  const change = (
+    changes: { [K in keyof DeliveriesSearch]: string | undefined },
+    replace: boolean,
+  ): void => onSearch(parseDeliveriesSearch({ ...search, ...changes }), replace);
+  const changeFilter = (name: 'state' | 'stream', value: string | undefined): void => {
+    setAnchor(null);
+    setCursor(null);
+    change({ [name]: value }, true);
+    table.current?.scrollToTop();
+  };
+  const close = (): void => {
+    if (search.sel !== undefined) table.current?.focusRow(search.sel);
+    change({ sel: undefined, view: undefined }, false);
+  };
+
+  const move = (step: 1 | -1): void => {
+    const from = shown.findIndex(({ id }) => id === (search.sel ?? cursor));
+    const next = shown[Math.max(0, Math.min(shown.length - 1, from + step))];
+    if (next === undefined) return;
+    setCursor(next.id);
+    // With the inspector open, the next row is inspected; else it is only focused.
+    if (search.sel === undefined) table.current?.focusRow(next.id);
+    else {
+      table.current?.scrollToRow(next.id);
+      change({ sel: next.id }, true);
+    }
+  };
+  useShortcuts({
+    j: () => move(1),
+    k: () => move(-1),
+    l: () => hold(!held),
+    '/': () => filters.current?.focus(),
+    Escape: () => {
+      if (search.sel === undefined) return false;
+      close();
+      return true;
+    },
+  });
+
+  const filtered = search.state !== undefined || search.stream !== undefined;
+  return (
+    <div className="flex h-full min-h-0">
+      <section aria-label="Deliveries" className="relative flex min-w-0 flex-1 flex-col">
+        <DeliveryFilters
+          ref={filters}
+          search={search}
+          streams={streamId === undefined ? (streams ?? []) : null}
+          onChange={changeFilter}
+          held={held}
+          onHold={hold}
+        />
+        {list.isError && (
+          <ErrorPanel
+            what="The deliveries could not be read"
+            error={list.error}
+            onRetry={() => void (list.isFetchNextPageError ? list.fetchNextPage() : list.refetch())}
+            stale={list.data !== undefined}
+          />
+        )}
+        <div className="relative flex min-h-0 flex-1 flex-col">
+          <DeliveryTable
+            ref={table}
+            rows={shown}
+            pairs={pairs}
+            chains={chains ?? []}
+            loading={list.isPending}
+            selected={search.sel}
+            filtered={filtered}
+            ofOneStream={streamId !== undefined}
+            more={
+              list.hasNextPage
+                ? { load: () => void list.fetchNextPage(), loading: list.isFetchingNextPage }
+                : null
+            }
+            onScrolled={onScrolled}
+            onClear={() => change({ state: undefined, stream: undefined }, false)}
+          />
+          {newer > 0 && (
+            <button
+              type="button"
+              onClick={showNewest}
+              className="control absolute top-2 left-1/2 z-10 -translate-x-1/2 animate-overlay rounded-full border border-line bg-raised px-3 text-12 shadow-overlay md:top-10"
+            >
+              <span className="data text-accent">{newer}</span> new ↑
+            </button>
+          )}
+        </div>
+      </section>
+      {search.sel !== undefined && (
+        <Suspense fallback={<InspectorPlaceholder />}>
+          <Inspector
+            key={search.sel}
+            id={search.sel}
+            summary={rows.find(({ id }) => id === search.sel)}
+            pair={pairs.get(search.sel)}
+            view={search.view}
+            onView={(view) => change({ view }, true)}
+            onClose={close}
+          />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+/** The inspector's place while its code arrives. */
+function InspectorPlaceholder() {
+  return <div className="w-[46%] border-l border-line bg-surface max-md:hidden" />;
+}

@@ -1,0 +1,144 @@
+import type { DeliveryAttempt, DeliveryDetail } from '@sluice/kit/sluice';
+import { Link } from '@tanstack/react-router';
+import { useNow } from '../../clock.ts';
+import {
+  formatClock,
+  formatDateTime,
+  formatDue,
+  formatDuration,
+  formatSpan,
+} from '../../format.ts';
+import { attemptGuidance } from '../../guidance.ts';
+import { buttonClass } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copyButton.tsx';
+import { StatusShape } from '../../ui/status.tsx';
+import { toCurl } from './curl.ts';
+
+/** Beside the tabs only the last few fit; all of them stand in their own tab. */
+const SHOWN_IN_BRIEF = 4;
+
+/** Every HTTP try as a bar on one scale, in order, and when the next one comes. */
+export function Attempts({
+  delivery,
+  brief = false,
+}: {
+  delivery: DeliveryDetail;
+  brief?: boolean;
+}) {
+  const now = useNow();
+  const { attemptList, nextAttemptAt, state } = delivery;
+  const shown = brief ? attemptList.slice(-SHOWN_IN_BRIEF) : attemptList;
+  const hidden = attemptList.length - shown.length;
+  const longestMs = Math.max(1, ...shown.map(({ durationMs }) => durationMs));
+  const waits = nextAttemptAt !== null && (state === 'pending' || state === 'leased');
+  return (
+    <>
+      {attemptList.length === 0 && <p className="px-4 py-2 text-muted">Not sent yet.</p>}
+      {hidden > 0 && <p className="px-4 pt-2 text-12 text-faint">{hidden} earlier attempts</p>}
+      <ol>
+        {shown.map((attempt, index) => (
+          <AttemptLine
+            key={attempt.number}
+            attempt={attempt}
+            previous={shown[index - 1]}
+            longestMs={longestMs}
+          />
+        ))}
+        {waits && (
+          <li className="data flex flex-wrap items-center gap-x-3 px-4 py-1 text-warn">
+            <span className="w-7 text-faint">#{attemptList.length + 1}</span>
+            <span>{formatDue(nextAttemptAt, now)}</span>
+            <span className="text-faint">{formatDateTime(nextAttemptAt)}</span>
+          </li>
+        )}
+      </ol>
+      <Advice delivery={delivery} />
+    </>
+  );
+}
+
+function AttemptLine({
+  attempt: { number, startedAt, durationMs, status, error, webhookUrl },
+  previous,
+  longestMs,
+}: {
+  attempt: DeliveryAttempt;
+  previous: DeliveryAttempt | undefined;
+  longestMs: number;
+}) {
+  const ok = error === null;
+  const width = Math.max(1, (durationMs / longestMs) * 100);
+  const gapMs = previous && startedAt - previous.startedAt - previous.durationMs;
+  return (
+    <li className="px-4 py-1">
+      <div className="data flex items-center gap-3">
+        <span className="w-7 shrink-0 text-faint">#{number}</span>
+        <time
+          dateTime={new Date(startedAt).toISOString()}
+          title={formatDateTime(startedAt)}
+          className="shrink-0 max-sm:hidden"
+        >
+          {formatClock(startedAt)}
+        </time>
+        <span className="w-14 shrink-0 text-right text-faint max-sm:hidden">
+          {gapMs !== undefined && `+${formatSpan(gapMs)}`}
+        </span>
+        <span className={`inline-flex shrink-0 items-center gap-1.5 ${ok ? '' : 'text-bad'}`}>
+          <StatusShape
+            condition={
+              ok
+                ? { shape: 'disc', word: 'answered', tone: 'ok' }
+                : { shape: 'triangle', word: 'failed', tone: 'bad' }
+            }
+          />
+          {status ?? 'no answer'}
+        </span>
+        <span aria-hidden="true" className="h-1.5 min-w-8 flex-1">
+          <span
+            className={`block h-full ${ok ? 'bg-line-strong' : 'bg-bad'}`}
+            style={{ width: `${width}%` }}
+          />
+        </span>
+        <span className="w-14 shrink-0 text-right">{formatDuration(durationMs)}</span>
+      </div>
+      <p className="data truncate pl-10 text-faint" title={`POST ${webhookUrl}`}>
+        {error ?? `POST ${webhookUrl}`}
+      </p>
+    </li>
+  );
+}
+
+/** What the last failure means, and the way on. */
+function Advice({ delivery }: { delivery: DeliveryDetail }) {
+  const newest = delivery.attemptList.at(-1);
+  const guidance = newest && attemptGuidance(newest);
+  if (newest === undefined || newest.error === null || !guidance) return null;
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1 pb-2">
+      <p className="min-w-0 flex-1 basis-64 text-muted">
+        <span aria-hidden="true" className="mr-1.5 text-info">
+          ⓘ
+        </span>
+        {guidance.advice}
+      </p>
+      {guidance.offer === 'verify' && (
+        <Link to="/verify" search={{ delivery: delivery.id }} className={buttonClass('plain')}>
+          Check the signature
+        </Link>
+      )}
+      {guidance.offer === 'edit' && (
+        <Link
+          to="/streams/$streamId"
+          params={{ streamId: delivery.streamId }}
+          search={{ tab: 'settings' }}
+          className={buttonClass('plain')}
+        >
+          Edit the webhook URL
+        </Link>
+      )}
+      {guidance.offer === 'curl' && (
+        <CopyButton text={toCurl(delivery, newest.webhookUrl)} label="Copy as curl" />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import type { DeliveryDetail } from '@sluice/kit/sluice';
+import { Snippets } from '../../ui/snippets.tsx';
+import { toCurl } from './curl.ts';
+
+const toHandler = (isAptos: boolean): string => `import { createServer } from 'node:http';
+import { createHandler } from '@sluice/kit';
+import { toNodeListener } from '@sluice/kit/node';
+
+const handler = createHandler({ secret: process.env.SLUICE_SECRET ?? '' });
+handler.${isAptos ? 'onAptosWebhook' : 'onWebhook'}(async (webhook) => {
+  console.log(webhook.block.number, webhook.tag);
+});
+
+createServer(toNodeListener(handler)).listen(3000);`;
+
+/** Longer bodies belong into a file of their own. */
+const LONGEST_BODY = 20_000;
+
+const toTest = ({ id, body }: DeliveryDetail): string => {
+  const isLong = body.length > LONGEST_BODY;
+  const text = isLong
+    ? `await readFile('delivery.json', 'utf8')`
+    : JSON.stringify(body).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+  return `import { signedRequest } from '@sluice/kit/testing';
+${isLong ? "import { readFile } from 'node:fs/promises';\n" : ''}
+// Delivery ${id}, as your handler will get it.
+const body = ${text};
+const request = signedRequest({ secret, id: '${id}', body });
+const response = await handler(request);`;
+};
+
+/** The delivery as code: to send it by hand, to receive it, to test with it. */
+export function CodeView({ delivery }: { delivery: DeliveryDetail }) {
+  return (
+    <Snippets
+      snippets={{
+        curl: toCurl(delivery, delivery.webhookUrl),
+        handler: toHandler(delivery.chainId.startsWith('aptos:')),
+        test: toTest(delivery),
+      }}
+    />
+  );
+}

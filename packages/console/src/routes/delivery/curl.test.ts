@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { toCurl } from './curl.ts';
+
+test('a body keeps its quotes, and the shell reads none of it', () => {
+  const text = toCurl({ id: 'a', body: `{"name":"it's $(rm)"}` }, 'http://127.0.0.1/x');
+  expect(text).toContain(`'{"name":"it'\\''s $(rm)"}'`);
+  expect(text).toContain(`-H 'webhook-id: a'`);
+});
+
+test('a large body comes from a file', () => {
+  expect(toCurl({ id: 'a', body: 'x'.repeat(200_000) }, 'http://127.0.0.1/')).toContain(
+    '--data-binary @body.json',
+  );
+});

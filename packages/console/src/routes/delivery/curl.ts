@@ -1,0 +1,17 @@
+import type { DeliveryDetail } from '@sluice/kit/sluice';
+
+/** Longer bodies do not fit on a command line. */
+const LONGEST_ARGUMENT = 100_000;
+
+const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** The call as a command; without signatures, which only the service can make. */
+export function toCurl({ id, body }: Pick<DeliveryDetail, 'id' | 'body'>, url: string): string {
+  const data = body.length > LONGEST_ARGUMENT ? '@body.json' : quote(body);
+  return [
+    `curl -v -X POST ${quote(url)}`,
+    `  -H 'content-type: application/json'`,
+    `  -H 'webhook-id: ${id}'`,
+    `  --data-binary ${data}`,
+  ].join(' \\\n');
+}

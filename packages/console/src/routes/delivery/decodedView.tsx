@@ -1,0 +1,78 @@
+import { useMemo, useState } from 'react';
+import { toDecodedRecords, type DecodedRecord } from '../../decoded.ts';
+import { formatCount } from '../../format.ts';
+import { Button } from '../../ui/button.tsx';
+import { Hash } from '../../ui/hash.tsx';
+
+/** Records that are drawn before one asks for more. */
+const PAGE_RECORDS = 50;
+
+const LOOKS_HASHED = /^0x[0-9a-fA-F]{40,}$/;
+
+/** The body as people read it: each record with its names, values and amounts. */
+export function DecodedView({ body }: { body: unknown }) {
+  const records = useMemo(() => toDecodedRecords(body), [body]);
+  const [shown, setShown] = useState(PAGE_RECORDS);
+  if (records === null) {
+    return <p className="p-4 text-muted">The body is no webhook; see the payload.</p>;
+  }
+  if (records.length === 0) {
+    return <p className="p-4 text-muted">The webhook carries no records.</p>;
+  }
+  const left = records.length - shown;
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto">
+      <ol>
+        {records.slice(0, shown).map((record, index) => (
+          <Record key={index} record={record} />
+        ))}
+      </ol>
+      {left > 0 && (
+        <div className="px-4 py-2">
+          <Button onClick={() => setShown(shown + 10 * PAGE_RECORDS)}>
+            Show more of {formatCount(left)}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Record({
+  record: { title, about, fields, place, txHash, unknown },
+}: {
+  record: DecodedRecord;
+}) {
+  return (
+    <li className="border-b border-line px-4 py-2">
+      <h3 className="flex flex-wrap items-baseline gap-x-3">
+        <span className={unknown ? 'font-medium text-muted' : 'font-medium'}>{title}</span>
+        <span className="min-w-0 truncate text-muted">{about}</span>
+        <span className="data ml-auto text-faint">{place}</span>
+      </h3>
+      <dl className="mt-1 grid grid-cols-[minmax(64px,auto)_minmax(0,1fr)] gap-x-4">
+        {[...fields, { name: 'tx', value: txHash, note: '' }]
+          .filter(({ value }) => value !== '')
+          .map(({ name, value, note }) => (
+            <div key={name} className="col-span-2 grid grid-cols-subgrid items-center">
+              <dt className="data text-faint">{name}</dt>
+              <dd className="data flex min-h-6 min-w-0 items-center gap-3">
+                {LOOKS_HASHED.test(value) ? (
+                  <Hash value={value} name={name} />
+                ) : (
+                  <span className={note === '' ? 'truncate' : 'truncate text-faint'} title={value}>
+                    {value}
+                  </span>
+                )}
+                {note !== '' && (
+                  <span className="order-first truncate font-medium" title={note}>
+                    {note}
+                  </span>
+                )}
+              </dd>
+            </div>
+          ))}
+      </dl>
+    </li>
+  );
+}

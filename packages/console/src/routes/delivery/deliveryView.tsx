@@ -1,0 +1,181 @@
+import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { RotateCw } from 'lucide-react';
+import { useMemo } from 'react';
+import { deliveryQuery, replayMutation } from '../../api.ts';
+import { deliveryCondition } from '../../condition.ts';
+import { formatId } from '../../format.ts';
+import { useShortcuts } from '../../keyboard.ts';
+import { INSPECTOR_TABS, type InspectorTab } from '../../search.ts';
+import { Button, Keycap } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copyButton.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Attempts } from './attempts.tsx';
+import { CodeView } from './codeView.tsx';
+import { toCurl } from './curl.ts';
+import { DecodedView } from './decodedView.tsx';
+import { Facts } from './facts.tsx';
+import { HeaderList } from './headerList.tsx';
+import { PayloadView } from './payloadView.tsx';
+import { ResponseView } from './responseView.tsx';
+
+const hasFailed = ({ error, state }: DeliverySummary): boolean =>
+  error !== null && state !== 'succeeded';
+
+/** One delivery: what it is at once, from the list; what was sent and answered when it arrives. */
+export function DeliveryView({
+  id,
+  summary,
+  pair,
+  view,
+  onView,
+  children,
+}: {
+  id: string;
+  summary?: DeliverySummary | undefined;
+  pair?: DeliverySummary | undefined;
+  /** Absent: the answer of one that failed, else what it says. */
+  view: InspectorTab | undefined;
+  onView: (view: InspectorTab) => void;
+  /** What the place adds to the buttons. */
+  children: React.ReactNode;
+}) {
+  const detail = useQuery(deliveryQuery(id));
+  const delivery = summary ?? detail.data;
+  const queryClient = useQueryClient();
+  const replay = useMutation(replayMutation(queryClient));
+  const tab = view ?? (delivery !== undefined && hasFailed(delivery) ? 'response' : 'decoded');
+
+  const step = (by: 1 | -1): void => {
+    const next = INSPECTOR_TABS[INSPECTOR_TABS.indexOf(tab) + by];
+    if (next !== undefined) onView(next);
+  };
+  const mayReplay =
+    delivery !== undefined &&
+    ['pending', 'succeeded', 'failed', 'quarantined'].includes(delivery.state);
+  const sendAgain = (): void => {
+    if (mayReplay && !replay.isPending) replay.mutate(delivery);
+  };
+  useShortcuts({
+    '[': () => step(-1),
+    ']': () => step(1),
+    r: sendAgain,
+    c: () => void navigator.clipboard.writeText(id),
+    y: () => void navigator.clipboard.writeText(location.href),
+    x: () => {
+      if (detail.data === undefined) return;
+      void navigator.clipboard.writeText(toCurl(detail.data, detail.data.webhookUrl));
+    },
+  });
+
+  return (
+    <>
+      <header className="flex items-center gap-2 border-b border-line py-2 pr-2 pl-4">
+        {delivery !== undefined && <Status condition={deliveryCondition(delivery)} />}
+        <h2 className="data truncate font-medium" title={id}>
+          {formatId(id)}
+        </h2>
+        <CopyButton text={id} label="Copy id" iconOnly />
+        <span className="ml-auto" />
+        <Button disabled={!mayReplay || replay.isPending} onClick={sendAgain}>
+          <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
+          {delivery?.state === 'pending' ? 'Send now' : 'Send again'}
+          <Keycap>r</Keycap>
+        </Button>
+        {children}
+      </header>
+      {detail.isError && (
+        <ErrorPanel
+          what="The delivery could not be read"
+          error={detail.error}
+          onRetry={() => void detail.refetch()}
+          stale={detail.data !== undefined}
+        />
+      )}
+      {replay.isError && (
+        <ErrorPanel
+          what="The delivery was not sent again"
+          error={replay.error}
+          onRetry={sendAgain}
+        />
+      )}
+      {delivery !== undefined && <Facts delivery={delivery} detail={detail.data} pair={pair} />}
+      {detail.data !== undefined && hasFailed(detail.data) && tab !== 'attempts' && (
+        <section aria-label="Attempts" className="border-b border-line py-1">
+          <Attempts delivery={detail.data} brief />
+        </section>
+      )}
+      <div
+        role="tablist"
+        aria-label="Delivery"
+        className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3"
+      >
+        {INSPECTOR_TABS.map((each) => (
+          <button
+            key={each}
+            type="button"
+            role="tab"
+            id={`tab-${each}`}
+            aria-selected={each === tab}
+            aria-controls="delivery-panel"
+            tabIndex={each === tab ? 0 : -1}
+            onClick={() => onView(each)}
+            onKeyDown={({ key }) => {
+              if (key === 'ArrowRight') step(1);
+              if (key === 'ArrowLeft') step(-1);
+            }}
+            className="control h-9 border-b-2 border-transparent px-2 text-12 text-muted capitalize hover:text-text aria-selected:border-accent aria-selected:text-text"
+          >
+            {each}
+            {each === 'attempts' && delivery !== undefined && (
+              <span className="data text-faint"> {delivery.attempts}</span>
+            )}
+          </button>
+        ))}
+      </div>
+      <div
+        role="tabpanel"
+        id="delivery-panel"
+        aria-labelledby={`tab-${tab}`}
+        className="flex min-h-60 flex-1 flex-col"
+      >
+        {detail.data === undefined ? (
+          detail.isPending && <p className="animate-late p-4 text-faint">Loading</p>
+        ) : (
+          <Panel tab={tab} delivery={detail.data} />
+        )}
+      </div>
+    </>
+  );
+}
+
+function Panel({ tab, delivery }: { tab: InspectorTab; delivery: DeliveryDetail }) {
+  const parsed = useMemo(() => parse(delivery.body), [delivery.body]);
+  switch (tab) {
+    case 'decoded':
+      return <DecodedView body={parsed?.value} />;
+    case 'payload':
+      return <PayloadView body={delivery.body} parsed={parsed} />;
+    case 'response':
+      return <ResponseView attempts={delivery.attemptList} />;
+    case 'attempts':
+      return (
+        <div className="min-h-0 flex-1 overflow-y-auto py-1">
+          <Attempts delivery={delivery} />
+        </div>
+      );
+    case 'headers':
+      return <HeaderList delivery={delivery} />;
+    case 'code':
+      return <CodeView delivery={delivery} />;
+  }
+}
+
+function parse(text: string): { value: unknown } | null {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,116 @@
+import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { chainsQuery } from '../../api.ts';
+import { PHASE_CONDITIONS } from '../../condition.ts';
+import {
+  formatBytes,
+  formatClock,
+  formatCount,
+  formatDateTime,
+  formatQuantity,
+  sizeOf,
+} from '../../format.ts';
+import type { WatchedChain } from '../../tape.ts';
+import { Hash } from '../../ui/hash.tsx';
+import { Status } from '../../ui/status.tsx';
+
+function Fact({ label, children }: { label: string; children: React.ReactNode }) {
+  return (
+    <div className="grid grid-cols-[64px_minmax(0,1fr)] items-baseline">
+      <dt className="text-12 text-faint">{label}</dt>
+      <dd className="flex min-w-0 flex-wrap items-center gap-x-2">{children}</dd>
+    </div>
+  );
+}
+
+/** What a delivery is about: known from the list before the rest arrives. */
+export function Facts({
+  delivery,
+  detail,
+  pair,
+}: {
+  delivery: DeliverySummary;
+  detail: DeliveryDetail | undefined;
+  /** The delivery of the same match in the other phase, where it is known. */
+  pair: DeliverySummary | undefined;
+}) {
+  const { data: chains } = useQuery(chainsQuery);
+  const chain = chains?.find(({ id }) => id === delivery.chainId);
+  return (
+    <dl className="grid gap-x-8 gap-y-0.5 border-b border-line px-4 py-2">
+      <Fact label="Stream">
+        <Link
+          to="/streams/$streamId"
+          params={{ streamId: delivery.streamId }}
+          className="min-h-6 truncate py-0.5 font-medium hover:underline"
+        >
+          {delivery.tag || delivery.streamId}
+        </Link>
+        {detail !== undefined && (
+          <span className="data min-w-0 truncate text-muted" title={detail.webhookUrl}>
+            → {detail.webhookUrl}
+          </span>
+        )}
+      </Fact>
+      <Fact label="Block">
+        <span className="data">
+          {chain?.code ?? delivery.chainId} {formatCount(delivery.blockNumber)}
+        </span>
+        {detail !== undefined && <Hash value={detail.blockHash} name="block hash" />}
+        <span className="data text-faint" title="When the delivery was made">
+          {formatDateTime(delivery.createdAt)}
+        </span>
+      </Fact>
+      <Fact label="Content">
+        <span className="data">
+          {formatQuantity(delivery.records, 'record')}
+          {detail !== undefined && ` · ${formatBytes(sizeOf(detail.body))}`}
+        </span>
+        <Status condition={PHASE_CONDITIONS[delivery.phase]} className="ml-2" />
+        {pair === undefined ? (
+          <Expectation delivery={delivery} chain={chain} />
+        ) : (
+          <Link
+            to="."
+            search={(now) => ({ ...now, sel: pair.id })}
+            className="inline-flex min-h-6 items-center gap-1.5 text-12 text-accent hover:underline"
+          >
+            {delivery.phase === 'confirmed' ? '←' : '→'} same match, {pair.phase}{' '}
+            <span className="data">{formatClock(pair.createdAt).slice(0, 8)}</span>
+          </Link>
+        )}
+      </Fact>
+    </dl>
+  );
+}
+
+/** Newcomers read the second delivery of a match as a duplicate; this says that it will come. */
+function Expectation({
+  delivery,
+  chain,
+}: {
+  delivery: DeliverySummary;
+  chain: WatchedChain | undefined;
+}) {
+  if (delivery.phase !== 'unconfirmed' || chain?.head == null) return null;
+  return (
+    <span className="text-12 text-faint">{describeExpectation(delivery, chain, chain.head)}</span>
+  );
+}
+
+function describeExpectation(
+  { blockNumber }: DeliverySummary,
+  { confirmations, confirmedUpTo }: WatchedChain,
+  head: number,
+): string {
+  if (confirmations === 'finalized') {
+    return blockNumber <= (confirmedUpTo ?? -1)
+      ? 'final by the chain’s own word'
+      : 'sent again, confirmed, when the chain calls its block final';
+  }
+  const due = blockNumber + confirmations;
+  return head < due
+    ? `sent again, confirmed, at block ${formatCount(due)}: ${formatQuantity(due - head, 'block')} to go`
+    : `final since block ${formatCount(due)}`;
+}

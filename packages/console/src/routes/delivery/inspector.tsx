@@ -1,0 +1,59 @@
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Maximize2, X } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { formatId } from '../../format.ts';
+import { useShortcuts } from '../../keyboard.ts';
+import type { InspectorTab } from '../../search.ts';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { DeliveryView } from './deliveryView.tsx';
+
+/** A delivery beside the list it was chosen from; on a phone, over it. */
+export function Inspector({
+  id,
+  summary,
+  pair,
+  view,
+  onView,
+  onClose,
+}: {
+  id: string;
+  summary: DeliverySummary | undefined;
+  pair: DeliverySummary | undefined;
+  view: InspectorTab | undefined;
+  onView: (view: InspectorTab) => void;
+  onClose: () => void;
+}) {
+  const navigate = useNavigate();
+  const panel = useRef<HTMLElement>(null);
+  // On a phone the panel covers the list, so the focus must follow.
+  useEffect(() => panel.current?.focus({ preventScroll: true }), []);
+  const page = {
+    to: '/deliveries/$deliveryId',
+    params: { deliveryId: id },
+    search: view === undefined ? {} : { view },
+  } as const;
+  useShortcuts({ o: () => void navigate(page) });
+  return (
+    <section
+      ref={panel}
+      tabIndex={-1}
+      aria-label={`Delivery ${formatId(id)}`}
+      className="flex min-w-0 flex-col overflow-y-auto border-line bg-surface outline-none max-md:fixed max-md:inset-x-0 max-md:top-11 max-md:bottom-12 max-md:z-10 md:w-[46%] md:min-w-96 md:border-l"
+    >
+      <DeliveryView id={id} summary={summary} pair={pair} view={view} onView={onView}>
+        <Link
+          {...page}
+          aria-label="Open as a page"
+          title="Open as a page o"
+          className={buttonClass('quiet', true)}
+        >
+          <Maximize2 size={14} strokeWidth={1.5} aria-hidden="true" />
+        </Link>
+        <Button look="quiet" square aria-label="Close" title="Close Esc" onClick={onClose}>
+          <X size={16} strokeWidth={1.5} aria-hidden="true" />
+        </Button>
+      </DeliveryView>
+    </section>
+  );
+}

@@ -1,0 +1,46 @@
+import { Code } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copyButton.tsx';
+import { JsonTree } from '../../ui/jsonTree.tsx';
+import { ScrollText } from '../../ui/scrollText.tsx';
+
+/** Text beyond this many characters is not laid out at once: the tree is for such bodies. */
+const PLAIN_TEXT_LIMIT = 500_000;
+
+/** The body as a tree, or as the very text that was sent. */
+export function PayloadView({ body, parsed }: { body: string; parsed: { value: unknown } | null }) {
+  const [asText, setAsText] = useState(false);
+  const tools = (
+    <>
+      <Button
+        look="quiet"
+        square
+        aria-pressed={asText}
+        aria-label="Show the body as text"
+        title={asText ? 'Show as a tree' : 'Show the text that was sent'}
+        className="aria-pressed:text-accent"
+        onClick={() => setAsText(!asText)}
+      >
+        <Code size={14} strokeWidth={1.5} aria-hidden="true" />
+      </Button>
+      <CopyButton text={body} label="Copy body" iconOnly />
+    </>
+  );
+  if (!asText && parsed !== null) {
+    return (
+      <JsonTree value={parsed.value} label="Body">
+        {tools}
+      </JsonTree>
+    );
+  }
+  return (
+    <>
+      <div className="flex justify-end border-b border-line px-3 py-1">{tools}</div>
+      <ScrollText label="Body as sent" wrap className="flex-1">
+        {body.slice(0, PLAIN_TEXT_LIMIT)}
+        {body.length > PLAIN_TEXT_LIMIT && '\n… the rest is in the copy and in the tree'}
+      </ScrollText>
+    </>
+  );
+}

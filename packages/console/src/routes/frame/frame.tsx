@@ -1,0 +1,103 @@
+import { isSluiceError } from '@sluice/kit/sluice';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { isFailing, useFleet } from '../../fleet.ts';
+import { useCommandKey, useShortcuts } from '../../keyboard.ts';
+import { followLive, useLiveStatus } from '../../live.ts';
+import { PAGES, pageOf } from '../../pages.ts';
+import { usePageState } from '../../pageState.ts';
+import { endSession, signOut } from '../../session.ts';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Rail } from './rail.tsx';
+import { TopBar } from './topBar.tsx';
+
+const loadPalette = async () => ({ default: (await import('./palette.tsx')).Palette });
+const Palette = lazy(loadPalette);
+const ShortcutList = lazy(async () => ({
+  default: (await import('../../ui/shortcutList.tsx')).ShortcutList,
+}));
+
+/** After the page itself has loaded. */
+const PREFETCH_MS = 1_000;
+
+/** Rail, top bar and the live feed, around every page but sign-in. */
+export function Frame() {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const router = useRouter();
+  const { pathname } = useLocation();
+  const [open, setOpen] = useState<'palette' | 'shortcuts' | null>(null);
+  const page = pageOf(pathname);
+  const failing = useFleet()?.filter(isFailing).length ?? 0;
+  const { state } = useLiveStatus();
+  usePageState(page.title, failing, state !== 'live' && state !== 'connecting');
+
+  useEffect(() => {
+    const leaving = new AbortController();
+    void followLive(queryClient, leaving.signal, (error) => {
+      if (!isSluiceError(error, 'unauthorized')) return;
+      endSession();
+      void router.invalidate();
+    });
+    return () => leaving.abort();
+  }, [queryClient, router]);
+
+  // Fetched before it is asked for, so that no key is lost to its loading.
+  useEffect(() => void setTimeout(() => void loadPalette(), PREFETCH_MS), []);
+
+  const leave = useMutation({
+    mutationFn: signOut,
+    onSuccess: async () => {
+      queryClient.clear();
+      await router.invalidate();
+    },
+  });
+
+  useCommandKey('k', () => setOpen('palette'));
+  useShortcuts({
+    '?': () => setOpen('shortcuts'),
+    n: () => void navigate({ to: '/streams/new' }),
+    ...Object.fromEntries(PAGES.map(({ key, to }) => [`g ${key}`, () => void navigate({ to })])),
+  });
+
+  return (
+    <div className="grid h-dvh grid-cols-[minmax(0,1fr)] grid-rows-[44px_minmax(0,1fr)_auto] md:grid-cols-[56px_minmax(0,1fr)] md:grid-rows-[44px_minmax(0,1fr)] lg:grid-cols-[168px_minmax(0,1fr)]">
+      <a
+        href="#content"
+        className="sr-only z-30 rounded-control bg-accent text-bg focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:px-3 focus:py-2"
+        onClick={(event) => {
+          event.preventDefault();
+          document.getElementById('content')?.focus();
+        }}
+      >
+        Skip to content
+      </a>
+      <TopBar
+        title={page.title}
+        onSearch={() => setOpen('palette')}
+        onShortcuts={() => setOpen('shortcuts')}
+        onSignOut={() => leave.mutate()}
+      />
+      <main
+        id="content"
+        tabIndex={-1}
+        className="min-h-0 min-w-0 overflow-auto outline-none md:col-start-2"
+      >
+        {leave.isError && (
+          <ErrorPanel
+            what="You are still signed in"
+            error={leave.error}
+            onRetry={() => leave.mutate()}
+          />
+        )}
+        <Outlet />
+      </main>
+      <Rail />
+      <Suspense>
+        {open === 'palette' && <Palette onClose={() => setOpen(null)} />}
+        {open === 'shortcuts' && <ShortcutList onClose={() => setOpen(null)} />}
+      </Suspense>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import { Keyboard, LogOut, Search } from 'lucide-react';
+import { Button, Keycap } from '../../ui/button.tsx';
+import { LiveAnnouncement, LiveIndicator } from '../../ui/liveIndicator.tsx';
+import { ThemeSwitch } from '../../ui/themeSwitch.tsx';
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** Which service this is: several consoles look alike in one row of tabs. */
+function EnvironmentChip() {
+  const local = LOOPBACK.test(location.hostname);
+  return (
+    <span
+      title={`Served by ${location.origin}`}
+      className="data max-w-40 truncate rounded-control border border-line px-1.5 text-muted max-sm:hidden"
+    >
+      {local ? 'local' : location.hostname}
+    </span>
+  );
+}
+
+export function TopBar({
+  title,
+  onSearch,
+  onShortcuts,
+  onSignOut,
+}: {
+  title: string;
+  onSearch: () => void;
+  onShortcuts: () => void;
+  onSignOut: () => void;
+}) {
+  return (
+    <header className="flex items-center gap-2 border-b border-line pr-2 pl-4 md:col-start-2 md:gap-3">
+      <h1 className="truncate text-14 font-semibold">{title}</h1>
+      <EnvironmentChip />
+      <button
+        type="button"
+        aria-keyshortcuts="Control+K Meta+K"
+        onClick={onSearch}
+        className="control mx-auto flex min-w-0 items-center gap-2 rounded-control px-2 text-12 text-faint hover:text-text md:w-80 md:border md:border-line md:hover:border-line-strong"
+      >
+        <Search size={14} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
+        <span className="truncate max-md:sr-only">Search or paste an address, hash, id…</span>
+        <span className="ml-auto max-md:hidden">
+          <Keycap>{IS_APPLE ? '⌘K' : 'Ctrl K'}</Keycap>
+        </span>
+      </button>
+      <LiveIndicator />
+      <LiveAnnouncement />
+      <span className="flex items-center">
+        <Button
+          look="quiet"
+          square
+          className="pointer-coarse:hidden"
+          aria-label="Keyboard shortcuts"
+          title="Keyboard shortcuts ?"
+          onClick={onShortcuts}
+        >
+          <Keyboard size={16} strokeWidth={1.5} aria-hidden="true" />
+        </Button>
+        <ThemeSwitch />
+        <Button look="quiet" square aria-label="Sign out" title="Sign out" onClick={onSignOut}>
+          <LogOut size={16} strokeWidth={1.5} aria-hidden="true" />
+        </Button>
+      </span>
+    </header>
+  );
+}

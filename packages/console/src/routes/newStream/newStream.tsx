@@ -1,0 +1,163 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { parseAddressList } from '../../addressList.ts';
+import { chainsQuery, queryKeys, streamsQuery } from '../../api.ts';
+import { draftProblems, toCreateCall, type StreamDraft } from '../../draft.ts';
+import { useCommandKey } from '../../keyboard.ts';
+import { AddressesFailed, createStream, draftFrom } from '../../newStream.ts';
+import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Trail } from '../../ui/trail.tsx';
+import { Snippets } from '../../ui/snippets.tsx';
+import { DeliverPart } from '../streamForm/deliverPart.tsx';
+import { DryRunPanel } from '../streamForm/dryRunPanel.tsx';
+import { MatchPart } from '../streamForm/matchPart.tsx';
+import { firstChains, WatchPart } from '../streamForm/watchPart.tsx';
+
+function Part({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <section aria-label={title} className="border-b border-line px-4 py-4">
+      <h2 className="caps mb-2">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** One page: what to watch, what of it, where to; and beside it what that would have sent. */
+export function NewStreamPage() {
+  const search = useSearch({ from: '/frame/streams/new' });
+  const streams = useQuery(streamsQuery);
+  const chains = useQuery(chainsQuery);
+  if (streams.data === undefined || chains.data === undefined) {
+    const failed = streams.error ?? chains.error;
+    return failed === null ? (
+      <p className="animate-late p-4 text-faint">Loading</p>
+    ) : (
+      <ErrorPanel
+        what="The chains of this service could not be read"
+        error={failed}
+        onRetry={() => {
+          void streams.refetch();
+          void chains.refetch();
+        }}
+      />
+    );
+  }
+  const draft = draftFrom(search, streams.data[0]?.webhookUrl);
+  return <NewStreamForm first={{ ...draft, chains: firstChains(chains.data, draft.family) }} />;
+}
+
+function NewStreamForm({ first }: { first: StreamDraft }) {
+  const [draft, setDraft] = useState(first);
+  const [tried, setTried] = useState(false);
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const form = useRef<HTMLFormElement>(null);
+  const { data: chains = [] } = useQuery(chainsQuery);
+  // Something to say it is for: the field to begin with.
+  useEffect(() => form.current?.querySelector('textarea')?.focus(), []);
+
+  const { rows, rejects } = parseAddressList(draft.addresses, draft.family);
+  const addresses = draft.allAddresses ? [] : rows.map(({ address }) => address);
+  const problems = draftProblems(draft, addresses.length);
+  const ready = Object.keys(problems).length === 0 && (draft.allAddresses || rejects.length === 0);
+  const chain = chains.find(({ id }) => id.replace(/^aptos:/, '') === draft.chains[0]);
+
+  const create = useMutation({
+    mutationFn: () => createStream(draft),
+    onSuccess: async (id) => {
+      await queryClient.invalidateQueries({ queryKey: queryKeys.streams });
+      await navigate({ to: '/streams/$streamId', params: { streamId: id } });
+    },
+  });
+  const submit = (): void => {
+    setTried(true);
+    if (ready && !create.isPending) create.mutate();
+  };
+  useCommandKey('Enter', submit);
+
+  const part = { draft, problems: tried ? problems : quiet(problems, draft), onChange: setDraft };
+  return (
+    <div className="flex min-h-full max-md:flex-col md:h-full">
+      <form
+        ref={form}
+        noValidate
+        aria-label="New stream"
+        className="flex min-w-0 flex-col md:w-1/2 md:max-w-160 md:border-r md:border-line"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <div className="min-h-0 md:flex-1 md:overflow-y-auto">
+          <Trail to="/" title="Streams" here="New stream" />
+          <Part title="Watch">
+            <WatchPart {...part} chains={chains} />
+          </Part>
+          <Part title="Match">
+            <MatchPart {...part} />
+          </Part>
+          <Part title="Deliver">
+            <DeliverPart {...part} />
+          </Part>
+          <details>
+            <summary className="flex min-h-9 cursor-pointer items-center px-4 text-12 text-muted">
+              The same by API
+            </summary>
+            <Snippets snippets={{ curl: toCreateCall(draft, location.origin) }} />
+          </details>
+        </div>
+        {create.isError && <CreateError error={create.error} onRetry={submit} />}
+        <div className="flex flex-wrap items-center gap-3 border-y border-line px-4 py-3 md:border-b-0">
+          <Button type="submit" look="primary" disabled={create.isPending}>
+            {create.isPending ? 'Creating' : 'Create stream'}
+            <kbd aria-hidden="true" className="font-mono text-11 pointer-coarse:hidden">
+              Ctrl ↵
+            </kbd>
+          </Button>
+          {tried && !ready && (
+            <p role="alert" className="min-w-0 flex-1 text-bad">
+              {Object.values(problems)[0] ?? 'A line of the addresses is wrong.'}
+            </p>
+          )}
+        </div>
+      </form>
+      <DryRunPanel
+        draft={draft}
+        chain={chain}
+        addresses={rejects.length === 0 ? addresses : null}
+      />
+    </div>
+  );
+}
+
+/** Before somebody has tried to send it, only what was typed is judged. */
+function quiet(
+  problems: ReturnType<typeof draftProblems>,
+  draft: StreamDraft,
+): ReturnType<typeof draftProblems> {
+  const { rules: _rules, addresses: _addresses, functions, ...shown } = problems;
+  return draft.functions === '' || functions === undefined ? shown : { ...shown, functions };
+}
+
+function CreateError({ error, onRetry }: { error: Error; onRetry: () => void }) {
+  if (error instanceof AddressesFailed) {
+    return (
+      <div role="alert" className="flex flex-wrap items-center gap-3 px-4 py-3">
+        <p className="min-w-0 flex-1">
+          The stream is there, but not all of its addresses: {error.message}
+        </p>
+        <Link
+          to="/streams/$streamId"
+          params={{ streamId: error.streamId }}
+          search={{ tab: 'addresses' }}
+          className={buttonClass('plain')}
+        >
+          Open its addresses <Keycap>↵</Keycap>
+        </Link>
+      </div>
+    );
+  }
+  return <ErrorPanel what="The stream was not created" error={error} onRetry={onRetry} />;
+}

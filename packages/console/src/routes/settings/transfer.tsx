@@ -1,0 +1,129 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { queryKeys } from '../../api.ts';
+import { download } from '../../download.ts';
+import { importStream, parseExport, readExport, type ExportedStream } from '../../exportFile.ts';
+import { formatQuantity } from '../../format.ts';
+import { Button } from '../../ui/button.tsx';
+import { Status } from '../../ui/status.tsx';
+
+interface Line {
+  stream: ExportedStream;
+  state: 'waiting' | 'done' | 'failed';
+  error: string;
+}
+
+const LINE_CONDITIONS = {
+  waiting: { shape: 'dashed', word: 'waiting', tone: 'muted' },
+  done: { shape: 'disc', word: 'made', tone: 'ok' },
+  failed: { shape: 'triangle', word: 'failed', tone: 'bad' },
+} as const;
+
+/** Every stream with its addresses out into a file, and in again from one. */
+export function Transfer() {
+  const queryClient = useQueryClient();
+  const [read, setRead] = useState<number | null>(null);
+  const [lines, setLines] = useState<Line[]>([]);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState('');
+
+  const exportAll = async (): Promise<void> => {
+    setProblem('');
+    setRead(0);
+    try {
+      const file = await readExport(setRead);
+      download('sluice-streams.json', JSON.stringify(file, null, 2), 'application/json');
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+    setRead(null);
+  };
+  const open = async (file: File | undefined): Promise<void> => {
+    if (file === undefined) return;
+    setProblem('');
+    try {
+      const { streams } = parseExport(await file.text());
+      setLines(streams.map((stream) => ({ stream, state: 'waiting', error: '' })));
+    } catch (error) {
+      setLines([]);
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const importAll = async (): Promise<void> => {
+    setBusy(true);
+    let current = lines;
+    for (const [index, line] of lines.entries()) {
+      if (line.state === 'done') continue;
+      const next: Line = await importStream(line.stream).then(
+        () => ({ ...line, state: 'done', error: '' }),
+        (error: unknown) => ({
+          ...line,
+          state: 'failed',
+          error: error instanceof Error ? error.message : String(error),
+        }),
+      );
+      current = current.with(index, next);
+      setLines(current);
+    }
+    setBusy(false);
+    await queryClient.invalidateQueries({ queryKey: queryKeys.streams });
+  };
+
+  const left = lines.filter(({ state }) => state !== 'done').length;
+  return (
+    <>
+      <p className="text-muted">
+        One file with every stream, its rules and its addresses. Secrets and deliveries are not in
+        it; the values of the streams’ own headers are.
+      </p>
+      <div className="mt-2 flex flex-wrap items-center gap-4">
+        <Button disabled={read !== null} onClick={() => void exportAll()}>
+          {read === null ? 'Export streams' : `Reading, ${formatQuantity(read, 'stream')}`}
+        </Button>
+        <label className="text-12 text-muted">
+          Import from a file{' '}
+          <input
+            type="file"
+            accept="application/json,.json"
+            className="control max-w-full text-12"
+            onChange={(event) => void open(event.target.files?.[0])}
+          />
+        </label>
+      </div>
+      {problem !== '' && (
+        <p role="alert" className="mt-2 text-bad">
+          {problem}
+        </p>
+      )}
+      {lines.length > 0 && (
+        <>
+          <ul className="mt-2 border-t border-line">
+            {lines.map(({ stream: { stream, addresses }, state, error }) => (
+              <li
+                key={stream.id}
+                className="flex min-h-8 flex-wrap items-center gap-x-4 border-b border-line"
+              >
+                <Status condition={LINE_CONDITIONS[state]} className="w-20" />
+                <span className="min-w-0 truncate font-medium">{stream.tag || stream.id}</span>
+                <span className="text-muted">
+                  {formatQuantity(addresses.length, 'address', 'addresses')}
+                </span>
+                {error !== '' && <span className="basis-full break-words text-bad">{error}</span>}
+              </li>
+            ))}
+          </ul>
+          {left > 0 && (
+            <Button
+              look="primary"
+              className="mt-2"
+              disabled={busy}
+              onClick={() => void importAll()}
+            >
+              {busy ? 'Importing' : `Import ${formatQuantity(left, 'stream')}`}
+            </Button>
+          )}
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,136 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { Trash2, Upload } from 'lucide-react';
+import { useRef, useState } from 'react';
+import { addressesQuery, client, queryKeys } from '../../api.ts';
+import { formatCount, formatQuantity } from '../../format.ts';
+import { useShortcuts } from '../../keyboard.ts';
+import { Button, Keycap } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copyButton.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { ImportAddresses } from './importAddresses.tsx';
+
+const ROW_HEIGHT = 32;
+
+/** Whom the stream watches; a list of any length. */
+export function AddressesTab({ stream }: { stream: StreamSummary }) {
+  const queryClient = useQueryClient();
+  const list = useInfiniteQuery(addressesQuery(stream));
+  const [importing, setImporting] = useState(false);
+  const rows = list.data?.pages.flatMap(({ result }) => result) ?? [];
+  const total = list.data?.pages.at(-1)?.total ?? stream.amountOfAddresses;
+  const scroller = useRef<HTMLDivElement>(null);
+  // oxlint-disable-next-line react/incompatible-library -- no compiler memoizes this leaf
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    getItemKey: (index) => rows[index]?.address ?? index,
+    overscan: 10,
+  });
+  const refresh = (): void => {
+    void queryClient.invalidateQueries({ queryKey: queryKeys.addresses(stream.id) });
+    void queryClient.invalidateQueries({ queryKey: queryKeys.streams });
+  };
+  const remove = useMutation({
+    mutationFn: (address: string) =>
+      client.streams.removeAddress(stream.id, address, { networkType: stream.family }),
+    onSettled: refresh,
+  });
+  useShortcuts({ i: () => setImporting(true) });
+
+  // The next page is asked for as soon as the end of this one comes near.
+  const lastShown = virtualizer.getVirtualItems().at(-1)?.index ?? 0;
+  const wantsMore = rows.length > 0 && lastShown >= rows.length - 20;
+  if (wantsMore && list.hasNextPage && !list.isFetchingNextPage && !list.isError) {
+    void list.fetchNextPage();
+  }
+
+  return (
+    <section aria-label="Addresses" className="flex min-h-0 flex-1 flex-col">
+      <div className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-2">
+        <p className="data">{formatQuantity(total, 'address', 'addresses')}</p>
+        {stream.allAddresses && <p className="text-warn">! watches all the others, too</p>}
+        <Button className="ml-auto" onClick={() => setImporting(true)}>
+          <Upload size={14} strokeWidth={1.5} aria-hidden="true" />
+          Import
+          <Keycap>i</Keycap>
+        </Button>
+      </div>
+      {list.isError && (
+        <ErrorPanel
+          what="The addresses could not be read"
+          error={list.error}
+          onRetry={() => void (rows.length > 0 ? list.fetchNextPage() : list.refetch())}
+          stale={rows.length > 0}
+        />
+      )}
+      {remove.isError && (
+        <ErrorPanel
+          what="The address was not removed"
+          error={remove.error}
+          onRetry={() => remove.mutate(remove.variables)}
+        />
+      )}
+      {list.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
+      {list.isSuccess && rows.length === 0 && (
+        <div className="px-4 py-6">
+          <p className="font-medium">No addresses yet</p>
+          <p className="mt-1 text-muted">
+            {stream.allAddresses
+              ? 'It needs none: it takes its events from every contract.'
+              : 'Until it has one, the stream matches nothing.'}{' '}
+            Paste them, or drop a CSV file: one to a line, with a label after it if you like.
+          </p>
+          <Button look="primary" className="mt-3" onClick={() => setImporting(true)}>
+            Import addresses
+          </Button>
+        </div>
+      )}
+      <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto">
+        <ul className="relative" style={{ height: `${virtualizer.getTotalSize()}px` }}>
+          {virtualizer.getVirtualItems().map(({ index, start }) => {
+            const row = rows[index];
+            return (
+              row !== undefined && (
+                <li
+                  key={row.address}
+                  style={{ transform: `translateY(${start}px)`, height: `${ROW_HEIGHT}px` }}
+                  className="absolute inset-x-0 top-0 flex items-center gap-3 border-b border-line px-4 hover:bg-raised"
+                >
+                  <span className="data w-12 shrink-0 text-right text-faint max-sm:hidden">
+                    {formatCount(index + 1)}
+                  </span>
+                  <span className="data min-w-0 truncate" title={row.address}>
+                    {row.address}
+                  </span>
+                  <span className="min-w-0 truncate font-medium max-sm:ml-auto">{row.label}</span>
+                  <span className="ml-auto flex shrink-0">
+                    <CopyButton text={row.address} label={`Copy ${row.address}`} iconOnly />
+                    <Button
+                      look="quiet"
+                      square
+                      aria-label={`Stop watching ${row.label || row.address}`}
+                      title="Stop watching"
+                      disabled={remove.isPending && remove.variables === row.address}
+                      onClick={() => remove.mutate(row.address)}
+                    >
+                      <Trash2 size={14} strokeWidth={1.5} aria-hidden="true" />
+                    </Button>
+                  </span>
+                </li>
+              )
+            );
+          })}
+        </ul>
+      </div>
+      {importing && (
+        <Dialog title="Import addresses" wide onClose={() => setImporting(false)}>
+          <ImportAddresses stream={stream} onDone={refresh} />
+        </Dialog>
+      )}
+    </section>
+  );
+}

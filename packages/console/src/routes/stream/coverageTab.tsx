@@ -1,0 +1,315 @@
+import type { AptosNetwork } from '@sluice/kit';
+import type { ChainCoverage, Job, StreamSummary } from '@sluice/kit/sluice';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { chainsQuery, client, coverageQuery, jobsQuery, queryKeys, sluice } from '../../api.ts';
+import { JOB_CONDITIONS } from '../../condition.ts';
+import { formatCount, formatQuantity } from '../../format.ts';
+import { withJob } from '../../liveCache.ts';
+import type { WatchedChain } from '../../tape.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Ago } from '../../ui/time.tsx';
+
+const HOLE_REASONS: Record<ChainCoverage['holes'][number]['reason'], string> = {
+  paused: 'the stream was paused',
+  terminated: 'the stream was terminated',
+  resumed: 'the chain was resumed later',
+  before: 'before the stream',
+};
+
+/** Which blocks the stream has seen, which it has not, and the jobs that make up for them. */
+export function CoverageTab({ stream }: { stream: StreamSummary }) {
+  const coverage = useQuery(coverageQuery(stream.id));
+  const jobs = useQuery(jobsQuery(stream.id));
+  const { data: chains = [] } = useQuery(chainsQuery);
+  const [range, setRange] = useState<Range | null>(null);
+  const chainOf = (id: string): WatchedChain | undefined => chains.find((each) => each.id === id);
+
+  return (
+    <div className="max-w-180">
+      <section aria-label="Coverage" className="border-b border-line px-4 py-4">
+        <h3 className="caps mb-2">Blocks held against this stream</h3>
+        {coverage.isError && (
+          <ErrorPanel
+            what="The coverage could not be read"
+            error={coverage.error}
+            onRetry={() => void coverage.refetch()}
+            stale={coverage.data !== undefined}
+          />
+        )}
+        {coverage.isPending && <p className="animate-late text-faint">Loading</p>}
+        <ul className="grid gap-4">
+          {coverage.data?.map((each) => (
+            <Covered
+              key={each.chainId}
+              coverage={each}
+              chain={chainOf(each.chainId)}
+              onFill={(from, to) => setRange({ chainId: each.chainId, from, to })}
+            />
+          ))}
+        </ul>
+        {coverage.data?.length === 0 && (
+          <p className="text-muted">No block yet; the next one begins it.</p>
+        )}
+      </section>
+      <section aria-label="Backfill" className="border-b border-line px-4 py-4">
+        <h3 className="caps mb-2">Match past blocks</h3>
+        <BackfillForm key={JSON.stringify(range)} stream={stream} chains={chains} range={range} />
+      </section>
+      <section aria-label="Jobs" className="px-4 py-4">
+        <h3 className="caps mb-2">Backfills</h3>
+        {jobs.isError && (
+          <ErrorPanel
+            what="The backfills could not be read"
+            error={jobs.error}
+            onRetry={() => void jobs.refetch()}
+            stale={jobs.data !== undefined}
+          />
+        )}
+        {jobs.data?.length === 0 && (
+          <p className="text-muted">
+            None so far. Choose a range above: what it holds is delivered as confirmed.
+          </p>
+        )}
+        <ul>
+          {jobs.data?.map((job) => (
+            <JobRow key={job.id} job={job} chain={chainOf(job.chainId)} />
+          ))}
+        </ul>
+      </section>
+    </div>
+  );
+}
+
+interface Range {
+  chainId: string;
+  from: number;
+  to: number;
+}
+
+function Covered({
+  coverage: { chainId, from, to, holes },
+  chain,
+  onFill,
+}: {
+  coverage: ChainCoverage;
+  chain: WatchedChain | undefined;
+  onFill: (from: number, to: number) => void;
+}) {
+  const span = from === null || to === null ? 0 : to - from + 1;
+  const missing = holes.reduce((sum, hole) => sum + hole.to - hole.from + 1, 0);
+  return (
+    <li>
+      <p className="flex flex-wrap items-baseline gap-x-4">
+        <span className="font-medium">{chain?.name ?? chainId}</span>
+        {from === null || to === null ? (
+          <span className="text-muted">no block yet</span>
+        ) : (
+          <span className="data">
+            {formatCount(from)} – {formatCount(to)}
+          </span>
+        )}
+        <span className={missing === 0 ? 'text-12 text-faint' : 'text-12 text-warn'}>
+          {missing === 0
+            ? 'no holes'
+            : `${formatQuantity(missing, 'block')} in ${formatQuantity(holes.length, 'hole')}`}
+        </span>
+      </p>
+      {from !== null && (
+        <svg
+          aria-hidden="true"
+          viewBox="0 0 1000 8"
+          preserveAspectRatio="none"
+          className="mt-1 h-2 w-full bg-line-strong"
+        >
+          {holes.map((hole) => (
+            <rect
+              key={hole.from}
+              x={((hole.from - from) / span) * 1000}
+              width={Math.max(3, ((hole.to - hole.from + 1) / span) * 1000)}
+              height="8"
+              fill="var(--color-warn)"
+            />
+          ))}
+        </svg>
+      )}
+      <ul>
+        {holes.map((hole) => (
+          <li key={hole.from} className="flex flex-wrap items-center gap-x-4 pt-1">
+            <span className="data">
+              {formatCount(hole.from)} – {formatCount(hole.to)}
+            </span>
+            <span className="text-muted">{HOLE_REASONS[hole.reason]}</span>
+            <Button look="quiet" className="ml-auto" onClick={() => onFill(hole.from, hole.to)}>
+              Fill {formatQuantity(hole.to - hole.from + 1, 'block')}
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </li>
+  );
+}
+
+function BackfillForm({
+  stream,
+  chains,
+  range,
+}: {
+  stream: StreamSummary;
+  chains: readonly WatchedChain[];
+  range: Range | null;
+}) {
+  const queryClient = useQueryClient();
+  const [chainId, setChainId] = useState(range?.chainId ?? stream.chainIds[0] ?? '');
+  const head = chains.find(({ id }) => id === chainId)?.checkpoint ?? null;
+  const [from, setFrom] = useState(range === null ? '' : String(range.from));
+  const [to, setTo] = useState(range === null ? '' : String(range.to));
+  const [blockFrom, blockTo] = [toBlock(from), toBlock(to)];
+  const problem =
+    from === '' || to === ''
+      ? undefined
+      : blockFrom === null || blockTo === null
+        ? 'Blocks are whole numbers.'
+        : blockFrom > blockTo
+          ? 'The first block comes after the last.'
+          : undefined;
+  const start = useMutation({
+    mutationFn: async () => {
+      if (blockFrom === null || blockTo === null) return;
+      const blocks = { streamId: stream.id, blockFrom, blockTo };
+      if (stream.family === 'aptos') {
+        await sluice.createAptosBackfill(chainId.replace(/^aptos:/, '') as AptosNetwork, blocks);
+      } else {
+        await client.streams.createHistoricalJob({ ...blocks, chainId });
+      }
+    },
+    onSuccess: async () => {
+      setFrom('');
+      setTo('');
+      await queryClient.invalidateQueries({ queryKey: queryKeys.jobs });
+    },
+  });
+  const ready = blockFrom !== null && blockTo !== null && problem === undefined;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (ready && !start.isPending) start.mutate();
+      }}
+    >
+      <div className="flex flex-wrap items-end gap-3">
+        {stream.chainIds.length > 1 && (
+          <Select
+            aria-label="Chain"
+            className="w-40"
+            value={chainId}
+            onChange={(event) => setChainId(event.target.value)}
+          >
+            {stream.chainIds.map((id) => (
+              <option key={id} value={id}>
+                {chains.find((chain) => chain.id === id)?.name ?? id}
+              </option>
+            ))}
+          </Select>
+        )}
+        <span className="w-32">
+          <TextField
+            label="From block"
+            inputMode="numeric"
+            mono
+            value={from}
+            onChange={(event) => setFrom(event.target.value)}
+          />
+        </span>
+        <span className="w-32">
+          <TextField
+            label="To block"
+            inputMode="numeric"
+            mono
+            placeholder={head === null ? '' : String(head)}
+            value={to}
+            onChange={(event) => setTo(event.target.value)}
+          />
+        </span>
+        <Button type="submit" disabled={!ready || start.isPending}>
+          {ready && blockFrom !== null && blockTo !== null
+            ? `Match ${formatQuantity(blockTo - blockFrom + 1, 'block')}`
+            : 'Match blocks'}
+        </Button>
+      </div>
+      {problem !== undefined && <p className="mt-1 text-12 text-bad">{problem}</p>}
+      {start.isError && (
+        <ErrorPanel
+          what="The backfill was not started"
+          error={start.error}
+          onRetry={() => start.mutate()}
+        />
+      )}
+    </form>
+  );
+}
+
+const toBlock = (text: string): number | null => {
+  const digits = text.replaceAll(/[,\s]/g, '');
+  return /^\d{1,15}$/.test(digits) ? Number(digits) : null;
+};
+
+function JobRow({ job, chain }: { job: Job; chain: WatchedChain | undefined }) {
+  const queryClient = useQueryClient();
+  const { id, blockFrom, blockTo, nextBlock, state, message, matches, updatedAt } = job;
+  const total = blockTo - blockFrom + 1;
+  const done = nextBlock - blockFrom;
+  const change = useMutation({
+    mutationFn: (next: 'paused' | 'running' | 'cancelled') => sluice.setJobState(id, next),
+    onSuccess: (changed) =>
+      queryClient.setQueryData(jobsQuery(job.streamId).queryKey, (jobs) =>
+        withJob(jobs ?? [], changed),
+      ),
+  });
+  const isOpen = state === 'running' || state === 'paused';
+  return (
+    <li className="border-b border-line py-2">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+        <Status condition={JOB_CONDITIONS[state]} className="w-24" />
+        <span className="data">
+          {chain?.code ?? job.chainId} {formatCount(blockFrom)} – {formatCount(blockTo)}
+        </span>
+        <span className="text-muted">{formatQuantity(matches, 'match', 'matches')}</span>
+        <span className="data ml-auto text-faint">
+          <Ago timeMs={updatedAt} />
+        </span>
+        {isOpen && (
+          <>
+            <Button
+              look="quiet"
+              onClick={() => change.mutate(state === 'paused' ? 'running' : 'paused')}
+            >
+              {state === 'paused' ? 'Go on' : 'Pause'}
+            </Button>
+            <Button look="quiet" onClick={() => change.mutate('cancelled')}>
+              Cancel
+            </Button>
+          </>
+        )}
+      </div>
+      {isOpen && (
+        <div className="mt-1 flex items-center gap-3">
+          <progress
+            aria-label="Blocks matched"
+            value={done}
+            max={total}
+            className="h-1.5 min-w-0 flex-1 accent-accent"
+          />
+          <span className="data text-muted">
+            {formatCount(done)} of {formatCount(total)}
+          </span>
+        </div>
+      )}
+      {message !== '' && <p className="mt-1 break-words text-warn">{message}</p>}
+      {change.isError && <p className="mt-1 text-bad">{change.error.message}</p>}
+    </li>
+  );
+}

@@ -1,0 +1,182 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { useEffect, useRef, useState } from 'react';
+import { toRejectsCsv, type AddressList } from '../../addressList.ts';
+import { download } from '../../download.ts';
+import { formatCount, formatQuantity } from '../../format.ts';
+import { uploadAddresses } from '../../upload.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { TextArea } from '../../ui/field.tsx';
+
+/** Rejected lines that are shown; the file has all of them. */
+const SHOWN_REJECTS = 20;
+
+/** Reads the list in a worker, whenever the text has rested for a moment. */
+function useAddressList(text: string, family: StreamSummary['family']): AddressList | null {
+  const [list, setList] = useState<AddressList | null>(null);
+  const isEmpty = text.trim() === '';
+  useEffect(() => {
+    if (isEmpty) return undefined;
+    const worker = new Worker(new URL('../../addressList.worker.ts', import.meta.url), {
+      type: 'module',
+    });
+    worker.addEventListener('message', ({ data }: MessageEvent<AddressList>) => setList(data));
+    const timer = setTimeout(() => worker.postMessage({ text, family }), 150);
+    return () => {
+      clearTimeout(timer);
+      worker.terminate();
+    };
+  }, [text, family, isEmpty]);
+  return isEmpty ? null : list;
+}
+
+/** Paste or drop a list, see what of it is right, then send it in parts that can be gone on with. */
+export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onDone: () => void }) {
+  const [text, setText] = useState('');
+  const list = useAddressList(text, stream.family);
+  const [done, setDone] = useState(0);
+  const [state, setState] = useState<'idle' | 'sending' | 'sent'>('idle');
+  const [error, setError] = useState<unknown>(null);
+  const leaving = useRef<AbortController>(null);
+  useEffect(() => () => leaving.current?.abort(), []);
+
+  const change = (next: string): void => {
+    setText(next);
+    setDone(0);
+    setState('idle');
+    setError(null);
+  };
+  const readFile = async (file: File | undefined): Promise<void> => {
+    if (file !== undefined) change(await file.text());
+  };
+  const send = async (): Promise<void> => {
+    if (list === null) return;
+    leaving.current = new AbortController();
+    const { signal } = leaving.current;
+    setState('sending');
+    setError(null);
+    try {
+      const upload = { streamId: stream.id, family: stream.family, rows: list.rows, done, signal };
+      await uploadAddresses(upload, setDone);
+      setState('sent');
+    } catch (problem) {
+      setState('idle');
+      if (!signal.aborted) setError(problem);
+    }
+    onDone();
+  };
+
+  const total = list?.rows.length ?? 0;
+  return (
+    <form
+      aria-label="Import addresses"
+      className="grid gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <TextArea
+        label="Addresses, one to a line, with or without a label"
+        rows={8}
+        placeholder={
+          stream.family === 'evm'
+            ? '0x28C6c06298d514Db089934071355E5743bf21d60, binance-14'
+            : '0x1, framework'
+        }
+        help="Or drop a CSV file here."
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => {
+          if (event.dataTransfer.files.length === 0) return;
+          event.preventDefault();
+          void readFile(event.dataTransfer.files[0]);
+        }}
+        value={text}
+        onChange={(event) => change(event.target.value)}
+      />
+      <label className="text-12 text-muted">
+        CSV file{' '}
+        <input
+          type="file"
+          accept=".csv,.txt,.tsv,text/csv,text/plain"
+          className="control max-w-full text-12"
+          onChange={(event) => void readFile(event.target.files?.[0])}
+        />
+      </label>
+      {list !== null && <Verdict list={list} />}
+      {state === 'sending' && (
+        <div>
+          <progress
+            aria-label="Addresses sent"
+            value={done}
+            max={total}
+            className="h-1.5 w-full accent-accent"
+          />
+          <p className="data mt-1 text-muted">
+            {formatCount(done)} of {formatCount(total)}
+          </p>
+        </div>
+      )}
+      {error !== null && (
+        <ErrorPanel
+          what={`Stopped after ${formatCount(done)} of ${formatCount(total)}`}
+          error={error}
+          onRetry={() => void send()}
+        />
+      )}
+      {state === 'sent' ? (
+        <output>{formatQuantity(total, 'address', 'addresses')} watched from now on.</output>
+      ) : (
+        <div className="flex gap-2">
+          <Button
+            type="submit"
+            look="primary"
+            disabled={total === 0 || total === done || state === 'sending'}
+          >
+            {done > 0 && state === 'idle' ? 'Go on with' : 'Import'}{' '}
+            {formatQuantity(total - done, 'address', 'addresses')}
+          </Button>
+          {state === 'sending' && (
+            <Button onClick={() => leaving.current?.abort()}>Stop here</Button>
+          )}
+        </div>
+      )}
+    </form>
+  );
+}
+
+function Verdict({ list: { rows, rejects, duplicates } }: { list: AddressList }) {
+  return (
+    <div>
+      <p>
+        <span className="font-medium">{formatQuantity(rows.length, 'address', 'addresses')}</span>
+        {duplicates > 0 && (
+          <span className="text-muted"> · {formatQuantity(duplicates, 'double')} left out</span>
+        )}
+        {rejects.length > 0 && (
+          <span className="text-bad"> · {formatQuantity(rejects.length, 'line')} rejected</span>
+        )}
+      </p>
+      {rejects.length > 0 && (
+        <>
+          <ul className="mt-1 max-h-40 overflow-y-auto border-t border-line">
+            {rejects.slice(0, SHOWN_REJECTS).map(({ line, text, reason }) => (
+              <li key={line} className="flex gap-3 border-b border-line py-0.5">
+                <span className="data w-14 shrink-0 text-right text-faint">{line}</span>
+                <span className="data min-w-0 flex-1 truncate">{text}</span>
+                <span className="shrink-0 text-12 text-muted max-sm:max-w-1/2">{reason}</span>
+              </li>
+            ))}
+          </ul>
+          <Button
+            look="quiet"
+            className="mt-1"
+            onClick={() => download('rejected.csv', toRejectsCsv(rejects), 'text/csv')}
+          >
+            Download all {formatQuantity(rejects.length, 'rejected line')}
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Pause, Play, Zap } from 'lucide-react';
+import { chainsQuery, streamStatusMutation, testWebhookMutation } from '../../api.ts';
+import { useNow } from '../../clock.ts';
+import { streamReason, streamScope } from '../../condition.ts';
+import { useFleet } from '../../fleet.ts';
+import { useShortcuts } from '../../keyboard.ts';
+import { Button, Keycap } from '../../ui/button.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Trail } from '../../ui/trail.tsx';
+
+/** What the stream is, how it does, and the two things one does with it. */
+export function StreamHeader({ stream }: { stream: StreamSummary }) {
+  const queryClient = useQueryClient();
+  const now = useNow();
+  const { data: chains } = useQuery(chainsQuery);
+  const row = useFleet()?.find(({ stream: { id } }) => id === stream.id);
+  const setStatus = useMutation(streamStatusMutation(queryClient, stream));
+  const test = useMutation(testWebhookMutation(stream));
+  const name = stream.tag || stream.description || stream.id;
+  const scope = streamScope(stream);
+  const paused = stream.status === 'paused';
+  const mayChange = stream.status !== 'terminated';
+  const reason = row === undefined ? null : streamReason(stream, row.latest, now);
+
+  const toggle = (): void => {
+    if (mayChange) setStatus.mutate(paused ? 'active' : 'paused');
+  };
+  const sendTest = (): void => {
+    if (!test.isPending) test.mutate();
+  };
+  useShortcuts({ p: toggle, t: sendTest });
+
+  return (
+    <header>
+      <Trail to="/" title="Streams" here={name} />
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1 pb-2">
+        <h2 className="max-w-full truncate text-16 font-semibold">{name}</h2>
+        {row !== undefined && <Status condition={row.condition} />}
+        <span className={scope.unscoped ? 'text-12 text-warn' : 'text-12 text-muted'}>
+          {scope.text}
+        </span>
+        <span className="data text-muted">
+          {stream.chainIds
+            .map((id) => chains?.find((chain) => chain.id === id)?.code ?? id)
+            .join(' ')}
+        </span>
+        <span className="ml-auto flex gap-2">
+          <Button onClick={sendTest} disabled={test.isPending}>
+            <Zap size={14} strokeWidth={1.5} aria-hidden="true" />
+            Send test
+            <Keycap>t</Keycap>
+          </Button>
+          {mayChange && (
+            <Button onClick={toggle}>
+              {paused ? (
+                <Play size={14} strokeWidth={1.5} aria-hidden="true" />
+              ) : (
+                <Pause size={14} strokeWidth={1.5} aria-hidden="true" />
+              )}
+              {paused ? 'Resume' : 'Pause'}
+              <Keycap>p</Keycap>
+            </Button>
+          )}
+        </span>
+      </div>
+      {reason !== null && row !== undefined && (
+        <p
+          className={`px-4 pb-2 break-words ${row.condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}
+        >
+          {reason}
+        </p>
+      )}
+      {test.isSuccess && (
+        <p className="px-4 pb-2 text-muted">
+          <output>The test webhook was answered with 2xx.</output>
+        </p>
+      )}
+      {test.isError && (
+        <ErrorPanel what="The test webhook failed" error={test.error} onRetry={sendTest} />
+      )}
+      {setStatus.isError && (
+        <ErrorPanel
+          what={`The stream could not be ${setStatus.variables === 'paused' ? 'paused' : 'resumed'}`}
+          error={setStatus.error}
+          onRetry={toggle}
+        />
+      )}
+    </header>
+  );
+}

@@ -1,0 +1,126 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { streamsQuery } from '../../api.ts';
+import { useShortcuts } from '../../keyboard.ts';
+import { parseStreamSearch, STREAM_TABS, type StreamTab } from '../../search.ts';
+import { buttonClass } from '../../ui/button.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Explorer } from '../deliveries/explorer.tsx';
+import { StreamHeader } from './streamHeader.tsx';
+import { StreamTapes } from './streamTapes.tsx';
+
+const AddressesTab = lazy(async () => ({
+  default: (await import('./addressesTab.tsx')).AddressesTab,
+}));
+const RulesTab = lazy(async () => ({ default: (await import('./rulesTab.tsx')).RulesTab }));
+const CoverageTab = lazy(async () => ({
+  default: (await import('./coverageTab.tsx')).CoverageTab,
+}));
+const SettingsTab = lazy(async () => ({
+  default: (await import('./settingsTab.tsx')).SettingsTab,
+}));
+
+/** Everything of one stream, a tab for each question. */
+export function StreamPage() {
+  const { streamId } = useParams({ from: '/frame/streams/$streamId' });
+  const streams = useQuery(streamsQuery);
+  const stream = streams.data?.find(({ id }) => id === streamId);
+  if (stream !== undefined) return <StreamTabs key={streamId} stream={stream} />;
+  if (streams.isError) {
+    return (
+      <ErrorPanel
+        what="The stream could not be read"
+        error={streams.error}
+        onRetry={() => void streams.refetch()}
+      />
+    );
+  }
+  if (streams.isPending) return <p className="animate-late p-4 text-faint">Loading</p>;
+  return (
+    <div className="p-4">
+      <p className="font-medium">There is no stream with this id</p>
+      <p className="mt-1 text-muted">It was deleted, or the link is of another service.</p>
+      <div className="mt-3 flex flex-wrap gap-2">
+        <Link to="/" className={buttonClass('plain')}>
+          All streams
+        </Link>
+        <Link to="/deliveries" search={{ stream: streamId }} className={buttonClass('plain')}>
+          Its deliveries
+        </Link>
+      </div>
+    </div>
+  );
+}
+
+function StreamTabs({ stream }: { stream: StreamSummary }) {
+  const search = useSearch({ from: '/frame/streams/$streamId' });
+  const navigate = useNavigate({ from: '/streams/$streamId' });
+  const tab = search.tab ?? 'deliveries';
+  const step = (by: 1 | -1): boolean => {
+    const next = STREAM_TABS[STREAM_TABS.indexOf(tab) + by];
+    if (next === undefined || search.sel !== undefined) return false;
+    void navigate({ search: { tab: next } });
+    return true;
+  };
+  useShortcuts({ '[': () => step(-1), ']': () => step(1) });
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      <StreamHeader stream={stream} />
+      <nav
+        aria-label="Stream"
+        className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3"
+      >
+        {STREAM_TABS.map((each) => (
+          <Link
+            key={each}
+            from="/streams/$streamId"
+            to="/streams/$streamId"
+            search={each === 'deliveries' ? {} : { tab: each }}
+            aria-current={each === tab ? 'page' : undefined}
+            activeProps={{}}
+            className="control flex h-9 items-center border-b-2 border-transparent px-2 text-12 text-muted capitalize hover:text-text aria-[current=page]:border-accent aria-[current=page]:text-text"
+          >
+            {each}
+          </Link>
+        ))}
+      </nav>
+      <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
+        <Suspense fallback={<p className="animate-late p-4 text-faint">Loading</p>}>
+          <Tab tab={tab} stream={stream} />
+        </Suspense>
+      </div>
+    </div>
+  );
+}
+
+function Tab({ tab, stream }: { tab: StreamTab; stream: StreamSummary }) {
+  const search = useSearch({ from: '/frame/streams/$streamId' });
+  const navigate = useNavigate({ from: '/streams/$streamId' });
+  switch (tab) {
+    case 'deliveries':
+      return (
+        <>
+          <StreamTapes stream={stream} />
+          <div className="min-h-80 flex-1">
+            <Explorer
+              search={search}
+              onSearch={(next, replace) => {
+                void navigate({ search: parseStreamSearch({ ...next }), replace });
+              }}
+              streamId={stream.id}
+            />
+          </div>
+        </>
+      );
+    case 'addresses':
+      return <AddressesTab stream={stream} />;
+    case 'rules':
+      return <RulesTab stream={stream} />;
+    case 'coverage':
+      return <CoverageTab stream={stream} />;
+    case 'settings':
+      return <SettingsTab stream={stream} />;
+  }
+}

@@ -1,0 +1,76 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { chainsQuery, deliveriesQuery } from '../../api.ts';
+import { formatCount } from '../../format.ts';
+import { rowsOf } from '../../liveCache.ts';
+import { useMedia } from '../../media.ts';
+import { streamTape, type WatchedChain } from '../../tape.ts';
+import { BlockTape } from '../../ui/blockTape.tsx';
+
+const LENGTH = 60;
+const NARROW_LENGTH = 34;
+
+const LEGEND = [
+  ['bg-text', 'delivered'],
+  ['border border-text', 'unconfirmed'],
+  ['bg-info', 'waiting'],
+  ['bg-bad', 'failed'],
+  ['bg-reorg', 'reorged'],
+] as const;
+
+/** What the stream matched in the last blocks of each of its chains. */
+export function StreamTapes({ stream }: { stream: StreamSummary }) {
+  const { data: chains } = useQuery(chainsQuery);
+  const { data } = useInfiniteQuery(deliveriesQuery({ streamId: stream.id }));
+  const wide = useMedia('(min-width: 640px)');
+  const length = wide ? LENGTH : NARROW_LENGTH;
+  const { rows, since } = useMemo(() => {
+    if (data === undefined) return { rows: [], since: Infinity };
+    const all = rowsOf(data);
+    const isComplete = data.pages.at(-1)?.cursor === undefined;
+    return { rows: all, since: isComplete ? 0 : (all.at(-1)?.createdAt ?? Infinity) };
+  }, [data]);
+  const shown = chains?.filter(({ id }) => stream.chainIds.includes(id)) ?? [];
+  if (shown.length === 0) return null;
+  return (
+    <section aria-label="Blocks" className="border-b border-line px-4 py-3">
+      <ul className="flex flex-wrap gap-x-10 gap-y-3">
+        {shown.map((chain) => (
+          <li key={chain.id} className="min-w-0">
+            <BlockTape
+              size="wide"
+              tape={streamTape(chain, rows, since, length)}
+              length={length}
+              label={`Matches in the last ${length} blocks of ${chain.name}`}
+            />
+            <p className="data mt-1 flex justify-between gap-4 text-faint">
+              <span>{chain.name}</span>
+              <Position chain={chain} />
+            </p>
+          </li>
+        ))}
+      </ul>
+      <p className="mt-2 flex flex-wrap gap-x-4 text-11 text-faint">
+        {LEGEND.map(([look, word]) => (
+          <span key={word} className="inline-flex items-center gap-1.5">
+            <span aria-hidden="true" className={`size-2 ${look}`} />
+            {word}
+          </span>
+        ))}
+        <span>height: records</span>
+      </p>
+    </section>
+  );
+}
+
+function Position({ chain: { head, checkpoint, confirmedUpTo } }: { chain: WatchedChain }) {
+  if (head === null) return <span>no head yet</span>;
+  const lag = checkpoint === null ? 0 : Math.max(0, head - checkpoint);
+  return (
+    <span>
+      {confirmedUpTo !== null && `final ${formatCount(confirmedUpTo)} · `}head {formatCount(head)}
+      {lag > 0 && <span className="text-warn"> −{formatCount(lag)}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,61 @@
+import { Check, TextArea, TextField } from '../../ui/field.tsx';
+import type { PartProps } from './watchPart.tsx';
+
+/** Where webhooks go, under which name, and how often. */
+export function DeliverPart({ draft, problems, onChange }: PartProps) {
+  return (
+    <div className="grid gap-3">
+      <TextField
+        label="Webhook URL"
+        type="url"
+        mono
+        placeholder="https://api.example.com/webhooks"
+        help="Gets a test webhook before the stream is accepted, and must answer it with 2xx."
+        error={draft.webhookUrl === '' ? undefined : problems.webhookUrl}
+        value={draft.webhookUrl}
+        onChange={(event) => onChange({ ...draft, webhookUrl: event.target.value.trim() })}
+      />
+      <div className="grid gap-3 sm:grid-cols-2">
+        <TextField
+          label="Tag"
+          help="The stream’s name; each webhook carries it."
+          error={draft.tag === '' ? undefined : problems.tag}
+          maxLength={256}
+          value={draft.tag}
+          onChange={(event) => onChange({ ...draft, tag: event.target.value })}
+        />
+        <TextField
+          label="Description"
+          maxLength={4096}
+          value={draft.description}
+          onChange={(event) => onChange({ ...draft, description: event.target.value })}
+        />
+      </div>
+      {draft.family === 'evm' && (
+        <div>
+          <Check
+            label="Only when confirmed"
+            help="else each match comes twice: at once, and when its block is final"
+            checked={draft.onlyConfirmed}
+            onChange={(event) => onChange({ ...draft, onlyConfirmed: event.target.checked })}
+          />
+          <Check
+            label="Tell of removed blocks"
+            help="a notice for each delivery that a reorg took back"
+            checked={draft.notifyRemoved}
+            onChange={(event) => onChange({ ...draft, notifyRemoved: event.target.checked })}
+          />
+        </div>
+      )}
+      <TextArea
+        label="Headers"
+        rows={2}
+        placeholder="authorization: Bearer …"
+        help="Sent with each webhook, one to a line. Anybody who may read the stream sees them."
+        error={problems.headers}
+        value={draft.headers}
+        onChange={(event) => onChange({ ...draft, headers: event.target.value })}
+      />
+    </div>
+  );
+}

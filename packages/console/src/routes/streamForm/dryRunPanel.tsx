@@ -1,0 +1,149 @@
+import { ChevronLeft, ChevronRight, RotateCw } from 'lucide-react';
+import { useState } from 'react';
+import type { StreamDraft } from '../../draft.ts';
+import { useDryRun, type DryRunBlock } from '../../dryRun.ts';
+import { formatBytes, formatCount, formatQuantity, sizeOf } from '../../format.ts';
+import type { Tape, WatchedChain } from '../../tape.ts';
+import { BlockTape } from '../../ui/blockTape.tsx';
+import { Button } from '../../ui/button.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { JsonTree } from '../../ui/jsonTree.tsx';
+import { Segments } from '../../ui/segments.tsx';
+import { DecodedView } from '../delivery/decodedView.tsx';
+
+const toTape = (blocks: readonly DryRunBlock[]): Tape => ({
+  ticks: blocks.toReversed().map(({ number, records }) => ({
+    number,
+    height: records === null || records === 0 ? 0 : Math.min(1, 0.35 + Math.log2(records) / 6),
+    fill: records === null ? 'unknown' : records === 0 ? 'empty' : 'solid',
+  })),
+  unconfirmed: 0,
+});
+
+/** What the stream would have sent of the last blocks, beside the form that makes it. */
+export function DryRunPanel({
+  draft,
+  chain,
+  addresses,
+}: {
+  draft: StreamDraft;
+  chain: WatchedChain | undefined;
+  addresses: string[] | null;
+}) {
+  const run = useDryRun(draft, chain, addresses);
+  const [at, setAt] = useState(0);
+  const [shows, setShows] = useState<'decoded' | 'payload'>('decoded');
+  const sample = run.samples[Math.min(at, run.samples.length - 1)];
+  const first = run.blocks.at(-1)?.number;
+  const last = run.blocks[0]?.number;
+  const average =
+    run.samples.length === 0
+      ? 0
+      : run.samples.reduce((sum, { webhook }) => sum + sizeOf(JSON.stringify(webhook)), 0) /
+        run.samples.length;
+
+  return (
+    <section aria-label="Dry run" className="flex min-h-0 min-w-0 flex-1 flex-col">
+      <header className="border-b border-line px-4 py-3">
+        <div className="flex items-center gap-3">
+          <h2 className="caps">Dry run</h2>
+          {chain !== undefined && <span className="data text-muted">{chain.code}</span>}
+          <span className="ml-auto" />
+          <Button
+            look="quiet"
+            square
+            disabled={run.state === 'idle'}
+            aria-label="Run again with the newest blocks"
+            title="Run again with the newest blocks"
+            onClick={run.again}
+          >
+            <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
+          </Button>
+        </div>
+        {run.blocks.length > 0 && (
+          <div className="mt-1 flex flex-wrap items-end gap-x-4">
+            <BlockTape
+              size="dry"
+              tape={toTape(run.blocks)}
+              length={run.blocks.length}
+              label={`Records in blocks ${first} to ${last}`}
+            />
+            <span className="data text-faint">
+              {formatCount(first ?? 0)} – {formatCount(last ?? 0)}
+            </span>
+          </div>
+        )}
+        <output className="mt-1 block">
+          {run.state === 'idle' ? (
+            <span className="text-muted">
+              {chain === undefined
+                ? 'Choose a chain.'
+                : 'Begins as soon as there is an address, or an event of all addresses.'}
+            </span>
+          ) : (
+            <>
+              <span className="font-medium">{formatQuantity(run.records, 'record')}</span>{' '}
+              <span className="text-muted">
+                in {run.samples.length} of {formatQuantity(run.asked, 'block')}
+                {average > 0 && `, ${formatBytes(average)} a webhook`}
+                {run.state === 'running' && ` · ${run.blocks.length - run.asked} to go`}
+              </span>
+            </>
+          )}
+        </output>
+      </header>
+      {run.error !== null && (
+        <ErrorPanel what="The dry run stopped" error={run.error} onRetry={run.again} />
+      )}
+      {run.state === 'done' && run.error === null && run.samples.length === 0 && (
+        <p className="px-4 py-3 text-muted">
+          Nothing in the last {formatQuantity(run.asked, 'block')}. That need not be wrong: quiet
+          addresses match rarely. The stream may be created all the same.
+        </p>
+      )}
+      {sample !== undefined && (
+        <>
+          <div className="flex items-center gap-2 border-b border-line px-4 py-1">
+            <span className="text-12 text-muted">Sample</span>
+            <span className="data">block {formatCount(sample.blockNumber)}</span>
+            <span className="data ml-auto text-faint">
+              {run.samples.indexOf(sample) + 1}/{run.samples.length}
+            </span>
+            <Button
+              look="quiet"
+              square
+              aria-label="Previous sample"
+              disabled={at <= 0}
+              onClick={() => setAt(at - 1)}
+            >
+              <ChevronLeft size={14} strokeWidth={1.5} aria-hidden="true" />
+            </Button>
+            <Button
+              look="quiet"
+              square
+              aria-label="Next sample"
+              disabled={at >= run.samples.length - 1}
+              onClick={() => setAt(at + 1)}
+            >
+              <ChevronRight size={14} strokeWidth={1.5} aria-hidden="true" />
+            </Button>
+            <Segments
+              label="Show the sample as"
+              options={[
+                { value: 'decoded', label: 'Decoded' },
+                { value: 'payload', label: 'Payload' },
+              ]}
+              value={shows}
+              onChange={setShows}
+            />
+          </div>
+          {shows === 'decoded' ? (
+            <DecodedView body={sample.webhook} />
+          ) : (
+            <JsonTree value={sample.webhook} label="Sample" />
+          )}
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,127 @@
+import type { NetworkType } from '@sluice/kit';
+import { parseAddressList } from '../../addressList.ts';
+import type { DraftField, StreamDraft } from '../../draft.ts';
+import { formatQuantity } from '../../format.ts';
+import type { WatchedChain } from '../../tape.ts';
+import { Check, TextArea } from '../../ui/field.tsx';
+import { Segments } from '../../ui/segments.tsx';
+
+export interface PartProps {
+  draft: StreamDraft;
+  problems: Partial<Record<DraftField, string>>;
+  onChange: (draft: StreamDraft) => void;
+}
+
+const FAMILIES: { value: NetworkType; label: string }[] = [
+  { value: 'evm', label: 'EVM' },
+  { value: 'aptos', label: 'Aptos' },
+];
+
+const familyOf = ({ id }: WatchedChain): NetworkType => (id.startsWith('aptos:') ? 'aptos' : 'evm');
+
+/** As streams of the family name the chain: networks stand there without their family. */
+const nameInStream = ({ id }: WatchedChain): string => id.replace(/^aptos:/, '');
+
+/** The first chain of a family: most services watch one. */
+export const firstChains = (chains: readonly WatchedChain[], family: NetworkType): string[] =>
+  chains
+    .filter((chain) => familyOf(chain) === family)
+    .slice(0, 1)
+    .map(nameInStream);
+
+export function ChainChoice({
+  draft,
+  problems,
+  onChange,
+  chains,
+}: PartProps & { chains: readonly WatchedChain[] }) {
+  const offered = chains.filter((chain) => familyOf(chain) === draft.family);
+  // A stream may name chains that this service does not watch.
+  const others = draft.chains.filter((id) => !offered.some((chain) => nameInStream(chain) === id));
+  const toggle = (id: string, on: boolean): void =>
+    onChange({
+      ...draft,
+      chains: on ? [...draft.chains, id] : draft.chains.filter((each) => each !== id),
+    });
+  return (
+    <fieldset>
+      <legend className="mb-1 text-12 text-muted">Chains</legend>
+      <div className="flex flex-wrap gap-x-4">
+        {offered.map((chain) => (
+          <Check
+            key={chain.id}
+            label={chain.name}
+            checked={draft.chains.includes(nameInStream(chain))}
+            onChange={(event) => toggle(nameInStream(chain), event.target.checked)}
+          />
+        ))}
+        {others.map((id) => (
+          <Check
+            key={id}
+            label={<span className="data">{id}</span>}
+            help="not watched here"
+            checked
+            onChange={() => toggle(id, false)}
+          />
+        ))}
+      </div>
+      {offered.length === 0 && (
+        <p className="text-warn">This service watches no chain of this family.</p>
+      )}
+      {problems.chains !== undefined && <p className="text-12 text-bad">{problems.chains}</p>}
+    </fieldset>
+  );
+}
+
+/** What a new stream watches: addresses, on which chains. */
+export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }) {
+  const { draft, problems, onChange, chains } = props;
+  const list = parseAddressList(draft.addresses, draft.family);
+  return (
+    <div className="grid gap-3">
+      <Segments
+        label="Family"
+        options={FAMILIES}
+        value={draft.family}
+        onChange={(family) => onChange({ ...draft, family, chains: firstChains(chains, family) })}
+      />
+      {!draft.allAddresses && (
+        <TextArea
+          label="Addresses"
+          rows={3}
+          placeholder={
+            draft.family === 'evm'
+              ? '0xdAC17F958D2ee523a2206206994597C13D831ec7, tether'
+              : '0x1, framework'
+          }
+          help={
+            list.rows.length === 0
+              ? 'One to a line, with a label after it if you like. More can be imported afterwards.'
+              : formatQuantity(list.rows.length, 'address', 'addresses') +
+                (list.duplicates === 0
+                  ? ''
+                  : `, ${formatQuantity(list.duplicates, 'double')} left out`)
+          }
+          error={
+            list.rejects[0] === undefined
+              ? draft.addresses === ''
+                ? undefined
+                : problems.addresses
+              : `Line ${list.rejects[0].line} ${list.rejects[0].reason}.`
+          }
+          value={draft.addresses}
+          onChange={(event) => onChange({ ...draft, addresses: event.target.value })}
+        />
+      )}
+      <Check
+        label={
+          draft.allAddresses ? <span className="text-warn">! All addresses</span> : 'All addresses'
+        }
+        help="every contract that emits the event"
+        checked={draft.allAddresses}
+        onChange={(event) => onChange({ ...draft, allAddresses: event.target.checked })}
+      />
+      <ChainChoice {...props} />
+    </div>
+  );
+}

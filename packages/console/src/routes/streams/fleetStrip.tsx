@@ -1,0 +1,116 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { memo } from 'react';
+import { CHAIN_CONDITIONS } from '../../condition.ts';
+import { formatCount, formatShare } from '../../format.ts';
+import { chainTape, type WatchedChain } from '../../tape.ts';
+import { BlockTape } from '../../ui/blockTape.tsx';
+import { Sparkline } from '../../ui/sparkline.tsx';
+import { Status } from '../../ui/status.tsx';
+
+const sum = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);
+
+/** The streams' series added up, bucket by bucket. */
+function totalSeries(streams: readonly StreamSummary[]): number[] {
+  const length = Math.max(0, ...streams.map(({ deliveredSeries }) => deliveredSeries.length));
+  return Array.from({ length }, (_, index) =>
+    sum(streams.map(({ deliveredSeries }) => deliveredSeries[index] ?? 0)),
+  );
+}
+
+function Figure({ label, children }: { label: string; children: React.ReactNode }) {
+  return (
+    <div className="flex items-baseline gap-2 whitespace-nowrap">
+      <dt className="text-12 text-faint">{label}</dt>
+      <dd className="font-mono text-14 font-medium">{children}</dd>
+    </div>
+  );
+}
+
+const TAPE_LENGTH = 60;
+
+const ChainFigure = memo(function ChainFigure({ chain }: { chain: WatchedChain }) {
+  const { head, checkpoint } = chain;
+  const lag = head === null || checkpoint === null ? null : Math.max(0, head - checkpoint);
+  const down = chain.state === 'down';
+  return (
+    <li className="min-w-0 py-1.5 sm:w-60">
+      <div className="flex items-baseline gap-2">
+        <span className="data font-medium" title={`${chain.name} ${chain.id}`}>
+          {chain.code}
+        </span>
+        <Status condition={CHAIN_CONDITIONS[chain.state]} className="text-12" />
+        <span className="data ml-auto whitespace-nowrap" title="Newest block the source knows">
+          {head === null ? '–' : formatCount(head)}
+        </span>
+        <span
+          className={`data min-w-8 text-right whitespace-nowrap ${lag === null || lag === 0 ? 'text-faint' : 'text-warn'}`}
+          title="Blocks between the newest and the last committed one"
+        >
+          {lag === null ? '' : lag === 0 ? '±0' : `−${formatCount(lag)}`}
+        </span>
+      </div>
+      {chain.message !== '' && (
+        <p className={`text-12 break-words ${down ? 'text-bad' : 'text-muted'}`}>{chain.message}</p>
+      )}
+      {!(down && chain.message !== '') && (
+        <div className="mt-1 max-sm:hidden">
+          <BlockTape
+            size="chain"
+            tape={chainTape(chain, TAPE_LENGTH)}
+            length={TAPE_LENGTH}
+            label={`Matches in the last ${TAPE_LENGTH} blocks of ${chain.name}`}
+          />
+        </div>
+      )}
+    </li>
+  );
+});
+
+/** Totals of all streams in one line, then one entry per chain. */
+export function FleetStrip({
+  streams,
+  chains,
+}: {
+  streams: StreamSummary[] | undefined;
+  chains: WatchedChain[] | undefined;
+}) {
+  const delivered = sum(streams?.map(({ delivered24h }) => delivered24h) ?? []);
+  const failed = sum(streams?.map(({ failedAttempts24h }) => failedAttempts24h) ?? []);
+  const queue = sum(streams?.map((stream) => stream.queue) ?? []);
+  const number = (value: number): string => (streams === undefined ? '–' : formatCount(value));
+  return (
+    <section aria-label="All streams and chains" className="border-b border-line px-4 py-1.5">
+      <dl className="flex min-h-8 flex-wrap items-center gap-x-6 gap-y-1">
+        <Figure label="delivered 24 h">
+          <span className="inline-flex items-center gap-3">
+            {number(delivered)}
+            {streams !== undefined && (
+              <Sparkline
+                values={totalSeries(streams)}
+                label="Delivered per 5 minutes, last 2 hours"
+              />
+            )}
+          </span>
+        </Figure>
+        <Figure label="attempts ok">
+          {streams === undefined ? '–' : formatShare(delivered, failed)}
+        </Figure>
+        <Figure label="failed attempts">
+          <span className={failed > 0 ? 'text-bad' : undefined}>{number(failed)}</span>
+        </Figure>
+        <Figure label="queue">{number(queue)}</Figure>
+      </dl>
+      <ul className="flex min-h-15 flex-wrap gap-x-8 max-sm:min-h-8 max-sm:flex-col">
+        {chains?.map((chain) => (
+          <ChainFigure key={chain.id} chain={chain} />
+        ))}
+        {chains?.length === 0 && (
+          <li className="py-1 text-warn">
+            No chain is watched. Start the service with <code className="data">--chain</code>.
+          </li>
+        )}
+      </ul>
+    </section>
+  );
+}

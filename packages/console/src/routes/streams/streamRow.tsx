@@ -1,0 +1,223 @@
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Pause, Play } from 'lucide-react';
+import { streamStatusMutation } from '../../api.ts';
+import { useNow } from '../../clock.ts';
+import { streamReason, streamScope } from '../../condition.ts';
+import type { FleetStream } from '../../fleet.ts';
+import { formatCount } from '../../format.ts';
+import { streamTape, type WatchedChain } from '../../tape.ts';
+import { BlockTape } from '../../ui/blockTape.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { Sparkline } from '../../ui/sparkline.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Ago } from '../../ui/time.tsx';
+
+/** Ticks of one row, shared by the chains it shows. */
+const TAPE_LENGTH = 60;
+const SHOWN_TAPES = 2;
+
+const nameOf = ({ stream }: FleetStream): string => stream.tag || stream.description || stream.id;
+
+export function StreamRow({
+  row,
+  chains,
+  deliveries,
+  since,
+}: {
+  row: FleetStream;
+  chains: ReadonlyMap<string, WatchedChain>;
+  /** The stream's newest deliveries. */
+  deliveries: readonly DeliverySummary[];
+  /** Before this time deliveries may be missing. */
+  since: number;
+}) {
+  const { stream, condition } = row;
+  const queryClient = useQueryClient();
+  const setStatus = useMutation(streamStatusMutation(queryClient, stream));
+  const name = nameOf(row);
+  const scope = streamScope(stream);
+  const paused = stream.status === 'paused';
+  const mayChange = stream.status !== 'terminated';
+  const taped = stream.chainIds.flatMap((id) => chains.get(id) ?? []).slice(0, SHOWN_TAPES);
+  const tapeLength = Math.floor(TAPE_LENGTH / Math.max(1, taped.length));
+
+  return (
+    <tbody className="group border-b border-line focus-within:bg-raised hover:bg-raised">
+      <tr className="h-8 max-sm:h-14">
+        <td className="pr-2 pl-4">
+          <Status condition={condition} className="md:w-20 max-md:[&>span]:sr-only" />
+        </td>
+        <td className="w-full max-w-0 px-2">
+          <div className="flex min-w-0 items-baseline gap-3">
+            <Link
+              data-row-link
+              to="/streams/$streamId"
+              params={{ streamId: stream.id }}
+              title={name}
+              className="inline-block min-h-6 min-w-0 truncate py-0.5 font-medium hover:underline"
+            >
+              {name}
+            </Link>
+            {stream.description !== '' && stream.description !== name && (
+              <span
+                className="min-w-0 flex-1 truncate text-12 text-faint max-md:hidden"
+                title={stream.description}
+              >
+                {stream.description}
+              </span>
+            )}
+          </div>
+          <p className="data truncate text-faint sm:hidden">
+            {formatCount(stream.delivered24h)} delivered
+            {stream.lastDeliveryAt !== null && (
+              <>
+                {' · '}
+                <Ago timeMs={stream.lastDeliveryAt} />
+              </>
+            )}
+          </p>
+        </td>
+        <td className="px-2 whitespace-nowrap max-sm:hidden">
+          <span className={scope.unscoped ? 'text-12 text-warn' : 'text-12 text-muted'}>
+            {scope.unscoped && (
+              <span aria-hidden="true" className="mr-1 font-semibold">
+                !
+              </span>
+            )}
+            {scope.text}
+          </span>
+        </td>
+        <td className="px-2 max-md:hidden">
+          <span className="data flex gap-2">
+            {stream.chainIds.map((id) => (
+              <span
+                key={id}
+                title={chains.get(id)?.name ?? id}
+                className={chains.has(id) ? 'text-muted' : 'text-warn'}
+              >
+                {chains.get(id)?.code ?? id}
+              </span>
+            ))}
+          </span>
+        </td>
+        <td className="px-2 max-lg:hidden">
+          <div className="flex w-[180px] justify-between">
+            {taped.map((chain) => (
+              <BlockTape
+                key={chain.id}
+                tape={streamTape(chain, deliveries, since, tapeLength)}
+                length={tapeLength}
+                label={`Matches of ${name} in the last ${tapeLength} blocks of ${chain.name}`}
+              />
+            ))}
+          </div>
+        </td>
+        <td className="px-2 max-lg:hidden">
+          <Sparkline
+            values={stream.deliveredSeries}
+            label={`Delivered by ${name} per 5 minutes, last 2 hours`}
+          />
+        </td>
+        <td className="data px-2 text-right max-sm:hidden">{formatCount(stream.delivered24h)}</td>
+        <td
+          className={`data px-2 text-right ${stream.failedAttempts24h > 0 ? 'text-bad' : 'text-faint'}`}
+        >
+          {formatCount(stream.failedAttempts24h)}
+        </td>
+        <td
+          className={`data px-2 text-right max-sm:hidden ${stream.queue === 0 ? 'text-faint' : ''}`}
+        >
+          {formatCount(stream.queue)}
+        </td>
+        <td className="data px-2 text-right whitespace-nowrap text-muted max-sm:hidden">
+          {stream.lastDeliveryAt === null ? '–' : <Ago timeMs={stream.lastDeliveryAt} />}
+        </td>
+        <td className="pr-2 text-right">
+          {mayChange && (
+            <Button
+              data-pause
+              look="quiet"
+              square
+              aria-label={`${paused ? 'Resume' : 'Pause'} ${name}`}
+              title={`${paused ? 'Resume' : 'Pause'} p`}
+              onClick={() => setStatus.mutate(paused ? 'active' : 'paused')}
+            >
+              {paused ? (
+                <Play size={14} strokeWidth={1.5} aria-hidden="true" />
+              ) : (
+                <Pause size={14} strokeWidth={1.5} aria-hidden="true" />
+              )}
+            </Button>
+          )}
+        </td>
+      </tr>
+      <ReasonRow row={row} />
+      {setStatus.isError && (
+        <tr>
+          <td colSpan={11} className="pr-2 pb-2 pl-10.5 md:pl-28">
+            <p role="alert" className="text-bad">
+              {name} could not be {setStatus.variables === 'paused' ? 'paused' : 'resumed'}:{' '}
+              {setStatus.error.message}
+            </p>
+          </td>
+        </tr>
+      )}
+    </tbody>
+  );
+}
+
+/** Failing streams say why, and lead to the delivery that failed. */
+function ReasonRow({ row: { stream, condition, latest } }: { row: FleetStream }) {
+  const now = useNow();
+  const reason = streamReason(stream, latest, now);
+  if (reason === null) return null;
+  return (
+    <tr>
+      <td colSpan={11} className="pr-2 pb-2 pl-10.5 md:pl-28">
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+          <span
+            className={`min-w-0 break-words ${condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}
+          >
+            {reason}
+          </span>
+          {condition.tone === 'bad' && (
+            <Link
+              to="/streams/$streamId"
+              params={{ streamId: stream.id }}
+              search={
+                latest === undefined || latest.error === null
+                  ? { state: 'failed' }
+                  : { sel: latest.id, view: 'response' }
+              }
+              className={buttonClass('plain')}
+            >
+              {latest === undefined || latest.error === null
+                ? 'Failed deliveries'
+                : 'Inspect the failure'}
+            </Link>
+          )}
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+/** The height of a row, so that nothing moves when the rows come. */
+export function StreamRowSkeleton() {
+  return (
+    <tbody aria-hidden="true" className="animate-late border-b border-line">
+      <tr className="h-8 max-sm:h-14">
+        <td colSpan={11} className="pr-4 pl-4">
+          <span className="sr-only">Loading</span>
+          <div className="flex items-center gap-4">
+            <div className="size-2.5 rounded-full bg-line" />
+            <div className="h-2.5 w-40 rounded-[2px] bg-line md:ml-16" />
+            <div className="h-2.5 flex-1 rounded-[2px] bg-raised max-sm:hidden" />
+          </div>
+        </td>
+      </tr>
+    </tbody>
+  );
+}

@@ -1,0 +1,157 @@
+import { diagnose, type Diagnosis } from '@sluice/kit';
+import { useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { deliveryQuery } from '../api.ts';
+import { linesOf } from '../draft.ts';
+import { formatId } from '../format.ts';
+import { useCommandKey } from '../keyboard.ts';
+import { Button } from '../ui/button.tsx';
+import { ErrorPanel } from '../ui/errorPanel.tsx';
+import { Check, TextArea, TextField } from '../ui/field.tsx';
+import { Status } from '../ui/status.tsx';
+
+const toHeaders = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    linesOf(text).flatMap((line) => {
+      const match = /^["']?([\w-]+)["']?\s*[:=]\s*["']?(.*?)["']?,?$/.exec(line);
+      return match === null ? [] : [[(match[1] ?? '').toLowerCase(), match[2] ?? '']];
+    }),
+  );
+
+type Verdict = { diagnosis: Diagnosis | undefined } | { error: string };
+
+/** Why a signature does not verify. Nothing that is typed here leaves the browser. */
+export function VerifyPage() {
+  const search = useSearch({ from: '/frame/verify' });
+  const delivery = useQuery({
+    ...deliveryQuery(search.delivery ?? ''),
+    enabled: search.delivery !== undefined,
+  });
+  if (search.delivery !== undefined && delivery.data === undefined) {
+    return delivery.isError ? (
+      <ErrorPanel
+        what="The delivery could not be read"
+        error={delivery.error}
+        onRetry={() => void delivery.refetch()}
+      />
+    ) : (
+      <p className="animate-late p-4 text-faint">Loading</p>
+    );
+  }
+  const { id, body } = delivery.data ?? { id: '', body: '' };
+  return <VerifyForm key={id} deliveryId={id} sentBody={body} />;
+}
+
+function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: string }) {
+  const [secret, setSecret] = useState('');
+  const [other, setOther] = useState('');
+  const [headers, setHeaders] = useState(deliveryId === '' ? '' : `webhook-id: ${deliveryId}`);
+  const [body, setBody] = useState(sentBody);
+  const [anyTime, setAnyTime] = useState(true);
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
+
+  const verify = (): void => {
+    const given = toHeaders(headers);
+    try {
+      const diagnosis = diagnose({
+        secret,
+        headers: given,
+        body,
+        allowXSignature: !('webhook-signature' in given),
+        ...(anyTime ? { toleranceMs: Infinity } : {}),
+        otherSecrets: Object.fromEntries(linesOf(other).map((line) => [line, line])),
+      });
+      setVerdict({ diagnosis });
+    } catch (error) {
+      setVerdict({ error: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  useCommandKey('Enter', verify);
+
+  return (
+    <form
+      noValidate
+      aria-label="Verify a signature"
+      className="grid max-w-180 gap-4 p-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        verify();
+      }}
+    >
+      <p className="text-muted">
+        Paste what your receiver got. It is checked here, in this browser; nothing is sent.
+        {deliveryId !== '' &&
+          ` The body is that of delivery ${formatId(deliveryId)}, as it was sent.`}
+      </p>
+      <TextField
+        label="Secret"
+        type="password"
+        mono
+        help="The one that verifies: it is in the settings of this service."
+        value={secret}
+        onChange={(event) => setSecret(event.target.value)}
+      />
+      <TextArea
+        label="Headers"
+        rows={4}
+        placeholder={'webhook-id: …\nwebhook-timestamp: …\nwebhook-signature: v1,…'}
+        help="As your receiver logs them, one to a line."
+        value={headers}
+        onChange={(event) => setHeaders(event.target.value)}
+      />
+      <TextArea
+        label="Body"
+        rows={8}
+        help="The raw text, as it arrived."
+        value={body}
+        onChange={(event) => setBody(event.target.value)}
+      />
+      <TextArea
+        label="Other secrets you hold"
+        rows={2}
+        help="One to a line. If one of them has signed, it is named."
+        value={other}
+        onChange={(event) => setOther(event.target.value)}
+      />
+      <Check
+        label="Do not mind its age"
+        help="a webhook is refused when it was sent too long ago"
+        checked={anyTime}
+        onChange={(event) => setAnyTime(event.target.checked)}
+      />
+      <div>
+        <Button type="submit" look="primary" disabled={secret === ''}>
+          Verify
+          <kbd aria-hidden="true" className="font-mono text-11 pointer-coarse:hidden">
+            Ctrl ↵
+          </kbd>
+        </Button>
+      </div>
+      <output className="block border-t border-line pt-3 empty:hidden">
+        {verdict !== null && <VerdictView verdict={verdict} />}
+      </output>
+    </form>
+  );
+}
+
+function VerdictView({ verdict }: { verdict: Verdict }) {
+  if ('error' in verdict) return <p className="text-bad">{verdict.error}</p>;
+  const { diagnosis } = verdict;
+  if (diagnosis === undefined) {
+    return <Status condition={{ shape: 'disc', word: 'The signature is right.', tone: 'ok' }} />;
+  }
+  const { problem, certain, message, fix, secretName } = diagnosis;
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-x-3">
+        <Status condition={{ shape: 'triangle', word: 'Does not verify', tone: 'bad' }} />
+        <span className="data text-muted">{problem}</span>
+        <span className="text-12 text-faint">{certain ? 'proven' : 'most likely'}</span>
+      </p>
+      <p className="mt-1">{message}</p>
+      {secretName !== undefined && <p className="data break-all">{secretName}</p>}
+      <p className="mt-1 text-muted">{fix}</p>
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import { clsx } from 'clsx';
+import { X } from 'lucide-react';
+import { useEffect, useId, useRef } from 'react';
+import { Button } from './button.tsx';
+
+/** The browser's own modal dialog: it keeps the focus, closes with Esc, and gives the focus back. */
+export function Dialog({
+  title,
+  onClose,
+  wide = false,
+  children,
+}: {
+  title: string;
+  onClose: () => void;
+  wide?: boolean;
+  children: React.ReactNode;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={titleId}
+      onClose={onClose}
+      className={clsx(
+        'm-auto max-h-[90dvh] max-w-[calc(100vw-24px)] animate-overlay overflow-auto rounded-overlay border border-line bg-surface p-0 text-text shadow-overlay backdrop:bg-bg/60',
+        wide ? 'w-160' : 'w-104',
+      )}
+    >
+      <header className="flex items-center justify-between border-b border-line py-2 pr-2 pl-4">
+        <h2 id={titleId} className="text-14 font-medium">
+          {title}
+        </h2>
+        <Button look="quiet" square aria-label="Close" onClick={() => dialog.current?.close()}>
+          <X size={16} strokeWidth={1.5} aria-hidden="true" />
+        </Button>
+      </header>
+      <div className="p-4">{children}</div>
+    </dialog>
+  );
+}

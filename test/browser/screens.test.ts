@@ -1,0 +1,287 @@
+/** Each screen's story, against the real service: what one comes for, and that anybody can. */
+import { createSluiceClient } from '@sluice/kit/sluice';
+import { signedHeaders } from '@sluice/kit/testing';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import {
+  expectAccessible,
+  expectContrast,
+  expectNoSidewaysScroll,
+  PHONE,
+  rowsOf,
+  smallTargets,
+  startVisitor,
+  type Visitor,
+} from './visitor.ts';
+import { CONFIRMATIONS, startWorld, type World } from './world.ts';
+
+let world: World;
+let visitor: Visitor;
+let stream: { id: string };
+
+beforeAll(async () => {
+  world = await startWorld();
+  stream = await world.createStream('whale-usdt');
+  for (let count = 0; count < 3; count++) await world.transfer();
+  await world.mine(CONFIRMATIONS);
+  visitor = await startVisitor(world);
+});
+
+afterAll(async () => {
+  await visitor?.stop();
+  await world?.stop();
+});
+
+afterEach(() => visitor.leave());
+
+test('a useful stream is made in two actions: paste, and Ctrl Enter', async () => {
+  const page = await visitor.signedIn();
+  await page.keyboard.press('n');
+  await page.getByLabel('Addresses', { exact: true }).waitFor();
+  await page.keyboard.insertText(`${world.token}, token`);
+  // Meanwhile the dry run tells what it would have sent of the last blocks.
+  const dryRun = page.getByRole('region', { name: 'Dry run' });
+  await dryRun.getByText(/\d+ records? in \d+ of/).waitFor();
+  await dryRun.getByText('1.25 SLD').first().waitFor();
+  await page.keyboard.press('Control+Enter');
+  await page.waitForURL(/\/streams\/[0-9a-f-]{36}$/);
+  await page.getByRole('link', { name: 'addresses', exact: true }).click();
+  await page.getByText('token', { exact: true }).waitFor();
+});
+
+test('a form that is not right says so at the field, and keeps what was typed', async () => {
+  const page = await visitor.signedIn('/streams/new');
+  await page.getByLabel('Addresses', { exact: true }).fill('0x12');
+  await page.getByText('has 2 digits; an EVM address has 40').waitFor();
+  await page.getByLabel('Webhook URL').fill('ftp://example');
+  await page.getByText('Needs to begin with http').waitFor();
+  await page.getByLabel('Webhook URL').fill('http://127.0.0.1:9/');
+  await page.getByLabel('Addresses', { exact: true }).fill(world.token);
+  await page.getByRole('button', { name: /Create stream/ }).click();
+  await page.getByText('The stream was not created').waitFor();
+  await page.getByText(/Could not POST/).waitFor();
+  expect(await page.getByLabel('Addresses', { exact: true }).inputValue()).toBe(world.token);
+  visitor.expectComplaints((text) => text.includes('400'));
+});
+
+test('a stream of Aptos is made from a Move path', async () => {
+  const page = await visitor.signedIn(
+    `/streams/new?event=${encodeURIComponent('0x1::aptos_account::transfer')}`,
+  );
+  await page.getByRole('checkbox', { name: 'Aptos, local' }).waitFor();
+  await page.getByLabel('Tag').fill('payments');
+  const dryRun = page.getByRole('region', { name: 'Dry run' });
+  await dryRun
+    .getByText(/record/)
+    .first()
+    .waitFor();
+  await page.getByRole('button', { name: /Create stream/ }).click();
+  await page.getByRole('heading', { name: 'payments' }).waitFor();
+  const row = rowsOf(page).filter({ hasText: 'delivered' }).first();
+  await row.getByRole('link').click();
+  await page
+    .getByRole('region', { name: /^Delivery / })
+    .getByText('Coin transfer')
+    .first()
+    .waitFor();
+});
+
+test('events are picked from an ABI and filtered; what changes is shown before it is saved', async () => {
+  const page = await visitor.signedIn(`/streams/${stream.id}?tab=rules`);
+  await page.getByRole('button', { name: 'ERC-20 approval' }).click();
+  await page.getByRole('checkbox', { name: /^Approval/ }).waitFor();
+  await page.getByLabel('Add by signature or ABI').fill('Transfer(');
+  await page.getByRole('button', { name: 'Add events' }).click();
+  await page.getByText('is no event such as').waitFor();
+  const approval = page.getByRole('listitem').filter({ hasText: 'Approval' });
+  await approval.getByRole('button', { name: 'Only where…' }).click();
+  await approval.getByLabel('Value', { exact: true }).fill('1000000');
+  await page.getByLabel('Changes').getByText('advancedOptions').waitFor();
+  await page.getByRole('button', { name: 'Save 3 changes' }).click();
+  await page.getByRole('button', { name: /^Save/ }).waitFor({ state: 'detached' });
+  const saved = await world.client.streams.get(stream.id);
+  expect(saved.topic0).toHaveLength(2);
+  expect(saved.advancedOptions).toEqual([
+    { topic0: 'Approval(address,address,uint256)', filter: { gte: ['value', '1000000'] } },
+  ]);
+});
+
+test('5,000 addresses are imported, with those that are none named', async () => {
+  const { id } = await world.createStream('many');
+  const page = await visitor.signedIn(`/streams/${id}?tab=addresses`);
+  await page.getByText('No addresses yet').waitFor();
+  await page.keyboard.press('i');
+  const lines = Array.from(
+    { length: 5_000 },
+    (_, index) => `0x${(index + 1).toString(16).padStart(40, '0')},label ${index}`,
+  );
+  const dialog = page.getByRole('dialog', { name: 'Import addresses' });
+  await dialog.getByLabel('CSV file').setInputFiles({
+    name: 'addresses.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(['nobody', ...lines].join('\n')),
+  });
+  await dialog.getByText('1 line rejected').waitFor();
+  await dialog.getByText('has no address').waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole('button', { name: 'Import 5,000 addresses' }).click();
+  await dialog.getByText('5,000 addresses watched from now on').waitFor();
+  await page.keyboard.press('Escape');
+  const list = page.getByRole('region', { name: 'Addresses' });
+  await list.getByText('5,000 addresses').waitFor();
+  expect(await list.getByRole('listitem').count()).toBeLessThanOrEqual(60);
+  await list
+    .getByRole('button', { name: /^Stop watching/ })
+    .first()
+    .click();
+  await list.getByText('4,999 addresses').waitFor();
+});
+
+test('past blocks are matched, and the job tells how far it is', async () => {
+  const page = await visitor.signedIn(`/streams/${stream.id}?tab=coverage`);
+  await page.getByText('Blocks held against this stream').waitFor();
+  await page.getByLabel('From block').fill('5');
+  await page.getByLabel('To block').fill('1');
+  await page.getByText('The first block comes after the last').waitFor();
+  await page.getByLabel('From block').fill('1');
+  await page.getByLabel('To block').fill('4');
+  await page.getByRole('button', { name: 'Match 4 blocks' }).click();
+  await page.getByText('done', { exact: true }).waitFor();
+});
+
+test('a stream is tried, edited and, by its name, deleted', async () => {
+  const { id } = await world.createStream('short-lived');
+  const page = await visitor.signedIn(`/streams/${id}?tab=settings`);
+  await page.getByLabel('Description').fill('for a moment');
+  await page.getByRole('button', { name: 'Save 1 change' }).click();
+  await expect
+    .poll(async () => (await world.client.streams.get(id)).description)
+    .toBe('for a moment');
+  await page.getByRole('heading', { name: 'short-lived' }).click();
+  await page.keyboard.press('t');
+  await page.getByText('The test webhook was answered with 2xx').waitFor();
+  await page.getByRole('button', { name: 'Delete stream' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel(/^Type short-lived/).fill('short');
+  expect(await dialog.getByRole('button', { name: 'Delete stream' }).isDisabled()).toBe(true);
+  await dialog.getByLabel(/^Type short-lived/).fill('short-lived');
+  await dialog.getByRole('button', { name: 'Delete stream' }).click();
+  await page.waitForURL(`${world.url}/console/`);
+  await page.getByRole('link', { name: 'short-lived' }).waitFor({ state: 'detached' });
+  await page.goto(`${world.url}/console/streams/${id}`);
+  await page.getByText('There is no stream with this id').waitFor();
+});
+
+test('a delivery has a page of its own, and is sent again from there by one key', async () => {
+  const page = await visitor.signedIn(`/streams/${stream.id}`);
+  await rowsOf(page).first().getByRole('link').click();
+  await page.getByRole('region', { name: /^Delivery / }).waitFor();
+  await page.keyboard.press('o');
+  await page.waitForURL(/\/deliveries\/[0-9a-f-]{36}/);
+  await page.getByRole('tab', { name: /attempts 1/i }).click();
+  await page.keyboard.press('r');
+  await page.getByRole('tab', { name: /attempts 2/i }).waitFor();
+  await page.getByRole('tab', { name: 'code', exact: true }).click();
+  await page.getByText('--data-binary').waitFor();
+});
+
+test('verify names the cause, in this browser alone', async () => {
+  const page = await visitor.signedIn('/verify');
+  const body = '{"confirmed":true,"logs":[],"block":{"number":"1"}}';
+  const headers = Object.entries(signedHeaders(body, { secret: world.secret }))
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+  await page.getByLabel('Secret', { exact: true }).fill(world.secret);
+  await page.getByLabel('Headers').fill(headers);
+  await page.getByLabel('Body').fill(body);
+  const asked: string[] = [];
+  page.on('request', (request) => {
+    if (!request.url().includes('/assets/')) asked.push(request.url());
+  });
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('The signature is right').waitFor();
+  await page.getByLabel('Body').fill(JSON.stringify(JSON.parse(body), null, 2));
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('body-reserialized').waitFor();
+  await page.getByLabel('Body').fill(body);
+  await page.getByLabel('Secret', { exact: true }).fill('another');
+  await page.getByLabel('Other secrets').fill(world.secret);
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('other-secret').waitFor();
+  expect(asked).toEqual([]);
+});
+
+test('the palette knows what was pasted, and goes anywhere by keyboard', async () => {
+  const page = await visitor.signedIn();
+  await page.keyboard.press('Control+k');
+  const palette = page.getByRole('dialog', { name: 'Search and commands' });
+  await palette.getByRole('combobox').fill(world.token);
+  await palette.getByText('Recognised: EVM address').waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/streams\/new\?address=0x/);
+  await page.keyboard.press('Control+k');
+  await palette.getByRole('combobox').fill('chai');
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Local chain' }).getByText('good').waitFor();
+  await page.keyboard.press('g');
+  await page.keyboard.press('t');
+  await page.getByRole('button', { name: 'Reveal secret' }).click();
+  await page.getByText(world.secret).waitFor();
+});
+
+test('what is exported can be imported', async () => {
+  const page = await visitor.signedIn('/settings');
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export streams' }).click();
+  const file = await (await downloading).path();
+  const before = (await world.client.streams.list()).total;
+  await page.getByLabel('Import from a file').setInputFiles(file);
+  await page.getByRole('button', { name: /^Import \d+ streams/ }).click();
+  await page.getByText('Importing').waitFor({ state: 'detached' });
+  await page.getByText('made', { exact: true }).first().waitFor();
+  expect(await page.getByText('failed', { exact: true }).count()).toBe(0);
+  expect((await world.client.streams.list()).total).toBe(2 * before);
+});
+
+/** Every page, with a text that shows that it has read what it shows. */
+async function listScreens(): Promise<[path: string, text: string][]> {
+  const { result } = await createSluiceClient({
+    baseUrl: world.url,
+    apiKey: world.apiKey,
+  }).listDeliveries({ limit: 1 });
+  return [
+    ['/', 'whale-usdt'],
+    ['/deliveries', 'confirmed'],
+    [`/deliveries/${result[0]?.id}`, 'Copy id'],
+    [`/streams/${stream.id}`, 'confirmed'],
+    [`/streams/${stream.id}?tab=addresses`, 'Import'],
+    [`/streams/${stream.id}?tab=rules`, 'Dry run'],
+    [`/streams/${stream.id}?tab=coverage`, 'Backfills'],
+    [`/streams/${stream.id}?tab=settings`, 'Delete stream'],
+    ['/streams/new', 'Create stream'],
+    ['/chains', 'Latency'],
+    ['/verify', 'Other secrets'],
+    ['/settings', 'Reveal secret'],
+  ];
+}
+
+test('every screen is accessible in both themes', async () => {
+  const page = await visitor.signedIn('/', { colorScheme: 'dark' });
+  for (const [path, text] of await listScreens()) {
+    await page.goto(`${world.url}/console${path}`);
+    await page.getByText(text).or(page.getByLabel(text)).first().waitFor();
+    await expectAccessible(page);
+    await page.evaluate(() => void (document.documentElement.dataset['theme'] = 'light'));
+    await expectContrast(page);
+  }
+});
+
+test('every screen fits a phone, with targets for fingers', async () => {
+  const page = await visitor.signedIn('/', PHONE);
+  for (const [path, text] of await listScreens()) {
+    await page.goto(`${world.url}/console${path}`);
+    await page.getByText(text).or(page.getByLabel(text)).first().waitFor({ state: 'attached' });
+    await expectNoSidewaysScroll(page);
+    expect(await smallTargets(page), path).toEqual([]);
+  }
+});
