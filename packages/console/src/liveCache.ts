@@ -193,6 +193,7 @@ export function withChainEvent(chains: readonly WatchedChain[], event: LiveEvent
       case 'delivery':
       case 'stream':
       case 'job':
+      case 'inbox':
       case 'reset':
         return chain;
     }

@@ -25,9 +25,13 @@ describe('what the package exports is a decision', () => {
 
   it('@sluice/kit/sluice', () => {
     expect(Object.keys(sluice).sort()).toEqual([
+      'DEFAULT_INBOX_ANSWER',
       'SluiceError',
       'createSluiceClient',
+      'isInboxName',
       'isSluiceError',
+      'readInboxName',
+      'toInboxUrl',
     ]);
   });
 
@@ -62,6 +66,7 @@ describe('what the package exports is a decision', () => {
       'APTOS_CHAINS',
       'APTOS_NETWORKS',
       'DEFAULT_CONFIRMATIONS',
+      'DEFAULT_INBOX_ANSWER',
       'DELIVERY_STATES',
       'EVM_CHAINS',
       'EXPLAIN_KINDS',
@@ -95,7 +100,9 @@ describe('what the package exports is a decision', () => {
       'findEvmChain',
       'historicalJobSchema',
       'hmacSha256',
+      'inboxAnswerSchema',
       'isAddressLabel',
+      'isInboxName',
       'keccak256',
       'listDeliveriesQuerySchema',
       'listHistoryQuerySchema',
@@ -104,6 +111,7 @@ describe('what the package exports is a decision', () => {
       'listStreamsQuerySchema',
       'padAptosAddress',
       'parseEventSignature',
+      'readInboxName',
       'settingsSchema',
       'signStandardWebhook',
       'signWebhook',
@@ -112,6 +120,7 @@ describe('what the package exports is a decision', () => {
       'toAptosChain',
       'toAptosNetwork',
       'toChainId',
+      'toInboxUrl',
       'updateAptosStreamSchema',
       'updateEvmStreamSchema',
     ]);

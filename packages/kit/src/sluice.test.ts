@@ -56,6 +56,27 @@ describe('each call', () => {
     expect(requests[0]?.headers).not.toHaveProperty('x-api-key');
   });
 
+  it('inboxes: each call with its name, and what it says', async () => {
+    answerJson({ result: [] });
+    expect(await client().listInboxes()).toEqual([]);
+    await client().listInboxRequests('my-app', { limit: 5 });
+    await client().setInbox('my-app', { failFirst: 2 });
+    await client().setInbox('my-app');
+    await client().getInboxRequest('my-app', 'r1');
+    answerNothing(204);
+    expect(await client().clearInbox('my-app')).toBeUndefined();
+    expect(await client().deleteInbox('my-app')).toBeUndefined();
+    expect(calls()).toEqual([
+      ['GET /sluice/inboxes'],
+      ['GET /sluice/inboxes/my-app/requests?limit=5'],
+      ['PUT /sluice/inboxes/my-app', { failFirst: 2 }],
+      ['PUT /sluice/inboxes/my-app', {}],
+      ['GET /sluice/inboxes/my-app/requests/r1'],
+      ['DELETE /sluice/inboxes/my-app/requests'],
+      ['DELETE /sluice/inboxes/my-app'],
+    ]);
+  });
+
   it('explain asks for what it was given, on one chain or any', async () => {
     const explanation = { query: '0x12', kind: 'unknown', streams: [] };
     answerJson(explanation);

@@ -8,6 +8,13 @@ import type { AptosNetwork } from './contract/aptos.ts';
 import type { AptosWebhook } from './contract/aptosWebhook.ts';
 import type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
 import type { Explanation } from './contract/explain.ts';
+import type {
+  Inbox,
+  InboxAnswer,
+  InboxPage,
+  InboxRequest,
+  InboxRequestSummary,
+} from './contract/inbox.ts';
 import { SLUICE_ROUTES } from './contract/sluice.ts';
 import type {
   ChainCoverage,
@@ -58,6 +65,14 @@ export type {
   ExplainVerdict,
   StreamVerdict,
 } from './contract/explain.ts';
+export { DEFAULT_INBOX_ANSWER, isInboxName, readInboxName, toInboxUrl } from './contract/inbox.ts';
+export type {
+  Inbox,
+  InboxAnswer,
+  InboxPage,
+  InboxRequest,
+  InboxRequestSummary,
+} from './contract/inbox.ts';
 export type { AptosNetwork } from './contract/aptos.ts';
 export type { AptosWebhook } from './contract/aptosWebhook.ts';
 export type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
@@ -126,6 +141,21 @@ export interface SluiceClient {
     query: string,
     options?: CallOptions & { readonly chain?: string | undefined },
   ): CallResult<Explanation>;
+  /** The built-in receivers, by name. */
+  listInboxes(options?: CallOptions): CallResult<Inbox[]>;
+  /** Makes an inbox, or changes how it answers; what is left out of the answer takes its default. */
+  setInbox(name: string, answer?: Partial<InboxAnswer>, options?: CallOptions): CallResult<Inbox>;
+  /** Forgets an inbox and what came into it. */
+  deleteInbox(name: string, options?: CallOptions): CallResult<void>;
+  /** What came into an inbox, newest first. */
+  listInboxRequests(
+    name: string,
+    query?: ListOptions,
+    options?: CallOptions,
+  ): ListResult<InboxRequestSummary, InboxPage>;
+  getInboxRequest(name: string, id: string, options?: CallOptions): CallResult<InboxRequest>;
+  /** Forgets what came into an inbox. */
+  clearInbox(name: string, options?: CallOptions): CallResult<void>;
   listChains(options?: CallOptions): CallResult<ChainHealth[]>;
   /**
    * The way out of a chain's halt: it goes on from block `from`, by default from the node's head, and
@@ -228,6 +258,44 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
     explain: (q, { chain, ...options } = {}) =>
       one(() => ({ route: SLUICE_ROUTES.explain, query: { q, chain } }), options),
+
+    listInboxes: (options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.listInboxes }),
+        options,
+        (answer) => toPage<Inbox>(answer).result,
+      ),
+
+    setInbox: (name, body = {}, options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.setInbox, path: { name }, body, repeatable: true }),
+        options,
+      ),
+
+    deleteInbox: (name, options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.deleteInbox, path: { name }, repeatable: true }),
+        options,
+        nothing,
+      ),
+
+    listInboxRequests: (name, { limit, cursor } = {}, options) =>
+      list(
+        () => ({ route: SLUICE_ROUTES.listInboxRequests, path: { name } }),
+        { limit, cursor },
+        options,
+        toPage<InboxRequestSummary>,
+      ),
+
+    getInboxRequest: (name, id, options) =>
+      one(() => ({ route: SLUICE_ROUTES.getInboxRequest, path: { name, id } }), options),
+
+    clearInbox: (name, options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.clearInbox, path: { name }, repeatable: true }),
+        options,
+        nothing,
+      ),
 
     listChains: (options) =>
       one(

@@ -3,7 +3,12 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { type LiveEvent, TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
+import {
+  type LiveEvent,
+  readInboxName,
+  TEST_APTOS_WEBHOOK,
+  TEST_WEBHOOK,
+} from '@sluice/kit/contract';
 import { checkConfig, type ServiceConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { createAddressGuard } from './deliver/guard.ts';
@@ -21,6 +26,7 @@ import { type FollowedAptos, followAptos } from './followedAptos.ts';
 import type { ChainSurroundings } from './followedChain.ts';
 import { type FollowedEvm, followEvm } from './followedEvm.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { createInbox } from './inbox.ts';
 import { createInvariantCheck } from './invariants.ts';
 import { createMatching } from './matching.ts';
 import { type Log, createLog } from './observe.ts';
@@ -97,11 +103,12 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     secret: () => settings.read().secretKey,
     region: () => settings.read().region,
   };
-  const sender = createSender({ guard, ...signing });
   const publish = (event: LiveEvent): void => {
     metrics.noteEvent(event);
     live.publish(event);
   };
+  const inbox = createInbox({ store, secret: signing.secret, publish });
+  const sender = createSender({ guard, inbox, ...signing });
 
   // What PostgreSQL has left is for its own machine to say.
   const disk: DiskWatch | undefined =
@@ -182,7 +189,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
     hasSource: (chain) => findChain(chain) !== undefined,
     lacksTraces: (chain) => findChain(chain)?.lacksTraces === true,
-    refuseUrl: (url) => guard.refuse(url),
+    refuseUrl: (url) => (readInboxName(url.href) === undefined ? guard.refuse(url) : undefined),
     async testWebhook(family, url, headers) {
       if (config.testWebhook === false) return undefined;
       const body = JSON.stringify(family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK);

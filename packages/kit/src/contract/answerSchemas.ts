@@ -11,6 +11,7 @@ import type { DryRunAnswer, HistoricalJobAnswer } from './blocks.ts';
 import { EXPLAIN_KINDS, EXPLAIN_OUTCOMES, EXPLAIN_STAGES, EXPLAIN_VERDICTS } from './explain.ts';
 import type { ExplainedRecord, Explanation, ExplainReason, StreamVerdict } from './explain.ts';
 import type { DeliveryLog, HistoryRecord } from './history.ts';
+import type { Inbox, InboxAnswer, InboxPage, InboxRequest, InboxRequestSummary } from './inbox.ts';
 import {
   abiItem,
   abiParameter,
@@ -449,6 +450,46 @@ const explanation: z.ZodType<Explanation> = z.strictObject({
   streams: z.array(streamVerdict),
 });
 
+const inboxAnswer: z.ZodType<InboxAnswer> = z.strictObject({
+  status: count,
+  delayMs: count,
+  body: text,
+  failFirst: count,
+  failEvery: count,
+  failStatus: count,
+});
+
+const inbox: z.ZodType<Inbox> = z.strictObject({
+  name: text,
+  url: text,
+  answer: inboxAnswer,
+  received: count,
+  kept: count,
+  lastAt: unixMs.nullable(),
+});
+
+const inboxRequestFields = {
+  id: uuid,
+  inbox: text,
+  receivedAt: unixMs,
+  webhookId: text,
+  verified: flag,
+  status: count,
+  sizeBytes: count,
+};
+const inboxRequestSummary: z.ZodType<InboxRequestSummary> = z.strictObject(inboxRequestFields);
+
+const inboxRequest: z.ZodType<InboxRequest> = z.strictObject({
+  ...inboxRequestFields,
+  headers,
+  body: text,
+});
+
+const inboxPage: z.ZodType<InboxPage> = z.strictObject({
+  result: z.array(inboxRequestSummary),
+  cursor: text.exactOptional(),
+});
+
 const streamSummary: z.ZodType<StreamSummary> = z.strictObject({
   id: uuid,
   family: z.enum(['evm', 'aptos']),
@@ -567,6 +608,10 @@ export const ANSWER_SCHEMAS = {
   DeliveryDetail: deliveryDetail,
   StreamSummaryList: z.strictObject({ result: z.array(streamSummary) }),
   Explanation: explanation,
+  Inbox: inbox,
+  InboxList: z.strictObject({ result: z.array(inbox) }),
+  InboxPage: inboxPage,
+  InboxRequest: inboxRequest,
   ChainHealthList: z.strictObject({ result: z.array(chainHealth) }),
   ChainResumed: chainResumed,
   StreamCoverage: streamCoverage,

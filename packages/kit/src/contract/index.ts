@@ -80,6 +80,10 @@ export type {
   StreamVerdict,
 } from './explain.ts';
 
+// The built-in receiver
+export { DEFAULT_INBOX_ANSWER, isInboxName, readInboxName, toInboxUrl } from './inbox.ts';
+export type { Inbox, InboxAnswer, InboxPage, InboxRequest, InboxRequestSummary } from './inbox.ts';
+
 // Shapes of our own API
 export type {
   BlockRange,
@@ -118,6 +122,7 @@ export {
   evmLabelledAddressesSchema,
   explainQuerySchema,
   historicalJobSchema,
+  inboxAnswerSchema,
   isAddressLabel,
   listDeliveriesQuerySchema,
   listHistoryQuerySchema,

@@ -17,6 +17,8 @@ import type {
 import { toAddress } from './evm.ts';
 import { toChainId } from './chainId.ts';
 import type { HistoryFilter, LogFilter } from './history.ts';
+import { readInboxName } from './inbox.ts';
+import type { InboxAnswer } from './inbox.ts';
 import { DELIVERY_STATES } from './sluice.ts';
 import { PAGE_LIMIT } from './streams.ts';
 import type {
@@ -85,9 +87,10 @@ const text = (maxLength: number) =>
     .max(maxLength, { error: `should be at most ${maxLength} characters` })
     .refine((it) => !it.includes('\0'), { error: 'should not contain a NUL character' });
 
-const webhookUrl = text(2048).refine((text) => /^https?:\/\//i.test(text) && URL.canParse(text), {
-  error: 'should be an absolute http:// or https:// URL',
-});
+const webhookUrl = text(2048).refine(
+  (text) => (/^https?:\/\//i.test(text) && URL.canParse(text)) || readInboxName(text) !== undefined,
+  { error: 'should be an absolute http:// or https:// URL, or sluice://inbox/<name>' },
+);
 
 /** Any value that `read` knows, as `read` spells it. */
 const spelled = <Value extends string>(
@@ -369,6 +372,21 @@ export const listDeliveriesQuerySchema = z.strictObject({
   cursor,
   streamId: z.uuid({ error: 'should be a stream id, a UUID' }).optional(),
   state: z.enum(DELIVERY_STATES).optional(),
+});
+
+const wholeFrom = (least: number, most: number) => {
+  const error = `should be a whole number from ${least} to ${most}`;
+  return z.int({ error }).min(least, { error }).max(most, { error });
+};
+
+/** What is left out is as `DEFAULT_INBOX_ANSWER` has it. */
+export const inboxAnswerSchema: z.ZodType<Partial<InboxAnswer>> = z.strictObject({
+  status: wholeFrom(200, 599).exactOptional(),
+  delayMs: wholeFrom(0, 20_000).exactOptional(),
+  body: text(1_000).exactOptional(),
+  failFirst: wholeFrom(0, 1_000_000).exactOptional(),
+  failEvery: wholeFrom(0, 1_000_000).exactOptional(),
+  failStatus: wholeFrom(200, 599).exactOptional(),
 });
 
 export const explainQuerySchema = z.strictObject({

@@ -3,6 +3,7 @@
  * compatible API. Reached by `x-api-key` or by a console session.
  * Times are Unix milliseconds; sizes are bytes.
  */
+import type { InboxRequestSummary } from './inbox.ts';
 import type { Route } from './routes.ts';
 import type { ChainFamily } from './streams.ts';
 
@@ -29,6 +30,18 @@ export const SLUICE_ROUTES = {
    * have it, or one must be chosen.
    */
   explain: route('GET', '/sluice/explain'),
+  /** `{ result: Inbox[] }`, by name. */
+  listInboxes: route('GET', '/sluice/inboxes'),
+  /** Makes an inbox, or changes how it answers. Body `Partial<InboxAnswer>`, answers with the `Inbox`. */
+  setInbox: route('PUT', '/sluice/inboxes/{name}'),
+  /** Forgets an inbox and what came into it. 204. */
+  deleteInbox: route('DELETE', '/sluice/inboxes/{name}'),
+  /** `InboxPage`; query `limit`, `cursor`. */
+  listInboxRequests: route('GET', '/sluice/inboxes/{name}/requests'),
+  /** `InboxRequest`. */
+  getInboxRequest: route('GET', '/sluice/inboxes/{name}/requests/{id}'),
+  /** Forgets what came into an inbox. 204. */
+  clearInbox: route('DELETE', '/sluice/inboxes/{name}/requests'),
   /** `{ result: ChainHealth[] }`. */
   listChains: route('GET', '/sluice/chains'),
   /**
@@ -307,4 +320,6 @@ export type LiveEvent =
   | { type: 'stream'; streamId: string }
   /** A backfill moved on, or changed its state. */
   | { type: 'job'; job: Job }
+  /** A webhook came into an inbox. */
+  | { type: 'inbox'; request: InboxRequestSummary }
   | { type: 'reset' };

@@ -1,8 +1,14 @@
 /** One POST to one webhook URL: signed, bounded in time and in what is read of the answer. */
 import { Pool } from 'undici';
-import { WEBHOOK_HEADERS, signStandardWebhook, signWebhook } from '@sluice/kit/contract';
+import {
+  WEBHOOK_HEADERS,
+  readInboxName,
+  signStandardWebhook,
+  signWebhook,
+} from '@sluice/kit/contract';
+import { describeError } from '../observe.ts';
 import type { AddressGuard } from './guard.ts';
-import { post } from './post.ts';
+import { type Posted, post } from './post.ts';
 import { parseRetryAfter } from './schedule.ts';
 
 export interface Sending {
@@ -50,6 +56,16 @@ export interface SenderOptions {
   /** `x-region` of the contract. */
   region(): string;
   timeoutMs?: number;
+  /** Takes what is sent to an inbox of the service itself; undefined where there is no way to it. */
+  inbox?:
+    | ((
+        name: string,
+        request: { headers: Record<string, string>; body: string },
+      ) => Promise<{
+        status: number;
+        body: string;
+      }>)
+    | undefined;
 }
 
 export function createSender({
@@ -57,6 +73,7 @@ export function createSender({
   secret,
   region,
   timeoutMs = TOTAL_TIMEOUT_MS,
+  inbox = () => Promise.reject(new Error('no inbox is reached from here')),
 }: SenderOptions): Sender {
   const pools = new Map<string, { pool: Pool; usedAt: number }>();
 
@@ -127,21 +144,25 @@ export function createSender({
         ...result,
       });
       const url = new URL(sending.url);
-      const refused = guard.refuse(url);
+      const name = readInboxName(sending.url);
+      const refused = name === undefined ? guard.refuse(url) : undefined;
       if (refused !== undefined) return end({ status: null, error: refused, responseBody: '' });
-      const { status, retryAfter, responseBody, failure } = await post(
-        poolOf(url.origin),
-        {
-          path: url.pathname + url.search,
-          headers: {
-            ...(url.username !== '' && { authorization: basicAuthorization(url) }),
-            ...sending.headers,
-            ...headersFor(sending),
-          },
-          body: sending.body,
+      const request = {
+        headers: {
+          ...(url.username !== '' && { authorization: basicAuthorization(url) }),
+          ...sending.headers,
+          ...headersFor(sending),
         },
-        timeoutMs,
-      );
+        body: sending.body,
+      };
+      const { status, retryAfter, responseBody, failure } =
+        name === undefined
+          ? await post(
+              poolOf(url.origin),
+              { ...request, path: url.pathname + url.search },
+              timeoutMs,
+            )
+          : await hand(inbox(name, request), timeoutMs);
       // A 2xx whose body stalls is not an answer yet: the receiver may still fail.
       return end({
         status,
@@ -159,6 +180,33 @@ export function createSender({
       pools.clear();
     },
   };
+}
+
+/** What an inbox answers, as if it had come over the wire. */
+async function hand(
+  answer: Promise<{ status: number; body: string }>,
+  timeoutMs: number,
+): Promise<Posted> {
+  const none = { status: null, retryAfter: undefined, responseBody: '' };
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<Posted>((resolve) => {
+    const failure = `no complete answer within ${timeoutMs / 1000} s`;
+    timer = setTimeout(() => resolve({ ...none, failure }), timeoutMs);
+  });
+  const answered = answer.then(
+    ({ status, body }): Posted => ({
+      status,
+      retryAfter: undefined,
+      responseBody: body,
+      failure: null,
+    }),
+    (error: unknown): Posted => ({ ...none, failure: describeError(error) }),
+  );
+  try {
+    return await Promise.race([answered, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function statusError(status: number | null): string | null {

@@ -22,7 +22,17 @@ export class HttpError extends Error {
 }
 
 export const notFound = (
-  what: 'Stream' | 'Address' | 'Delivery' | 'History' | 'Stat' | 'Job' | 'Block' | 'Version',
+  what:
+    | 'Stream'
+    | 'Address'
+    | 'Delivery'
+    | 'History'
+    | 'Stat'
+    | 'Job'
+    | 'Block'
+    | 'Version'
+    | 'Inbox'
+    | 'Request',
 ): HttpError => new HttpError(404, `${what} not found`);
 
 /** A value is echoed so that it can be found, not so that it can fill a log. */
@@ -45,7 +55,7 @@ export function validationFailed(
 /** An id of the path, or a 422: what is no UUID is never looked up. */
 export function readId(
   context: Context,
-  what: 'stream' | 'delivery' | 'history' | 'job',
+  what: 'stream' | 'delivery' | 'history' | 'job' | 'request',
   name: 'id' | 'streamId' = 'id',
 ): string {
   const id = context.req.param(name) ?? '';

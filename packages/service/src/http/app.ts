@@ -23,6 +23,7 @@ import { createAptosStreamHandlers } from './handlers/aptosStreams.ts';
 import { type HistoryHandlerNeeds, createHistoryHandlers } from './handlers/history.ts';
 import { type BlockHandlerNeeds, createBlockHandlers } from './handlers/blocks.ts';
 import { createExplainHandler } from './handlers/explain.ts';
+import { createInboxHandlers } from './handlers/inboxes.ts';
 import { createSluiceHandlers } from './handlers/sluice.ts';
 import { type EvmStreamNeeds, createEvmStreamHandlers } from './handlers/streams.ts';
 import type { Live } from './live.ts';
@@ -67,6 +68,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   const blocks = createBlockHandlers(needs);
   const aptosBlocks = createAptosBlockHandlers(needs);
   const sluice = createSluiceHandlers(needs);
+  const inboxes = createInboxHandlers(needs);
   const consoleFiles = createConsoleHandler(needs.consoleFolder);
 
   const fail = (context: Context, error: HttpError): Response =>
@@ -145,6 +147,12 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   register(SLUICE_ROUTES.listStreamSummaries, sluice.listStreamSummaries);
   register(SLUICE_ROUTES.listDeliveries, sluice.listDeliveries);
   register(SLUICE_ROUTES.getDelivery, sluice.getDelivery);
+  register(SLUICE_ROUTES.listInboxes, inboxes.list);
+  register(SLUICE_ROUTES.setInbox, inboxes.set);
+  register(SLUICE_ROUTES.deleteInbox, inboxes.delete);
+  register(SLUICE_ROUTES.listInboxRequests, inboxes.listRequests);
+  register(SLUICE_ROUTES.getInboxRequest, inboxes.getRequest);
+  register(SLUICE_ROUTES.clearInbox, inboxes.clear);
   register(SLUICE_ROUTES.explain, createExplainHandler(needs));
   register(SLUICE_ROUTES.listChains, sluice.listChains);
   register(SLUICE_ROUTES.liveEvents, sluice.liveEvents);

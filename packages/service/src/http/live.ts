@@ -120,6 +120,8 @@ function keyOf(event: LiveEvent): string {
       return `stream ${event.streamId}`;
     case 'job':
       return `job ${event.job.id}`;
+    case 'inbox':
+      return `inbox ${event.request.id}`;
     case 'block':
     case 'reorg':
     case 'reset':

@@ -20,6 +20,7 @@ import {
   evmLabelledAddressesSchema,
   explainQuerySchema,
   historicalJobSchema,
+  inboxAnswerSchema,
   listDeliveriesQuerySchema,
   listHistoryQuerySchema,
   listLogsQuerySchema,
@@ -55,6 +56,7 @@ const REQUEST_SCHEMAS = {
   SignIn: signInSchema,
   SetJobState: setJobStateSchema,
   ResumeChain: resumeSchema,
+  SetInbox: inboxAnswerSchema,
 };
 
 /** Every shape of the document, by its name there. */
@@ -363,6 +365,45 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     answer: 'DeliveryDetail',
     errors: [404, 422],
   },
+  listInboxes: {
+    summary: 'The built-in receivers, by name',
+    description: 'A stream with the webhookUrl sluice://inbox/<name> delivers into one.',
+    tag: 'Sluice',
+    answer: 'InboxList',
+    errors: [],
+  },
+  setInbox: {
+    summary: 'Make an inbox, or change how it answers; what is left out takes its default',
+    tag: 'Sluice',
+    body: 'SetInbox',
+    answer: 'Inbox',
+    errors: [400, 422],
+  },
+  deleteInbox: {
+    summary: 'Forget an inbox and what came into it',
+    tag: 'Sluice',
+    answer: undefined,
+    errors: [404, 422],
+  },
+  listInboxRequests: {
+    summary: 'What came into an inbox, newest first',
+    tag: 'Sluice',
+    query: listQuerySchema,
+    answer: 'InboxPage',
+    errors: [422],
+  },
+  getInboxRequest: {
+    summary: 'A webhook that came into an inbox, with headers and body',
+    tag: 'Sluice',
+    answer: 'InboxRequest',
+    errors: [404, 422],
+  },
+  clearInbox: {
+    summary: 'Forget what came into an inbox',
+    tag: 'Sluice',
+    answer: undefined,
+    errors: [422],
+  },
   explain: {
     summary: 'Why a webhook was sent, or not, stream by stream',
     description:
@@ -543,6 +584,7 @@ function answerContent(answer: NonNullable<Operation['answer']>): Json {
 const PATH_SCHEMAS: Record<string, Json> = {
   chainId: { type: 'string', description: 'Chain id in hex', examples: ['0x1'] },
   blockNumber: { type: 'integer', minimum: 0 },
+  name: { type: 'string', description: 'Of an inbox', examples: ['my-app'] },
 };
 const UUID = { type: 'string', format: 'uuid' };
 

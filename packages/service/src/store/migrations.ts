@@ -180,6 +180,30 @@ const ledger: Migration = {
       .execute();
 
     await db.schema
+      .createTable('inbox')
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('answer', 'text', (column) => column.notNull())
+      .addColumn('received', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createTable('inbox_request')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('inbox', 'text', (column) => column.notNull())
+      .addColumn('received_at', 'bigint', (column) => column.notNull())
+      .addColumn('webhook_id', 'text', (column) => column.notNull())
+      .addColumn('verified', 'integer', (column) => column.notNull())
+      .addColumn('status', 'integer', (column) => column.notNull())
+      .addColumn('headers', 'text', (column) => column.notNull())
+      .addColumn('body', 'text', (column) => column.notNull())
+      .addColumn('body_bytes', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createIndex('inbox_request_page')
+      .on('inbox_request')
+      .columns(['inbox', 'id', 'body_bytes', 'received_at'])
+      .execute();
+
+    await db.schema
       .createTable('match')
       .addColumn('id', 'text', (column) => column.notNull())
       .addColumn('stream_id', 'text', (column) => column.notNull())

@@ -4,6 +4,7 @@ import type { Tables } from './tables.ts';
 import { createEnrichReads } from './enrichReads.ts';
 import { type Engine, readMoment, readNow } from './engine.ts';
 import { createExplainReads } from './explainReads.ts';
+import { createInboxReads } from './inbox.ts';
 import { createInvariantReads } from './invariantReads.ts';
 import { createJobReads } from './jobReads.ts';
 import { createHistoryReads } from './historyReads.ts';
@@ -49,6 +50,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     ...createJobReads(db),
     ...createInvariantReads(db, engine),
     ...createExplainReads(db),
+    ...createInboxReads(db),
 
     async readSetting(key) {
       const row = await db

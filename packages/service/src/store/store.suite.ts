@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { StreamLimits } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DEFAULT_INBOX_ANSWER } from '@sluice/kit/contract';
 import { refreshRules } from '../match/refresh.ts';
 import { createStreamIndex } from '../match/streamIndex.ts';
 import { createAddressChanges } from './addressChanges.ts';
@@ -692,6 +693,40 @@ export function testStore(open: () => Promise<Store>): void {
         'succeeded',
       ]);
       expect((await store.readDelivery(sent!.id))?.attemptList).toHaveLength(1);
+    });
+  });
+
+  describe('inboxes', () => {
+    const receive = (inbox: string, body = '{}') =>
+      store.receiveInInbox({ inbox, webhookId: 'id', headers: { a: 'b' }, body, verified: true });
+
+    test('answer as they are told: the first fail, and every third', async () => {
+      await store.setInbox('told', {
+        ...DEFAULT_INBOX_ANSWER,
+        failFirst: 1,
+        failEvery: 3,
+        failStatus: 418,
+      });
+      const statuses = [];
+      for (let n = 0; n < 7; n++) statuses.push((await receive('told')).request.status);
+      expect(statuses).toEqual([418, 200, 418, 200, 200, 418, 200]);
+    });
+
+    test('keep the newest 500, and of large ones 64 MiB', async () => {
+      for (let n = 0; n < 505; n++) await receive('many', String(n));
+      const { rows } = await store.listInboxRequests({ inbox: 'many', limit: 600 });
+      expect(rows).toHaveLength(500);
+      expect((await store.readInboxRequest('many', rows[0]!.id))?.body).toBe('504');
+      expect((await store.readInboxRequest('many', rows.at(-1)!.id))?.body).toBe('5');
+
+      const large = 'x'.repeat(30 * 1024 * 1024);
+      for (let n = 0; n < 3; n++) await receive('large', large);
+      expect((await store.listInboxRequests({ inbox: 'large', limit: 10 })).rows).toHaveLength(2);
+      expect(await store.listInboxes()).toContainEqual(
+        expect.objectContaining({ name: 'large', received: 3, kept: 2 }),
+      );
+      await store.deleteInbox('large');
+      expect((await store.listInboxRequests({ inbox: 'large', limit: 10 })).rows).toEqual([]);
     });
   });
 

@@ -24,6 +24,10 @@ import type {
   DeliveryState,
   DeliverySummary,
   EvmStream,
+  Inbox,
+  InboxAnswer,
+  InboxRequest,
+  InboxRequestSummary,
   Job,
   JobState,
   StreamLimits,
@@ -479,7 +483,36 @@ export interface ExplainReads {
   listWatchers(address: string): Promise<{ streamId: string; label: string | null }[]>;
 }
 
-export interface Reads extends JobReads, InvariantReads, ExplainReads {
+export interface InboxReads {
+  /** By name. */
+  listInboxes(): Promise<Inbox[]>;
+  /** Newest first. */
+  listInboxRequests(page: {
+    inbox: string;
+    limit: number;
+    /** The last id of the page before. */
+    after?: string | undefined;
+  }): Promise<{ rows: InboxRequestSummary[]; next: string | undefined }>;
+  readInboxRequest(inbox: string, id: string): Promise<InboxRequest | undefined>;
+}
+
+export interface InboxWrites {
+  /** Makes it, or changes how it answers, and counts from 0 again. */
+  setInbox(name: string, answer: InboxAnswer): Promise<Inbox>;
+  /** With what came into it; false where there is none. */
+  deleteInbox(name: string): Promise<boolean>;
+  clearInbox(name: string): Promise<void>;
+  /** Keeps a webhook, and the newest before it; makes the inbox where there is none. */
+  receiveInInbox(received: {
+    inbox: string;
+    webhookId: string;
+    headers: Record<string, string>;
+    body: string;
+    verified: boolean;
+  }): Promise<{ request: InboxRequestSummary; answer: InboxAnswer }>;
+}
+
+export interface Reads extends JobReads, InvariantReads, ExplainReads, InboxReads {
   readSetting(key: string): Promise<string | undefined>;
   /** Undefined when unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;
@@ -769,6 +802,7 @@ export interface Writes
     StatWrites,
     EnrichWrites,
     JobWrites,
+    InboxWrites,
     RetentionWrites {}
 
 export interface Store extends Reads, Writes {

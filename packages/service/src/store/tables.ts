@@ -34,11 +34,29 @@ export interface Tables {
   coverage: CoverageTable;
   hole: HoleTable;
   job: JobTable;
+  inbox: { name: string; answer: string; received: number };
+  inbox_request: InboxRequestTable;
   /** Append-only, rolled up into `stat`: counters updated in place deadlock under load. */
   stat_delta: StatTable;
   stat: StatTable;
   /** Of PostgreSQL alone. */
   partition: PartitionTable;
+}
+
+/** A webhook that came into an inbox. */
+interface InboxRequestTable {
+  id: string;
+  inbox: string;
+  received_at: number;
+  webhook_id: string;
+  /** 1 where its signature is right. */
+  verified: number;
+  /** How it was answered. */
+  status: number;
+  /** JSON object. */
+  headers: string;
+  body: string;
+  body_bytes: number;
 }
 
 interface StreamTable {

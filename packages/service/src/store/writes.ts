@@ -8,6 +8,7 @@ import { createHealthWrites } from './healthWrites.ts';
 import { createHistoryWrites } from './historyWrites.ts';
 import { createStatWrites } from './statWrites.ts';
 import type { Writes } from './store.ts';
+import { createInboxWrites } from './inbox.ts';
 import { createJobWrites } from './jobWrites.ts';
 import { createPartitionWrites } from './partitionWrites.ts';
 import { createRetentionWrites } from './retentionWrites.ts';
@@ -24,6 +25,7 @@ export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
   ...createHistoryWrites(db, engine),
   ...createStatWrites(db, engine),
   ...createJobWrites(db, engine),
+  ...createInboxWrites(db, engine),
   ...createRetentionWrites(db, engine),
   ...createPartitionWrites(db, engine),
   ...createEnrichWrites(db, engine),

@@ -1,0 +1,142 @@
+/** The built-in receiver, on both engines: a stream delivers into the service itself. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, verifySignature } from '@sluice/kit';
+import { ANSWER_SCHEMAS } from '@sluice/kit/contract';
+import {
+  DEFAULT_INBOX_ANSWER,
+  type InboxRequestSummary,
+  createSluiceClient,
+  toInboxUrl,
+} from '@sluice/kit/sluice';
+import { type Anvil, type Postgres, startAnvil, startPostgres } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { API_KEY, SECRET, type Served, serve, until } from '../serve.ts';
+
+const CHAIN = '0x7a69';
+const folder = mkdtempSync(join(tmpdir(), 'sluice-inbox-'));
+let anvil: Anvil;
+let postgres: Postgres;
+
+beforeAll(async () => {
+  [anvil, postgres] = await Promise.all([startAnvil(), startPostgres()]);
+});
+afterAll(async () => {
+  await Promise.all([anvil?.stop(), postgres?.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
+  let served: Served;
+  beforeAll(async () => {
+    const ledger = engine === 'SQLite' ? ['--data', folder] : ['--database-url', postgres.url];
+    served = await serve(
+      [...ledger, '--chain', `${CHAIN}=${anvil.url},confirmations=1,poll=50`],
+      // The guard is on: what is in process needs no leave of it.
+      { allowPrivateEndpoints: false },
+    );
+  });
+  afterAll(async () => {
+    await served?.stop();
+  });
+
+  test('takes webhooks, shows them live, verifies them, and fails on cue', async () => {
+    const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
+    const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
+    const watched = anvil.accounts[6]!.address;
+    const live: InboxRequestSummary[] = [];
+    const leaving = new AbortController();
+    const listening = (async () => {
+      for await (const { event } of sluice.liveEvents({ signal: leaving.signal })) {
+        if (event.type === 'inbox') live.push(event.request);
+      }
+    })();
+    await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');
+
+    expect(await sluice.setInbox('my-app')).toEqual({
+      name: 'my-app',
+      url: 'sluice://inbox/my-app',
+      answer: DEFAULT_INBOX_ANSWER,
+      received: 0,
+      kept: 0,
+      lastAt: null,
+    });
+    const stream = await client.streams.create({
+      webhookUrl: toInboxUrl('my-app'),
+      description: '',
+      tag: 'inbox',
+      chainIds: [CHAIN],
+      includeNativeTxs: true,
+    });
+    await client.streams.addAddress(stream.id, watched);
+    // The first after this is refused, and tried again.
+    await sluice.setInbox('my-app', { failFirst: 1, failStatus: 503, body: 'thank you' });
+    await anvil.request('eth_sendTransaction', [
+      { from: anvil.accounts[0]!.address, to: watched, value: '0x1' },
+    ]);
+    await anvil.request('evm_mine', []);
+    const deliveries = await until('one is delivered, and one to be tried again', async () => {
+      const { result } = await sluice.listDeliveries({ streamId: stream.id });
+      const states = result.map(({ state, status }) => `${state} ${status}`).toSorted();
+      return states.join() === 'pending 503,succeeded 200' && result;
+    });
+
+    const page = await sluice.listInboxRequests('my-app');
+    ANSWER_SCHEMAS.InboxPage.parse({ result: page.result });
+    expect(page.result.map(({ status, verified }) => [status, verified])).toEqual([
+      [200, true],
+      [503, true],
+      // The test webhook of the stream's creation.
+      [200, true],
+    ]);
+    expect(
+      page.result
+        .slice(0, 2)
+        .map(({ webhookId }) => webhookId)
+        .toSorted(),
+    ).toEqual(deliveries.map(({ id }) => id).toSorted());
+    const [newest] = page.result;
+    const whole = await sluice.getInboxRequest('my-app', newest!.id);
+    ANSWER_SCHEMAS.InboxRequest.parse(whole);
+    expect(whole).toMatchObject({ ...newest, headers: { 'content-type': 'application/json' } });
+    expect(JSON.parse(whole.body)).toMatchObject({ streamId: stream.id });
+    const { body, headers } = whole;
+    expect(verifySignature({ body, signature: headers['x-signature'], secret: SECRET })).toBe(true);
+    const succeeded = deliveries.find(({ state }) => state === 'succeeded')!;
+    expect((await sluice.getDelivery(succeeded.id)).attemptList).toMatchObject([
+      { status: 200, responseBody: 'thank you', webhookUrl: 'sluice://inbox/my-app' },
+    ]);
+    await until('each was shown as it came', () => live.length === 3);
+    expect(live.map(({ id }) => id)).toEqual(page.result.map(({ id }) => id).toReversed());
+
+    const [first, ...rest] = (await sluice.listInboxRequests('my-app', { limit: 1 })).result;
+    expect([first, rest]).toEqual([newest, []]);
+    expect(await sluice.listInboxes()).toMatchObject([
+      { name: 'my-app', received: 2, kept: 3, lastAt: newest!.receivedAt },
+    ]);
+    await sluice.clearInbox('my-app');
+    expect(await sluice.listInboxes()).toMatchObject([{ received: 2, kept: 0, lastAt: null }]);
+    await sluice.deleteInbox('my-app');
+    expect(await sluice.listInboxes()).toEqual([]);
+    await expect(sluice.deleteInbox('my-app')).rejects.toMatchObject({ status: 404 });
+    leaving.abort();
+    await listening;
+  });
+
+  test('what is no inbox is refused, with the fix', async () => {
+    const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
+    const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
+    for (const webhookUrl of ['sluice://inbox/', 'sluice://inbox/My App', 'sluice://other/x']) {
+      await expect(
+        client.streams.create({ webhookUrl, description: '', tag: '', chainIds: [CHAIN] }),
+      ).rejects.toMatchObject({ status: 422 });
+    }
+    await expect(sluice.setInbox('My App')).rejects.toMatchObject({ status: 422 });
+    await expect(sluice.setInbox('a', { status: 99 })).rejects.toMatchObject({
+      details: {
+        'requestBody.status': { message: 'should be a whole number from 200 to 599', value: 99 },
+      },
+    });
+  });
+});
