@@ -89,4 +89,9 @@ export {
 } from './scriptedAptos/startScriptedAptos.ts';
 export { findPostgres } from './findPostgres.ts';
 export { type Postgres, type PostgresOptions, startPostgres } from './postgres.ts';
+export {
+  type ClusterServer,
+  type PostgresCluster,
+  startPostgresCluster,
+} from './postgresCluster.ts';
 export { type FaultProxy, type FaultProxyTarget, startFaultProxy } from './faultProxy.ts';

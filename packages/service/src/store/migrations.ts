@@ -407,18 +407,45 @@ const ledger: Migration = {
   },
 };
 
-const migrations: Record<string, Migration> = { '0001 ledger': ledger };
+export const migrations: Record<string, Migration> = { '0001 ledger': ledger };
 
-/** Brings the schema of this database to the newest step. Throws with the step that failed. */
-export async function migrate(db: Kysely<unknown>): Promise<void> {
+/** Steps that were taken are listed here, in the order of their names. */
+const DONE_TABLE = 'migrations';
+
+/**
+ * Brings the schema of this database to the newest step. Of several processes that start at once one
+ * does, and the others wait for it.
+ *
+ * @throws Error with the step that failed, and when the ledger was made by a newer program.
+ */
+export async function migrate(
+  db: Kysely<unknown>,
+  steps: Record<string, Migration> = migrations,
+): Promise<void> {
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: () => Promise.resolve(migrations) },
+    provider: { getMigrations: () => Promise.resolve(steps) },
+    migrationTableName: DONE_TABLE,
+    migrationLockTableName: `${DONE_TABLE}_lock`,
   });
+  await refuseNewer(db, Object.keys(steps));
   const { error, results } = await migrator.migrateToLatest();
   if (error === undefined) return;
   const failed = results?.find((result) => result.status === 'Error');
   throw new Error(`Migration ${failed?.migrationName ?? '(before the first)'} failed`, {
     cause: error,
   });
+}
+
+async function refuseNewer(db: Kysely<unknown>, known: readonly string[]): Promise<void> {
+  const tables = await db.introspection.getTables();
+  if (!tables.some(({ name }) => name === DONE_TABLE)) return;
+  const { rows } = await sql<{ name: string }>`
+    select name from ${sql.table(DONE_TABLE)} order by name`.execute(db);
+  const unknown = rows.map(({ name }) => name).filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  throw new Error(
+    `The ledger was made by a newer sluice: it has "${unknown.at(-1)}", and this program knows nothing ` +
+      `after "${known.toSorted().at(-1)}". Start the newer program again, or restore a backup from before the upgrade.`,
+  );
 }

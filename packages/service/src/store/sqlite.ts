@@ -3,7 +3,7 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Kysely, SqliteDialect, type SqliteDatabase } from 'kysely';
+import { Kysely, SqliteAdapter, SqliteDialect, type SqliteDatabase } from 'kysely';
 import type { Tables } from './tables.ts';
 import type { Reads, Store, Writes } from './store.ts';
 import { migrate } from './migrations.ts';
@@ -17,6 +17,19 @@ export type WorkerReply = { id: number; value: unknown } | { id: number; error: 
 
 /** Statements kept prepared per connection; the ledger has fewer than this. */
 const PREPARED_STATEMENTS = 200;
+
+/** Kysely holds SQLite for unable to change a schema in a transaction; a step that fails leaves nothing. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class TransactionalDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter();
+  }
+}
 
 /** A Kysely database over `node:sqlite`. The caller destroys it. */
 export function openSqlite(path: string, readOnly: boolean): { db: Kysely<Tables> } {
@@ -54,7 +67,7 @@ export function openSqlite(path: string, readOnly: boolean): { db: Kysely<Tables
       };
     },
   };
-  return { db: new Kysely<Tables>({ dialect: new SqliteDialect({ database }) }) };
+  return { db: new Kysely<Tables>({ dialect: new TransactionalDialect({ database }) }) };
 }
 
 const READS = {

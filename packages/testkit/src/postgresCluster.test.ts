@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PostgresCluster, startPostgresCluster } from './postgresCluster.ts';
+
+describe('a cluster of three servers', () => {
+  let cluster: PostgresCluster;
+  beforeAll(async () => {
+    cluster = await startPostgresCluster();
+  });
+  afterAll(() => cluster.stop());
+
+  const count = (server: { url: string; name: string }) =>
+    cluster.query(server, 'select count(*) from kept');
+  const insert = (server = cluster.primary) =>
+    cluster.query(server, 'insert into kept values (1) returning n');
+
+  test('answers a commit when a standby has it', async () => {
+    await cluster.query(cluster.primary, 'create table kept (n int)');
+    await insert();
+    const names = "select string_agg(application_name, ' ' order by 1) from pg_stat_replication";
+    expect(await cluster.query(cluster.primary, names)).toBe('s2 s3');
+    await expect.poll(() => Promise.all(cluster.standbys.map(count))).toEqual(['1', '1']);
+    await expect(insert(cluster.standbys[0])).rejects.toThrow('read-only');
+  });
+
+  test('goes on from the standby that has most, and what was answered is there', async () => {
+    for (let n = 0; n < 5; n++) await insert();
+    const old = await cluster.killPrimary();
+    const next = await cluster.promote();
+    expect(next.name).not.toBe(old.name);
+    expect(await count(next)).toBe('6');
+    await insert();
+    expect(cluster.standbys.map(({ name }) => name)).not.toContain(next.name);
+
+    // The old one comes back and takes itself for the primary still.
+    await cluster.revive(old);
+    expect(await cluster.query(old, 'select pg_is_in_recovery()')).toBe('f');
+    await cluster.rejoin(old);
+    await insert();
+    await expect.poll(() => Promise.all(cluster.standbys.map(count))).toEqual(['8', '8']);
+  });
+});
