@@ -148,8 +148,10 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
       }),
     ),
   );
+  const epoch = (await store.takeLease({ name: chain, holder: 'bench', forMs: 3_600_000 }))!;
   await store.startChain({
     chain,
+    epoch,
     block: { number: 0, hash: hash(0), parentHash: hash(0), timestamp: 1.7e9 },
     genesisHash: hash(0),
   });
@@ -158,6 +160,7 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
   for (let number = 1; number <= count / STREAMS; number++) {
     const result = await store.commitBlock({
       chain,
+      epoch,
       block: {
         number,
         hash: hash(number),

@@ -1,15 +1,23 @@
 /** One chain that is read, of either family, with everything that works on it. */
-import type { ChainHealth, DeliverySummary, LiveEvent } from '@sluice/kit/contract';
+import type { DeliverySummary, LiveEvent } from '@sluice/kit/contract';
 import type { EnrichPool } from './enrich/enrichPool.ts';
 import { Outage } from './enrich/state.ts';
 import { HttpError, notFound } from './http/answers.ts';
 import type { BlockCalls } from './http/handlers/blocks.ts';
 import { type StreamMatcher, createBackfill } from './ingest/backfill.ts';
-import { type IngestOptions, type Matcher, createIngest } from './ingest/ingest.ts';
+import { type Duty, type Term, createDuty } from './duty.ts';
+import {
+  type Ingest,
+  type IngestOptions,
+  type Matcher,
+  createIngest,
+  reportUnread,
+} from './ingest/ingest.ts';
+import { resumeChain } from './ingest/resume.ts';
 import { type ChainSource, SourceError } from './ingest/source.ts';
 import type { Explainer } from './matching.ts';
 import type { Log } from './observe.ts';
-import type { BlockHeader, Store } from './store/store.ts';
+import type { BlockHeader, ChainReport, Store } from './store/store.ts';
 
 /** What the chains of a service share. */
 export interface ChainSurroundings {
@@ -20,14 +28,18 @@ export interface ChainSurroundings {
   onDeliveries(deliveries: readonly DeliverySummary[]): void;
   /** Why no block may be committed now, for people; undefined while they may. */
   refuseBlocks(): string | undefined;
+  /** The newest confirmed block of a chain, whichever process reads it; null while that is not known. */
+  confirmedUpTo(chain: string): number | null;
 }
 
 export interface FollowedChain<Calls extends BlockCalls = BlockCalls> {
   readonly id: string;
-  /** True once it is known that no node of this chain traces blocks. */
-  readonly lacksTraces: boolean;
   readonly calls: Calls;
-  health(): ChainHealth;
+  /** Whether this process reads it, would if no other did, or leaves it to others. */
+  readonly standing: 'holder' | 'candidate' | 'none';
+  /** Says little while another process reads it. */
+  report(): ChainReport;
+  /** Reads it, or stands by while another process does. */
   start(): void;
   /** Ends after what is under way; nothing is left half committed. */
   stop(): Promise<void>;
@@ -68,41 +80,73 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
   },
 ): Following<Block, One> {
   const { chain } = options;
-  const { store, log, publish, onDeliveries, refuseBlocks } = surroundings;
+  const { store, log, publish, onDeliveries, refuseBlocks, confirmedUpTo } = surroundings;
   const announce = (deliveries: readonly DeliverySummary[]): void => {
     onDeliveries(deliveries);
     for (const delivery of deliveries) publish({ type: 'delivery', delivery });
     enrich.notice();
   };
 
-  const ingest = createIngest(options, {
-    source,
-    store,
-    matcher: live,
-    log,
-    refuseBlocks,
-    listener: {
-      onDeliveries: announce,
-      onBlock(chainId, block, head) {
-        backfill.notice();
-        publish({ type: 'block', chainId, block, head });
-      },
-      onReorg: (chainId, ancestor) =>
-        publish({ type: 'reorg', chainId, blockNumber: ancestor.number }),
-      onHealth: (health) => publish({ type: 'chain', chain: health }),
-    },
-  });
+  /** While this process has the chain's lease. */
+  let current: { ingest: Ingest; noticeJobs(): void } | undefined;
+  let isStanding = false;
+  let isClosing = false;
 
-  const backfill = createBackfill({
-    chain,
-    source,
-    store,
-    log,
-    openMatcher: open,
-    confirmedUpTo: () => ingest.health().confirmedUpTo,
-    onDeliveries: announce,
-    onJob: (job) => publish({ type: 'job', job }),
-  });
+  const report = (): ChainReport => {
+    const its = current?.ingest.report() ?? reportUnread(options, source);
+    return { ...its, message: its.message || enrich.trouble };
+  };
+
+  const begin = (epoch: number): Term => {
+    const ingest = createIngest(
+      { ...options, epoch },
+      {
+        source,
+        store,
+        matcher: live,
+        log,
+        refuseBlocks,
+        listener: {
+          onDeliveries: announce,
+          onBlock(chainId, block, head) {
+            backfill.notice();
+            publish({ type: 'block', chainId, block, head });
+          },
+          onReorg: (chainId, ancestor) =>
+            publish({ type: 'reorg', chainId, blockNumber: ancestor.number }),
+          onReport: ({ lacksTraces: _lacksTraces, ...health }) =>
+            publish({ type: 'chain', chain: health }),
+          onLostLease: () => duty.check(),
+        },
+      },
+    );
+    const backfill = createBackfill({
+      chain,
+      epoch,
+      source,
+      store,
+      log,
+      openMatcher: open,
+      confirmedUpTo: () => ingest.report().confirmedUpTo,
+      onDeliveries: announce,
+      onJob: (job) => publish({ type: 'job', job }),
+    });
+    current = { ingest, noticeJobs: () => backfill.notice() };
+    ingest.start();
+    enrich.start(epoch);
+    backfill.start();
+    return {
+      report,
+      async stop() {
+        await Promise.all([ingest.stop(), backfill.stop()]);
+        // What is asked of the nodes still ends with them.
+        if (isClosing) await source.stop();
+        await enrich.stop();
+        current = undefined;
+      },
+    };
+  };
+  const duty: Duty = createDuty({ name: chain, store, log, begin });
 
   const readBlock = async (number: number, { needs }: One): Promise<Block> => {
     const header = await source.readHeader(number);
@@ -110,8 +154,7 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
     return source.readBlock(header, needs);
   };
 
-  const isConfirmed = ({ number }: BlockHeader): boolean =>
-    number <= (ingest.health().confirmedUpTo ?? -1);
+  const isConfirmed = ({ number }: BlockHeader): boolean => number <= (confirmedUpTo(chain) ?? -1);
 
   return {
     readBlock,
@@ -151,26 +194,35 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
           const { number, hash, timestamp } = header;
           return { block: { number, hash, timestamp }, streams };
         }),
-      noticeJobs: () => backfill.notice(),
-      resume: (from) => sayWhy(chain, () => ingest.resume(from)),
+      noticeJobs: () => current?.noticeJobs(),
+      resume: (from) =>
+        sayWhy(chain, async () => {
+          const { isFinal = false } = options;
+          const resumed = await resumeChain({ chain, from, isFinal, source, store });
+          log.warn('chain resumed by request', {
+            chain,
+            from: resumed.from,
+            holeFrom: resumed.holeFrom,
+          });
+          announce(resumed.cancelled);
+          duty.check();
+          return resumed.from;
+        }),
     },
     chain: {
       id: chain,
-      get lacksTraces() {
-        return ingest.lacksTraces;
+      get standing() {
+        return current === undefined ? (isStanding ? 'candidate' : 'none') : 'holder';
       },
-      health() {
-        const health = ingest.health();
-        return { ...health, message: health.message || enrich.trouble };
-      },
+      report,
       start() {
-        ingest.start();
-        enrich.start();
-        backfill.start();
+        isStanding = true;
+        duty.start();
       },
       async stop() {
-        await Promise.all([ingest.stop(), backfill.stop()]);
-        await enrich.stop();
+        isClosing = true;
+        await duty.stop();
+        await source.stop();
       },
     },
   };

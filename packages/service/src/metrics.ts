@@ -1,8 +1,8 @@
 /** What the service counts of itself, for Prometheus: `docs/operations.md` says what each means. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { ChainHealth, DeliverySummary, LiveEvent } from '@sluice/kit/contract';
+import type { DeliverySummary, LiveEvent } from '@sluice/kit/contract';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import type { ViolationKind } from './store/store.ts';
+import type { ChainReport, ViolationKind } from './store/store.ts';
 
 export interface Metrics {
   /** Deliveries of which an attempt ended just now. */
@@ -21,7 +21,7 @@ export interface Metrics {
 }
 
 export interface MetricSources {
-  chains(): ChainHealth[];
+  chains(): ChainReport[];
   inFlight(): number;
   /** Streams whose receivers fail or ask for patience. */
   breakers(): Readonly<Record<string, number>>;

@@ -21,6 +21,7 @@ import { checkPlan } from './enrich/plan.ts';
 import { FilterError } from './match/filter.ts';
 import { createSelection } from './match/selection.ts';
 import { type DiskWatch, watchDisk } from './diskWatch.ts';
+import { createChainReports } from './chainReports.ts';
 import { createAptosMatching } from './aptosMatching.ts';
 import { type FollowedAptos, followAptos } from './followedAptos.ts';
 import type { ChainSurroundings } from './followedChain.ts';
@@ -148,6 +149,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     publish,
     onDeliveries: (deliveries) => deliver.notice(deliveries),
     refuseBlocks: () => disk?.problem,
+    confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
   };
   const maxWebhookBytes = config.maxWebhookBytes ?? MAX_WEBHOOK_BYTES;
   const evmChains = new Map<string, FollowedEvm>();
@@ -172,7 +174,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     aptosChains.set(followed.id, followed);
   }
   const chains = [...evmChains.values(), ...aptosChains.values()];
-  const findChain = (id: string) => evmChains.get(id) ?? aptosChains.get(id);
+  const reports = createChainReports({ store, log, own: () => chains });
 
   const app = createApp({
     store,
@@ -183,12 +185,12 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     readMetrics: () => metrics.read(),
     whyNotReady: () => readiness.read(),
     consoleFolder: config.consoleFolder,
-    chains: () => chains.map((chain) => chain.health()),
+    chains: reports.list,
     callsOf: (chain) => evmChains.get(chain)?.calls,
     aptosCallsOf: (chain) => aptosChains.get(chain)?.calls,
     checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
-    hasSource: (chain) => findChain(chain) !== undefined,
-    lacksTraces: (chain) => findChain(chain)?.lacksTraces === true,
+    hasSource: reports.isRead,
+    lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
     refuseUrl: (url) => (readInboxName(url.href) === undefined ? guard.refuse(url) : undefined),
     async testWebhook(family, url, headers) {
       if (config.testWebhook === false) return undefined;
@@ -212,13 +214,14 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   const { port } = server.address() as AddressInfo;
 
   metrics.watch({
-    chains: () => chains.map((chain) => chain.health()),
+    chains: reports.list,
     inFlight: deliver.inFlight,
     breakers: deliver.breakers,
     oldestDue: () => store.readOldestDue(),
     oldestTransactionAge: () => store.readOldestTransactionAge(),
     violations: invariants.counts,
   });
+  await reports.start();
   await deliver.start();
   for (const chain of chains) chain.start();
   const housekeeping = startHousekeeping({
@@ -246,7 +249,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
         const closed = new Promise((resolve) => server.close(resolve));
         server.closeIdleConnections();
         await Promise.all(chains.map((chain) => chain.stop()));
-        await Promise.all([deliver.stop(DRAIN_MS), housekeeping.stop()]);
+        await Promise.all([deliver.stop(DRAIN_MS), housekeeping.stop(), reports.stop()]);
         server.closeAllConnections();
         await closed;
         await store.close();

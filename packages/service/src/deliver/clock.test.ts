@@ -8,6 +8,7 @@ import { createLog } from '../observe.ts';
 import { newMatch } from '../store/newMatch.test-only.ts';
 import { openPostgresStore } from '../store/postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/store.ts';
+import { takeChain } from '../store/takeChain.test-only.ts';
 import { createDeliver } from './deliver.ts';
 import { createAddressGuard } from './guard.ts';
 import { createIsolation } from './isolation.ts';
@@ -67,10 +68,12 @@ test.each([1, -1])(
       options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
       ...DEFAULT_DELIVERY,
     });
-    await store.startChain({ chain, block: header(0), genesisHash: 'genesis' });
+    const epoch = await takeChain(store, chain);
+    await store.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
     const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
     await store.commitBlock({
       chain,
+      epoch,
       block: header(1),
       ruleRevision: revision,
       confirmUpTo: 0,

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../observe.ts';
 import { newMatch } from '../store/newMatch.test-only.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
+import { takeChain } from '../store/takeChain.test-only.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_LIMITS,
@@ -120,7 +121,8 @@ async function queue(
     ...DEFAULT_DELIVERY,
     limits,
   });
-  await store.startChain({ chain, block: headerOf(chain, 0), genesisHash: 'genesis' });
+  const epoch = await takeChain(store, chain);
+  await store.startChain({ chain, epoch, block: headerOf(chain, 0), genesisHash: 'genesis' });
   await extend(stream, count);
   return stream;
 }
@@ -134,6 +136,7 @@ async function extend(stream: EvmStreamRecord, count = 1): Promise<void> {
   for (let number = tip + 1; number <= tip + count; number++) {
     const result = await store.commitBlock({
       chain,
+      epoch: 1,
       block: headerOf(chain, number),
       ruleRevision: revision,
       confirmUpTo: 0,

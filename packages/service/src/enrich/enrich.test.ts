@@ -10,6 +10,7 @@ import { createLog } from '../observe.ts';
 import { newMatch } from '../store/newMatch.test-only.ts';
 import { joinBody, splitBody } from '../store/body.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
+import { takeChain } from '../store/takeChain.test-only.ts';
 import {
   type BlockHeader,
   DEFAULT_DELIVERY,
@@ -23,6 +24,8 @@ import type { BodyTail } from './records.ts';
 import { Outage, type StateAnswer, type StateReader } from './state.ts';
 
 const CHAIN = '0x1';
+/** Of the lease of each chain: it is taken once. */
+const EPOCH = 1;
 const TOKEN = `0x${'70'.repeat(20)}`;
 const HOLDER = `0x${'01'.repeat(20)}`;
 const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
@@ -151,7 +154,7 @@ describe('over a real ledger', () => {
       retryMs: 5,
     });
     enriches.push(enrich);
-    enrich.start();
+    enrich.start(EPOCH);
     return enrich;
   };
 
@@ -179,12 +182,14 @@ describe('over a real ledger', () => {
 
   /** Commits block after block, in each a match of every stream given. */
   const startChain = async (chain = CHAIN) => {
-    await store.startChain({ chain, block: header(0), genesisHash: hash(0) });
+    expect(await takeChain(store, chain)).toBe(EPOCH);
+    await store.startChain({ chain, epoch: EPOCH, block: header(0), genesisHash: hash(0) });
     let height = 0;
     return async (streamIds: string[], tail = transferOf(TOKEN), confirmUpTo = -1) => {
       const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
       const result = await store.commitBlock({
         chain,
+        epoch: EPOCH,
         block: header(++height),
         ruleRevision: revision,
         confirmUpTo,
@@ -381,12 +386,13 @@ describe('over a real ledger', () => {
     const { id } = await createStream();
     const commit = await startChain();
     await commit([id]);
-    await store.rewindChain(CHAIN, header(0));
+    await store.rewindChain({ chain: CHAIN, epoch: EPOCH, ancestor: header(0) });
     const enrich = start(goodState);
     expect(await store.listEnriching(all())).toEqual([]);
     const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
     await store.commitBlock({
       chain: CHAIN,
+      epoch: EPOCH,
       block: header(1),
       ruleRevision: revision,
       confirmUpTo: -1,

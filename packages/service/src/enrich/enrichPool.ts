@@ -13,7 +13,8 @@ import { Outage } from './state.ts';
 export interface EnrichPool {
   /** Why matches wait; empty while nothing is wrong. */
   readonly trouble: string;
-  start(): void;
+  /** Begins, or begins again after a stop, with this epoch of the chain's lease. */
+  start(epoch: number): void;
   /** A block was committed: look for matches now. */
   notice(): void;
   /** Takes nothing more and waits for what is under way, which ends when its source is stopped. */
@@ -64,6 +65,7 @@ export function createEnrichPool({
   let outages = 0;
   let outageUntil = 0;
   let trouble = '';
+  let epoch = 0;
   let stopping = false;
   let awake = Promise.withResolvers<void>();
   let running: Promise<void> | undefined;
@@ -76,8 +78,8 @@ export function createEnrichPool({
       const batch = bodies;
       bodies = [];
       try {
-        const due = await store.completeEnrichments(batch);
-        if (due.length > 0) onDeliveries(due);
+        const due = await store.completeEnrichments({ chain, epoch, bodies: batch });
+        if (due !== undefined && due.length > 0) onDeliveries(due);
       } catch (error) {
         log.error('cannot complete matches, trying again', {
           chain,
@@ -205,7 +207,9 @@ export function createEnrichPool({
     get trouble() {
       return trouble;
     },
-    start() {
+    start(its) {
+      epoch = its;
+      stopping = false;
       running = run();
     },
     notice() {

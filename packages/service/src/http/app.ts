@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import {
-  type ChainHealth,
   type ErrorBody,
   ROUTES,
   type Route,
@@ -11,7 +10,7 @@ import {
 } from '@sluice/kit/contract';
 import type { Log } from '../observe.ts';
 import { createAddressChanges } from '../store/addressChanges.ts';
-import type { Store } from '../store/store.ts';
+import type { ChainReport, Store } from '../store/store.ts';
 import type { Auth } from './auth.ts';
 import { HttpError } from './answers.ts';
 import { BODY_LIMIT_BYTES, takeBody } from './body.ts';
@@ -40,7 +39,7 @@ export interface AppNeeds
   auth: Auth;
   live: Live;
   log: Log;
-  chains(): ChainHealth[];
+  chains(): ChainReport[];
   readMetrics(): Promise<{ contentType: string; text: string }>;
   /** Why this process is not fit for traffic, for people; empty when it is. */
   whyNotReady(): Promise<string[]>;
@@ -172,7 +171,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
       store: needs.store.engine,
       chains: needs
         .chains()
-        .map(({ name: _name, code: _code, blocks: _blocks, ...health }) => health),
+        .map(({ name: _name, code: _code, lacksTraces: _lacksTraces, ...health }) => health),
     }),
   );
   app.get('/ready', async (context) => {

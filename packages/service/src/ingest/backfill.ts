@@ -34,6 +34,7 @@ const RETRY_MAX_MS = 10_000;
 
 export function createBackfill<Block>({
   chain,
+  epoch,
   source,
   store,
   openMatcher,
@@ -43,6 +44,8 @@ export function createBackfill<Block>({
   log,
 }: {
   chain: string;
+  /** Of the chain's lease. */
+  epoch: number;
   source: ChainSource<Block>;
   store: Store;
   /** Undefined when the stream is gone. */
@@ -113,6 +116,8 @@ export function createBackfill<Block>({
     const read = await readRange(job.nextBlock, to, matcher.needs);
     const done = await store.commitJob({
       id: job.id,
+      chain,
+      epoch,
       blocks: read.map(({ header, block }) => ({ block: header, matches: matcher.match(block) })),
     });
     if (done === undefined) return true;

@@ -23,6 +23,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { ChainConfig } from '../config.ts';
 import { createLog } from '../observe.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
+import { takeChain } from '../store/takeChain.test-only.ts';
 import { createEvmSource } from './evm.ts';
 import { createIngest } from './ingest.ts';
 import { type Service, startService } from '../service.ts';
@@ -587,7 +588,7 @@ test('while the disk is full no block is committed, and all are afterwards', asy
   });
   const states: string[] = [];
   const ingest = createIngest(
-    { chain: CHAIN },
+    { chain: CHAIN, epoch: await takeChain(store, CHAIN) },
     {
       source,
       store,
@@ -602,7 +603,8 @@ test('while the disk is full no block is committed, and all are afterwards', asy
         onDeliveries: () => {},
         onBlock: () => {},
         onReorg: () => {},
-        onHealth: ({ state, message }) => states.push(`${state} ${message}`),
+        onReport: ({ state, message }) => states.push(`${state} ${message}`),
+        onLostLease: () => {},
       },
     },
   );
@@ -620,6 +622,7 @@ test('while the disk is full no block is committed, and all are afterwards', asy
   full = undefined;
   await reaches(3);
   await ingest.stop();
+  await source.stop();
   await store.close();
 });
 

@@ -5,19 +5,25 @@
  */
 import {
   type ChainBlock,
-  type ChainHealth,
   type DeliverySummary,
   confirmationsOf,
   findEvmChain,
 } from '@sluice/kit/contract';
 import type { BlockNeeds } from '../match/block.ts';
-import type { BlockHeader, BlockRef, Checkpoint, NewMatch, Store } from '../store/store.ts';
+import type {
+  BlockHeader,
+  BlockRef,
+  ChainReport,
+  Checkpoint,
+  NewMatch,
+  Store,
+} from '../store/store.ts';
 import type { Log } from '../observe.ts';
 import { createConfirming } from './confirming.ts';
 import { createProgress } from './progress.ts';
 import { createReadAhead } from './readAhead.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
-import { type ChainSource, SourceError } from './source.ts';
+import { type ChainSource, SourceError, readKept } from './source.ts';
 
 export interface IngestOptions {
   chain: string;
@@ -54,25 +60,18 @@ export interface IngestListener {
   onDeliveries(deliveries: DeliverySummary[]): void;
   onBlock(chain: string, block: ChainBlock, head: number): void;
   onReorg(chain: string, ancestor: BlockRef): void;
-  onHealth(health: Omit<ChainHealth, 'blocks'>): void;
+  onReport(report: ChainReport): void;
+  /** Another process has taken the chain: the loop has ended. */
+  onLostLease(): void;
 }
 
 export interface Ingest {
-  readonly chain: string;
-  /** True once it is known that no node of this chain traces blocks. */
-  readonly lacksTraces: boolean;
-  health(): ChainHealth;
-  /**
-   * The way out of a halt: goes on from block `from`, by default the head, and records what lies
-   * between as a hole. Answers with that block. Throws a {@link SourceError} when the node cannot say.
-   */
-  resume(from?: number): Promise<number>;
+  report(): ChainReport;
   start(): void;
   /** Ends after the block under way; nothing is left half committed. */
   stop(): Promise<void>;
 }
 
-const TAPE_BLOCKS = 60;
 /** Read ahead of the commit while catching up; a large block with its receipts is about 5 MB. */
 const READ_AHEAD = { maxBlocks: 64, maxBytes: 64 * 1024 * 1024 };
 /** Behind by fewer, a chain catches up without a line in the log. */
@@ -88,8 +87,30 @@ const NO_TRACES =
 const PASSING: readonly string[] = ['missing', 'rate-limited', 'disagreement'];
 const PASSING_FAILURES = 4;
 
+/** What there is to say of a chain that this process does not read. */
+export function reportUnread<Block>(
+  { chain, names = findEvmChain(chain), confirmations = confirmationsOf(chain) }: IngestOptions,
+  source: ChainSource<Block>,
+): ChainReport {
+  return {
+    id: chain,
+    name: names?.name ?? `Chain ${Number(chain)}`,
+    code: names?.code ?? chain,
+    state: 'starting',
+    message: '',
+    head: null,
+    checkpoint: null,
+    confirmations,
+    confirmedUpTo: null,
+    providers: source.providers(),
+    progress: null,
+    lacksTraces: source.lacksTraces,
+  };
+}
+
+/** @param options.epoch of the chain's lease, while which lasts the loop may run */
 export function createIngest<Block>(
-  options: IngestOptions,
+  options: IngestOptions & { epoch: number },
   {
     source,
     store,
@@ -107,9 +128,9 @@ export function createIngest<Block>(
     refuseBlocks?: () => string | undefined;
   },
 ): Ingest {
-  const { chain, flag = '--chain' } = options;
-  const names = options.names ?? findEvmChain(chain);
-  const confirmations = options.confirmations ?? confirmationsOf(chain);
+  const { chain, epoch, flag = '--chain' } = options;
+  const unread = reportUnread(options, source);
+  const { confirmations } = unread;
   /** Blocks that may come between two looks at the head. */
   const usualGap = options.isFinal ? LOGGED_GAP_BLOCKS : 1;
   const confirming = createConfirming(confirmations, source);
@@ -117,15 +138,11 @@ export function createIngest<Block>(
 
   /** Newest first: the stored window of hashes. */
   let window: (BlockHeader & { matches: number })[] = [];
-  let state: ChainHealth['state'] = 'starting';
+  let state: ChainReport['state'] = 'starting';
   let message = '';
   let head: number | null = null;
   let hinted = Promise.withResolvers<void>();
   const stopping = new AbortController();
-  /** Asked for, and done by the loop itself between two blocks. */
-  let resuming: { from: number | undefined; answer: PromiseWithResolvers<number> } | undefined;
-  /** Ends a wait for the sake of a request. */
-  let called = Promise.withResolvers<void>();
   let running: Promise<void> | undefined;
   let publishedAt = 0;
 
@@ -150,30 +167,24 @@ export function createIngest<Block>(
     return upTo < 0 ? null : upTo;
   };
 
-  const health = (): ChainHealth => {
-    return {
-      id: chain,
-      name: names?.name ?? `Chain ${Number(chain)}`,
-      code: names?.code ?? chain,
-      state,
-      message,
-      head,
-      checkpoint: tip()?.number ?? null,
-      confirmations,
-      confirmedUpTo: confirmedUpTo(),
-      providers: source.providers(),
-      progress: state === 'catching-up' ? (progress.read() ?? null) : null,
-      blocks: window.slice(0, TAPE_BLOCKS).map(toChainBlock),
-    };
-  };
+  const report = (): ChainReport => ({
+    ...unread,
+    state,
+    message,
+    head,
+    checkpoint: tip()?.number ?? null,
+    confirmedUpTo: confirmedUpTo(),
+    providers: source.providers(),
+    progress: state === 'catching-up' ? (progress.read() ?? null) : null,
+    lacksTraces: source.lacksTraces,
+  });
 
   const publish = (): void => {
     publishedAt = Date.now();
-    const { blocks: _, ...rest } = health();
-    listener.onHealth(rest);
+    listener.onReport(report());
   };
 
-  const setState = (next: ChainHealth['state'], why = ''): void => {
+  const setState = (next: ChainReport['state'], why = ''): void => {
     if (next === state && why === message) return;
     if (next === 'down') log.warn('chain down', { chain, reason: why });
     else if (next === 'live' && state !== 'catching-up') log.info('chain live', { chain, head });
@@ -223,7 +234,7 @@ export function createIngest<Block>(
   const wait = async (ms: number): Promise<void> => {
     const timer = Promise.withResolvers<void>();
     const handle = setTimeout(timer.resolve, ms);
-    await Promise.race([timer.promise, called.promise, aborted]);
+    await Promise.race([timer.promise, aborted]);
     clearTimeout(handle);
   };
 
@@ -233,48 +244,10 @@ export function createIngest<Block>(
     genesisHash: string,
     holeFrom?: number,
   ): Promise<void> => {
-    listener.onDeliveries(await store.startChain({ chain, block, genesisHash, holeFrom }));
+    listener.onDeliveries(
+      asHolder(await store.startChain({ chain, epoch, block, genesisHash, holeFrom })),
+    );
     window = [{ ...block, matches: 0 }];
-  };
-
-  /** Undefined where no node has it yet, or keeps it still. */
-  const readKept = async (number: number): Promise<BlockHeader | undefined> => {
-    try {
-      return await source.readHeader(number);
-    } catch (error) {
-      if (error instanceof SourceError && /^(missing|pruned)$/.test(error.kind)) return undefined;
-      throw error;
-    }
-  };
-
-  /** Goes on from block `from`, or from the head, whatever lies before it. */
-  const restart = async (from: number | undefined): Promise<number> => {
-    const genesisHash = await source.readGenesisHash();
-    const latest = await source.readHead();
-    head = latest.number;
-    const first = from ?? latest.number;
-    const before = first > latest.number + 1 ? undefined : await source.readHeader(first - 1);
-    if (before === undefined) {
-      throw new SourceError(
-        'missing',
-        `block ${first - 1} is not on the node, whose head is ${latest.number}: resume from a block it has`,
-      );
-    }
-    const checkpoint = await store.readCheckpoint(chain);
-    let holeFrom: number | undefined;
-    if (checkpoint?.genesisHash === genesisHash) {
-      const still = await readKept(checkpoint.number);
-      const oldest = (await store.readWindow(chain, Number.MAX_SAFE_INTEGER)).at(-1);
-      // Where the checkpoint left the chain it is not known how far down the other branch goes.
-      holeFrom =
-        options.isFinal || still?.hash === checkpoint.hash || oldest === undefined
-          ? checkpoint.number + 1
-          : oldest.number;
-    }
-    ahead.clear();
-    await startAt(before, genesisHash, holeFrom);
-    log.warn('chain resumed by request', { chain, from: first, holeFrom });
-    return first;
   };
 
   /** How it shows that the source is of another chain than the checkpoint; undefined where it is not. */
@@ -289,7 +262,7 @@ export function createIngest<Block>(
     if (!options.isFinal) return undefined;
     // The id of a chain that was set up anew may be the same; its blocks are not.
     const { number, hash } = checkpoint;
-    const there = await readKept(number);
+    const there = await readKept(source, number);
     if (there === undefined || there.hash === hash) return undefined;
     return `block ${number} is ${there.hash} but in this ledger ${hash}`;
   };
@@ -372,7 +345,9 @@ export function createIngest<Block>(
         const { commonAncestor, removed } = verdict;
         log.warn('reorg', { chain, ancestor: commonAncestor.number, removed: removed.length });
         ahead.clear();
-        const cancelled = await store.rewindChain(chain, commonAncestor);
+        const cancelled = asHolder(
+          await store.rewindChain({ chain, epoch, ancestor: commonAncestor }),
+        );
         window = window.slice(removed.length);
         listener.onReorg(chain, commonAncestor);
         listener.onDeliveries(cancelled);
@@ -416,6 +391,7 @@ export function createIngest<Block>(
       const matches = matcher.match(chain, block);
       const result = await store.commitBlock({
         chain,
+        epoch,
         block: header,
         ruleRevision,
         confirmUpTo: confirming.upTo(header, window),
@@ -424,6 +400,7 @@ export function createIngest<Block>(
       });
       // The rules moved while the block was read: a stream that came meanwhile must see it too.
       if (result.outcome === 'stale-rules') continue;
+      if (result.outcome === 'lost-lease') throw new LostLease();
       if (result.outcome === 'not-next') {
         window = await store.readWindow(chain, confirming.windowBlocks(header.number));
         return;
@@ -443,12 +420,6 @@ export function createIngest<Block>(
     let failures = 0;
     while (!stopping.signal.aborted) {
       try {
-        if (resuming !== undefined) {
-          const { from, answer } = resuming;
-          resuming = undefined;
-          // Whoever asked hears why it cannot be; the loop goes on as it was.
-          await restart(from).then(answer.resolve, answer.reject);
-        }
         if (!connected) {
           await connect();
           connected = true;
@@ -470,6 +441,10 @@ export function createIngest<Block>(
         failures = 0;
       } catch (error) {
         ahead.clear();
+        if (error instanceof LostLease) {
+          listener.onLostLease();
+          return;
+        }
         failures++;
         const isPassing = error instanceof SourceError && PASSING.includes(error.kind);
         if (!isPassing || failures >= PASSING_FAILURES) {
@@ -481,29 +456,14 @@ export function createIngest<Block>(
         // Hashes are held against the source again after every break.
         connected = false;
         const wishMs = error instanceof SourceError ? (error.retryAfterMs ?? 0) : 0;
-        if (resuming === undefined) await wait(Math.max(retryMs, wishMs));
+        await wait(Math.max(retryMs, wishMs));
         retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
       }
     }
   };
 
   return {
-    chain,
-    get lacksTraces() {
-      return source.lacksTraces;
-    },
-    health,
-    resume(from) {
-      const answer = Promise.withResolvers<number>();
-      resuming?.answer.reject(
-        new SourceError('missing', 'another request to resume came after it'),
-      );
-      resuming = { from, answer };
-      hinted.resolve();
-      called.resolve();
-      called = Promise.withResolvers();
-      return answer.promise;
-    },
+    report,
     start() {
       const unwatch = source.watchHeads(() => hinted.resolve());
       running = run().finally(unwatch);
@@ -511,7 +471,6 @@ export function createIngest<Block>(
     async stop() {
       stopping.abort();
       await running;
-      await source.stop();
     },
   };
 }
@@ -542,6 +501,17 @@ const toChainBlock = ({
   timestamp: timestamp * 1000,
   matches,
 });
+
+/** What a write to a chain answers while the chain is ours. Throws a {@link LostLease} otherwise. */
+function asHolder<T>(answer: T | undefined): T {
+  if (answer === undefined) throw new LostLease();
+  return answer;
+}
+
+/** Another process has taken the chain. */
+class LostLease extends Error {
+  override readonly name = 'LostLease';
+}
 
 /** The chain cannot go on by itself: what an operator must decide. */
 class HaltError extends Error {

@@ -15,6 +15,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { EvmBlock } from '../match/block.ts';
 import { createLog } from '../observe.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
+import { takeChain } from '../store/takeChain.test-only.ts';
 import { createEvmSource } from './evm.ts';
 import { createIngest } from './ingest.ts';
 
@@ -96,7 +97,7 @@ test('law: two of three nodes in any trouble, and the committed blocks are those
         });
         const read: EvmBlock[] = [];
         const ingest = createIngest(
-          { chain: CHAIN, confirmations: 2 },
+          { chain: CHAIN, confirmations: 2, epoch: await takeChain(store, CHAIN) },
           {
             source,
             store,
@@ -109,14 +110,20 @@ test('law: two of three nodes in any trouble, and the committed blocks are those
                 return [];
               },
             },
-            listener: { onDeliveries() {}, onBlock() {}, onReorg() {}, onHealth() {} },
+            listener: {
+              onDeliveries() {},
+              onBlock() {},
+              onReorg() {},
+              onReport() {},
+              onLostLease() {},
+            },
           },
         );
         /** Whether it stands at the honest head in time. */
         const arrives = async (timeoutMs: number): Promise<boolean> => {
           const deadline = Date.now() + timeoutMs;
           for (;;) {
-            if (ingest.health().blocks[0]?.hash === honest.head.hash) return true;
+            if ((await store.readCheckpoint(CHAIN))?.hash === honest.head.hash) return true;
             if (Date.now() > deadline) return false;
             await new Promise((resolve) => setTimeout(resolve, 5));
           }
@@ -135,7 +142,7 @@ test('law: two of three nodes in any trouble, and the committed blocks are those
           }
           honest.mine(someLogs());
           const isThere = await arrives(20_000);
-          expect(isThere ? '' : `${ingest.health().message}\n${log.join('')}`).toBe('');
+          expect(isThere ? '' : `${ingest.report().message}\n${log.join('')}`).toBe('');
           // Every block that was matched was mined, and whole.
           const isWrong = (block: EvmBlock): boolean => {
             const mined = honest.blockOf(block.hash as `0x${string}`);
@@ -150,6 +157,7 @@ test('law: two of three nodes in any trouble, and the committed blocks are those
           expect(window.map(({ hash }) => hash)).toEqual(expected);
         } finally {
           await ingest.stop();
+          await source.stop();
           await store.close();
           await Promise.all(nodes.map((node) => node.stop()));
         }

@@ -99,3 +99,16 @@ export class SourceError extends Error {
     this.data = more.data;
   }
 }
+
+/** Undefined where no node has it yet, or keeps it still. */
+export async function readKept(
+  source: Pick<ChainSource<unknown>, 'readHeader'>,
+  number: number,
+): Promise<BlockHeader | undefined> {
+  try {
+    return await source.readHeader(number);
+  } catch (error) {
+    if (error instanceof SourceError && /^(missing|pruned)$/.test(error.kind)) return undefined;
+    throw error;
+  }
+}

@@ -1,6 +1,7 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { restartCoverage, rewindHoles } from './coverage.ts';
 import { type Engine, readNow } from './engine.ts';
+import { holdsLease } from './leaseWrites.ts';
 import {
   confirmMatches,
   insertMatches,
@@ -15,8 +16,9 @@ import type { Tables } from './tables.ts';
 /** What moves a chain: its blocks, and with them what they matched. */
 export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
   return {
-    async startChain({ chain, block, genesisHash, holeFrom }) {
+    async startChain({ chain, epoch, block, genesisHash, holeFrom }) {
       return db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
         const values = {
           number: block.number,
@@ -53,8 +55,9 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       });
     },
 
-    async commitBlock({ chain, block, ruleRevision, confirmUpTo, windowBlocks, matches }) {
+    async commitBlock({ chain, epoch, block, ruleRevision, confirmUpTo, windowBlocks, matches }) {
       return db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return { outcome: 'lost-lease' };
         const rules = sql<{ revision: number }>`select revision from rule_revision`;
         const { rows } = await (
           engine.name === 'postgres' ? sql<{ revision: number }>`${rules} for share` : rules
@@ -110,8 +113,9 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       });
     },
 
-    async rewindChain(chain, ancestor) {
+    async rewindChain({ chain, epoch, ancestor }) {
       return db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
         await trx
           .updateTable('checkpoint')

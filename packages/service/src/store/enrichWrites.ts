@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readMoment, readNow } from './engine.ts';
+import { holdsLease } from './leaseWrites.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import type { EnrichWrites } from './store.ts';
 import type { Tables } from './tables.ts';
@@ -36,8 +37,9 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
       .execute();
   },
 
-  async completeEnrichments(bodies) {
+  async completeEnrichments({ chain, epoch, bodies }) {
     return db.transaction().execute(async (trx) => {
+      if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
       const { now, open } = await readMoment(engine, trx);
       const whole = engine.rows(
         bodies.map(({ matchId, bodyTail }) => ({

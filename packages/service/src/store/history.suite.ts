@@ -5,6 +5,7 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { timeOfId } from './ids.ts';
 import { newMatch } from './newMatch.test-only.ts';
+import { takeChain } from './takeChain.test-only.ts';
 import {
   type AttemptOutcome,
   type AttemptResult,
@@ -44,15 +45,19 @@ export function testHistory(open: () => Promise<Store>): void {
   const startChain = async () => {
     const chain = `0x${(++lastChain).toString(16)}`;
     let tip: BlockHeader = { number: 100, hash: hashOf(), parentHash: hashOf(), timestamp: 1 };
-    await store.startChain({ chain, block: tip, genesisHash: hashOf() });
+    const epoch = await takeChain(store, chain);
+    await store.startChain({ chain, epoch, block: tip, genesisHash: hashOf() });
     return {
       chain,
+      /** What writes that move the chain begin with. */
+      held: { chain, epoch },
       tip: () => tip,
       async commit(matches: (Partial<NewMatch> & { streamId: string })[], confirmations = 1) {
         const block = { ...tip, number: tip.number + 1, hash: hashOf(), parentHash: tip.hash };
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
         const committed = await store.commitBlock({
           chain,
+          epoch,
           block,
           ruleRevision: revision,
           confirmUpTo: block.number - confirmations,
@@ -306,7 +311,7 @@ export function testHistory(open: () => Promise<Store>): void {
       const { id: streamId } = await createStream([chain.chain]);
       const ancestor = chain.tip();
       const [delivery] = await chain.commit([{ streamId }]);
-      await store.rewindChain(chain.chain, ancestor);
+      await store.rewindChain({ ...chain.held, ancestor });
       expect(await store.replayDelivery(streamId, delivery!.id)).toMatchObject({
         after: { state: 'cancelled' },
       });

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createInvariantCheck } from '../invariants.ts';
 import { newMatch } from './newMatch.test-only.ts';
+import { takeChain } from './takeChain.test-only.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
@@ -23,6 +24,7 @@ export function testInvariants(
     let store: Store;
     let execute: (statement: string) => Promise<void>;
     let stream: StreamRecord;
+    let held: { chain: string; epoch: number };
     let tip: BlockHeader = {
       number: 10,
       hash: '0xh10',
@@ -33,7 +35,9 @@ export function testInvariants(
 
     beforeAll(async () => {
       ({ store, execute } = await open());
-      await store.startChain({ chain: CHAIN, block: tip, genesisHash: '0xgenesis' });
+      const epoch = await takeChain(store, CHAIN);
+      held = { chain: CHAIN, epoch };
+      await store.startChain({ ...held, block: tip, genesisHash: '0xgenesis' });
       stream = await store.createStream({
         tag: 'tag',
         description: '',
@@ -72,7 +76,7 @@ export function testInvariants(
           timestamp: tip.timestamp + 12,
         };
         const { outcome } = await store.commitBlock({
-          chain: CHAIN,
+          ...held,
           block,
           ruleRevision: revision,
           confirmUpTo: number - 3,
@@ -112,7 +116,7 @@ export function testInvariants(
 
       const ancestor = { number: tip.number - 2, hash: `0xh${tip.number - 2}` };
       const before = tip;
-      await store.rewindChain(CHAIN, ancestor);
+      await store.rewindChain({ ...held, ancestor });
       tip = { ...before, ...ancestor, parentHash: '' };
       expect(await found()).toEqual(NOTHING);
       await advance(5);

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { JOB_STATES, type JobState } from '@sluice/kit/contract';
 import { type Engine, readNow } from './engine.ts';
 import { newId } from './ids.ts';
+import { holdsLease } from './leaseWrites.ts';
 import { insertMatches } from './matches.ts';
 import { toJob } from './rows.ts';
 import type { JobWrites } from './store.ts';
@@ -71,8 +72,9 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
         .execute();
     },
 
-    async commitJob({ id, blocks }) {
+    async commitJob({ id, chain, epoch, blocks }) {
       return db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
         const last = blocks.at(-1)!.block.number;
         const found = blocks.filter(({ matches }) => matches.length > 0).length;
@@ -86,6 +88,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
             updated_at: now,
           }))
           .where('id', '=', id)
+          .where('chain', '=', chain)
           .where('state', '=', 'running')
           .where('next_block', '=', blocks[0]!.block.number)
           .returningAll()
@@ -97,7 +100,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
           if (matches.length === 0) continue;
           deliveries.push(
             ...(await insertMatches(trx, engine, {
-              chain: job.chain,
+              chain,
               block,
               origin: `job:${id}`,
               state: 'confirmed',

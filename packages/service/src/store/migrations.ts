@@ -128,6 +128,15 @@ const ledger: Migration = {
       .execute();
 
     await db.schema
+      .createTable('lease')
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('holder', 'text', (column) => column.notNull())
+      .addColumn('epoch', 'bigint', (column) => column.notNull())
+      .addColumn('until', 'bigint', (column) => column.notNull())
+      .addColumn('report', 'text')
+      .execute();
+
+    await db.schema
       .createTable('block')
       .addColumn('chain', 'text', (column) => column.notNull())
       .addColumn('number', 'bigint', (column) => column.notNull())

@@ -6,6 +6,7 @@ import { newMatch } from './newMatch.test-only.ts';
 import { toBlockDay } from './partitions.ts';
 import { openPostgresStore } from './postgres.ts';
 import { type AttemptOutcome, DEFAULT_DELIVERY, DEFAULT_OPTIONS, type Store } from './store.ts';
+import { takeChain } from './takeChain.test-only.ts';
 
 const DAY_S = 86_400;
 const DAY_MS = DAY_S * 1000;
@@ -176,10 +177,12 @@ describe('a partition is open', () => {
       parentHash: `h${number - 1}`,
       timestamp,
     });
-    await store.startChain({ chain, block: header(0, nowS), genesisHash: 'h0' });
+    const epoch = await takeChain(store, chain);
+    await store.startChain({ chain, epoch, block: header(0, nowS), genesisHash: 'h0' });
     const commit = async (number: number, timestamp: number, streams: string[]) =>
       store.commitBlock({
         chain,
+        epoch,
         block: header(number, timestamp),
         ruleRevision: (await store.readRules(1e9)).revision,
         confirmUpTo: number - 1,

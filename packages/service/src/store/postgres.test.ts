@@ -7,6 +7,7 @@ import { newMatch } from './newMatch.test-only.ts';
 import { openPostgresStore } from './postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from './store.ts';
 import { testStore } from './store.suite.ts';
+import { takeChain } from './takeChain.test-only.ts';
 
 async function execute(url: string, statement: string): Promise<void> {
   const client = new pg.Client(url);
@@ -66,11 +67,13 @@ describe('PostgreSQL store', () => {
       parentHash: `h${number - 1}`,
       timestamp: number,
     });
-    await one.startChain({ chain, block: header(0), genesisHash: 'genesis' });
+    const epoch = await takeChain(one, chain);
+    await one.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
     const { revision } = await one.readRules(Number.MAX_SAFE_INTEGER);
     for (let number = 1; number <= 100; number++) {
       await one.commitBlock({
         chain,
+        epoch,
         block: header(number),
         ruleRevision: revision,
         confirmUpTo: 0,

@@ -9,7 +9,7 @@ import { createInvariantReads } from './invariantReads.ts';
 import { createJobReads } from './jobReads.ts';
 import { createHistoryReads } from './historyReads.ts';
 import { createTotalReads } from './totalReads.ts';
-import { ADDRESSES_PER_PART, type Reads, type StreamOfFamily } from './store.ts';
+import { ADDRESSES_PER_PART, type ChainReport, type Reads, type StreamOfFamily } from './store.ts';
 import {
   countRows,
   deliveryColumns,
@@ -206,6 +206,17 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
         .where('chain', '=', chain)
         .executeTakeFirst();
       return row && { number: row.number, hash: row.hash, genesisHash: row.genesis_hash };
+    },
+
+    async listLeases() {
+      const { rows } = await sql<Tables['lease'] & { now: number }>`
+        select lease.*, ${engine.now()} as now from lease order by name`.execute(db);
+      return rows.map(({ name, holder, until, report, now }) => ({
+        name,
+        holder,
+        freeForMs: Math.max(0, now - until),
+        report: report === null ? null : (JSON.parse(report) as ChainReport),
+      }));
     },
 
     async readWindow(chain, limit) {

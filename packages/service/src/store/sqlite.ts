@@ -79,6 +79,7 @@ const READS = {
   readAddresses: true,
   readAddressChanges: true,
   readCheckpoint: true,
+  listLeases: true,
   readWindow: true,
   listDeliveries: true,
   readDelivery: true,
@@ -122,6 +123,9 @@ const WRITES = {
   activateAddressChange: true,
   undoAddressChange: true,
   cleanUpAddresses: true,
+  takeLease: true,
+  renewLease: true,
+  giveUpLease: true,
   startChain: true,
   commitBlock: true,
   rewindChain: true,
@@ -162,6 +166,9 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   const setup = openSqlite(path, false);
   try {
     await migrate(setup.db as unknown as Kysely<unknown>);
+    // The folder is ours: whoever held a lease is gone.
+    const now = Date.now();
+    await setup.db.updateTable('lease').set({ until: now }).where('until', '>', now).execute();
   } catch (error) {
     lock.close();
     throw error;

@@ -10,6 +10,7 @@ import { createAddressChanges } from './addressChanges.ts';
 import { splitFinalBody } from './body.ts';
 import { packAddresses, unpackAddresses } from './packedAddresses.ts';
 import { newMatch } from './newMatch.test-only.ts';
+import { takeChain } from './takeChain.test-only.ts';
 import {
   DEFAULT_APTOS_OPTIONS,
   DEFAULT_LIMITS,
@@ -83,9 +84,12 @@ export function testStore(open: () => Promise<Store>): void {
       parentHash: hashOf(),
       timestamp: 1_700_000_000,
     };
-    await store.startChain({ chain, block: tip, genesisHash: hashOf() });
+    const epoch = await takeChain(store, chain);
+    await store.startChain({ chain, epoch, block: tip, genesisHash: hashOf() });
     return {
       chain,
+      /** What writes that move the chain begin with. */
+      held: { chain, epoch },
       tip: () => tip,
       next: (parent = tip): BlockHeader => ({
         number: parent.number + 1,
@@ -97,6 +101,7 @@ export function testStore(open: () => Promise<Store>): void {
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
         const result = await store.commitBlock({
           chain,
+          epoch,
           block,
           ruleRevision: revision,
           confirmUpTo: block.number - confirmations,
@@ -107,9 +112,9 @@ export function testStore(open: () => Promise<Store>): void {
         return result;
       },
       async rewind(to: BlockHeader) {
-        const cancelled = await store.rewindChain(chain, to);
+        const changed = await store.rewindChain({ chain, epoch, ancestor: to });
         tip = to;
-        return cancelled;
+        return changed!;
       },
     };
   };
@@ -456,13 +461,20 @@ export function testStore(open: () => Promise<Store>): void {
       expect(await ids()).not.toContain(aptos.id);
 
       const first = { number: 5, hash: hashOf(), parentHash: hashOf(), timestamp: 1_700_000_000 };
-      await store.startChain({ chain, block: { ...first, lastVersion: 90 }, genesisHash: '2' });
+      const epoch = await takeChain(store, chain);
+      await store.startChain({
+        chain,
+        epoch,
+        block: { ...first, lastVersion: 90 },
+        genesisHash: '2',
+      });
       const change = () =>
         createAddressChanges(store).add(aptos.id, packAddresses([own], 32), new Map());
       expect(await change()).toMatchObject({ effectiveFrom: { [chain]: 91 } });
       const { revision } = await store.readRules(-1);
       const { outcome } = await store.commitBlock({
         chain,
+        epoch,
         block: { ...first, number: 6, hash: hashOf(), parentHash: first.hash, lastVersion: 104 },
         ruleRevision: revision,
         confirmUpTo: 6,
@@ -494,7 +506,7 @@ export function testStore(open: () => Promise<Store>): void {
       const block = chain.next();
       expect(
         await store.commitBlock({
-          chain: chain.chain,
+          ...chain.held,
           block,
           ruleRevision: revision,
           confirmUpTo: 99,
@@ -503,6 +515,90 @@ export function testStore(open: () => Promise<Store>): void {
         }),
       ).toEqual({ outcome: 'stale-rules' });
       expect((await store.readCheckpoint(chain.chain))?.number).toBe(100);
+    });
+  });
+
+  describe('leases', () => {
+    const take = (name: string, forMs: number, force?: boolean) =>
+      store.takeLease({ name, holder: 'one', forMs, force });
+    const renew = (name: string, epoch: number) =>
+      store.renewLease({ name, epoch, forMs: 60_000, report: null });
+    const isFree = async (name: string) =>
+      (await store.listLeases()).find((lease) => lease.name === name)!.freeForMs > 0;
+
+    test('are held by one until they run out or are given up, and each time with a higher epoch', async () => {
+      const name = newChain();
+      const takes = await Promise.all(Array.from({ length: 8 }, () => take(name, 60_000)));
+      expect(takes.filter((epoch) => epoch !== undefined)).toEqual([1]);
+      expect(await isFree(name)).toBe(false);
+      await store.giveUpLease({ name, epoch: 1 });
+      expect(await take(name, 30)).toBe(2);
+      // One that was taken since is nothing to give up.
+      await store.giveUpLease({ name, epoch: 1 });
+      expect(await take(name, 30)).toBeUndefined();
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      expect(await isFree(name)).toBe(true);
+      expect(await take(name, 60_000)).toBe(3);
+      expect(await renew(name, 2)).toBe(false);
+      expect(await renew(name, 3)).toBe(true);
+      expect(await take(name, 60_000, true)).toBe(4);
+      expect(await renew(name, 3)).toBe(false);
+    });
+
+    test('one that ran out is renewed as long as nobody took it', async () => {
+      const name = newChain();
+      await take(name, 0);
+      expect(await renew(name, 1)).toBe(true);
+      expect(await take(name, 60_000)).toBeUndefined();
+    });
+
+    test('of a chain: what an earlier holder writes changes nothing', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      const waiting = newMatch(id, { enrichment: '{}' });
+      const block = chain.next();
+      await chain.commit(block, [waiting]);
+      const job = await store.createJob({
+        streamId: id,
+        chain: chain.chain,
+        blockFrom: 5,
+        blockTo: 9,
+      });
+      await take(chain.chain, 60_000, true);
+
+      const before = JSON.stringify([await deliveriesOf(id), await store.readJob(job!.id)]);
+      expect(await chain.commit(chain.next(), [matchOf(id)])).toEqual({ outcome: 'lost-lease' });
+      expect(await chain.rewind(chain.next())).toBeUndefined();
+      const other = { ...block, hash: hashOf() };
+      expect(
+        await store.startChain({ ...chain.held, block: other, genesisHash: hashOf() }),
+      ).toBeUndefined();
+      const past = { ...block, number: 5 };
+      expect(
+        await store.commitJob({
+          ...chain.held,
+          id: job!.id,
+          blocks: [{ block: past, matches: [matchOf(id)] }],
+        }),
+      ).toBeUndefined();
+      const [match] = await store.listEnriching({
+        chain: chain.chain,
+        limit: 1,
+        perStream: 1,
+        notStreams: [],
+        notMatches: [],
+      });
+      expect(
+        await store.completeEnrichments({
+          ...chain.held,
+          bodies: [{ matchId: match!.id, bodyTail: ',"logs":[]}' }],
+        }),
+      ).toBeUndefined();
+      expect(JSON.stringify([await deliveriesOf(id), await store.readJob(job!.id)])).toBe(before);
+      expect(await store.readCheckpoint(chain.chain)).toMatchObject({
+        number: block.number,
+        hash: block.hash,
+      });
     });
   });
 
@@ -600,7 +696,7 @@ export function testStore(open: () => Promise<Store>): void {
       await chain.commit(chain.next(), [matchOf(id)]);
       const fresh: BlockHeader = { number: 50, hash: hashOf(), parentHash: hashOf(), timestamp: 1 };
       expect(
-        await store.startChain({ chain: chain.chain, block: fresh, genesisHash: hashOf() }),
+        await store.startChain({ ...chain.held, block: fresh, genesisHash: hashOf() }),
       ).toMatchObject([{ blockNumber: 102, state: 'cancelled' }]);
       let block = fresh;
       for (let n = 0; n < 60; n++) {
@@ -1047,7 +1143,7 @@ export function testStore(open: () => Promise<Store>): void {
       };
       for (let n = 0; n < count; n++) await more(blocks[n]);
       const ids = (await deliveriesOf(id)).map((each) => each.id).toReversed();
-      return { id, ids, more };
+      return { id, ids, more, held: chain.held };
     };
     const again = { result: 'retry', status: 500, error: 'HTTP 500' } as const;
     const idsOf = (claimed: { id: string }[]): string[] => claimed.map((each) => each.id);
@@ -1099,10 +1195,10 @@ export function testStore(open: () => Promise<Store>): void {
     });
 
     test('keep the order while a body is completed, and while a suspect is tried', async () => {
-      const { id, ids } = await limited({ strictOrder: true }, 2, [{ enrichment: '{}' }]);
+      const { id, ids, held } = await limited({ strictOrder: true }, 2, [{ enrichment: '{}' }]);
       expect(await claimOf(id)).toEqual([]);
       const { matchId } = (await store.readDelivery(ids[0]!))!;
-      await store.completeEnrichments([{ matchId, bodyTail: '}' }]);
+      await store.completeEnrichments({ ...held, bodies: [{ matchId, bodyTail: '}' }] });
       for (let n = 0; n < 2; n++) {
         expect(idsOf(await claimOf(id))).toEqual([ids[0]]);
         await store.releaseLeases('all');
@@ -1189,7 +1285,7 @@ export function testStore(open: () => Promise<Store>): void {
       await chain.commit(chain.next(), []);
       const later: BlockHeader = { ...chain.next(), number: 150 };
       await store.startChain({
-        chain: chain.chain,
+        ...chain.held,
         block: later,
         genesisHash: hashOf(),
         holeFrom: 102,
@@ -1200,7 +1296,7 @@ export function testStore(open: () => Promise<Store>): void {
         holes: [{ from: 102, to: 150, reason: 'resumed' }],
       });
       const other: BlockHeader = { ...chain.next(), number: 7 };
-      await store.startChain({ chain: chain.chain, block: other, genesisHash: hashOf() });
+      await store.startChain({ ...chain.held, block: other, genesisHash: hashOf() });
       expect(await coverageOf(id)).toMatchObject({ from: null, to: null, holes: [] });
     });
 
@@ -1246,6 +1342,7 @@ export function testStore(open: () => Promise<Store>): void {
       const { chain, streamId, job } = await newJob();
       expect(await store.listRunningJobs(chain.chain)).toEqual([job]);
       const first = await store.commitJob({
+        ...chain.held,
         id: job.id,
         blocks: [
           { block: block(10), matches: [matchOf(streamId)] },
@@ -1256,9 +1353,14 @@ export function testStore(open: () => Promise<Store>): void {
         job: { nextBlock: 12, matches: 1, state: 'running' },
         deliveries: [{ phase: 'confirmed', blockNumber: 10, state: 'pending' }],
       });
-      const again = { id: job.id, blocks: [{ block: block(10), matches: [matchOf(streamId)] }] };
+      const again = {
+        ...chain.held,
+        id: job.id,
+        blocks: [{ block: block(10), matches: [matchOf(streamId)] }],
+      };
       expect(await store.commitJob(again)).toBeUndefined();
       const last = await store.commitJob({
+        ...chain.held,
         id: job.id,
         blocks: [12, 13].map((number) => ({ block: block(number), matches: [] })),
       });
@@ -1281,6 +1383,7 @@ export function testStore(open: () => Promise<Store>): void {
           blockTo: seen.number,
         });
         await store.commitJob({
+          ...chain.held,
           id: job!.id,
           blocks: [{ block: seen, matches: [matchOf(streamId)] }],
         });
@@ -1296,9 +1399,13 @@ export function testStore(open: () => Promise<Store>): void {
     });
 
     test('are paused, resumed and cancelled, and nothing is committed meanwhile', async () => {
-      const { streamId, job } = await newJob();
+      const { chain, streamId, job } = await newJob();
       expect(await store.setJobState(job.id, 'paused', '')).toMatchObject({ state: 'paused' });
-      const commit = { id: job.id, blocks: [{ block: block(10), matches: [matchOf(streamId)] }] };
+      const commit = {
+        ...chain.held,
+        id: job.id,
+        blocks: [{ block: block(10), matches: [matchOf(streamId)] }],
+      };
       expect(await store.commitJob(commit)).toBeUndefined();
       expect(await deliveriesOf(streamId)).toEqual([]);
       expect(await store.setJobState(job.id, 'running', '')).toMatchObject({ state: 'running' });
@@ -1432,14 +1539,20 @@ export function testStore(open: () => Promise<Store>): void {
         bodyTail: ',"logs":["unfinished"]}',
         enrichment: '{"plan":1}',
       });
-      const due = await store.completeEnrichments([{ matchId: match!.id, bodyTail: whole }]);
-      expect(due.map(({ phase, state }) => `${phase} ${state}`).toSorted()).toEqual([
+      const due = await store.completeEnrichments({
+        ...chain.held,
+        bodies: [{ matchId: match!.id, bodyTail: whole }],
+      });
+      expect(due!.map(({ phase, state }) => `${phase} ${state}`).toSorted()).toEqual([
         'confirmed pending',
         'unconfirmed pending',
       ]);
       expect(await listAll(chain.chain, {})).toEqual([]);
       // A second process that did the same work changes nothing.
-      const again = [{ matchId: match!.id, bodyTail: ',"logs":["other"]}' }];
+      const again = {
+        ...chain.held,
+        bodies: [{ matchId: match!.id, bodyTail: ',"logs":["other"]}' }],
+      };
       expect(await store.completeEnrichments(again)).toEqual([]);
       expect((await claimOf(id)).map(({ bodyTail }) => bodyTail)).toEqual([whole, whole]);
     });
@@ -1479,7 +1592,7 @@ export function testStore(open: () => Promise<Store>): void {
       // Nothing was sent, so there is nothing to take back.
       expect((await chain.rewind(before)).map(({ state }) => state)).toEqual(['cancelled']);
       expect(await listAll(chain.chain, {})).toEqual([]);
-      const late = [{ matchId: match!.id, bodyTail: whole }];
+      const late = { ...chain.held, bodies: [{ matchId: match!.id, bodyTail: whole }] };
       expect(await store.completeEnrichments(late)).toEqual([]);
       await chain.commit(block, []);
       expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual(['enriching']);

@@ -19,6 +19,7 @@ import type {
   AptosStream,
   ChainCoverage,
   ChainFamily,
+  ChainHealth,
   DeliverMode,
   DeliveryDetail,
   DeliveryState,
@@ -269,6 +270,8 @@ export interface EnrichingMatch {
 
 export interface BlockCommit {
   chain: string;
+  /** Of the chain's lease. */
+  epoch: number;
   block: BlockHeader;
   /** Rules the matches were made with. */
   ruleRevision: number;
@@ -284,7 +287,9 @@ export type CommitOutcome =
   /** The rules moved: match again with newer ones. */
   | { outcome: 'stale-rules' }
   /** The checkpoint is not the block's parent: somebody else moved it. */
-  | { outcome: 'not-next' };
+  | { outcome: 'not-next' }
+  /** The chain's lease is another's by now, and so the chain. */
+  | { outcome: 'lost-lease' };
 
 export interface Checkpoint extends BlockRef {
   genesisHash: string;
@@ -409,6 +414,24 @@ export interface DeliveryFilter {
   streamId?: string | undefined;
   state?: DeliveryState | undefined;
 }
+
+/** What one process at a time does; goes by the ledger's clock. */
+export interface Lease {
+  /** A chain's id: to read it. */
+  name: string;
+  /** The process that took it last, for people. */
+  holder: string;
+  /** Milliseconds since it is nobody's; 0 while somebody holds it. */
+  freeForMs: number;
+  /** What the holder last said; null before it did, and of what is no chain. */
+  report: ChainReport | null;
+}
+
+/** How a chain is, as the process that reads it says. */
+export type ChainReport = Omit<ChainHealth, 'blocks'> & {
+  /** It is known that no node of this chain traces blocks. */
+  lacksTraces: boolean;
+};
 
 export interface JobReads {
   /** By chain; empty for an unknown stream. */
@@ -551,6 +574,8 @@ export interface Reads extends JobReads, InvariantReads, ExplainReads, InboxRead
     upTo: number,
   ): Promise<{ changes: AddressDelta[]; next: DeltaPosition | undefined } | undefined>;
   readCheckpoint(chain: string): Promise<Checkpoint | undefined>;
+  /** Every lease there ever was, by name. */
+  listLeases(): Promise<Lease[]>;
   /** The newest stored headers of the chain, newest first, with the matches each block gave. */
   readWindow(chain: string, limit: number): Promise<(BlockHeader & { matches: number })[]>;
   /** Newest first. */
@@ -651,6 +676,32 @@ export interface HealthWrites {
   terminateStreams(afterMs: number): Promise<StreamRecord[]>;
 }
 
+export interface LeaseWrites {
+  /**
+   * Takes a lease that nobody holds, or with `force` one that somebody does, for so long. Answers with
+   * its epoch, higher than all before; undefined while another holds it.
+   */
+  takeLease(lease: {
+    name: string;
+    holder: string;
+    forMs: number;
+    force?: boolean | undefined;
+  }): Promise<number | undefined>;
+  /** From now on for so long; false when another has taken it. */
+  renewLease(lease: {
+    name: string;
+    epoch: number;
+    forMs: number;
+    report: ChainReport | null;
+  }): Promise<boolean>;
+  /** Ends it at once, where it is still held with this epoch. */
+  giveUpLease(lease: { name: string; epoch: number }): Promise<void>;
+}
+
+/**
+ * Each names the epoch of the chain's lease it was begun with. Where the lease was taken by another since,
+ * nothing is written, and the answer is `lost-lease` or undefined.
+ */
 export interface BlockWrites {
   /**
    * Sets a chain's checkpoint where it does not follow from the one before. Without `holeFrom` the
@@ -660,10 +711,11 @@ export interface BlockWrites {
    */
   startChain(start: {
     chain: string;
+    epoch: number;
     block: BlockHeader;
     genesisHash: string;
     holeFrom?: number | undefined;
-  }): Promise<DeliverySummary[]>;
+  }): Promise<DeliverySummary[] | undefined>;
   /** Checkpoint, matches and deliveries of one block, or none of them. */
   commitBlock(commit: BlockCommit): Promise<CommitOutcome>;
   /**
@@ -671,7 +723,11 @@ export interface BlockWrites {
    * that were never sent are cancelled, and streams that ask for it get a notice of removal for what
    * was sent. Answers with the cancelled deliveries and the notices.
    */
-  rewindChain(chain: string, ancestor: BlockRef): Promise<DeliverySummary[]>;
+  rewindChain(rewind: {
+    chain: string;
+    epoch: number;
+    ancestor: BlockRef;
+  }): Promise<DeliverySummary[] | undefined>;
 }
 
 export interface DeliveryWrites {
@@ -731,12 +787,15 @@ export interface EnrichWrites {
   /** At most 500 at once. */
   saveTokens(chain: string, tokens: readonly Token[]): Promise<void>;
   /**
-   * Completes the bodies of matches and makes their deliveries due. One that is complete already, or
-   * whose block left the chain, stays as it is. Answers with the deliveries.
+   * Completes the bodies of a chain's matches and makes their deliveries due. One that is complete
+   * already, or whose block left the chain, stays as it is. Answers with the deliveries; undefined, and
+   * nothing is written, where the chain's lease is another's by now.
    */
-  completeEnrichments(
-    bodies: readonly { matchId: string; bodyTail: string }[],
-  ): Promise<DeliverySummary[]>;
+  completeEnrichments(completed: {
+    chain: string;
+    epoch: number;
+    bodies: readonly { matchId: string; bodyTail: string }[];
+  }): Promise<DeliverySummary[] | undefined>;
 }
 
 export interface JobWrites {
@@ -753,10 +812,14 @@ export interface JobWrites {
   sayOfJob(id: string, message: string): Promise<void>;
   /**
    * Moves a job past these blocks, which follow on each other and on what it did before, together with
-   * what the stream matched in them. Undefined when it is no longer running or stands elsewhere.
+   * what the stream matched in them. Undefined when it is no longer running or stands elsewhere, or the
+   * lease of its chain is another's by now.
    */
   commitJob(commit: {
     id: string;
+    chain: string;
+    /** Of the chain's lease. */
+    epoch: number;
     blocks: readonly { block: BlockHeader; matches: readonly NewMatch[] }[];
   }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;
   /** Announces one block to one stream once more; each request has deliveries of its own. */
@@ -796,6 +859,7 @@ export interface Writes
     StreamWrites,
     AddressWrites,
     HealthWrites,
+    LeaseWrites,
     BlockWrites,
     DeliveryWrites,
     HistoryWrites,

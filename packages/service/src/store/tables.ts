@@ -24,6 +24,7 @@ export interface Tables {
   address_change: AddressChangeTable;
   address_change_part: AddressChangePartTable;
   checkpoint: CheckpointTable;
+  lease: LeaseTable;
   block: BlockTable;
   match: MatchTable;
   /** Transactions a match has records of, so that a delivery is found by their hash. */
@@ -179,6 +180,19 @@ interface CheckpointTable {
   /** Ledger version of the block's last transaction; null but on Aptos. */
   version: number | null;
   updated_at: number;
+}
+
+/** What one process at a time does. */
+interface LeaseTable {
+  /** A chain's id: to read it. */
+  name: string;
+  /** The process that took it last, for people. */
+  holder: string;
+  /** Raised whenever it is taken: what an earlier holder writes is then refused. */
+  epoch: number;
+  until: number;
+  /** JSON of what its holder last said of the chain. */
+  report: string | null;
 }
 
 /** The window of recent blocks that reorgs are measured against. */

@@ -6,6 +6,7 @@ import { createEnrichWrites } from './enrichWrites.ts';
 import type { Engine } from './engine.ts';
 import { createHealthWrites } from './healthWrites.ts';
 import { createHistoryWrites } from './historyWrites.ts';
+import { createLeaseWrites } from './leaseWrites.ts';
 import { createStatWrites } from './statWrites.ts';
 import type { Writes } from './store.ts';
 import { createInboxWrites } from './inbox.ts';
@@ -20,6 +21,7 @@ export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
   ...createStreamWrites(db, engine),
   ...createAddressWrites(db, engine),
   ...createHealthWrites(db, engine),
+  ...createLeaseWrites(db, engine),
   ...createBlockWrites(db, engine),
   ...createDeliveryWrites(db, engine),
   ...createHistoryWrites(db, engine),

@@ -2,7 +2,6 @@
 import type { Context } from 'hono';
 import {
   type ChainFamily,
-  type ChainHealth,
   type ExplainedRecord,
   type Explanation,
   type ExplainReason,
@@ -13,7 +12,7 @@ import {
   toChainId,
 } from '@sluice/kit/contract';
 import * as z from 'zod';
-import type { Store, StreamRecord } from '../../store/store.ts';
+import type { ChainReport, Store, StreamRecord } from '../../store/store.ts';
 import { HttpError, check } from '../answers.ts';
 import type { AptosCalls } from './aptosBlocks.ts';
 import type { ChainCalls } from './blocks.ts';
@@ -38,7 +37,7 @@ export interface ExplainedBlock {
 
 export interface ExplainHandlerNeeds {
   store: Store;
-  chains(): ChainHealth[];
+  chains(): ChainReport[];
   callsOf(chain: string): ChainCalls | undefined;
   aptosCallsOf(chain: string): AptosCalls | undefined;
 }
@@ -294,7 +293,7 @@ const byVerdict = (a: Explanation['streams'][number], b: Explanation['streams'][
 
 function tellBlock(
   { chain, number, checkpoint, isReplaced }: BlockFacts,
-  health: ChainHealth | undefined,
+  health: ChainReport | undefined,
   isSeen: boolean,
   trouble: string | undefined,
 ): ExplainReason[] {

@@ -2,12 +2,13 @@
 import type { Context } from 'hono';
 import * as z from 'zod';
 import {
+  type ChainBlock,
   type ChainHealth,
   type DeliveryPage,
   type StreamSummary,
   listDeliveriesQuerySchema,
 } from '@sluice/kit/contract';
-import type { Store, StreamRecord } from '../../store/store.ts';
+import type { BlockHeader, ChainReport, Store, StreamRecord } from '../../store/store.ts';
 import type { Auth } from '../auth.ts';
 import { check, notFound, readId } from '../answers.ts';
 import { readJson } from '../body.ts';
@@ -21,18 +22,19 @@ export interface SluiceHandlers {
   listStreamSummaries(context: Context): Promise<Response>;
   listDeliveries(context: Context): Promise<Response>;
   getDelivery(context: Context): Promise<Response>;
-  listChains(context: Context): Response;
+  listChains(context: Context): Promise<Response>;
   liveEvents(context: Context): Response;
 }
 
 export const signInSchema = z.strictObject({ apiKey: z.string() });
 const STREAMS_PER_READ = 100;
+const TAPE_BLOCKS = 60;
 
 export interface SluiceHandlerNeeds extends ProblemNeeds {
   store: Store;
   auth: Auth;
   live: Live;
-  chains(): ChainHealth[];
+  chains(): ChainReport[];
 }
 
 export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers {
@@ -109,7 +111,17 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       if (delivery === undefined) throw notFound('Delivery');
       return context.json(delivery);
     },
-    listChains: (context) => context.json({ result: chains() }),
+    async listChains(context) {
+      const result = await Promise.all(
+        chains().map(async ({ lacksTraces: _lacksTraces, ...health }): Promise<ChainHealth> => {
+          const window = await store.readWindow(health.id, TAPE_BLOCKS);
+          // A report from another process may be some seconds old; the ledger never is.
+          const checkpoint = window[0]?.number ?? health.checkpoint;
+          return { ...health, checkpoint, blocks: window.map(toChainBlock) };
+        }),
+      );
+      return context.json({ result });
+    },
     liveEvents(context) {
       const headers = {
         'content-type': 'text/event-stream; charset=utf-8',
@@ -123,3 +135,16 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
     },
   };
 }
+
+/** A chain counts seconds, our own routes milliseconds. */
+const toChainBlock = ({
+  number,
+  hash,
+  timestamp,
+  matches,
+}: BlockHeader & { matches: number }): ChainBlock => ({
+  number,
+  hash,
+  timestamp: timestamp * 1000,
+  matches,
+});
