@@ -196,6 +196,8 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
   return performance.now() - started;
 }
 
+const STREAM_SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+
 /** Delivers all that is due; counts only what the ledger has recorded as succeeded. */
 async function drain(
   store: Store,
@@ -217,6 +219,7 @@ async function drain(
     onStreamChange: () => {},
     onLostLeases: () => {},
     onLostOutcomes: () => {},
+    openSecrets: () => [STREAM_SECRET],
   });
   loop.enable();
   const started = performance.now();

@@ -1143,22 +1143,6 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       expect(created.status).toBe(200);
       const { id } = JSON.parse(created.text) as { id: string };
       expect((await send('DELETE', `/streams/evm/${id}`, { headers: own })).status).toBe(200);
-
-      const [expires, signature] = cookie.slice(cookie.indexOf('=') + 1).split('.') as [
-        string,
-        string,
-      ];
-      for (const forged of [
-        `${Number(expires) + 1}.${signature}`,
-        `${expires}.${signature.slice(0, -2)}`,
-        `${expires}.`,
-        `Infinity.${signature}`,
-        '',
-        '%E0%A4%A',
-      ]) {
-        const headers = withCookie(`sluice_session=${forged}`);
-        expect((await send('GET', '/streams/evm', { headers })).status).toBe(401);
-      }
     });
   });
 

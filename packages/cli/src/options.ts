@@ -16,6 +16,8 @@ export interface ServiceOptions {
   databaseUrl?: string;
   apiKey?: string;
   secret?: string;
+  masterKeyFile?: string;
+  trustProxy: string[];
   chain: string[];
   aptos: string[];
   spamList: string[];
@@ -29,11 +31,13 @@ export interface ServiceOptions {
   maxWebhookBytes: string;
 }
 
-const option = (flags: string, description: string, variable: string): Option =>
-  new Option(flags, description).env(variable);
+const option = (flags: string, description: string, variable?: string): Option => {
+  const made = new Option(flags, description);
+  return variable === undefined ? made : made.env(variable);
+};
 
 /** A flag that may be repeated; in its variable the values stand with spaces between. */
-const repeatable = (flags: string, description: string, variable: string): Option =>
+export const repeatable = (flags: string, description: string, variable?: string): Option =>
   option(flags, description, variable)
     .default([], 'none')
     .argParser((value: string, before: string[] | undefined) => [
@@ -59,6 +63,20 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
       option('--api-key <key>', 'at least 16 characters; default: one is made', 'SLUICE_API_KEY'),
     )
     .addOption(option('--secret <secret>', 'streams secret; default: one is made', 'SLUICE_SECRET'))
+    .addOption(
+      option(
+        '--master-key-file <file>',
+        'seals the secrets in the ledger; default: SLUICE_MASTER_KEY, or one made in the data folder',
+        'SLUICE_MASTER_KEY_FILE',
+      ),
+    )
+    .addOption(
+      repeatable(
+        '--trust-proxy <n|network>',
+        'how many proxies stand in front, or their networks, repeatable',
+        'SLUICE_TRUST_PROXY',
+      ),
+    )
     .addOption(
       repeatable(
         '--chain <id=url>',
@@ -158,6 +176,9 @@ export function toServiceConfig(options: ServiceOptions): ServiceConfig {
     databaseUrl: options.databaseUrl,
     apiKey: options.apiKey,
     secret: options.secret,
+    masterKey: process.env['SLUICE_MASTER_KEY'],
+    masterKeyFile: options.masterKeyFile,
+    trustProxy: options.trustProxy,
     chains: parseChains(options.chain),
     aptos: parseAptos(options.aptos),
     spamLists: readSpamLists(options.spamList),

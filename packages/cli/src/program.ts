@@ -34,6 +34,23 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/chains.ts')).declareChains,
     },
   ],
+  'Keys and secrets:': [
+    {
+      name: 'keys',
+      summary: 'API keys: create, list, revoke',
+      load: async () => (await import('./commands/keys.ts')).declareKeys,
+    },
+    {
+      name: 'secret',
+      summary: 'what signs the webhooks of a stream: show, rotate',
+      load: async () => (await import('./commands/secret.ts')).declareSecret,
+    },
+    {
+      name: 'audit',
+      summary: 'who did what: list, verify',
+      load: async () => (await import('./commands/audit.ts')).declareAudit,
+    },
+  ],
   'Run and look after:': [
     {
       name: 'serve',

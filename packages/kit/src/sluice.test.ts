@@ -151,6 +151,29 @@ describe('each call', () => {
     expect(calls()).toEqual([['GET /sluice/deliveries/a%2Fb']]);
   });
 
+  it('keys, secrets and the audit log', async () => {
+    answerJson({ result: [{ id: 'k' }] });
+    expect(await client().listApiKeys()).toEqual([{ id: 'k' }]);
+    expect((await client().listAudit({ limit: 5 })).result).toEqual([{ id: 'k' }]);
+    answerJson({ id: 'k', key: 'sluice_k_s' });
+    const wanted = { name: 'deploy', scopes: ['streams:read'] } as const;
+    const created = await client().createApiKey({ ...wanted, scopes: [...wanted.scopes] });
+    expect(created.key).toBe('sluice_k_s');
+    await client().revokeApiKey('k');
+    await client().getStreamSecret('s');
+    await client().rotateStreamSecret('s');
+    await client().rotateStreamSecret('s', { overlapSeconds: 0 });
+    expect(calls()).toEqual([
+      ['GET /sluice/keys'],
+      ['GET /sluice/audit?limit=5'],
+      ['POST /sluice/keys', wanted],
+      ['DELETE /sluice/keys/k'],
+      ['GET /sluice/streams/s/secret'],
+      ['POST /sluice/streams/s/secret', {}],
+      ['POST /sluice/streams/s/secret', { overlapSeconds: 0 }],
+    ]);
+  });
+
   it('comes with its HTTP response, whichever it is', async () => {
     answer = (response, request) => {
       response.setHeader('x-request-id', `req-${requests.length}`);

@@ -4,6 +4,15 @@
  */
 import { createCalls } from './calls.ts';
 import type { ListOptions } from './calls.ts';
+import type {
+  ApiKey,
+  AuditPage,
+  AuditRecord,
+  CreateApiKey,
+  CreatedApiKey,
+  RotateStreamSecret,
+  StreamSecret,
+} from './contract/access.ts';
 import type { AptosNetwork } from './contract/aptos.ts';
 import type { AptosWebhook } from './contract/aptosWebhook.ts';
 import type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
@@ -73,6 +82,16 @@ export type {
   InboxRequest,
   InboxRequestSummary,
 } from './contract/inbox.ts';
+export type {
+  ApiKey,
+  AuditPage,
+  AuditRecord,
+  CreateApiKey,
+  CreatedApiKey,
+  RotateStreamSecret,
+  Scope,
+  StreamSecret,
+} from './contract/access.ts';
 export type { AptosNetwork } from './contract/aptos.ts';
 export type { AptosWebhook } from './contract/aptosWebhook.ts';
 export type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
@@ -196,6 +215,22 @@ export interface SluiceClient {
     state: 'paused' | 'running' | 'cancelled',
     options?: CallOptions,
   ): CallResult<Job>;
+  /** Newest first; those that were revoked, too. */
+  listApiKeys(options?: CallOptions): CallResult<ApiKey[]>;
+  /** Answers with the key, which is told this once. */
+  createApiKey(body: CreateApiKey, options?: CallOptions): CallResult<CreatedApiKey>;
+  /** No process of the service takes the key any more 5 s later. */
+  revokeApiKey(id: string, options?: CallOptions): CallResult<ApiKey>;
+  /** What signs the `webhook-signature` of a stream; pass it to `unwrap` or `createHandler`. */
+  getStreamSecret(streamId: string, options?: CallOptions): CallResult<StreamSecret>;
+  /** A new secret; the old ones sign beside it for a day, or for as long as you say. */
+  rotateStreamSecret(
+    streamId: string,
+    body?: RotateStreamSecret,
+    options?: CallOptions,
+  ): CallResult<StreamSecret>;
+  /** Who did what: newest first. */
+  listAudit(query?: ListOptions, options?: CallOptions): ListResult<AuditRecord, AuditPage>;
   /**
    * What happens, as it happens. A broken connection is opened again, after 1 s at first and 10 s at
    * most, where it left off; `{ type: 'reset' }` tells that events were missed: read anew then.
@@ -341,6 +376,36 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
           repeatable: true,
         }),
         options,
+      ),
+
+    listApiKeys: (options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.listApiKeys }),
+        options,
+        (answer) => toPage<ApiKey>(answer).result,
+      ),
+
+    createApiKey: (body, options) =>
+      one(() => ({ route: SLUICE_ROUTES.createApiKey, body }), options),
+
+    revokeApiKey: (keyId, options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.revokeApiKey, path: { keyId }, repeatable: true }),
+        options,
+      ),
+
+    getStreamSecret: (id, options) =>
+      one(() => ({ route: SLUICE_ROUTES.getStreamSecret, path: { id } }), options),
+
+    rotateStreamSecret: (id, body = {}, options) =>
+      one(() => ({ route: SLUICE_ROUTES.rotateStreamSecret, path: { id }, body }), options),
+
+    listAudit: ({ limit, cursor } = {}, options) =>
+      list(
+        () => ({ route: SLUICE_ROUTES.listAudit }),
+        { limit, cursor },
+        options,
+        toPage<AuditRecord>,
       ),
 
     liveEvents: (options) => readLiveEvents(connection, options),

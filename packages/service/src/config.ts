@@ -1,6 +1,7 @@
 /** The settings of a service, read once, each with a default that works. */
 import { readFileSync } from 'node:fs';
 import { APTOS_NETWORKS, type AptosNetwork, toAddress, toChainId } from '@sluice/kit/contract';
+import { checkTrustProxy } from './http/peer.ts';
 import { describeError } from './observe.ts';
 
 export interface ChainConfig {
@@ -30,7 +31,7 @@ export interface ServiceConfig {
   /** 0 for any free port. */
   port: number;
   host: string;
-  /** Folder of the SQLite ledger; unused with `databaseUrl`. */
+  /** Folder of the SQLite ledger, and of the master key where none is given. */
   dataFolder: string;
   /** `postgres://…` instead of SQLite. */
   databaseUrl?: string | undefined;
@@ -38,6 +39,12 @@ export interface ServiceConfig {
   apiKey?: string | undefined;
   /** The streams secret that signs webhooks; generated and stored where none is given. */
   secret?: string | undefined;
+  /** Seals the secrets in the ledger; see `parseMasterKeys`. Default: one is made in the data folder. */
+  masterKey?: string | undefined;
+  /** A file with it, instead. */
+  masterKeyFile?: string | undefined;
+  /** How many proxies stand in front of the service, or their networks. Default: none. */
+  trustProxy?: readonly string[] | undefined;
   chains: ChainConfig[];
   /** Aptos networks that are read. */
   aptos: AptosConfig[];
@@ -235,9 +242,18 @@ export function checkConfig(config: ServiceConfig): void {
   if (config.secret !== undefined && config.secret === '') {
     throw new ConfigError('--secret: should not be empty; leave it out to have one generated');
   }
+  checkNetworks('--trust-proxy', () => checkTrustProxy(config.trustProxy ?? []));
   if (config.databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(config.databaseUrl)) {
     throw new ConfigError(
       '--database-url: should be a postgres:// URL; leave it out for SQLite in the data folder',
     );
+  }
+}
+
+function checkNetworks(flag: string, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    throw new ConfigError(`${flag}: ${describeError(error)}`);
   }
 }

@@ -1,5 +1,5 @@
 /** The parts of the service, made once and handed to each other. Only here do they meet. */
-import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
@@ -15,8 +15,11 @@ import { createAddressGuard } from './deliver/guard.ts';
 import { createIsolation } from './deliver/isolation.ts';
 import { createSender } from './deliver/send.ts';
 import { createApp } from './http/app.ts';
-import { createAuth, hashApiKey } from './http/auth.ts';
+import { createAuth } from './http/auth.ts';
+import { openKeyRing } from './http/keyRing.ts';
 import { createLive } from './http/live.ts';
+import { createPeerReader } from './http/peer.ts';
+import { createSessions } from './http/sessions.ts';
 import { checkPlan } from './enrich/plan.ts';
 import { FilterError } from './match/filter.ts';
 import { createSelection } from './match/selection.ts';
@@ -33,7 +36,9 @@ import { createMatching } from './matching.ts';
 import { type Log, createLog } from './observe.ts';
 import { createMetrics } from './metrics.ts';
 import { createReadiness } from './ready.ts';
-import { openSettings } from './settings.ts';
+import { openSettings, resealSettings } from './settings.ts';
+import { createStreamSecrets, resealStreamSecrets } from './streamSecrets.ts';
+import { type Vault, createVault, readMasterKeys } from './vault.ts';
 import { openPostgresStore } from './store/postgres.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 import type { Store, StreamOptions } from './store/store.ts';
@@ -86,8 +91,10 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     deliveredMs: (config.retention?.deliveredDays ?? 7) * DAY_MS,
     undeliveredMs: (config.retention?.undeliveredDays ?? 30) * DAY_MS,
   };
-  const { apiKeyHash, newApiKey } = await findApiKey(store, config.apiKey);
-  const settings = await openSettings(store, config.secret);
+  const vault = await openVault(store, config, log);
+  const streamSecrets = createStreamSecrets(store, vault);
+  const settings = await openSettings(store, vault, config.secret);
+  const { keyRing, newApiKey } = await openKeyRing({ store, bootstrapKey: config.apiKey, log });
   const live = createLive();
   const metrics = createMetrics();
   const readiness = createReadiness(store, log);
@@ -141,6 +148,8 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     onStreamChange: (streamId) => publish({ type: 'stream', streamId }),
     onLostLeases: metrics.noteLostLeases,
     onLostOutcomes: metrics.noteLostOutcomes,
+    openSecrets: ({ streamId, secrets, claimedAt }) =>
+      streamSecrets.open(streamId, secrets, claimedAt),
   });
 
   const surroundings: ChainSurroundings = {
@@ -178,7 +187,14 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
 
   const app = createApp({
     store,
-    auth: createAuth(apiKeyHash),
+    auth: createAuth({
+      keyRing,
+      sessions: createSessions(vault.derive('console sessions'), keyRing),
+      readPeer: createPeerReader(config.trustProxy ?? []),
+      mayListenInPlain: isLoopback(config.host),
+    }),
+    keyRing,
+    streamSecrets,
     live,
     log,
     version: VERSION,
@@ -192,12 +208,15 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     hasSource: reports.isRead,
     lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
     refuseUrl: (url) => (readInboxName(url.href) === undefined ? guard.refuse(url) : undefined),
-    async testWebhook(family, url, headers) {
+    async testWebhook(family, endpoint) {
       if (config.testWebhook === false) return undefined;
       const body = JSON.stringify(family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK);
       // A fresh id each time, so that a captured test cannot be shown again as a new one.
       const id = crypto.randomUUID();
-      const result = await sender.send({ url, id, body, headers, queueSize: 0, recordsCharged: 0 });
+      const result = await sender.send({
+        ...endpoint,
+        ...{ id, body, queueSize: 0, recordsCharged: 0 },
+      });
       return result.error ?? undefined;
     },
     onChange: (streamId) => publish({ type: 'stream', streamId }),
@@ -267,22 +286,29 @@ function checkSelection(options: StreamOptions): FilterError[] {
   }
 }
 
-async function findApiKey(
-  store: Store,
-  given: string | undefined,
-): Promise<{ apiKeyHash: string; newApiKey: string | undefined }> {
-  if (given !== undefined) return { apiKeyHash: hashApiKey(given), newApiKey: undefined };
-  const stored = await store.readSetting('apiKeyHash');
-  if (stored !== undefined) return { apiKeyHash: stored, newApiKey: undefined };
-  const newApiKey = `sluice_${randomBytes(32).toString('base64url')}`;
-  await store.saveSetting('apiKeyHash', hashApiKey(newApiKey));
-  return { apiKeyHash: hashApiKey(newApiKey), newApiKey };
+/**
+ * What seals the ledger's secrets. With a new master key, everything is sealed anew before it is used.
+ *
+ * @throws ConfigError when no master key can be read; VaultError when it is not the ledger's.
+ */
+async function openVault(store: Store, config: ServiceConfig, log: Log): Promise<Vault> {
+  mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 });
+  const { keys, madeIn } = readMasterKeys(config);
+  const vault = createVault(keys);
+  const resealed =
+    Number(await resealSettings(store, vault)) + (await resealStreamSecrets(store, vault));
+  if (resealed > 0) log.info('secrets sealed with the new master key', { count: resealed });
+  if (madeIn !== undefined && store.engine === 'postgres') {
+    log.warn('a master key was made: every process of this ledger needs it', { file: madeIn });
+  }
+  return vault;
 }
+
+const isLoopback = (host: string): boolean => /^(127\.|localhost$|::1$)/.test(host);
 
 /** On loopback only its own names are ours; elsewhere the names are the operator's to choose. */
 function hostCheck(host: string): (header: string) => boolean {
-  const isLoopback = /^(127\.|localhost$|::1$)/.test(host);
-  if (!isLoopback) return () => true;
+  if (!isLoopback(host)) return () => true;
   return (header) => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/i.test(header);
 }
 

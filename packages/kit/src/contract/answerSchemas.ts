@@ -3,6 +3,8 @@
  * holds equal. Strict, so that a test that reads an answer with them finds what is too much, too.
  */
 import * as z from 'zod';
+import { SCOPES } from './access.ts';
+import type { ApiKey, AuditPage, CreatedApiKey, StreamSecret } from './access.ts';
 import { REGIONS } from './account.ts';
 import type { Settings, Stats, StatsCounters, StreamStats } from './account.ts';
 import { APTOS_NETWORKS } from './aptos.ts';
@@ -577,6 +579,46 @@ const job: z.ZodType<Job> = z.strictObject({
   updatedAt: unixMs,
 });
 
+const scopes = z.array(z.enum(SCOPES));
+
+const apiKeyFields = {
+  id: text,
+  name: text,
+  scopes,
+  cidrs: texts,
+  createdAt: unixMs,
+  expiresAt: unixMs.nullable(),
+  lastUsedAt: unixMs.nullable(),
+  revokedAt: unixMs.nullable(),
+};
+
+const apiKey: z.ZodType<ApiKey> = z.strictObject(apiKeyFields);
+
+const createdApiKey: z.ZodType<CreatedApiKey> = z.strictObject({ ...apiKeyFields, key: text });
+
+const streamSecret: z.ZodType<StreamSecret> = z.strictObject({
+  streamId: uuid,
+  secret: text,
+  createdAt: unixMs,
+  previous: z.array(z.strictObject({ secret: text, endsAt: unixMs })),
+});
+
+const auditPage: z.ZodType<AuditPage> = z.strictObject({
+  result: z.array(
+    z.strictObject({
+      seq: count,
+      at: unixMs,
+      action: text,
+      keyId: text,
+      address: text,
+      target: text,
+      previousHash: text,
+      hash: text,
+    }),
+  ),
+  cursor: text.exactOptional(),
+});
+
 /** By the name each has in the OpenAPI document. */
 export const ANSWER_SCHEMAS = {
   AbiItem: abiItem,
@@ -617,4 +659,9 @@ export const ANSWER_SCHEMAS = {
   StreamCoverage: streamCoverage,
   Job: job,
   JobList: z.strictObject({ result: z.array(job) }),
+  ApiKeyList: z.strictObject({ result: z.array(apiKey) }),
+  ApiKey: apiKey,
+  CreatedApiKey: createdApiKey,
+  StreamSecret: streamSecret,
+  AuditPage: auditPage,
 };

@@ -5,8 +5,9 @@
 
 // Routes
 export { ROUTES } from './routes.ts';
-export type { Route, RouteName } from './routes.ts';
+export type { Access, Route, RouteName } from './routes.ts';
 export { DELIVERY_STATES, JOB_STATES, SLUICE_ROUTES } from './sluice.ts';
+export { hashAuditRecord, SCOPES } from './access.ts';
 
 // Shapes of the compatible API
 export { PAGE_LIMIT } from './streams.ts';
@@ -86,6 +87,16 @@ export type { Inbox, InboxAnswer, InboxPage, InboxRequest, InboxRequestSummary }
 
 // Shapes of our own API
 export type {
+  ApiKey,
+  AuditPage,
+  AuditRecord,
+  CreateApiKey,
+  CreatedApiKey,
+  RotateStreamSecret,
+  Scope,
+  StreamSecret,
+} from './access.ts';
+export type {
   BlockRange,
   ChainBlock,
   ChainCoverage,
@@ -105,6 +116,7 @@ export type {
   LiveEvent,
   ProviderHealth,
   ProviderState,
+  SluiceRouteName,
   StreamCoverage,
   StreamSummary,
 } from './sluice.ts';
@@ -115,6 +127,7 @@ export {
   aptosBackfillSchema,
   aptosBlockChoiceSchema,
   aptosDryRunSchema,
+  createApiKeySchema,
   createAptosStreamSchema,
   createEvmStreamSchema,
   dryRunBlockSchema,
@@ -129,6 +142,7 @@ export {
   listLogsQuerySchema,
   listQuerySchema,
   listStreamsQuerySchema,
+  rotateStreamSecretSchema,
   settingsSchema,
   streamStatusSchema,
   updateAptosStreamSchema,

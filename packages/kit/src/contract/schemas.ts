@@ -3,6 +3,8 @@
  * the field's path and the value that came.
  */
 import * as z from 'zod';
+import { SCOPES } from './access.ts';
+import type { CreateApiKey, RotateStreamSecret } from './access.ts';
 import { REGIONS } from './account.ts';
 import type { Settings } from './account.ts';
 import { APTOS_NETWORKS, padAptosAddress, toAptosNetwork } from './aptos.ts';
@@ -465,6 +467,33 @@ export const settingsSchema: z.ZodType<Settings> = z.strictObject({
     .enum(REGIONS, { error: `should be one of the following; [${quoted(REGIONS)}]` })
     .optional(),
   secretKey: text(1024).min(1, { error: 'should not be empty' }).optional(),
+});
+
+export const createApiKeySchema: z.ZodType<CreateApiKey> = z.strictObject({
+  name: text(100).min(1, { error: 'should not be empty' }),
+  scopes: z
+    .array(z.enum(SCOPES, { error: `should be one of ${SCOPES.join(', ')}` }))
+    .min(1, { error: 'should name at least one scope, or be left out for all of them' })
+    .optional(),
+  cidrs: z
+    .array(
+      z.union([z.cidrv4(), z.cidrv6()], {
+        error: 'should be a network such as 10.0.0.0/8 or 2001:db8::/32',
+      }),
+    )
+    .max(20, { error: 'should have at most 20 networks' })
+    .optional(),
+  expiresAt: wholeNumber.optional(),
+});
+
+const MAX_OVERLAP_SECONDS = 30 * 24 * 3_600;
+
+export const rotateStreamSecretSchema: z.ZodType<RotateStreamSecret> = z.strictObject({
+  overlapSeconds: wholeNumber
+    .refine((it) => it <= MAX_OVERLAP_SECONDS, {
+      error: `should be at most ${MAX_OVERLAP_SECONDS}, which is 30 days`,
+    })
+    .optional(),
 });
 
 function quoted(names: readonly string[]): string {

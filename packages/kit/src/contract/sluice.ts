@@ -4,74 +4,84 @@
  * Times are Unix milliseconds; sizes are bytes.
  */
 import type { InboxRequestSummary } from './inbox.ts';
-import type { Route } from './routes.ts';
+import { type Route, route } from './routes.ts';
 import type { ChainFamily } from './streams.ts';
-
-const route = <const M extends Route['method'], const P extends string>(method: M, path: P) => ({
-  method,
-  path,
-});
 
 export const SLUICE_ROUTES = {
   /** Trades an API key for a session cookie. Body `{ apiKey }`; 204, or 401. */
-  createSession: route('POST', '/sluice/session'),
+  createSession: route('POST', '/sluice/session', 'open'),
   /** 204 while the request carries a valid key or session, else 401. */
-  checkSession: route('GET', '/sluice/session'),
-  deleteSession: route('DELETE', '/sluice/session'),
+  checkSession: route('GET', '/sluice/session', 'any'),
+  deleteSession: route('DELETE', '/sluice/session', 'open'),
   /** `{ result: StreamSummary[] }`, newest stream first. */
-  listStreamSummaries: route('GET', '/sluice/streams'),
+  listStreamSummaries: route('GET', '/sluice/streams', 'streams:read'),
   /** {@link DeliveryPage}; query `limit`, `cursor`, `streamId`, `state`. */
-  listDeliveries: route('GET', '/sluice/deliveries'),
+  listDeliveries: route('GET', '/sluice/deliveries', 'history:read'),
   /** {@link DeliveryDetail}. */
-  getDelivery: route('GET', '/sluice/deliveries/{id}'),
+  getDelivery: route('GET', '/sluice/deliveries/{id}', 'history:read'),
   /**
    * Why a webhook was sent, or not: {@link Explanation}. Query `q`: the hash of a transaction or block, a
    * block number, of Aptos a ledger version, an address, or the id of a delivery; `chain` where several
    * have it, or one must be chosen.
    */
-  explain: route('GET', '/sluice/explain'),
+  explain: route('GET', '/sluice/explain', 'history:read'),
   /** `{ result: Inbox[] }`, by name. */
-  listInboxes: route('GET', '/sluice/inboxes'),
+  listInboxes: route('GET', '/sluice/inboxes', 'history:read'),
   /** Makes an inbox, or changes how it answers. Body `Partial<InboxAnswer>`, answers with the `Inbox`. */
-  setInbox: route('PUT', '/sluice/inboxes/{name}'),
+  setInbox: route('PUT', '/sluice/inboxes/{name}', 'streams:write'),
   /** Forgets an inbox and what came into it. 204. */
-  deleteInbox: route('DELETE', '/sluice/inboxes/{name}'),
+  deleteInbox: route('DELETE', '/sluice/inboxes/{name}', 'streams:write'),
   /** `InboxPage`; query `limit`, `cursor`. */
-  listInboxRequests: route('GET', '/sluice/inboxes/{name}/requests'),
+  listInboxRequests: route('GET', '/sluice/inboxes/{name}/requests', 'history:read'),
   /** `InboxRequest`. */
-  getInboxRequest: route('GET', '/sluice/inboxes/{name}/requests/{id}'),
+  getInboxRequest: route('GET', '/sluice/inboxes/{name}/requests/{id}', 'history:read'),
   /** Forgets what came into an inbox. 204. */
-  clearInbox: route('DELETE', '/sluice/inboxes/{name}/requests'),
+  clearInbox: route('DELETE', '/sluice/inboxes/{name}/requests', 'streams:write'),
   /** `{ result: ChainHealth[] }`. */
-  listChains: route('GET', '/sluice/chains'),
+  listChains: route('GET', '/sluice/chains', 'streams:read'),
   /**
    * The way out of a halt: goes on from block `from`, and records what was left out as a hole. Body
    * `{ from?: number }`, default the head of the node. Answers with {@link ChainResumed}.
    */
-  resumeChain: route('POST', '/sluice/chains/{id}/resume'),
+  resumeChain: route('POST', '/sluice/chains/{id}/resume', 'settings:admin'),
   /**
    * The webhook that an Aptos stream of these options would get of one block. Body `AptosDryRun`,
    * answers with it; `{}` where nothing matches.
    */
-  dryRunAptosBlock: route('POST', '/sluice/aptos/{network}/dry-run'),
+  dryRunAptosBlock: route('POST', '/sluice/aptos/{network}/dry-run', 'streams:read'),
   /** Announces one block to an Aptos stream once more. Body `AptosBlockChoice`, answers with its records. */
-  sendAptosBlock: route('POST', '/sluice/aptos/{network}/streams/{id}/send'),
+  sendAptosBlock: route('POST', '/sluice/aptos/{network}/streams/{id}/send', 'replay'),
   /** A backfill of an Aptos stream. Body `AptosBackfill`, answers with the {@link Job}. */
-  createAptosBackfill: route('POST', '/sluice/aptos/{network}/backfills'),
+  createAptosBackfill: route('POST', '/sluice/aptos/{network}/backfills', 'replay'),
   /** {@link StreamCoverage}. */
-  getCoverage: route('GET', '/sluice/streams/{id}/coverage'),
+  getCoverage: route('GET', '/sluice/streams/{id}/coverage', 'streams:read'),
   /** `{ result: Job[] }`, newest first, at most 100; query `streamId`. */
-  listJobs: route('GET', '/sluice/jobs'),
+  listJobs: route('GET', '/sluice/jobs', 'history:read'),
   /** {@link Job}. */
-  getJob: route('GET', '/sluice/jobs/{id}'),
+  getJob: route('GET', '/sluice/jobs/{id}', 'history:read'),
   /** Body `{ state }`: `paused`, `running` or `cancelled`; answers with the {@link Job}. */
-  setJobState: route('POST', '/sluice/jobs/{id}/state'),
+  setJobState: route('POST', '/sluice/jobs/{id}/state', 'replay'),
   /**
    * Server-sent events: `id` and, as JSON in `data`, a {@link LiveEvent}. While nothing happens a
    * comment line is sent at least every 15 seconds, so that a reader notices a dead connection.
    */
-  liveEvents: route('GET', '/sluice/events'),
+  liveEvents: route('GET', '/sluice/events', 'history:read'),
+  /** `{ result: ApiKey[] }`, newest first; those that were revoked, too. */
+  listApiKeys: route('GET', '/sluice/keys', 'settings:admin'),
+  /** Body `CreateApiKey`; answers with `CreatedApiKey`: the one time that the key itself is told. */
+  createApiKey: route('POST', '/sluice/keys', 'settings:admin'),
+  /** No process takes the key any more 5 s later; answers with the `ApiKey`. */
+  revokeApiKey: route('DELETE', '/sluice/keys/{keyId}', 'settings:admin'),
+  /** `StreamSecret`: what signs the `webhook-signature` of this stream. */
+  getStreamSecret: route('GET', '/sluice/streams/{id}/secret', 'settings:admin'),
+  /** A new secret. Body `RotateStreamSecret`; answers with the `StreamSecret`. */
+  rotateStreamSecret: route('POST', '/sluice/streams/{id}/secret', 'settings:admin'),
+  /** `AuditPage`; query `limit`, `cursor`. */
+  listAudit: route('GET', '/sluice/audit', 'settings:admin'),
 } as const satisfies Record<string, Route>;
+
+/** The calls of {@link SLUICE_ROUTES}. */
+export type SluiceRouteName = keyof typeof SLUICE_ROUTES;
 
 /**
  * In the order a delivery lives: `enriching` awaits what is still read from the chain; `quarantined` is

@@ -50,6 +50,7 @@ test.each([1, -1])(
       onStreamChange: () => {},
       onLostLeases: (count) => (lostLeases += count),
       onLostOutcomes: () => {},
+      openSecrets: () => [],
     });
     sink.respond([500, { status: 429, headers: { 'retry-after': '1' } }, 200]);
     const chain = hours > 0 ? '0xc10c1' : '0xc10c2';

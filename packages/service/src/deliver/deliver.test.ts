@@ -63,6 +63,7 @@ async function start(schedule: readonly number[], timeoutMs = 5_000, fastRetryMs
     onStreamChange: (streamId) => streamChanges.push(streamId),
     onLostLeases: () => {},
     onLostOutcomes: () => {},
+    openSecrets: () => [],
   });
   await deliver.start();
   return {

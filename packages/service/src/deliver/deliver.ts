@@ -48,6 +48,7 @@ export function createDeliver({
   onStreamChange,
   onLostLeases,
   onLostOutcomes,
+  openSecrets,
   schedule = CONTRACT_SCHEDULE_MS,
   fastRetryMs,
 }: {
@@ -62,6 +63,8 @@ export function createDeliver({
   onLostLeases(count: number): void;
   /** Attempts that were made under a lease that had run out: others may have made them again. */
   onLostOutcomes(count: number): void;
+  /** The secrets of its stream that sign at the time it was claimed. */
+  openSecrets(delivery: ClaimedDelivery): string[];
   /** Waits between attempts in milliseconds. Default: the contract's. */
   schedule?: readonly number[] | undefined;
   /**
@@ -105,16 +108,20 @@ export function createDeliver({
     total++;
     bytesInFlight += delivery.bodyBytes;
     if (delivery.waitMs > 0) await new Promise((turn) => setTimeout(turn, delivery.waitMs));
-    const result = await send({
-      url: delivery.webhookUrl,
-      id: delivery.id,
-      body: joinBody({ ...delivery, retries: delivery.attempts }),
-      headers: delivery.headers,
-      clockSkewMs,
-      part: delivery.parts > 1 ? `${delivery.part + 1}/${delivery.parts}` : undefined,
-      queueSize: queued.get(delivery.streamId) ?? 0,
-      recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
-    }).catch((error: unknown): SendResult => {
+    // What it is sent with is put together in there, so that a secret that cannot be opened fails it.
+    const makeAttempt = async (): Promise<SendResult> =>
+      send({
+        url: delivery.webhookUrl,
+        id: delivery.id,
+        body: joinBody({ ...delivery, retries: delivery.attempts }),
+        headers: delivery.headers,
+        secrets: openSecrets(delivery),
+        clockSkewMs,
+        part: delivery.parts > 1 ? `${delivery.part + 1}/${delivery.parts}` : undefined,
+        queueSize: queued.get(delivery.streamId) ?? 0,
+        recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
+      });
+    const result = await makeAttempt().catch((error: unknown): SendResult => {
       senderDied = error instanceof SenderDied;
       // A sender does not throw otherwise; should it, the attempt has failed and the others go on.
       return {

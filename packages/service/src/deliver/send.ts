@@ -18,6 +18,8 @@ export interface Sending {
   body: string;
   /** The user's own. */
   headers: Record<string, string>;
+  /** The stream's own, which sign the `webhook-signature` beside the account's. Default: none. */
+  secrets?: readonly string[] | undefined;
   /** `i/n` of a match that one webhook cannot hold. */
   part?: string | undefined;
   /** Milliseconds by which the ledger's clock is ahead of this process's; default 0. */
@@ -108,12 +110,14 @@ export function createSender({
   const headersFor = ({
     id,
     body,
+    secrets = [],
     part,
     queueSize,
     recordsCharged,
     clockSkewMs = 0,
   }: Sending): Record<string, string> => {
     const timestamp = Math.floor((Date.now() + clockSkewMs) / 1000);
+    const sign = (secret: string): string => signStandardWebhook({ id, timestamp, body, secret });
     return {
       'content-type': 'application/json',
       'user-agent': 'Sluice',
@@ -125,12 +129,7 @@ export function createSender({
       [WEBHOOK_HEADERS.signature]: signWebhook(body, secret()),
       [WEBHOOK_HEADERS.id]: id,
       [WEBHOOK_HEADERS.timestamp]: String(timestamp),
-      [WEBHOOK_HEADERS.standardSignature]: signStandardWebhook({
-        id,
-        timestamp,
-        body,
-        secret: secret(),
-      }),
+      [WEBHOOK_HEADERS.standardSignature]: [...secrets, secret()].map(sign).join(' '),
     };
   };
 

@@ -21,8 +21,19 @@ export class HttpError extends Error {
   }
 }
 
+const AUDIT_TARGET = 'auditTarget';
+
+/** What an audited call was made about, where the path does not say it: the id of what it made. */
+export const setAuditTarget = (context: Context, id: string): void => context.set(AUDIT_TARGET, id);
+
+export const auditTargetOf = (context: Context): string =>
+  (context.get(AUDIT_TARGET) as string | undefined) ??
+  Object.values(context.req.param() as Record<string, string>).at(-1) ??
+  '';
+
 export const notFound = (
   what:
+    | 'API key'
     | 'Stream'
     | 'Address'
     | 'Delivery'

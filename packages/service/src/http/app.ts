@@ -7,14 +7,16 @@ import {
   type Route,
   type RouteName,
   SLUICE_ROUTES,
+  type SluiceRouteName,
 } from '@sluice/kit/contract';
 import type { Log } from '../observe.ts';
 import { createAddressChanges } from '../store/addressChanges.ts';
 import type { ChainReport, Store } from '../store/store.ts';
-import type { Auth } from './auth.ts';
-import { HttpError } from './answers.ts';
+import { type Auth, callerOf } from './auth.ts';
+import { HttpError, auditTargetOf } from './answers.ts';
 import { BODY_LIMIT_BYTES, takeBody } from './body.ts';
 import { createConsoleHandler } from './console.ts';
+import { type AccessHandlerNeeds, createAccessHandlers } from './handlers/access.ts';
 import { createAddressHandlers } from './handlers/addresses.ts';
 import { type AccountHandlerNeeds, createAccountHandlers } from './handlers/account.ts';
 import { type AptosBlockHandlerNeeds, createAptosBlockHandlers } from './handlers/aptosBlocks.ts';
@@ -34,7 +36,8 @@ export interface AppNeeds
     AptosBlockHandlerNeeds,
     BlockHandlerNeeds,
     HistoryHandlerNeeds,
-    AccountHandlerNeeds {
+    AccountHandlerNeeds,
+    AccessHandlerNeeds {
   store: Store;
   auth: Auth;
   live: Live;
@@ -68,6 +71,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   const aptosBlocks = createAptosBlockHandlers(needs);
   const sluice = createSluiceHandlers(needs);
   const inboxes = createInboxHandlers(needs);
+  const access = createAccessHandlers(needs);
   const consoleFiles = createConsoleHandler(needs.consoleFolder);
 
   const fail = (context: Context, error: HttpError): Response =>
@@ -85,19 +89,25 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     return next();
   });
 
+  const audit = async (context: Context, action: string): Promise<void> => {
+    const { keyId, address } = callerOf(context);
+    await needs.store.appendAudit({ action, keyId, address, target: auditTargetOf(context) });
+  };
+
   const routes: { method: string; path: RegExp }[] = [
     { method: 'GET', path: /^\/(health|ready|openapi\.json)?$/ },
   ];
   const register = (
-    { method, path }: Route,
+    { method, path, access }: Route,
     handler: (context: Context) => Response | Promise<Response>,
-    { open = false, maxBodyBytes = BODY_LIMIT_BYTES } = {},
+    { maxBodyBytes = BODY_LIMIT_BYTES, audited = undefined as string | undefined } = {},
   ): void => {
     // The key comes before the body: a stranger's megabytes are not read.
     const admit = async (context: Context, next: () => Promise<void>): Promise<void> => {
-      if (!open) needs.auth.require(context);
+      await needs.auth.admit(context, access);
       await takeBody(context, maxBodyBytes);
       await next();
+      if (audited !== undefined && context.res.ok) await audit(context, audited);
     };
     app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), admit, handler);
     routes.push({ method, path: toPathPattern(path) });
@@ -135,34 +145,47 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     sendEvmBlock: blocks.sendBlock,
     createHistoricalJob: blocks.createJob,
   };
-  for (const name of Object.keys(compatible) as RouteName[]) {
-    const maxBodyBytes = name.endsWith('Addresses') ? ADDRESS_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES;
-    register(ROUTES[name], compatible[name], { maxBodyBytes });
+  const ours: Record<SluiceRouteName, (context: Context) => Response | Promise<Response>> = {
+    createSession: sluice.createSession,
+    checkSession: (context) => context.body(null, 204),
+    deleteSession: sluice.deleteSession,
+    listStreamSummaries: sluice.listStreamSummaries,
+    listDeliveries: sluice.listDeliveries,
+    getDelivery: sluice.getDelivery,
+    explain: createExplainHandler(needs),
+    listInboxes: inboxes.list,
+    setInbox: inboxes.set,
+    deleteInbox: inboxes.delete,
+    listInboxRequests: inboxes.listRequests,
+    getInboxRequest: inboxes.getRequest,
+    clearInbox: inboxes.clear,
+    listChains: sluice.listChains,
+    liveEvents: sluice.liveEvents,
+    resumeChain: blocks.resumeChain,
+    dryRunAptosBlock: aptosBlocks.dryRun,
+    sendAptosBlock: aptosBlocks.sendBlock,
+    createAptosBackfill: aptosBlocks.createBackfill,
+    getCoverage: blocks.getCoverage,
+    listJobs: blocks.listJobs,
+    getJob: blocks.getJob,
+    setJobState: blocks.setJobState,
+    listApiKeys: access.listKeys,
+    createApiKey: access.createKey,
+    revokeApiKey: access.revokeKey,
+    getStreamSecret: access.getSecret,
+    rotateStreamSecret: access.rotateSecret,
+    listAudit: access.listAudit,
+  };
+  const handlers = { ...compatible, ...ours };
+  for (const [name, route] of Object.entries({ ...ROUTES, ...SLUICE_ROUTES }) as [
+    RouteName | SluiceRouteName,
+    Route,
+  ][]) {
+    register(route, handlers[name], {
+      maxBodyBytes: name.endsWith('Addresses') ? ADDRESS_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES,
+      audited: AUDITED.has(name) ? name : undefined,
+    });
   }
-
-  register(SLUICE_ROUTES.createSession, sluice.createSession, { open: true });
-  register(SLUICE_ROUTES.checkSession, (context) => context.body(null, 204));
-  register(SLUICE_ROUTES.deleteSession, sluice.deleteSession, { open: true });
-  register(SLUICE_ROUTES.listStreamSummaries, sluice.listStreamSummaries);
-  register(SLUICE_ROUTES.listDeliveries, sluice.listDeliveries);
-  register(SLUICE_ROUTES.getDelivery, sluice.getDelivery);
-  register(SLUICE_ROUTES.listInboxes, inboxes.list);
-  register(SLUICE_ROUTES.setInbox, inboxes.set);
-  register(SLUICE_ROUTES.deleteInbox, inboxes.delete);
-  register(SLUICE_ROUTES.listInboxRequests, inboxes.listRequests);
-  register(SLUICE_ROUTES.getInboxRequest, inboxes.getRequest);
-  register(SLUICE_ROUTES.clearInbox, inboxes.clear);
-  register(SLUICE_ROUTES.explain, createExplainHandler(needs));
-  register(SLUICE_ROUTES.listChains, sluice.listChains);
-  register(SLUICE_ROUTES.liveEvents, sluice.liveEvents);
-  register(SLUICE_ROUTES.resumeChain, blocks.resumeChain);
-  register(SLUICE_ROUTES.dryRunAptosBlock, aptosBlocks.dryRun);
-  register(SLUICE_ROUTES.sendAptosBlock, aptosBlocks.sendBlock);
-  register(SLUICE_ROUTES.createAptosBackfill, aptosBlocks.createBackfill);
-  register(SLUICE_ROUTES.getCoverage, blocks.getCoverage);
-  register(SLUICE_ROUTES.listJobs, blocks.listJobs);
-  register(SLUICE_ROUTES.getJob, blocks.getJob);
-  register(SLUICE_ROUTES.setJobState, blocks.setJobState);
 
   app.get('/health', (context) =>
     context.json({
@@ -183,7 +206,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   let openApi: object | undefined;
   app.get('/openapi.json', (context) => context.json((openApi ??= createOpenApi(needs.version))));
   app.get('/metrics', async (context) => {
-    needs.auth.require(context);
+    await needs.auth.admit(context, 'any');
     const { contentType, text } = await needs.readMetrics();
     return context.body(text, 200, { 'content-type': contentType });
   });
@@ -231,6 +254,23 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
 
   return app;
 }
+
+/** Calls that the audit log tells of: who reads or changes what lets somebody in, sends again, or deletes. */
+const AUDITED: ReadonlySet<RouteName | SluiceRouteName> = new Set([
+  'createSession',
+  'createApiKey',
+  'revokeApiKey',
+  'readSettings',
+  'setSettings',
+  'getStreamSecret',
+  'rotateStreamSecret',
+  'deleteEvmStream',
+  'deleteAptosStream',
+  'replayHistory',
+  'sendEvmBlock',
+  'sendAptosBlock',
+  'resumeChain',
+]);
 
 const toPathPattern = (path: string): RegExp =>
   new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);

@@ -1,66 +1,103 @@
 /**
- * Who may call: a request carries the API key in `x-api-key` (or as a bearer token), or the cookie of a console session
- * that was opened with it. A session is a signed expiry, so it needs no table and survives a
- * restart; it ends when the key changes, because the signature does.
+ * Who may call: a request carries an API key in `x-api-key` (or as a bearer token), or the cookie of
+ * a console session that was opened with one; never both.
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Context } from 'hono';
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import type { Access } from '@sluice/kit/contract';
 import { HttpError } from './answers.ts';
+import type { KeyRing, KnownKey } from './keyRing.ts';
+import type { Peer, ReadPeer } from './peer.ts';
+import type { Sessions } from './sessions.ts';
 
 export interface Auth {
-  /** Throws a 401 unless the request carries the key or a session. */
-  require(context: Context): void;
+  /** Throws a 401 or 403 unless the request may make a call of this access. */
+  admit(context: Context, access: Access): Promise<void>;
   /** Opens a session for the right key; throws a 401 for another. */
-  signIn(context: Context, apiKey: string): void;
+  signIn(context: Context, apiKey: string): Promise<void>;
   signOut(context: Context): void;
 }
 
-const COOKIE = 'sluice_session';
-const SESSION_MS = 30 * 24 * 3_600_000;
+/** Who makes a request that was admitted. */
+export interface Caller extends Peer {
+  /** Empty for a caller without a key. */
+  keyId: string;
+}
 
-/** The stored form of a key: keys are random, so one hash without salt is enough. */
-export const hashApiKey = (key: string): string => createHash('sha256').update(key).digest('hex');
+const CALLER = 'caller';
 
-export function createAuth(apiKeyHash: string): Auth {
-  const isKey = (key: string): boolean => same(hashApiKey(key), apiKeyHash);
-  const sign = (expires: string): string =>
-    createHmac('sha256', apiKeyHash).update(`session ${expires}`).digest('base64url');
+export const callerOf = (context: Context): Caller => context.get(CALLER) as Caller;
 
-  const hasSession = (context: Context): boolean => {
-    const [expires = '', signature = ''] = (getCookie(context, COOKIE) ?? '').split('.');
-    return Number(expires) > Date.now() && same(signature, sign(expires));
+export function createAuth({
+  keyRing,
+  sessions,
+  readPeer,
+  mayListenInPlain,
+}: {
+  keyRing: KeyRing;
+  sessions: Sessions;
+  readPeer: ReadPeer;
+  /** Whether a key may be sent without TLS: it does not leave this machine. */
+  mayListenInPlain: boolean;
+}): Auth {
+  const identify = async (context: Context, peer: Peer): Promise<KnownKey> => {
+    const text = context.req.header('x-api-key') ?? readBearer(context);
+    const hasSession = sessions.isIn(context, peer.isSecure);
+    if (text === undefined) {
+      const key = hasSession ? await sessions.read(context, peer.isSecure) : undefined;
+      if (key === undefined) {
+        throw new HttpError(401, 'No API key: send yours in the x-api-key header');
+      }
+      refuseForeignPage(context);
+      return key;
+    }
+    if (hasSession) {
+      throw new HttpError(400, 'Both an API key and the cookie of a session: send one of the two');
+    }
+    const key = await keyRing.find(text);
+    if (key !== undefined) return key;
+    throw new HttpError(
+      401,
+      'Invalid API key: the x-api-key header does not match a key of this service',
+    );
+  };
+
+  const refuseElsewhere = ({ networks }: KnownKey, { address }: Peer): void => {
+    if (networks === undefined || networks.has(address)) return;
+    throw new HttpError(403, `This API key is not accepted from ${address}`);
   };
 
   return {
-    require(context) {
-      const key = context.req.header('x-api-key') ?? readBearer(context);
-      if (key !== undefined) {
-        if (isKey(key)) return;
-        throw new HttpError(
-          401,
-          'Invalid API key: the x-api-key header does not match a key of this service',
-        );
-      }
-      if (hasSession(context)) {
-        refuseForeignPage(context);
+    async admit(context, access) {
+      const peer = readPeer(context);
+      if (access === 'open') {
+        context.set(CALLER, { ...peer, keyId: '' } satisfies Caller);
         return;
       }
-      throw new HttpError(401, 'No API key: send yours in the x-api-key header');
+      const key = await identify(context, peer);
+      refuseElsewhere(key, peer);
+      if (access !== 'any' && !key.scopes.has(access)) {
+        throw new HttpError(403, `This API key lacks the scope ${access}`);
+      }
+      keyRing.noteUse(key);
+      context.set(CALLER, { ...peer, keyId: key.id } satisfies Caller);
     },
-    signIn(context, apiKey) {
+    async signIn(context, apiKey) {
+      const peer = readPeer(context);
       refuseForeignPage(context);
-      if (!isKey(apiKey)) throw new HttpError(401, 'Invalid API key');
-      const expires = String(Date.now() + SESSION_MS);
-      setCookie(context, COOKIE, `${expires}.${sign(expires)}`, {
-        httpOnly: true,
-        sameSite: 'Strict',
-        path: '/',
-        secure: new URL(context.req.url).protocol === 'https:',
-        maxAge: SESSION_MS / 1000,
-      });
+      if (!mayListenInPlain && !peer.isSecure) {
+        throw new HttpError(
+          403,
+          'Signing in needs TLS: put a proxy in front that sets X-Forwarded-Proto, and start with --trust-proxy',
+        );
+      }
+      const key = await keyRing.find(apiKey);
+      if (key === undefined) throw new HttpError(401, 'Invalid API key');
+      refuseElsewhere(key, peer);
+      sessions.open(context, key, peer.isSecure);
+      keyRing.noteUse(key);
+      context.set(CALLER, { ...peer, keyId: key.id } satisfies Caller);
     },
-    signOut: (context) => void deleteCookie(context, COOKIE, { path: '/' }),
+    signOut: (context) => sessions.close(context, readPeer(context).isSecure),
   };
 }
 
@@ -75,10 +112,4 @@ function refuseForeignPage(context: Context): void {
   if (origin === undefined) return;
   if (URL.canParse(origin) && new URL(origin).host === context.req.header('host')) return;
   throw new HttpError(403, `Requests from ${origin} are not accepted`);
-}
-
-function same(a: string, b: string): boolean {
-  const left = Buffer.from(a);
-  const right = Buffer.from(b);
-  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -4,6 +4,7 @@
  */
 import {
   ANSWER_SCHEMAS,
+  type Access,
   ROUTES,
   type Route,
   type RouteName,
@@ -13,6 +14,7 @@ import {
   aptosBackfillSchema,
   aptosBlockChoiceSchema,
   aptosDryRunSchema,
+  createApiKeySchema,
   createAptosStreamSchema,
   createEvmStreamSchema,
   dryRunBlockSchema,
@@ -26,6 +28,7 @@ import {
   listLogsQuerySchema,
   listQuerySchema,
   listStreamsQuerySchema,
+  rotateStreamSecretSchema,
   settingsSchema,
   streamStatusSchema,
   updateAptosStreamSchema,
@@ -57,6 +60,8 @@ const REQUEST_SCHEMAS = {
   SetJobState: setJobStateSchema,
   ResumeChain: resumeSchema,
   SetInbox: inboxAnswerSchema,
+  CreateApiKey: createApiKeySchema,
+  RotateStreamSecret: rotateStreamSecretSchema,
 };
 
 /** Every shape of the document, by its name there. */
@@ -84,7 +89,7 @@ const ERRORS = {
 
 const COMMON_ERRORS = {
   401: 'The `x-api-key` header is missing or wrong',
-  403: 'The `Host` or `Origin` of the request is not served here',
+  403: 'The key lacks the scope, or the `Host` or `Origin` of the request is not served here',
   413: 'The body is over the limit of its route: 1 MiB, address calls 64 MiB',
   500: 'Something went wrong here; the log has it under the `requestId`',
 } as const;
@@ -98,8 +103,6 @@ interface Operation {
   /** A shape of the contract, another JSON Schema, or none: 204. */
   answer: keyof typeof ANSWER_SCHEMAS | Json | undefined;
   errors: (keyof typeof ERRORS)[];
-  /** Needs no key. */
-  open?: true;
 }
 
 const tested =
@@ -331,7 +334,6 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     body: 'SignIn',
     answer: undefined,
     errors: [400, 422],
-    open: true,
   },
   checkSession: {
     summary: 'Whether the request carries a valid key or session',
@@ -344,7 +346,6 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     tag: 'Sluice',
     answer: undefined,
     errors: [],
-    open: true,
   },
   listStreamSummaries: {
     summary: 'Every stream with its recent numbers, newest first',
@@ -469,6 +470,47 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     answer: 'Job',
     errors: [400, 404, 409, 422],
   },
+  listApiKeys: {
+    summary: 'Every API key there is or was, newest first, without the keys themselves',
+    tag: 'Sluice',
+    answer: 'ApiKeyList',
+    errors: [],
+  },
+  createApiKey: {
+    summary: 'Make an API key; the answer tells it this once',
+    tag: 'Sluice',
+    body: 'CreateApiKey',
+    answer: 'CreatedApiKey',
+    errors: [400, 422],
+  },
+  revokeApiKey: {
+    summary: 'End an API key, and the console sessions that were opened with it',
+    description: 'No process takes it any more 5 seconds later.',
+    tag: 'Sluice',
+    answer: 'ApiKey',
+    errors: [404],
+  },
+  getStreamSecret: {
+    summary: 'What signs the webhook-signature of a stream',
+    tag: 'Sluice',
+    answer: 'StreamSecret',
+    errors: [404, 422],
+  },
+  rotateStreamSecret: {
+    summary: 'Give a stream a new secret; the old ones sign beside it for a while',
+    tag: 'Sluice',
+    body: 'RotateStreamSecret',
+    answer: 'StreamSecret',
+    errors: [400, 404, 422],
+  },
+  listAudit: {
+    summary: 'Who did what, newest first',
+    description: 'Each record carries the hash of the one before it.',
+    tag: 'Sluice',
+    query: listQuerySchema,
+    answer: 'AuditPage',
+    errors: [422],
+  },
   liveEvents: {
     summary: 'What happens, as server-sent events',
     description:
@@ -555,14 +597,14 @@ function createSchemas(): Json {
 }
 
 function toOperation(name: string, route: Route, operation: Operation): Json {
-  const { summary, description, tag, body, answer, errors, open = false } = operation;
+  const { summary, description, tag, body, answer, errors } = operation;
   const statuses = ['401', '403', '500', ...(body === undefined ? [] : ['413']), ...errors];
   return {
     operationId: name,
     summary,
     ...(description !== undefined && { description }),
     tags: [tag],
-    ...(open && { security: [] }),
+    security: securityOf(route.access),
     parameters: [...pathParameters(route.path), ...queryParameters(operation.query)],
     ...(body !== undefined && { requestBody: { required: true, content: json(refTo(body)) } }),
     responses: {
@@ -572,6 +614,13 @@ function toOperation(name: string, route: Route, operation: Operation): Json {
       ...Object.fromEntries(statuses.map((status) => [status, failure(String(status))])),
     },
   };
+}
+
+/** In 3.1 a list beside the name of a scheme tells the scopes that are wanted. */
+function securityOf(access: Access): Json[] {
+  if (access === 'open') return [];
+  const scopes = access === 'any' ? [] : [access];
+  return [{ apiKey: scopes }, { session: scopes }];
 }
 
 function answerContent(answer: NonNullable<Operation['answer']>): Json {
@@ -585,6 +634,7 @@ const PATH_SCHEMAS: Record<string, Json> = {
   chainId: { type: 'string', description: 'Chain id in hex', examples: ['0x1'] },
   blockNumber: { type: 'integer', minimum: 0 },
   name: { type: 'string', description: 'Of an inbox', examples: ['my-app'] },
+  keyId: { type: 'string', description: 'Id of an API key' },
 };
 const UUID = { type: 'string', format: 'uuid' };
 
@@ -648,7 +698,10 @@ const WEBHOOK = {
       ['x-signature', 'Keccak-256 of body and streams secret, in hex'],
       ['webhook-id', 'Of the delivery: the same on every attempt'],
       ['webhook-timestamp', 'Unix seconds of the attempt'],
-      ['webhook-signature', 'As Standard Webhooks has it, with the streams secret'],
+      [
+        'webhook-signature',
+        'As Standard Webhooks has it: with the secret of the stream, older ones that still sign, and the streams secret',
+      ],
       ['x-region', 'Region of the account'],
       ['x-queue-size', 'Deliveries of the stream that are not finished'],
       ['x-records-charged', 'Records in the body; 0 unless it is confirmed'],

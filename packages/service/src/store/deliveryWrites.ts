@@ -13,7 +13,7 @@ import {
 import type { DayFilter } from './partitions.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import { countActivity, countFinished } from './statWrites.ts';
-import type { ClaimedDelivery, DeliveryWrites } from './store.ts';
+import type { ClaimedDelivery, DeliveryWrites, SealedSecret } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** Leases lost on end that make a delivery suspect, and those that condemn it unsent. */
@@ -72,6 +72,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
         'match.parts',
         'stream.webhook_url',
         'stream.headers',
+        'stream.secrets',
         'stream.status',
       ])
       .where(open('delivery.block_day'))
@@ -92,6 +93,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
       bodyBytes: row.body_bytes,
       records: row.records,
       headers: JSON.parse(row.headers) as Record<string, string>,
+      secrets: JSON.parse(row.secrets) as SealedSecret[],
       part: row.part,
       parts: row.parts,
       isProbe: row.status === 'error',

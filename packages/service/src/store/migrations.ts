@@ -22,6 +22,31 @@ const ledger: Migration = {
       .execute();
 
     await db.schema
+      .createTable('api_key')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('hash', 'text', (column) => column.notNull())
+      .addColumn('scopes', 'text', (column) => column.notNull())
+      .addColumn('cidrs', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('expires_at', 'bigint')
+      .addColumn('last_used_at', 'bigint')
+      .addColumn('revoked_at', 'bigint')
+      .execute();
+
+    await db.schema
+      .createTable('audit')
+      .addColumn('seq', 'bigint', (column) => column.primaryKey())
+      .addColumn('at', 'bigint', (column) => column.notNull())
+      .addColumn('action', 'text', (column) => column.notNull())
+      .addColumn('key_id', 'text', (column) => column.notNull())
+      .addColumn('address', 'text', (column) => column.notNull())
+      .addColumn('target', 'text', (column) => column.notNull())
+      .addColumn('previous_hash', 'text', (column) => column.notNull())
+      .addColumn('hash', 'text', (column) => column.notNull())
+      .execute();
+
+    await db.schema
       .createTable('rule_revision')
       .addColumn('id', 'integer', (column) => column.primaryKey())
       .addColumn('revision', 'bigint', (column) => column.notNull())
@@ -45,6 +70,7 @@ const ledger: Migration = {
       .addColumn('max_per_second', 'double precision')
       .addColumn('strict_order', 'integer', (column) => column.notNull())
       .addColumn('next_send_at', 'bigint')
+      .addColumn('secrets', 'text', (column) => column.notNull())
       .addColumn('status', 'text', (column) => column.notNull())
       .addColumn('status_message', 'text', (column) => column.notNull())
       .addColumn('error_since', 'bigint')

@@ -1,6 +1,7 @@
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testAccess } from './access.suite.ts';
 import { testHistory } from './history.suite.ts';
 import { testInvariants } from './invariants.suite.ts';
 import { newMatch } from './newMatch.test-only.ts';
@@ -25,6 +26,7 @@ afterAll(() => postgres.stop());
 describe('PostgreSQL store', () => {
   testStore(() => openPostgresStore(postgres.url));
   testHistory(() => openPostgresStore(postgres.url));
+  testAccess(() => openPostgresStore(postgres.url));
 
   describe('in a database of its own', () => {
     testInvariants(async () => {

@@ -1,6 +1,7 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { ChainFamily, DeliveryDetail } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
+import { createAccessReads } from './accessReads.ts';
 import { createEnrichReads } from './enrichReads.ts';
 import { type Engine, readMoment, readNow } from './engine.ts';
 import { createExplainReads } from './explainReads.ts';
@@ -45,6 +46,7 @@ function selectAddresses(db: Kysely<Tables>, streamId: string, after: string | u
 export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
   return {
     ...createEnrichReads(db, engine),
+    ...createAccessReads(db, engine),
     ...createHistoryReads(db, engine),
     ...createTotalReads(db),
     ...createJobReads(db),

@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
+import { testAccess } from './access.suite.ts';
 import { openSqliteStore } from './sqlite.ts';
 import { testHistory } from './history.suite.ts';
 import { testInvariants } from './invariants.suite.ts';
@@ -26,6 +27,7 @@ describe('SQLite store', () => {
       },
     };
   });
+  testAccess(() => openSqliteStore(join(folder, 'access')));
 
   test('keeps what it holds when it is opened again', async () => {
     const path = join(folder, 'again');
@@ -35,6 +37,18 @@ describe('SQLite store', () => {
     const second = await openSqliteStore(path);
     expect(await second.readSetting('kept')).toBe('yes');
     await second.close();
+  });
+
+  test('belongs to its owner alone', async () => {
+    const path = join(folder, 'private');
+    const store = await openSqliteStore(path);
+    await store.saveSetting('a', 'b');
+    const modeOf = (name: string): number => statSync(join(path, name)).mode & 0o777;
+    expect(modeOf('.')).toBe(0o700);
+    const files = readdirSync(path).filter((name) => name.startsWith('sluice.db'));
+    expect(files.toSorted()).toEqual(['sluice.db', 'sluice.db-shm', 'sluice.db-wal']);
+    expect(files.map(modeOf)).toEqual([0o600, 0o600, 0o600]);
+    await store.close();
   });
 
   test('refuses a folder that is in use, naming the fix', async () => {

@@ -105,11 +105,22 @@ const READS = {
   readTotals: true,
   listEnriching: true,
   readTokens: true,
+  listApiKeys: true,
+  listAudit: true,
+  readStreamSecrets: true,
+  listStreamSecrets: true,
+  readLedgerTime: true,
 } satisfies Record<keyof Reads, true>;
 
 const WRITES = {
   saveSetting: true,
   checkWritable: true,
+  createApiKey: true,
+  createFirstApiKey: true,
+  revokeApiKey: true,
+  noteApiKeysUsed: true,
+  appendAudit: true,
+  replaceStreamSecrets: true,
   createStream: true,
   updateStream: true,
   setStreamStatus: true,

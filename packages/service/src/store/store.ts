@@ -16,7 +16,9 @@
  *     cancelled ──its block came back──▶ enriching | pending
  */
 import type {
+  ApiKey,
   AptosStream,
+  AuditRecord,
   ChainCoverage,
   ChainFamily,
   ChainHealth,
@@ -312,6 +314,8 @@ export interface ClaimedDelivery {
   bodyTail: string;
   records: number;
   headers: Record<string, string>;
+  /** The newest first. */
+  secrets: SealedSecret[];
   /** As in {@link NewMatch}. */
   part: number;
   parts: number;
@@ -432,6 +436,38 @@ export type ChainReport = Omit<ChainHealth, 'blocks'> & {
   /** It is known that no node of this chain traces blocks. */
   lacksTraces: boolean;
 };
+/** A key as it is kept. */
+export interface ApiKeyRecord extends ApiKey {
+  /** SHA-256 of the whole key, in hex. */
+  hash: string;
+}
+
+export type NewApiKey = Omit<ApiKeyRecord, 'createdAt' | 'lastUsedAt' | 'revokedAt'>;
+
+/** A secret that is encrypted (`vault.ts`). Times are Unix milliseconds of the ledger's clock. */
+export interface SealedSecret {
+  sealed: string;
+  createdAt: number;
+  /** When it signs no more; null for the one in use. */
+  endsAt: number | null;
+}
+
+export interface AccessReads {
+  /** Newest first; those that were revoked, too. */
+  listApiKeys(): Promise<ApiKeyRecord[]>;
+  /** Newest first; those before this one. */
+  listAudit(page: {
+    limit: number;
+    before?: number | undefined;
+  }): Promise<{ rows: AuditRecord[]; next: number | undefined }>;
+  /** The newest first; undefined when the stream is unknown. */
+  readStreamSecrets(streamId: string): Promise<SealedSecret[] | undefined>;
+  /** Of all streams that are not deleted; a page of them after this stream. */
+  listStreamSecrets(
+    after?: string,
+  ): Promise<{ rows: { streamId: string; secrets: SealedSecret[] }[]; next: string | undefined }>;
+  readLedgerTime(): Promise<number>;
+}
 
 export interface JobReads {
   /** By chain; empty for an unknown stream. */
@@ -535,7 +571,7 @@ export interface InboxWrites {
   }): Promise<{ request: InboxRequestSummary; answer: InboxAnswer }>;
 }
 
-export interface Reads extends JobReads, InvariantReads, ExplainReads, InboxReads {
+export interface Reads extends JobReads, InvariantReads, ExplainReads, InboxReads, AccessReads {
   readSetting(key: string): Promise<string | undefined>;
   /** Undefined when unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;
@@ -621,14 +657,38 @@ export interface Reads extends JobReads, InvariantReads, ExplainReads, InboxRead
   ): Promise<{ token: Token; readAt: number }[]>;
 }
 
+export interface NewStreamOptions {
+  /** Default: a new one. */
+  id?: string;
+  /** What signs its webhooks, beside the account's secret. Default: nothing. */
+  sealedSecret?: string;
+  /** Paused from the beginning, for this reason. Default: active. */
+  pausedBecause?: string;
+}
+
+export interface AccessWrites {
+  createApiKey(key: NewApiKey): Promise<ApiKeyRecord>;
+  /** Undefined where there is a key already, or was one. */
+  createFirstApiKey(key: NewApiKey): Promise<ApiKeyRecord | undefined>;
+  /** Undefined when it is unknown; one that was revoked before stays as it is. */
+  revokeApiKey(id: string): Promise<ApiKeyRecord | undefined>;
+  noteApiKeysUsed(ids: readonly string[]): Promise<void>;
+  appendAudit(entry: Pick<AuditRecord, 'action' | 'keyId' | 'address' | 'target'>): Promise<void>;
+  /** Replaces the secrets of a stream where they are still these; false where they are not. */
+  replaceStreamSecrets(
+    streamId: string,
+    before: readonly SealedSecret[],
+    after: readonly SealedSecret[],
+  ): Promise<boolean>;
+}
+
 export interface StreamWrites {
   saveSetting(key: string, value: string): Promise<void>;
   /** Writes what nobody reads: rejects when the ledger cannot be written. */
   checkWritable(): Promise<void>;
-  /** Active, or paused for this reason. */
   createStream<Draft extends StreamDraft>(
     draft: Draft,
-    pausedBecause?: string,
+    options?: NewStreamOptions,
   ): Promise<Extract<StreamRecord, Pick<Draft, 'family'>>>;
   /** Undefined when the stream is unknown. */
   updateStream(id: string, patch: StreamPatch): Promise<StreamRecord | undefined>;
@@ -856,6 +916,7 @@ export interface RetentionWrites {
 
 export interface Writes
   extends
+    AccessWrites,
     StreamWrites,
     AddressWrites,
     HealthWrites,

@@ -6,7 +6,7 @@ import { type Db, type Engine, readMoment, readNow } from './engine.ts';
 import { ACTIVE } from './healthWrites.ts';
 import { streamColumns, toStreamRecord } from './rows.ts';
 import { raiseRevision } from './ruleRevision.ts';
-import type { StreamPatch, StreamRecord, StreamWrites } from './store.ts';
+import type { SealedSecret, StreamPatch, StreamRecord, StreamWrites } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** What changes streams; their addresses are changed in `addressWrites.ts`. */
@@ -44,14 +44,14 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
     saveSetting,
     checkWritable: () => saveSetting('writableAt', String(Date.now())),
 
-    async createStream(draft, pausedBecause) {
+    async createStream(draft, { id = randomUUID(), sealedSecret, pausedBecause } = {}) {
       return db.transaction().execute(async (trx) => {
         const revision = await raiseRevision(trx);
         const now = await readNow(engine, trx);
         const row = await trx
           .insertInto('stream')
           .values({
-            id: randomUUID(),
+            id,
             family: draft.family,
             tag: draft.tag,
             description: draft.description,
@@ -63,6 +63,11 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
             headers: JSON.stringify(draft.headers),
             ...toLimitValues(draft.limits),
             next_send_at: null,
+            secrets: JSON.stringify(
+              sealedSecret === undefined
+                ? []
+                : [{ sealed: sealedSecret, createdAt: now, endsAt: null } satisfies SealedSecret],
+            ),
             ...ACTIVE,
             ...(pausedBecause !== undefined && {
               status: 'paused',

@@ -12,6 +12,9 @@ import type {
 
 export interface Tables {
   setting: { key: string; value: string };
+  api_key: ApiKeyTable;
+  /** Append-only. */
+  audit: AuditTable;
   /** One row: raised by each change of a stream or its addresses. */
   rule_revision: {
     id: number;
@@ -60,6 +63,32 @@ interface InboxRequestTable {
   body_bytes: number;
 }
 
+interface ApiKeyTable {
+  id: string;
+  name: string;
+  /** SHA-256 of the whole key, in hex: keys are random, so one hash without salt is enough. */
+  hash: string;
+  /** JSON arrays. */
+  scopes: string;
+  cidrs: string;
+  created_at: number;
+  expires_at: number | null;
+  last_used_at: number | null;
+  revoked_at: number | null;
+}
+
+/** As `AuditRecord` of the contract. */
+interface AuditTable {
+  seq: number;
+  at: number;
+  action: string;
+  key_id: string;
+  address: string;
+  target: string;
+  previous_hash: string;
+  hash: string;
+}
+
 interface StreamTable {
   id: string;
   family: ChainFamily;
@@ -81,6 +110,8 @@ interface StreamTable {
   strict_order: number;
   /** The earliest turn that is not taken, of a stream with `max_per_second`; null before the first. */
   next_send_at: number | null;
+  /** JSON array of `SealedSecret`, the newest first. */
+  secrets: string;
   status: StreamStatus;
   status_message: string;
   /** Since when the status is `error`; null while it is not. */

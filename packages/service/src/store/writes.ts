@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { createAccessWrites } from './accessWrites.ts';
 import { createAddressWrites } from './addressWrites.ts';
 import { createBlockWrites } from './blockWrites.ts';
 import { createDeliveryWrites } from './deliveryWrites.ts';
@@ -18,6 +19,7 @@ import type { Tables } from './tables.ts';
 
 /** The statements that change the ledger, each method one transaction. */
 export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
+  ...createAccessWrites(db, engine),
   ...createStreamWrites(db, engine),
   ...createAddressWrites(db, engine),
   ...createHealthWrites(db, engine),

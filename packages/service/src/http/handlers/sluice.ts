@@ -17,7 +17,7 @@ import { fromCursor, toCursor } from '../pages.ts';
 import { type ProblemNeeds, problemOf } from './streamProblems.ts';
 
 export interface SluiceHandlers {
-  createSession(context: Context): Response;
+  createSession(context: Context): Promise<Response>;
   deleteSession(context: Context): Response;
   listStreamSummaries(context: Context): Promise<Response>;
   listDeliveries(context: Context): Promise<Response>;
@@ -51,9 +51,9 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
   };
 
   return {
-    createSession(context) {
+    async createSession(context) {
       const { apiKey } = check(signInSchema, 'requestBody', readJson(context));
-      auth.signIn(context, apiKey);
+      await auth.signIn(context, apiKey);
       return context.body(null, 204);
     },
     deleteSession(context) {

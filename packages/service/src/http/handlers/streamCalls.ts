@@ -1,4 +1,5 @@
 /** The calls about streams, as far as they are the same for both chain families. */
+import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import {
   type ChainFamily,
@@ -10,6 +11,7 @@ import {
   streamStatusSchema,
 } from '@sluice/kit/contract';
 import type { Store, StreamDraft, StreamPatch, StreamRecord } from '../../store/store.ts';
+import type { StreamSecrets } from '../../streamSecrets.ts';
 import { HttpError, check, validationFailed } from '../answers.ts';
 import { readJson } from '../body.ts';
 import { fromCursor, pageEnd } from '../pages.ts';
@@ -25,16 +27,21 @@ export interface StreamCalls {
   setStatus(context: Context): Promise<Response>;
 }
 
+/** Where webhooks go, and what signs them. */
+export interface Endpoint {
+  url: string;
+  headers: Record<string, string>;
+  /** The stream's own. */
+  secrets: readonly string[];
+}
+
 export interface StreamCallNeeds extends ProblemNeeds {
   store: Store;
   /** Why this URL may not be a webhook's, or undefined. */
   refuseUrl(url: URL): string | undefined;
   /** Sends the family's test webhook; answers with why it failed, or undefined. */
-  testWebhook(
-    family: ChainFamily,
-    url: string,
-    headers: Record<string, string>,
-  ): Promise<string | undefined>;
+  testWebhook(family: ChainFamily, endpoint: Endpoint): Promise<string | undefined>;
+  streamSecrets: StreamSecrets;
   onChange(streamId: string): void;
 }
 
@@ -55,7 +62,7 @@ export function createStreamCalls<Name extends ChainFamily>(
   needs: StreamCallNeeds,
   family: Family<Name>,
 ): StreamCalls {
-  const { store, onChange } = needs;
+  const { store, streamSecrets, onChange } = needs;
   const find = (context: Context) => findStream(store, context, family.name);
   const own = (record: StreamRecord | undefined) => ofFamily(record, family.name);
 
@@ -72,8 +79,14 @@ export function createStreamCalls<Name extends ChainFamily>(
 
     async create(context) {
       const draft = family.toDraft(readJson(context));
-      await tryWebhook(needs, family.name, draft.webhookUrl, draft.headers);
-      const record = own(await store.createStream<StreamDraft>(draft));
+      const id = randomUUID();
+      const { secret, sealedSecret } = streamSecrets.create(id);
+      await tryWebhook(needs, family.name, {
+        url: draft.webhookUrl,
+        headers: draft.headers,
+        secrets: [secret],
+      });
+      const record = own(await store.createStream<StreamDraft>(draft, { id, sealedSecret }));
       onChange(record.id);
       return context.json(family.toAnswer(record));
     },
@@ -86,12 +99,11 @@ export function createStreamCalls<Name extends ChainFamily>(
       const before = await find(context);
       const patch = family.toPatch(readJson(context), before);
       if (patch.webhookUrl !== undefined || patch.headers !== undefined) {
-        await tryWebhook(
-          needs,
-          family.name,
-          patch.webhookUrl ?? before.webhookUrl,
-          patch.headers ?? before.headers,
-        );
+        await tryWebhook(needs, family.name, {
+          url: patch.webhookUrl ?? before.webhookUrl,
+          headers: patch.headers ?? before.headers,
+          secrets: await streamSecrets.list(before.id),
+        });
       }
       const record = own(await store.updateStream(before.id, patch));
       onChange(record.id);
@@ -109,7 +121,11 @@ export function createStreamCalls<Name extends ChainFamily>(
       const before = await find(context);
       const { status } = check(streamStatusSchema, 'requestBody', readJson(context));
       if (status === 'active' && before.status !== 'active') {
-        await tryWebhook(needs, family.name, before.webhookUrl, before.headers);
+        await tryWebhook(needs, family.name, {
+          url: before.webhookUrl,
+          headers: before.headers,
+          secrets: await streamSecrets.list(before.id),
+        });
       }
       const record = own(
         await store.setStreamStatus(
@@ -128,16 +144,16 @@ export function createStreamCalls<Name extends ChainFamily>(
 export async function tryWebhook(
   { refuseUrl, testWebhook }: Pick<StreamCallNeeds, 'refuseUrl' | 'testWebhook'>,
   family: ChainFamily,
-  url: string,
-  headers: Record<string, string>,
+  endpoint: Endpoint,
 ): Promise<void> {
+  const { url } = endpoint;
   const refused = refuseUrl(new URL(url));
   if (refused !== undefined) {
     throw validationFailed('requestBody', [{ path: ['webhookUrl'], message: refused }], {
       webhookUrl: url,
     });
   }
-  const failure = await testWebhook(family, url, headers);
+  const failure = await testWebhook(family, endpoint);
   if (failure === undefined) return;
   throw new HttpError(400, `Could not POST to ${url}. Please check your webhook URL.`, {
     'requestBody.webhookUrl': {

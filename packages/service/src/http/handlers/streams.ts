@@ -1,4 +1,5 @@
 /** The EVM stream calls of the compatible API (contract section 1.2, calls 8 to 13, and duplicate of 1.3). */
+import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import {
   type AbiItem,
@@ -102,15 +103,16 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
       const { id: from, tag, description, webhookUrl, chainIds, headers } = original;
       const { options, deliver, notifyRemoved, limits } = original;
       const isPaused = original.status === 'paused';
-      if (!isPaused) await tryWebhook(needs, 'evm', webhookUrl, headers);
+      const id = randomUUID();
+      const { secret, sealedSecret } = needs.streamSecrets.create(id);
+      if (!isPaused)
+        await tryWebhook(needs, 'evm', { url: webhookUrl, headers, secrets: [secret] });
       const draft = {
         ...{ family: 'evm' as const, tag, description, webhookUrl, chainIds, headers },
         ...{ options, deliver, notifyRemoved, limits },
       };
-      const { id } = await store.createStream(
-        draft,
-        `Being made from ${from}: addresses are copied`,
-      );
+      const pausedBecause = `Being made from ${from}: addresses are copied`;
+      await store.createStream(draft, { id, sealedSecret, pausedBecause });
       const copied = await addressChanges.copy(from, id);
       if (copied.outcome !== 'changed') throw notFound('Stream');
       const record = isPaused

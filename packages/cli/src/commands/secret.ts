@@ -1,0 +1,33 @@
+import type { StreamSecret } from '@sluice/kit/sluice';
+import type { Command } from 'commander';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
+import { toDurationMs } from '../durations.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export function declareSecret(command: Command, terminal: Terminal): void {
+  addConnectionOptions(command.command('show <stream>'))
+    .description('print it')
+    .action(async (streamId: string, options: ConnectionOptions) => {
+      const secret = await connect(options, terminal).sluice.getStreamSecret(streamId);
+      print(secret, options, terminal);
+    });
+  addConnectionOptions(command.command('rotate <stream>'))
+    .description('make a new one; the old one signs beside it for a while')
+    .option('--overlap <duration>', 'for how long; 0: not at all', '24h')
+    .action(async (streamId: string, options: ConnectionOptions & { overlap: string }) => {
+      const overlapSeconds = Math.round(toDurationMs('--overlap', options.overlap) / 1_000);
+      const { sluice } = connect(options, terminal);
+      print(await sluice.rotateStreamSecret(streamId, { overlapSeconds }), options, terminal);
+    });
+}
+
+function print(secret: StreamSecret, { json }: ConnectionOptions, terminal: Terminal): void {
+  if (json) {
+    terminal.sayJson(secret);
+    return;
+  }
+  terminal.say(secret.secret);
+  for (const { endsAt } of secret.previous) {
+    terminal.note(`An older one signs beside it until ${new Date(endsAt).toISOString()}`);
+  }
+}

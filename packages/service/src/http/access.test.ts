@@ -1,0 +1,399 @@
+/** Who may call what, on a real service: keys, scopes, sessions, secrets, and the record of it all. */
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient, unwrap } from '@sluice/kit';
+import {
+  ROUTES,
+  type Route,
+  SCOPES,
+  SLUICE_ROUTES,
+  type Scope,
+  signStandardWebhook,
+} from '@sluice/kit/contract';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Service, startService } from '../service.ts';
+import type { ServiceConfig } from '../config.ts';
+
+const API_KEY = 'access-test-key-0123456789';
+const SECRET = 'access-test-streams-secret';
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-access-'));
+const said: string[] = [];
+const log = {
+  info: (event: string, fields?: object) => void said.push(event + JSON.stringify(fields)),
+  warn: (event: string, fields?: object) => void said.push(event + JSON.stringify(fields)),
+  error: (event: string, fields?: object) => void said.push(event + JSON.stringify(fields)),
+};
+const start = (config: Partial<ServiceConfig>): Promise<Service> =>
+  startService(
+    {
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder: join(folder, 'data'),
+      apiKey: API_KEY,
+      secret: SECRET,
+      chains: [],
+      aptos: [],
+      allowPrivateEndpoints: true,
+      ...config,
+    },
+    log,
+  );
+const sluiceOf = (service: Service, apiKey: string): SluiceClient =>
+  createSluiceClient({ baseUrl: service.url, apiKey, maxRetries: 0 });
+
+let sink: WebhookSink;
+let service: Service;
+let admin: SluiceClient;
+beforeAll(async () => {
+  sink = await startWebhookSink();
+  service = await start({});
+  admin = sluiceOf(service, API_KEY);
+});
+afterAll(async () => {
+  await service.stop();
+  await sink.close();
+  rmSync(folder, { recursive: true });
+});
+
+const createStream = (to: Service, apiKey = API_KEY): Promise<{ id: string }> =>
+  createClient({ baseUrl: to.url, apiKey }).streams.create({
+    webhookUrl: `${sink.url}/hook`,
+    description: '',
+    tag: 'access',
+    chainIds: ['0x1'],
+  });
+
+const call = (
+  { method, path }: Pick<Route, 'method' | 'path'>,
+  headers: Record<string, string>,
+  body?: object,
+): Promise<Response> =>
+  fetch(service.url + path.replaceAll(/\{\w+\}/g, UNKNOWN_ID), {
+    method,
+    headers,
+    ...(method !== 'GET' && { body: JSON.stringify(body ?? {}) }),
+  });
+
+const everyRoute: Route[] = [...Object.values(ROUTES), ...Object.values(SLUICE_ROUTES)];
+
+describe('scopes', () => {
+  test('of every route: a key with one scope may make the calls that name it, and no others', async () => {
+    const keys = new Map<Scope, string>();
+    for (const scope of SCOPES) {
+      keys.set(scope, (await admin.createApiKey({ name: scope, scopes: [scope] })).key);
+    }
+    let refused = 0;
+    for (const route of everyRoute) {
+      if (route.access === 'open') continue;
+      for (const [scope, key] of keys) {
+        const answer = await call(route, { 'x-api-key': key });
+        const place = `${route.method} ${route.path} with ${scope}`;
+        if (route.access === 'any' || route.access === scope) {
+          expect([401, 403], place).not.toContain(answer.status);
+          await answer.body?.cancel();
+        } else {
+          refused++;
+          expect(answer.status, place).toBe(403);
+          const { message } = (await answer.json()) as { message: string };
+          expect(message).toBe(`This API key lacks the scope ${route.access}`);
+        }
+      }
+    }
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  test('only signing in and out need none', () => {
+    expect(everyRoute.filter(({ access }) => access === 'open')).toEqual([
+      SLUICE_ROUTES.createSession,
+      SLUICE_ROUTES.deleteSession,
+    ]);
+  });
+});
+
+describe('keys', () => {
+  test('are told once, kept as a hash, listed, used and revoked', async () => {
+    const created = await admin.createApiKey({ name: 'deploy', scopes: ['streams:read'] });
+    expect(created.key).toMatch(new RegExp(`^sluice_${created.id}_[0-9A-Za-z]{43}$`));
+    const theirs = sluiceOf(service, created.key);
+    expect(await theirs.listStreamSummaries()).toEqual([]);
+
+    const { key: _key, ...listed } = created;
+    const found = (await admin.listApiKeys()).find(({ id }) => id === created.id);
+    expect(found).toEqual({ ...listed, lastUsedAt: found!.lastUsedAt });
+    for (const name of readdirSync(join(folder, 'data'))) {
+      if (!name.startsWith('sluice.db')) continue;
+      const bytes = readFileSync(join(folder, 'data', name), 'latin1');
+      expect(bytes).not.toContain(created.key.split('_')[2]);
+      expect(bytes).not.toContain(API_KEY);
+    }
+
+    expect((await admin.revokeApiKey(created.id)).revokedAt).not.toBeNull();
+    await expect(theirs.listStreamSummaries()).rejects.toMatchObject({ code: 'unauthorized' });
+    await expect(admin.revokeApiKey('unknown')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('two are good at once, so that one can replace the other', async () => {
+    const [old, fresh] = [
+      await admin.createApiKey({ name: 'old' }),
+      await admin.createApiKey({ name: 'new' }),
+    ];
+    for (const { key } of [old, fresh]) {
+      expect(await sluiceOf(service, key).checkSession()).toBe(true);
+    }
+    await admin.revokeApiKey(old.id);
+    expect(await sluiceOf(service, old.key).checkSession()).toBe(false);
+    expect(await sluiceOf(service, fresh.key).checkSession()).toBe(true);
+  });
+
+  test('end when their time is over', async () => {
+    const { key } = await admin.createApiKey({ name: 'brief', expiresAt: Date.now() + 1_500 });
+    const theirs = sluiceOf(service, key);
+    expect(await theirs.checkSession()).toBe(true);
+    await expect.poll(() => theirs.checkSession(), { timeout: 10_000 }).toBe(false);
+    await expect(admin.createApiKey({ name: 'late', expiresAt: 5 })).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
+  });
+
+  test('may be bound to networks', async () => {
+    const here = await admin.createApiKey({ name: 'here', cidrs: ['127.0.0.0/8', '::1/128'] });
+    const there = await admin.createApiKey({ name: 'there', cidrs: ['10.0.0.0/8'] });
+    expect(await sluiceOf(service, here.key).checkSession()).toBe(true);
+    await expect(sluiceOf(service, there.key).checkSession()).rejects.toMatchObject({
+      code: 'forbidden',
+      message: 'This API key is not accepted from 127.0.0.1',
+    });
+    for (const cidrs of [['10.0.0.0'], ['a/8'], ['10.0.0.0/33']]) {
+      await expect(admin.createApiKey({ name: 'x', cidrs })).rejects.toMatchObject({
+        details: { 'requestBody.cidrs.0': { value: cidrs[0] } },
+      });
+    }
+  });
+
+  test('near misses are refused in the same words', async () => {
+    const { key } = await admin.createApiKey({ name: 'near' });
+    const changed = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
+    for (const wrong of [changed, key.toUpperCase(), `${key}x`, key.replace('sluice', 'other')]) {
+      const answer = await call(SLUICE_ROUTES.checkSession, { 'x-api-key': wrong });
+      const { message } = (await answer.json()) as { message: string };
+      expect([answer.status, message]).toEqual([
+        401,
+        'Invalid API key: the x-api-key header does not match a key of this service',
+      ]);
+    }
+  });
+});
+
+describe('sessions', () => {
+  const signIn = async (apiKey: string): Promise<string> => {
+    const answer = await call(SLUICE_ROUTES.createSession, {}, { apiKey });
+    expect(answer.status).toBe(204);
+    return answer.headers.get('set-cookie')!.split(';')[0]!;
+  };
+
+  test('are new at each sign-in, and end with their key', async () => {
+    const { id, key } = await admin.createApiKey({ name: 'person', scopes: ['streams:read'] });
+    const cookie = await signIn(key);
+    expect(await signIn(key)).not.toBe(cookie);
+    expect((await call(SLUICE_ROUTES.listChains, { cookie })).status).toBe(200);
+    expect((await call(SLUICE_ROUTES.listApiKeys, { cookie })).status).toBe(403);
+    await admin.revokeApiKey(id);
+    expect((await call(SLUICE_ROUTES.listChains, { cookie })).status).toBe(401);
+  });
+
+  test('cannot be forged or lengthened', async () => {
+    const cookie = await signIn(API_KEY);
+    const [name, value = ''] = cookie.split('=');
+    const [keyId, expires, nonce, signature] = value.split('.');
+    expect((await call(SLUICE_ROUTES.listChains, { cookie })).status).toBe(200);
+    for (const forged of [
+      `${keyId}.${Number(expires) + 1}.${nonce}.${signature}`,
+      `${keyId}.${expires}.${nonce}x.${signature}`,
+      `${keyId}.${expires}.${nonce}.${signature!.slice(0, -2)}`,
+      `other.${expires}.${nonce}.${signature}`,
+      `${keyId}.Infinity.${nonce}.${signature}`,
+      '',
+      '%E0%A4%A',
+    ]) {
+      const answer = await call(SLUICE_ROUTES.listChains, { cookie: `${name}=${forged}` });
+      expect(answer.status).toBe(401);
+    }
+  });
+
+  test('never stand beside a key in one request', async () => {
+    const cookie = await signIn(API_KEY);
+    const answer = await call(SLUICE_ROUTES.listChains, { cookie, 'x-api-key': API_KEY });
+    expect(answer.status).toBe(400);
+  });
+});
+
+describe('the secret of a stream', () => {
+  test('signs its webhooks beside the streams secret, and is replaced without a gap', async () => {
+    const { id } = await createStream(service);
+    const first = await admin.getStreamSecret(id);
+    expect(first).toMatchObject({ streamId: id, previous: [] });
+    expect(first.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const other = await createStream(service);
+    expect((await admin.getStreamSecret(other.id)).secret).not.toBe(first.secret);
+
+    const client = createClient({ baseUrl: service.url, apiKey: API_KEY });
+    /** The secrets, of these, that signed the test webhook of an update. */
+    const signers = async (secrets: string[]): Promise<string[]> => {
+      const path = `/${crypto.randomUUID()}`;
+      await client.streams.update(id, { webhookUrl: sink.url + path });
+      const { body, headers } = await sink.waitFor((request) => request.path === path);
+      const texts = { ...headers } as Record<string, string>;
+      expect(unwrap({ body, headers: texts, secrets }).isTest).toBe(true);
+      const [webhookId, timestamp] = [texts['webhook-id']!, Number(texts['webhook-timestamp'])];
+      const given = texts['webhook-signature']!.split(' ');
+      const known = secrets.filter((secret) =>
+        given.includes(signStandardWebhook({ id: webhookId, timestamp, body, secret })),
+      );
+      expect(given).toHaveLength(known.length);
+      return known;
+    };
+    expect(await signers([first.secret, SECRET])).toEqual([first.secret, SECRET]);
+
+    const second = await admin.rotateStreamSecret(id, { overlapSeconds: 2 });
+    expect(second.secret).not.toBe(first.secret);
+    expect(second.previous).toMatchObject([{ secret: first.secret }]);
+    const all = [second.secret, first.secret, SECRET];
+    expect(await signers(all)).toEqual(all);
+    await expect
+      .poll(() => signers(all), { timeout: 10_000, interval: 200 })
+      .toEqual([second.secret, SECRET]);
+    expect((await admin.getStreamSecret(id)).previous).toEqual([]);
+
+    const third = await admin.rotateStreamSecret(id);
+    const last = await admin.rotateStreamSecret(id, { overlapSeconds: 0 });
+    expect(third.previous).toHaveLength(1);
+    expect(last.previous).toEqual([]);
+    await expect(admin.getStreamSecret(UNKNOWN_ID)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(admin.rotateStreamSecret(id, { overlapSeconds: 1e9 })).rejects.toMatchObject({
+      code: 'validation_failed',
+    });
+  });
+
+  test('lies nowhere in the open, and outlives a change of the master key', async () => {
+    const dataFolder = join(folder, 'sealed');
+    const masterKeyFile = join(folder, 'master-keys');
+    const [older, newer] = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string];
+    writeFileSync(masterKeyFile, older);
+    const withKeys = (): Promise<Service> =>
+      start({ dataFolder, masterKeyFile, secret: undefined });
+
+    let sealed = await withKeys();
+    const streamsSecret = sealed.secret;
+    const { id } = await createStream(sealed);
+    const { secret } = await sluiceOf(sealed, API_KEY).getStreamSecret(id);
+    await sealed.stop();
+    const files = readdirSync(dataFolder);
+    expect(files).not.toContain('master-key');
+    for (const name of files) {
+      const bytes = readFileSync(join(dataFolder, name), 'latin1');
+      for (const text of [secret, secret.slice('whsec_'.length), streamsSecret]) {
+        expect(bytes).not.toContain(text);
+      }
+    }
+
+    writeFileSync(masterKeyFile, newer);
+    await expect(withKeys()).rejects.toThrow(/sealed with the master key .* --master-key-file/);
+    writeFileSync(masterKeyFile, `${newer}\n${older}\n`);
+    sealed = await withKeys();
+    expect(said.join('\n')).toMatch(/secrets sealed with the new master key\{"count":2\}/);
+    await sealed.stop();
+    writeFileSync(masterKeyFile, newer);
+    sealed = await withKeys();
+    expect(sealed.secret).toBe(streamsSecret);
+    expect((await sluiceOf(sealed, API_KEY).getStreamSecret(id)).secret).toBe(secret);
+    await sealed.stop();
+    expect(said.join('\n')).not.toContain(secret);
+  });
+});
+
+describe('a service without a key', () => {
+  test('makes the first one, once, and will not start when all have ended', async () => {
+    const dataFolder = join(folder, 'first');
+    let first = await start({ dataFolder, apiKey: undefined });
+    const key = first.newApiKey!;
+    expect(key).toMatch(/^sluice_[0-9A-Za-z]{13}_[0-9A-Za-z]{43}$/);
+    const [listed] = await sluiceOf(first, key).listApiKeys();
+    expect(listed).toMatchObject({ name: 'first key', scopes: [...SCOPES] });
+    await first.stop();
+
+    first = await start({ dataFolder, apiKey: undefined });
+    expect(first.newApiKey).toBeUndefined();
+    await sluiceOf(first, key).revokeApiKey(listed!.id);
+    await first.stop();
+    await expect(start({ dataFolder, apiKey: undefined })).rejects.toThrow(
+      /^--api-key: every key of the ledger has expired or was revoked/,
+    );
+  });
+});
+
+describe('the audit log', () => {
+  test('tells who changed keys, read secrets, deleted streams and signed in', async () => {
+    const key = await admin.createApiKey({ name: 'audited' });
+    const { id } = await createStream(service, key.key);
+    const theirs = sluiceOf(service, key.key);
+    await theirs.getStreamSecret(id);
+    await theirs.rotateStreamSecret(id);
+    const client = createClient({ baseUrl: service.url, apiKey: key.key });
+    await client.settings.read();
+    await client.streams.delete(id);
+    await theirs.createSession(key.key);
+    await admin.revokeApiKey(key.id);
+    await expect(theirs.getStreamSecret(id)).rejects.toMatchObject({ code: 'unauthorized' });
+
+    const { result } = await admin.listAudit({ limit: 7 });
+    expect(
+      result
+        .toReversed()
+        .map(({ action, keyId, target, address }) => [...[action, keyId, target, address]]),
+    ).toEqual([
+      ['createApiKey', 'bootstrap', key.id, '127.0.0.1'],
+      ['getStreamSecret', key.id, id, '127.0.0.1'],
+      ['rotateStreamSecret', key.id, id, '127.0.0.1'],
+      ['readSettings', key.id, '', '127.0.0.1'],
+      ['deleteEvmStream', key.id, id, '127.0.0.1'],
+      ['createSession', key.id, '', '127.0.0.1'],
+      ['revokeApiKey', 'bootstrap', key.id, '127.0.0.1'],
+    ]);
+  });
+});
+
+describe('two processes on one ledger', () => {
+  let postgres: Postgres;
+  beforeAll(async () => {
+    postgres = await startPostgres();
+  });
+  afterAll(() => postgres.stop());
+
+  test('a key or session that one revokes is refused by the other within 5 s', async () => {
+    const config = { databaseUrl: postgres.url, dataFolder: join(folder, 'shared') };
+    const [here, there] = [await start(config), await start(config)];
+    try {
+      const { id, key } = await sluiceOf(here, API_KEY).createApiKey({ name: 'shared' });
+      const theirs = sluiceOf(there, key);
+      await expect.poll(() => theirs.checkSession(), { timeout: 5_000 }).toBe(true);
+      const { response } = await theirs.createSession(key).withResponse();
+      const cookie = response.headers.get('set-cookie')!.split(';')[0]!;
+      const asSession = async (): Promise<number> =>
+        (await fetch(`${here.url}/sluice/chains`, { headers: { cookie } })).status;
+      expect(await asSession()).toBe(200);
+
+      const revokedAt = performance.now();
+      await sluiceOf(here, API_KEY).revokeApiKey(id);
+      expect(await asSession()).toBe(401);
+      await expect.poll(() => theirs.checkSession(), { timeout: 10_000, interval: 50 }).toBe(false);
+      expect(performance.now() - revokedAt).toBeLessThan(5_000);
+    } finally {
+      await Promise.all([here.stop(), there.stop()]);
+    }
+  });
+});

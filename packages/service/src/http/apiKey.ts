@@ -1,0 +1,30 @@
+/** What an API key of ours looks like: `sluice_<id>_<secret>`, the secret 32 random bytes. */
+import { createHash, randomBytes } from 'node:crypto';
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SECRET_BYTES = 32;
+/** 62 to the 43rd is more than 256 bits. */
+const SECRET_DIGITS = 43;
+const ID_BYTES = 9;
+const ID_DIGITS = 13;
+
+const KEY = new RegExp(`^sluice_([0-9A-Za-z]{${ID_DIGITS}})_[0-9A-Za-z]{${SECRET_DIGITS}}$`);
+
+export function createKey(): { id: string; key: string; hash: string } {
+  const id = randomDigits(ID_BYTES, ID_DIGITS);
+  const key = `sluice_${id}_${randomDigits(SECRET_BYTES, SECRET_DIGITS)}`;
+  return { id, key, hash: hashKey(key) };
+}
+
+/** The id a key names; undefined for what is no key of ours. */
+export const idOfKey = (key: string): string | undefined => KEY.exec(key)?.[1];
+
+/** How a key is kept: keys are random, so one hash without salt is enough. */
+export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');
+
+function randomDigits(bytes: number, length: number): string {
+  let number = BigInt(`0x${randomBytes(bytes).toString('hex')}`);
+  let text = '';
+  for (; text.length < length; number /= 62n) text = DIGITS[Number(number % 62n)] + text;
+  return text;
+}

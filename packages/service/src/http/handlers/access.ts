@@ -1,0 +1,100 @@
+/** Keys, the secrets of streams, and the audit log. */
+import type { Context } from 'hono';
+import {
+  type ApiKey,
+  type AuditPage,
+  type CreatedApiKey,
+  SCOPES,
+  createApiKeySchema,
+  listQuerySchema,
+  rotateStreamSecretSchema,
+} from '@sluice/kit/contract';
+import type { ApiKeyRecord, Store } from '../../store/store.ts';
+import type { StreamSecrets } from '../../streamSecrets.ts';
+import { check, notFound, readId, setAuditTarget, validationFailed } from '../answers.ts';
+import { createKey } from '../apiKey.ts';
+import { readJson } from '../body.ts';
+import type { KeyRing } from '../keyRing.ts';
+import { fromCursor, toCursor } from '../pages.ts';
+
+export interface AccessHandlers {
+  listKeys(context: Context): Promise<Response>;
+  createKey(context: Context): Promise<Response>;
+  revokeKey(context: Context): Promise<Response>;
+  getSecret(context: Context): Promise<Response>;
+  rotateSecret(context: Context): Promise<Response>;
+  listAudit(context: Context): Promise<Response>;
+}
+
+export interface AccessHandlerNeeds {
+  store: Store;
+  keyRing: KeyRing;
+  streamSecrets: StreamSecrets;
+}
+
+const DEFAULT_OVERLAP_SECONDS = 24 * 3_600;
+
+export function createAccessHandlers({
+  store,
+  keyRing,
+  streamSecrets,
+}: AccessHandlerNeeds): AccessHandlers {
+  return {
+    async listKeys(context) {
+      return context.json({ result: (await store.listApiKeys()).map(toApiKey) });
+    },
+
+    async createKey(context) {
+      const body = check(createApiKeySchema, 'requestBody', readJson(context));
+      const { name, scopes = [...SCOPES], cidrs = [], expiresAt = null } = body;
+      if (expiresAt !== null && expiresAt <= (await store.readLedgerTime())) {
+        const message = 'should be a time to come, in Unix milliseconds';
+        throw validationFailed('requestBody', [{ path: ['expiresAt'], message }], body);
+      }
+      const { id, key, hash } = createKey();
+      const record = await store.createApiKey({
+        ...{ id, name, hash, cidrs, expiresAt },
+        scopes: [...new Set(scopes)],
+      });
+      keyRing.forget();
+      setAuditTarget(context, id);
+      return context.json({ ...toApiKey(record), key } satisfies CreatedApiKey);
+    },
+
+    async revokeKey(context) {
+      const record = await store.revokeApiKey(context.req.param('keyId') ?? '');
+      if (record === undefined) throw notFound('API key');
+      keyRing.forget();
+      return context.json(toApiKey(record));
+    },
+
+    async getSecret(context) {
+      const secret = await streamSecrets.read(readId(context, 'stream'));
+      if (secret === undefined) throw notFound('Stream');
+      return context.json(secret);
+    },
+
+    async rotateSecret(context) {
+      const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = check(
+        rotateStreamSecretSchema,
+        'requestBody',
+        readJson(context),
+      );
+      const id = readId(context, 'stream');
+      const secret = await streamSecrets.rotate(id, overlapSeconds * 1_000);
+      if (secret === undefined) throw notFound('Stream');
+      return context.json(secret);
+    },
+
+    async listAudit(context) {
+      const { limit, cursor } = check(listQuerySchema, 'query', context.req.query());
+      const { rows, next } = await store.listAudit({ limit, before: fromCursor(cursor)?.at });
+      return context.json({
+        result: rows,
+        ...(next !== undefined && { cursor: toCursor({ at: next, id: 'audit' }) }),
+      } satisfies AuditPage);
+    },
+  };
+}
+
+const toApiKey = ({ hash: _hash, ...key }: ApiKeyRecord): ApiKey => key;

@@ -1,0 +1,100 @@
+import { type Kysely, sql } from 'kysely';
+import { hashAuditRecord } from '@sluice/kit/contract';
+import { toApiKeyRecord } from './accessReads.ts';
+import { type Db, type Engine, readNow } from './engine.ts';
+import type { AccessWrites, ApiKeyRecord, NewApiKey } from './store.ts';
+import type { Tables } from './tables.ts';
+
+/** Keys, the audit log, and the secrets of streams. */
+export const createAccessWrites = (db: Kysely<Tables>, engine: Engine): AccessWrites => ({
+  createApiKey: (key) => db.transaction().execute((trx) => insertKey(trx, engine, key)),
+
+  async createFirstApiKey(key) {
+    return db.transaction().execute(async (trx) => {
+      await engine.lock(trx, 'first api key');
+      const any = await trx.selectFrom('api_key').select('id').limit(1).executeTakeFirst();
+      return any === undefined ? insertKey(trx, engine, key) : undefined;
+    });
+  },
+
+  async revokeApiKey(id) {
+    const row = await db
+      .updateTable('api_key')
+      .set({ revoked_at: sql<number>`coalesce(revoked_at, ${engine.now()})` })
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst();
+    return row && toApiKeyRecord(row);
+  },
+
+  async noteApiKeysUsed(ids) {
+    if (ids.length === 0) return;
+    await db
+      .updateTable('api_key')
+      .set({ last_used_at: engine.now() })
+      .where('id', 'in', ids)
+      .execute();
+  },
+
+  async appendAudit(entry) {
+    await db.transaction().execute(async (trx) => {
+      // One at a time, so that each knows the one before it.
+      await engine.lock(trx, 'audit');
+      const last = await trx
+        .selectFrom('audit')
+        .select(['seq', 'hash'])
+        .orderBy('seq', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      const record = {
+        ...entry,
+        seq: (last?.seq ?? 0) + 1,
+        at: await readNow(engine, trx),
+        previousHash: last?.hash ?? '',
+      };
+      await trx
+        .insertInto('audit')
+        .values({
+          seq: record.seq,
+          at: record.at,
+          action: record.action,
+          key_id: record.keyId,
+          address: record.address,
+          target: record.target,
+          previous_hash: record.previousHash,
+          hash: hashAuditRecord(record),
+        })
+        .execute();
+    });
+  },
+
+  async replaceStreamSecrets(streamId, before, after) {
+    const { numUpdatedRows } = await db
+      .updateTable('stream')
+      .set({ secrets: JSON.stringify(after) })
+      .where('id', '=', streamId)
+      .where('secrets', '=', JSON.stringify(before))
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  },
+});
+
+async function insertKey(trx: Db, engine: Engine, key: NewApiKey): Promise<ApiKeyRecord> {
+  const row = await trx
+    .insertInto('api_key')
+    .values({
+      id: key.id,
+      name: key.name,
+      hash: key.hash,
+      scopes: JSON.stringify(key.scopes),
+      cidrs: JSON.stringify(key.cidrs),
+      created_at: await readNow(engine, trx),
+      expires_at: key.expiresAt,
+      last_used_at: null,
+      revoked_at: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  return toApiKeyRecord(row);
+}

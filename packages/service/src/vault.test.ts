@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createVault, parseMasterKeys, readMasterKeys } from './vault.ts';
+
+const key = (): Buffer => randomBytes(32);
+
+describe('the vault', () => {
+  test('opens what it sealed, for what it was sealed, and nothing that was changed (law)', () => {
+    const vault = createVault([key()]);
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string(), fc.nat(), (text, purpose, place) => {
+        const whole = text.toWellFormed();
+        const sealed = vault.seal(whole, purpose);
+        expect(vault.open(sealed, purpose)).toBe(whole);
+        expect(() => vault.open(sealed, `${purpose}.`)).toThrow(/changed, or belongs elsewhere/);
+        const bytes = Buffer.from(sealed.split('.')[2]!, 'base64url');
+        bytes[place % bytes.length]! ^= 1;
+        const changed = `v1.${vault.keyId}.${bytes.toString('base64url')}`;
+        expect(() => vault.open(changed, purpose)).toThrow(/changed, or belongs elsewhere/);
+        expect(() => vault.open(sealed.slice(0, -9), purpose)).toThrow(/changed/);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  test('does not show what is in it, and seals the same text differently each time', () => {
+    const vault = createVault([key()]);
+    const sealed = vault.seal('whsec_secret', 'x');
+    expect(Buffer.from(sealed.split('.')[2]!, 'base64url').toString('latin1')).not.toContain('sec');
+    expect(vault.seal('whsec_secret', 'x')).not.toBe(sealed);
+  });
+
+  test('a new master key seals, the old one opens until it is taken away', () => {
+    const [first, second] = [key(), key()];
+    const sealed = createVault([first]).seal('secret', 'x');
+    const both = createVault([second, first]);
+    expect(both.isOld(sealed)).toBe(true);
+    const again = both.seal(both.open(sealed, 'x'), 'x');
+    expect(both.isOld(again)).toBe(false);
+    const after = createVault([second]);
+    expect(after.open(again, 'x')).toBe('secret');
+    expect(() => after.open(sealed, 'x')).toThrow(
+      `sealed with the master key ${createVault([first]).keyId}, which is not among those given`,
+    );
+  });
+
+  test('keys for other ends differ by their purpose and their master key', () => {
+    const [first, second] = [key(), key()];
+    const derive = (master: Buffer, purpose: string): string =>
+      createVault([master]).derive(purpose).toString('hex');
+    expect(derive(first, 'a')).toBe(derive(first, 'a'));
+    const all = [
+      derive(first, 'a'),
+      derive(first, 'b'),
+      derive(second, 'a'),
+      first.toString('hex'),
+    ];
+    expect(new Set(all).size).toBe(4);
+  });
+});
+
+describe('master keys', () => {
+  test('stand one a line, in base64 or hex', () => {
+    const [first, second] = [key(), key()];
+    const text = `# since May\n${first.toString('base64')}\n\n${second.toString('hex')} # old\n`;
+    expect(parseMasterKeys(text, 'here')).toEqual([first, second]);
+  });
+
+  test.each([
+    ['', /^here: should hold a key, such as/],
+    ['c2hvcnQ=', /^here: line 1 should be a key of 32 bytes in base64 or hex.*has 5$/],
+    [`${'00'.repeat(32)}\nffff`, /^here: line 2 should be a key of 32 bytes/],
+  ])('%j is none', (text, message) => {
+    expect(() => parseMasterKeys(text, 'here')).toThrow(message);
+  });
+
+  test('one is made in the data folder, for its owner alone, and found again', () => {
+    const dataFolder = mkdtempSync(join(tmpdir(), 'sluice-vault-'));
+    try {
+      const made = readMasterKeys({ dataFolder });
+      expect(made.madeIn).toBe(join(dataFolder, 'master-key'));
+      expect(statSync(made.madeIn!).mode & 0o777).toBe(0o600);
+      const found = readMasterKeys({ dataFolder });
+      expect(found).toEqual({ keys: made.keys, madeIn: undefined });
+      const given = readMasterKeys({ dataFolder, masterKeyFile: made.madeIn });
+      expect(given.keys).toEqual(made.keys);
+      expect(readMasterKeys({ dataFolder, masterKey: readFileSync(made.madeIn!, 'utf8') })).toEqual(
+        found,
+      );
+      expect(() => readMasterKeys({ dataFolder, masterKeyFile: join(dataFolder, 'none') })).toThrow(
+        /^--master-key-file .*none: cannot be read: ENOENT/,
+      );
+    } finally {
+      rmSync(dataFolder, { recursive: true });
+    }
+  });
+});
