@@ -21,7 +21,7 @@ export interface Vault {
   derive(purpose: string): Buffer;
 }
 
-export class VaultError extends Error {
+class VaultError extends Error {
   override readonly name = 'VaultError';
 }
 
