@@ -47,7 +47,7 @@ export function saveContexts(world: World, contexts: Contexts): void {
 }
 
 /** Written beside and moved into place: there whole or not at all, and for this user alone. */
-function writePrivately(path: string, text: string): void {
+export function writePrivately(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const beside = `${path}.${process.pid}`;
   writeFileSync(beside, text, { mode: 0o600 });

@@ -1,20 +1,10 @@
 /** A received webhook in one line of a terminal. */
 import type { AptosWebhook, DecodedLog, EvmWebhook } from '@sluice/kit';
-import type { Received } from './receiver.ts';
-
-/** Decimals and symbol of a token whose amounts are shown in its own unit. */
-export interface KnownToken {
-  symbol: string;
-  decimals: number;
-}
 
 /** The first event and how many more records there are, e.g. `Transfer 250 SLD 0x70…c8 → 0x3c…bc +1`. */
-export function describeWebhook(
-  { webhook, events }: Received,
-  tokens: ReadonlyMap<string, KnownToken>,
-): string {
+export function describeWebhook(webhook: EvmWebhook, events: readonly DecodedLog[]): string {
   const [first] = events;
-  const what = first ? describeEvent(first, tokens) : describeTransaction(webhook);
+  const what = first ? describeEvent(first, webhook) : describeUndecoded(webhook);
   const more =
     webhook.logs.length + webhook.txs.length + webhook.txsInternal.length - (what === '' ? 0 : 1);
   return more > 0 ? `${what} +${more}` : what;
@@ -36,12 +26,16 @@ export function describeAptosWebhook(webhook: AptosWebhook): string {
   return `${amount ?? transactions[0]?.type ?? ''}${whom}${more > 0 ? ` +${more}` : ''}`;
 }
 
-function describeEvent(event: DecodedLog, tokens: ReadonlyMap<string, KnownToken>): string {
+function describeEvent(event: DecodedLog, webhook: EvmWebhook): string {
   const { from, to, value, id, tokenId } = event.args;
-  const token = tokens.get(event.address);
+  const token = [...webhook.erc20Transfers, ...webhook.erc20Approvals].find(
+    ({ contract }) => contract === event.address,
+  );
   const parts = [event.name];
   if (typeof value === 'bigint' && id === undefined) {
-    parts.push(token ? `${toUnits(value, token.decimals)} ${token.symbol}` : String(value));
+    parts.push(
+      token ? `${toUnits(value, Number(token.tokenDecimals))} ${token.tokenSymbol}` : String(value),
+    );
   }
   if (typeof tokenId === 'bigint') parts.push(`#${tokenId}`);
   if (typeof id === 'bigint' && typeof value === 'bigint') parts.push(`${value} × #${id}`);
@@ -50,11 +44,28 @@ function describeEvent(event: DecodedLog, tokens: ReadonlyMap<string, KnownToken
   return parts.join(' ');
 }
 
-function describeTransaction({ txs }: EvmWebhook): string {
-  const [first] = txs;
-  if (first === undefined) return '';
-  const to = first.toAddress === null ? 'new contract' : shorten(first.toAddress);
-  return `${toUnits(BigInt(first.value ?? '0'), 18)} ETH ${shorten(first.fromAddress)} → ${to}`;
+/** What the service itself decodes, without an ABI; else a payment; else the log as it is. */
+function describeUndecoded(webhook: EvmWebhook): string {
+  const [transfer] = webhook.erc20Transfers;
+  if (transfer) {
+    const { value, tokenDecimals, tokenSymbol, from, to } = transfer;
+    const amount = `${toUnits(BigInt(value), Number(tokenDecimals))} ${tokenSymbol}`.trim();
+    return `Transfer ${amount} ${shorten(from)} → ${shorten(to)}`;
+  }
+  const [nft] = webhook.nftTransfers;
+  if (nft) return `Transfer #${nft.tokenId} ${shorten(nft.from)} → ${shorten(nft.to)}`;
+  const [paid] = webhook.txs;
+  if (paid) {
+    const to = paid.toAddress === null ? 'new contract' : shorten(paid.toAddress);
+    return `${toUnits(BigInt(paid.value ?? '0'), 18)} ETH ${shorten(paid.fromAddress)} → ${to}`;
+  }
+  const [moved] = webhook.txsInternal;
+  if (moved) {
+    const amount = toUnits(BigInt(moved.value ?? '0'), 18);
+    return `${amount} ETH ${shorten(moved.from ?? '')} → ${shorten(moved.to ?? '')} inside`;
+  }
+  const [log] = webhook.logs;
+  return log ? `log of ${shorten(log.address)}` : '';
 }
 
 /** `0x70997970…` as `0x7099…79c8`. */

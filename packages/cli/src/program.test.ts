@@ -96,6 +96,24 @@ test('--debug tells of each request and never of the key', async () => {
   expect(stderr).not.toContain(KEY);
 });
 
+test.each([
+  [['ch'], 'chains'],
+  [['streams', 'de'], 'delete'],
+  [['chains', 'resume', '0x1', '--fr'], '--from'],
+  [['tail', '--s'], '--state\n--stream\n--since'],
+])('%j is completed', async (words, found) => {
+  expect(await sluice(['complete', '--', ...words])).toEqual({
+    code: 0,
+    stdout: `${found}\n`,
+    stderr: '',
+  });
+});
+
+test('completion prints a script of the shell', async () => {
+  expect((await sluice(['completion', 'bash'])).stdout).toContain('complete -o default -F _sluice');
+  expect(await sluice(['completion', 'csh'])).toMatchObject({ code: 2 });
+});
+
 describe('which service', () => {
   const env = { XDG_CONFIG_HOME: join(folder, 'config') };
   const cwd = join(folder);

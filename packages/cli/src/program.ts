@@ -4,7 +4,7 @@
  */
 import { Command } from 'commander';
 import { EXIT, reportError } from './terminal/errors.ts';
-import type { Terminal, TerminalOptions } from './terminal/terminal.ts';
+import { STOPPED, type Terminal, type TerminalOptions } from './terminal/terminal.ts';
 import { VERSION } from './version.ts';
 
 /** Gives a command its flags, its subcommands and what they do. */
@@ -26,8 +26,78 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
       drains: true,
       load: async () => (await import('./commands/dev.ts')).declareDev,
     },
+    {
+      name: 'listen',
+      summary: 'forward live webhooks to your app on this machine',
+      load: async () => (await import('./commands/listen.ts')).declareListen,
+    },
+    {
+      name: 'trigger',
+      summary: 'send your app a signed webhook of any kind',
+      load: async () => (await import('./commands/trigger.ts')).declareTrigger,
+    },
+    {
+      name: 'tail',
+      summary: 'follow deliveries',
+      load: async () => (await import('./commands/tail.ts')).declareTail,
+    },
+    {
+      name: 'replay',
+      summary: 'send deliveries again, or to another address',
+      load: async () => (await import('./commands/replay.ts')).declareReplay,
+    },
+    {
+      name: 'explain',
+      summary: 'why a webhook was sent, or not, stream by stream',
+      load: async () => (await import('./commands/explain.ts')).declareExplain,
+    },
   ],
   'Manage:': [
+    {
+      name: 'streams',
+      summary: 'create, list, get, update, pause, resume, delete, duplicate',
+      load: async () => (await import('./commands/streams.ts')).declareStreams,
+    },
+    {
+      name: 'apply',
+      summary: 'make the streams what a YAML file says',
+      load: async () => (await import('./commands/apply.ts')).declareApply,
+    },
+    {
+      name: 'export',
+      summary: 'write the streams to a YAML file',
+      load: async () => (await import('./commands/apply.ts')).declareExport,
+    },
+    {
+      name: 'addresses',
+      summary: 'add, remove, list, import, diff',
+      load: async () => (await import('./commands/addresses.ts')).declareAddresses,
+    },
+    {
+      name: 'dry-run',
+      summary: 'what a stream would have got of past blocks',
+      load: async () => (await import('./commands/dryRun.ts')).declareDryRun,
+    },
+    {
+      name: 'deliveries',
+      summary: 'list, get, payload',
+      load: async () => (await import('./commands/deliveries.ts')).declareDeliveries,
+    },
+    {
+      name: 'verify',
+      summary: 'whether a webhook is genuine, and why it is not',
+      load: async () => (await import('./commands/verify.ts')).declareVerify,
+    },
+    {
+      name: 'fixture',
+      summary: 'webhooks as test data: save, run',
+      load: async () => (await import('./commands/fixture.ts')).declareFixture,
+    },
+    {
+      name: 'import',
+      summary: 'bring streams here from the hosted Streams API',
+      load: async () => (await import('./commands/importHosted.ts')).declareImport,
+    },
     {
       name: 'chains',
       summary: 'the chains a running service reads',
@@ -59,6 +129,21 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/serve.ts')).declareServe,
     },
     {
+      name: 'doctor',
+      summary: 'look for what most often is wrong',
+      load: async () => (await import('./commands/doctor.ts')).declareDoctor,
+    },
+    {
+      name: 'completion',
+      summary: 'completion for bash, zsh or fish',
+      load: async () => (await import('./commands/completion.ts')).declareCompletion,
+    },
+    {
+      name: 'open',
+      summary: 'open the console',
+      load: async () => (await import('./commands/open.ts')).declareOpen,
+    },
+    {
       name: 'login',
       summary: 'remember a service and its key under a name',
       load: async () => (await import('./commands/contexts.ts')).declareLogin,
@@ -81,24 +166,48 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
   ],
 };
 
+const findEntry = (name: string): Entry | undefined =>
+  Object.values(GROUPS)
+    .flat()
+    .find((each) => each.name === name);
+
 /** How long a command may take to end after Ctrl-C, where it does not drain. */
 const END_WITHIN_MS = 2_000;
 
 /** Runs what the arguments say and answers with the exit code. Prints errors; never rejects. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  // What the scripts of `sluice completion` ask; no command of its own.
+  if (args[0] === COMPLETE) return complete(args.slice(args[1] === '--' ? 2 : 1), terminal);
   const given = toGiven(args);
   const program = createProgram(terminal);
   const name = given.find((arg) => !arg.startsWith('-')) ?? '';
-  const entry = Object.values(GROUPS)
-    .flat()
-    .find((each) => each.name === name);
+  const entry = findEntry(name);
   try {
     const running = program.parseAsync(given, { from: 'user' });
     await (entry?.drains ? running : unlessStuck(running, terminal));
-    return Number(process.exitCode ?? EXIT.success);
+    const { aborted, reason } = terminal.signal;
+    return aborted && !entry?.drains && reason !== STOPPED ? EXIT.interrupted : EXIT.success;
   } catch (error) {
     return reportError(error, terminal, entry ? `sluice ${name}` : 'sluice');
   }
+}
+
+const COMPLETE = 'complete';
+
+/** Prints what may stand where the last of the words does, one a line. */
+async function complete(words: readonly string[], terminal: Terminal): Promise<number> {
+  const last = words.at(-1) ?? '';
+  let at = createProgram(terminal);
+  for (const word of words.slice(0, -1)) {
+    const next = at.commands.find((each) => each.name() === word);
+    if (next === undefined) continue;
+    if (at.parent === null) (await findEntry(word)?.load())?.(next, terminal);
+    at = next;
+  }
+  const flags = at.options.flatMap(({ long }) => (long === undefined ? [] : [long]));
+  const found = last.startsWith('-') ? flags : at.commands.map((each) => each.name());
+  for (const each of found) if (each.startsWith(last)) terminal.say(each);
+  return EXIT.success;
 }
 
 /** `sluice` alone asks for help, and `sluice help listen` is `sluice listen --help`. */
@@ -126,10 +235,7 @@ function createProgram(terminal: Terminal): Command {
       getOutHelpWidth: () => 80,
     })
     .hook('preSubcommand', async (_, command) => {
-      const entry = Object.values(GROUPS)
-        .flat()
-        .find(({ name }) => name === command.name());
-      await entry?.load().then((declare) => declare(command, terminal));
+      (await findEntry(command.name())?.load())?.(command, terminal);
     })
     .hook('preAction', () => terminal.adopt(program.opts<TerminalOptions>()));
   for (const [group, entries] of Object.entries(GROUPS)) {

@@ -20,7 +20,7 @@ import {
   startScriptedAptos,
 } from '@sluice/testkit';
 import { announceDevService } from '../contexts.ts';
-import { type KnownToken, describeAptosWebhook, describeWebhook } from '../describe.ts';
+import { describeAptosWebhook, describeWebhook } from '../describe.ts';
 import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../options.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
 import { type Terminal, untilAsked } from '../terminal/terminal.ts';
@@ -60,7 +60,6 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   const secret = options.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
 
   // The receiver is there first, on the port it had: what waited since the last run finds it.
-  const tokens = new Map<string, KnownToken>();
   const portFile = join(folder, 'receiver-port');
   const receiver = await startReceiver({
     port: Number(keep(portFile, () => '0')),
@@ -70,7 +69,7 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
       const phase = webhook.confirmed ? 'confirmed  ' : 'unconfirmed';
       say(
         `  ${tint('faint', new Date().toISOString().slice(11, 23))}  ${tint('ok', '✓ verified')}  ` +
-          `#${webhook.block.number} ${phase}  ${describeWebhook(received, tokens)}  ${tint('faint', id.slice(-8))}`,
+          `#${webhook.block.number} ${phase}  ${describeWebhook(webhook, received.events)}  ${tint('faint', id.slice(-8))}`,
       );
     },
     onAptosWebhook({ webhook, id }) {
@@ -115,7 +114,6 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
     throw error;
   }
   const contracts = await deployContracts(anvil);
-  tokens.set(contracts.erc20, { symbol: 'SLD', decimals: 6 });
 
   const takeBack = announceDevService(folder, { apiUrl: service.url, apiKey });
   printStart(terminal, {

@@ -112,12 +112,14 @@ function tell(error: unknown, command: string): Told {
   }
   if (isSluiceError(error)) {
     const { code, message, hint, docUrl, details = {}, requestId } = error;
+    const why = Object.entries(details).map(([field, detail]) => describeDetail(field, detail));
     return {
       exit: KIT_CODES[code] ?? EXIT.unexpected,
       code,
-      message,
-      why: Object.entries(details).map(([field, detail]) => `${field}: ${JSON.stringify(detail)}`),
-      fix: hint,
+      // The kit's message repeats the details behind a semicolon.
+      message: why.length > 0 ? message.split(';', 1)[0]! : message,
+      why,
+      fix: code === 'validation_failed' && why.length > 0 ? undefined : hint,
       docs: docUrl,
       requestId,
     };
@@ -128,4 +130,13 @@ function tell(error: unknown, command: string): Told {
     return { exit: EXIT.usage, code: 'usage', message, docs: help };
   }
   return { exit: EXIT.unexpected, code: 'unexpected', message };
+}
+
+/** As our service writes a detail; anything else as JSON. */
+function describeDetail(field: string, detail: unknown): string {
+  if (typeof detail !== 'object' || detail === null || !('message' in detail)) {
+    return `${field}: ${JSON.stringify(detail)}`;
+  }
+  const got = 'value' in detail ? ` (got ${JSON.stringify(detail.value)})` : '';
+  return `${field} ${String(detail.message)}${got}`;
 }

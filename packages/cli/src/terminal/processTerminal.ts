@@ -1,5 +1,5 @@
 /** The terminal of this process, and the signals that end it. */
-import { type Output, type Terminal, createTerminal } from './terminal.ts';
+import { type Output, STOPPED, type Terminal, createTerminal } from './terminal.ts';
 
 export function createProcessTerminal(): Terminal {
   const controller = new AbortController();
@@ -19,6 +19,7 @@ export function createProcessTerminal(): Terminal {
     env: process.env,
     cwd: process.cwd(),
     signal: controller.signal,
+    stop: () => controller.abort(STOPPED),
   });
 }
 
@@ -26,6 +27,7 @@ export function createProcessTerminal(): Terminal {
 interface Stream {
   isTTY?: boolean;
   columns?: number;
+  rows?: number;
   write(text: string): unknown;
 }
 
@@ -35,6 +37,9 @@ function toOutput(stream: Stream): Output {
     isTTY: stream.isTTY ?? false,
     get columns() {
       return stream.columns ?? 80;
+    },
+    get rows() {
+      return stream.rows ?? 24;
     },
     hasColor:
       NO_COLOR === undefined || NO_COLOR === ''

@@ -28,3 +28,19 @@ export async function ask(
     reader.close();
   }
 }
+
+/** Before what cannot be undone: the count has to be typed, or `--yes` given. */
+export async function confirm(
+  terminal: Terminal,
+  what: string,
+  expected: string,
+  { yes = false }: { yes?: boolean | undefined },
+): Promise<void> {
+  if (yes) return;
+  const answer = await ask(terminal, `${what} Type ${expected} to go on:`, {
+    fix: 'repeat the command with --yes',
+  });
+  if (answer !== expected) {
+    throw new CommandError('not_confirmed', `Not done: ${JSON.stringify(answer)} was typed`);
+  }
+}

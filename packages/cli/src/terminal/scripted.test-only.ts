@@ -1,7 +1,7 @@
 /** The command line in this process, on a terminal that a test holds. */
 import { PassThrough } from 'node:stream';
 import { run } from '../program.ts';
-import { type Output, createTerminal } from './terminal.ts';
+import { type Output, STOPPED, createTerminal } from './terminal.ts';
 
 export interface Run {
   readonly code: number;
@@ -44,6 +44,7 @@ export function start(args: readonly string[], options: RunOptions = {}): Runnin
     env: { XDG_CONFIG_HOME: '/nowhere', ...env },
     cwd,
     signal: controller.signal,
+    stop: () => controller.abort(STOPPED),
   });
   return {
     stdout: stdout.text,
@@ -65,5 +66,5 @@ export const sluice = (args: readonly string[], options?: RunOptions): Promise<R
 function capture(isTTY: boolean): { output: Output; text(): string } {
   let text = '';
   const write = (chunk: string): void => void (text += chunk);
-  return { output: { isTTY, columns: 80, hasColor: false, write }, text: () => text };
+  return { output: { isTTY, columns: 80, rows: 24, hasColor: false, write }, text: () => text };
 }

@@ -50,7 +50,7 @@ function toCell(cell: Cell): { text: string; tone?: Tone } {
 }
 
 /** Names and messages come from anywhere: none may move the cursor. */
-const printable = (text: string): string =>
+export const printable = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '\u{fffd}');
 
@@ -69,7 +69,7 @@ function shrink(widths: number[], columns: readonly Column<never>[]): void {
   }
 }
 
-function cutText(text: string, width: number, where: 'middle' | 'end' = 'end'): string {
+export function cutText(text: string, width: number, where: 'middle' | 'end' = 'end'): string {
   if (text.length <= width) return text;
   if (where === 'end') return `${text.slice(0, width - 1)}…`;
   const front = Math.ceil((width - 1) / 2);

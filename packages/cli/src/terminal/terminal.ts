@@ -20,6 +20,7 @@ const STYLES = {
 export interface Output {
   readonly isTTY: boolean;
   readonly columns: number;
+  readonly rows: number;
   /** Whether colour is shown there. */
   readonly hasColor: boolean;
   write(text: string): void;
@@ -40,11 +41,13 @@ export interface TerminalOptions {
 export interface TerminalNeeds {
   stdout: Output;
   stderr: Output;
-  stdin: Readable & { isTTY?: boolean };
+  stdin: Readable & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
-  /** Aborted by the first Ctrl-C, or by whoever else wants the command to end. */
+  /** Aborted by the first Ctrl-C, and by `stop`. */
   signal: AbortSignal;
+  /** Ends the command from within, as by a key; that is no interruption. */
+  stop(): void;
 }
 
 export interface Terminal extends TerminalNeeds {
@@ -95,6 +98,9 @@ export function createTerminal(needs: TerminalNeeds): Terminal {
 
 /** How the variables of switches are read: `0`, `no`, `false` and `off` are no. */
 const isSet = (value: string): boolean => !/^(|0|no|false|off)$/i.test(value);
+
+/** Why the signal of a terminal was aborted, where it was no Ctrl-C. */
+export const STOPPED = 'stopped';
 
 /** Resolves when the command is asked to end. */
 export const untilAsked = ({ signal }: Pick<Terminal, 'signal'>): Promise<void> =>

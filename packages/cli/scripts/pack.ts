@@ -1,0 +1,76 @@
+/**
+ * The one package people install: kit, service, test kit, command line and console in one tarball,
+ * without dependencies but the pinned Node. `node -C @sluice/source packages/cli/scripts/pack.ts DIR`
+ * prints its path.
+ */
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const at = (...parts: string[]): string => join(root, ...parts);
+const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+
+interface Manifest {
+  name: string;
+  version: string;
+  description: string;
+  license: string;
+  optionalDependencies?: Record<string, string>;
+}
+
+const folder = resolve(process.argv[2] ?? '.');
+const built = join(folder, 'sluice');
+rmSync(built, { recursive: true, force: true });
+mkdirSync(built, { recursive: true });
+
+await build({
+  // What runs in a thread or a process of its own is read from beside what starts it.
+  input: {
+    main: at('packages/cli/src/main.ts'),
+    sqliteWorker: at('packages/service/src/store/sqliteWorker.ts'),
+    isolatedSender: at('packages/service/src/deliver/isolatedSender.ts'),
+  },
+  platform: 'node',
+  // Both are looked for by libraries that do without.
+  external: ['pg-native', 'bufferutil', 'utf-8-validate'],
+  resolve: { conditionNames: ['@sluice/source', 'node', 'import', 'default'] },
+  transform: { target: 'node20' },
+  output: {
+    dir: join(built, 'dist'),
+    format: 'esm',
+    minify: true,
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  },
+});
+
+const consoleBuild = at('packages/console/dist');
+if (!existsSync(consoleBuild)) {
+  throw new Error('The console is not built: npm start, or npm run build -w @sluice/console');
+}
+cpSync(consoleBuild, join(built, 'console'), { recursive: true });
+for (const name of ['README.md', 'LICENSE']) cpSync(at(name), join(built, name));
+
+const { name, version, description, license } = readJson(at('packages/cli/package.json'));
+const { optionalDependencies = {} } = readJson(at('package.json'));
+const manifest = {
+  ...{ name, version, description, license },
+  type: 'module',
+  bin: { sluice: 'dist/main.js' },
+  // Old enough to say what is missing; what runs the service is the pinned one.
+  engines: { node: '>=20' },
+  optionalDependencies,
+};
+writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+
+const [packed] = JSON.parse(
+  execFileSync('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', folder], {
+    cwd: built,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  }),
+) as [{ filename: string }];
+process.stdout.write(`${join(folder, packed.filename)}\n`);

@@ -1,0 +1,220 @@
+import type { Command } from 'commander';
+import {
+  type Connection,
+  type ConnectionOptions,
+  addConnectionOptions,
+  connect,
+} from '../connection.ts';
+import { writePrivately } from '../contexts.ts';
+import {
+  type AddressDiff,
+  addAddresses,
+  compareAddresses,
+  readAddresses,
+  removeAddresses,
+} from '../streams/addresses.ts';
+import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
+import { type DeclaredStream, readStreamFile, writeStreamFile } from '../streams/streamFile.ts';
+import { type FieldChange, compareFields, familyOf, toFields } from '../streams/streamFields.ts';
+import { CommandError } from '../terminal/errors.ts';
+import { confirm } from '../terminal/prompt.ts';
+import { count } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { resolve } from 'node:path';
+
+export const declareApply = (command: Command, terminal: Terminal): Command =>
+  addConnectionOptions(command)
+    .requiredOption('-f, --file <file>', 'YAML with a list of streams')
+    .option('--dry-run', 'print what would change')
+    .option('--prune', 'delete the streams that the file does not have')
+    .option('-y, --yes', 'do not ask before streams are deleted')
+    .action((options: ApplyOptions) => apply(options, terminal));
+
+interface ApplyOptions extends ConnectionOptions {
+  file: string;
+  dryRun?: boolean;
+  prune?: boolean;
+  yes?: boolean;
+}
+
+/** What makes one stream as it is declared. */
+type Step =
+  | { readonly do: 'create'; readonly tag: string; readonly declared: DeclaredStream }
+  | {
+      readonly do: 'update';
+      readonly tag: string;
+      readonly stream: StreamSummary;
+      readonly changes: readonly FieldChange[];
+      readonly addresses: AddressDiff;
+    }
+  | { readonly do: 'keep'; readonly tag: string }
+  | { readonly do: 'delete'; readonly tag: string; readonly stream: StreamSummary };
+
+async function apply(options: ApplyOptions, terminal: Terminal): Promise<void> {
+  const declared = readStreamFile(options.file);
+  const connection = connect(options, terminal);
+  const steps = await plan(connection, declared, options.prune ?? false);
+  if (options.json) terminal.sayJson(steps.map(toJson));
+  else for (const line of steps.flatMap((step) => describe(step, terminal))) terminal.say(line);
+  const changes = steps.filter((step) => step.do !== 'keep');
+  if (options.dryRun || changes.length === 0) {
+    terminal.note(changes.length === 0 ? 'Nothing to change' : 'Nothing was changed (--dry-run)');
+    return;
+  }
+  const deletions = steps.filter((step) => step.do === 'delete').length;
+  if (deletions > 0) {
+    await confirm(terminal, `Deletes ${count(deletions)} streams.`, String(deletions), options);
+  }
+  for (const step of changes) await carryOut(connection, step);
+  terminal.note(`Applied ${count(changes.length)} changes`);
+}
+
+async function plan(
+  { api, sluice }: Connection,
+  declared: readonly DeclaredStream[],
+  prune: boolean,
+): Promise<Step[]> {
+  const present = await sluice.listStreamSummaries();
+  const steps: Step[] = [];
+  for (const each of declared) {
+    const { tag } = each;
+    const [stream, ...more] = present.filter((one) => one.tag === tag);
+    if (more.length > 0) {
+      throw new CommandError(
+        'invalid_file',
+        `${more.length + 1} streams of the service have the tag ${tag}, so it does not say which is meant`,
+        'give them tags of their own: sluice streams update <id> --tag …',
+      );
+    }
+    if (stream === undefined) {
+      steps.push({ do: 'create', tag, declared: each });
+      continue;
+    }
+    if (stream.family !== familyOf(each.fields)) {
+      throw new CommandError(
+        'invalid_file',
+        `${tag} is an ${stream.family} stream of the service`,
+        'give the new one another tag',
+      );
+    }
+    const changes = compareFields(await readStream(api, stream), each.fields);
+    const addresses =
+      each.addresses === undefined
+        ? { added: [], removed: [] }
+        : compareAddresses(await readAddresses(api, stream), each.addresses);
+    const same = changes.length + addresses.added.length + addresses.removed.length === 0;
+    steps.push(same ? { do: 'keep', tag } : { do: 'update', tag, stream, changes, addresses });
+  }
+  if (prune) {
+    const kept = new Set(declared.map(({ tag }) => tag));
+    for (const stream of present) {
+      if (!kept.has(stream.tag)) steps.push({ do: 'delete', tag: stream.tag || stream.id, stream });
+    }
+  }
+  return steps;
+}
+
+async function carryOut({ api }: Connection, step: Step): Promise<void> {
+  switch (step.do) {
+    case 'keep':
+      return;
+    case 'delete':
+      await api.streams.delete(step.stream.id, { networkType: step.stream.family });
+      return;
+    case 'create': {
+      const { fields, addresses = [] } = step.declared;
+      const { id } = await createStream(api, { description: '', ...fields });
+      await addAddresses(api, { id, family: familyOf(fields) }, addresses);
+      return;
+    }
+    case 'update': {
+      const { stream, changes, addresses } = step;
+      if (changes.length > 0) {
+        await updateStream(
+          api,
+          stream,
+          Object.fromEntries(changes.map(({ field, to }) => [field, to])),
+        );
+      }
+      await addAddresses(api, stream, addresses.added);
+      await removeAddresses(api, stream, addresses.removed);
+    }
+  }
+}
+
+function describe(step: Step, { tint }: Terminal): string[] {
+  switch (step.do) {
+    case 'keep':
+      return [tint('faint', `= ${step.tag}`)];
+    case 'delete':
+      return [tint('bad', `- ${step.tag}`)];
+    case 'create': {
+      const { fields, addresses = [] } = step.declared;
+      return [
+        tint('ok', `+ ${step.tag}`),
+        ...Object.entries(fields)
+          .filter(([field]) => field !== 'tag')
+          .map(([field, value]) => `    ${field}: ${brief(value)}`),
+        ...(addresses.length > 0 ? [`    ${count(addresses.length)} addresses`] : []),
+      ];
+    }
+    case 'update': {
+      const { added, removed } = step.addresses;
+      return [
+        tint('warn', `~ ${step.tag}`),
+        ...step.changes.map(({ field, from, to }) => `    ${field}: ${brief(from)} → ${brief(to)}`),
+        ...(added.length > 0 ? [`    + ${count(added.length)} addresses`] : []),
+        ...(removed.length > 0 ? [`    - ${count(removed.length)} addresses`] : []),
+      ];
+    }
+  }
+}
+
+const brief = (value: unknown): string => {
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+};
+
+function toJson(step: Step): object {
+  if (step.do !== 'update') return { do: step.do, tag: step.tag };
+  const { tag, changes, addresses } = step;
+  return {
+    do: step.do,
+    tag,
+    changes,
+    addressesAdded: addresses.added.length,
+    addressesRemoved: addresses.removed.length,
+  };
+}
+
+export const declareExport = (command: Command, terminal: Terminal): Command =>
+  addConnectionOptions(command)
+    .option('-o, --output <file>', 'where to; default: standard output')
+    .option('--no-addresses', 'leave the lists of addresses out')
+    .action((options: ExportOptions) => exportStreams(options, terminal));
+
+interface ExportOptions extends ConnectionOptions {
+  output?: string;
+  addresses: boolean;
+}
+
+/** What `apply` makes the same streams of. Headers of their own are in it: keep the file private. */
+async function exportStreams(options: ExportOptions, terminal: Terminal): Promise<void> {
+  const { api, sluice } = connect(options, terminal);
+  const streams: DeclaredStream[] = [];
+  for (const summary of await sluice.listStreamSummaries()) {
+    const { tag, ...fields } = toFields(await readStream(api, summary));
+    const addresses = options.addresses
+      ? [...(await readAddresses(api, summary)).values()]
+      : undefined;
+    streams.push({ tag: typeof tag === 'string' ? tag : '', fields, addresses });
+  }
+  if (options.json) return terminal.sayJson(streams);
+  const text = writeStreamFile(streams);
+  if (options.output === undefined) terminal.stdout.write(text);
+  else {
+    writePrivately(resolve(terminal.cwd, options.output), text);
+    terminal.note(`${count(streams.length)} streams are in ${options.output}`);
+  }
+}

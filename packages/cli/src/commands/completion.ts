@@ -1,0 +1,33 @@
+import { Argument, type Command } from 'commander';
+import type { Terminal } from '../terminal/terminal.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+/** Each asks `sluice complete` for what may come next: one word a line. */
+const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
+  bash: `_sluice() {
+  local IFS=$'\\n'
+  COMPREPLY=($(compgen -W "$(sluice complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "\${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -o default -F _sluice sluice
+`,
+  zsh: `#compdef sluice
+_sluice() {
+  local -a found
+  found=("\${(@f)$(sluice complete -- "\${words[@]:1:$((CURRENT - 1))}" 2>/dev/null)}")
+  compadd -a found
+}
+compdef _sluice sluice
+`,
+  fish: `complete -c sluice -f -a '(sluice complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
+`,
+};
+
+export const declareCompletion = (command: Command, terminal: Terminal): Command =>
+  command
+    .addArgument(new Argument('<shell>', 'whose').choices(SHELLS))
+    .addHelpText(
+      'after',
+      '\n  bash: source <(sluice completion bash)   the same for zsh\n  fish: sluice completion fish | source',
+    )
+    .action((shell: (typeof SHELLS)[number]) => terminal.stdout.write(SCRIPTS[shell]));

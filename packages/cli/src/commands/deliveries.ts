@@ -1,0 +1,129 @@
+import { DELIVERY_STATES } from '@sluice/kit/contract';
+import { type AptosWebhook, type EvmWebhook, decodeLogs, isAptosWebhook } from '@sluice/kit';
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { type Command, Option } from 'commander';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
+import { describeAgo, toCount } from '../durations.ts';
+import { readPath } from '../live/setPath.ts';
+import { findStream } from '../streams/findStream.ts';
+import { CommandError } from '../terminal/errors.ts';
+import { type Cell, sayTable } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export function declareDeliveries(command: Command, terminal: Terminal): void {
+  addConnectionOptions(command.command('list').description('newest first'))
+    .addOption(new Option('--state <state>', 'only in this state').choices(DELIVERY_STATES))
+    .option('--stream <stream>', 'only of this one, by id or tag')
+    .option('--limit <n>', 'at most so many', '20')
+    .option('--wide', 'cut nothing')
+    .action((options: ListOptions) => list(options, terminal));
+  addConnectionOptions(
+    command.command('get <delivery>').description('one with all its attempts, without its body'),
+  ).action((id: string, options: ConnectionOptions) => get(id, options, terminal));
+  addConnectionOptions(
+    command.command('payload <delivery>').description('the body, byte by byte as it was sent'),
+  )
+    .option('--decode', 'its events, decoded by the ABI of the stream')
+    .option('--path <path>', 'one value of it: $.logs[0].topic0')
+    .action((id: string, options: PayloadOptions) => payload(id, options, terminal));
+}
+
+interface ListOptions extends ConnectionOptions {
+  state?: DeliverySummary['state'];
+  stream?: string;
+  limit: string;
+  wide?: boolean;
+}
+
+async function list(options: ListOptions, terminal: Terminal): Promise<void> {
+  const { sluice } = connect(options, terminal);
+  const limit = toCount('--limit', options.limit, 1);
+  const streamId =
+    options.stream === undefined ? undefined : (await findStream({ sluice }, options.stream)).id;
+  const rows: DeliverySummary[] = [];
+  for await (const delivery of sluice.listDeliveries({
+    limit: Math.min(limit, 100),
+    streamId,
+    state: options.state,
+  })) {
+    rows.push(delivery);
+    if (rows.length >= limit) break;
+  }
+  if (options.json) return terminal.sayJson(rows);
+  if (rows.length === 0) return terminal.note('None');
+  sayTable(
+    terminal,
+    rows,
+    [
+      { title: 'DELIVERY', value: ({ id }) => id, cut: 'middle' },
+      { title: 'STREAM', value: ({ tag, streamId: id }) => tag || id, cut: 'end' },
+      { title: 'BLOCK', value: ({ blockNumber }) => blockNumber, right: true },
+      { title: 'PHASE', value: ({ phase }) => phase },
+      { title: 'STATE', value: stateCell },
+      { title: 'HTTP', value: ({ status }) => status ?? '–', right: true },
+      { title: 'TRIES', value: ({ attempts }) => attempts, right: true },
+      { title: 'MADE', value: ({ createdAt }) => describeAgo(createdAt), right: true },
+    ],
+    options.wide,
+  );
+}
+
+const stateCell = ({ state }: DeliverySummary): Cell => {
+  const tone = { succeeded: 'ok', failed: 'bad', quarantined: 'bad', cancelled: 'faint' } as const;
+  return { text: state, tone: state in tone ? tone[state as keyof typeof tone] : 'warn' };
+};
+
+async function get(id: string, options: ConnectionOptions, terminal: Terminal): Promise<void> {
+  const { body, attemptList, ...summary } = await connect(options, terminal).sluice.getDelivery(id);
+  if (options.json) return terminal.sayJson({ ...summary, bytes: body.length, attemptList });
+  for (const [name, value] of Object.entries({ ...summary, bytes: body.length })) {
+    if (value === null || value === '') continue;
+    const isTime = typeof value === 'number' && name.endsWith('At');
+    const text = isTime ? new Date(value).toISOString() : String(value);
+    terminal.say(`${terminal.tint('faint', name.padEnd(16))}${text}`);
+  }
+  if (attemptList.length === 0) return;
+  terminal.say();
+  sayTable(terminal, attemptList, [
+    { title: '#', value: ({ number }) => number, right: true },
+    { title: 'AT', value: ({ startedAt }) => new Date(startedAt).toISOString().slice(0, 19) },
+    { title: 'HTTP', value: ({ status }) => status ?? '–', right: true },
+    { title: 'TOOK', value: ({ durationMs }) => `${durationMs} ms`, right: true },
+    { title: 'ERROR', value: ({ error }) => error ?? '', cut: 'end' },
+    { title: 'ANSWER', value: ({ responseBody }) => responseBody, cut: 'end' },
+  ]);
+}
+
+interface PayloadOptions extends ConnectionOptions {
+  decode?: boolean;
+  path?: string;
+}
+
+async function payload(id: string, options: PayloadOptions, terminal: Terminal): Promise<void> {
+  const { body } = await connect(options, terminal).sluice.getDelivery(id);
+  if (!options.decode && options.path === undefined) {
+    terminal.stdout.write(options.json ? `${body}\n` : body);
+    return;
+  }
+  const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
+  const shown: unknown = options.decode ? decode(webhook) : webhook;
+  const value = options.path === undefined ? shown : readPath(shown, options.path);
+  if (value === undefined)
+    throw new CommandError('not_found', `--path ${options.path} leads nowhere`);
+  const text = typeof value === 'string' && !options.json ? value : toJson(value, !options.json);
+  terminal.say(text);
+}
+
+function decode(webhook: EvmWebhook | AptosWebhook): unknown {
+  if (isAptosWebhook(webhook)) {
+    throw new CommandError('usage', '--decode: a webhook of an Aptos stream is decoded as it is');
+  }
+  return decodeLogs(webhook);
+}
+
+const toJson = (value: unknown, indented: boolean): string =>
+  JSON.stringify(
+    value,
+    (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each),
+    indented ? 2 : undefined,
+  );

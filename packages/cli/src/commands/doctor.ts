@@ -1,0 +1,160 @@
+import { statSync } from 'node:fs';
+import { createSluiceClient } from '@sluice/kit/sluice';
+import type { SluiceClient } from '@sluice/kit/sluice';
+import type { Command } from 'commander';
+import {
+  type ConnectionOptions,
+  addConnectionOptions,
+  findTarget,
+  toClientOptions,
+} from '../connection.ts';
+import { contextsPath } from '../contexts.ts';
+import { CommandError } from '../terminal/errors.ts';
+import { printable } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { VERSION } from '../version.ts';
+
+export const declareDoctor = (command: Command, terminal: Terminal): Command =>
+  addConnectionOptions(command).action((options: ConnectionOptions) => doctor(options, terminal));
+
+interface Finding {
+  check: string;
+  state: 'ok' | 'warn' | 'bad';
+  message: string;
+  fix?: string;
+}
+
+const MAX_SKEW_MS = 60_000;
+
+/** Looks at what most often is wrong; exit code 9 where something is. */
+async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<void> {
+  const findings: Finding[] = [];
+  const { tint } = terminal;
+  const tell = (finding: Finding): void => {
+    findings.push(finding);
+    if (options.json) return;
+    const mark = { ok: tint('ok', '✓'), warn: tint('warn', '!'), bad: tint('bad', '✗') };
+    terminal.say(`${mark[finding.state]} ${finding.check.padEnd(10)}${printable(finding.message)}`);
+    if (finding.fix !== undefined) terminal.say(`  ${' '.repeat(10)}${tint('faint', finding.fix)}`);
+  };
+  for await (const finding of examine(options, terminal)) tell(finding);
+  if (options.json) terminal.sayJson(findings);
+  const bad = findings.filter(({ state }) => state === 'bad');
+  if (bad.length > 0) {
+    throw new CommandError(
+      'check_failed',
+      `${bad.map(({ check }) => check).join(', ')} not as it should be`,
+    );
+  }
+}
+
+async function* examine(
+  options: ConnectionOptions,
+  terminal: Terminal,
+): AsyncGenerator<Finding, undefined> {
+  yield ok(
+    'sluice',
+    `${VERSION} on Node ${process.versions.node}, ${process.platform} ${process.arch}`,
+  );
+  const file = statSync(contextsPath(terminal), { throwIfNoEntry: false });
+  if (file !== undefined && process.platform !== 'win32' && (file.mode & 0o077) !== 0) {
+    yield {
+      check: 'contexts',
+      state: 'bad',
+      message: `${contextsPath(terminal)} holds keys and others may read it`,
+      fix: `chmod 600 ${contextsPath(terminal)}`,
+    };
+  }
+  const { url, apiKey } = findTarget(options, terminal);
+  const { fetch, ...rest } = toClientOptions(options, terminal);
+  let answered: Response;
+  const asked = Date.now();
+  try {
+    answered = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(5_000) });
+  } catch (error) {
+    const { cause } = error as Error;
+    yield {
+      check: 'service',
+      state: 'bad',
+      message: `${url} does not answer: ${cause instanceof Error ? cause.message : String(error)}`,
+      fix: 'is it running (sluice dev, sluice serve)? Is the address right (sluice whoami)?',
+    };
+    return;
+  }
+  yield answered.ok
+    ? ok('service', `${url} answers in ${Date.now() - asked} ms`)
+    : { check: 'service', state: 'bad', message: `${url}/health answers ${answered.status}` };
+  yield clock(answered.headers.get('date'));
+  if (apiKey === undefined) {
+    yield { check: 'key', state: 'bad', message: `none for ${url}`, fix: 'sluice login' };
+    return;
+  }
+  const sluice = createSluiceClient({ baseUrl: url, apiKey, fetch, ...rest });
+  if (!(await sluice.checkSession())) {
+    yield {
+      check: 'key',
+      state: 'bad',
+      message: 'the service does not know it',
+      fix: 'sluice login',
+    };
+    return;
+  }
+  yield ok('key', `…${apiKey.slice(-4)} is known`);
+  yield* examineChains(sluice);
+  yield* examineStreams(sluice);
+}
+
+const ok = (check: string, message: string): Finding => ({ check, state: 'ok', message });
+
+function clock(date: string | null): Finding {
+  const skewMs = date === null ? 0 : Date.now() - Date.parse(date);
+  return Math.abs(skewMs) < MAX_SKEW_MS
+    ? ok('clock', 'agrees with the service')
+    : {
+        check: 'clock',
+        state: 'bad',
+        message: `${Math.round(skewMs / 1_000)} s apart from the service: signatures look too old or too new`,
+        fix: 'set the clock of the one that is wrong (NTP)',
+      };
+}
+
+async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, undefined> {
+  const chains = await sluice.listChains();
+  if (chains.length === 0) {
+    yield {
+      check: 'chains',
+      state: 'warn',
+      message: 'none is read',
+      fix: 'start the service with --chain <hexId>=<rpcUrl>',
+    };
+  }
+  for (const { id, name, state, head, checkpoint, message, providers } of chains) {
+    const lag = head === null || checkpoint === null ? '' : `, ${head - checkpoint} behind`;
+    yield {
+      check: id.startsWith('aptos') ? 'aptos' : 'chain',
+      state: state === 'down' ? 'bad' : state === 'live' ? 'ok' : 'warn',
+      message: `${name} (${id}) is ${state}${lag}${message === '' ? '' : `: ${message}`}`,
+    };
+    for (const node of providers.filter((each) => each.state !== 'good')) {
+      yield {
+        check: 'node',
+        state: 'warn',
+        message: `${node.name} is ${node.state}: ${node.message}`,
+      };
+    }
+  }
+}
+
+async function* examineStreams(sluice: SluiceClient): AsyncGenerator<Finding, undefined> {
+  const streams = await sluice.listStreamSummaries();
+  const troubled = streams.filter(({ statusMessage }) => statusMessage !== '');
+  yield ok('streams', `${streams.length}, ${troubled.length} of them with something to say`);
+  for (const { tag, id, status, statusMessage, webhookUrl } of troubled) {
+    yield {
+      check: 'stream',
+      state: status === 'active' ? 'warn' : 'bad',
+      message: `${tag || id} is ${status}: ${statusMessage}`,
+      fix: `curl -v -X POST ${new URL(webhookUrl).origin}`,
+    };
+  }
+}

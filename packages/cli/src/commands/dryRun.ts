@@ -1,0 +1,167 @@
+import type { DryRunOptions, EvmWebhook } from '@sluice/kit';
+import type { AptosDryRun, AptosNetwork, AptosWebhook } from '@sluice/kit/sluice';
+import type { Command } from 'commander';
+import {
+  type Connection,
+  type ConnectionOptions,
+  addConnectionOptions,
+  connect,
+} from '../connection.ts';
+import { toCount } from '../durations.ts';
+import { describeBody } from '../live/deliveryLine.ts';
+import { readAddresses } from '../streams/addresses.ts';
+import { findStream } from '../streams/findStream.ts';
+import { readStream } from '../streams/saveStream.ts';
+import { readStreamFile } from '../streams/streamFile.ts';
+import { type Fields, familyOf, toFields } from '../streams/streamFields.ts';
+import { CommandError } from '../terminal/errors.ts';
+import { count, createProgress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export const declareDryRun = (command: Command, terminal: Terminal): Command =>
+  addConnectionOptions(command)
+    .option('-f, --file <file>', 'YAML of one stream')
+    .option('--stream <stream>', 'as this one is now, by id or tag')
+    .requiredOption('--blocks <range>', 'one, or from..to, both included')
+    .option('--chain <id>', 'default: the first of the stream')
+    .option('--expect <n>', 'exit code 9 unless so many blocks match')
+    .action((options: CommandOptions) => dryRun(options, terminal));
+
+interface CommandOptions extends ConnectionOptions {
+  file?: string;
+  stream?: string;
+  blocks: string;
+  chain?: string;
+  expect?: string;
+}
+
+const MAX_BLOCKS = 10_000;
+
+/** What a stream would have got of past blocks. Nothing is sent or stored. */
+async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void> {
+  const { from, to } = toRange(options.blocks);
+  const connection = connect(options, terminal);
+  const { fields, addresses } = await readWanted(options, connection);
+  const chain =
+    options.chain ??
+    (fields['chainIds'] as string[] | undefined)?.[0] ??
+    (fields['network'] as string[] | undefined)?.[0];
+  if (chain === undefined)
+    throw new CommandError('usage', 'The stream names no chain', 'pass --chain');
+  const total = to - from + 1;
+  const progress = createProgress(terminal, { what: 'blocks', total });
+  let matched = 0;
+  let records = 0;
+  for (let block = from; block <= to; block++) {
+    const webhook = await matchBlock(connection, { chain, block, fields, addresses });
+    progress.update(block - from + 1);
+    const found = countRecords(webhook);
+    if (found === 0) continue;
+    matched++;
+    records += found;
+    progress.end();
+    if (options.json) terminal.sayJson({ block, records: found, webhook });
+    else terminal.say(`#${block}  ${found} records  ${describeBody(JSON.stringify(webhook))}`);
+  }
+  progress.end();
+  terminal.note(`${count(matched)} of ${count(total)} blocks match, ${count(records)} records`);
+  if (options.expect !== undefined && matched !== toCount('--expect', options.expect)) {
+    throw new CommandError(
+      'check_failed',
+      `${matched} blocks match, expected were ${options.expect}`,
+    );
+  }
+}
+
+function toRange(text: string): { from: number; to: number } {
+  const found = /^(\d+)(?:\.\.(\d+))?$/.exec(text);
+  const from = Number(found?.[1]);
+  const to = Number(found?.[2] ?? found?.[1]);
+  if (found && to >= from && to - from < MAX_BLOCKS) return { from, to };
+  throw new CommandError(
+    'usage',
+    `--blocks ${text}: should be a block, or from..to with at most ${MAX_BLOCKS} between`,
+  );
+}
+
+interface Wanted {
+  fields: Fields;
+  addresses: string[];
+}
+
+async function readWanted(
+  { file, stream }: CommandOptions,
+  connection: Connection,
+): Promise<Wanted> {
+  if ((file === undefined) === (stream === undefined)) {
+    throw new CommandError('usage', 'Which stream? One of -f and --stream is needed');
+  }
+  if (stream !== undefined) {
+    const summary = await findStream(connection, stream);
+    return {
+      fields: toFields(await readStream(connection.api, summary)),
+      addresses: [...(await readAddresses(connection.api, summary)).keys()],
+    };
+  }
+  const [declared, ...more] = readStreamFile(file!);
+  if (declared === undefined || more.length > 0) {
+    throw new CommandError(
+      'invalid_file',
+      `${file} should declare one stream, it declares ${more.length + (declared ? 1 : 0)}`,
+    );
+  }
+  return {
+    fields: declared.fields,
+    addresses: (declared.addresses ?? []).map(({ address }) => address),
+  };
+}
+
+type Answer = Partial<EvmWebhook> | Partial<AptosWebhook>;
+
+/** What of a stream decides which records it gets; the rest says where they go. */
+const MATCHING_FIELDS = {
+  evm: [
+    'tag',
+    'topic0',
+    'allAddresses',
+    'includeNativeTxs',
+    'includeContractLogs',
+    'includeInternalTxs',
+    'includeAllTxLogs',
+    'filterPossibleSpamAddresses',
+    'abi',
+    'advancedOptions',
+  ] satisfies (keyof DryRunOptions)[],
+  aptos: [
+    'tag',
+    'functions',
+    'events',
+    'includePayload',
+    'includeEvents',
+    'includeChanges',
+    'allAddresses',
+  ] satisfies (keyof AptosDryRun)[],
+} as const;
+
+async function matchBlock(
+  { api, sluice }: Connection,
+  { chain, block, fields, addresses }: Wanted & { chain: string; block: number },
+): Promise<Answer> {
+  const family = familyOf(fields);
+  const names: readonly string[] = MATCHING_FIELDS[family];
+  const matching = Object.fromEntries(
+    Object.entries(fields).filter(([name]) => names.includes(name)),
+  );
+  return family === 'evm'
+    ? api.streams.dryRunBlock({ chainId: chain, blockNumber: block, addresses, ...matching })
+    : sluice.dryRunAptosBlock(chain as AptosNetwork, { block, addresses, ...matching });
+}
+
+const countRecords = (webhook: Answer): number =>
+  'transactions' in webhook
+    ? (webhook.transactions?.length ?? 0)
+    : ['logs', 'txs', 'txsInternal'].reduce(
+        (sum, name) =>
+          sum + ((webhook as Record<string, unknown[] | undefined>)[name]?.length ?? 0),
+        0,
+      );

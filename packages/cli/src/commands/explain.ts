@@ -1,0 +1,96 @@
+import type {
+  ExplainOutcome,
+  ExplainReason,
+  ExplainVerdict,
+  StreamVerdict,
+} from '@sluice/kit/sluice';
+import { type Command, Option } from 'commander';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
+import { CommandError } from '../terminal/errors.ts';
+import { printable } from '../terminal/table.ts';
+import type { Terminal, Tone } from '../terminal/terminal.ts';
+
+const EXPECTABLE = [
+  'delivered',
+  'waiting',
+  'failed',
+  'cancelled',
+  'not-matched',
+  'not-evaluated',
+] as const;
+
+export const declareExplain = (command: Command, terminal: Terminal): Command =>
+  addConnectionOptions(
+    command.argument('<what>', 'transaction, block, address, delivery, or version of Aptos'),
+  )
+    .option('--chain <id>', 'where the number or hash could be of several')
+    .option('--stream <stream>', 'this one alone, by id or tag')
+    .option('--stages', 'every question that was asked, and not the deciding one alone')
+    .addOption(
+      new Option('--expect <verdict>', 'exit code 9 unless a stream has it').choices(EXPECTABLE),
+    )
+    .action((what: string, options: ExplainOptions) => explain(what, options, terminal));
+
+interface ExplainOptions extends ConnectionOptions {
+  chain?: string;
+  stream?: string;
+  stages?: boolean;
+  expect?: (typeof EXPECTABLE)[number];
+}
+
+const TONES: Readonly<Record<ExplainVerdict, Tone>> = {
+  delivered: 'ok',
+  waiting: 'warn',
+  failed: 'bad',
+  cancelled: 'faint',
+  'not-matched': 'faint',
+  'not-evaluated': 'warn',
+  watched: 'ok',
+  'not-watched': 'faint',
+};
+
+/** Why a webhook was sent or not, stream by stream, with the rule that decided. */
+async function explain(what: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
+  const { sluice } = connect(options, terminal);
+  const found = await sluice.explain(what, { chain: options.chain });
+  const streams = found.streams.filter(
+    ({ streamId, tag }) =>
+      options.stream === undefined || options.stream === streamId || options.stream === tag,
+  );
+  if (options.json) terminal.sayJson({ ...found, streams });
+  else {
+    terminal.say(printable(found.message));
+    for (const reason of found.stages) terminal.say(`  ${reasonLine(reason, terminal)}`);
+    for (const verdict of streams) tell(verdict, options.stages ?? false, terminal);
+  }
+  if (found.kind === 'unknown' || (found.kind !== 'address' && found.block === null)) {
+    throw new CommandError('not_found', found.message);
+  }
+  const { expect } = options;
+  if (expect !== undefined && !streams.some(({ verdict }) => verdict === expect)) {
+    const got = streams.map(({ tag, verdict }) => `${tag} ${verdict}`).join(', ') || 'no stream';
+    throw new CommandError('check_failed', `No stream is ${expect}: ${got}`);
+  }
+}
+
+function tell(stream: StreamVerdict, all: boolean, terminal: Terminal): void {
+  const { tag, streamId, verdict, because, stages, deliveries } = stream;
+  terminal.say();
+  terminal.say(`${terminal.tint(TONES[verdict], verdict)}  ${printable(tag || streamId)}`);
+  for (const reason of all ? stages : [because]) terminal.say(`  ${reasonLine(reason, terminal)}`);
+  for (const { id, phase, state, attempts } of deliveries) {
+    terminal.say(`  ${terminal.tint('faint', id)}  ${phase}  ${state}, ${attempts} attempts`);
+  }
+}
+
+const MARKS: Readonly<Record<ExplainOutcome, [Tone, string]>> = {
+  passed: ['ok', '✓'],
+  stopped: ['bad', '✗'],
+  waiting: ['warn', '…'],
+  unknown: ['faint', '?'],
+};
+
+function reasonLine({ stage, outcome, what }: ExplainReason, { tint }: Terminal): string {
+  const [tone, mark] = MARKS[outcome];
+  return `${tint(tone, mark)} ${stage.padEnd(12)} ${printable(what)}`;
+}

@@ -1,0 +1,123 @@
+import { type Command, Option } from 'commander';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
+import { deliveryLine } from '../live/deliveryLine.ts';
+import { followDeliveries } from '../live/followDeliveries.ts';
+import { type Forwarded, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
+import { startListenView } from '../live/listenView.ts';
+import { tellState } from '../live/tellState.ts';
+import { findStream } from '../streams/findStream.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+const PHASES = ['unconfirmed', 'confirmed', 'removed'] as const;
+const OUTPUTS = ['interactive', 'compact', 'json', 'quiet'] as const;
+
+export const declareListen = (command: Command, terminal: Terminal): Command =>
+  addConnectionOptions(command.argument('[port]', 'port, host:port or URL of your app', '3000'))
+    .option('--path <path>', 'where in your app', '/')
+    .option('--stream <stream>', 'only of this one, by id or tag')
+    .addOption(new Option('--events <phase...>', 'only these').choices(PHASES))
+    .option('--secret <secret>', 'signs them; default: the secret of the service')
+    .option('--print-secret', 'print the secret to verify with, and end')
+    .addOption(
+      new Option('--output <how>', 'interactive on a terminal, else compact').choices(OUTPUTS),
+    )
+    .action((port: string, options: ListenOptions) => listen(port, options, terminal));
+
+interface ListenOptions extends ConnectionOptions {
+  path: string;
+  stream?: string;
+  events?: (typeof PHASES)[number][];
+  secret?: string;
+  printSecret?: boolean;
+  output?: (typeof OUTPUTS)[number];
+}
+
+/** How a forwarded delivery is shown. */
+export interface ForwardedView {
+  show(forwarded: Forwarded): void;
+  close(): void;
+}
+
+/** Forwards each new delivery once, one after the other, until Ctrl-C. */
+async function listen(port: string, options: ListenOptions, terminal: Terminal): Promise<void> {
+  const connection = connect(options, terminal);
+  const secret = await findSecret(options.secret, terminal.env, () => connection);
+  if (options.printSecret) {
+    terminal.say(secret);
+    return;
+  }
+  const url = toLocalUrl('listen', port, options.path);
+  const stream =
+    options.stream === undefined ? undefined : await findStream(connection, options.stream);
+  const forwarder = createForwarder({ connection, url, secret, signal: terminal.signal });
+  terminal.note(
+    `Forwarding ${stream ? stream.tag : 'every stream'} of ${connection.url} to ${url}`,
+  );
+  terminal.note(
+    terminal.tintNote('faint', 'verify with the secret of: sluice listen --print-secret'),
+  );
+  const output = options.json
+    ? 'json'
+    : (options.output ?? (terminal.canAsk ? 'interactive' : 'compact'));
+  const view =
+    output === 'interactive'
+      ? startListenView(terminal, { url, forwarder })
+      : createLines(output, terminal);
+  const isNew = rememberIds();
+  try {
+    const deliveries = followDeliveries(connection.sluice, {
+      signal: terminal.signal,
+      streamId: stream?.id,
+      newOnly: true,
+      onState: tellState(terminal),
+    });
+    for await (const { id, state, phase } of deliveries) {
+      if (state === 'enriching' || state === 'cancelled') continue;
+      if (options.events !== undefined && !options.events.includes(phase)) continue;
+      if (!isNew(id)) continue;
+      const forwarded = await forwarder.forward(id);
+      if (forwarded === undefined) terminal.note(`${id} is no longer there`);
+      else if (!terminal.signal.aborted) view.show(forwarded);
+    }
+  } finally {
+    view.close();
+  }
+}
+
+function createLines(output: 'compact' | 'json' | 'quiet', terminal: Terminal): ForwardedView {
+  return {
+    show(forwarded) {
+      const { delivery, status, error, durationMs } = forwarded;
+      if (output === 'json') {
+        const { id, streamId, tag, chainId, blockNumber, phase } = delivery;
+        terminal.sayJson({
+          id,
+          streamId,
+          tag,
+          chainId,
+          blockNumber,
+          phase,
+          status,
+          error,
+          durationMs,
+        });
+      } else if (output === 'compact' || error !== null) {
+        terminal.say(deliveryLine(terminal, delivery, forwarded, Date.now()));
+      }
+    },
+    close() {},
+  };
+}
+
+const REMEMBERED = 100_000;
+
+/** Whether an id comes for the first time. */
+function rememberIds(): (id: string) => boolean {
+  const seen = new Set<string>();
+  return (id) => {
+    if (seen.has(id)) return false;
+    seen.add(id);
+    if (seen.size > REMEMBERED) seen.delete(seen.values().next().value!);
+    return true;
+  };
+}

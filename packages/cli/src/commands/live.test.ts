@@ -1,0 +1,316 @@
+/** What happens live: listen, tail, trigger, replay. */
+import { type EvmWebhook, unwrap } from '@sluice/kit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { scripted, startFaultProxy } from '@sluice/testkit';
+import { ALICE, BOB, SECRET, TOKEN, type World, startWorld, until } from './world.test-only.ts';
+
+let world: World;
+
+beforeAll(async () => {
+  world = await startWorld();
+  const stream = await world.api.streams.create({
+    webhookUrl: `${world.sink.url}/real`,
+    description: '',
+    tag: 'pay',
+    chainIds: ['0x7a69'],
+    includeContractLogs: true,
+    headers: { 'x-team': 'ledger' },
+  });
+  await world.api.streams.addAddress(stream.id, TOKEN);
+});
+afterAll(() => world.stop());
+beforeEach(() => world.sink.clear());
+
+/** Ids that arrived at a path. */
+const idsAt = (path: string): string[] =>
+  world.sink.requests.filter((each) => each.path === path).map(({ id }) => id);
+
+/** What was paid, of the webhooks that arrived at a path. */
+const paidAt = (path: string): number[] =>
+  world.sink.requests
+    .filter((each) => each.path === path)
+    .map(({ body }) => Number((JSON.parse(body) as EvmWebhook).erc20Transfers[0]?.value));
+
+const app = (path: string): string => `${world.sink.url}${path}`;
+
+describe('listen', () => {
+  let running: ReturnType<World['start']> | undefined;
+  afterEach(async () => {
+    running?.interrupt();
+    await running?.ended;
+  });
+
+  test('forwards what comes from now on, once, rightly signed', async () => {
+    world.pay(1n);
+    await world.sink.waitFor(1);
+    running = world.start(['listen', app('/app')]);
+    await until('it listens', () => running!.stderr().includes('Forwarding every stream'));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    for (const value of [2n, 3n, 4n]) world.pay(value);
+    await until('all are forwarded', () => idsAt('/app').length >= 6);
+    const forwarded = world.sink.requests
+      .filter(({ path }) => path === '/app')
+      .map(({ body }) => JSON.parse(body) as EvmWebhook);
+    const news = forwarded.filter(({ confirmed }) => !confirmed);
+    const values = news.map(({ erc20Transfers }) => erc20Transfers[0]?.value);
+    expect(new Set(values)).toEqual(new Set(['2', '3', '4']));
+    expect(new Set(idsAt('/app')).size).toBe(forwarded.length);
+    const { headers, body } = world.sink.requests.find(({ path }) => path === '/app')!;
+    expect(unwrap({ headers, body, secret: SECRET }).verifiedBy).toBe('webhook-signature');
+    expect(headers).toMatchObject({ 'x-team': 'ledger' });
+    expect(running.stdout()).toMatch(
+      /^\d\d:\d\d:\d\d\.\d{3} {2}✓ 200 +\d+ ms {2}pay {2}#\d+ (un)?confirmed {2}Transfer \d+ 0x7099…79c8 → 0x3c44…93bc {2}[\da-f]{8}\n/,
+    );
+    running.interrupt();
+    expect(await running.ended).toMatchObject({ code: 130 });
+  });
+
+  test('loses none and doubles none when the connection drops and the service restarts', async () => {
+    const proxy = await startFaultProxy({ port: Number(new URL(world.url).port) });
+    running = world.start(['listen', app('/dropped'), '--json', '--events', 'unconfirmed'], {
+      env: { SLUICE_API_URL: `http://127.0.0.1:${proxy.port}` },
+    });
+    await until('it listens', () => running!.stderr().includes('Forwarding'));
+    world.pay(10n);
+    await until('the first is forwarded', () => paidAt('/dropped').includes(10));
+    proxy.cut();
+    world.pay(11n);
+    await until('it noticed', () => running!.stderr().includes('connection lost'));
+    proxy.heal();
+    await until('the second is forwarded', () => paidAt('/dropped').includes(11), 30_000);
+    await world.restart();
+    world.pay(12n);
+    await until('the third is forwarded', () => paidAt('/dropped').includes(12), 30_000);
+    expect(paidAt('/dropped').filter((value) => value >= 10)).toEqual([10, 11, 12]);
+    expect(new Set(idsAt('/dropped')).size).toBe(idsAt('/dropped').length);
+    expect(running.stderr()).toContain('connected again');
+    const told = await until('all are told', () => {
+      const lines = running!.stdout().trim().split('\n');
+      return lines.length === idsAt('/dropped').length && lines;
+    });
+    expect(JSON.parse(told.at(-1)!)).toMatchObject({
+      tag: 'pay',
+      phase: 'unconfirmed',
+      status: 200,
+      error: null,
+    });
+    await proxy.stop();
+  }, 90_000);
+
+  test('what the app answers is shown, and does not end it', async () => {
+    world.sink.respond({ status: 500 }, { path: '/broken' });
+    running = world.start(['listen', app('/broken'), '--events', 'unconfirmed']);
+    await until('it listens', () => running!.stderr().includes('Forwarding'));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    world.pay(20n);
+    world.pay(21n);
+    await until('both are told', () => running!.stdout().split('✗ 500').length === 3);
+    expect(running.stdout()).toContain('HTTP 500');
+  });
+
+  test('on a terminal: walk, inspect, send again, copy as curl, quit', async () => {
+    running = world.start(['listen', app('/seen'), '--events', 'unconfirmed'], { tty: true });
+    await until('it waits', () => running!.stdout().includes('waiting for the first delivery'));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    world.pay(30n);
+    await until('it is shown', () => running!.stdout().includes('Transfer 30 '));
+    running.type('\r');
+    await until('its body is shown', () => running!.stdout().includes('"confirmed": false'));
+    running.type('r');
+    await until(
+      'it came again',
+      () => paidAt('/seen').filter((value) => value === 30).length === 2,
+    );
+    running.type('c');
+    const copied = await until(
+      'it is copied',
+      () => /\]52;c;([\w+/=]+)/.exec(running!.stdout())?.[1],
+    );
+    expect(Buffer.from(copied, 'base64').toString()).toMatch(
+      /^curl -X POST '.*\/seen' \\\n {2}-H /,
+    );
+    running.type('q');
+    expect(await running.ended).toMatchObject({ code: 0 });
+    expect(running.stdout()).toMatch(/\[\?1049l/);
+  });
+
+  test('--print-secret prints it and ends; a port that cannot be is refused', async () => {
+    expect(await world.sluice(['listen', '--print-secret'])).toMatchObject({
+      stdout: `${SECRET}\n`,
+    });
+    expect(await world.sluice(['listen', '70000'])).toMatchObject({ code: 2 });
+    expect(await world.sluice(['listen', '--evnts', 'confirmed'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Did you mean --events?') as string,
+    });
+  });
+});
+
+test('tail tells of each delivery, for people and as JSON Lines', async () => {
+  const [people, lines] = [
+    world.start(['tail']),
+    world.start(['tail', '--json', '--state', 'succeeded', '--since', '1h']),
+  ];
+  await until('those of the last hour are told', () => lines.stdout() !== '');
+  world.pay(40n);
+  await until('it is told', () =>
+    /✓ 200 +\d+ ms {2}pay {2}#\d+ unconfirmed {2}1 records/.test(people.stdout()),
+  );
+  people.interrupt();
+  lines.interrupt();
+  expect(await people.ended).toMatchObject({ code: 130, stderr: '' });
+  const { stdout } = await lines.ended;
+  const told = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { id: string; state: string });
+  expect(new Set(told.map(({ id }) => id)).size).toBe(told.length);
+  expect(told.every(({ state }) => state === 'succeeded')).toBe(true);
+});
+
+describe('trigger', () => {
+  const trigger = (...args: string[]) =>
+    world.sluice(['trigger', ...args, ...(args.includes('--to') ? [] : ['--to', app('/app')])]);
+
+  test.each([
+    ['erc20-transfer', 'Transfer 250 USDC 0x0a1a…9419 → 0xc5b4…4c14'],
+    ['native-transfer', '0.1 ETH 0x0a1a…9419 → 0xc5b4…4c14'],
+    ['internal-transfer', '0.002419488490784747 ETH 0x0a1a…9419 → 0xc5b4…4c14 inside'],
+    ['aptos-coin-transfer', '1.5 APT'],
+    ['test', ''],
+  ])('%s arrives as the service would send it', async (kind, line) => {
+    const { code, stdout } = await trigger(kind);
+    expect(code).toBe(0);
+    expect(stdout).toContain('✓ 200');
+    expect(stdout).toContain(line);
+    const [{ headers, body }] = world.sink.requests as [(typeof world.sink.requests)[number]];
+    expect(() => unwrap({ headers, body, secret: SECRET, family: 'any' })).not.toThrow();
+  });
+
+  test('both phases, a reorg, several', async () => {
+    const phases = async (...args: string[]) => {
+      world.sink.clear();
+      await trigger('erc20-transfer', ...args);
+      return world.sink.requests.map(({ body }) => {
+        const { confirmed, removed, block } = JSON.parse(body) as {
+          confirmed: boolean;
+          removed?: boolean;
+          block: { number: string };
+        };
+        return `${block.number} ${removed ? 'removed' : confirmed}`;
+      });
+    };
+    expect(await phases()).toEqual(['16225662 true']);
+    expect(await phases('--unconfirmed')).toEqual(['16225662 false']);
+    expect(await phases('--both')).toEqual(['16225662 false', '16225662 true']);
+    expect(await phases('--reorg')).toEqual(['16225662 false', '16225662 removed']);
+    expect(await phases('--count', '3', '--rate', '100')).toEqual([
+      '16225662 true',
+      '16225663 true',
+      '16225664 true',
+    ]);
+  });
+
+  test('edited by hand, by a path or in an editor', async () => {
+    const set = ['--set', 'erc20Transfers[0].value=1.5e18', 'tag=mine'];
+    await trigger('erc20-transfer', ...set);
+    expect(JSON.parse(world.sink.requests[0]!.body)).toMatchObject({
+      tag: 'mine',
+      erc20Transfers: [{ value: '1500000000000000000' }],
+    });
+    const wrong = await trigger('erc20-transfer', '--set', 'logs[3].data=0x');
+    expect(wrong).toMatchObject({ code: 2 });
+    expect(wrong.stderr).toContain(
+      '--set logs[3].data: there is no "3"\n  fix: under logs there is 0',
+    );
+    world.sink.clear();
+    const edited = await world.sluice(
+      ['trigger', 'erc20-transfer', '--edit', '--to', app('/app')],
+      {
+        env: { VISUAL: `sed -i 's/"sample"/"by hand"/'` },
+      },
+    );
+    expect(edited).toMatchObject({ code: 0 });
+    expect(JSON.parse(world.sink.requests[0]!.body)).toMatchObject({ tag: 'by hand' });
+  });
+
+  test('as if it came from a stream, with its URL', async () => {
+    expect(await world.sluice(['trigger', 'erc20-transfer', '--stream', 'pay'])).toMatchObject({
+      code: 0,
+    });
+    const [{ path, body }] = world.sink.requests as [(typeof world.sink.requests)[number]];
+    expect(path).toBe('/real');
+    expect(JSON.parse(body)).toMatchObject({ tag: 'pay' });
+  });
+
+  test('a real transaction of a followed chain', async () => {
+    world.pay(77n);
+    const { hash } = world.chain.head.transactions[0]!;
+    const { stdout } = await until('its block is read', async () => {
+      const run = await trigger('transaction', '--from-tx', hash);
+      return run.code === 0 && run;
+    });
+    expect(stdout).toContain('Transfer 77 ');
+    const bare = world.chain.mine({
+      transactions: [scripted.transfer({ from: ALICE, to: BOB, value: 5n })],
+    }).transactions[0]!.hash;
+    expect(await trigger('transaction', '--from-tx', bare)).toMatchObject({ code: 4 });
+    const touching = await trigger('transaction', '--from-tx', bare, '--touching', BOB);
+    expect(touching.stdout).toContain('0.000000000000000005 ETH');
+    const missing = await trigger('transaction', '--from-tx', `0x${'1'.repeat(64)}`);
+    expect(missing).toMatchObject({ code: 4 });
+  });
+
+  test('a receiver that refuses is exit code 9; one that is gone, too', async () => {
+    world.sink.respond({ status: 401 }, { path: '/no' });
+    const refused = await trigger('erc20-transfer', '--to', app('/no'));
+    expect(refused).toMatchObject({ code: 9 });
+    expect(refused.stdout).toContain('✗ HTTP 401');
+    expect(await trigger('erc20-transfer', '--to', 'http://127.0.0.1:9')).toMatchObject({
+      code: 9,
+    });
+    expect(await trigger('erc20-transfr')).toMatchObject({ code: 2 });
+    expect(await trigger('erc20-transfer', '--both', '--reorg')).toMatchObject({ code: 2 });
+  });
+});
+
+test('replay sends one again, by the service with its id, or from here to another address', async () => {
+  world.pay(50n);
+  const { id } = await world.sink.waitFor((each) => each.body.includes('"value":"50"'));
+  await until(
+    'it is delivered',
+    async () => (await world.client.getDelivery(id)).state === 'succeeded',
+  );
+  world.sink.clear();
+  const queued = await world.sluice(['replay', id]);
+  expect(queued).toMatchObject({ code: 0, stdout: `✓ queued ${id} for ${app('/real')}\n` });
+  await world.sink.waitFor((each) => each.id === id && each.path === '/real');
+  const local = await world.sluice(['replay', id, '--to', app('/local'), '--json']);
+  expect(JSON.parse(local.stdout)).toMatchObject({ id, url: app('/local'), status: 200 });
+  expect(idsAt('/local')).toEqual([id]);
+  expect(await world.sluice(['replay', '00000000-0000-7000-8000-000000000000'])).toMatchObject({
+    code: 4,
+  });
+  expect(await world.sluice(['replay', id, '--to', 'http://127.0.0.1:9'])).toMatchObject({
+    code: 8,
+  });
+});
+
+test('explain says why a webhook was sent, and why not', async () => {
+  const other = { tag: 'other', description: '', chainIds: ['0x7a69'], includeContractLogs: true };
+  await world.api.streams.create({ webhookUrl: app('/other'), ...other });
+  world.pay(60n);
+  const { hash } = world.chain.head.transactions[0]!;
+  const { stdout } = await until('it is delivered', async () => {
+    const run = await world.sluice(['explain', hash, '--expect', 'delivered']);
+    return run.code === 0 && run;
+  });
+  expect(stdout).toMatch(/^ {2}✓ seen /m);
+  expect(stdout).toMatch(/^delivered {2}pay\n[\s\S]*^not-matched {2}other\n {2}✗ /m);
+  const only = ['explain', hash, '--stream', 'other', '--stages'];
+  expect((await world.sluice(only)).stdout).toMatch(/✓ chain [\s\S]*✗ /);
+  expect(await world.sluice([...only, '--expect', 'delivered'])).toMatchObject({ code: 9 });
+  const told = JSON.parse((await world.sluice([...only, '--json'])).stdout) as object;
+  expect(told).toMatchObject({ kind: 'transaction', streams: [{ verdict: 'not-matched' }] });
+  expect(await world.sluice(['explain', `0x${'1'.repeat(64)}`])).toMatchObject({ code: 4 });
+});

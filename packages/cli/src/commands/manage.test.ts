@@ -1,0 +1,333 @@
+/** What is managed: streams, files of streams, addresses, deliveries, fixtures, the service's health. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALICE, BOB, SECRET, type World, startWorld, until } from './world.test-only.ts';
+
+let world: World;
+let sluice: World['sluice'];
+
+beforeAll(async () => {
+  world = await startWorld();
+  ({ sluice } = world);
+});
+afterAll(() => world.stop());
+
+const json = async <T>(...args: string[]): Promise<T> =>
+  JSON.parse((await sluice([...args, '--json'])).stdout) as T;
+
+interface Shown {
+  id: string;
+  tag: string;
+  status: string;
+  description: string;
+  includeContractLogs: boolean;
+  amountOfAddresses: number;
+}
+
+describe('streams', () => {
+  test('one is made of flags, and shown', async () => {
+    const flags = ['--url', world.sink.url, '--tag', 'wallet', '--chain', '31337', '--logs'];
+    const made = await json<Shown>('streams', 'create', ...flags, '--address', ALICE, BOB);
+    expect(made).toMatchObject({
+      tag: 'wallet',
+      chainIds: ['0x7a69'],
+      includeContractLogs: true,
+      amountOfAddresses: 2,
+    });
+    expect(await json('streams', 'get', 'wallet')).toMatchObject({ id: made.id });
+    const { stdout } = await sluice(['streams', 'get', made.id]);
+    expect(stdout).toMatch(/^tag +wallet$/m);
+  });
+
+  test('the list fits 80 columns', async () => {
+    const { stdout } = await sluice(['streams', 'list']);
+    expect(stdout).toMatch(/^STREAM +STATE +WATCHES +CHAINS +QUEUE +OK 24H +BAD +LAST\n/);
+    expect(stdout).toMatch(/\nwallet +active +2 addr +0x7a69 +0 +\d+ +0 +/);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    expect(await json<Shown[]>('streams', 'list')).toMatchObject([{ tag: 'wallet' }]);
+  });
+
+  test('one is changed, paused and resumed', async () => {
+    expect(await json('streams', 'update', 'wallet', '--description', 'mine')).toMatchObject({
+      description: 'mine',
+      includeContractLogs: true,
+    });
+    expect((await sluice(['streams', 'update', 'wallet'])).code).toBe(2);
+    expect((await sluice(['streams', 'pause', 'wallet'])).stdout).toBe('Paused wallet\n');
+    expect(await json('streams', 'get', 'wallet')).toMatchObject({ status: 'paused' });
+    expect(await json('streams', 'resume', 'wallet')).toMatchObject({ status: 'active' });
+  });
+
+  test('a copy has the same tag, so that the tag alone says too little', async () => {
+    const copy = await json<Shown>('streams', 'duplicate', 'wallet');
+    const { code, stderr } = await sluice(['streams', 'get', 'wallet']);
+    expect({ code, stderr }).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(copy.id) as string,
+    });
+    expect(await sluice(['streams', 'delete', copy.id])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('repeat the command with --yes') as string,
+    });
+    const asked = world.start(['streams', 'delete', copy.id], { tty: true });
+    asked.type('wallet\n');
+    expect(await asked.ended).toMatchObject({ code: 0, stdout: 'Deleted wallet\n' });
+    expect(await json<Shown[]>('streams', 'list')).toHaveLength(1);
+  });
+
+  test('what is not there is exit code 4, what is refused 5', async () => {
+    const missing = await sluice(['streams', 'get', 'nobody']);
+    expect(missing).toMatchObject({ code: 4, stdout: '' });
+    expect(missing.stderr).toBe(
+      'error[not_found]: There is no stream "nobody"\n  fix: name one by its id or tag: wallet\n',
+    );
+    const refused = await sluice(['streams', 'create', '--url', 'ftp://x', '--chain', '1']);
+    expect(refused.code).toBe(5);
+    expect(refused.stderr).toMatch(
+      /^error\[validation_failed\]: [\s\S]*why: requestBody\.webhookUrl [\s\S]*docs: \S+\n {2}request: [\da-f-]{36}\n$/,
+    );
+  });
+});
+
+describe('apply and export', () => {
+  const file = (): string => join(world.folder, 'sluice.yaml');
+  const declare = (text: string): void => writeFileSync(file(), text);
+  const token = (more: string): string => `
+streams:
+  - tag: token
+    webhookUrl: ${world.sink.url}/token
+    chainIds: ['0x7A69']
+    includeContractLogs: true
+    topic0: ['Transfer(address,address,uint256)']
+${more}`;
+
+  test('what the file declares is made, and then there is nothing to do', async () => {
+    declare(
+      token(`    addresses:\n      - '${ALICE}'\n      - { address: '${BOB}', label: Bob }\n`),
+    );
+    const dry = await sluice(['apply', '-f', file(), '--dry-run']);
+    expect(dry.stdout).toMatch(/^\+ token\n {4}webhookUrl: .*\n[\s\S]* {4}2 addresses\n$/);
+    expect(dry.stderr).toBe('Nothing was changed (--dry-run)\n');
+    expect(await sluice(['apply', '-f', file()])).toMatchObject({ code: 0, stdout: dry.stdout });
+    const again = await sluice(['apply', '-f', file()]);
+    expect(again).toEqual({ code: 0, stdout: '= token\n', stderr: 'Nothing to change\n' });
+  });
+
+  test('changes are shown field by field; what is left out goes back to its default', async () => {
+    declare(
+      token(`    description: tokens\n    addresses: ['${ALICE}']\n`).replace(
+        '    includeContractLogs: true\n',
+        '',
+      ),
+    );
+    const { stdout } = await sluice(['apply', '-f', file()]);
+    expect(stdout).toBe(
+      '~ token\n    description: "" → "tokens"\n    includeContractLogs: true → false\n    - 1 addresses\n',
+    );
+    expect(await json('streams', 'get', 'token')).toMatchObject({
+      description: 'tokens',
+      includeContractLogs: false,
+      amountOfAddresses: 1,
+    });
+    expect(await json('apply', '-f', file())).toEqual([{ do: 'keep', tag: 'token' }]);
+  });
+
+  test('what export writes, apply finds nothing to do with', async () => {
+    const exported = join(world.folder, 'exported.yaml');
+    await sluice(['export', '-o', exported]);
+    expect(readFileSync(exported, 'utf8')).toContain('tag: wallet');
+    expect((await sluice(['apply', '-f', exported])).stdout).toBe('= token\n= wallet\n');
+    expect((await sluice(['export'])).stdout).toBe(readFileSync(exported, 'utf8'));
+  });
+
+  test('--prune deletes the others, after asking', async () => {
+    expect(await sluice(['apply', '-f', file(), '--prune'])).toMatchObject({ code: 2 });
+    const { stdout } = await sluice(['apply', '-f', file(), '--prune', '--yes']);
+    expect(stdout).toBe('= token\n- wallet\n');
+    expect((await json<Shown[]>('streams', 'list')).map(({ tag }) => tag)).toEqual(['token']);
+  });
+
+  test.each([
+    ['streams: 5', 'streams should be a list'],
+    ['streams:\n  - webhookUrl: x', 'stream 1 has no tag'],
+    ['streams:\n  - { tag: a }\n  - { tag: a }', 'two streams have the tag a'],
+    ['streams:\n  - { tag: a, addresses: [0x12] }', 'should be a quoted address'],
+    ['streams: [', 'sluice.yaml: '],
+  ])('%j is refused', async (text, message) => {
+    declare(text);
+    const { code, stderr } = await sluice(['apply', '-f', file()]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('error[invalid_file]');
+    expect(stderr).toContain(message);
+  });
+});
+
+describe('addresses', () => {
+  const path = (): string => join(world.folder, 'wallets.csv');
+  const addressOf = (at: number): string => `0x${(at + 1).toString(16).padStart(40, '0')}`;
+
+  test('are added with a label, listed and removed', async () => {
+    await sluice(['addresses', 'add', 'token', BOB, '--label', 'Bob, the second']);
+    const { stdout } = await sluice(['addresses', 'list', 'token']);
+    expect(stdout).toBe(`${BOB},"Bob, the second"\n${ALICE}\n`);
+    expect((await sluice(['addresses', 'remove', 'token', BOB])).stdout).toBe(
+      'Removed 1 from token\n',
+    );
+    expect(await sluice(['addresses', 'remove', 'token', BOB])).toMatchObject({ code: 4 });
+  });
+
+  test('25,000 of a file are in, lines that are none stand beside it, and the rest of it is told', async () => {
+    const lines = Array.from({ length: 25_000 }, (_, at) => `${addressOf(at)},wallet ${at}`);
+    lines.splice(3, 0, 'hello', `${addressOf(0)},again`);
+    writeFileSync(path(), `address,label\n${lines.join('\n')}\n`);
+    const run = await sluice(['addresses', 'import', 'token', path()]);
+    expect(run.code).toBe(8);
+    expect(run.stdout).toBe(`25,000 addresses of ${path()} are in token, 1 lines repeated one\n`);
+    expect(run.stderr).toMatch(/^10,000 of 25,000 addresses {2}[\d,]+\/s {2}\d+ s left\n/);
+    expect(run.stderr).toContain('is line 5: no address');
+    expect(readFileSync(`${path()}.rejects`, 'utf8')).toMatch(/^# line 5: .*\nhello\n$/);
+    expect(await json('streams', 'get', 'token')).toMatchObject({ amountOfAddresses: 25_001 });
+  });
+
+  test('diff says what --replace would do, and --replace asks', async () => {
+    writeFileSync(path(), `${addressOf(0)}\n${BOB}\n`);
+    const { added, removed } = await json<{ added: object[]; removed: object[] }>(
+      'addresses',
+      'diff',
+      'token',
+      path(),
+    );
+    expect([added.length, removed.length]).toEqual([1, 25_000]);
+    expect(await sluice(['addresses', 'import', 'token', path(), '--replace'])).toMatchObject({
+      code: 2,
+    });
+    const replaced = await sluice(['addresses', 'import', 'token', path(), '--replace', '-y']);
+    expect(replaced).toMatchObject({ code: 0 });
+    expect(replaced.stdout).toContain('25,000 others removed');
+    expect((await sluice(['addresses', 'diff', 'token', path()])).stdout).toBe('');
+  });
+
+  test('an import that is broken off says how to go on', async () => {
+    writeFileSync(path(), Array.from({ length: 30 }, (_, at) => addressOf(at + 50)).join('\n'));
+    const running = world.start(['addresses', 'import', 'token', path(), '--from', '11']);
+    running.interrupt();
+    const { code, stderr } = await running.ended;
+    expect(code).toBe(130);
+    expect(stderr === '' || stderr.includes(`import token ${path()} --from 11`)).toBe(true);
+    await sluice(['addresses', 'import', 'token', path(), '--from', '21']);
+    const { stdout } = await sluice(['addresses', 'list', 'token']);
+    expect(stdout).toContain(addressOf(70));
+    expect(stdout).not.toContain(addressOf(69));
+  });
+});
+
+describe('deliveries, dry runs and fixtures', () => {
+  let id: string;
+
+  beforeAll(async () => {
+    const flags = ['--url', world.sink.url, '--tag', 'pay', '--chain', '31337', '--logs'];
+    await sluice(['streams', 'create', ...flags, '--address', ALICE]);
+    world.pay(250n);
+    const { id: first } = await until('a delivery', async () =>
+      (await world.client.listDeliveries({ state: 'succeeded' })).result.find(
+        ({ phase }) => phase === 'unconfirmed',
+      ),
+    );
+    id = first;
+  });
+
+  test('are listed, shown, and their bodies printed byte by byte', async () => {
+    const { stdout } = await sluice(['deliveries', 'list', '--stream', 'pay']);
+    expect(stdout).toMatch(
+      /^DELIVERY .*\n[\s\S]+ pay +1 +unconfirmed +succeeded +200 +1 +\d+ s ago\n/,
+    );
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    const [listed] = await json<object[]>('deliveries', 'list', '--limit', '1');
+    expect(listed).toMatchObject({ tag: 'pay' });
+    expect((await sluice(['deliveries', 'get', id])).stdout).toMatch(/^state +succeeded$/m);
+    const { body } = await world.client.getDelivery(id);
+    expect((await sluice(['deliveries', 'payload', id])).stdout).toBe(body);
+    const path = ['deliveries', 'payload', id, '--path', '$.erc20Transfers[0].value'];
+    expect((await sluice(path)).stdout).toBe('250\n');
+    expect(await sluice([...path.slice(0, 4), '$.nothing'])).toMatchObject({ code: 4 });
+  });
+
+  test('a dry run tells block by block, and holds against what is expected', async () => {
+    const range = ['dry-run', '--stream', 'pay', '--blocks', '0..1'];
+    const { code, stdout, stderr } = await sluice([...range, '--expect', '1']);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: '#1  1 records  Transfer 250 0x7099…79c8 → 0x3c44…93bc\n',
+    });
+    expect(stderr).toContain('1 of 2 blocks match, 1 records');
+    expect(await sluice([...range, '--expect', '2'])).toMatchObject({ code: 9 });
+    const file = join(world.folder, 'one.yaml');
+    writeFileSync(
+      file,
+      `tag: one\nwebhookUrl: http://x\nchainIds: ['0x7a69']\nincludeContractLogs: true\naddresses: ['${BOB}']\n`,
+    );
+    expect(await json('dry-run', '-f', file, '--blocks', '1')).toMatchObject({
+      block: 1,
+      records: 1,
+    });
+  });
+
+  test('verify says that a webhook is genuine, and why it is not', async () => {
+    const { headers, body } = await world.sink.waitFor((each) => each.id === id);
+    const given = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].flatMap((name) => [
+      '--header',
+      `${name}: ${String(headers[name])}`,
+    ]);
+    const verify = (secret: string, input: string, ...more: string[]) =>
+      sluice(['verify', ...given, '--secret', secret, ...more], { input });
+    expect(await verify(SECRET, body)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('✓ genuine  pay 0x7a69 #1') as string,
+    });
+    const altered = await verify(SECRET, JSON.stringify(JSON.parse(body), undefined, 2), '--json');
+    expect(altered.code).toBe(9);
+    expect(JSON.parse(altered.stdout)).toMatchObject({
+      valid: false,
+      problem: 'body-reserialized',
+    });
+    expect((await verify('other', body)).stderr).toContain('error[check_failed]: wrong-secret');
+    expect((await verify('other', body, '--other-secret', `prod=${SECRET}`)).stderr).toContain(
+      'It is prod.',
+    );
+    expect(await sluice(['verify', ...given], { input: body })).toMatchObject({ code: 2 });
+  });
+
+  test('fixtures are saved and sent to an app', async () => {
+    const dir = join(world.folder, 'fixtures');
+    const saved = await sluice(['fixture', 'save', id, '--dir', dir]);
+    expect(saved.stdout).toBe(`${join(dir, `pay-1-unconfirmed-${id.slice(-6)}.json`)}\n`);
+    const ran = await sluice(['fixture', 'run', dir, '--to', `${world.sink.url}/app`]);
+    expect(ran).toMatchObject({ code: 0, stdout: `✓ 200  ${saved.stdout}` });
+    world.sink.respond({ status: 500 }, { path: '/broken' });
+    const broken = await sluice(['fixture', 'run', dir, '--to', `${world.sink.url}/broken`]);
+    expect(broken).toMatchObject({ code: 9 });
+    mkdirSync(join(world.folder, 'empty'));
+    expect(await sluice(['fixture', 'run', join(world.folder, 'empty')])).toMatchObject({
+      code: 2,
+    });
+  });
+
+  test('doctor finds a service well, and says what is not', async () => {
+    const { code, stdout } = await sluice(['doctor']);
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/✓ chain +.*live/) as string,
+    });
+    const gone = await sluice(['doctor', '--api-url', 'http://127.0.0.1:9']);
+    expect(gone.code).toBe(9);
+    expect(gone.stdout).toContain('✗ service   http://127.0.0.1:9 does not answer');
+    const stranger = await json<object[]>('doctor', '--api-key', 'x'.repeat(20));
+    expect(stranger).toContainEqual(expect.objectContaining({ check: 'key', state: 'bad' }));
+  });
+
+  test('open prints where the console is', async () => {
+    expect((await sluice(['open', id])).stdout).toBe(`${world.url}/console/deliveries/${id}\n`);
+    expect(existsSync(join(world.folder, 'nothing'))).toBe(false);
+  });
+});

@@ -1,0 +1,35 @@
+import { spawn } from 'node:child_process';
+import type { Command } from 'commander';
+import { type ConnectionOptions, addConnectionOptions, findTarget } from '../connection.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export const declareOpen = (command: Command, terminal: Terminal): Command =>
+  addConnectionOptions(
+    command.argument(
+      '[what]',
+      'a page of the console, e.g. deliveries, or an id of a delivery',
+      '',
+    ),
+  )
+    .option('--print', 'print the address alone')
+    .action((what: string, options: ConnectionOptions & { print?: boolean }) => {
+      const { url } = findTarget(options, terminal);
+      const page = /^[\da-f-]{36}$/i.test(what) ? `deliveries/${what}` : what;
+      const address = new URL(`console/${page}`, url.endsWith('/') ? url : `${url}/`).href;
+      if (options.json) terminal.sayJson({ url: address });
+      else terminal.say(address);
+      if (!options.print && terminal.stderr.isTTY) openInBrowser(address);
+    });
+
+const OPENERS: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
+  darwin: ['open'],
+  win32: ['explorer.exe'],
+};
+
+/** Where there is no browser, the address that was printed is all there is. */
+function openInBrowser(url: string): void {
+  const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
+  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
+  child.on('error', () => {});
+  child.unref();
+}

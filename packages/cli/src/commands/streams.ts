@@ -1,0 +1,249 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
+import { describeAgo } from '../durations.ts';
+import { findStream } from '../streams/findStream.ts';
+import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
+import { type AnyStream, type Fields, familyOf } from '../streams/streamFields.ts';
+import { readStreamFile } from '../streams/streamFile.ts';
+import { CommandError } from '../terminal/errors.ts';
+import { confirm } from '../terminal/prompt.ts';
+import { count } from '../terminal/progress.ts';
+import { type Cell, sayTable } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export function declareStreams(command: Command, terminal: Terminal): void {
+  const add = (spec: string, description: string): Command =>
+    addConnectionOptions(command.command(spec).description(description));
+
+  add('list', 'every stream with its state and what it has lately delivered')
+    .option('--wide', 'cut nothing')
+    .action((options: ListOptions) => list(options, terminal));
+  add('get <stream>', 'all fields of a stream, by id or tag').action(
+    async (name: string, options: ConnectionOptions) => {
+      const { api, sluice } = connect(options, terminal);
+      tell(await readStream(api, await findStream({ sluice }, name)), options, terminal);
+    },
+  );
+  addFieldOptions(add('create', 'a new stream, of flags or of a YAML file'))
+    .option('-f, --file <file>', 'take the fields from a YAML file; flags win')
+    .option('--address <address...>', 'what it watches; more with sluice addresses')
+    .action((options: CreateOptions) => create(options, terminal));
+  addFieldOptions(add('update <stream>', 'change what is given, leave the rest')).action(
+    (name: string, options: FieldOptions & ConnectionOptions) => update(name, options, terminal),
+  );
+  for (const [verb, status, done] of [
+    ['pause', 'paused', 'Paused'],
+    ['resume', 'active', 'Resumed'],
+  ] as const) {
+    add(`${verb} <stream>`, verb === 'pause' ? 'deliver nothing for now' : 'deliver again').action(
+      async (name: string, options: ConnectionOptions) => {
+        const { api, sluice } = connect(options, terminal);
+        const { id, family, tag } = await findStream({ sluice }, name);
+        const answer = await api.streams.setStatus(id, status, { networkType: family });
+        if (options.json) terminal.sayJson({ id, status: answer.status });
+        else terminal.say(`${done} ${tag || id}`);
+      },
+    );
+  }
+  add('delete <stream>', 'for good, with what waits to be delivered')
+    .option('-y, --yes', 'do not ask')
+    .action((name: string, options: DeleteOptions) => remove(name, options, terminal));
+  add('duplicate <stream>', 'a new EVM stream with the same fields and addresses').action(
+    async (name: string, options: ConnectionOptions) => {
+      const { api, sluice } = connect(options, terminal);
+      const { id } = await findStream({ sluice }, name);
+      tell(await api.streams.duplicate(id), options, terminal);
+    },
+  );
+}
+
+interface ListOptions extends ConnectionOptions {
+  wide?: boolean;
+}
+
+const STATES = {
+  active: { text: 'active', tone: 'ok' },
+  paused: { text: 'paused', tone: 'faint' },
+  error: { text: 'error', tone: 'bad' },
+  terminated: { text: 'ended', tone: 'bad' },
+} as const satisfies Record<StreamSummary['status'], Cell>;
+
+async function list(options: ListOptions, terminal: Terminal): Promise<void> {
+  const streams = await connect(options, terminal).sluice.listStreamSummaries();
+  if (options.json) return terminal.sayJson(streams);
+  if (streams.length === 0) return terminal.note('No streams yet: sluice streams create --help');
+  sayTable(
+    terminal,
+    streams,
+    [
+      { title: 'STREAM', value: ({ tag, id }) => tag || id, cut: 'end' },
+      { title: 'STATE', value: ({ status }) => STATES[status] },
+      { title: 'WATCHES', value: describeScope, cut: 'end' },
+      { title: 'CHAINS', value: ({ chainIds }) => chainIds.join(' '), cut: 'end' },
+      { title: 'QUEUE', value: ({ queue }) => queue, right: true },
+      { title: 'OK 24H', value: ({ delivered24h }) => delivered24h, right: true },
+      {
+        title: 'BAD',
+        value: ({ failedAttempts24h: bad }) => (bad > 0 ? { text: String(bad), tone: 'bad' } : '0'),
+        right: true,
+      },
+      { title: 'LAST', value: ({ lastDeliveryAt }) => describeAgo(lastDeliveryAt), right: true },
+    ],
+    options.wide,
+  );
+  for (const { tag, id, statusMessage } of streams) {
+    if (statusMessage !== '') terminal.note(`${tag || id}: ${statusMessage}`);
+  }
+}
+
+const describeScope = ({ allAddresses, amountOfAddresses, topic0 }: StreamSummary): string => {
+  const events = topic0.length === 0 ? '' : ` · ${topic0.length} evt`;
+  return `${allAddresses ? 'everybody' : `${count(amountOfAddresses)} addr`}${events}`;
+};
+
+/** A line for each field; long ones as JSON. */
+function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal): void {
+  if (json) return terminal.sayJson(stream);
+  for (const [name, value] of Object.entries(stream)) {
+    if (value === null || value === undefined || value === '') continue;
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    terminal.say(`${terminal.tint('faint', name.padEnd(28))}${text}`);
+  }
+}
+
+/** The fields of a stream as flags; what is more than a flag can hold goes into a file. */
+export interface FieldOptions {
+  url?: string;
+  tag?: string;
+  description?: string;
+  chain?: string[];
+  network?: string[];
+  event?: string[];
+  function?: string[];
+  abi?: string;
+  allAddresses?: boolean;
+  native?: boolean;
+  logs?: boolean;
+  internal?: boolean;
+  deliver?: string;
+  notifyRemoved?: boolean;
+  maxInFlight?: string;
+  maxPerSecond?: string;
+  strictOrder?: boolean;
+}
+
+const addFieldOptions = (command: Command): Command =>
+  command
+    .option('--url <url>', 'where its webhooks go')
+    .option('--tag <tag>', 'its name; each webhook carries it')
+    .option('--description <text>', 'for people')
+    .option('--chain <id...>', 'EVM chains, e.g. 0x1 137')
+    .option('--network <name...>', 'networks of Aptos: makes it an Aptos stream')
+    .option('--event <signature...>', "'Transfer(address,address,uint256)'; on Aptos a Move path")
+    .option('--function <path...>', 'on Aptos: entry functions by their Move path')
+    .option('--abi <file>', 'JSON file of the events to decode')
+    .option('--all-addresses', 'everybody, where an event is named')
+    .option('--native', 'native transactions')
+    .option('--logs', 'logs of contracts')
+    .option('--internal', 'calls inside transactions that move value')
+    .option('--deliver <which>', 'both, or confirmed alone')
+    .option('--notify-removed', 'a notice for each delivery whose block left the chain')
+    .option('--max-in-flight <n>', 'webhooks under way at once')
+    .option('--max-per-second <n>', 'webhooks sent in a second')
+    .option('--strict-order', 'one at a time, in the order of the chain');
+
+/** By the contract's names; only what was given. */
+function toGivenFields(options: FieldOptions): Fields {
+  const isAptos = options.network !== undefined;
+  const fields: Fields = {
+    webhookUrl: options.url,
+    tag: options.tag,
+    description: options.description,
+    chainIds: options.chain,
+    network: options.network,
+    [isAptos ? 'events' : 'topic0']: options.event,
+    functions: options.function,
+    abi: options.abi === undefined ? undefined : readAbi(options.abi),
+    allAddresses: options.allAddresses,
+    includeNativeTxs: options.native,
+    includeContractLogs: options.logs,
+    includeInternalTxs: options.internal,
+    deliver: options.deliver,
+    notifyRemoved: options.notifyRemoved,
+    maxInFlight: toNumber('--max-in-flight', options.maxInFlight),
+    maxPerSecond: toNumber('--max-per-second', options.maxPerSecond),
+    strictOrder: options.strictOrder,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function toNumber(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text);
+  throw new CommandError('usage', `${flag} ${text}: should be a number`);
+}
+
+/** A list of events, or what compilers write around one. */
+function readAbi(path: string): unknown {
+  try {
+    const parsed = JSON.parse(readFileSync(path, 'utf8')) as unknown;
+    const abi = Array.isArray(parsed) ? parsed : (parsed as { abi?: unknown }).abi;
+    if (!Array.isArray(abi)) throw new Error('should be a JSON list, or an object with one as abi');
+    return abi.filter((item: { type?: unknown }) => item.type === 'event');
+  } catch (error) {
+    throw new CommandError('invalid_file', `${path}: ${(error as Error).message}`);
+  }
+}
+
+interface CreateOptions extends FieldOptions, ConnectionOptions {
+  file?: string;
+  address?: string[];
+}
+
+async function create(options: CreateOptions, terminal: Terminal): Promise<void> {
+  const [declared, ...more] = options.file === undefined ? [] : readStreamFile(options.file);
+  if (more.length > 0) {
+    throw new CommandError(
+      'usage',
+      `${options.file} declares several streams`,
+      `sluice apply -f ${options.file}`,
+    );
+  }
+  const fields = { description: '', ...declared?.fields, ...toGivenFields(options) };
+  const addresses = [
+    ...(declared?.addresses ?? []),
+    ...(options.address ?? []).map((address) => ({ address })),
+  ].map(({ address }) => address);
+  const { api } = connect(options, terminal);
+  const networkType = familyOf(fields);
+  const stream = await createStream(api, fields);
+  if (addresses.length > 0) await api.streams.addAddress(stream.id, addresses, { networkType });
+  tell({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
+}
+
+async function update(
+  name: string,
+  options: FieldOptions & ConnectionOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const changes = toGivenFields(options);
+  if (Object.keys(changes).length === 0) throw new CommandError('usage', 'Nothing to change');
+  const { api, sluice } = connect(options, terminal);
+  tell(await updateStream(api, await findStream({ sluice }, name), changes), options, terminal);
+}
+
+interface DeleteOptions extends ConnectionOptions {
+  yes?: boolean;
+}
+
+async function remove(name: string, options: DeleteOptions, terminal: Terminal): Promise<void> {
+  const { api, sluice } = connect(options, terminal);
+  const { id, family, tag, queue } = await findStream({ sluice }, name);
+  const named = tag || id;
+  await confirm(terminal, `Deletes ${named} and ${count(queue)} waiting webhooks.`, named, options);
+  await api.streams.delete(id, { networkType: family });
+  if (options.json) terminal.sayJson({ id, deleted: true });
+  else terminal.say(`Deleted ${named}`);
+}

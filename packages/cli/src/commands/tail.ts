@@ -1,0 +1,58 @@
+import { DELIVERY_STATES } from '@sluice/kit/contract';
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { type Command, Option } from 'commander';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
+import { toTimeMs } from '../durations.ts';
+import { deliveryLine } from '../live/deliveryLine.ts';
+import { followDeliveries } from '../live/followDeliveries.ts';
+import { tellState } from '../live/tellState.ts';
+import { findStream } from '../streams/findStream.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export const declareTail = (command: Command, terminal: Terminal): Command =>
+  addConnectionOptions(command)
+    .addOption(new Option('--state <state>', 'only in this state').choices(DELIVERY_STATES))
+    .option('--stream <stream>', 'only of this one, by id or tag')
+    .option('--chain <id>', 'only of this chain')
+    .option('--since <time>', 'begin with those since then: 2h, or 2026-01-31T08:00Z')
+    .action((options: TailOptions) => tail(options, terminal));
+
+interface TailOptions extends ConnectionOptions {
+  state?: DeliverySummary['state'];
+  stream?: string;
+  chain?: string;
+  since?: string;
+}
+
+/** A line for each change of a delivery, until Ctrl-C. */
+async function tail(options: TailOptions, terminal: Terminal): Promise<void> {
+  const { sluice } = connect(options, terminal);
+  const streamId =
+    options.stream === undefined ? undefined : (await findStream({ sluice }, options.stream)).id;
+  const deliveries = followDeliveries(sluice, {
+    signal: terminal.signal,
+    streamId,
+    sinceMs: options.since === undefined ? undefined : toTimeMs('--since', options.since),
+    onState: tellState(terminal),
+  });
+  /** By delivery, so that a state that is told of twice is one line. */
+  const told = new Map<string, string>();
+  for await (const delivery of deliveries) {
+    const { id, state, attempts, chainId, updatedAt } = delivery;
+    if (options.state !== undefined && state !== options.state) continue;
+    if (options.chain !== undefined && chainId !== options.chain) continue;
+    const standing = `${state} ${attempts}`;
+    if (told.get(id) === standing) continue;
+    remember(told, id, standing);
+    if (options.json) terminal.sayJson(delivery);
+    else terminal.say(deliveryLine(terminal, delivery, delivery, updatedAt));
+  }
+}
+
+const REMEMBERED = 10_000;
+
+function remember(told: Map<string, string>, id: string, standing: string): void {
+  told.delete(id);
+  told.set(id, standing);
+  if (told.size > REMEMBERED) told.delete(told.keys().next().value!);
+}

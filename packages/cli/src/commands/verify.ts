@@ -1,0 +1,131 @@
+import { readFileSync } from 'node:fs';
+import { type UnwrapOptions, diagnose, isSluiceError, unwrap } from '@sluice/kit';
+import type { Command } from 'commander';
+import { CommandError } from '../terminal/errors.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export const declareVerify = (command: Command, terminal: Terminal): Command =>
+  command
+    .requiredOption(
+      '--header <name:value...>',
+      'each header of the request that has webhook or signature in its name',
+    )
+    .option('--secret <secret>', 'default: variable SLUICE_SECRET')
+    .option('--other-secret <name=secret...>', 'secrets that might have signed instead')
+    .option('--body <file>', 'default: standard input')
+    .option('--allow-x-signature', 'the hosted service, which sends no other signature', false)
+    .option('--at <time>', 'when it arrived; default: now')
+    .option('--json', 'print JSON')
+    .action((options: VerifyOptions) => verify(options, terminal));
+
+interface VerifyOptions {
+  header: string[];
+  secret?: string;
+  otherSecret?: string[];
+  body?: string;
+  allowXSignature: boolean;
+  at?: string;
+  json?: boolean;
+}
+
+/** Says that a webhook is genuine, or why it is refused: exit code 9. */
+async function verify(options: VerifyOptions, terminal: Terminal): Promise<void> {
+  const secret = options.secret ?? terminal.env['SLUICE_SECRET'];
+  if (secret === undefined) {
+    throw new CommandError(
+      'usage',
+      'No secret to verify with',
+      'pass --secret, or set SLUICE_SECRET: sluice listen --print-secret',
+    );
+  }
+  const body = options.body === undefined ? await readInput(terminal) : readFile(options.body);
+  const request = {
+    body,
+    headers: toHeaders(options.header),
+    secret,
+    allowXSignature: options.allowXSignature,
+    ...(options.at !== undefined && { now: () => toTime(options.at!) }),
+  };
+  const diagnosis = diagnose({ ...request, otherSecrets: toSecrets(options.otherSecret ?? []) });
+  if (diagnosis === undefined) {
+    if (options.json) terminal.sayJson({ valid: true });
+    else terminal.say(`${terminal.tint('ok', '✓ genuine')}  ${describe(request)}`);
+    return;
+  }
+  const { problem, certain, message, fix, secretName } = diagnosis;
+  if (options.json)
+    terminal.sayJson({
+      valid: false,
+      problem,
+      certain,
+      message,
+      fix,
+      ...(secretName !== undefined && { secretName }),
+    });
+  throw new CommandError(
+    'check_failed',
+    `${problem}${certain ? '' : ', most likely'}: ${message}${secretName === undefined ? '' : ` It is ${secretName}.`}`,
+    fix,
+  );
+}
+
+function describe(request: UnwrapOptions): string {
+  try {
+    const { webhook } = unwrap({ ...request, family: 'any' });
+    return `${webhook.tag} ${'chainId' in webhook ? webhook.chainId : ''} #${webhook.block.number}`;
+  } catch (error) {
+    return isSluiceError(error) ? error.message : '';
+  }
+}
+
+const toTime = (text: string): number => {
+  const time = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text);
+  if (!Number.isNaN(time)) return time;
+  throw new CommandError('usage', `--at ${text}: should be a time, or Unix seconds`);
+};
+
+function toHeaders(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map((each) => {
+      const colon = each.indexOf(':');
+      if (colon > 0)
+        return [each.slice(0, colon).trim().toLowerCase(), each.slice(colon + 1).trim()];
+      throw new CommandError(
+        'usage',
+        `--header ${each}: should be name: value`,
+        "--header 'x-signature: 0x…'",
+      );
+    }),
+  );
+}
+
+function toSecrets(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    given.map((each) => {
+      const equals = each.indexOf('=');
+      if (equals > 0) return [each.slice(0, equals), each.slice(equals + 1)];
+      throw new CommandError('usage', '--other-secret: should be name=secret');
+    }),
+  );
+}
+
+async function readInput({ stdin }: Terminal): Promise<Uint8Array> {
+  if (stdin.isTTY) {
+    throw new CommandError(
+      'usage',
+      'No body: standard input is a terminal',
+      'pipe it in, sluice verify … < body.json, or pass --body',
+    );
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk as Buffer));
+  return Buffer.concat(chunks);
+}
+
+function readFile(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new CommandError('invalid_file', `--body ${path}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,115 @@
+/** A real service over a scripted chain, with a receiver, for tests of commands. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@sluice/kit';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import { type Service, createLog, startService } from '@sluice/service';
+import {
+  type RunningScriptedChain,
+  type WebhookSink,
+  scripted,
+  startScriptedChain,
+  startWebhookSink,
+} from '@sluice/testkit';
+import { Command } from 'commander';
+import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../options.ts';
+import {
+  type Run,
+  type RunOptions,
+  type Running,
+  sluice,
+  start,
+} from '../terminal/scripted.test-only.ts';
+
+const API_KEY = 'test-key-0123456789abcdef';
+export const SECRET = 'test-streams-secret';
+export const TOKEN = '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35';
+export const ALICE = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8';
+export const BOB = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc';
+
+export interface World {
+  readonly url: string;
+  readonly folder: string;
+  readonly chain: RunningScriptedChain;
+  readonly sink: WebhookSink;
+  readonly api: Client;
+  readonly client: SluiceClient;
+  /** Runs a command against the service, to its end. */
+  sluice(args: readonly string[], options?: RunOptions): Promise<Run>;
+  start(args: readonly string[], options?: RunOptions): Running;
+  /** Mines a block in which Alice pays Bob tokens. */
+  pay(value: bigint): void;
+  /** Ends the service and starts it again on the same port and folder. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startWorld(): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
+  const chain = await startScriptedChain();
+  const sink = await startWebhookSink();
+  const serve = (port: string): Promise<Service> =>
+    startService(
+      toServiceConfig(
+        addServiceOptions(new Command(), join(folder, 'data'))
+          .parse(
+            [
+              ...['--port', port, '--api-key', API_KEY, '--secret', SECRET],
+              ...['--chain', `0x7a69=${chain.wsUrl},confirmations=1,poll=100`],
+              ...['--allow-private-endpoints', '--no-test-webhook', '--min-free-mib', '0'],
+            ],
+            { from: 'user' },
+          )
+          .opts<ServiceOptions>(),
+      ),
+      createLog(() => {}),
+    );
+  let service = await serve('0');
+  const { url } = service;
+  const connection = { baseUrl: url, apiKey: API_KEY };
+  const withService = ({ env, ...rest }: RunOptions = {}): RunOptions => ({
+    cwd: folder,
+    ...rest,
+    env: { SLUICE_API_URL: url, SLUICE_API_KEY: API_KEY, ...env },
+  });
+  return {
+    url,
+    folder,
+    chain,
+    sink,
+    api: createClient(connection),
+    client: createSluiceClient(connection),
+    sluice: (args, options) => sluice(args, withService(options)),
+    start: (args, options) => start(args, withService(options)),
+    pay: (value) =>
+      void chain.mine({
+        transactions: [scripted.erc20Transfer({ token: TOKEN, from: ALICE, to: BOB, value })],
+      }),
+    async restart() {
+      await service.stop();
+      service = await serve(new URL(url).port);
+    },
+    async stop() {
+      await service.stop();
+      await sink.close();
+      await chain.stop();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+/** Polls until `read` answers something. */
+export async function until<T>(
+  what: string,
+  read: () => Promise<T | undefined | false> | T | undefined | false,
+  timeoutMs = 10_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const value = await read();
+    if (value !== undefined && value !== false) return value;
+    if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,64 @@
+/** A delivery in one line of a terminal. */
+import { type AptosWebhook, type EvmWebhook, decodeLogs, isAptosWebhook } from '@sluice/kit';
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { describeAptosWebhook, describeWebhook } from '../describe.ts';
+import { printable } from '../terminal/table.ts';
+import type { Terminal, Tone } from '../terminal/terminal.ts';
+
+/** What happened to one attempt, as far as it is known. */
+export interface Outcome {
+  status: number | null;
+  error: string | null;
+  durationMs: number | null;
+}
+
+const clock = (timeMs: number): string => new Date(timeMs).toISOString().slice(11, 23);
+
+/** `10:44:07.221  ✓ 200    12 ms  whale-usdt  #41 unconfirmed  Transfer 250 USDC  9k2f81aa`. */
+export function deliveryLine(
+  { tint }: Pick<Terminal, 'tint'>,
+  delivery: DeliverySummary & { body?: string },
+  outcome: Outcome,
+  atMs: number,
+): string {
+  const [tone, mark] = markOf(delivery, outcome);
+  const status = outcome.status === null ? (outcome.error ? '–' : '') : String(outcome.status);
+  const took = outcome.durationMs === null ? '' : `${outcome.durationMs} ms`;
+  const what =
+    delivery.body === undefined ? `${delivery.records} records` : describeBody(delivery.body);
+  return [
+    tint('faint', clock(atMs)),
+    tint(tone, `${mark} ${status.padEnd(3)}`),
+    took.padStart(8),
+    printable(delivery.tag || delivery.streamId.slice(0, 8)),
+    `#${delivery.blockNumber} ${delivery.phase}`,
+    printable(outcome.error === null ? what : outcome.error),
+    tint('faint', delivery.id.slice(-8)),
+  ]
+    .filter((part) => part !== '')
+    .join('  ');
+}
+
+function markOf({ state }: DeliverySummary, { status, error }: Outcome): [Tone, string] {
+  if (error !== null) return ['bad', '✗'];
+  if (status !== null) return ['ok', '✓'];
+  if (state === 'cancelled') return ['faint', '⊘'];
+  return ['warn', '…'];
+}
+
+/** What a webhook is about. */
+export function describeBody(body: string): string {
+  const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
+  if (isAptosWebhook(webhook)) return describeAptosWebhook(webhook);
+  return describeWebhook(webhook, webhook.abi.length > 0 ? decodeLogs(webhook).decoded : []);
+}
+
+/** The request as a command for a shell. */
+export const toCurl = (url: string, headers: Record<string, string>, body: string): string =>
+  [
+    `curl -X POST ${shell(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${shell(`${name}: ${value}`)}`),
+    `--data-binary ${shell(body)}`,
+  ].join(' \\\n  ');
+
+const shell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,0 +1,127 @@
+/**
+ * What was forwarded, on a terminal: a list to walk through, and of the selected one its body and the
+ * answer; sent again or copied as curl by a key.
+ */
+import { emitKeypressEvents } from 'node:readline';
+import { cutText, printable } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { deliveryLine, toCurl } from './deliveryLine.ts';
+import type { Forwarded, Forwarder } from './forward.ts';
+
+const KEPT = 500;
+const CLEAR = '\u001b[2J\u001b[H';
+const OTHER_SCREEN = ['\u001b[?1049h\u001b[?25l', '\u001b[?1049l\u001b[?25h'] as const;
+const HELP = 'j/k move   ↵ inspect   r replay   c copy as curl   q quit';
+
+export function startListenView(
+  terminal: Terminal,
+  { url, forwarder }: { url: string; forwarder: Forwarder },
+): { show(forwarded: Forwarded): void; close(): void } {
+  const { stdout, stdin, tint } = terminal;
+  const rows: { forwarded: Forwarded; atMs: number }[] = [];
+  /** Counted from the newest, 0. */
+  let selected = 0;
+  let inspecting = false;
+  /** First line of the inspected one that is shown. */
+  let scrolled = 0;
+  let said = '';
+
+  const height = (): number => Math.max(5, stdout.rows) - 3;
+  const paint = (): void => {
+    const lines = inspecting ? inspect() : list();
+    const foot = tint('faint', said === '' ? HELP : said);
+    stdout.write(
+      `${CLEAR}${tint('strong', `sluice listen → ${url}`)}\n${lines.join('\n')}\n${foot}`,
+    );
+  };
+  const list = (): string[] => {
+    if (rows.length === 0) return ['', '  waiting for the first delivery'];
+    const first = Math.max(0, selected - height() + 1);
+    return rows
+      .toReversed()
+      .slice(first, first + height())
+      .map(({ forwarded, atMs }, at) => {
+        const line = deliveryLine(terminal, forwarded.delivery, forwarded, atMs);
+        return `${first + at === selected ? tint('strong', '▸') : ' '} ${line}`;
+      });
+  };
+  const inspect = (): string[] => {
+    const found = rows.at(-1 - selected)?.forwarded;
+    if (found === undefined) return [];
+    const { delivery, headers, responseBody, status, error } = found;
+    return [
+      deliveryLine(terminal, delivery, found, Date.now()),
+      tint('faint', `answer: ${error ?? status} ${printable(responseBody)}`),
+      ...Object.entries(headers).map(
+        ([name, value]) => `${tint('faint', `${name}:`)} ${printable(value)}`,
+      ),
+      ...JSON.stringify(JSON.parse(delivery.body), undefined, 2).split('\n').map(printable),
+    ]
+      .slice(scrolled, scrolled + height())
+      .map((line) => cutText(line, Math.max(20, stdout.columns + 8)));
+  };
+
+  const replay = async (): Promise<void> => {
+    const found = rows.at(-1 - selected)?.forwarded;
+    if (found === undefined) return;
+    const again = await forwarder.forward(found.delivery.id);
+    if (again === undefined) throw new Error('it is no longer there');
+    rows.push({ forwarded: again, atMs: Date.now() });
+    selected = 0;
+    said = `sent again: ${again.error ?? again.status}`;
+    paint();
+  };
+  const copy = (): void => {
+    const found = rows.at(-1 - selected)?.forwarded;
+    if (found === undefined) return;
+    const command = toCurl(url, found.headers, found.delivery.body);
+    // OSC 52: the terminal's own clipboard, over ssh as well.
+    stdout.write(`\u001b]52;c;${Buffer.from(command).toString('base64')}\u0007`);
+    said = `copied a curl of ${command.length} characters`;
+    paint();
+  };
+
+  const move = (by: 1 | -1): void => {
+    if (inspecting) scrolled = Math.max(0, scrolled + by);
+    else selected = Math.max(0, Math.min(selected + by, rows.length - 1));
+  };
+  const onKey = (_: string, { name, ctrl }: { name?: string; ctrl?: boolean }): void => {
+    said = '';
+    if (name === 'q' || (ctrl && name === 'c')) return terminal.stop();
+    if (name === 'j' || name === 'down') move(1);
+    else if (name === 'k' || name === 'up') move(-1);
+    else if (name === 'return') [inspecting, scrolled] = [!inspecting, 0];
+    else if (name === 'escape') inspecting = false;
+    else if (name === 'c') return copy();
+    else if (name === 'r') {
+      void replay().catch((error: Error) => {
+        said = `not sent again: ${error.message}`;
+        paint();
+      });
+      return;
+    }
+    paint();
+  };
+  stdout.write(OTHER_SCREEN[0]);
+  emitKeypressEvents(stdin);
+  stdin.setRawMode?.(true);
+  stdin.on('keypress', onKey);
+  stdin.resume();
+  paint();
+
+  return {
+    show(forwarded) {
+      rows.push({ forwarded, atMs: Date.now() });
+      if (rows.length > KEPT) rows.shift();
+      // Whoever looks at one keeps looking at it.
+      if (selected > 0 || inspecting) selected = Math.min(selected + 1, rows.length - 1);
+      paint();
+    },
+    close() {
+      stdin.off('keypress', onKey);
+      stdin.setRawMode?.(false);
+      stdin.pause();
+      stdout.write(OTHER_SCREEN[1]);
+    },
+  };
+}

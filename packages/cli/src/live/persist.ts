@@ -1,0 +1,21 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isSluiceError } from '@sluice/kit';
+
+const PASSING = new Set(['network_error', 'timeout', 'rate_limited', 'server_error']);
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
+
+/** Asks the service until it answers: what is followed must not end because it was away for a while. */
+export async function persist<Answer>(
+  ask: () => PromiseLike<Answer>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (signal.aborted || !isSluiceError(error) || !PASSING.has(error.code)) throw error;
+      await delay(waitMs, undefined, { signal });
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/** A real transaction of a followed chain, as a stream that wants all of it would get it. */
+import type { EvmWebhook } from '@sluice/kit';
+import type { Connection } from '../connection.ts';
+import { CommandError } from '../terminal/errors.ts';
+
+/** What tokens tell of: a transaction with one of them is found without an address of it. */
+const USUAL_EVENTS = [
+  'Transfer(address,address,uint256)',
+  'TransferSingle(address,address,address,uint256,uint256)',
+  'TransferBatch(address,address,address,uint256[],uint256[])',
+  'Approval(address,address,uint256)',
+  'ApprovalForAll(address,address,bool)',
+];
+
+/** @throws CommandError `not_found` where no chain has it, or nothing leads to it in its block. */
+export async function readTransaction(
+  { api, sluice }: Pick<Connection, 'api' | 'sluice'>,
+  hash: string,
+  /** One that it touches: its sender, receiver, or a contract that logged. */
+  touching: string | undefined,
+): Promise<EvmWebhook> {
+  const { kind, chainId, block, message } = await sluice.explain(hash);
+  if (
+    kind !== 'transaction' ||
+    chainId === null ||
+    block === null ||
+    chainId.startsWith('aptos:')
+  ) {
+    throw new CommandError('not_found', `${hash}: ${message}`);
+  }
+  const webhook = (await api.streams.dryRunBlock({
+    chainId,
+    blockNumber: block.number,
+    tag: 'transaction',
+    includeNativeTxs: true,
+    includeContractLogs: true,
+    includeAllTxLogs: true,
+    ...(touching === undefined
+      ? { allAddresses: true, topic0: USUAL_EVENTS }
+      : { addresses: [touching] }),
+  })) as EvmWebhook;
+  const only = onlyOf(webhook, hash.toLowerCase());
+  if (only !== undefined) return only;
+  throw new CommandError(
+    'not_found',
+    touching === undefined
+      ? `${hash} has none of the events of tokens`
+      : `${hash} does not touch ${touching}`,
+    'name an address that it touches: --touching 0x…',
+  );
+}
+
+/** The records of one transaction; undefined where there are none. */
+function onlyOf(webhook: EvmWebhook, hash: string): EvmWebhook | undefined {
+  if ((webhook.block as object | undefined) === undefined) return undefined;
+  const isOf = (record: object): boolean =>
+    ('hash' in record ? record.hash : 'transactionHash' in record ? record.transactionHash : '') ===
+    hash;
+  const { ERC721, ERC1155 } = webhook.nftApprovals;
+  const only: EvmWebhook = {
+    ...webhook,
+    logs: webhook.logs.filter(isOf),
+    txs: webhook.txs.filter(isOf),
+    txsInternal: webhook.txsInternal.filter(isOf),
+    erc20Transfers: webhook.erc20Transfers.filter(isOf),
+    erc20Approvals: webhook.erc20Approvals.filter(isOf),
+    nftTransfers: webhook.nftTransfers.filter(isOf),
+    nftTokenApprovals: webhook.nftTokenApprovals.filter(isOf),
+    nftApprovals: { ERC721: ERC721.filter(isOf), ERC1155: ERC1155.filter(isOf) },
+  };
+  return only.logs.length + only.txs.length + only.txsInternal.length > 0 ? only : undefined;
+}

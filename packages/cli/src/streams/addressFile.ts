@@ -1,0 +1,94 @@
+/** Lists of addresses in files: one a line, or a column of a CSV, with labels beside. */
+import { readFileSync } from 'node:fs';
+import { CommandError } from '../terminal/errors.ts';
+
+export interface ListedAddress {
+  address: string;
+  label?: string;
+}
+
+/** A line that is no address, as it stands there. */
+export interface RejectedLine {
+  /** 1 for the first. */
+  line: number;
+  text: string;
+  why: string;
+}
+
+export interface AddressFile {
+  /** Each once, in the order of the file. */
+  addresses: ListedAddress[];
+  rejects: RejectedLine[];
+  /** Lines that repeat an address. */
+  repeated: number;
+}
+
+export interface AddressFileOptions {
+  /** Name or number (from 1) of the column of labels. Default: `label`, where there is one. */
+  labelColumn?: string | undefined;
+}
+
+/** EVM and Aptos alike; which of them a stream takes, the service says. */
+const ADDRESS = /^0x([\da-f]{40}|[\da-f]{1,64})$/i;
+const MAX_LABEL = 64;
+
+/** @throws CommandError `invalid_file` for a file that is not there. */
+export function readAddressFile(path: string, options: AddressFileOptions = {}): AddressFile {
+  try {
+    return parseAddresses(readFileSync(path, 'utf8'), options);
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError('invalid_file', `${path}: ${(error as Error).message}`);
+  }
+}
+
+function parseAddresses(text: string, { labelColumn }: AddressFileOptions = {}): AddressFile {
+  const lines = text.replace(/^\u{feff}/u, '').split(/\r\n|\n|\r/);
+  const header = readHeader(lines);
+  const columns = header ?? ['address', 'label'];
+  const addressAt = Math.max(0, columns.indexOf('address'));
+  const labelAt = toColumn(columns, labelColumn);
+  const found = new Map<string, ListedAddress>();
+  const rejects: RejectedLine[] = [];
+  let repeated = 0;
+  for (const [at, line] of lines.entries()) {
+    if ((header && at === 0) || line.trim() === '' || line.startsWith('#')) continue;
+    const cells = splitCells(line);
+    const address = cells[addressAt] ?? '';
+    const label = cells[labelAt] ?? '';
+    const why = !ADDRESS.test(address)
+      ? 'no address: 0x and 40 hex digits, or up to 64 on Aptos'
+      : label.length > MAX_LABEL
+        ? `label of more than ${MAX_LABEL} characters`
+        : undefined;
+    if (why !== undefined) rejects.push({ line: at + 1, text: line, why });
+    else if (found.has(address.toLowerCase())) repeated++;
+    else found.set(address.toLowerCase(), { address, ...(label !== '' && { label }) });
+  }
+  return { addresses: [...found.values()], rejects, repeated };
+}
+
+/** A first line without an address names the columns. */
+function readHeader([first = '']: readonly string[]): string[] | undefined {
+  const cells = splitCells(first).map((cell) => cell.toLowerCase());
+  return cells.includes('address') ? cells : undefined;
+}
+
+function toColumn(columns: readonly string[], wanted: string | undefined): number {
+  if (wanted === undefined) return columns.indexOf('label');
+  const at = /^\d+$/.test(wanted) ? Number(wanted) - 1 : columns.indexOf(wanted.toLowerCase());
+  if (at >= 0) return at;
+  throw new CommandError(
+    'usage',
+    `--label-column ${wanted}: the file has no such column`,
+    `one of ${columns.join(', ')}, or its number from 1`,
+  );
+}
+
+/** Cells of a CSV line; quotes may stand around a cell, and doubled within one. */
+function splitCells(line: string): string[] {
+  if (!line.includes('"')) return line.split(/[,;\t]/).map((cell) => cell.trim());
+  return [...line.matchAll(/(?:^|[,;\t])(?:\s*"((?:[^"]|"")*)"\s*|([^,;\t]*))/g)].map(
+    ([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain.trim(),
+  );
+}

@@ -1,0 +1,81 @@
+/** The addresses of a stream: all of them read, compared with a list, and added in batches. */
+import type { Client } from '@sluice/kit';
+import type { StreamSummary } from '@sluice/kit/sluice';
+import type { ListedAddress } from './addressFile.ts';
+
+type Named = Pick<StreamSummary, 'id' | 'family'>;
+
+/** Addresses in one call: a call takes effect whole, and progress is seen between calls. */
+const ADDRESS_BATCH = 10_000;
+
+/** Every address, lower case, with its label. */
+export async function readAddresses(
+  api: Client,
+  { id, family }: Named,
+  onRead: (count: number) => void = () => {},
+): Promise<Map<string, ListedAddress>> {
+  const found = new Map<string, ListedAddress>();
+  for await (const { address, label } of api.streams.listAddresses(id, { networkType: family })) {
+    found.set(address.toLowerCase(), { address, ...(label !== undefined && { label }) });
+    if (found.size % 1_000 === 0) onRead(found.size);
+  }
+  return found;
+}
+
+/** What makes one list the other. A changed label is in `added`. */
+export interface AddressDiff {
+  added: ListedAddress[];
+  removed: ListedAddress[];
+}
+
+export function compareAddresses(
+  present: ReadonlyMap<string, ListedAddress>,
+  wanted: readonly ListedAddress[],
+): AddressDiff {
+  const names = new Set(wanted.map(({ address }) => comparable(address)));
+  return {
+    added: wanted.filter(({ address, label }) => {
+      const known = present.get(comparable(address));
+      return known === undefined || (label !== undefined && label !== known.label);
+    }),
+    removed: [...present].filter(([name]) => !names.has(name)).map(([, each]) => each),
+  };
+}
+
+/** As the service lists it: Aptos addresses with all their zeros. */
+const comparable = (address: string): string =>
+  address.length === 42
+    ? address.toLowerCase()
+    : `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
+
+/** Adds them batch by batch, in order; `onAdded` hears how many are in after each. */
+export async function addAddresses(
+  api: Client,
+  { id, family }: Named,
+  addresses: readonly ListedAddress[],
+  onAdded: (count: number) => void = () => {},
+): Promise<void> {
+  for (let at = 0; at < addresses.length; at += ADDRESS_BATCH) {
+    const batch = addresses.slice(at, at + ADDRESS_BATCH);
+    const labels = Object.fromEntries(
+      batch.flatMap(({ address, label }) => (label === undefined ? [] : [[address, label]])),
+    );
+    await api.streams.addAddress(
+      id,
+      batch.map(({ address }) => address),
+      { networkType: family, ...(Object.keys(labels).length > 0 && { labels }) },
+    );
+    onAdded(at + batch.length);
+  }
+}
+
+export async function removeAddresses(
+  api: Client,
+  { id, family }: Named,
+  addresses: readonly ListedAddress[],
+): Promise<void> {
+  for (let at = 0; at < addresses.length; at += ADDRESS_BATCH) {
+    const batch = addresses.slice(at, at + ADDRESS_BATCH).map(({ address }) => address);
+    await api.streams.removeAddress(id, batch, { networkType: family });
+  }
+}

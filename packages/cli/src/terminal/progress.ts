@@ -1,0 +1,58 @@
+/** How far a long command has come, on standard error: one line that moves, or one for each tenth. */
+import type { Terminal } from './terminal.ts';
+
+export interface Progress {
+  /** So many are done now. */
+  update(done: number): void;
+  /** Clears the line that moves. */
+  end(): void;
+}
+
+const PAINT_EVERY_MS = 200;
+const BAR = 20;
+
+export function createProgress(
+  terminal: Terminal,
+  { what, total, from = 0 }: { what: string; total: number; from?: number },
+): Progress {
+  const started = performance.now();
+  let painted = 0;
+  let toldTenth = Math.floor((10 * from) / Math.max(1, total));
+  if (terminal.options.quiet) return { update() {}, end() {} };
+
+  const describe = (done: number): string => {
+    const seconds = (performance.now() - started) / 1_000;
+    const perSecond = seconds > 0 ? (done - from) / seconds : 0;
+    const left = perSecond > 0 ? Math.ceil((total - done) / perSecond) : undefined;
+    return (
+      `${count(done)} of ${count(total)} ${what}  ${count(Math.round(perSecond))}/s` +
+      (left === undefined || done >= total ? '' : `  ${describeSeconds(left)} left`)
+    );
+  };
+  return {
+    update(done) {
+      if (terminal.stderr.isTTY) {
+        if (performance.now() - painted < PAINT_EVERY_MS && done < total) return;
+        painted = performance.now();
+        const full = Math.round((BAR * done) / Math.max(1, total));
+        terminal.stderr.write(
+          `\r\u001b[K${'█'.repeat(full)}${'░'.repeat(BAR - full)}  ${describe(done)}`,
+        );
+        return;
+      }
+      const tenth = Math.floor((10 * done) / Math.max(1, total));
+      if (tenth <= toldTenth) return;
+      toldTenth = tenth;
+      terminal.stderr.write(`${describe(done)}\n`);
+    },
+    end() {
+      if (terminal.stderr.isTTY) terminal.stderr.write('\r\u001b[K');
+    },
+  };
+}
+
+/** `64,001`. */
+export const count = (number: number): string => number.toLocaleString('en-US');
+
+const describeSeconds = (seconds: number): string =>
+  seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
