@@ -4,6 +4,7 @@ import type { Figures } from './figures.ts';
 
 const benchmarks: Record<string, () => Promise<Figures>> = {
   aptos: async () => (await import('./aptos.ts')).default(),
+  cli: async () => (await import('./cli.ts')).default(),
   deliver: async () => (await import('./deliver.ts')).deliverOnSqlite(),
   'deliver-postgres': async () => (await import('./deliver.ts')).deliverOnPostgres(),
   kit: async () => (await import('./kit.ts')).default(),

@@ -1,10 +1,11 @@
-/** The kit as people get it: built, packed, and installed from the tarball by npm. */
+/** Packages as people get them: built, packed, and installed from the tarball by npm. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const kit = fileURLToPath(new URL('../../packages/kit', import.meta.url));
+const packScript = fileURLToPath(new URL('../../packages/cli/scripts/pack.ts', import.meta.url));
 const isWindows = process.platform === 'win32';
 
 /** Runs npm in a folder; answers what it printed. */
@@ -20,6 +21,8 @@ function npm(cwd: string, ...args: string[]): string {
 export interface Packed {
   /** Path of the tarball. */
   readonly tarball: string;
+  /** Its bytes. */
+  readonly size: number;
   /** Bytes of the files in it. */
   readonly unpackedSize: number;
   readonly files: readonly string[];
@@ -36,11 +39,22 @@ export function packKit(folder: string): Packed {
     copyFileSync(join(kit, name), join(built, name));
   }
   npm(kit, 'run', 'build', '--', '--outDir', join(built, 'dist'));
+  return pack(built, folder);
+}
+
+/** Builds the package of the command line, with everything in it, and packs it into a folder. */
+export function packCommand(folder: string): Packed {
+  execFileSync(process.execPath, ['-C', '@sluice/source', packScript, folder], { stdio: 'pipe' });
+  return pack(join(folder, 'sluice'), folder);
+}
+
+function pack(built: string, folder: string): Packed {
   const [packed] = JSON.parse(npm(built, 'pack', '--json', '--pack-destination', folder)) as [
-    { filename: string; unpackedSize: number; files: { path: string }[] },
+    { filename: string; size: number; unpackedSize: number; files: { path: string }[] },
   ];
   return {
     tarball: join(folder, packed.filename),
+    size: packed.size,
     unpackedSize: packed.unpackedSize,
     files: packed.files.map(({ path }) => path),
   };

@@ -3,25 +3,15 @@
  * own, loaded and type-checked there on the versions people have.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERROR_HINTS } from '../../packages/kit/src/errors.ts';
 import { type Packed, installInto, packKit } from './install.ts';
-
-/** Fetched where the machine has no Node 20 of its own. */
-const NODE_20 = '20.20.2';
+import { readyNode20, versionOf } from './node20.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-packed-'));
@@ -37,7 +27,7 @@ beforeAll(() => {
   for (const project of [esm, cjs]) mkdirSync(project);
   installInto(esm, 'module', [packed.tarball]);
   installInto(cjs, 'commonjs', [packed.tarball, `zod@${versionOfZod()}`]);
-  nodes['20'] = findNode20() ?? fetchNode20();
+  nodes['20'] = readyNode20(folder);
   const { exports } = JSON.parse(
     readFileSync(join(esm, 'node_modules/@sluice/kit/package.json'), 'utf8'),
   ) as { exports: Record<string, unknown> };
@@ -51,34 +41,6 @@ const versionOfZod = (): string =>
       version: string;
     }
   ).version;
-
-function findNode20(): string | undefined {
-  const name = process.platform === 'win32' ? 'node.exe' : 'node';
-  return (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .filter((path) => path !== '' && !path.includes('node_modules'))
-    .map((path) => join(path, name))
-    .find((path) => existsSync(path) && versionOf(path).startsWith('v20.'));
-}
-
-const versionOf = (node: string): string =>
-  spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout;
-
-function fetchNode20(): string {
-  const platform = process.platform === 'win32' ? 'win' : process.platform;
-  const name = `node-${platform}-${process.arch}`;
-  process.stderr.write(`sluice: fetching Node ${NODE_20} for the tests of the packed kit\n`);
-  const project = join(folder, 'node20');
-  mkdirSync(project);
-  installInto(project, 'module', [`${name}@${NODE_20}`]);
-  return join(
-    project,
-    'node_modules',
-    name,
-    'bin',
-    process.platform === 'win32' ? 'node.exe' : 'node',
-  );
-}
 
 const run = (version: string, cwd: string, ...args: string[]): string =>
   execFileSync(nodes[version]!, args, { cwd, encoding: 'utf8', env: environment });

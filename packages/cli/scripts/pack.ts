@@ -1,9 +1,8 @@
 /**
- * The one package people install: kit, service, test kit, command line and console in one tarball,
+ * The one package people install: kit, service, test kit, command line and console in one folder,
  * without dependencies but the pinned Node. `node -C @sluice/source packages/cli/scripts/pack.ts DIR`
- * prints its path.
+ * makes `DIR/sluice`, for `npm pack` or `npm publish`.
  */
-import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,7 +35,7 @@ await build({
   platform: 'node',
   // Both are looked for by libraries that do without.
   external: ['pg-native', 'bufferutil', 'utf-8-validate'],
-  resolve: { conditionNames: ['@sluice/source', 'node', 'import', 'default'] },
+  resolve: { conditionNames: ['@sluice/source', 'node'] },
   transform: { target: 'node20' },
   output: {
     dir: join(built, 'dist'),
@@ -65,12 +64,3 @@ const manifest = {
   optionalDependencies,
 };
 writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
-
-const [packed] = JSON.parse(
-  execFileSync('npm', ['pack', '--json', '--loglevel=error', '--pack-destination', folder], {
-    cwd: built,
-    encoding: 'utf8',
-    shell: process.platform === 'win32',
-  }),
-) as [{ filename: string }];
-process.stdout.write(`${join(folder, packed.filename)}\n`);

@@ -228,16 +228,16 @@ function createProgram(terminal: Terminal): Command {
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => terminal.stdout.write(text),
+      writeOut: (text) => terminal.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
       // `reportError` tells of it, in the words of all errors.
       writeErr: () => {},
       outputError: () => {},
       getOutHelpWidth: () => 80,
     })
     .hook('preSubcommand', async (_, command) => {
+      terminal.adopt(program.opts<TerminalOptions>());
       (await findEntry(command.name())?.load())?.(command, terminal);
-    })
-    .hook('preAction', () => terminal.adopt(program.opts<TerminalOptions>()));
+    });
   for (const [group, entries] of Object.entries(GROUPS)) {
     program.commandsGroup(group);
     for (const { name, summary } of entries) program.command(name).description(summary);

@@ -31,21 +31,20 @@ const deployer = devAccounts[9] as (typeof devAccounts)[number];
  *   addresses would then differ from one chain to the next; and what the node answers.
  */
 export async function deployContracts(anvil: Pick<Anvil, 'request'>): Promise<DeployedContracts> {
-  const { concatHex, encodeAbiParameters, getContractAddress } = await import('viem');
+  const { concatHex, encodeAbiParameters } = await import('viem');
+  const contracts = await localContracts();
 
   const ownerArgument = encodeAbiParameters([{ type: 'address' }], [contractsOwner.address]);
   const nonce = Number(
     await anvil.request<Hex>('eth_getTransactionCount', [deployer.address, 'pending']),
   );
-  const addresses: Address[] = [];
   const sent: { name: string; hash: Hex }[] = [];
   for (const [index, [name, contract]] of Object.entries({
     sluiceToken,
     sluiceCollectible,
     sluiceItems,
   }).entries()) {
-    const address = getContractAddress({ from: deployer.address, nonce: BigInt(index) });
-    addresses.push(address.toLowerCase() as Address);
+    const address = Object.values(contracts)[index] as Address;
     if (index < nonce) {
       if ((await anvil.request<Hex>('eth_getCode', [address, 'pending'])) !== '0x') continue;
       throw new Error(
@@ -66,8 +65,15 @@ export async function deployContracts(anvil: Pick<Anvil, 'request'>): Promise<De
     await anvil.request('evm_mine'); // do not wait for the next block of a chain with a block time
     for (const { name, hash } of sent) await expectSuccess(anvil, name, hash);
   }
-  const [erc20, erc721, erc1155] = addresses as [Address, Address, Address];
-  return { erc20, erc721, erc1155 };
+  return contracts;
+}
+
+/** Where the three contracts stand on every local chain, deployed or not. */
+export async function localContracts(): Promise<DeployedContracts> {
+  const { getContractAddress } = await import('viem');
+  const addressOf = (nonce: bigint): Address =>
+    getContractAddress({ from: deployer.address, nonce }).toLowerCase() as Address;
+  return { erc20: addressOf(0n), erc721: addressOf(1n), erc1155: addressOf(2n) };
 }
 
 /** anvil may be mining on its own when we ask it to, so the block can be a moment away. */

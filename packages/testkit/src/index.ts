@@ -12,7 +12,7 @@ export {
   valueMover,
 } from './contracts.generated.ts';
 export { type Activity, type ActivityOptions, startActivity } from './activity.ts';
-export { type DeployedContracts, deployContracts } from './deployContracts.ts';
+export { type DeployedContracts, deployContracts, localContracts } from './deployContracts.ts';
 export type { SinkAnswer, SinkBehaviour, SinkSilence } from './sinkBehaviour.ts';
 export {
   type RecordedRequest,
@@ -35,6 +35,10 @@ export {
   type ScriptedTransaction,
   scripted,
 } from './scriptedChain/scriptedTransaction.ts';
+export {
+  type ScriptedActivityOptions,
+  startScriptedActivity,
+} from './scriptedChain/scriptedActivity.ts';
 export type { ScriptedCall } from './scriptedChain/rpcMethods.ts';
 export {
   type RunningScriptedChain,

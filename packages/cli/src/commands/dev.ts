@@ -1,33 +1,19 @@
 /** `sluice dev`: everything on this machine, from a chain to a decoded webhook, in one process. */
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { type AbiItem, type AptosNetwork, type Client, createClient } from '@sluice/kit';
 import { type Service, type ServiceConfig, createLog, startService } from '@sluice/service';
-import {
-  type Anvil,
-  type AptosActivity,
-  type DeployedContracts,
-  type RunningScriptedAptos,
-  deployContracts,
-  sluiceCollectible,
-  sluiceItems,
-  sluiceToken,
-  startActivity,
-  startAnvil,
-  startAptosActivity,
-  startScriptedAptos,
-} from '@sluice/testkit';
+import { sluiceCollectible, sluiceItems, sluiceToken } from '@sluice/testkit';
 import { announceDevService } from '../contexts.ts';
 import { describeAptosWebhook, describeWebhook } from '../describe.ts';
+import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
 import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../options.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
 import { type Terminal, untilAsked } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
 
-/** A local block is final for us after this many more: soon enough to watch both deliveries come. */
-const CONFIRMATIONS = 2;
 const DEMO_TAG = 'demo';
 const APTOS_DEMO_TAG = 'demo-aptos';
 /** What the demo stream of Aptos tells of: the two functions that pay somebody. */
@@ -51,11 +37,7 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 
   const notice = (text: string): void => say(`  ${tint('warn', '!')} ${text}`);
-  const anvil = await startAnvil({
-    blockTimeSeconds: 1,
-    statePath: join(folder, 'chain.json'),
-    onNotice: notice,
-  });
+  const evm = await startLocalEvm(join(folder, 'chain.json'), notice);
   const apiKey = options.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
   const secret = options.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
 
@@ -88,38 +70,24 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
     secret,
     allowPrivateEndpoints: true,
   };
-  config.chains.push({
-    id: `0x${anvil.chainId.toString(16)}`,
-    urls: [anvil.wsUrl],
-    confirmations: CONFIRMATIONS,
-    pollMs: 1_000,
-    resetWhenReplaced: true,
-  });
+  config.chains.push(evm.config);
   const aptos = config.aptos.length === 0 ? await startLocalAptos() : undefined;
-  if (aptos !== undefined) {
-    config.aptos.push({
-      network: 'local',
-      urls: [aptos.node.url],
-      pollMs: 250,
-      resetWhenReplaced: true,
-    });
-  }
+  if (aptos !== undefined) config.aptos.push(aptos.config);
+  const newEachTime = ['aptos:local', ...(evm.isNewEachTime ? [evm.config.id] : [])];
   let service: Service;
   try {
-    service = await startOnFreePort(config, notice, terminal);
+    service = await startOnFreePort(config, { notice, newEachTime }, terminal);
   } catch (error) {
     await receiver.close();
     await aptos?.stop();
-    await anvil.stop();
+    await evm.stop();
     throw error;
   }
-  const contracts = await deployContracts(anvil);
-
   const takeBack = announceDevService(folder, { apiUrl: service.url, apiKey });
   printStart(terminal, {
     service,
-    anvil,
-    aptosUrl: aptos?.node.url,
+    evm,
+    aptosUrl: aptos?.url,
     networks: config.aptos.map(({ network }) => network),
     apiKey,
     receiver,
@@ -127,13 +95,13 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
     readyMs: performance.now() - started,
   });
   const client = createClient({ apiKey, baseUrl: service.url });
-  await createDemoStream({ client, receiver, contracts, chainId: anvil.chainId });
+  await createDemoStream({ client, receiver, evm });
   await createAptosDemoStream({
     client,
     receiver,
     networks: config.aptos.map(({ network }) => network),
   });
-  const activity = startActivity({ url: anvil.url, contracts, perSecond: 1 });
+  const activity = evm.startActivity();
 
   await asked;
   takeBack();
@@ -142,23 +110,7 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   await service.stop();
   await receiver.close();
   await aptos?.stop();
-  await anvil.stop();
-}
-
-/**
- * An Aptos chain with payments on it. No Aptos node comes as a package, so it is a scripted one, new
- * each time; its chain id is, too, and the service starts over with it.
- */
-async function startLocalAptos(): Promise<{ node: RunningScriptedAptos; stop(): Promise<void> }> {
-  const node = await startScriptedAptos({ chainId: randomInt(5, 250) });
-  const activity: AptosActivity = startAptosActivity({ ledger: node, perSecond: 1 });
-  return {
-    node,
-    async stop() {
-      activity.stop();
-      await node.stop();
-    },
-  };
+  await evm.stop();
 }
 
 /** What this file of the data folder says, made once: keys and links stay good across starts. */
@@ -174,12 +126,13 @@ const newKey = (prefix: string): string => prefix + randomBytes(16).toString('he
 /** Only what needs attention reaches the terminal: the webhooks are what one is here to see. */
 async function startOnFreePort(
   config: ServiceConfig,
-  notice: (text: string) => void,
+  { notice, newEachTime }: { notice(text: string): void; newEachTime: readonly string[] },
   { stderr }: Terminal,
 ): Promise<Service> {
   const log = createLog((line) => {
-    // The scripted Aptos chain is another each time, as the first lines say.
-    const isExpected = line.includes('chain was replaced') && line.includes('aptos:local');
+    // A scripted chain is another each time, as the first lines say.
+    const isExpected =
+      line.includes('chain was replaced') && newEachTime.some((chain) => line.includes(chain));
     if (!line.includes(' info ') && !isExpected) stderr.write(`  ${line}`);
   });
   try {
@@ -196,13 +149,11 @@ async function startOnFreePort(
 async function createDemoStream({
   client,
   receiver,
-  contracts,
-  chainId,
+  evm: { config, contracts },
 }: {
   client: Client;
   receiver: Receiver;
-  contracts: DeployedContracts;
-  chainId: number;
+  evm: LocalEvm;
 }): Promise<void> {
   for await (const stream of client.streams.list()) {
     if (stream.tag !== DEMO_TAG) continue;
@@ -213,7 +164,7 @@ async function createDemoStream({
     webhookUrl: receiver.url,
     description: 'Token activity of the local chain',
     tag: DEMO_TAG,
-    chainIds: [chainId],
+    chainIds: [config.id],
     includeContractLogs: true,
     includeNativeTxs: true,
     abi: eventsOf(sluiceToken.abi, sluiceCollectible.abi, sluiceItems.abi),
@@ -258,7 +209,7 @@ function printStart(
   { say, tint }: Terminal,
   {
     service,
-    anvil,
+    evm,
     aptosUrl,
     networks,
     apiKey,
@@ -267,7 +218,7 @@ function printStart(
     readyMs,
   }: {
     service: Service;
-    anvil: Anvil;
+    evm: LocalEvm;
     /** Of the scripted chain; undefined where a real one is read. */
     aptosUrl: string | undefined;
     networks: AptosNetwork[];
@@ -283,7 +234,7 @@ function printStart(
   row('Console', `${service.url}/console/#key=${apiKey}`);
   row('API', service.url, `x-api-key: ${apiKey}`);
   row('Secret', service.secret, 'signs the webhooks');
-  row('Chain', `0x${anvil.chainId.toString(16)}`, `anvil at ${anvil.url}, a block each second`);
+  row('Chain', evm.config.id, evm.description);
   if (aptosUrl === undefined) row('Aptos', networks.join(', '), 'read from the nodes you gave');
   else {
     row('Aptos', 'scripted', `not a real chain, new each time; ${aptosUrl}; a block each second`);
@@ -291,5 +242,6 @@ function printStart(
   }
   row('Receiver', receiver.url, 'verifies and decodes, one line per webhook:');
   row('Data', relative(process.cwd(), folder) || folder, 'begin anew with --fresh; Ctrl-C stops');
+  row('Next', 'sluice listen 3000', 'in this folder: forwards these to your own app');
   say();
 }

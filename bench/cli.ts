@@ -1,0 +1,74 @@
+/**
+ * What the command line costs to start, from the tarball as people get it: `--version` and `--help`
+ * beside Node alone, and `dev` in an empty folder until it is ready and until its first webhook.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { installInto, packCommand } from '../test/packed/install.ts';
+import type { Figures } from './figures.ts';
+
+const STARTS = 21;
+
+export default async function cli(): Promise<Figures> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-cli-'));
+  try {
+    const { tarball, size } = packCommand(folder);
+    const project = join(folder, 'project');
+    mkdirSync(project);
+    installInto(project, 'module', [tarball]);
+    const main = join(project, 'node_modules', 'sluice', 'dist', 'main.js');
+    const bare = fastest(['-e', '0']);
+    const version = fastest([main, '--version']);
+    const help = fastest([main, '--help']);
+    const { readyMs, webhookMs } = await startDev(main, project);
+    const note = `fastest of ${STARTS} starts`;
+    return {
+      'package size': {
+        value: size / 1e6,
+        unit: 'MB',
+        note: 'packed; the pinned Node not counted',
+      },
+      'bare node': { value: bare, unit: 'ms', note },
+      '--version': { value: version, unit: 'ms', note },
+      '--help': { value: help, unit: 'ms', note },
+      'dev ready': { value: readyMs, unit: 'ms', note: 'from start to its first lines' },
+      'dev first webhook': { value: webhookMs, unit: 'ms', note: 'after it is ready' },
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Other programs of the machine only ever make a start slower. */
+function fastest(args: string[]): number {
+  const times = Array.from({ length: STARTS }, () => {
+    const started = performance.now();
+    spawnSync(process.execPath, args, { env: { ...process.env, NODE_OPTIONS: '' } });
+    return performance.now() - started;
+  });
+  return Math.min(...times);
+}
+
+async function startDev(
+  main: string,
+  cwd: string,
+): Promise<{ readyMs: number; webhookMs: number }> {
+  const started = performance.now();
+  const child = spawn(process.execPath, [main, 'dev', '--port', '0'], {
+    cwd,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  let readyMs = 0;
+  for await (const chunk of child.stdout) {
+    output += String(chunk);
+    if (readyMs === 0 && output.includes('ready in')) readyMs = performance.now() - started;
+    if (output.includes('✓ verified')) break;
+  }
+  const webhookMs = performance.now() - started - readyMs;
+  child.kill('SIGINT');
+  await new Promise((resolve) => child.once('exit', resolve));
+  return { readyMs, webhookMs };
+}

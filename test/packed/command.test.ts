@@ -1,0 +1,154 @@
+/** The command line as people get it: one tarball in an empty folder, no anvil, an old Node. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type IncomingMessage, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { type EvmWebhook, decodeLogs, verifySignature } from '@sluice/kit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { until } from '../serve.ts';
+import { type Packed, installInto, packCommand } from './install.ts';
+import { readyNode20 } from './node20.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-command-'));
+const project = join(folder, 'project');
+const empty = join(folder, 'empty');
+/** As on a machine that has nothing of ours: no pinned Node on the path, no anvil. */
+const environment = {
+  ...process.env,
+  NODE_OPTIONS: '',
+  NO_COLOR: '1',
+  ANVIL_BIN: join(folder, 'no-anvil'),
+  XDG_CONFIG_HOME: join(folder, 'config'),
+  npm_config_prefer_offline: 'true',
+  PATH: (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((path) => !path.includes('node_modules'))
+    .join(delimiter),
+};
+let packed: Packed;
+let node20: string;
+const children: ChildProcess[] = [];
+
+beforeAll(() => {
+  packed = packCommand(folder);
+  for (const each of [project, empty]) mkdirSync(each);
+  installInto(project, 'module', [packed.tarball]);
+  node20 = readyNode20(folder);
+});
+afterAll(async () => {
+  for (const child of children.filter(({ exitCode, signalCode }) => !exitCode && !signalCode)) {
+    process.kill(-child.pid!, 'SIGKILL');
+    await once(child, 'exit');
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const main = join(project, 'node_modules', 'sluice', 'dist', 'main.js');
+
+/** Starts a program in a process group of its own, as a terminal does. */
+function start(
+  file: string,
+  args: string[],
+  cwd: string,
+): { child: ChildProcess; output(): string } {
+  const child = spawn(file, args, {
+    cwd,
+    env: environment,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return { child, output: () => output };
+}
+
+test('the tarball is at most 8 MB, has no dependency but Node, runs no script, holds no tests', () => {
+  expect(packed.size).toBeGreaterThan(500_000);
+  expect(packed.size).toBeLessThanOrEqual(8_000_000);
+  const manifest = JSON.parse(
+    readFileSync(join(project, 'node_modules', 'sluice', 'package.json'), 'utf8'),
+  ) as Record<string, object | undefined>;
+  expect(manifest['dependencies']).toBeUndefined();
+  expect(manifest['scripts']).toBeUndefined();
+  expect(Object.keys(manifest['optionalDependencies']!)).toHaveLength(5);
+  expect(packed.files.filter((path) => /\.test|\.ts$/.test(path))).toEqual([]);
+  expect(packed.files).toContain('console/index.html');
+});
+
+test('version and help are told by an old Node; the rest is handed to the pinned one', () => {
+  const run = (...args: string[]) =>
+    spawnSync(node20, [main, ...args], { cwd: empty, env: environment, encoding: 'utf8' });
+  expect(run('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(run('--help').stdout).toContain('Every day:');
+  expect(run('doctor', '--api-url', 'http://127.0.0.1:9')).toMatchObject({
+    status: 9,
+    stdout: expect.stringMatching(/^✓ sluice +\d\S+ on Node 26\./) as string,
+  });
+  const mistyped = run('streams', 'lst');
+  expect(mistyped).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('Did you mean list?') as string,
+  });
+});
+
+test('npx <tarball> dev in an empty folder; listen hands verified events to an app', async () => {
+  const dev = start('npx', ['--yes', `file:${packed.tarball}`, 'dev', '--port', '0'], empty);
+  const url = await until(
+    'it is ready',
+    () => /API +(http:\S+)/.exec(dev.output())?.[1],
+    60_000,
+  ).catch((error: Error) => {
+    throw new Error(`${error.message}:\n${dev.output()}`);
+  });
+  expect(dev.output()).toMatch(/Chain +0x7a69 +scripted, since no anvil is found/);
+  await until('a webhook is verified', () =>
+    /✓ verified +#\d+ unconfirmed +Transfer [\d.]+ SLD/.test(dev.output()),
+  );
+  await until('a confirmed one, too', () => /✓ verified +#\d+ confirmed/.test(dev.output()));
+  const page = await fetch(new URL('/console/', url));
+  expect([page.status, await page.text()]).toEqual([
+    200,
+    expect.stringContaining('<div id="root">'),
+  ]);
+
+  const secret = execFileSync(node20, [main, 'listen', '--print-secret'], {
+    cwd: empty,
+    env: environment,
+    encoding: 'utf8',
+  }).trim();
+  const events: string[] = [];
+  const receive = async (request: IncomingMessage): Promise<void> => {
+    const body = Buffer.concat(await request.toArray()).toString();
+    verifySignature({ body, signature: String(request.headers['x-signature']), secret });
+    const webhook = JSON.parse(body) as EvmWebhook;
+    if ('abi' in webhook) for (const { name } of decodeLogs(webhook).decoded) events.push(name);
+  };
+  const app = createServer((request, response) => {
+    receive(request).then(
+      () => response.end(),
+      () => response.writeHead(401).end(),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(app, 'listening');
+  const listen = start(
+    node20,
+    [main, 'listen', String((app.address() as AddressInfo).port)],
+    empty,
+  );
+  await until('the app got an event', () => events.includes('Transfer')).catch((error: Error) => {
+    throw new Error(`${error.message}:\n${listen.output()}`);
+  });
+  expect(listen.output()).toMatch(/✓ 200 +\d+ ms {2}demo/);
+  process.kill(-listen.child.pid!, 'SIGINT');
+  await once(listen.child, 'exit');
+  app.close();
+
+  process.kill(-dev.child.pid!, 'SIGINT');
+  await once(dev.child, 'exit');
+  await expect(fetch(url)).rejects.toThrow();
+});
