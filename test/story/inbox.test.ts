@@ -110,6 +110,19 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     await until('each was shown as it came', () => live.length === 3);
     expect(live.map(({ id }) => id)).toEqual(page.result.map(({ id }) => id).toReversed());
 
+    // What the charts show of it.
+    const activity = await until('it is counted', async () => {
+      const found = await sluice.getActivity({ streamId: stream.id, step: 1, points: 5 });
+      return found.result.some(({ failures }) => failures['5xx'] === 1) && found;
+    });
+    ANSWER_SCHEMAS.Activity.parse(activity);
+    expect(activity.result.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(1);
+    const tape = await sluice.getTape(CHAIN, { streamId: stream.id, limit: 5 });
+    ANSWER_SCHEMAS.Tape.parse({ result: tape });
+    expect(tape.find(({ matches }) => matches > 0)).toMatchObject({ delivered: 1, waiting: 1 });
+    expect(await sluice.listReorgs({ chain: CHAIN })).toEqual([]);
+    await expect(sluice.getActivity({ points: 10_000 })).rejects.toMatchObject({ status: 422 });
+
     const [first, ...rest] = (await sluice.listInboxRequests('my-app', { limit: 1 })).result;
     expect([first, rest]).toEqual([newest, []]);
     expect(await sluice.listInboxes()).toMatchObject([

@@ -62,6 +62,7 @@ describe('what the package exports is a decision', () => {
 
   it('@sluice/kit/contract', () => {
     expect(Object.keys(contract).sort()).toEqual([
+      'ACTIVITY_STEPS',
       'ANSWER_SCHEMAS',
       'APTOS_CHAINS',
       'APTOS_NETWORKS',
@@ -82,6 +83,7 @@ describe('what the package exports is a decision', () => {
       'TEST_APTOS_WEBHOOK',
       'TEST_WEBHOOK',
       'WEBHOOK_HEADERS',
+      'activityQuerySchema',
       'aptosAddressesSchema',
       'aptosBackfillSchema',
       'aptosBlockChoiceSchema',
@@ -115,11 +117,13 @@ describe('what the package exports is a decision', () => {
       'padAptosAddress',
       'parseEventSignature',
       'readInboxName',
+      'reorgQuerySchema',
       'rotateStreamSecretSchema',
       'settingsSchema',
       'signStandardWebhook',
       'signWebhook',
       'streamStatusSchema',
+      'tapeQuerySchema',
       'toAddress',
       'toAptosChain',
       'toAptosNetwork',

@@ -77,6 +77,20 @@ describe('each call', () => {
     ]);
   });
 
+  it('what charts are made of', async () => {
+    answerJson({ result: [] });
+    await client().getActivity();
+    await client().getActivity({ streamId: 's1', step: 60, points: 24 });
+    expect(await client().getTape('0x1', { limit: 60 })).toEqual([]);
+    expect(await client().listReorgs({ chain: '0x1' })).toEqual([]);
+    expect(calls()).toEqual([
+      ['GET /sluice/activity'],
+      ['GET /sluice/activity?streamId=s1&step=60&points=24'],
+      ['GET /sluice/tape?chain=0x1&limit=60'],
+      ['GET /sluice/reorgs?chain=0x1'],
+    ]);
+  });
+
   it('explain asks for what it was given, on one chain or any', async () => {
     const explanation = { query: '0x12', kind: 'unknown', streams: [] };
     answerJson(explanation);

@@ -17,6 +17,7 @@ import type { AptosNetwork } from './contract/aptos.ts';
 import type { AptosWebhook } from './contract/aptosWebhook.ts';
 import type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
 import type { Explanation } from './contract/explain.ts';
+import type { Activity, ActivityStep, Reorg, TapeBlock } from './contract/activity.ts';
 import type {
   Inbox,
   InboxAnswer,
@@ -74,6 +75,13 @@ export type {
   ExplainVerdict,
   StreamVerdict,
 } from './contract/explain.ts';
+export type {
+  Activity,
+  ActivityPoint,
+  ActivityStep,
+  Reorg,
+  TapeBlock,
+} from './contract/activity.ts';
 export { DEFAULT_INBOX_ANSWER, isInboxName, readInboxName, toInboxUrl } from './contract/inbox.ts';
 export type {
   Inbox,
@@ -108,6 +116,15 @@ export type SluiceClientOptions = ConnectionOptions;
 export interface ListDeliveriesOptions extends ListOptions {
   readonly streamId?: string | undefined;
   readonly state?: DeliveryState | undefined;
+}
+
+/** Which attempts a chart shows, and how finely. */
+export interface ActivityQuery {
+  readonly streamId?: string | undefined;
+  /** Minutes of a point. */
+  readonly step?: ActivityStep | undefined;
+  /** At most 1,500. */
+  readonly points?: number | undefined;
 }
 
 /** Where a live connection stands. */
@@ -160,6 +177,16 @@ export interface SluiceClient {
     query: string,
     options?: CallOptions & { readonly chain?: string | undefined },
   ): CallResult<Explanation>;
+  /** Attempts over time, of one stream or of all: by default the last day in steps of 5 minutes. */
+  getActivity(query?: ActivityQuery, options?: CallOptions): CallResult<Activity>;
+  /** The newest blocks of a chain, newest first, with what became of their deliveries. */
+  getTape(
+    chain: string,
+    query?: { streamId?: string | undefined; limit?: number | undefined },
+    options?: CallOptions,
+  ): CallResult<TapeBlock[]>;
+  /** Where chains went another way, newest first. */
+  listReorgs(query?: { chain?: string | undefined }, options?: CallOptions): CallResult<Reorg[]>;
   /** The built-in receivers, by name. */
   listInboxes(options?: CallOptions): CallResult<Inbox[]>;
   /** Makes an inbox, or changes how it answers; what is left out of the answer takes its default. */
@@ -293,6 +320,23 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
     explain: (q, { chain, ...options } = {}) =>
       one(() => ({ route: SLUICE_ROUTES.explain, query: { q, chain } }), options),
+
+    getActivity: (query = {}, options) =>
+      one(() => ({ route: SLUICE_ROUTES.getActivity, query: { ...query } }), options),
+
+    getTape: (chain, query = {}, options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.getTape, query: { chain, ...query } }),
+        options,
+        (answer) => toPage<TapeBlock>(answer).result,
+      ),
+
+    listReorgs: (query = {}, options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.listReorgs, query }),
+        options,
+        (answer) => toPage<Reorg>(answer).result,
+      ),
 
     listInboxes: (options) =>
       one(

@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { SCOPES } from './access.ts';
 import type { ApiKey, AuditPage, CreatedApiKey, StreamSecret } from './access.ts';
+import type { Activity, ActivityPoint, Reorg, TapeBlock } from './activity.ts';
 import { REGIONS } from './account.ts';
 import type { Settings, Stats, StatsCounters, StreamStats } from './account.ts';
 import { APTOS_NETWORKS } from './aptos.ts';
@@ -452,6 +453,42 @@ const explanation: z.ZodType<Explanation> = z.strictObject({
   streams: z.array(streamVerdict),
 });
 
+const activityPoint: z.ZodType<ActivityPoint> = z.strictObject({
+  at: unixMs,
+  delivered: count,
+  failed: count,
+  failedAttempts: count,
+  retries: count,
+  failures: z.strictObject({ none: count, '3xx': count, '4xx': count, '5xx': count }),
+  p50Ms: count.nullable(),
+  p95Ms: count.nullable(),
+});
+
+const activity: z.ZodType<Activity> = z.strictObject({
+  stepMinutes: z.union([z.literal(1), z.literal(5), z.literal(60)]),
+  result: z.array(activityPoint),
+});
+
+const tapeBlock: z.ZodType<TapeBlock> = z.strictObject({
+  number: count,
+  hash: text,
+  timestamp: count.nullable(),
+  matches: count,
+  delivered: count,
+  waiting: count,
+  failed: count,
+  cancelled: count,
+  confirmed: flag,
+  removed: flag,
+});
+
+const reorg: z.ZodType<Reorg> = z.strictObject({
+  chainId,
+  blockNumber: count,
+  depth: count,
+  at: unixMs,
+});
+
 const inboxAnswer: z.ZodType<InboxAnswer> = z.strictObject({
   status: count,
   delayMs: count,
@@ -511,6 +548,9 @@ const streamSummary: z.ZodType<StreamSummary> = z.strictObject({
   deliveredSeries: z
     .array(count)
     .meta({ description: 'Per 5 minutes, oldest first, the last 2 hours' }),
+  hourlyDelivered: z.array(count).meta({ description: 'Per hour, oldest first, the last 24' }),
+  hourlyFailed: z.array(count).meta({ description: 'Failed attempts, per hour' }),
+  p95Ms: count.nullable(),
   lastDeliveryAt: unixMs.nullable(),
 });
 
@@ -650,6 +690,9 @@ export const ANSWER_SCHEMAS = {
   DeliveryDetail: deliveryDetail,
   StreamSummaryList: z.strictObject({ result: z.array(streamSummary) }),
   Explanation: explanation,
+  Activity: activity,
+  Tape: z.strictObject({ result: z.array(tapeBlock) }),
+  ReorgList: z.strictObject({ result: z.array(reorg) }),
   Inbox: inbox,
   InboxList: z.strictObject({ result: z.array(inbox) }),
   InboxPage: inboxPage,

@@ -81,6 +81,10 @@ export type {
   StreamVerdict,
 } from './explain.ts';
 
+// What charts are made of
+export { ACTIVITY_STEPS } from './activity.ts';
+export type { Activity, ActivityPoint, ActivityStep, Reorg, TapeBlock } from './activity.ts';
+
 // The built-in receiver
 export { DEFAULT_INBOX_ANSWER, isInboxName, readInboxName, toInboxUrl } from './inbox.ts';
 export type { Inbox, InboxAnswer, InboxPage, InboxRequest, InboxRequestSummary } from './inbox.ts';
@@ -123,6 +127,7 @@ export type {
 
 // Run-time checks
 export {
+  activityQuerySchema,
   aptosAddressesSchema,
   aptosBackfillSchema,
   aptosBlockChoiceSchema,
@@ -142,9 +147,11 @@ export {
   listLogsQuerySchema,
   listQuerySchema,
   listStreamsQuerySchema,
+  reorgQuerySchema,
   rotateStreamSecretSchema,
   settingsSchema,
   streamStatusSchema,
+  tapeQuerySchema,
   updateAptosStreamSchema,
   updateEvmStreamSchema,
 } from './schemas.ts';

@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { SCOPES } from './access.ts';
 import type { CreateApiKey, RotateStreamSecret } from './access.ts';
+import type { ActivityStep } from './activity.ts';
 import { REGIONS } from './account.ts';
 import type { Settings } from './account.ts';
 import { APTOS_NETWORKS, padAptosAddress, toAptosNetwork } from './aptos.ts';
@@ -424,6 +425,42 @@ const timestamp = wholeNumberText.optional().meta({
 });
 
 const streamId = z.uuid({ error: 'should be a stream id, a UUID' });
+
+const anyChain = z
+  .string({ error: 'should be a chain, e.g. 0x1 or aptos:mainnet' })
+  .max(100, { error: 'should be a chain, e.g. 0x1 or aptos:mainnet' })
+  .transform((chain) => toChainId(chain) ?? chain);
+
+/** Whole numbers of a query, which is text. */
+const queryCount = (least: number, most: number, fallback: number) => {
+  const error = `should be a whole number from ${least} to ${most}`;
+  return z.coerce
+    .number({ error })
+    .int({ error })
+    .min(least, { error })
+    .max(most, { error })
+    .default(fallback);
+};
+
+export const activityQuerySchema = z.strictObject({
+  streamId: streamId.optional(),
+  step: z
+    .enum(['1', '5', '60'], { error: 'should be one of 1, 5, 60 (minutes)' })
+    .default('5')
+    .transform((step): ActivityStep => Number(step) as ActivityStep),
+  points: queryCount(1, 1_500, 288),
+});
+
+export const tapeQuerySchema = z.strictObject({
+  chain: anyChain,
+  streamId: streamId.optional(),
+  limit: queryCount(1, 200, 60),
+});
+
+export const reorgQuerySchema = z.strictObject({
+  chain: anyChain.optional(),
+  limit: queryCount(1, 100, 100),
+});
 
 const logFilter = {
   streamId: streamId.optional(),

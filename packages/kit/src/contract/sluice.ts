@@ -25,6 +25,15 @@ export const SLUICE_ROUTES = {
    * have it, or one must be chosen.
    */
   explain: route('GET', '/sluice/explain', 'history:read'),
+  /**
+   * `Activity`: attempts over time. Query `step` (1, 5 or 60 minutes, default 5), `points` (at most 1,500,
+   * default 288), `streamId` for one stream alone.
+   */
+  getActivity: route('GET', '/sluice/activity', 'history:read'),
+  /** `{ result: TapeBlock[] }`, newest first. Query `chain`, `streamId`, `limit` (at most 200, default 60). */
+  getTape: route('GET', '/sluice/tape', 'history:read'),
+  /** `{ result: Reorg[] }`, newest first. Query `chain`, `limit` (at most 100). */
+  listReorgs: route('GET', '/sluice/reorgs', 'history:read'),
   /** `{ result: Inbox[] }`, by name. */
   listInboxes: route('GET', '/sluice/inboxes', 'history:read'),
   /** Makes an inbox, or changes how it answers. Body `Partial<InboxAnswer>`, answers with the `Inbox`. */
@@ -183,6 +192,12 @@ export interface StreamSummary {
   failedAttempts24h: number;
   /** Deliveries that got a 2xx, per 5 minutes, oldest first, 24 numbers for the last 2 hours. */
   deliveredSeries: number[];
+  /** Deliveries that got a 2xx, per hour, oldest first, 24 numbers. */
+  hourlyDelivered: number[];
+  /** Failed attempts, likewise. */
+  hourlyFailed: number[];
+  /** Of the last 24 hours' attempts that got a 2xx, to a fifth; null without any. */
+  p95Ms: number | null;
   /** Time of the newest delivery, null before the first. */
   lastDeliveryAt: number | null;
 }

@@ -24,6 +24,7 @@ import { createAptosStreamHandlers } from './handlers/aptosStreams.ts';
 import { type HistoryHandlerNeeds, createHistoryHandlers } from './handlers/history.ts';
 import { type BlockHandlerNeeds, createBlockHandlers } from './handlers/blocks.ts';
 import { createExplainHandler } from './handlers/explain.ts';
+import { createActivityHandlers } from './handlers/activity.ts';
 import { createInboxHandlers } from './handlers/inboxes.ts';
 import { createSluiceHandlers } from './handlers/sluice.ts';
 import { type EvmStreamNeeds, createEvmStreamHandlers } from './handlers/streams.ts';
@@ -72,6 +73,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   const sluice = createSluiceHandlers(needs);
   const inboxes = createInboxHandlers(needs);
   const access = createAccessHandlers(needs);
+  const activity = createActivityHandlers(needs);
   const consoleFiles = createConsoleHandler(needs.consoleFolder);
 
   const fail = (context: Context, error: HttpError): Response =>
@@ -153,6 +155,9 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     listDeliveries: sluice.listDeliveries,
     getDelivery: sluice.getDelivery,
     explain: createExplainHandler(needs),
+    getActivity: activity.getActivity,
+    getTape: activity.getTape,
+    listReorgs: activity.listReorgs,
     listInboxes: inboxes.list,
     setInbox: inboxes.set,
     deleteInbox: inboxes.delete,

@@ -1,6 +1,6 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { restartCoverage, rewindHoles } from './coverage.ts';
-import { type Engine, readNow } from './engine.ts';
+import { type Db, type Engine, readNow } from './engine.ts';
 import { holdsLease } from './leaseWrites.ts';
 import {
   confirmMatches,
@@ -10,7 +10,8 @@ import {
   orphanMatches,
   returnMatches,
 } from './matches.ts';
-import type { BlockWrites } from './store.ts';
+import { newId } from './ids.ts';
+import type { BlockRef, BlockWrites } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** What moves a chain: its blocks, and with them what they matched. */
@@ -122,11 +123,12 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .set({ number: ancestor.number, hash: ancestor.hash, updated_at: now })
           .where('chain', '=', chain)
           .execute();
-        await trx
+        const { numDeletedRows } = await trx
           .deleteFrom('block')
           .where('chain', '=', chain)
           .where('number', '>', ancestor.number)
-          .execute();
+          .executeTakeFirstOrThrow();
+        await noteReorg(trx, chain, ancestor, Number(numDeletedRows), now);
         await rewindHoles(trx, chain, ancestor);
         const { orphaned, cancelled } = await orphanMatches(
           trx,
@@ -137,4 +139,24 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       });
     },
   };
+}
+
+/** Of each chain the newest are kept, for people to look at. */
+const REORGS = 100;
+
+async function noteReorg(
+  trx: Db,
+  chain: string,
+  ancestor: BlockRef,
+  depth: number,
+  now: number,
+): Promise<void> {
+  if (depth === 0) return;
+  await trx
+    .insertInto('reorg')
+    .values({ id: newId(now), chain, block_number: ancestor.number, depth, created_at: now })
+    .execute();
+  await sql`
+    delete from reorg where chain = ${chain} and id not in (
+      select id from reorg where chain = ${chain} order by id desc limit ${REORGS})`.execute(trx);
 }

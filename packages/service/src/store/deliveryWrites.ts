@@ -263,7 +263,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             error, response_body from ${attempts} as made`.execute(trx);
         await countActivity(
           trx,
-          ours.map(({ id, result }) => ({ result, streamId: changed.get(id)!.streamId })),
+          ours.map((outcome) => ({ outcome, delivery: changed.get(outcome.id)! })),
           now,
         );
         await countFinished(trx, engine, [...changed.values()], open, 1);

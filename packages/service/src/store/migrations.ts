@@ -215,6 +215,16 @@ const ledger: Migration = {
       .execute();
 
     await db.schema
+      .createTable('reorg')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('block_number', 'bigint', (column) => column.notNull())
+      .addColumn('depth', 'bigint', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema.createIndex('reorg_page').on('reorg').columns(['chain', 'id']).execute();
+
+    await db.schema
       .createTable('inbox')
       .addColumn('name', 'text', (column) => column.primaryKey())
       .addColumn('answer', 'text', (column) => column.notNull())

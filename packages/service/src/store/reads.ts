@@ -2,8 +2,9 @@ import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { ChainFamily, DeliveryDetail } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
 import { createAccessReads } from './accessReads.ts';
+import { createActivityReads } from './activityReads.ts';
 import { createEnrichReads } from './enrichReads.ts';
-import { type Engine, readMoment, readNow } from './engine.ts';
+import { type Engine, readMoment } from './engine.ts';
 import { createExplainReads } from './explainReads.ts';
 import { createInboxReads } from './inbox.ts';
 import { createInvariantReads } from './invariantReads.ts';
@@ -20,11 +21,6 @@ import {
 } from './rows.ts';
 import { joinBody } from './body.ts';
 import { fromDigits } from './packedAddresses.ts';
-
-const MINUTE_MS = 60_000;
-const DAY_MINUTES = 24 * 60;
-const SERIES_STEP_MINUTES = 5;
-const SERIES_STEPS = 24;
 
 /** At most 100 kB each. */
 const PARTS_PER_PAGE = 20;
@@ -52,6 +48,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     ...createJobReads(db),
     ...createInvariantReads(db, engine),
     ...createExplainReads(db),
+    ...createActivityReads(db, engine),
     ...createInboxReads(db),
 
     async readSetting(key) {
@@ -321,71 +318,6 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
         db,
       );
       return rows[0]!.age * 1000;
-    },
-
-    async readStreamStats() {
-      const minute = Math.floor((await readNow(engine, db)) / MINUTE_MS);
-      const { open } = await readMoment(engine, db);
-      const streams = await db
-        .selectFrom('stream')
-        .select('id')
-        .select((eb) => [
-          eb
-            .selectFrom('delivery')
-            .select(({ fn }) => fn.countAll<number>().as('n'))
-            .whereRef('delivery.stream_id', '=', 'stream.id')
-            .where('delivery.state', '=', 'pending')
-            .where(open('delivery.block_day'))
-            .as('pending'),
-          // Apart: each state has an index of its own rows alone.
-          eb
-            .selectFrom('delivery')
-            .select(({ fn }) => fn.countAll<number>().as('n'))
-            .whereRef('delivery.stream_id', '=', 'stream.id')
-            .where('delivery.state', '=', 'enriching')
-            .where(open('delivery.block_day'))
-            .as('enriching'),
-          eb
-            .selectFrom('delivery')
-            .select('created_at')
-            .whereRef('delivery.stream_id', '=', 'stream.id')
-            .orderBy('id', 'desc')
-            .limit(1)
-            .as('last_delivery_at'),
-        ])
-        .where('deleted_at', 'is', null)
-        .execute();
-      const stats = await db
-        .selectFrom('stat')
-        .selectAll()
-        .where('minute', '>', minute - DAY_MINUTES)
-        .execute();
-      const byStream = Map.groupBy(stats, (row) => row.stream_id);
-      return streams.map((stream) => {
-        const rows = byStream.get(stream.id) ?? [];
-        const deliveredSeries = Array.from({ length: SERIES_STEPS }, () => 0);
-        let delivered24h = 0;
-        let failedAttempts24h = 0;
-        for (const row of rows) {
-          if (row.metric === 'failed_attempts') {
-            failedAttempts24h += row.n;
-            continue;
-          }
-          delivered24h += row.n;
-          const step = SERIES_STEPS - 1 - Math.floor((minute - row.minute) / SERIES_STEP_MINUTES);
-          if (step >= 0 && step < SERIES_STEPS) {
-            deliveredSeries[step] = (deliveredSeries[step] ?? 0) + row.n;
-          }
-        }
-        return {
-          streamId: stream.id,
-          queue: (stream.pending ?? 0) + (stream.enriching ?? 0),
-          delivered24h,
-          failedAttempts24h,
-          deliveredSeries,
-          lastDeliveryAt: stream.last_delivery_at,
-        };
-      });
     },
   };
 }

@@ -6,12 +6,13 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { type Db, type Engine, readNow } from './engine.ts';
 import type { DayFilter } from './partitions.ts';
+import { latencyMetricOf } from './latency.ts';
 import type { AttemptOutcome, StatWrites } from './store.ts';
-import type { Tables, TotalMetric } from './tables.ts';
+import type { ActivityMetric, Tables, TotalMetric } from './tables.ts';
 
 type Stat = Selectable<Tables['stat_delta']>;
 
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 /** Longer than any reader looks back. */
 const ACTIVITY_KEPT_MINUTES = 2 * 24 * 60;
 /** Where totals stand: no real minute. */
@@ -46,22 +47,47 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
   };
 }
 
+/** An attempt that ended, and its delivery as it is now. */
+export interface EndedAttempt {
+  outcome: Pick<AttemptOutcome, 'status' | 'durationMs' | 'result'>;
+  delivery: Pick<DeliverySummary, 'streamId' | 'attempts' | 'state'>;
+}
+
 /** Counts how attempts ended, each in the minute `now`. */
 export async function countActivity(
   trx: Db,
-  outcomes: readonly (Pick<AttemptOutcome, 'result'> & { streamId: string })[],
+  ended: readonly EndedAttempt[],
   now: number,
 ): Promise<void> {
   const minute = Math.floor(now / MINUTE_MS);
   await append(
     trx,
-    outcomes.map(({ streamId, result }) => ({
-      stream_id: streamId,
-      minute,
-      metric: result === 'succeeded' ? 'delivered' : 'failed_attempts',
-      n: 1,
-    })),
+    ended.flatMap((each) =>
+      metricsOf(each).map((metric) => ({
+        stream_id: each.delivery.streamId,
+        minute,
+        metric,
+        n: 1,
+      })),
+    ),
   );
+}
+
+function metricsOf({ outcome, delivery }: EndedAttempt): ActivityMetric[] {
+  const metrics: ActivityMetric[] =
+    outcome.result === 'succeeded'
+      ? ['delivered', latencyMetricOf(outcome.durationMs)]
+      : ['failed_attempts', failureOf(outcome.status)];
+  if (delivery.attempts > 1) metrics.push('retries');
+  if (delivery.state === 'failed') metrics.push('given_up');
+  return metrics;
+}
+
+function failureOf(status: number | null): ActivityMetric {
+  if (status !== null && status >= 300 && status < 400) return 'failed_3xx';
+  if (status !== null && status >= 400 && status < 500) return 'failed_4xx';
+  // A 2xx whose answer never ended is as good as none.
+  return status !== null && status >= 500 ? 'failed_5xx' : 'failed_none';
 }
 
 /**

@@ -792,6 +792,90 @@ export function testStore(open: () => Promise<Store>): void {
     });
   });
 
+  describe('what charts are made of', () => {
+    test('attempts over time: how they ended, how long they took, in steps without gaps', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      for (let n = 0; n < 6; n++) await chain.commit(chain.next(), [matchOf(id)], 1000);
+      const [one, two, three, four, five] = await claimOf(id);
+      await store.completeDeliveries([
+        outcomeOf(one!, { durationMs: 12 }),
+        outcomeOf(two!, { durationMs: 14 }),
+        outcomeOf(three!, { durationMs: 900 }),
+        outcomeOf(four!, { result: 'failed', status: 404, error: 'HTTP 404' }),
+        outcomeOf(five!, { result: 'retry', status: null, error: 'refused', retryInMs: 0 }),
+      ]);
+      const again = (await claimOf(id)).filter((each) => each.id === five!.id);
+      await store.completeDeliveries(again.map((each) => outcomeOf(each, { durationMs: 13 })));
+      await store.rollUpStats();
+
+      for (const stepMinutes of [1, 5, 60] as const) {
+        const points = await store.readActivity({ streamId: id, stepMinutes, points: 10 });
+        expect(points).toHaveLength(10);
+        for (const [n, { at }] of points.entries()) {
+          expect(at % (stepMinutes * 60_000)).toBe(0);
+          if (n > 0) expect(at - points[n - 1]!.at).toBe(stepMinutes * 60_000);
+        }
+        // The clock may have passed into the next step meanwhile.
+        const sum = (read: (point: (typeof points)[number]) => number): number =>
+          points.reduce((total, point) => total + read(point), 0);
+        expect(sum(({ delivered }) => delivered)).toBe(4);
+        expect(sum(({ failed }) => failed)).toBe(1);
+        expect(sum(({ failedAttempts }) => failedAttempts)).toBe(2);
+        expect(sum(({ retries }) => retries)).toBe(1);
+        expect(sum(({ failures }) => failures['4xx'])).toBe(1);
+        expect(sum(({ failures }) => failures.none)).toBe(1);
+        const { p50Ms, p95Ms } = points.find(({ delivered }) => delivered > 0)!;
+        expect(p50Ms).toBeGreaterThanOrEqual(10);
+        expect(p50Ms).toBeLessThanOrEqual(15);
+        expect(p95Ms).toBeLessThanOrEqual(1_000);
+      }
+      const all = await store.readActivity({ stepMinutes: 60, points: 2 });
+      expect(all.reduce((total, point) => total + point.delivered, 0)).toBeGreaterThanOrEqual(4);
+      const stats = (await store.readStreamStats()).find(({ streamId }) => streamId === id)!;
+      expect(stats).toMatchObject({ delivered24h: 4, failedAttempts24h: 2 });
+      expect(stats.hourlyDelivered).toHaveLength(24);
+      expect(stats.hourlyDelivered.reduce((sum, n) => sum + n, 0)).toBe(4);
+      expect(stats.p95Ms).toBeGreaterThan(500);
+    });
+
+    test('blocks with what became of them, those that left among them, and the reorg', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      const other = await store.createStream(draft([chain.chain]));
+      const sent = chain.next();
+      await chain.commit(sent, [matchOf(id)], 1);
+      const [delivery] = await claimOf(id);
+      await store.completeDeliveries([outcomeOf(delivery!)]);
+      const gone = chain.next();
+      await chain.commit(gone, [matchOf(id), matchOf(other.id)], 1);
+      await chain.rewind(sent);
+      const instead = chain.next();
+      await chain.commit(instead, [matchOf(other.id)], 1000);
+
+      const tape = await store.readTape({ chain: chain.chain, streamId: id, limit: 10 });
+      const short = tape.map((each) => [
+        each.number,
+        each.removed ? 'removed' : each.confirmed ? 'confirmed' : 'unconfirmed',
+        each.matches,
+        each.delivered,
+        each.waiting,
+        each.cancelled,
+      ]);
+      expect(short).toEqual([
+        [instead.number, 'unconfirmed', 0, 0, 0, 0],
+        [gone.number, 'removed', 1, 0, 0, 1],
+        [sent.number, 'confirmed', 1, 1, 1, 0],
+        [sent.number - 1, 'unconfirmed', 0, 0, 0, 0],
+      ]);
+      const ofAll = await store.readTape({ chain: chain.chain, limit: 10 });
+      expect(ofAll.map(({ matches }) => matches)).toEqual([1, 2, 1, 0]);
+      expect(await store.listReorgs({ chain: chain.chain, limit: 10 })).toEqual([
+        { chainId: chain.chain, blockNumber: sent.number, depth: 1, at: expect.any(Number) },
+      ]);
+    });
+  });
+
   describe('inboxes', () => {
     const receive = (inbox: string, body = '{}') =>
       store.receiveInInbox({ inbox, webhookId: 'id', headers: { a: 'b' }, body, verified: true });

@@ -16,6 +16,8 @@
  *     cancelled ──its block came back──▶ enriching | pending
  */
 import type {
+  ActivityPoint,
+  ActivityStep,
   ApiKey,
   AptosStream,
   AuditRecord,
@@ -35,6 +37,8 @@ import type {
   JobState,
   StreamLimits,
   StreamStatus,
+  Reorg,
+  TapeBlock,
 } from '@sluice/kit/contract';
 
 /** The part of an EVM stream that says what to match and what to send along. */
@@ -352,6 +356,12 @@ export interface StreamStats {
   failedAttempts24h: number;
   /** Per 5 minutes, oldest first, the last 2 hours. */
   deliveredSeries: number[];
+  /** Per hour, oldest first, the last 24. */
+  hourlyDelivered: number[];
+  /** Failed attempts, likewise. */
+  hourlyFailed: number[];
+  /** Of the attempts of the last 24 hours that got a 2xx, to a fifth; null without any. */
+  p95Ms: number | null;
   lastDeliveryAt: number | null;
 }
 
@@ -542,6 +552,26 @@ export interface ExplainReads {
   listWatchers(address: string): Promise<{ streamId: string; label: string | null }[]>;
 }
 
+export interface ActivityReads {
+  /** The last steps, oldest first, without gaps. As of the last roll-up. */
+  readActivity(asked: {
+    /** Undefined for all streams together. */
+    streamId?: string | undefined;
+    stepMinutes: ActivityStep;
+    points: number;
+  }): Promise<ActivityPoint[]>;
+  /** For every stream that is not deleted. */
+  readStreamStats(): Promise<StreamStats[]>;
+  /** The newest blocks of a chain with what became of them, newest first, and those that left. */
+  readTape(asked: {
+    chain: string;
+    streamId?: string | undefined;
+    limit: number;
+  }): Promise<TapeBlock[]>;
+  /** Newest first; of each chain at most 100 are kept. */
+  listReorgs(asked: { chain?: string | undefined; limit: number }): Promise<Reorg[]>;
+}
+
 export interface InboxReads {
   /** By name. */
   listInboxes(): Promise<Inbox[]>;
@@ -571,7 +601,7 @@ export interface InboxWrites {
   }): Promise<{ request: InboxRequestSummary; answer: InboxAnswer }>;
 }
 
-export interface Reads extends JobReads, InvariantReads, ExplainReads, InboxReads, AccessReads {
+export interface Reads extends JobReads, InvariantReads, ExplainReads, InboxReads, AccessReads, ActivityReads {
   readSetting(key: string): Promise<string | undefined>;
   /** Undefined when unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;
@@ -635,8 +665,6 @@ export interface Reads extends JobReads, InvariantReads, ExplainReads, InboxRead
    * the engine has no such thing.
    */
   readOldestTransactionAge(): Promise<number | null>;
-  /** For every stream that is not deleted. */
-  readStreamStats(): Promise<StreamStats[]>;
   /** For every stream there was, or for one. */
   readTotals(streamId?: string): Promise<StreamTotals[]>;
   /**

@@ -9,6 +9,7 @@ import type {
   JobState,
   StreamStatus,
 } from '@sluice/kit/contract';
+import type { LatencyMetric } from './latency.ts';
 
 export interface Tables {
   setting: { key: string; value: string };
@@ -38,6 +39,7 @@ export interface Tables {
   coverage: CoverageTable;
   hole: HoleTable;
   job: JobTable;
+  reorg: ReorgTable;
   inbox: { name: string; answer: string; received: number };
   inbox_request: InboxRequestTable;
   /** Append-only, rolled up into `stat`: counters updated in place deadlock under load. */
@@ -45,6 +47,17 @@ export interface Tables {
   stat: StatTable;
   /** Of PostgreSQL alone. */
   partition: PartitionTable;
+}
+
+/** Where a chain went another way. */
+interface ReorgTable {
+  id: string;
+  chain: string;
+  /** The newest block that stayed. */
+  block_number: number;
+  /** Blocks that left. */
+  depth: number;
+  created_at: number;
 }
 
 /** A webhook that came into an inbox. */
@@ -347,8 +360,20 @@ interface PartitionTable {
   open: boolean;
 }
 
-/** Counted per minute for two days: answers with a 2xx, and attempts that failed. */
-export type ActivityMetric = 'delivered' | 'failed_attempts';
+/**
+ * Counted per minute for two days: attempts that got a 2xx, with how long they took; those that failed,
+ * with how; those that were not their delivery's first; and deliveries that were given up with one.
+ */
+export type ActivityMetric =
+  | 'delivered'
+  | LatencyMetric
+  | 'failed_attempts'
+  | 'failed_none'
+  | 'failed_3xx'
+  | 'failed_4xx'
+  | 'failed_5xx'
+  | 'retries'
+  | 'given_up';
 
 /**
  * Counted since ever, at minute 0: deliveries in state `succeeded` and `failed`, and the records of

@@ -84,6 +84,9 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
             delivered24h: its?.delivered24h ?? 0,
             failedAttempts24h: its?.failedAttempts24h ?? 0,
             deliveredSeries: its?.deliveredSeries ?? [],
+            hourlyDelivered: its?.hourlyDelivered ?? [],
+            hourlyFailed: its?.hourlyFailed ?? [],
+            p95Ms: its?.p95Ms ?? null,
             lastDeliveryAt: its?.lastDeliveryAt ?? null,
           };
         }),

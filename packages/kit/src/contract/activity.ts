@@ -1,0 +1,62 @@
+/** What was delivered over time, and what became of each chain's recent blocks: the shapes of charts. */
+
+/** Minutes that a point of a chart stands for. */
+export const ACTIVITY_STEPS = [1, 5, 60] as const;
+
+/** Minutes that a point of a chart stands for. */
+export type ActivityStep = (typeof ACTIVITY_STEPS)[number];
+
+/** Attempts that ended within one step. */
+export interface ActivityPoint {
+  /** Where the step begins, in Unix milliseconds. */
+  at: number;
+  /** Deliveries that got a 2xx. */
+  delivered: number;
+  /** Deliveries that were given up. */
+  failed: number;
+  /** Attempts that failed, those of later success included. */
+  failedAttempts: number;
+  /** Attempts that were not the first of their delivery. */
+  retries: number;
+  /** Failed attempts by the first digit of their status; `none`: no answer came. */
+  failures: { none: number; '3xx': number; '4xx': number; '5xx': number };
+  /** Of the attempts that got a 2xx, from the first byte sent to the end of the answer, to a fifth; null without any. */
+  p50Ms: number | null;
+  p95Ms: number | null;
+}
+
+/** Attempts over time, of one stream or of all. */
+export interface Activity {
+  stepMinutes: ActivityStep;
+  /** Oldest first, without gaps; the last one is not over. */
+  result: ActivityPoint[];
+}
+
+/** What became of what streams, or one stream, matched in a block. */
+export interface TapeBlock {
+  number: number;
+  hash: string;
+  /** Unix seconds; null of a block that left the chain. */
+  timestamp: number | null;
+  /** Streams that matched it; of one stream its parts. */
+  matches: number;
+  /** Its deliveries by how they stand; `waiting` are those under way or still to come. */
+  delivered: number;
+  waiting: number;
+  failed: number;
+  cancelled: number;
+  /** Enough blocks have followed. */
+  confirmed: boolean;
+  /** It left the chain. */
+  removed: boolean;
+}
+
+/** A chain that went another way. */
+export interface Reorg {
+  chainId: string;
+  /** The newest block that stayed. */
+  blockNumber: number;
+  /** Blocks that left the chain. */
+  depth: number;
+  at: number;
+}

@@ -1,0 +1,40 @@
+/** What charts are made of: attempts over time, blocks with what became of them, reorgs. */
+import type { Context } from 'hono';
+import {
+  type Activity,
+  activityQuerySchema,
+  reorgQuerySchema,
+  tapeQuerySchema,
+} from '@sluice/kit/contract';
+import type { Store } from '../../store/store.ts';
+import { check, notFound } from '../answers.ts';
+
+export interface ActivityHandlers {
+  getActivity(context: Context): Promise<Response>;
+  getTape(context: Context): Promise<Response>;
+  listReorgs(context: Context): Promise<Response>;
+}
+
+export function createActivityHandlers({ store }: { store: Store }): ActivityHandlers {
+  const requireStream = async (id: string | undefined): Promise<void> => {
+    if (id !== undefined && (await store.readStream(id)) === undefined) throw notFound('Stream');
+  };
+
+  return {
+    async getActivity(context) {
+      const { streamId, step, points } = check(activityQuerySchema, 'query', context.req.query());
+      await requireStream(streamId);
+      const result = await store.readActivity({ streamId, stepMinutes: step, points });
+      return context.json({ stepMinutes: step, result } satisfies Activity);
+    },
+    async getTape(context) {
+      const { chain, streamId, limit } = check(tapeQuerySchema, 'query', context.req.query());
+      await requireStream(streamId);
+      return context.json({ result: await store.readTape({ chain, streamId, limit }) });
+    },
+    async listReorgs(context) {
+      const { chain, limit } = check(reorgQuerySchema, 'query', context.req.query());
+      return context.json({ result: await store.listReorgs({ chain, limit }) });
+    },
+  };
+}

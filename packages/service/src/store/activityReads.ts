@@ -1,0 +1,209 @@
+/** Counts over time, from their roll-up; what became of recent blocks; where chains went another way. */
+import { type Kysely, sql } from 'kysely';
+import type { ActivityPoint, DeliveryState } from '@sluice/kit/contract';
+import { type Engine, readMoment, readNow } from './engine.ts';
+import { quantileMs, readBucket } from './latency.ts';
+import { MINUTE_MS } from './statWrites.ts';
+import type { ActivityReads, StreamStats } from './store.ts';
+import type { Tables } from './tables.ts';
+
+const DAY_HOURS = 24;
+const HOUR_MINUTES = 60;
+const SERIES_STEP_MINUTES = 5;
+const SERIES_STEPS = 24;
+
+interface Count {
+  /** Steps back from now. */
+  ago: number;
+  metric: string;
+  n: number;
+}
+
+export function createActivityReads(db: Kysely<Tables>, engine: Engine): ActivityReads {
+  const readMinute = async (): Promise<number> =>
+    Math.floor((await readNow(engine, db)) / MINUTE_MS);
+
+  return {
+    async readActivity({ streamId, stepMinutes, points }) {
+      // Steps are aligned, so that a chart that is read again has the same ones.
+      const last = Math.floor((await readMinute()) / stepMinutes);
+      const first = last - points + 1;
+      const { rows } = await sql<Count>`
+        select ${last} - minute / ${sql.lit(stepMinutes)} as ago, metric, sum(n) as n from stat
+        where minute >= ${first * stepMinutes}
+          ${streamId === undefined ? sql`` : sql`and stream_id = ${streamId}`}
+        group by 1, 2`.execute(db);
+      const byStep = Map.groupBy(rows, ({ ago }) => Number(ago));
+      return Array.from({ length: points }, (_, n) =>
+        toPoint((first + n) * stepMinutes * MINUTE_MS, byStep.get(points - 1 - n) ?? []),
+      );
+    },
+
+    async readStreamStats() {
+      const minute = await readMinute();
+      const { open } = await readMoment(engine, db);
+      const streams = await db
+        .selectFrom('stream')
+        .select('id')
+        .select((eb) => [
+          eb
+            .selectFrom('delivery')
+            .select(({ fn }) => fn.countAll<number>().as('n'))
+            .whereRef('delivery.stream_id', '=', 'stream.id')
+            .where('delivery.state', '=', 'pending')
+            .where(open('delivery.block_day'))
+            .as('pending'),
+          // Apart: each state has an index of its own rows alone.
+          eb
+            .selectFrom('delivery')
+            .select(({ fn }) => fn.countAll<number>().as('n'))
+            .whereRef('delivery.stream_id', '=', 'stream.id')
+            .where('delivery.state', '=', 'enriching')
+            .where(open('delivery.block_day'))
+            .as('enriching'),
+          eb
+            .selectFrom('delivery')
+            .select('created_at')
+            .whereRef('delivery.stream_id', '=', 'stream.id')
+            .orderBy('id', 'desc')
+            .limit(1)
+            .as('last_delivery_at'),
+        ])
+        .where('deleted_at', 'is', null)
+        .execute();
+      const countBy = async (stepMinutes: number, steps: number) => {
+        const { rows } = await sql<Count & { stream_id: string }>`
+          select stream_id, (${minute} - minute) / ${sql.lit(stepMinutes)} as ago, metric,
+            sum(n) as n
+          from stat where minute > ${minute - stepMinutes * steps}
+          group by 1, 2, 3`.execute(db);
+        return Map.groupBy(rows, (row) => row.stream_id);
+      };
+      const hours = await countBy(HOUR_MINUTES, DAY_HOURS);
+      const recent = await countBy(SERIES_STEP_MINUTES, SERIES_STEPS);
+      return streams.map((stream): StreamStats => {
+        const its = hours.get(stream.id) ?? [];
+        const hourlyDelivered = toSeries(its, 'delivered', DAY_HOURS);
+        const hourlyFailed = toSeries(its, 'failed_attempts', DAY_HOURS);
+        return {
+          streamId: stream.id,
+          queue: (stream.pending ?? 0) + (stream.enriching ?? 0),
+          delivered24h: hourlyDelivered.reduce((sum, n) => sum + n, 0),
+          failedAttempts24h: hourlyFailed.reduce((sum, n) => sum + n, 0),
+          deliveredSeries: toSeries(recent.get(stream.id) ?? [], 'delivered', SERIES_STEPS),
+          hourlyDelivered,
+          hourlyFailed,
+          p95Ms: quantileMs(toLatencies(its), 0.95),
+          lastDeliveryAt: stream.last_delivery_at,
+        };
+      });
+    },
+
+    async readTape({ chain, streamId, limit }) {
+      const blocks = await db
+        .selectFrom('block')
+        .select(['number', 'hash', 'timestamp'])
+        .where('chain', '=', chain)
+        .orderBy('number', 'desc')
+        .limit(limit)
+        .execute();
+      const oldest = blocks.at(-1)?.number;
+      if (oldest === undefined) return [];
+      const asked = sql`match.chain = ${chain} and match.block_number >= ${oldest}
+        and match.origin like 'live:%'
+        ${streamId === undefined ? sql`` : sql`and match.stream_id = ${streamId}`}`;
+      const { rows: matched } = await sql<{
+        number: number;
+        hash: string;
+        matches: number;
+        confirmed: number;
+      }>`
+        select block_number as number, block_hash as hash, count(*) as matches,
+          count(*) filter (where state = 'confirmed') as confirmed
+        from match where ${asked} group by 1, 2`.execute(db);
+      const { rows: sent } = await sql<{ hash: string; state: DeliveryState; n: number }>`
+        select match.block_hash as hash, delivery.state, count(*) as n
+        from match join delivery on delivery.match_id = match.id
+          and delivery.block_day = match.block_day
+        where ${asked} group by 1, 2`.execute(db);
+      const matchOf = new Map(matched.map((row) => [row.hash, row]));
+      const sentOf = Map.groupBy(sent, ({ hash }) => hash);
+      const present = new Set(blocks.map(({ hash }) => hash));
+      const removed = matched
+        .filter(({ hash }) => !present.has(hash))
+        .map(({ number, hash }) => ({ number, hash, timestamp: null }));
+      return [...blocks, ...removed]
+        .map((block) => {
+          const its = sentOf.get(block.hash) ?? [];
+          const countOf = (...states: DeliveryState[]): number =>
+            its
+              .filter(({ state }) => states.includes(state))
+              .reduce((sum, { n }) => sum + Number(n), 0);
+          const { matches = 0, confirmed = 0 } = matchOf.get(block.hash) ?? {};
+          return {
+            ...block,
+            matches,
+            delivered: countOf('succeeded'),
+            waiting: countOf('enriching', 'pending', 'leased'),
+            failed: countOf('failed', 'quarantined'),
+            cancelled: countOf('cancelled'),
+            confirmed: matches > 0 && confirmed === matches,
+            removed: block.timestamp === null,
+          };
+        })
+        .toSorted((a, b) => b.number - a.number || Number(a.removed) - Number(b.removed));
+    },
+
+    async listReorgs({ chain, limit }) {
+      let query = db.selectFrom('reorg').selectAll();
+      if (chain !== undefined) query = query.where('chain', '=', chain);
+      const rows = await query.orderBy('id', 'desc').limit(limit).execute();
+      return rows.map((row) => ({
+        chainId: row.chain,
+        blockNumber: row.block_number,
+        depth: row.depth,
+        at: row.created_at,
+      }));
+    },
+  };
+}
+
+/** Oldest first. */
+function toSeries(counts: readonly Count[], metric: string, steps: number): number[] {
+  const series = Array.from({ length: steps }, () => 0);
+  for (const count of counts) {
+    const at = steps - 1 - Number(count.ago);
+    if (count.metric === metric && at >= 0) series[at] = (series[at] ?? 0) + Number(count.n);
+  }
+  return series;
+}
+
+function toLatencies(counts: readonly Count[]): Map<number, number> {
+  const latencies = new Map<number, number>();
+  for (const { metric, n } of counts) {
+    const bucket = readBucket(metric);
+    if (bucket !== undefined) latencies.set(bucket, (latencies.get(bucket) ?? 0) + Number(n));
+  }
+  return latencies;
+}
+
+function toPoint(at: number, counts: readonly Count[]): ActivityPoint {
+  const of = (metric: string): number =>
+    counts.filter((count) => count.metric === metric).reduce((sum, { n }) => sum + Number(n), 0);
+  const latencies = toLatencies(counts);
+  return {
+    at,
+    delivered: of('delivered'),
+    failed: of('given_up'),
+    failedAttempts: of('failed_attempts'),
+    retries: of('retries'),
+    failures: {
+      none: of('failed_none'),
+      '3xx': of('failed_3xx'),
+      '4xx': of('failed_4xx'),
+      '5xx': of('failed_5xx'),
+    },
+    p50Ms: quantileMs(latencies, 0.5),
+    p95Ms: quantileMs(latencies, 0.95),
+  };
+}

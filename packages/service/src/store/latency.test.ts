@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { latencyMetricOf, quantileMs, readBucket } from './latency.ts';
+
+const count = (durations: readonly number[]): Map<number, number> => {
+  const counts = new Map<number, number>();
+  for (const duration of durations) {
+    const bucket = readBucket(latencyMetricOf(duration))!;
+    counts.set(bucket, (counts.get(bucket) ?? 0) + 1);
+  }
+  return counts;
+};
+
+test('of nothing there is none', () => {
+  expect(quantileMs(new Map(), 0.5)).toBeNull();
+  expect(readBucket('delivered')).toBeUndefined();
+});
+
+test('law: a quantile lies within the bucket of the true one, whatever was counted', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 50 }),
+      fc.constantFrom(0.5, 0.95, 1),
+      (durations, share) => {
+        const sorted = durations.toSorted((a, b) => a - b);
+        const exact = sorted[Math.ceil(share * sorted.length) - 1]!;
+        const read = quantileMs(count(durations), share)!;
+        // Within a bucket the bounds differ by less than three quarters, or by a millisecond or two.
+        expect(read).toBeGreaterThanOrEqual(Math.floor(exact / 2) - 1);
+        expect(read).toBeLessThanOrEqual(exact > 15_000 ? 30_000 : exact * 2 + 1);
+      },
+    ),
+  );
+});

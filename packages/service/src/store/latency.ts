@@ -1,0 +1,42 @@
+/** Durations of attempts, counted in buckets, so that counts of many minutes and streams add up. */
+
+/** Upper bounds in milliseconds, each about half as much again as the one before; what is longer has a bucket of its own. */
+const BOUNDS_MS = [
+  1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000,
+  5_000, 7_000, 10_000, 15_000,
+];
+const LONGEST_MS = 30_000;
+
+export type LatencyMetric = `latency_${number}`;
+
+export function latencyMetricOf(durationMs: number): LatencyMetric {
+  const bucket = BOUNDS_MS.findIndex((bound) => durationMs <= bound);
+  return `latency_${bucket < 0 ? BOUNDS_MS.length : bucket}`;
+}
+
+/** The bucket a metric counts; undefined where it counts something else. */
+export function readBucket(metric: string): number | undefined {
+  return metric.startsWith('latency_') ? Number(metric.slice('latency_'.length)) : undefined;
+}
+
+/**
+ * The duration that this share of the counted ones does not exceed, as far as their bucket tells; null
+ * where none was counted.
+ *
+ * @param counts by bucket
+ */
+export function quantileMs(counts: ReadonlyMap<number, number>, share: number): number | null {
+  const total = [...counts.values()].reduce((sum, n) => sum + n, 0);
+  if (total === 0) return null;
+  let left = share * total;
+  for (let bucket = 0; bucket <= BOUNDS_MS.length; bucket++) {
+    const n = counts.get(bucket) ?? 0;
+    if (n > 0 && left <= n) {
+      const from = BOUNDS_MS[bucket - 1] ?? 0;
+      const to = BOUNDS_MS[bucket] ?? LONGEST_MS;
+      return Math.round(from + (to - from) * (left / n));
+    }
+    left -= n;
+  }
+  return LONGEST_MS;
+}
