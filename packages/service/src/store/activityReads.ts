@@ -29,11 +29,11 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
       const last = Math.floor((await readMinute()) / stepMinutes);
       const first = last - points + 1;
       const { rows } = await sql<Count>`
-        select ${last} - minute / ${sql.lit(stepMinutes)} as ago, metric, sum(n) as n from stat
+        select ${last} - minute / ${sql.lit(stepMinutes)} as ago, metric, cast(sum(n) as bigint) as n from stat
         where minute >= ${first * stepMinutes}
           ${streamId === undefined ? sql`` : sql`and stream_id = ${streamId}`}
         group by 1, 2`.execute(db);
-      const byStep = Map.groupBy(rows, ({ ago }) => Number(ago));
+      const byStep = Map.groupBy(rows, ({ ago }) => ago);
       return Array.from({ length: points }, (_, n) =>
         toPoint((first + n) * stepMinutes * MINUTE_MS, byStep.get(points - 1 - n) ?? []),
       );
@@ -74,7 +74,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
       const countBy = async (stepMinutes: number, steps: number) => {
         const { rows } = await sql<Count & { stream_id: string }>`
           select stream_id, (${minute} - minute) / ${sql.lit(stepMinutes)} as ago, metric,
-            sum(n) as n
+            cast(sum(n) as bigint) as n
           from stat where minute > ${minute - stepMinutes * steps}
           group by 1, 2, 3`.execute(db);
         return Map.groupBy(rows, (row) => row.stream_id);
@@ -136,9 +136,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
         .map((block) => {
           const its = sentOf.get(block.hash) ?? [];
           const countOf = (...states: DeliveryState[]): number =>
-            its
-              .filter(({ state }) => states.includes(state))
-              .reduce((sum, { n }) => sum + Number(n), 0);
+            its.filter(({ state }) => states.includes(state)).reduce((sum, { n }) => sum + n, 0);
           const { matches = 0, confirmed = 0 } = matchOf.get(block.hash) ?? {};
           return {
             ...block,
@@ -172,8 +170,8 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
 function toSeries(counts: readonly Count[], metric: string, steps: number): number[] {
   const series = Array.from({ length: steps }, () => 0);
   for (const count of counts) {
-    const at = steps - 1 - Number(count.ago);
-    if (count.metric === metric && at >= 0) series[at] = (series[at] ?? 0) + Number(count.n);
+    const at = steps - 1 - count.ago;
+    if (count.metric === metric && at >= 0) series[at] = (series[at] ?? 0) + count.n;
   }
   return series;
 }
@@ -182,14 +180,14 @@ function toLatencies(counts: readonly Count[]): Map<number, number> {
   const latencies = new Map<number, number>();
   for (const { metric, n } of counts) {
     const bucket = readBucket(metric);
-    if (bucket !== undefined) latencies.set(bucket, (latencies.get(bucket) ?? 0) + Number(n));
+    if (bucket !== undefined) latencies.set(bucket, (latencies.get(bucket) ?? 0) + n);
   }
   return latencies;
 }
 
 function toPoint(at: number, counts: readonly Count[]): ActivityPoint {
   const of = (metric: string): number =>
-    counts.filter((count) => count.metric === metric).reduce((sum, { n }) => sum + Number(n), 0);
+    counts.filter((count) => count.metric === metric).reduce((sum, { n }) => sum + n, 0);
   const latencies = toLatencies(counts);
   return {
     at,
