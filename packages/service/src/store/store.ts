@@ -601,7 +601,8 @@ export interface InboxWrites {
   }): Promise<{ request: InboxRequestSummary; answer: InboxAnswer }>;
 }
 
-export interface Reads extends JobReads, InvariantReads, ExplainReads, InboxReads, AccessReads, ActivityReads {
+export interface Reads
+  extends JobReads, InvariantReads, ExplainReads, InboxReads, AccessReads, ActivityReads {
   readSetting(key: string): Promise<string | undefined>;
   /** Undefined when unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;
