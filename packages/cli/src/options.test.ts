@@ -20,7 +20,18 @@ test('every flag has its default', () => {
     chains: [],
     aptos: [],
     allowPrivateEndpoints: false,
+    roles: ['ingest', 'deliver', 'api'],
   });
+});
+
+test('roles are what they name, and a variable holds several', () => {
+  expect(parse(['--role', 'api', '--role', 'ingest']).roles).toEqual(['ingest', 'api']);
+  expect(parse(['--role', 'all']).roles).toEqual(['ingest', 'deliver', 'api']);
+  vi.stubEnv('SLUICE_ROLE', 'deliver api');
+  expect(parse([]).roles).toEqual(['deliver', 'api']);
+  expect(() => parse(['--role', 'watch'])).toThrow(
+    '--role watch: should be one of ingest, deliver, api, all',
+  );
 });
 
 test('flags repeat, and a flag wins over its variable', () => {

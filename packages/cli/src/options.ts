@@ -5,11 +5,13 @@ import {
   type ServiceConfig,
   parseAptos,
   parseChains,
+  parseRoles,
   readSpamLists,
 } from '@sluice/service';
 import { findConsole } from './console.ts';
 
 export interface ServiceOptions {
+  role: string[];
   port: string;
   host: string;
   data: string;
@@ -58,6 +60,13 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
     .addOption(option('--data <dir>', 'folder of the ledger', 'SLUICE_DATA').default(dataFolder))
     .addOption(
       option('--database-url <url>', 'PostgreSQL instead of SQLite', 'SLUICE_DATABASE_URL'),
+    )
+    .addOption(
+      repeatable(
+        '--role <role>',
+        'what this process does: ingest, deliver, api or all, repeatable; fewer than all need --database-url; default: all',
+        'SLUICE_ROLE',
+      ),
     )
     .addOption(
       option('--api-key <key>', 'at least 16 characters; default: one is made', 'SLUICE_API_KEY'),
@@ -170,6 +179,7 @@ const NO_FAST_RETRY = 'SLUICE_NO_FAST_RETRY';
 /** The settings these flags stand for. Throws a ConfigError that names the flag and the fix. */
 export function toServiceConfig(options: ServiceOptions): ServiceConfig {
   return {
+    roles: parseRoles(options.role),
     port: /^\d+$/.test(options.port) ? Number(options.port) : Number.NaN,
     host: options.host,
     dataFolder: options.data,

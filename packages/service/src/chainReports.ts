@@ -11,8 +11,6 @@ export interface ChainReports {
   isRead(chain: string): boolean;
   /** Looks into the ledger now, and from time to time. */
   start(): Promise<void>;
-  /** A process may have taken a chain, or left it. */
-  check(): void;
   stop(): Promise<void>;
 }
 
@@ -27,7 +25,7 @@ export function createChainReports({
   log,
   own,
 }: {
-  store: Pick<Store, 'listLeases'>;
+  store: Pick<Store, 'listLeases' | 'notices'>;
   log: Log;
   /** The chains that were given to this process. */
   own(): readonly Pick<FollowedChain, 'id' | 'standing' | 'report'>[];
@@ -36,6 +34,7 @@ export function createChainReports({
   let stopping = false;
   let awake = Promise.withResolvers<void>();
   let looking: Promise<void> | undefined;
+  let forget = (): void => {};
 
   const look = async (): Promise<void> => {
     try {
@@ -71,6 +70,7 @@ export function createChainReports({
       own().some(({ id, standing }) => id === chain && standing !== 'none') ||
       leases.some(({ name, freeForMs }) => name === chain && freeForMs < RESTART_MS),
     async start() {
+      forget = store.notices.on('leases', () => awake.resolve());
       await look();
       looking = (async () => {
         while (!stopping) {
@@ -82,9 +82,9 @@ export function createChainReports({
         }
       })();
     },
-    check: () => awake.resolve(),
     async stop() {
       stopping = true;
+      forget();
       awake.resolve();
       await looking;
     },

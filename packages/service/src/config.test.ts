@@ -122,6 +122,8 @@ describe('settings', () => {
     [{ apiKey: 'short' }, /--api-key: should have at least 16 characters, this one has 5/],
     [{ secret: '' }, /--secret/],
     [{ databaseUrl: 'mysql://x' }, /--database-url/],
+    [{ roles: ['deliver', 'api'] as const }, /--role deliver --role api: needs --database-url/],
+    [{ roles: ['ingest'] as const, databaseUrl: 'postgres://x' }, /--role ingest: needs a --chain/],
   ])('%j is refused by name', (change, message) => {
     expect(() => checkConfig({ ...good, ...change })).toThrow(message);
   });

@@ -27,7 +27,13 @@ export interface AptosConfig {
   resetWhenReplaced?: boolean | undefined;
 }
 
+/** What a process does: reads chains, sends webhooks, answers requests. */
+export const ROLES = ['ingest', 'deliver', 'api'] as const;
+export type Role = (typeof ROLES)[number];
+
 export interface ServiceConfig {
+  /** Default: all. Fewer need `databaseUrl`: a SQLite ledger belongs to one process. */
+  roles?: readonly Role[] | undefined;
   /** 0 for any free port. */
   port: number;
   host: string;
@@ -225,6 +231,17 @@ function readLines(flag: string, path: string): string[] {
   }
 }
 
+/** Parses `--role ingest|deliver|api|all`, given once or more; none is all. */
+export function parseRoles(texts: readonly string[]): Role[] {
+  const roles = texts.flatMap((text) => {
+    if (text === 'all') return ROLES;
+    const role = ROLES.find((each) => each === text);
+    if (role !== undefined) return role;
+    throw new ConfigError(`--role ${text}: should be one of ${ROLES.join(', ')}, all`);
+  });
+  return ROLES.filter((role) => roles.length === 0 || roles.includes(role));
+}
+
 const API_KEY_MIN_LENGTH = 16;
 
 /** Throws a {@link ConfigError} for the first setting that cannot be used. */
@@ -243,6 +260,15 @@ export function checkConfig(config: ServiceConfig): void {
     throw new ConfigError('--secret: should not be empty; leave it out to have one generated');
   }
   checkNetworks('--trust-proxy', () => checkTrustProxy(config.trustProxy ?? []));
+  const roles = config.roles ?? ROLES;
+  if (roles.length < ROLES.length && config.databaseUrl === undefined) {
+    throw new ConfigError(
+      `--role ${roles.join(' --role ')}: needs --database-url: a SQLite ledger belongs to one process, which does everything`,
+    );
+  }
+  if (!roles.includes('deliver') && !roles.includes('api') && !hasChains(config)) {
+    throw new ConfigError('--role ingest: needs a --chain or --aptos to read');
+  }
   if (config.databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(config.databaseUrl)) {
     throw new ConfigError(
       '--database-url: should be a postgres:// URL; leave it out for SQLite in the data folder',
@@ -257,3 +283,5 @@ function checkNetworks(flag: string, check: () => void): void {
     throw new ConfigError(`${flag}: ${describeError(error)}`);
   }
 }
+
+const hasChains = ({ chains, aptos }: ServiceConfig): boolean => chains.length + aptos.length > 0;

@@ -9,7 +9,7 @@ import type { ChainReport, Store } from './store/store.ts';
 
 export interface Duty {
   start(): void;
-  /** The lease may have been lost, or have come free: look now. */
+  /** The lease may have been lost: look now. */
   check(): void;
   /** Ends what is done, and gives the lease up: another takes it at once. */
   stop(): Promise<void>;
@@ -104,13 +104,17 @@ export function createDuty({
     }
   };
 
+  let forget = (): void => {};
+
   return {
     start() {
+      forget = store.notices.on('leases', () => awake.resolve());
       running = run();
     },
     check: () => awake.resolve(),
     async stop() {
       stopping = true;
+      forget();
       awake.resolve();
       await running;
     },

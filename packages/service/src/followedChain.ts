@@ -81,19 +81,19 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
 ): Following<Block, One> {
   const { chain } = options;
   const { store, log, publish, onDeliveries, refuseBlocks, confirmedUpTo } = surroundings;
+  const { notices } = store;
   const announce = (deliveries: readonly DeliverySummary[]): void => {
     onDeliveries(deliveries);
     for (const delivery of deliveries) publish({ type: 'delivery', delivery });
-    enrich.notice();
   };
 
   /** While this process has the chain's lease. */
-  let current: { ingest: Ingest; noticeJobs(): void } | undefined;
+  let current: Ingest | undefined;
   let isStanding = false;
   let isClosing = false;
 
   const report = (): ChainReport => {
-    const its = current?.ingest.report() ?? reportUnread(options, source);
+    const its = current?.report() ?? reportUnread(options, source);
     return { ...its, message: its.message || enrich.trouble };
   };
 
@@ -131,13 +131,18 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
       onDeliveries: announce,
       onJob: (job) => publish({ type: 'job', job }),
     });
-    current = { ingest, noticeJobs: () => backfill.notice() };
+    current = ingest;
+    const forget = [
+      notices.on('jobs', () => backfill.notice()),
+      notices.on('deliveries', () => enrich.notice()),
+    ];
     ingest.start();
     enrich.start(epoch);
     backfill.start();
     return {
       report,
       async stop() {
+        for (const each of forget) each();
         await Promise.all([ingest.stop(), backfill.stop()]);
         // What is asked of the nodes still ends with them.
         if (isClosing) await source.stop();
@@ -194,7 +199,6 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
           const { number, hash, timestamp } = header;
           return { block: { number, hash, timestamp }, streams };
         }),
-      noticeJobs: () => current?.noticeJobs(),
       resume: (from) =>
         sayWhy(chain, async () => {
           const { isFinal = false } = options;
@@ -205,7 +209,6 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
             holeFrom: resumed.holeFrom,
           });
           announce(resumed.cancelled);
-          duty.check();
           return resumed.from;
         }),
     },

@@ -1,13 +1,12 @@
-/** What is done from time to time, whatever comes in: counts rolled up, old rows forgotten. */
+/**
+ * What is done from time to time, whatever comes in: counts rolled up, old rows forgotten. One process at
+ * a time does it.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Term } from './duty.ts';
 import type { InvariantCheck } from './invariants.ts';
 import type { Log } from './observe.ts';
 import type { Store } from './store/store.ts';
-
-export interface Housekeeping {
-  /** Ends after the batch under way. */
-  stop(): Promise<void>;
-}
 
 export interface HousekeepingOptions {
   /** How long a delivery is kept that succeeded or was cancelled. */
@@ -44,7 +43,7 @@ export function startHousekeeping({
   invariants: InvariantCheck;
   options: HousekeepingOptions;
   onStreamChange(streamId: string): void;
-}): Housekeeping {
+}): Term {
   const stopping = new AbortController();
 
   const forget = async (): Promise<void> => {
@@ -106,7 +105,9 @@ export function startHousekeeping({
     every(SWEEP_MS, 'terminate streams', terminate),
   ]);
   return {
+    report: () => null,
     async stop() {
+      // After the batch under way.
       stopping.abort();
       await running;
     },

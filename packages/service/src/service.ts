@@ -9,7 +9,7 @@ import {
   TEST_APTOS_WEBHOOK,
   TEST_WEBHOOK,
 } from '@sluice/kit/contract';
-import { checkConfig, type ServiceConfig } from './config.ts';
+import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { createAddressGuard } from './deliver/guard.ts';
 import { createIsolation } from './deliver/isolation.ts';
@@ -25,14 +25,11 @@ import { FilterError } from './match/filter.ts';
 import { createSelection } from './match/selection.ts';
 import { type DiskWatch, watchDisk } from './diskWatch.ts';
 import { createChainReports } from './chainReports.ts';
-import { createAptosMatching } from './aptosMatching.ts';
-import { type FollowedAptos, followAptos } from './followedAptos.ts';
-import type { ChainSurroundings } from './followedChain.ts';
-import { type FollowedEvm, followEvm } from './followedEvm.ts';
+import { createChains } from './chains.ts';
+import { createDuty } from './duty.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createInbox } from './inbox.ts';
 import { createInvariantCheck } from './invariants.ts';
-import { createMatching } from './matching.ts';
 import { type Log, createLog } from './observe.ts';
 import { createMetrics } from './metrics.ts';
 import { createReadiness } from './ready.ts';
@@ -59,7 +56,6 @@ export const VERSION = '0.1.0';
 /** Longer than any attempt may take, so that none is cut by a shutdown. */
 const DRAIN_MS = 17_000;
 const FAST_RETRY_MS = 5_000;
-const MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
 const DAY_MS = 24 * 3_600_000;
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
@@ -134,56 +130,38 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     await store.cleanUpAddresses({ keepMs: Number.MAX_SAFE_INTEGER, staleMs: 0 });
   }
 
-  const deliver = createDeliver({
-    store,
-    sender,
-    isolation: createIsolation({ allowPrivate: config.allowPrivateEndpoints, ...signing }),
-    log,
-    schedule: config.schedule,
-    fastRetryMs: config.fastRetry === false ? undefined : FAST_RETRY_MS,
-    onChange: (deliveries) => {
-      metrics.noteAttempts(deliveries);
-      for (const delivery of deliveries) publish({ type: 'delivery', delivery });
-    },
-    onStreamChange: (streamId) => publish({ type: 'stream', streamId }),
-    onLostLeases: metrics.noteLostLeases,
-    onLostOutcomes: metrics.noteLostOutcomes,
-    openSecrets: ({ streamId, secrets, claimedAt }) =>
-      streamSecrets.open(streamId, secrets, claimedAt),
-  });
+  const roles = config.roles ?? ROLES;
+  const deliver = roles.includes('deliver')
+    ? createDeliver({
+        store,
+        sender,
+        isolation: createIsolation({ allowPrivate: config.allowPrivateEndpoints, ...signing }),
+        log,
+        schedule: config.schedule,
+        fastRetryMs: config.fastRetry === false ? undefined : FAST_RETRY_MS,
+        onChange: (deliveries) => {
+          metrics.noteAttempts(deliveries);
+          for (const delivery of deliveries) publish({ type: 'delivery', delivery });
+        },
+        onStreamChange: (streamId) => publish({ type: 'stream', streamId }),
+        onLostLeases: metrics.noteLostLeases,
+        onLostOutcomes: metrics.noteLostOutcomes,
+        openSecrets: ({ streamId, secrets, claimedAt }) =>
+          streamSecrets.open(streamId, secrets, claimedAt),
+      })
+    : undefined;
 
-  const surroundings: ChainSurroundings = {
+  // A process of the API alone reads its nodes for what it is asked; it follows no chain.
+  const isReading = roles.includes('ingest') || roles.includes('api');
+  const chains = createChains(isReading ? config : { ...config, chains: [], aptos: [] }, {
     store,
     log,
     publish,
-    onDeliveries: (deliveries) => deliver.notice(deliveries),
+    onDeliveries: (deliveries) => deliver?.notice(deliveries),
     refuseBlocks: () => disk?.problem,
     confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
-  };
-  const maxWebhookBytes = config.maxWebhookBytes ?? MAX_WEBHOOK_BYTES;
-  const evmChains = new Map<string, FollowedEvm>();
-  const matching = createMatching({
-    store,
-    enrichOf: (chain) => evmChains.get(chain)!.enrich,
-    spamLists: config.spamLists ?? {},
-    maxWebhookBytes,
   });
-  for (const chain of config.chains) {
-    const followed = followEvm(chain, { ...surroundings, matching });
-    evmChains.set(chain.id, followed);
-  }
-  const aptosChains = new Map<string, FollowedAptos>();
-  const aptosMatching = createAptosMatching({
-    store,
-    enrichOf: (chain) => aptosChains.get(chain)!.enrich,
-    maxWebhookBytes,
-  });
-  for (const network of config.aptos) {
-    const followed = followAptos(network, { ...surroundings, matching: aptosMatching });
-    aptosChains.set(followed.id, followed);
-  }
-  const chains = [...evmChains.values(), ...aptosChains.values()];
-  const reports = createChainReports({ store, log, own: () => chains });
+  const reports = createChainReports({ store, log, own: () => chains.all });
 
   const app = createApp({
     store,
@@ -198,12 +176,13 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     live,
     log,
     version: VERSION,
+    servesApi: roles.includes('api'),
     readMetrics: () => metrics.read(),
     whyNotReady: () => readiness.read(),
     consoleFolder: config.consoleFolder,
     chains: reports.list,
-    callsOf: (chain) => evmChains.get(chain)?.calls,
-    aptosCallsOf: (chain) => aptosChains.get(chain)?.calls,
+    callsOf: chains.callsOf,
+    aptosCallsOf: chains.aptosCallsOf,
     checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
     hasSource: reports.isRead,
     lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
@@ -221,7 +200,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     },
     onChange: (streamId) => publish({ type: 'stream', streamId }),
     onReplay(delivery, isNew) {
-      deliver.notice(isNew ? [delivery] : []);
+      deliver?.notice(isNew ? [delivery] : []);
       publish({ type: 'delivery', delivery });
     },
     settings,
@@ -234,22 +213,29 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
 
   metrics.watch({
     chains: reports.list,
-    inFlight: deliver.inFlight,
-    breakers: deliver.breakers,
+    inFlight: () => deliver?.inFlight() ?? 0,
+    breakers: () => deliver?.breakers() ?? {},
     oldestDue: () => store.readOldestDue(),
     oldestTransactionAge: () => store.readOldestTransactionAge(),
     violations: invariants.counts,
   });
   await reports.start();
-  await deliver.start();
-  for (const chain of chains) chain.start();
-  const housekeeping = startHousekeeping({
+  await deliver?.start();
+  if (roles.includes('ingest')) chains.start();
+  const housekeeping = createDuty({
+    name: 'housekeeping',
     store,
     log,
-    invariants,
-    options: { ...kept, terminateAfterHours: config.terminateAfterHours },
-    onStreamChange: (streamId) => publish({ type: 'stream', streamId }),
+    begin: () =>
+      startHousekeeping({
+        store,
+        log,
+        invariants,
+        options: { ...kept, terminateAfterHours: config.terminateAfterHours },
+        onStreamChange: (streamId) => publish({ type: 'stream', streamId }),
+      }),
   });
+  housekeeping.start();
   readiness.started();
 
   let stopped: Promise<void> | undefined;
@@ -267,8 +253,10 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
         live.close();
         const closed = new Promise((resolve) => server.close(resolve));
         server.closeIdleConnections();
-        await Promise.all(chains.map((chain) => chain.stop()));
-        await Promise.all([deliver.stop(DRAIN_MS), housekeeping.stop(), reports.stop()]);
+        await chains.stop();
+        await Promise.all([deliver?.stop(DRAIN_MS), housekeeping.stop(), reports.stop()]);
+        if (deliver === undefined) await sender.close();
+        settings.stop();
         server.closeAllConnections();
         await closed;
         await store.close();

@@ -10,6 +10,7 @@ export interface AccountSettings {
   readonly hasFixedSecret: boolean;
   /** Keeps what is given, and sends by it from now on. */
   save(changes: Settings): Promise<void>;
+  stop(): void;
 }
 
 /** A self-hosted service has one place; the name is the user's to choose. */
@@ -26,29 +27,54 @@ export async function resealSettings(store: Store, vault: Vault): Promise<boolea
   return true;
 }
 
+/** Another process may change them, and word of it be lost. */
+const LOOK_MS = 2_000;
+
 /** Reads the settings; a secret that was neither given nor stored is made and stored. */
 export async function openSettings(
-  store: Store,
+  store: Pick<Store, 'readSetting' | 'saveSetting' | 'keepSetting' | 'notices'>,
   vault: Vault,
   givenSecret: string | undefined,
 ): Promise<AccountSettings> {
-  const region = ((await store.readSetting('region')) as Region | undefined) ?? DEFAULT_REGION;
-  const stored = await store.readSetting(SECRET);
-  let secretKey = givenSecret ?? (stored && vault.open(stored, SECRET));
-  if (secretKey === undefined) {
-    secretKey = randomBytes(32).toString('hex');
-    await store.saveSetting(SECRET, vault.seal(secretKey, SECRET));
-  }
-  let current = { region, secretKey };
+  const readSecret = async (): Promise<string> => {
+    const fresh = () => vault.seal(randomBytes(32).toString('hex'), SECRET);
+    // Of processes that begin together, one makes the secret of all.
+    const stored = (await store.readSetting(SECRET)) ?? (await store.keepSetting(SECRET, fresh()));
+    return vault.open(stored, SECRET);
+  };
+  const readAll = async (): Promise<{ region: Region; secretKey: string }> => ({
+    region: ((await store.readSetting('region')) as Region | undefined) ?? DEFAULT_REGION,
+    secretKey: givenSecret ?? (await readSecret()),
+  });
+  let current = await readAll();
+  let saves = 0;
+
+  const look = async (): Promise<void> => {
+    const savesBefore = saves;
+    const read = await readAll();
+    if (saves === savesBefore) current = read;
+  };
+  // What was read last holds while the ledger is out of reach.
+  const lookQuietly = (): void => void look().catch(() => {});
+  const forget = store.notices.on('settings', lookQuietly);
+  const timer = setInterval(lookQuietly, LOOK_MS);
+  timer.unref();
+
   return {
     read: () => current,
     hasFixedSecret: givenSecret !== undefined,
     async save({ region = current.region, secretKey = current.secretKey }) {
-      if (region !== current.region) await store.saveSetting('region', region);
-      if (secretKey !== current.secretKey) {
+      const before = current;
+      if (region !== before.region) await store.saveSetting('region', region);
+      if (secretKey !== before.secretKey) {
         await store.saveSetting(SECRET, vault.seal(secretKey, SECRET));
       }
+      saves++;
       current = { region, secretKey };
+    },
+    stop() {
+      forget();
+      clearInterval(timer);
     },
   };
 }

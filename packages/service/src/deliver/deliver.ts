@@ -37,6 +37,8 @@ const THROTTLED = 429;
 /** A wake-up may be lost; a retry becomes due without one. */
 const POLL_MS = 250;
 const SWEEP_MS = 10_000;
+/** How old `x-queue-size` may be where other processes work on the same ledger. */
+const RECOUNT_MS = 10_000;
 const STORE_RETRY_MS = 1_000;
 
 export function createDeliver({
@@ -95,6 +97,8 @@ export function createDeliver({
   let claiming: Promise<void> | undefined;
   let completing: Promise<void> | undefined;
   let sweeper: NodeJS.Timeout | undefined;
+  let recounter: NodeJS.Timeout | undefined;
+  let forget = (): void => {};
   /** Of a stop: all that was under way has ended, or its time is over. */
   const idle = Promise.withResolvers<void>();
 
@@ -296,13 +300,22 @@ export function createDeliver({
         .map(([streamId]) => streamId),
   });
 
+  /** Others make and send deliveries too: what they did is found here. */
+  const recount = async (): Promise<void> => {
+    const stats = await store.readStreamStats();
+    queued.clear();
+    for (const { streamId, queue } of stats) count(streamId, queue);
+  };
+
   return {
     async start() {
-      for (const { streamId, queue } of await store.readStreamStats()) count(streamId, queue);
+      await recount();
+      forget = store.notices.on('deliveries', () => awake.resolve());
       claiming = claim();
       suspects.start();
       // One process owns a SQLite ledger: its leases end with it, and no clock ends them sooner.
       if (store.engine === 'sqlite') return;
+      recounter = setInterval(() => void recount().catch(() => {}), RECOUNT_MS);
       sweeper = setInterval(() => {
         store.releaseLeases('expired').then(
           ({ released, suspects: lostTwice, quarantined }) => {
@@ -337,6 +350,8 @@ export function createDeliver({
     },
     async stop(drainMs) {
       stopping = true;
+      forget();
+      clearInterval(recounter);
       clearInterval(sweeper);
       awake.resolve();
       const timer = setTimeout(idle.resolve, drainMs);

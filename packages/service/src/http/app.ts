@@ -44,6 +44,8 @@ export interface AppNeeds
   live: Live;
   log: Log;
   chains(): ChainReport[];
+  /** Whether this process answers more than what watches over it asks. */
+  servesApi: boolean;
   readMetrics(): Promise<{ contentType: string; text: string }>;
   /** Why this process is not fit for traffic, for people; empty when it is. */
   whyNotReady(): Promise<string[]>;
@@ -56,6 +58,9 @@ export interface AppNeeds
 
 /** A million addresses are 45 MB of JSON. */
 const ADDRESS_BODY_LIMIT_BYTES = 64 * BODY_LIMIT_BYTES;
+
+/** What every process answers. */
+const PROBES: readonly string[] = ['/health', '/ready', '/metrics'];
 
 type Variables = { requestId: string };
 
@@ -87,6 +92,12 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     const host = context.req.header('host') ?? '';
     if (!needs.isOurHost(host)) {
       return fail(context, new HttpError(403, `Host ${JSON.stringify(host)} is not served here`));
+    }
+    if (!needs.servesApi && !PROBES.includes(context.req.path)) {
+      return fail(
+        context,
+        new HttpError(404, 'The API is served by the processes with --role api'),
+      );
     }
     return next();
   });

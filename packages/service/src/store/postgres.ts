@@ -4,6 +4,8 @@ import type { Tables } from './tables.ts';
 import type { Store } from './store.ts';
 import { postgresEngine } from './engine.ts';
 import { migrate } from './migrations.ts';
+import { tellOf } from './notices.ts';
+import { createPostgresNotices } from './postgresNotices.ts';
 import { createServers } from './postgresServers.ts';
 import { createReads } from './reads.ts';
 import { createWrites } from './writes.ts';
@@ -17,11 +19,16 @@ import { createWrites } from './writes.ts';
 export async function openPostgresStore(url: string): Promise<Store> {
   await migrateAt(url);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createServers(url) }) });
+  const notices = createPostgresNotices(url);
   return {
     engine: 'postgres',
+    notices,
     ...createReads(db, postgresEngine),
-    ...createWrites(db, postgresEngine),
-    close: () => db.destroy(),
+    ...tellOf(createWrites(db, postgresEngine), notices),
+    async close() {
+      await notices.close();
+      await db.destroy();
+    },
   };
 }
 

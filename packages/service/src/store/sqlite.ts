@@ -5,6 +5,7 @@ import { dirname, extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Kysely, SqliteAdapter, SqliteDialect, type SqliteDatabase } from 'kysely';
 import type { Tables } from './tables.ts';
+import { createNotices, tellOf } from './notices.ts';
 import type { Reads, Store, Writes } from './store.ts';
 import { migrate } from './migrations.ts';
 
@@ -117,6 +118,7 @@ const READS = {
 
 const WRITES = {
   saveSetting: true,
+  keepSetting: true,
   checkWritable: true,
   createApiKey: true,
   createFirstApiKey: true,
@@ -191,10 +193,12 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   }
   const reads = startWorker(path, 'reads', READS);
   const writes = startWorker(path, 'writes', WRITES);
+  const notices = createNotices();
   return {
     engine: 'sqlite',
+    notices,
     ...(reads.methods as unknown as Reads),
-    ...(writes.methods as unknown as Writes),
+    ...tellOf(writes.methods as unknown as Writes, notices),
     async close() {
       await reads.stop();
       await writes.stop();

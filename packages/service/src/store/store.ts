@@ -40,6 +40,7 @@ import type {
   Reorg,
   TapeBlock,
 } from '@sluice/kit/contract';
+import type { Notices } from './notices.ts';
 
 /** The part of an EVM stream that says what to match and what to send along. */
 export type StreamOptions = Pick<
@@ -713,6 +714,8 @@ export interface AccessWrites {
 
 export interface StreamWrites {
   saveSetting(key: string, value: string): Promise<void>;
+  /** Where there is none yet; answers with the one there is. */
+  keepSetting(key: string, value: string): Promise<string>;
   /** Writes what nobody reads: rejects when the ledger cannot be written. */
   checkWritable(): Promise<void>;
   createStream<Draft extends StreamDraft>(
@@ -961,5 +964,7 @@ export interface Writes
 
 export interface Store extends Reads, Writes {
   readonly engine: 'sqlite' | 'postgres';
+  /** Told by each write that others may wait for, whichever process made it. */
+  readonly notices: Notices;
   close(): Promise<void>;
 }

@@ -44,6 +44,17 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
     saveSetting,
     checkWritable: () => saveSetting('writableAt', String(Date.now())),
 
+    async keepSetting(key, value) {
+      const row = await db
+        .insertInto('setting')
+        .values({ key, value })
+        // Changes nothing, but answers with what is there.
+        .onConflict((conflict) => conflict.column('key').doUpdateSet({ key }))
+        .returning('value')
+        .executeTakeFirstOrThrow();
+      return row.value;
+    },
+
     async createStream(draft, { id = randomUUID(), sealedSecret, pausedBecause } = {}) {
       return db.transaction().execute(async (trx) => {
         const revision = await raiseRevision(trx);

@@ -107,7 +107,6 @@ export function createAptosBlockHandlers({
         blockTo,
       });
       if (job === undefined) throw notFound('Stream');
-      calls.noticeJobs();
       return context.json(job);
     },
   };

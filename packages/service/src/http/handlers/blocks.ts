@@ -45,8 +45,6 @@ export interface BlockHandlers {
 export interface BlockCalls extends ExplainCalls {
   /** Queues what the stream matches in the block; answers with the records in it. */
   sendBlock(blockNumber: number, streamId: string, requestId: string): Promise<number>;
-  /** A job of this chain was made or changed. */
-  noticeJobs(): void;
   resume(from: number | undefined): Promise<number>;
 }
 
@@ -145,7 +143,7 @@ export function createBlockHandlers({
 
     async createJob(context) {
       const wanted = check(historicalJobSchema, 'requestBody', readJson(context));
-      const calls = requireCalls(wanted.chainId);
+      requireCalls(wanted.chainId);
       await requireStream(wanted.streamId);
       const job = await store.createJob({
         streamId: wanted.streamId,
@@ -154,7 +152,6 @@ export function createBlockHandlers({
         blockTo: wanted.blockTo,
       });
       if (job === undefined) throw notFound('Stream');
-      calls.noticeJobs();
       return context.json({
         message: `Backfill of ${wanted.blockTo - wanted.blockFrom + 1} blocks begun`,
         totalPartitions: 1,
@@ -187,7 +184,6 @@ export function createBlockHandlers({
           },
         });
       }
-      (callsOf(job.chainId) ?? aptosCallsOf(job.chainId))?.noticeJobs();
       return context.json(job);
     },
 

@@ -1,0 +1,258 @@
+/**
+ * One ledger, many processes: two that read the chain, some that deliver, two that answer, all on one
+ * PostgreSQL. Readers are killed and stalled; every matching block is delivered, once as each phase.
+ */
+import { createClient } from '@sluice/kit';
+import type { DeliverySummary } from '@sluice/kit/contract';
+import { createSluiceClient } from '@sluice/kit/sluice';
+import {
+  type Anvil,
+  type Postgres,
+  type WebhookSink,
+  startAnvil,
+  startPostgres,
+  startWebhookSink,
+} from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { API_KEY, type Served, serve, until } from '../serve.ts';
+
+const CHAIN = '0x7a69';
+const CONFIRMATIONS = 2;
+const TAKEOVER_MS = 10_000;
+
+let anvil: Anvil;
+let postgres: Postgres;
+let sink: WebhookSink;
+let ingesters: Served[];
+let delivering: Served;
+let apis: [Served, Served];
+const started: Served[] = [];
+
+const start = async (...args: string[]): Promise<Served> => {
+  const served = await serve(['--database-url', postgres.url, ...args]);
+  started.push(served);
+  return served;
+};
+const chainFlag = (): string[] => [
+  '--chain',
+  `${CHAIN}=${anvil.url},confirmations=${CONFIRMATIONS},poll=50`,
+];
+const startIngester = (): Promise<Served> => start('--role', 'ingest', ...chainFlag());
+
+beforeAll(async () => {
+  [anvil, postgres, sink] = await Promise.all([startAnvil(), startPostgres(), startWebhookSink()]);
+  // One after the other: a machine with two cores starts them no faster together.
+  ingesters = [await startIngester(), await startIngester()];
+  delivering = await start('--role', 'deliver');
+  // Of the processes of the API one has no node of its own.
+  apis = [await start('--role', 'api', ...chainFlag()), await start('--role', 'api')];
+}, 120_000);
+afterAll(async () => {
+  await Promise.all(started.filter((each) => each.isRunning()).map((each) => each.kill()));
+  await sink.close();
+  await Promise.all([postgres.stop(), anvil.stop()]);
+});
+
+const clientOf = (served: Served) => createClient({ apiKey: API_KEY, baseUrl: served.url });
+const sluiceOf = (served: Served) => createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
+
+async function readDeliveries(streamId: string): Promise<DeliverySummary[]> {
+  const all: DeliverySummary[] = [];
+  for await (const each of sluiceOf(apis[1]).listDeliveries({ limit: 100, streamId }))
+    all.push(each);
+  return all;
+}
+
+const head = async (): Promise<number> => Number(await anvil.request('eth_blockNumber', []));
+const checkpoint = async (): Promise<number | null> =>
+  (await sluiceOf(apis[1]).listChains())[0]?.checkpoint ?? null;
+
+/** One block each, with a transfer in it; answers with their numbers. */
+async function pay(to: string, blocks: number): Promise<number[]> {
+  const numbers: number[] = [];
+  for (let n = 0; n < blocks; n++) {
+    const hash = await anvil.request<string>('eth_sendTransaction', [
+      { from: anvil.accounts[0]!.address, to, value: '0x1' },
+    ]);
+    const receipt = await until('it is mined', () =>
+      anvil
+        .request<{ blockNumber: string } | null>('eth_getTransactionReceipt', [hash])
+        .then((found) => found ?? undefined),
+    );
+    numbers.push(Number(receipt.blockNumber));
+  }
+  return numbers;
+}
+
+async function watch(account: number, on: Served = apis[0]): Promise<{ id: string; to: string }> {
+  const to = anvil.accounts[account]!.address;
+  const { id } = await clientOf(on).streams.create({
+    webhookUrl: `${sink.url}/${account}`,
+    description: '',
+    tag: `account ${account}`,
+    chainIds: [CHAIN],
+    includeNativeTxs: true,
+  });
+  await clientOf(on).streams.addAddress(id, to);
+  return { id, to };
+}
+
+/** Until each of these blocks was delivered, and once as each phase. */
+async function delivered(streamId: string, blocks: readonly number[]): Promise<void> {
+  const expected = blocks.flatMap((block) => [`${block} confirmed`, `${block} unconfirmed`]);
+  await until(
+    'all is delivered',
+    async () => {
+      const all = await readDeliveries(streamId);
+      return all.length >= expected.length && all.every(({ state }) => state === 'succeeded');
+    },
+    60_000,
+  );
+  const rows = (await readDeliveries(streamId)).map((row) => `${row.blockNumber} ${row.phase}`);
+  expect(rows.toSorted()).toEqual(expected.toSorted());
+}
+
+/** The ingester that reads the chain by what it logged last, and the one that stands by. */
+function findReader(): { reader: Served; standby: Served } {
+  const isReading = ({ output }: Served): boolean => {
+    const events = output().match(/lease (taken|lost) lease=0x7a69/g) ?? [];
+    return events.at(-1)?.startsWith('lease taken') === true;
+  };
+  const running = ingesters.filter((each) => each.isRunning());
+  const reader = running.find(isReading)!;
+  return { reader, standby: running.find((each) => each !== reader)! };
+}
+
+describe('processes with a role each', () => {
+  test('work together as one service', async () => {
+    const { id, to } = await watch(5);
+    const blocks = await pay(to, 5);
+    await anvil.request('anvil_mine', ['0x2']);
+    await delivered(id, blocks);
+
+    // Only one reads the chain, and the others know how it is.
+    expect(findReader().standby.output()).toContain('standing by');
+    for (const api of apis) {
+      const chains = await sluiceOf(api).listChains();
+      expect(chains).toMatchObject([{ id: CHAIN, state: 'live', confirmations: CONFIRMATIONS }]);
+      expect(chains[0]!.blocks[0]!.number).toBe(await head());
+    }
+    expect((await clientOf(apis[1]).streams.get(id)).statusMessage).toBe('Stream is active');
+  });
+
+  test('answer what is theirs to answer', async () => {
+    const key = { 'x-api-key': API_KEY };
+    for (const { url } of [delivering, ingesters[0]!]) {
+      expect((await fetch(`${url}/health`)).status).toBe(200);
+      expect((await fetch(`${url}/metrics`, { headers: key })).status).toBe(200);
+      const refused = await fetch(`${url}/streams/evm?limit=10`, { headers: key });
+      expect(refused.status).toBe(404);
+      expect(await refused.text()).toContain('--role api');
+    }
+  });
+
+  test('a process of the API reads the nodes itself, and hands to the reader what is for it', async () => {
+    const { id, to } = await watch(6);
+    const [block] = await pay(to, 1);
+    await anvil.request('anvil_mine', ['0x2']);
+    await delivered(id, [block!]);
+    const [api, withoutNodes] = apis;
+
+    const dry = await clientOf(api).streams.dryRunBlock({
+      chainId: CHAIN,
+      blockNumber: block!,
+      includeNativeTxs: true,
+      addresses: [to],
+    });
+    expect(dry).toMatchObject({ txs: [{ toAddress: to.toLowerCase() }] });
+    const sent = { chainId: CHAIN, blockNumber: block!, streamId: id };
+    expect(await clientOf(api).streams.sendBlock(sent)).toBe(1);
+    await until('it is delivered again', async () => {
+      const all = await readDeliveries(id);
+      return all.length === 3 && all.every(({ state }) => state === 'succeeded');
+    });
+
+    const { jobId } = await clientOf(api).streams.createHistoricalJob({
+      streamId: id,
+      chainId: CHAIN,
+      blockFrom: block!,
+      blockTo: block!,
+    });
+    await until('the reader does the job', async () => {
+      const job = await sluiceOf(withoutNodes).getJob(jobId!);
+      return job.state === 'done';
+    });
+  });
+
+  test('a setting that is changed in one holds in all', async () => {
+    const [one, other] = apis;
+    await clientOf(one).settings.set({ region: 'eu-central-1' });
+    await until(
+      'the other knows',
+      async () => {
+        return (await clientOf(other).settings.read()).region === 'eu-central-1';
+      },
+      5_000,
+    );
+    const { id, to } = await watch(7);
+    await pay(to, 1);
+    const { headers } = await sink.waitFor(
+      (request) => request.path === '/7' && request.body.includes(id),
+    );
+    expect(headers['x-region']).toBe('eu-central-1');
+  });
+
+  test('a chain is resumed by a process that does not read it', async () => {
+    const at = await head();
+    await until('it stands at the head', async () => (await checkpoint()) === at);
+    await anvil.request('anvil_mine', ['0x5']);
+    const resumed = await sluiceOf(apis[0]).resumeChain(CHAIN, { from: at + 3 });
+    expect(resumed).toEqual({ chainId: CHAIN, from: at + 3 });
+    await anvil.request('anvil_mine', ['0x1']);
+    const goal = await head();
+    await until('the reader goes on', async () => (await checkpoint()) === goal);
+  });
+});
+
+test('a reader that is killed is followed in under 10 seconds, without gap or double', async () => {
+  const { id, to } = await watch(8);
+  const blocks = await pay(to, 3);
+  const { reader, standby } = findReader();
+  blocks.push(...(await pay(to, 2)));
+  const killed = reader.kill();
+  blocks.push(...(await pay(to, 5)));
+  await killed;
+  const since = Date.now();
+  const goal = await head();
+  await until('the standby reads on', async () => (await checkpoint()) === goal, TAKEOVER_MS);
+  expect(Date.now() - since).toBeLessThan(TAKEOVER_MS);
+  expect(standby.output()).toContain('lease taken lease=0x7a69');
+  await anvil.request('anvil_mine', ['0x2']);
+  await delivered(id, blocks);
+  ingesters = [standby, await startIngester()];
+});
+
+test('a reader that stalled longer than its lease writes nothing when it wakes', async () => {
+  const { id, to } = await watch(9);
+  const blocks = await pay(to, 2);
+  const { reader, standby } = findReader();
+  process.kill(reader.pid, 'SIGSTOP');
+  try {
+    blocks.push(...(await pay(to, 3)));
+    const goal = await head();
+    await until('the standby reads on', async () => (await checkpoint()) === goal, 20_000);
+  } finally {
+    process.kill(reader.pid, 'SIGCONT');
+  }
+  blocks.push(...(await pay(to, 3)));
+  await until('it finds its lease lost', () => reader.output().includes('lease lost'));
+  await anvil.request('anvil_mine', ['0x2']);
+  await delivered(id, blocks);
+  expect(findReader()).toEqual({ reader: standby, standby: reader });
+});
+
+test('a reader that is stopped is followed at once', async () => {
+  const { reader, standby } = findReader();
+  expect(await reader.stop()).toBe(0);
+  await until('the standby has it', () => findReader().reader === standby, 3_000);
+});
