@@ -33,10 +33,10 @@ export function readSqliteLedger(folder: string): Ledger {
 }
 
 /** A ledger on PostgreSQL: a connection for each question, so that no fault of the server outlasts it. */
-export function readPostgresLedger(url: string): Ledger {
+export function readPostgresLedger(url: () => string): Ledger {
   const query = async (select: string): Promise<LedgerRow[]> => {
     const client = new pg.Client({
-      connectionString: url,
+      connectionString: url(),
       types: {
         getTypeParser: (oid, format) =>
           oid === pg.types.builtins.INT8 || oid === pg.types.builtins.NUMERIC

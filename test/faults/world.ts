@@ -10,6 +10,7 @@ import { createClient } from '@sluice/kit';
 import type { ChainHealth, CreateEvmStream } from '@sluice/kit/contract';
 import {
   type Postgres,
+  type PostgresCluster,
   type PostgresOptions,
   type RecordedRequest,
   type RunningScriptedChain,
@@ -60,6 +61,8 @@ export interface WorldOptions {
   nodes?: readonly RunningScriptedChain[];
   /** The ledger's URL as the service is told it: a proxy before it. */
   databaseUrl?: (postgres: Postgres) => string;
+  /** In the place of a database of the world's own. */
+  cluster?: PostgresCluster;
   /** Where the SQLite ledger stands. Default: a temporary folder. */
   folder?: string;
   /** The contract's schedule at 1:240 (`shortSchedule.ts`). Default true. */
@@ -110,20 +113,27 @@ export async function startWorld(
 ): Promise<FaultWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-faults-'));
   const data = options.folder ?? join(folder, 'data');
-  const postgres = store === 'postgres' ? await startPostgres(options.postgres) : undefined;
+  const { cluster } = options;
+  const postgres =
+    store === 'postgres' && cluster === undefined
+      ? await startPostgres(options.postgres)
+      : undefined;
   const chain = await startScriptedChain();
-  const ledger = postgres ? readPostgresLedger(postgres.url) : readSqliteLedger(data);
+  const ledger =
+    store === 'postgres'
+      ? readPostgresLedger(() => (cluster?.primary ?? postgres!).url)
+      : readSqliteLedger(data);
   const receiver = await startReceiver();
   const oracle = createOracle(chain);
 
   let current = options;
+  const databaseUrl = (): string =>
+    cluster?.url ?? current.databaseUrl?.(postgres!) ?? postgres!.url;
   const launch = (): Promise<Served> => {
     const urls = [chain, ...(current.nodes ?? [])].map(({ url }) => url);
     return serve(
       [
-        ...(postgres
-          ? ['--database-url', current.databaseUrl?.(postgres) ?? postgres.url]
-          : ['--data', data]),
+        ...(store === 'postgres' ? ['--database-url', databaseUrl()] : ['--data', data]),
         ...urls.flatMap((url) => [
           '--chain',
           `${CHAIN}=${url},confirmations=${CONFIRMATIONS},poll=50`,

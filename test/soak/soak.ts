@@ -61,7 +61,7 @@ const say = (text: string): void =>
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-soak-'));
 const postgres: Postgres | undefined = store === 'postgres' ? await startPostgres() : undefined;
-const ledger = postgres ? readPostgresLedger(postgres.url) : readSqliteLedger(folder);
+const ledger = postgres ? readPostgresLedger(() => postgres.url) : readSqliteLedger(folder);
 const chain = await startScriptedChain();
 
 const receiver = new Worker(new URL('./receiver.ts', import.meta.url), { workerData: { seed } });

@@ -129,6 +129,16 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/serve.ts')).declareServe,
     },
     {
+      name: 'backup',
+      summary: 'write the ledger to a file while the service runs',
+      load: async () => (await import('./commands/backup.ts')).declareBackup,
+    },
+    {
+      name: 'restore',
+      summary: 'put a backup in the place of the ledger',
+      load: async () => (await import('./commands/backup.ts')).declareRestore,
+    },
+    {
       name: 'doctor',
       summary: 'look for what most often is wrong',
       load: async () => (await import('./commands/doctor.ts')).declareDoctor,

@@ -25,8 +25,11 @@ const CHECK_MS = 60_000;
 const ADDRESS_CHANGES_KEPT_MS = 3_600_000;
 /** A change of addresses that nobody goes on with for so long was begun by a process that is gone. */
 const ADDRESS_CHANGE_STALE_MS = 60_000;
-/** Rows looked at in one transaction, and the time left to others after one that forgot some. */
-const BATCH_ROWS = 500;
+/**
+ * Rows looked at in one transaction, and the time left to others after one that forgot some. SQLite has
+ * one writer, who is held up; PostgreSQL has many partitions to plan for each time.
+ */
+const BATCH_ROWS = { sqlite: 500, postgres: 5_000 } as const;
 const BATCH_PAUSE_MS = 50;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -59,7 +62,7 @@ export function startHousekeeping({
       const done = await store.deleteExpired({
         deliveredMs: options.deliveredMs + spareMs,
         undeliveredMs: options.undeliveredMs + spareMs,
-        limit: BATCH_ROWS,
+        limit: BATCH_ROWS[store.engine],
         after,
       });
       deliveries += done.deliveries;

@@ -4,3 +4,4 @@ export { ConfigError, parseAptos, parseChains, parseRoles, readSpamLists } from 
 export type { ChainConfig, ServiceConfig } from './config.ts';
 export { createLog } from './observe.ts';
 export type { Log, LogFields } from './observe.ts';
+export { FileTakenError, backUpSqlite, restoreSqlite } from './store/sqliteBackup.ts';

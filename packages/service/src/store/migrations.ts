@@ -482,7 +482,11 @@ export async function migrate(
   });
 }
 
-async function refuseNewer(db: Kysely<unknown>, known: readonly string[]): Promise<void> {
+/** @throws Error when a step was taken that this program does not know. */
+export async function refuseNewer(
+  db: Kysely<unknown>,
+  known: readonly string[] = Object.keys(migrations),
+): Promise<void> {
   const tables = await db.introspection.getTables();
   if (!tables.some(({ name }) => name === DONE_TABLE)) return;
   const { rows } = await sql<{ name: string }>`

@@ -16,6 +16,9 @@ export interface WorkerCall {
 }
 export type WorkerReply = { id: number; value: unknown } | { id: number; error: Error };
 
+/** The ledger in its folder. */
+export const LEDGER_FILE = 'sluice.db';
+
 /** Statements kept prepared per connection; the ledger has fewer than this. */
 const PREPARED_STATEMENTS = 200;
 
@@ -176,7 +179,7 @@ const WRITES = {
 export async function openSqliteStore(folder: string): Promise<Store> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
-  const path = join(folder, 'sluice.db');
+  const path = join(folder, LEDGER_FILE);
   // Made before SQLite makes it, so that it and its journals are the owner's alone.
   closeSync(openSync(path, 'a', 0o600));
   const setup = openSqlite(path, false);
@@ -208,7 +211,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
 }
 
 /** Held until the process ends, however it ends: a lock file would outlive a crash. */
-function lockFolder(folder: string): DatabaseSync {
+export function lockFolder(folder: string): DatabaseSync {
   const lock = new DatabaseSync(join(folder, 'lock.db'), { timeout: 0 });
   try {
     lock.exec('pragma locking_mode = exclusive; begin exclusive');

@@ -1,0 +1,79 @@
+/** A backup of a running service, and what a receiver sees once the service goes on from it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
+import { type FaultWorld, type Watch, startWorld } from '../faults/world.ts';
+import { until } from '../serve.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-backup-'));
+const data = join(folder, 'data');
+const file = join(folder, 'ledger.backup');
+let world: FaultWorld;
+beforeAll(async () => {
+  world = await startWorld('sqlite', { folder: data });
+});
+afterAll(async () => {
+  await world?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** What a receiver can tell a webhook by, whatever its id. */
+const contentOf = (body: string): string => {
+  const { block, confirmed } = JSON.parse(body) as { block: { hash: string }; confirmed: boolean };
+  return `${block.hash} ${confirmed}`;
+};
+
+test('what came since the backup comes again with other ids, what waited with the same, nothing else', async () => {
+  const watch = await world.watch('steady');
+  const waiting = await world.watch('waiting');
+  const received = (of: Watch) =>
+    world.receiver.requestsOf(of).map(({ id, body }) => ({ id, content: contentOf(body) }));
+  const settled = async (count: number): Promise<void> => {
+    await until('all was delivered', () => received(watch).length >= count);
+    await until('nothing is under way', async () => (await world.countLeases()) === 0);
+  };
+
+  world.receiver.answer(waiting.path, 503);
+  world.mine([waiting]);
+  world.mine([watch], 4);
+  world.mine([], 2);
+  await settled(8);
+  await until('one waits', () => received(waiting).length > 0);
+  const backup = await sluice(['backup', file, '--data', data]);
+  expect(backup).toMatchObject({ code: 0, stdout: expect.stringContaining('checked') as string });
+  const before = received(watch);
+
+  world.mine([watch], 3);
+  world.mine([], 2);
+  await settled(14);
+  const since = received(watch).slice(before.length);
+  expect((await sluice(['restore', file, '--data', data, '--yes'])).stderr).toContain(
+    'in use by another sluice process',
+  );
+
+  await world.service.stop();
+  const waited = new Set(received(waiting).map(({ id }) => id));
+  world.receiver.answer(waiting.path, 200);
+  const seen = received(waiting).length;
+  const unsure = await sluice(['restore', file, '--data', data]);
+  expect(unsure.code).toBe(2);
+  expect(unsure.stderr).toContain('--yes replaces it');
+  expect(await sluice(['restore', file, '--data', data, '--yes'])).toMatchObject({ code: 0 });
+  await world.start();
+
+  await settled(before.length + 2 * since.length);
+  const again = received(watch).slice(before.length + since.length);
+  expect(again.map(({ content }) => content).toSorted()).toEqual(
+    since.map(({ content }) => content).toSorted(),
+  );
+  const known = new Set([...before, ...since].map(({ id }) => id));
+  expect(again.filter(({ id }) => known.has(id))).toEqual([]);
+  await until('what waited came', () => received(waiting).length > seen);
+  expect(
+    received(waiting)
+      .slice(seen)
+      .every(({ id }) => waited.has(id)),
+  ).toBe(true);
+});
