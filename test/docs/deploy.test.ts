@@ -2,17 +2,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { addServiceOptions } from '../../packages/cli/src/options.ts';
+import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-const { options } = addServiceOptions(new Command(), 'data');
-const variables = options.map(({ envVar }) => envVar).filter((name) => name !== undefined);
-const flags = options.map(({ long }) => long);
+const help = (await sluice(['serve', '--help'])).stdout;
+const variables: (string | undefined)[] = help.match(/SLUICE_\w+/g)!;
+const flags = help.match(/--[a-z-]+/g)!;
 /** Longer than an attempt may take. */
 const DRAIN_S = 20;
 

@@ -34,7 +34,9 @@ export const declareBackup = (command: Command, terminal: Terminal): Command =>
       const bytes = backUp(options.data, file);
       if (options.json) terminal.sayJson({ file, bytes });
       else terminal.say(`${file}  ${(bytes / 1024 / 1024).toFixed(1)} MiB, checked`);
-      terminal.note('It holds secrets and what was delivered: keep it as you keep the ledger.');
+      terminal.note(
+        'The master key is not in it, and without it nobody reads its secrets: keep both, apart.',
+      );
     },
   );
 

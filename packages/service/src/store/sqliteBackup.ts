@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
+import { describeError } from '../observe.ts';
 import { refuseNewer } from './migrations.ts';
 import { LEDGER_FILE, lockFolder, openSqlite } from './sqlite.ts';
 
@@ -102,7 +103,7 @@ export async function restoreSqlite(
 
 /** @throws Error when the file is no SQLite database with a ledger, or a page of it is damaged. */
 function checkSound(file: string): void {
-  let problem: unknown;
+  let problem: string | undefined;
   try {
     const db = new DatabaseSync(file, { readOnly: true });
     try {
@@ -112,15 +113,15 @@ function checkSound(file: string): void {
       if (tables.length < 2) problem = 'it is no ledger of sluice';
       else {
         const found = db.prepare('pragma integrity_check').get()?.['integrity_check'];
-        if (found !== 'ok') problem = found;
+        if (found !== 'ok') problem = `it is damaged: ${describeError(found)}`;
       }
     } finally {
       db.close();
     }
   } catch (error) {
-    problem = error instanceof Error ? error.message : error;
+    problem = describeError(error);
   }
-  if (problem !== undefined) throw new Error(`${file} cannot be used: ${String(problem)}`);
+  if (problem !== undefined) throw new Error(`${file} cannot be used: ${problem}`);
 }
 
 /** On the disk, and not only on its way there. */
