@@ -1818,6 +1818,43 @@ export function testStore(open: () => Promise<Store>): void {
       expect(stats?.deliveredSeries.at(-1)).toBe(1);
     });
 
+    test('are counted once each, though counts are added up while others are made', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      for (let n = 0; n < 40; n++) await chain.commit(chain.next(), [matchOf(id)], 1000);
+      const claimed = await claimOf(id);
+      await Promise.all([
+        ...claimed.map((each) => store.completeDeliveries([outcomeOf(each)])),
+        ...Array.from({ length: 10 }, () => store.rollUpStats()),
+      ]);
+      const counted = async () => [
+        (await store.readTotals(id))[0]?.webhooksDelivered,
+        (await store.readStreamStats()).find((each) => each.streamId === id)?.delivered24h,
+      ];
+      expect((await counted())[0]).toBe(40);
+      await store.rollUpStats();
+      expect(await counted()).toEqual([40, 40]);
+    });
+
+    test('of a match in parts have each their part, and are confirmed with the same', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      const parts = [0, 1, 2].map((part) =>
+        matchOf(id, { part, parts: 3, bodyTail: `,"logs":[${part}]}` }),
+      );
+      await chain.commit(chain.next(), parts);
+      for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
+      const claimed = await claimOf(id);
+      const told = (phase: string) =>
+        claimed
+          .filter((each) => each.phase === phase)
+          .map(({ part, parts: of, bodyTail }) => `${part}/${of} ${bodyTail}`)
+          .toSorted();
+      expect(told('unconfirmed')).toEqual([0, 1, 2].map((n) => `${n}/3 ,"logs":[${n}]}`));
+      expect(told('confirmed')).toEqual(told('unconfirmed'));
+      expect(new Set(claimed.map((each) => each.id)).size).toBe(6);
+    });
+
     test('page through newest first, filtered, each exactly once', async () => {
       const chain = await startChain();
       const { id } = await store.createStream(draft([chain.chain]));
