@@ -2,12 +2,19 @@ import type { ChainHealth } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { toCount } from '../durations.ts';
+import { CommandError } from '../terminal/errors.ts';
+import { printable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareChains(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('list'))
     .description('how each chain is, and each of its nodes')
     .action((options: ConnectionOptions) => listChains(options, terminal));
+  command
+    .command('test <url>')
+    .description('what an EVM node can do, asked from here, without the service')
+    .option('--json', 'print JSON')
+    .action((url: string, { json = false }: { json?: boolean }) => testNode(url, json, terminal));
   addConnectionOptions(command.command('resume <id>'))
     .description('take a halted chain on from a block, and record what was left out')
     .option('--from <block>', 'the first block to read; default: the head of the node')
@@ -53,3 +60,80 @@ function describe(chain: ChainHealth): string[] {
     ),
   ];
 }
+
+/** What ingestion asks of a node; `needed`: it cannot do without. */
+const QUESTIONS = [
+  { what: 'chain', method: 'eth_chainId', params: [], needed: true },
+  { what: 'head', method: 'eth_blockNumber', params: [], needed: true },
+  { what: 'block', method: 'eth_getBlockByNumber', params: ['latest', true], needed: true },
+  { what: 'logs', method: 'eth_getLogs', params: [{ fromBlock: 'latest' }], needed: true },
+  { what: 'receipts', method: 'eth_getBlockReceipts', params: ['latest'], needed: false },
+  { what: 'finality', method: 'eth_getBlockByNumber', params: ['finalized', false], needed: false },
+  {
+    what: 'traces',
+    method: 'debug_traceBlockByNumber',
+    params: ['latest', { tracer: 'callTracer' }],
+    needed: false,
+  },
+] as const;
+
+async function testNode(url: string, json: boolean, terminal: Terminal): Promise<void> {
+  if (!/^https?:/.test(url) || !URL.canParse(url)) {
+    throw new CommandError('usage', `${url}: should be an http or https URL of a node`);
+  }
+  const findings: object[] = [];
+  let missing = 0;
+  for (const { what, method, params, needed } of QUESTIONS) {
+    const started = performance.now();
+    const { answer, problem } = await call(url, method, params, terminal.signal);
+    const durationMs = Math.round(performance.now() - started);
+    if (problem !== undefined && needed) missing++;
+    findings.push({ what, method, needed, durationMs, problem: problem ?? null });
+    if (json) continue;
+    const mark =
+      problem === undefined
+        ? terminal.tint('ok', '✓')
+        : needed
+          ? terminal.tint('bad', '✗')
+          : terminal.tint('warn', '!');
+    const shown = typeof answer === 'string' ? ` ${Number(answer)}` : '';
+    terminal.say(
+      `${mark} ${what.padEnd(9)} ${durationMs} ms${shown}  ${printable(problem ?? '')}`.trimEnd(),
+    );
+  }
+  if (json) terminal.sayJson(findings);
+  if (missing > 0) {
+    throw new CommandError(
+      'check_failed',
+      `${missing} calls that are needed fail`,
+      'use another node',
+    );
+  }
+}
+
+async function call(
+  url: string,
+  method: string,
+  params: readonly unknown[],
+  signal: AbortSignal,
+): Promise<{ answer?: unknown; problem?: string }> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+    });
+    const { result, error } = (await response.json()) as {
+      result?: unknown;
+      error?: { message?: string };
+    };
+    if (error !== undefined) return { problem: error.message ?? 'refused' };
+    return result === null || result === undefined ? { problem: 'no answer' } : { answer: result };
+  } catch (error) {
+    const { cause, message } = error as Error;
+    return { problem: cause instanceof Error ? cause.message : message };
+  }
+}
+
+const ANSWER_WITHIN_MS = 10_000;

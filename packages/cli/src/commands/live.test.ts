@@ -57,6 +57,9 @@ describe('listen', () => {
     expect(new Set(idsAt('/app')).size).toBe(forwarded.length);
     const { headers, body } = world.sink.requests.find(({ path }) => path === '/app')!;
     expect(unwrap({ headers, body, secret: SECRET }).verifiedBy).toBe('webhook-signature');
+    const { streamId } = JSON.parse(body) as EvmWebhook;
+    const { secret } = await world.client.getStreamSecret(streamId);
+    expect(unwrap({ headers, body, secret }).verifiedBy).toBe('webhook-signature');
     expect(headers).toMatchObject({ 'x-team': 'ledger' });
     expect(running.stdout()).toMatch(
       /^\d\d:\d\d:\d\d\.\d{3} {2}✓ 200 +\d+ ms {2}pay {2}#\d+ (un)?confirmed {2}Transfer \d+ 0x7099…79c8 → 0x3c44…93bc {2}[\da-f]{8}\n/,

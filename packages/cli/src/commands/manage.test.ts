@@ -326,6 +326,18 @@ describe('deliveries, dry runs and fixtures', () => {
     expect(stranger).toContainEqual(expect.objectContaining({ check: 'key', state: 'bad' }));
   });
 
+  test('chains test asks a node what ingestion asks', async () => {
+    const { code, stdout } = await sluice(['chains', 'test', world.chain.url]);
+    expect({ code, stdout }).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^✓ chain +\d+ ms 31337\n✓ head [\s\S]*[✓!] traces/) as string,
+    });
+    const gone = await json<object[]>('chains', 'test', 'http://127.0.0.1:9');
+    expect(gone).toContainEqual(expect.objectContaining({ what: 'chain', needed: true }));
+    expect(await sluice(['chains', 'test', 'http://127.0.0.1:9'])).toMatchObject({ code: 9 });
+    expect(await sluice(['chains', 'test', 'node'])).toMatchObject({ code: 2 });
+  });
+
   test('open prints where the console is', async () => {
     expect((await sluice(['open', id])).stdout).toBe(`${world.url}/console/deliveries/${id}\n`);
     expect(existsSync(join(world.folder, 'nothing'))).toBe(false);

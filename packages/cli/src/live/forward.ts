@@ -1,4 +1,5 @@
 /** Sends deliveries of the service to another URL, signed anew, as the service itself would. */
+import { WEBHOOK_HEADERS, signStandardWebhook } from '@sluice/kit/contract';
 import { createFakeSender, signedHeaders } from '@sluice/kit/testing';
 import { type AptosWebhook, type EvmWebhook, isSluiceError } from '@sluice/kit';
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
@@ -59,17 +60,35 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
       throw error;
     });
 
+  /** Those of the stream's own, which sign beside the account's; none where the key may not read them. */
+  const streamSecrets = new Map<string, Promise<string[]>>();
+  const secretsOf = ({ streamId }: DeliverySummary): Promise<string[]> => {
+    let secrets = streamSecrets.get(streamId);
+    if (secrets === undefined) {
+      secrets = sluice.getStreamSecret(streamId).then(
+        (own) => [own.secret, ...own.previous.map((each) => each.secret)],
+        () => [],
+      );
+      streamSecrets.set(streamId, secrets);
+    }
+    return secrets;
+  };
+
   return {
     async forward(id) {
       const delivery = await persist(() => findDelivery(id), signal);
       if (delivery === undefined) return undefined;
       const { body } = delivery;
       const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
-      const headers = {
+      const headers: Record<string, string> = {
         ...(await ownHeaders(delivery)),
         ...signedHeaders(body, { secret, id }, webhook),
         'user-agent': 'Sluice',
       };
+      const timestamp = Number(headers[WEBHOOK_HEADERS.timestamp]);
+      headers[WEBHOOK_HEADERS.standardSignature] = [...(await secretsOf(delivery)), secret]
+        .map((each) => signStandardWebhook({ id, timestamp, body, secret: each }))
+        .join(' ');
       return { delivery, headers, ...(await post(url, { body, headers, signal })) };
     },
   };
