@@ -194,6 +194,7 @@ export function withChainEvent(chains: readonly WatchedChain[], event: LiveEvent
       case 'stream':
       case 'job':
       case 'inbox':
+      case 'replay':
       case 'reset':
         return chain;
     }

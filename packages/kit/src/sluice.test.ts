@@ -159,6 +159,28 @@ describe('each call', () => {
     ]);
   });
 
+  it('stopDelivery, and replays of many', async () => {
+    const filter = { state: ['failed', 'quarantined'], status: '5xx' } as const;
+    answerJson({ id: 'a' });
+    await client().stopDelivery('a');
+    await client().estimateReplay(filter);
+    await client().createReplay({ name: 'n', filter, perSecond: 5 });
+    await client().getReplay('a');
+    await client().cancelReplay('a');
+    answerJson({ result: [{ id: 'a' }] });
+    expect(await client().listReplays()).toEqual([{ id: 'a' }]);
+    await client().listDeliveries(filter);
+    expect(calls()).toEqual([
+      ['POST /sluice/deliveries/a/stop'],
+      ['POST /sluice/replays/estimate', { filter }],
+      ['POST /sluice/replays', { name: 'n', filter, perSecond: 5 }],
+      ['GET /sluice/replays/a'],
+      ['POST /sluice/replays/a/cancel'],
+      ['GET /sluice/replays'],
+      ['GET /sluice/deliveries?limit=100&state=failed&state=quarantined&status=5xx'],
+    ]);
+  });
+
   it('getDelivery', async () => {
     answerJson({ id: 'a/b' });
     expect(await client().getDelivery('a/b')).toEqual({ id: 'a/b' });

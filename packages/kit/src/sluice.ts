@@ -25,6 +25,7 @@ import type {
   InboxRequest,
   InboxRequestSummary,
 } from './contract/inbox.ts';
+import type { CreateReplay, DeliveryFilter, Replay, ReplayEstimate } from './contract/replays.ts';
 import { SLUICE_ROUTES } from './contract/sluice.ts';
 import type {
   ChainCoverage,
@@ -32,7 +33,6 @@ import type {
   ChainResumed,
   DeliveryDetail,
   DeliveryPage,
-  DeliveryState,
   DeliverySummary,
   Job,
   LiveEvent,
@@ -100,6 +100,14 @@ export type {
   Scope,
   StreamSecret,
 } from './contract/access.ts';
+export type {
+  CreateReplay,
+  DeliveryFilter,
+  OneOrSeveral,
+  Replay,
+  ReplayEstimate,
+  ReplayState,
+} from './contract/replays.ts';
 export type { AptosNetwork } from './contract/aptos.ts';
 export type { AptosWebhook } from './contract/aptosWebhook.ts';
 export type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
@@ -113,10 +121,7 @@ export type { CallOptions, CallResult, WithResponse } from './request.ts';
 export type SluiceClientOptions = ConnectionOptions;
 
 /** Which deliveries to list; all of them by default. */
-export interface ListDeliveriesOptions extends ListOptions {
-  readonly streamId?: string | undefined;
-  readonly state?: DeliveryState | undefined;
-}
+export type ListDeliveriesOptions = ListOptions & Readonly<DeliveryFilter>;
 
 /** Which attempts a chart shows, and how finely. */
 export interface ActivityQuery {
@@ -202,6 +207,17 @@ export interface SluiceClient {
   getInboxRequest(name: string, id: string, options?: CallOptions): CallResult<InboxRequest>;
   /** Forgets what came into an inbox. */
   clearInbox(name: string, options?: CallOptions): CallResult<void>;
+  /** Gives up a delivery that waits; rejects with `conflict` when it does not. It can be replayed. */
+  stopDelivery(id: string, options?: CallOptions): CallResult<DeliverySummary>;
+  /** What a replay of these deliveries would send. */
+  estimateReplay(filter: DeliveryFilter, options?: CallOptions): CallResult<ReplayEstimate>;
+  /** Sends these deliveries again, each with its id, oldest first. */
+  createReplay(body: CreateReplay, options?: CallOptions): CallResult<Replay>;
+  /** Newest first, at most 100. */
+  listReplays(options?: CallOptions): CallResult<Replay[]>;
+  getReplay(id: string, options?: CallOptions): CallResult<Replay>;
+  /** Ends a replay; rejects with `conflict` when it is done. */
+  cancelReplay(id: string, options?: CallOptions): CallResult<Replay>;
   listChains(options?: CallOptions): CallResult<ChainHealth[]>;
   /**
    * The way out of a chain's halt: it goes on from block `from`, by default from the node's head, and
@@ -375,6 +391,30 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
         options,
         nothing,
       ),
+    stopDelivery: (id, options) =>
+      one(() => ({ route: SLUICE_ROUTES.stopDelivery, path: { id } }), options),
+
+    estimateReplay: (filter, options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.estimateReplay, body: { filter }, repeatable: true }),
+        options,
+      ),
+
+    createReplay: (body, options) =>
+      one(() => ({ route: SLUICE_ROUTES.createReplay, body }), options),
+
+    listReplays: (options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.listReplays }),
+        options,
+        (answer) => toPage<Replay>(answer).result,
+      ),
+
+    getReplay: (id, options) =>
+      one(() => ({ route: SLUICE_ROUTES.getReplay, path: { id } }), options),
+
+    cancelReplay: (id, options) =>
+      one(() => ({ route: SLUICE_ROUTES.cancelReplay, path: { id }, repeatable: true }), options),
 
     listChains: (options) =>
       one(

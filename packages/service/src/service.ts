@@ -12,6 +12,7 @@ import {
 import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { createAddressGuard } from './deliver/guard.ts';
+import { createReplays } from './deliver/replays.ts';
 import { createIsolation } from './deliver/isolation.ts';
 import { createSender } from './deliver/send.ts';
 import { createApp } from './http/app.ts';
@@ -151,6 +152,18 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
       })
     : undefined;
 
+  const replays =
+    deliver &&
+    createReplays({
+      store,
+      log,
+      onDue: deliver.notice,
+      async onReplay(id) {
+        const replay = await store.readReplay(id);
+        if (replay !== undefined) publish({ type: 'replay', replay });
+      },
+    });
+
   // A process of the API alone reads its nodes for what it is asked; it follows no chain.
   const isReading = roles.includes('ingest') || roles.includes('api');
   const chains = createChains(isReading ? config : { ...config, chains: [], aptos: [] }, {
@@ -203,6 +216,14 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
       deliver?.notice(isNew ? [delivery] : []);
       publish({ type: 'delivery', delivery });
     },
+    onReplayChange(replay) {
+      replays?.notice();
+      publish({ type: 'replay', replay });
+    },
+    onStopped(delivery) {
+      deliver?.notice([delivery]);
+      publish({ type: 'delivery', delivery });
+    },
     settings,
     isOurHost: hostCheck(config.host),
   });
@@ -221,6 +242,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   });
   await reports.start();
   await deliver?.start();
+  replays?.start();
   if (roles.includes('ingest')) chains.start();
   const housekeeping = createDuty({
     name: 'housekeeping',
@@ -253,7 +275,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
         live.close();
         const closed = new Promise((resolve) => server.close(resolve));
         server.closeIdleConnections();
-        await chains.stop();
+        await Promise.all([chains.stop(), replays?.stop()]);
         await Promise.all([deliver?.stop(DRAIN_MS), housekeeping.stop(), reports.stop()]);
         if (deliver === undefined) await sender.close();
         settings.stop();

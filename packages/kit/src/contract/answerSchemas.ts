@@ -22,6 +22,8 @@ import {
   nativeBalanceSelection,
   trigger,
 } from './schemas.ts';
+import { REPLAY_STATES } from './replays.ts';
+import type { DeliveryFilter, Replay, ReplayEstimate } from './replays.ts';
 import { DELIVERY_STATES, JOB_STATES } from './sluice.ts';
 import type {
   ChainCoverage,
@@ -605,6 +607,45 @@ const streamCoverage: z.ZodType<StreamCoverage> = z.strictObject({
   result: z.array(chainCoverage),
 });
 
+const replayEstimate: z.ZodType<ReplayEstimate> = z.strictObject({
+  deliveries: count,
+  bytes: count,
+  isCapped: flag,
+});
+
+const oneOrSeveral = z.union([text, texts]).exactOptional();
+
+const deliveryFilter: z.ZodType<DeliveryFilter> = z.strictObject({
+  streamId: oneOrSeveral,
+  chainId: oneOrSeveral,
+  state: z.array(z.enum(DELIVERY_STATES)).exactOptional(),
+  phase: z.array(z.enum(['unconfirmed', 'confirmed', 'removed'])).exactOptional(),
+  status: oneOrSeveral,
+  error: text.exactOptional(),
+  blockFrom: count.exactOptional(),
+  blockTo: count.exactOptional(),
+  createdFrom: unixMs.exactOptional(),
+  createdTo: unixMs.exactOptional(),
+  attemptsFrom: count.exactOptional(),
+  attemptsTo: count.exactOptional(),
+  replayId: uuid.exactOptional(),
+});
+
+const replay: z.ZodType<Replay> = z.strictObject({
+  id: uuid,
+  name: text,
+  filter: deliveryFilter,
+  perSecond: number,
+  state: z.enum(REPLAY_STATES),
+  total: count,
+  replayed: count,
+  succeeded: count,
+  failed: count,
+  waiting: count,
+  createdAt: unixMs,
+  updatedAt: unixMs,
+});
+
 const job: z.ZodType<Job> = z.strictObject({
   id: uuid,
   streamId: uuid,
@@ -701,6 +742,9 @@ export const ANSWER_SCHEMAS = {
   ChainResumed: chainResumed,
   StreamCoverage: streamCoverage,
   Job: job,
+  ReplayEstimate: replayEstimate,
+  Replay: replay,
+  ReplayList: z.strictObject({ result: z.array(replay) }),
   JobList: z.strictObject({ result: z.array(job) }),
   ApiKeyList: z.strictObject({ result: z.array(apiKey) }),
   ApiKey: apiKey,

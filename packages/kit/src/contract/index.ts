@@ -9,6 +9,15 @@ export type { Access, Route, RouteName } from './routes.ts';
 export { DELIVERY_STATES, JOB_STATES, SLUICE_ROUTES } from './sluice.ts';
 export { hashAuditRecord, SCOPES } from './access.ts';
 
+export type {
+  CreateReplay,
+  DeliveryFilter,
+  OneOrSeveral,
+  Replay,
+  ReplayEstimate,
+  ReplayState,
+} from './replays.ts';
+
 // Shapes of the compatible API
 export { PAGE_LIMIT } from './streams.ts';
 export type {
@@ -142,6 +151,8 @@ export {
   historicalJobSchema,
   inboxAnswerSchema,
   isAddressLabel,
+  createReplaySchema,
+  estimateReplaySchema,
   listDeliveriesQuerySchema,
   listHistoryQuerySchema,
   listLogsQuerySchema,

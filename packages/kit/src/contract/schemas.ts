@@ -8,7 +8,13 @@ import type { CreateApiKey, RotateStreamSecret } from './access.ts';
 import type { ActivityStep } from './activity.ts';
 import { REGIONS } from './account.ts';
 import type { Settings } from './account.ts';
-import { APTOS_NETWORKS, padAptosAddress, toAptosNetwork } from './aptos.ts';
+import {
+  APTOS_NETWORKS,
+  findAptosNetwork,
+  padAptosAddress,
+  toAptosChain,
+  toAptosNetwork,
+} from './aptos.ts';
 import type { CreateAptosStream, UpdateAptosStream } from './aptos.ts';
 import type {
   AptosBackfill,
@@ -22,6 +28,7 @@ import { toChainId } from './chainId.ts';
 import type { HistoryFilter, LogFilter } from './history.ts';
 import { readInboxName } from './inbox.ts';
 import type { InboxAnswer } from './inbox.ts';
+import type { CreateReplay, DeliveryFilter } from './replays.ts';
 import { DELIVERY_STATES } from './sluice.ts';
 import { PAGE_LIMIT } from './streams.ts';
 import type {
@@ -370,13 +377,6 @@ export const listStreamsQuerySchema = z.strictObject({
   status: z.enum(['active', 'paused', 'error', 'terminated']).optional(),
 });
 
-export const listDeliveriesQuerySchema = z.strictObject({
-  limit,
-  cursor,
-  streamId: z.uuid({ error: 'should be a stream id, a UUID' }).optional(),
-  state: z.enum(DELIVERY_STATES).optional(),
-});
-
 const wholeFrom = (least: number, most: number) => {
   const error = `should be a whole number from ${least} to ${most}`;
   return z.int({ error }).min(least, { error }).max(most, { error });
@@ -426,10 +426,13 @@ const timestamp = wholeNumberText.optional().meta({
 
 const streamId = z.uuid({ error: 'should be a stream id, a UUID' });
 
-const anyChain = z
-  .string({ error: 'should be a chain, e.g. 0x1 or aptos:mainnet' })
-  .max(100, { error: 'should be a chain, e.g. 0x1 or aptos:mainnet' })
-  .transform((chain) => toChainId(chain) ?? chain);
+/** A chain of either family, as our own routes call it. */
+const anyChain: z.ZodType<string> = spelled((value) => {
+  const network = typeof value === 'string' ? findAptosNetwork(value) : undefined;
+  return network === undefined ? toChainId(value) : toAptosChain(network);
+}, 'should be a chain id in hex, e.g. 0x1, or an Aptos network, e.g. aptos:mainnet').meta({
+  type: 'string',
+});
 
 /** Whole numbers of a query, which is text. */
 const queryCount = (least: number, most: number, fallback: number) => {
@@ -473,6 +476,61 @@ const logFilter = {
   fromTimestamp: timestamp,
   toTimestamp: timestamp,
 };
+
+const DELIVERY_PHASES = ['unconfirmed', 'confirmed', 'removed'] as const;
+const answered = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
+  error: 'should be a status, e.g. 404, a class of them, e.g. 5xx, or none',
+});
+
+/** The fields of a filter of deliveries, whose numbers are texts in a query. */
+const deliveryFilter = (whole: z.ZodType<number>) => {
+  const number = whole.optional().meta(WHOLE_NUMBER);
+  return {
+    streamId: several(streamId, { type: 'string', format: 'uuid' }),
+    chainId: several(anyChain, { ...CHAIN_ID, description: 'In hex, or aptos:<network>' }),
+    state: several(z.enum(DELIVERY_STATES), { type: 'string', enum: DELIVERY_STATES }),
+    phase: several(z.enum(DELIVERY_PHASES), { type: 'string', enum: DELIVERY_PHASES }),
+    status: several(answered, {
+      type: 'string',
+      description: 'Of the last attempt: a code, a class such as 5xx, or none',
+    }),
+    error: text(256).min(1, { error: 'should not be empty' }).optional(),
+    blockFrom: number,
+    blockTo: number,
+    createdFrom: number.describe('Unix milliseconds'),
+    createdTo: number.describe('Unix milliseconds'),
+    attemptsFrom: number,
+    attemptsTo: number,
+    replayId: z.uuid({ error: 'should be the id of a replay, a UUID' }).optional(),
+  };
+};
+
+export const listDeliveriesQuerySchema: z.ZodType<DeliveryFilter & PagePlace> = z.strictObject({
+  limit,
+  cursor,
+  ...deliveryFilter(wholeNumberText),
+});
+
+const replayFilter: z.ZodType<DeliveryFilter> = z
+  .strictObject(deliveryFilter(wholeNumber))
+  .refine((it) => Object.values(it).some((value) => value !== undefined), {
+    error: 'should say what to send again, e.g. {"state": "failed"}',
+  });
+
+export const estimateReplaySchema: z.ZodType<{ filter: DeliveryFilter }> = z.strictObject({
+  filter: replayFilter,
+});
+
+export const createReplaySchema: z.ZodType<CreateReplay> = z.strictObject({
+  name: text(128).min(1, { error: 'should not be empty' }),
+  filter: replayFilter,
+  perSecond: z
+    .number({ error: 'should be a number from 0.1 to 1000' })
+    .min(0.1, { error: 'should be at least 0.1' })
+    .max(1000, { error: 'should be at most 1000' })
+    .optional()
+    .describe('Deliveries made due in a second; default 50'),
+});
 
 interface PagePlace {
   limit: number;

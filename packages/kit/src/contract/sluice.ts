@@ -4,6 +4,7 @@
  * Times are Unix milliseconds; sizes are bytes.
  */
 import type { InboxRequestSummary } from './inbox.ts';
+import type { Replay } from './replays.ts';
 import { type Route, route } from './routes.ts';
 import type { ChainFamily } from './streams.ts';
 
@@ -15,7 +16,7 @@ export const SLUICE_ROUTES = {
   deleteSession: route('DELETE', '/sluice/session', 'open'),
   /** `{ result: StreamSummary[] }`, newest stream first. */
   listStreamSummaries: route('GET', '/sluice/streams', 'streams:read'),
-  /** {@link DeliveryPage}; query `limit`, `cursor`, `streamId`, `state`. */
+  /** {@link DeliveryPage}; query `limit`, `cursor` and the fields of a {@link DeliveryFilter}. */
   listDeliveries: route('GET', '/sluice/deliveries', 'history:read'),
   /** {@link DeliveryDetail}. */
   getDelivery: route('GET', '/sluice/deliveries/{id}', 'history:read'),
@@ -46,6 +47,18 @@ export const SLUICE_ROUTES = {
   getInboxRequest: route('GET', '/sluice/inboxes/{name}/requests/{id}', 'history:read'),
   /** Forgets what came into an inbox. 204. */
   clearInbox: route('DELETE', '/sluice/inboxes/{name}/requests', 'streams:write'),
+  /** Gives up a delivery that waits for its next attempt: it is `failed`. Answers with its {@link DeliverySummary}. */
+  stopDelivery: route('POST', '/sluice/deliveries/{id}/stop', 'replay'),
+  /** What a replay would send. Body `{ filter }`, a {@link DeliveryFilter}; answers with a {@link ReplayEstimate}. */
+  estimateReplay: route('POST', '/sluice/replays/estimate', 'history:read'),
+  /** Sends deliveries again. Body {@link CreateReplay}, answers with the {@link Replay}. */
+  createReplay: route('POST', '/sluice/replays', 'replay'),
+  /** `{ result: Replay[] }`, newest first, at most 100. */
+  listReplays: route('GET', '/sluice/replays', 'history:read'),
+  /** {@link Replay}. */
+  getReplay: route('GET', '/sluice/replays/{id}', 'history:read'),
+  /** Ends a {@link Replay}, and answers with it; what it made due already is sent. */
+  cancelReplay: route('POST', '/sluice/replays/{id}/cancel', 'replay'),
   /** `{ result: ChainHealth[] }`. */
   listChains: route('GET', '/sluice/chains', 'streams:read'),
   /**
@@ -347,4 +360,6 @@ export type LiveEvent =
   | { type: 'job'; job: Job }
   /** A webhook came into an inbox. */
   | { type: 'inbox'; request: InboxRequestSummary }
+  /** A replay was made, moved on or ended. */
+  | { type: 'replay'; replay: Replay }
   | { type: 'reset' };

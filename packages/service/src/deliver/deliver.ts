@@ -336,7 +336,9 @@ export function createDeliver({
       }, SWEEP_MS);
     },
     notice(deliveries) {
-      for (const { streamId, state } of deliveries) count(streamId, state === 'cancelled' ? -1 : 1);
+      for (const { streamId, state } of deliveries) {
+        count(streamId, state === 'enriching' || state === 'pending' ? 1 : -1);
+      }
       awake.resolve();
     },
     inFlight: () => total,

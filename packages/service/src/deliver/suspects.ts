@@ -2,6 +2,7 @@
  * Deliveries that the service may have died of: those it was sending each of the last two times it went.
  * Most of them are innocent, so they are tried again, but each in a process alone (`isolation.ts`).
  */
+import { readInboxName } from '@sluice/kit/contract';
 import type { Log } from '../observe.ts';
 import type { ClaimedDelivery, Store } from '../store/store.ts';
 import type { Isolation } from './isolation.ts';
@@ -30,10 +31,10 @@ export function createSuspects({
   isolation: Isolation;
   log: Log;
   leaseMs: number;
-  /** Makes an attempt with this way to send. */
+  /** Makes an attempt, with this way to send where one is given. */
   attempt(
     delivery: ClaimedDelivery,
-    send: (sending: Sending) => Promise<SendResult>,
+    send?: (sending: Sending) => Promise<SendResult>,
   ): Promise<void>;
   /** Streams whose receivers get nothing for now. */
   failingStreams(): string[];
@@ -41,6 +42,12 @@ export function createSuspects({
   let stopping = false;
   let due = Promise.withResolvers<void>();
   let running: Promise<void> | undefined;
+
+  const isolated = (suspect: ClaimedDelivery): void => {
+    store.noteIsolated(suspect).catch((error: unknown) => {
+      log.error('cannot note that a delivery is isolated', { error: String(error) });
+    });
+  };
 
   /** False when there is none to send now. */
   const sendOne = async (): Promise<boolean> => {
@@ -53,13 +60,9 @@ export function createSuspects({
     log.warn('sending in a process alone what two leases were lost with', {
       delivery: suspect.id,
     });
-    await attempt(suspect, (sending) =>
-      isolation.send(sending, () => {
-        store.noteIsolated(suspect).catch((error: unknown) => {
-          log.error('cannot note that a delivery is isolated', { error: String(error) });
-        });
-      }),
-    );
+    // An inbox is reached from this process alone.
+    if (readInboxName(suspect.webhookUrl) !== undefined) await attempt(suspect);
+    else await attempt(suspect, (sending) => isolation.send(sending, () => isolated(suspect)));
     return true;
   };
 

@@ -40,6 +40,7 @@ export const notFound = (
     | 'History'
     | 'Stat'
     | 'Job'
+    | 'Replay'
     | 'Block'
     | 'Version'
     | 'Inbox'
@@ -66,7 +67,7 @@ export function validationFailed(
 /** An id of the path, or a 422: what is no UUID is never looked up. */
 export function readId(
   context: Context,
-  what: 'stream' | 'delivery' | 'history' | 'job' | 'request',
+  what: 'stream' | 'delivery' | 'history' | 'job' | 'replay' | 'request',
   name: 'id' | 'streamId' = 'id',
 ): string {
   const id = context.req.param(name) ?? '';

@@ -26,6 +26,7 @@ import { type BlockHandlerNeeds, createBlockHandlers } from './handlers/blocks.t
 import { createExplainHandler } from './handlers/explain.ts';
 import { createActivityHandlers } from './handlers/activity.ts';
 import { createInboxHandlers } from './handlers/inboxes.ts';
+import { type ReplayHandlerNeeds, createReplayHandlers } from './handlers/replays.ts';
 import { createSluiceHandlers } from './handlers/sluice.ts';
 import { type EvmStreamNeeds, createEvmStreamHandlers } from './handlers/streams.ts';
 import type { Live } from './live.ts';
@@ -37,6 +38,7 @@ export interface AppNeeds
     AptosBlockHandlerNeeds,
     BlockHandlerNeeds,
     HistoryHandlerNeeds,
+    ReplayHandlerNeeds,
     AccountHandlerNeeds,
     AccessHandlerNeeds {
   store: Store;
@@ -72,6 +74,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   const aptos = createAptosStreamHandlers(needs);
   const aptosAddresses = createAddressHandlers({ ...needs, addressChanges }, 'aptos');
   const history = createHistoryHandlers(needs);
+  const replays = createReplayHandlers(needs);
   const account = createAccountHandlers(needs);
   const blocks = createBlockHandlers(needs);
   const aptosBlocks = createAptosBlockHandlers(needs);
@@ -165,6 +168,12 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     listStreamSummaries: sluice.listStreamSummaries,
     listDeliveries: sluice.listDeliveries,
     getDelivery: sluice.getDelivery,
+    stopDelivery: replays.stopDelivery,
+    estimateReplay: replays.estimate,
+    createReplay: replays.create,
+    listReplays: replays.list,
+    getReplay: replays.get,
+    cancelReplay: replays.cancel,
     explain: createExplainHandler(needs),
     getActivity: activity.getActivity,
     getTape: activity.getTape,
@@ -283,6 +292,9 @@ const AUDITED: ReadonlySet<RouteName | SluiceRouteName> = new Set([
   'deleteEvmStream',
   'deleteAptosStream',
   'replayHistory',
+  'createReplay',
+  'cancelReplay',
+  'stopDelivery',
   'sendEvmBlock',
   'sendAptosBlock',
   'resumeChain',

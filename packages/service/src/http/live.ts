@@ -122,6 +122,8 @@ function keyOf(event: LiveEvent): string {
       return `job ${event.job.id}`;
     case 'inbox':
       return `inbox ${event.request.id}`;
+    case 'replay':
+      return `replay ${event.replay.id}`;
     case 'block':
     case 'reorg':
     case 'reset':

@@ -1,7 +1,7 @@
 /** History, replay and totals, on every engine. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import type { DeliverySummary } from '@sluice/kit/contract';
+import type { DeliveryFilter, DeliverySummary } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { timeOfId } from './ids.ts';
 import { newMatch } from './newMatch.test-only.ts';
@@ -137,6 +137,191 @@ export function testHistory(open: () => Promise<Store>): void {
     } while (after !== undefined);
     return ids;
   };
+
+  describe('many deliveries', () => {
+    /** Streams on two chains with deliveries in all states there are. */
+    const makeVaried = async () => {
+      const chains = [await startChain(), await startChain()];
+      const streams: string[] = [];
+      for (let n = 0; n < 3; n++) {
+        streams.push((await createStream(chains.map((each) => each.chain))).id);
+      }
+      for (let n = 0; n < 24; n++) {
+        const enrichment = n % 11 === 5 ? '{}' : null;
+        await chains[n % 2]!.commit([{ streamId: streams[n % 3]!, enrichment }], 2);
+      }
+      const outcomes: Partial<AttemptOutcome>[] = [
+        {},
+        { result: 'failed', status: 404, error: 'HTTP 404' },
+        { result: 'retry', status: 503, error: 'HTTP 503', retryInMs: 3_600_000 },
+        { result: 'quarantined', status: null, error: 'ended by SIGABRT' },
+        { result: 'retry', status: null, error: '100% of_it broke', retryInMs: 0 },
+      ];
+      for (let round = 0; round < 3; round++) {
+        const claimed = (await claim()).filter((each) => streams.includes(each.streamId));
+        for (const [n, each] of claimed.entries()) {
+          if (n % 6 !== 5 || round === 2) await complete(each, outcomes[(n + round) % 5]);
+        }
+        await store.releaseLeases('all');
+      }
+      const all: DeliverySummary[] = [];
+      for (const id of streams) all.push(...(await deliveriesOf(id)));
+      return { chains: chains.map((each) => each.chain), streams, all };
+    };
+
+    const listAllOf = async (filter: DeliveryFilter): Promise<string[]> => {
+      const ids: string[] = [];
+      let after: string | undefined;
+      do {
+        const page = await store.listDeliveries({ ...filter, limit: 7, after });
+        ids.push(...page.rows.map((row) => row.id));
+        after = page.next;
+      } while (after !== undefined);
+      return ids;
+    };
+
+    test('law: a filter chooses what a plain reading would', async () => {
+      const { chains, streams, all } = await makeVaried();
+      const times = all.map((each) => timeOfId(each.id));
+      const oneOf = <T>(values: readonly T[]) => fc.constantFrom(...values);
+      const some = <T>(values: readonly T[]) =>
+        fc.oneof(oneOf(values), fc.subarray([...values], { minLength: 1 }));
+      const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
+        fc.option(arbitrary, { nil: undefined, freq: 1 });
+      const has = (given: string | readonly string[] | undefined, value: string): boolean =>
+        given === undefined || [given].flat().includes(value);
+      const within = (value: number, from = -Infinity, to = Infinity): boolean =>
+        value >= from && value <= to;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.record({
+            streamId: some(streams),
+            chainId: maybe(some(chains)),
+            state: maybe(some([...new Set(all.map((each) => each.state))])),
+            phase: maybe(some(['unconfirmed', 'confirmed'] as const)),
+            status: maybe(some(['2xx', '404', '503', '5xx', 'none'])),
+            error: maybe(oneOf(['http', 'SIGABRT', '%', '_', '!', '100% OF_'])),
+            blockFrom: maybe(fc.integer({ min: 98, max: 115 })),
+            blockTo: maybe(fc.integer({ min: 98, max: 115 })),
+            createdFrom: maybe(oneOf(times)),
+            createdTo: maybe(oneOf(times)),
+            attemptsFrom: maybe(fc.integer({ min: 0, max: 3 })),
+            attemptsTo: maybe(fc.integer({ min: 0, max: 3 })),
+          }),
+          async (filter) => {
+            const answered = (each: DeliverySummary): string[] =>
+              each.status === null
+                ? each.attempts > 0
+                  ? ['none']
+                  : []
+                : [`${each.status}`, `${String(each.status)[0]}xx`];
+            const expected = all.filter(
+              (each) =>
+                has(filter.streamId, each.streamId) &&
+                has(filter.chainId, each.chainId) &&
+                has(filter.state, each.state) &&
+                has(filter.phase, each.phase) &&
+                (filter.status === undefined ||
+                  answered(each).some((status) => has(filter.status, status))) &&
+                (filter.error === undefined ||
+                  each.error?.toLowerCase().includes(filter.error.toLowerCase()) === true) &&
+                within(each.blockNumber, filter.blockFrom, filter.blockTo) &&
+                within(timeOfId(each.id), filter.createdFrom, filter.createdTo) &&
+                within(each.attempts, filter.attemptsFrom, filter.attemptsTo),
+            );
+            const ids = expected.map((each) => each.id).toSorted();
+            expect((await listAllOf(filter)).toReversed()).toEqual(ids);
+            const replayable = expected.filter((each) =>
+              ['pending', 'succeeded', 'failed', 'quarantined'].includes(each.state),
+            );
+            expect(await store.estimateReplay(filter)).toMatchObject({
+              deliveries: replayable.length,
+              isCapped: false,
+            });
+            expect(
+              await store.listReplayable({ filter, after: '', lastId: 'g', limit: 1000 }),
+            ).toEqual(replayable.map((each) => each.id).toSorted());
+          },
+        ),
+        { numRuns: 60 },
+      );
+    });
+
+    test('are sent again step by step, each with its id, and totals stay true', async () => {
+      const { streams } = await makeVaried();
+      const [streamId] = streams as [string];
+      const filter = { streamId, state: ['failed', 'succeeded', 'quarantined'] } as const;
+      const { deliveries: total, bytes } = await store.estimateReplay(filter);
+      expect(total).toBeGreaterThan(3);
+      expect(bytes).toBeGreaterThan(0);
+      const replay = await store.createReplay({ name: 'all of it', filter, perSecond: 2, total });
+      expect(replay).toMatchObject({ state: 'running', total, replayed: 0, waiting: 0 });
+      const running = async () =>
+        (await store.listRunningReplays()).find((each) => each.id === replay.id);
+      const { position, lastId, ...rest } = (await running())!;
+      expect(rest).toMatchObject({ filter, perSecond: 2, dueInMs: 0 });
+      const ids = await store.listReplayable({ filter, after: position, lastId, limit: 2 });
+      const step = { id: replay.id, after: position, ids, isLast: false };
+      expect((await store.advanceReplay(step))?.map((each) => each.id).toSorted()).toEqual(ids);
+      // Another process that stood at the same place comes too late.
+      expect(await store.advanceReplay(step)).toBeUndefined();
+      expect((await running())!.dueInMs).toBeGreaterThan(800);
+      expect(await store.readReplay(replay.id)).toMatchObject({ replayed: 2, waiting: 2 });
+      // What is made later is not part of it; what is left has its turn.
+      const left = await store.listReplayable({ filter, after: ids[1]!, lastId, limit: 100 });
+      await store.advanceReplay({ id: replay.id, after: ids[1]!, ids: left, isLast: true });
+      expect(await running()).toBeUndefined();
+      for (const each of await claim()) {
+        if (each.streamId === streamId) {
+          await complete(each, each.id === ids[0] ? { result: 'failed', ...FAILED } : {});
+        }
+      }
+      const done = await store.readReplay(replay.id);
+      expect(done).toMatchObject({
+        state: 'done',
+        replayed: total,
+        succeeded: total - 1,
+        failed: 1,
+        waiting: 0,
+      });
+      expect(await listAllOf({ replayId: replay.id, state: 'failed' })).toEqual([ids[0]]);
+      expect((await store.listReplays(100))[0]).toEqual(done);
+      await store.rollUpStats();
+      const [totals] = await store.readTotals(streamId);
+      const now = await deliveriesOf(streamId);
+      const inState = (state: string) => now.filter((each) => each.state === state).length;
+      expect(totals).toMatchObject({
+        webhooksDelivered: inState('succeeded'),
+        webhooksFailed: inState('failed'),
+      });
+    });
+
+    test('are not sent again once their replay is cancelled', async () => {
+      const { streamId, id } = await oneThat('failed');
+      const filter = { streamId };
+      const replay = await store.createReplay({ name: 'no', filter, perSecond: 1, total: 1 });
+      expect(await store.cancelReplay(replay.id)).toBe(true);
+      expect(await store.cancelReplay(replay.id)).toBe(false);
+      const step = { id: replay.id, after: '', ids: [id], isLast: true };
+      expect(await store.advanceReplay(step)).toBeUndefined();
+      expect((await store.readDelivery(id))?.state).toBe('failed');
+      expect((await store.readReplay(replay.id))?.state).toBe('cancelled');
+    });
+  });
+
+  test('a delivery that waits can be given up, and sent again later', async () => {
+    const { streamId, id } = await oneThat('retry');
+    expect(await store.stopDelivery(id)).toMatchObject({
+      state: 'failed',
+      error: 'stopped by hand; the last attempt failed: HTTP 500',
+      nextAttemptAt: null,
+    });
+    expect(await store.stopDelivery(id)).toBeUndefined();
+    await store.rollUpStats();
+    expect(await store.readTotals(streamId)).toMatchObject([{ webhooksFailed: 1 }]);
+    await store.replayDelivery(streamId, id);
+    expect((await store.readDelivery(id))?.state).toBe('pending');
+  });
 
   describe('what was attempted', () => {
     test('tells where it was sent, what was sent, and how it ended', async () => {

@@ -1,12 +1,10 @@
-import type { DeliveryState } from '@sluice/kit/contract';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { type Engine, readMoment } from './engine.ts';
+import { REPLAYABLE } from './replayWrites.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import { countFinished } from './statWrites.ts';
 import type { HistoryWrites } from './store.ts';
 import type { Tables } from './tables.ts';
-
-const REPLAYABLE: readonly DeliveryState[] = ['pending', 'succeeded', 'failed', 'quarantined'];
 
 export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): HistoryWrites {
   return {
@@ -36,6 +34,28 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
           .returning(deliveryColumns)
           .executeTakeFirstOrThrow();
         return { before, after: toDeliverySummary(after) };
+      });
+    },
+
+    async stopDelivery(id) {
+      return db.transaction().execute(async (trx) => {
+        const { now, open } = await readMoment(engine, trx);
+        const row = await trx
+          .updateTable('delivery')
+          .set({
+            state: 'failed',
+            last_error: sql<string>`'stopped by hand' || coalesce('; the last attempt failed: ' || last_error, '')`,
+            updated_at: now,
+          })
+          .where(open('block_day'))
+          .where('id', '=', id)
+          .where('state', '=', 'pending')
+          .returning(deliveryColumns)
+          .executeTakeFirst();
+        if (row === undefined) return undefined;
+        const stopped = toDeliverySummary(row);
+        await countFinished(trx, engine, [stopped], open, 1);
+        return stopped;
       });
     },
   };

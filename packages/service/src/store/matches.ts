@@ -8,7 +8,7 @@ import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import type { BlockHeader, NewMatch } from './store.ts';
 import type { MatchState, Tables } from './tables.ts';
 
-/** Rows per insert statement: SQLite takes 32,766 parameters, and a delivery has 25 columns and as many values. */
+/** Rows per insert statement: SQLite takes 32,766 parameters, and a delivery has 26 columns and as many values. */
 const INSERT_CHUNK = 500;
 
 /** What a delivery takes over from its match; the body stays where it is. */
@@ -76,6 +76,7 @@ async function insertDeliveries(
           fast_retried: 0,
           body_bytes: match.body_bytes,
           run_at: now,
+          replay_id: null,
           lease_token: null,
           lease_until: null,
           last_status: null,

@@ -193,6 +193,22 @@ const ledger: Migration = {
     await db.schema.createIndex('hole_place').on('hole').columns(['chain', 'stream_id']).execute();
 
     await db.schema
+      .createTable('replay')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('filter', 'text', (column) => column.notNull())
+      .addColumn('per_second', 'double precision', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('total', 'bigint', (column) => column.notNull())
+      .addColumn('replayed', 'bigint', (column) => column.notNull())
+      .addColumn('position', 'text', (column) => column.notNull())
+      .addColumn('last_id', 'text', (column) => column.notNull())
+      .addColumn('next_at', 'bigint', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('updated_at', 'bigint', (column) => column.notNull())
+      .execute();
+
+    await db.schema
       .createTable('job')
       .addColumn('id', 'text', (column) => column.primaryKey())
       .addColumn('stream_id', 'text', (column) => column.notNull())
@@ -348,6 +364,7 @@ const ledger: Migration = {
       .addColumn('fast_retried', 'integer', (column) => column.notNull())
       .addColumn('body_bytes', 'bigint', (column) => column.notNull())
       .addColumn('run_at', 'bigint', (column) => column.notNull())
+      .addColumn('replay_id', 'text')
       .addColumn('lease_token', 'text')
       .addColumn('lease_until', 'bigint')
       .addColumn('last_status', 'integer')
@@ -371,6 +388,12 @@ const ledger: Migration = {
       .on('delivery')
       .columns(['stream_id', 'id'])
       .where(sql<boolean>`ordered = 1 and state in ('enriching', 'pending', 'leased')`)
+      .execute();
+    await db.schema
+      .createIndex('delivery_replayed')
+      .on('delivery')
+      .columns(['replay_id', 'state'])
+      .where(sql.ref('replay_id'), 'is not', null)
       .execute();
     await db.schema
       .createIndex('delivery_enriching')

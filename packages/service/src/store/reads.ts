@@ -9,6 +9,8 @@ import { createExplainReads } from './explainReads.ts';
 import { createInboxReads } from './inbox.ts';
 import { createInvariantReads } from './invariantReads.ts';
 import { createJobReads } from './jobReads.ts';
+import { allOf, toConditions } from './deliveryFilter.ts';
+import { createReplayReads } from './replayReads.ts';
 import { createHistoryReads } from './historyReads.ts';
 import { createTotalReads } from './totalReads.ts';
 import { ADDRESSES_PER_PART, type ChainReport, type Reads, type StreamOfFamily } from './store.ts';
@@ -46,6 +48,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     ...createHistoryReads(db, engine),
     ...createTotalReads(db),
     ...createJobReads(db),
+    ...createReplayReads(db, engine),
     ...createInvariantReads(db, engine),
     ...createExplainReads(db),
     ...createActivityReads(db, engine),
@@ -229,10 +232,11 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       return rows.map(({ parent_hash: parentHash, ...row }) => ({ ...row, parentHash }));
     },
 
-    async listDeliveries({ limit, after, streamId, state }) {
-      let query = db.selectFrom('delivery').select(deliveryColumns);
-      if (streamId !== undefined) query = query.where('stream_id', '=', streamId);
-      if (state !== undefined) query = query.where('state', '=', state);
+    async listDeliveries({ limit, after, ...filter }) {
+      let query = db
+        .selectFrom('delivery')
+        .select(deliveryColumns)
+        .where(allOf(toConditions(filter)));
       if (after !== undefined) query = query.where('id', '<', after);
       const rows = await query
         .orderBy('id', 'desc')

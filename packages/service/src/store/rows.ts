@@ -1,6 +1,12 @@
 /** Rows of the ledger as the shapes the rest of the service works with. */
 import { type Kysely, sql } from 'kysely';
-import type { DeliverySummary, Job } from '@sluice/kit/contract';
+import type {
+  DeliveryFilter,
+  DeliveryState,
+  DeliverySummary,
+  Job,
+  Replay,
+} from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
 import type { AptosStreamOptions, StreamOptions, StreamRecord } from './store.ts';
 
@@ -117,6 +123,29 @@ export function toJob(row: Tables['job']): Job {
     state: row.state,
     message: row.message,
     matches: row.matches,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** `counts`: the deliveries it was the last to replay, by state. */
+export function toReplay(
+  row: Tables['replay'],
+  counts: readonly { state: DeliveryState; n: number }[] = [],
+): Replay {
+  const count = (...states: DeliveryState[]): number =>
+    counts.filter(({ state }) => states.includes(state)).reduce((sum, { n }) => sum + n, 0);
+  return {
+    id: row.id,
+    name: row.name,
+    filter: JSON.parse(row.filter) as DeliveryFilter,
+    perSecond: row.per_second,
+    state: row.state,
+    total: row.total,
+    replayed: row.replayed,
+    succeeded: count('succeeded'),
+    failed: count('failed', 'quarantined'),
+    waiting: count('pending', 'leased'),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

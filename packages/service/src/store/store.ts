@@ -26,7 +26,7 @@ import type {
   ChainHealth,
   DeliverMode,
   DeliveryDetail,
-  DeliveryState,
+  DeliveryFilter,
   DeliverySummary,
   EvmStream,
   Inbox,
@@ -35,6 +35,8 @@ import type {
   InboxRequestSummary,
   Job,
   JobState,
+  Replay,
+  ReplayEstimate,
   StreamLimits,
   StreamStatus,
   Reorg,
@@ -422,12 +424,39 @@ export interface ListPosition {
   id: string;
 }
 
-export interface DeliveryFilter {
+export interface DeliveryListing extends DeliveryFilter {
   limit: number;
   /** The last id of the page before. */
   after?: string | undefined;
-  streamId?: string | undefined;
-  state?: DeliveryState | undefined;
+}
+
+/** A replay that is not done, and where it stands. */
+export interface RunningReplay {
+  id: string;
+  filter: DeliveryFilter;
+  perSecond: number;
+  /** The last delivery that had its turn; empty before the first. */
+  position: string;
+  /** The last that it is about. */
+  lastId: string;
+  /** Milliseconds until it may go on. */
+  dueInMs: number;
+}
+
+export interface ReplayReads {
+  estimateReplay(filter: DeliveryFilter): Promise<ReplayEstimate>;
+  readReplay(id: string): Promise<Replay | undefined>;
+  /** Newest first. */
+  listReplays(limit: number): Promise<Replay[]>;
+  /** Oldest first. */
+  listRunningReplays(): Promise<RunningReplay[]>;
+  /** Ids of deliveries that can be sent again, oldest first. */
+  listReplayable(page: {
+    filter: DeliveryFilter;
+    after: string;
+    lastId: string;
+    limit: number;
+  }): Promise<string[]>;
 }
 
 /** What one process at a time does; goes by the ledger's clock. */
@@ -603,7 +632,14 @@ export interface InboxWrites {
 }
 
 export interface Reads
-  extends JobReads, InvariantReads, ExplainReads, InboxReads, AccessReads, ActivityReads {
+  extends
+    JobReads,
+    ReplayReads,
+    InvariantReads,
+    ExplainReads,
+    InboxReads,
+    AccessReads,
+    ActivityReads {
   readSetting(key: string): Promise<string | undefined>;
   /** Undefined when unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;
@@ -647,7 +683,7 @@ export interface Reads
   /** The newest stored headers of the chain, newest first, with the matches each block gave. */
   readWindow(chain: string, limit: number): Promise<(BlockHeader & { matches: number })[]>;
   /** Newest first. */
-  listDeliveries(filter: DeliveryFilter): Promise<{
+  listDeliveries(filter: DeliveryListing): Promise<{
     rows: DeliverySummary[];
     next: string | undefined;
   }>;
@@ -868,6 +904,31 @@ export interface HistoryWrites {
     streamId: string,
     id: string,
   ): Promise<{ before: DeliverySummary; after: DeliverySummary } | undefined>;
+  /** Gives up a delivery that waits: it has failed. Undefined when it does not wait. */
+  stopDelivery(id: string): Promise<DeliverySummary | undefined>;
+}
+
+export interface ReplayWrites {
+  /** `total` is how many deliveries fit. */
+  createReplay(replay: {
+    name: string;
+    filter: DeliveryFilter;
+    perSecond: number;
+    total: number;
+  }): Promise<Replay>;
+  /**
+   * Makes these deliveries due, those that are on their way or cancelled by now excepted, and sets the
+   * earliest time of the next step. Answers with those that did not wait before; undefined when the
+   * replay is no longer running or stands elsewhere.
+   */
+  advanceReplay(step: {
+    id: string;
+    after: string;
+    ids: readonly string[];
+    isLast: boolean;
+  }): Promise<DeliverySummary[] | undefined>;
+  /** False when it is unknown or has ended. */
+  cancelReplay(id: string): Promise<boolean>;
 }
 
 export interface StatWrites {
@@ -956,6 +1017,7 @@ export interface Writes
     BlockWrites,
     DeliveryWrites,
     HistoryWrites,
+    ReplayWrites,
     StatWrites,
     EnrichWrites,
     JobWrites,

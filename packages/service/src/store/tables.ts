@@ -7,6 +7,7 @@ import type {
   DeliveryState,
   HoleReason,
   JobState,
+  ReplayState,
   StreamStatus,
 } from '@sluice/kit/contract';
 import type { LatencyMetric } from './latency.ts';
@@ -42,6 +43,7 @@ export interface Tables {
   reorg: ReorgTable;
   inbox: { name: string; answer: string; received: number };
   inbox_request: InboxRequestTable;
+  replay: ReplayTable;
   /** Append-only, rolled up into `stat`: counters updated in place deadlock under load. */
   stat_delta: StatTable;
   stat: StatTable;
@@ -172,6 +174,26 @@ interface JobTable {
   message: string;
   /** Blocks in which the stream matched. */
   matches: number;
+  created_at: number;
+  updated_at: number;
+}
+
+/** Deliveries that are sent again. */
+interface ReplayTable {
+  id: string;
+  name: string;
+  /** JSON of a `DeliveryFilter`. */
+  filter: string;
+  per_second: number;
+  state: ReplayState;
+  total: number;
+  replayed: number;
+  /** Id of the last delivery that had its turn; empty before the first. */
+  position: string;
+  /** Greater than every delivery that was there when it was made, and less than those that came later. */
+  last_id: string;
+  /** The earliest time of the next step. */
+  next_at: number;
   created_at: number;
   updated_at: number;
 }
@@ -327,6 +349,8 @@ interface DeliveryTable {
   /** Of the body, about: what claims are bounded by. */
   body_bytes: number;
   run_at: number;
+  /** The replay that made it due last; null where none did. */
+  replay_id: string | null;
   lease_token: string | null;
   lease_until: number | null;
   last_status: number | null;

@@ -10,7 +10,7 @@ import {
 } from '@sluice/kit/contract';
 import type { BlockHeader, ChainReport, Store, StreamRecord } from '../../store/store.ts';
 import type { Auth } from '../auth.ts';
-import { check, notFound, readId } from '../answers.ts';
+import { check, notFound, readId, readQuery } from '../answers.ts';
 import { readJson } from '../body.ts';
 import type { Live } from '../live.ts';
 import { fromCursor, toCursor } from '../pages.ts';
@@ -93,17 +93,8 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       });
     },
     async listDeliveries(context) {
-      const { limit, cursor, streamId, state } = check(
-        listDeliveriesQuerySchema,
-        'query',
-        context.req.query(),
-      );
-      const page = await store.listDeliveries({
-        limit,
-        after: fromCursor(cursor)?.id,
-        streamId,
-        state,
-      });
+      const { cursor, ...listing } = check(listDeliveriesQuerySchema, 'query', readQuery(context));
+      const page = await store.listDeliveries({ ...listing, after: fromCursor(cursor)?.id });
       return context.json({
         result: page.rows,
         ...(page.next !== undefined && { cursor: toCursor({ at: 0, id: page.next }) }),

@@ -1,0 +1,84 @@
+/**
+ * Makes deliveries due again for those who asked for many, each replay at its own pace. Where it stands
+ * is in the ledger, so it goes on from there after a restart, in whichever process comes first.
+ */
+import type { DeliverySummary } from '@sluice/kit/contract';
+import type { Log } from '../observe.ts';
+import type { RunningReplay, Store } from '../store/store.ts';
+
+export interface Replays {
+  start(): void;
+  /** A replay was made: look for it now. */
+  notice(): void;
+  stop(): Promise<void>;
+}
+
+/** Made due in one transaction. */
+const BATCH = 500;
+/** A replay of few a second takes one at a time; of many, what half a second brings. */
+const BATCH_S = 0.5;
+/** A wake-up may be lost. */
+const POLL_MS = 1_000;
+
+export function createReplays({
+  store,
+  log,
+  onDue,
+  onReplay,
+}: {
+  store: Store;
+  log: Log;
+  /** These wait again. */
+  onDue(deliveries: DeliverySummary[]): void;
+  /** A replay moved on. */
+  onReplay(id: string): Promise<void>;
+}): Replays {
+  let stopping = false;
+  let noticed = Promise.withResolvers<void>();
+  let running: Promise<void> | undefined;
+
+  const advance = async ({ id, filter, perSecond, position, lastId }: RunningReplay) => {
+    const limit = Math.max(1, Math.min(BATCH, Math.floor(perSecond * BATCH_S)));
+    // Read beside the writes: a filter that few fit may look through all there is.
+    const ids = await store.listReplayable({ filter, after: position, lastId, limit });
+    const isLast = ids.length < limit;
+    const due = await store.advanceReplay({ id, after: position, ids, isLast });
+    if (due === undefined) return;
+    if (isLast) log.info('replay done', { replay: id });
+    onDue(due);
+    await onReplay(id);
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopping) {
+      let waitMs = POLL_MS;
+      try {
+        for (const replay of await store.listRunningReplays()) {
+          if (stopping) return;
+          if (replay.dueInMs === 0) {
+            await advance(replay);
+            waitMs = 0;
+          } else waitMs = Math.min(waitMs, replay.dueInMs);
+        }
+      } catch (error) {
+        log.error('cannot replay deliveries, trying again', { error: String(error) });
+        waitMs = POLL_MS;
+      }
+      if (waitMs === 0) continue;
+      const timer = setTimeout(noticed.resolve, waitMs);
+      await noticed.promise;
+      clearTimeout(timer);
+      noticed = Promise.withResolvers();
+    }
+  };
+
+  return {
+    start: () => void (running = run()),
+    notice: () => noticed.resolve(),
+    async stop() {
+      stopping = true;
+      noticed.resolve();
+      await running;
+    },
+  };
+}

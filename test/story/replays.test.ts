@@ -1,0 +1,126 @@
+/** Sending many deliveries again: estimated, at a pace, through a kill, cancelled; one given up by hand. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@sluice/kit';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import { type Anvil, type WebhookSink, startAnvil, startWebhookSink } from '@sluice/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { API_KEY, type Served, serve, until } from '../serve.ts';
+
+const BLOCKS = 12;
+const folder = mkdtempSync(join(tmpdir(), 'sluice-replays-'));
+let anvil: Anvil;
+let sink: WebhookSink;
+let service: Served;
+let sluice: SluiceClient;
+let streamId: string;
+
+const start = async (): Promise<void> => {
+  const args = ['--data', join(folder, 'data'), '--chain', `0x7a69=${anvil.url},poll=50`];
+  service = await serve([...args, '--no-fast-retry']);
+  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
+};
+
+beforeAll(async () => {
+  anvil = await startAnvil();
+  sink = await startWebhookSink();
+  await start();
+  const client = createClient({ apiKey: API_KEY, baseUrl: service.url });
+  const stream = await client.streams.create({
+    webhookUrl: sink.url,
+    description: 'transfers',
+    tag: 'replays',
+    chainIds: ['0x7a69'],
+    includeNativeTxs: true,
+    deliver: 'confirmed',
+  });
+  streamId = stream.id;
+  const to = anvil.accounts[5]!.address;
+  await client.streams.addAddress(streamId, to);
+  // Failures are far enough apart to leave the stream and its breaker as they are.
+  sink.respond([404, 404, 404, 404, 404, 404, 200]);
+  for (let n = 0; n < BLOCKS; n++) {
+    await anvil.request('eth_sendTransaction', [{ from: anvil.accounts[0]!.address, to }]);
+  }
+  await anvil.request('anvil_mine', ['0x3']);
+  await until('every delivery was tried', async () => {
+    const { result } = await sluice.listDeliveries({ streamId, attemptsFrom: 1 });
+    return result.length === BLOCKS;
+  });
+  sink.respond(200);
+});
+afterAll(async () => {
+  await service?.stop();
+  await sink?.close();
+  await anvil?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test('a delivery that waits is given up by hand, listed as a dead letter, and replayed', async () => {
+  const [waiting] = (await sluice.listDeliveries({ streamId, state: 'pending' })).result;
+  const stopped = await sluice.stopDelivery(waiting!.id);
+  expect(stopped).toMatchObject({ state: 'failed', nextAttemptAt: null });
+  expect(stopped.error).toMatch(/^stopped by hand/);
+  await expect(sluice.stopDelivery(waiting!.id)).rejects.toMatchObject({ code: 'conflict' });
+  const dead = await sluice.listDeliveries({ streamId, state: ['failed', 'quarantined'] });
+  expect(dead.result.map((each) => each.id)).toEqual([waiting!.id]);
+});
+
+test('a selection is estimated, sent again at its pace, and goes on after a kill', async () => {
+  const filter = { streamId, status: '4xx' };
+  const { deliveries, bytes, isCapped } = await sluice.estimateReplay(filter);
+  expect(deliveries).toBe(6);
+  expect(bytes).toBeGreaterThan(1_000);
+  expect(isCapped).toBe(false);
+  const before = sink.requests.length;
+  const replay = await sluice.createReplay({ name: 'after the fix', filter, perSecond: 1 });
+  expect(replay).toMatchObject({ name: 'after the fix', state: 'running', total: 6, perSecond: 1 });
+  await until('two were sent again', () => sink.requests.length >= before + 2);
+  expect((await sluice.getReplay(replay.id)).state).toBe('running');
+  await service.kill();
+  await start();
+  const done = await until('it is done and delivered', async () => {
+    const { state, succeeded, ...rest } = await sluice.getReplay(replay.id);
+    return state === 'done' && succeeded === 6 && { ...rest, succeeded };
+  });
+  expect(done).toMatchObject({ replayed: 6, failed: 0, waiting: 0 });
+  expect((await sluice.listReplays()).map((each) => each.id)).toEqual([replay.id]);
+  const again = sink.requests.slice(before).map((request) => request.receivedAt);
+  expect(again.length).toBeGreaterThanOrEqual(6);
+  // One in a second, the last of them five seconds after the first.
+  expect(Math.max(...again) - Math.min(...again)).toBeGreaterThan(4_000);
+  expect((await sluice.listDeliveries({ streamId, state: 'succeeded' })).result).toHaveLength(
+    BLOCKS,
+  );
+  await expect(sluice.cancelReplay(replay.id)).rejects.toMatchObject({ code: 'conflict' });
+});
+
+test('a range of time is sent again until it is cancelled', async () => {
+  const { result } = await sluice.listDeliveries({ streamId });
+  const times = result.map((each) => each.createdAt);
+  const filter = { createdFrom: Math.min(...times), createdTo: Math.max(...times) + 1_000 };
+  const replay = await sluice.createReplay({ name: 'all', filter, perSecond: 1 });
+  await until('one was sent again', async () => (await sluice.getReplay(replay.id)).replayed > 0);
+  const cancelled = await sluice.cancelReplay(replay.id);
+  expect(cancelled.state).toBe('cancelled');
+  expect(await sluice.cancelReplay(replay.id)).toMatchObject({ id: replay.id });
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const { replayed, succeeded } = await sluice.getReplay(replay.id);
+  expect(replayed).toBe(cancelled.replayed);
+  expect(replayed).toBeLessThan(BLOCKS);
+  expect(succeeded).toBe(replayed);
+});
+
+test('a replay of everything there is must be asked for', async () => {
+  await expect(sluice.estimateReplay({})).rejects.toMatchObject({ code: 'validation_failed' });
+  await expect(
+    sluice.createReplay({ name: '', filter: { status: 'bad' }, perSecond: 0 }),
+  ).rejects.toMatchObject({
+    details: {
+      'requestBody.name': { message: 'should not be empty' },
+      'requestBody.filter.status.0': { message: expect.stringMatching(/^should be a status/) },
+      'requestBody.perSecond': { message: 'should be at least 0.1' },
+    },
+  });
+});
