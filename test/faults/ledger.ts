@@ -71,3 +71,16 @@ function toLedger(
     now,
   };
 }
+
+/** Counts the leases that are outstanding, each lease once however often it is asked. */
+export function createLeaseCount(ledger: Ledger): () => Promise<number> {
+  const counted = new Set<string>();
+  return async () => {
+    const leases = await ledger.rows<{ lease: string }>(
+      "select id || ' ' || lease_token as lease from delivery where state = 'leased'",
+    );
+    const before = counted.size;
+    for (const { lease } of leases) counted.add(lease);
+    return counted.size - before;
+  };
+}

@@ -25,7 +25,7 @@ import {
 import { expect } from 'vitest';
 import { API_KEY, type ServeOptions, type Served, serve, until } from '../serve.ts';
 import { type Receipts, checkInvariants } from './invariants.ts';
-import { type Ledger, readPostgresLedger, readSqliteLedger } from './ledger.ts';
+import { type Ledger, createLeaseCount, readPostgresLedger, readSqliteLedger } from './ledger.ts';
 
 export const STORES = ['sqlite', 'postgres'] as const;
 export type StoreName = (typeof STORES)[number];
@@ -59,10 +59,10 @@ export interface WorldOptions {
   postgres?: PostgresOptions;
   /** Nodes beside the chain's own, each a provider. */
   nodes?: readonly RunningScriptedChain[];
-  /** The ledger's URL as the service is told it: a proxy before it. */
-  databaseUrl?: (postgres: Postgres) => string;
   /** In the place of a database of the world's own. */
   cluster?: PostgresCluster;
+  /** Once the server runs; answers with the ledger's URL for the service: a proxy before it, or so. */
+  onPostgres?: (postgres: Postgres) => Promise<string>;
   /** Where the SQLite ledger stands. Default: a temporary folder. */
   folder?: string;
   /** The contract's schedule at 1:240 (`shortSchedule.ts`). Default true. */
@@ -95,7 +95,7 @@ export interface FaultWorld {
   mine(watches: readonly Watch[], blocks?: number): ScriptedBlock[];
   /** The transactions that `mine` puts into a block. */
   transactionsOf(watches: readonly Watch[]): ScriptedTransaction[];
-  /** Leases in the ledger now. */
+  /** Leases in the ledger that were not counted before. */
   countLeases(): Promise<number>;
   /** SIGKILL; counts the leases that went with it, and starts again unless told otherwise. */
   kill(): Promise<void>;
@@ -119,21 +119,21 @@ export async function startWorld(
       ? await startPostgres(options.postgres)
       : undefined;
   const chain = await startScriptedChain();
+  const databaseUrl =
+    cluster?.url ?? (postgres && ((await options.onPostgres?.(postgres)) ?? postgres.url));
   const ledger =
-    store === 'postgres'
-      ? readPostgresLedger(() => (cluster?.primary ?? postgres!).url)
-      : readSqliteLedger(data);
+    databaseUrl === undefined
+      ? readSqliteLedger(data)
+      : readPostgresLedger(() => cluster?.primary.url ?? pastProxy(databaseUrl, postgres!));
   const receiver = await startReceiver();
   const oracle = createOracle(chain);
 
   let current = options;
-  const databaseUrl = (): string =>
-    cluster?.url ?? current.databaseUrl?.(postgres!) ?? postgres!.url;
   const launch = (): Promise<Served> => {
     const urls = [chain, ...(current.nodes ?? [])].map(({ url }) => url);
     return serve(
       [
-        ...(store === 'postgres' ? ['--database-url', databaseUrl()] : ['--data', data]),
+        ...(databaseUrl === undefined ? ['--data', data] : ['--database-url', databaseUrl]),
         ...urls.flatMap((url) => [
           '--chain',
           `${CHAIN}=${url},confirmations=${CONFIRMATIONS},poll=50`,
@@ -197,7 +197,7 @@ export async function startWorld(
       Array.from({ length: blocks }, () =>
         chain.mine({ transactions: world.transactionsOf(watched) }),
       ),
-    countLeases: () => ledger.value("select count(*) as n from delivery where state = 'leased'"),
+    countLeases: createLeaseCount(ledger),
     async kill() {
       await service.kill();
       world.leasesLost += await world.countLeases();
@@ -235,7 +235,16 @@ export async function startWorld(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+  // From here on it can say from which block a watched address counts.
+  await until('the first block', async () => (await world.health()).checkpoint !== null);
   return world;
+}
+
+/** The database of this URL, never through what stands before it. */
+function pastProxy(databaseUrl: string, { port }: Postgres): string {
+  const url = new URL(databaseUrl);
+  url.port = String(port);
+  return url.href;
 }
 
 async function readMetrics(url: string, pattern: RegExp): Promise<number[]> {

@@ -17,7 +17,7 @@ import { Worker } from 'node:worker_threads';
 import { createClient } from '@sluice/kit';
 import { type Postgres, scripted, startPostgres, startScriptedChain } from '@sluice/testkit';
 import { type BlockPhase, type Receipts, checkInvariants } from '../faults/invariants.ts';
-import { readPostgresLedger, readSqliteLedger } from '../faults/ledger.ts';
+import { createLeaseCount, readPostgresLedger, readSqliteLedger } from '../faults/ledger.ts';
 import { API_KEY, type Served, serve, until } from '../serve.ts';
 import type { ReceiverMessage } from './receiver.ts';
 import { machineOf, writeReport } from './report.ts';
@@ -62,6 +62,7 @@ const say = (text: string): void =>
 const folder = mkdtempSync(join(tmpdir(), 'sluice-soak-'));
 const postgres: Postgres | undefined = store === 'postgres' ? await startPostgres() : undefined;
 const ledger = postgres ? readPostgresLedger(() => postgres.url) : readSqliteLedger(folder);
+const countLeases = createLeaseCount(ledger);
 const chain = await startScriptedChain();
 
 const receiver = new Worker(new URL('./receiver.ts', import.meta.url), { workerData: { seed } });
@@ -202,10 +203,6 @@ async function progress(count: number): Promise<void> {
       );
     }
   }
-}
-
-function countLeases(): Promise<number> {
-  return ledger.value("select count(*) as n from delivery where state = 'leased'");
 }
 
 function readRssMib(pid: number): number | undefined {

@@ -9,9 +9,10 @@ import {
   SLUICE_ROUTES,
   type SluiceRouteName,
 } from '@sluice/kit/contract';
-import type { Log } from '../observe.ts';
+import { type Log, describeError } from '../observe.ts';
 import { createAddressChanges } from '../store/addressChanges.ts';
 import type { ChainReport, Store } from '../store/store.ts';
+import { isUnavailable } from '../store/unavailable.ts';
 import { type Auth, callerOf } from './auth.ts';
 import { HttpError, auditTargetOf } from './answers.ts';
 import { BODY_LIMIT_BYTES, takeBody } from './body.ts';
@@ -63,6 +64,8 @@ const ADDRESS_BODY_LIMIT_BYTES = 64 * BODY_LIMIT_BYTES;
 
 /** What every process answers. */
 const PROBES: readonly string[] = ['/health', '/ready', '/metrics'];
+/** When to come back while the ledger is full or away. */
+const RETRY_AFTER_SECONDS = 5;
 
 type Variables = { requestId: string };
 
@@ -264,6 +267,20 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   app.onError((error, context) => {
     if (error instanceof HttpError) return fail(context, error);
     const requestId = context.get('requestId');
+    if (isUnavailable(error)) {
+      needs.log.warn('request refused, the ledger is not available', {
+        requestId,
+        error: describeError(error),
+      });
+      context.header('retry-after', String(RETRY_AFTER_SECONDS));
+      return fail(
+        context,
+        new HttpError(
+          503,
+          `The ledger cannot be read or written now: try again in ${RETRY_AFTER_SECONDS} s`,
+        ),
+      );
+    }
     needs.log.error('request failed', {
       requestId,
       method: context.req.method,

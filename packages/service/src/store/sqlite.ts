@@ -66,7 +66,11 @@ export function openSqlite(path: string, readOnly: boolean): { db: Kysely<Tables
       return {
         reader: statement.columns().length > 0,
         all: (parameters) => statement.all(...bind(parameters)),
-        run: (parameters) => statement.run(...bind(parameters)),
+        run: (parameters) =>
+          // A full disk has already rolled back: the reason is to be told, not that nothing is left to.
+          text === 'rollback' && !sqlite.isTransaction
+            ? { changes: 0, lastInsertRowid: 0 }
+            : statement.run(...bind(parameters)),
         iterate: (parameters) => statement.iterate(...bind(parameters)),
       };
     },
