@@ -7,7 +7,6 @@ import {
   SetupError,
   ensureChromium,
   ensureConsole,
-  ensureFaketime,
   ensureNode,
   ensurePackages,
   ensurePostgres,
@@ -32,7 +31,6 @@ try {
     handOver(node, [...VITEST, ...projects, ...args], { CHROMIUM_BIN });
   } else if (task === 'faults') {
     ensurePostgres();
-    ensureFaketime();
     handOver(node, [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args]);
   }
 } catch (error) {

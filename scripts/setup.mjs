@@ -176,15 +176,6 @@ function hasPostgres() {
   return folders.some((folder) => existsSync(join(folder, 'postgres')));
 }
 
-/** What gives one process another clock, for the fault tests. */
-export function ensureFaketime() {
-  if (existsSync('/usr/bin/faketime')) return;
-  installFromSystem('faketime', 'the fault tests give a process a wrong clock', {
-    apt: ['faketime'],
-    dnf: ['libfaketime'],
-  });
-}
-
 /** True when the system's package manager installed it; throws, or answers false, when it cannot. */
 function installFromSystem(name, why, { apt, dnf, brew, optional = false }) {
   const isRoot = process.getuid?.() === 0;

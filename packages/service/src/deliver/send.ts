@@ -94,13 +94,13 @@ export function createSender({
       entry = { pool, usedAt: 0 };
       pools.set(origin, entry);
     }
-    entry.usedAt = Date.now();
+    entry.usedAt = performance.now();
     return entry.pool;
   };
 
   const sweep = setInterval(() => {
     for (const [origin, { pool, usedAt }] of pools) {
-      if (Date.now() - usedAt < IDLE_ORIGIN_MS) continue;
+      if (performance.now() - usedAt < IDLE_ORIGIN_MS) continue;
       pools.delete(origin);
       void pool.close();
     }

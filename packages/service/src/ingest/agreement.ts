@@ -91,7 +91,7 @@ export function createAgreement(providers: readonly AnyProvider[], flag: string)
   return {
     async check(header, giver, isHead) {
       if (header.hash === settledHead) return true;
-      const deadline = Date.now() + WAIT_MS;
+      const deadline = performance.now() + WAIT_MS;
       for (;;) {
         if (voicesBut(giver).length === 0) break;
         const witness = await readWitness(header, giver);
@@ -105,11 +105,11 @@ export function createAgreement(providers: readonly AnyProvider[], flag: string)
             if (winner !== header.hash) return false;
             break;
           }
-          if (Date.now() > deadline) {
+          if (performance.now() > deadline) {
             for (const each of opinions) count(header.number, each, false);
             throw new SourceError('disagreement', describe(header.number, opinions, flag));
           }
-        } else if (!isHead || Date.now() > deadline) {
+        } else if (!isHead || performance.now() > deadline) {
           break;
         }
         await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));

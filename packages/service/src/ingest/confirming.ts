@@ -44,8 +44,8 @@ export function createConfirming(
 
   return {
     async refresh() {
-      if (Date.now() < askAt) return false;
-      askAt = Date.now() + ASK_AGAIN_MS;
+      if (performance.now() < askAt) return false;
+      askAt = performance.now() + ASK_AGAIN_MS;
       let block: BlockRef | undefined;
       try {
         block = await source.readFinalized();

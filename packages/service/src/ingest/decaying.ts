@@ -7,11 +7,11 @@ export interface Decaying {
 export function createDecaying(halfLifeMs: number): Decaying {
   let value = 0;
   let at = 0;
-  const read = (): number => value * 2 ** (-(Date.now() - at) / halfLifeMs);
+  const read = (): number => value * 2 ** (-(performance.now() - at) / halfLifeMs);
   return {
     add(amount) {
       value = read() + amount;
-      at = Date.now();
+      at = performance.now();
     },
     read,
   };

@@ -180,7 +180,7 @@ export function createIngest<Block>(
   });
 
   const publish = (): void => {
-    publishedAt = Date.now();
+    publishedAt = performance.now();
     listener.onReport(report());
   };
 
@@ -202,7 +202,7 @@ export function createIngest<Block>(
     }
     progress.note(at, to);
     setState('catching-up', liveNote());
-    if (Date.now() - publishedAt >= PROGRESS_MS) publish();
+    if (performance.now() - publishedAt >= PROGRESS_MS) publish();
   };
 
   const goLive = (): void => {

@@ -5,7 +5,7 @@
 import { SourceError } from './source.ts';
 
 export interface Pace {
-  /** Until when the provider wants to be left alone, in Unix milliseconds; 0 when it does not. */
+  /** Until when the provider wants to be left alone, in milliseconds of `performance.now`, a clock that never jumps; 0 when it does not. */
   readonly pausedUntil: number;
   /**
    * Runs the request when its turn comes. Throws `rate-limited` at once while paused. Those `aside`
@@ -29,14 +29,14 @@ export function createPace(name: string): Pace {
   let gapMs = 0;
   let nextStart = 0;
   let pausedUntil = 0;
-  let lastCut = 0;
+  let lastCut = -Infinity;
   let timer: NodeJS.Timeout | undefined;
   const waiting: Turn[] = [];
   const waitingAside: Turn[] = [];
   let runningAside = 0;
 
   const pauseError = (): SourceError | undefined => {
-    const leftMs = pausedUntil - Date.now();
+    const leftMs = pausedUntil - performance.now();
     if (leftMs <= 0) return undefined;
     return new SourceError(
       'rate-limited',
@@ -57,21 +57,21 @@ export function createPace(name: string): Pace {
       const mayAside = runningAside < Math.max(1, Math.floor(allowed / 2));
       const queue = waiting.length > 0 || !mayAside ? waiting : waitingAside;
       if (queue.length === 0) return;
-      const waitMs = nextStart - Date.now();
+      const waitMs = nextStart - performance.now();
       if (waitMs > 0) {
         timer = setTimeout(admit, waitMs);
         return;
       }
       running++;
       if (queue === waitingAside) runningAside++;
-      nextStart = Date.now() + gapMs;
+      nextStart = performance.now() + gapMs;
       queue.shift()!.resolve();
     }
   };
 
   /** A burst under way when the limit was hit brings many refusals; they count as one. */
   const slowDown = (retryAfterMs: number): void => {
-    const now = Date.now();
+    const now = performance.now();
     pausedUntil = Math.max(pausedUntil, now + retryAfterMs);
     if (now - lastCut < 1_000) return;
     lastCut = now;
@@ -81,7 +81,7 @@ export function createPace(name: string): Pace {
 
   return {
     get pausedUntil() {
-      return pausedUntil > Date.now() ? pausedUntil : 0;
+      return pausedUntil > performance.now() ? pausedUntil : 0;
     },
     async run(request, order) {
       const turn: Turn = Promise.withResolvers();

@@ -20,8 +20,8 @@ interface Sample {
   head: number;
 }
 
-/** @param now Unix milliseconds, for tests */
-export function createProgress(now: () => number = Date.now): Progress {
+/** @param now milliseconds of a clock that never jumps; given in tests */
+export function createProgress(now: () => number = () => performance.now()): Progress {
   /** Oldest first; the first is where it began until that is longer ago than the window. */
   let samples: Sample[] = [];
   let started: Sample | undefined;

@@ -14,7 +14,7 @@ export interface AnyProvider {
   /** Lower is better; milliseconds, in a manner of speaking. */
   readonly score: number;
   readonly state: ProviderState;
-  /** Until when it is best left alone, in Unix milliseconds; 0 when it may be asked. */
+  /** Until when it is best left alone, in milliseconds of `performance.now`; 0 when it may be asked. */
   readonly restsUntil: number;
   /** Whether what it says about a height counts. */
   readonly hasVoice: boolean;
@@ -129,7 +129,7 @@ export function createStanding(
   const known = new Set<string>();
   let head: number | null = null;
   let headHash = '';
-  let headMovedAt = Date.now();
+  let headMovedAt = performance.now();
   let behind = 0;
   let behindSince: number | undefined;
   let latencyMs: number | null = null;
@@ -159,9 +159,9 @@ export function createStanding(
     if (error.kind !== 'unreachable') return;
     // Whatever comes back after this may be another node.
     identity = undefined;
-    if (isAway && Date.now() < probeAt) return;
+    if (isAway && performance.now() < probeAt) return;
     probeMs = isAway ? Math.min(probeMs * 2, PROBE_MAX_MS) : PROBE_MIN_MS;
-    probeAt = Date.now() + probeMs;
+    probeAt = performance.now() + probeMs;
     isAway = true;
   };
 
@@ -185,7 +185,7 @@ export function createStanding(
 
   const exclude = (why: string): void => {
     wrong = why;
-    probeAt = Date.now() + PROBE_WRONG_CHAIN_MS;
+    probeAt = performance.now() + PROBE_WRONG_CHAIN_MS;
     identity = undefined;
   };
 
@@ -207,11 +207,12 @@ export function createStanding(
     },
     get restsUntil() {
       const until = Math.max(wrong !== '' || isAway ? probeAt : 0, pace.pausedUntil);
-      return until > Date.now() ? until : 0;
+      return until > performance.now() ? until : 0;
     },
     get hasVoice() {
       const stalled =
-        behindSince !== undefined && Date.now() - Math.max(behindSince, headMovedAt) > STALLED_MS;
+        behindSince !== undefined &&
+        performance.now() - Math.max(behindSince, headMovedAt) > STALLED_MS;
       return (
         wrong === '' &&
         !isAway &&
@@ -224,7 +225,7 @@ export function createStanding(
     remember,
     noteHead(header) {
       head = header.number;
-      if (header.hash !== headHash) headMovedAt = Date.now();
+      if (header.hash !== headHash) headMovedAt = performance.now();
       headHash = header.hash;
     },
     knows: (hash) => known.has(hash),
@@ -257,7 +258,7 @@ export function createStanding(
     },
     compare(blocks) {
       behind = Math.max(0, blocks);
-      behindSince = behind === 0 ? undefined : (behindSince ?? Date.now());
+      behindSince = behind === 0 ? undefined : (behindSince ?? performance.now());
     },
     health: () => {
       const { state } = standing;

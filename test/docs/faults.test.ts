@@ -1,0 +1,14 @@
+/** The table of faults and the tests that stand behind it. */
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+test('each fault of the table has a test, and each test a row', () => {
+  const rows = [...readFileSync('docs/faults.md', 'utf8').matchAll(/^\| (\d+) \|/gm)];
+  const tests = globSync('test/faults/*.test.ts').flatMap((path) => [
+    ...readFileSync(path, 'utf8').matchAll(/fault (\d+):/g),
+  ]);
+  const numbersOf = (matches: RegExpMatchArray[]): number[] =>
+    [...new Set(matches.map((match) => Number(match[1])))].toSorted((a, b) => a - b);
+  expect(numbersOf(rows)).toEqual(Array.from({ length: 25 }, (_, n) => n + 1));
+  expect(numbersOf(tests)).toEqual(numbersOf(rows));
+});

@@ -1,0 +1,151 @@
+/** Blocks and bodies that strain or kill what handles them. `conformance/hardBlocks` has more of the first. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { API_KEY, until } from '../serve.ts';
+import { CHAIN, type FaultWorld, STORES, startWorld } from './world.ts';
+
+const LOGS = 50_000;
+const MAX_WEBHOOK_BYTES = 2 * 1024 * 1024;
+const POISON = 666_000_666n;
+
+describe.each(STORES)('on %s', (store) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-payloads-'));
+  let world: FaultWorld;
+
+  beforeAll(async () => {
+    // Whatever sends the poison ends with the first bytes of it.
+    const preload = join(folder, 'poison.mjs');
+    writeFileSync(
+      preload,
+      `import { Socket } from 'node:net';
+       const write = Socket.prototype.write;
+       Socket.prototype.write = function (chunk, ...rest) {
+         if (String(chunk).includes('"value":"${POISON}"')) process.kill(process.pid, 'SIGKILL');
+         return write.call(this, chunk, ...rest);
+       };`,
+    );
+    world = await startWorld(store, {
+      args: ['--max-webhook-bytes', String(MAX_WEBHOOK_BYTES)],
+      serve: { env: { NODE_OPTIONS: `--import=${preload}` } },
+    });
+  });
+  afterAll(async () => {
+    await world?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('fault 23: a block of 50,000 logs, and a stream that takes them all', async () => {
+    const all = await world.watch('huge');
+    const other = await world.watch('other');
+    const [log] = world.transactionsOf([all]);
+    const transactions = Array.from({ length: LOGS / 10 }, () => ({
+      ...log!,
+      logs: Array.from({ length: 10 }, () => log!.logs![0]!),
+    }));
+    const { hash } = world.chain.mine({ transactions });
+    world.mine([other], 3);
+    await world.holds([all, other]);
+    const parts = world.receiver.requestsOf(all);
+    for (const { body, headers } of parts) {
+      expect(body.length).toBeLessThanOrEqual(MAX_WEBHOOK_BYTES);
+      expect(headers['x-sluice-part']).toMatch(/^\d+\/\d+$/);
+    }
+    const unconfirmed = parts
+      .map(
+        ({ body }) => JSON.parse(body) as { confirmed: boolean; logs: []; block: { hash: string } },
+      )
+      .filter(({ confirmed, block }) => !confirmed && block.hash === hash);
+    expect(unconfirmed.length).toBeGreaterThan(1);
+    expect(unconfirmed.reduce((n, { logs }) => n + logs.length, 0)).toBe(LOGS);
+    // 30 MB of webhooks, twice: what they take at their worst is bounded all the same.
+    const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${world.service.pid}/status`, 'utf8'));
+    expect(Number(peak![1]) / 1024).toBeLessThan(1_536);
+  });
+
+  test('fault 24: what cannot be understood is refused when it is saved, or sent as it is', async () => {
+    const create = (stream: object): Promise<Response> =>
+      fetch(`${world.service.url}/streams/evm`, {
+        method: 'PUT',
+        headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          webhookUrl: world.receiver.url,
+          description: 'odd',
+          tag: 'odd',
+          chainIds: [CHAIN],
+          ...stream,
+        }),
+      });
+    const refused = [
+      { abi: [{ type: 'event', name: 'Broken', inputs: [{ name: 'x', type: 'uint257' }] }] },
+      { abi: 'none' },
+      { topic0: ['Broken(uint256'] },
+      { advancedOptions: [{ topic0: 'Transfer(address,address,uint256)', filter: { gt: ['x'] } }] },
+      { headers: { 'x-injected': 'a\r\nx-evil: b' } },
+    ];
+    for (const stream of refused) {
+      const answer = await create(stream);
+      expect([400, 422], JSON.stringify(stream)).toContain(answer.status);
+      expect(((await answer.json()) as { message: string }).message).not.toBe('');
+    }
+    const tooLarge = await create({ description: 'x'.repeat(2 ** 21) });
+    expect(tooLarge.status).toBe(413);
+
+    // The event's name, but one topic too few and no string where one should be: carried undecoded.
+    const event = {
+      type: 'event',
+      name: 'Said',
+      inputs: [
+        { name: 'who', type: 'address', indexed: true },
+        { name: 'what', type: 'string', indexed: false },
+      ],
+    };
+    const watch = await world.watch('odd', {
+      abi: [event] as never,
+      topic0: ['Said(address,string)'],
+    });
+    world.mine([watch], 2);
+    await world.holds([watch]);
+    expect(world.receiver.requestsOf(watch).length).toBeGreaterThan(0);
+  });
+
+  test('fault 25: a payload that kills what sends it', async () => {
+    const watches = [
+      await world.watch('poisoned', { deliver: 'confirmed' }),
+      await world.watch('sibling'),
+    ];
+    const [poisoned, sibling] = world.transactionsOf(watches);
+    world.mine(watches, 2);
+    const { hash } = world.chain.mine({
+      transactions: [{ ...poisoned!, value: POISON }, sibling!],
+    });
+    world.mine(watches, 2);
+    const ended = (): Promise<number> =>
+      world.ledger.value(`
+        select count(*) as n from delivery join match on match.id = delivery.match_id
+        where block_hash = '${hash}' and delivery.state = 'quarantined'`);
+    let deaths = 0;
+    await until(
+      'it is set aside',
+      async () => {
+        if (!world.service.isRunning()) {
+          deaths++;
+          world.leasesLost += await world.countLeases();
+          await world.start();
+        }
+        return (await ended()) === 1;
+      },
+      240_000,
+      200,
+    );
+    // It took the service with it until it was suspect, and then a process that sent it alone.
+    expect(deaths).toBeGreaterThanOrEqual(2);
+    const errors = await world.ledger.rows<{ last_error: string }>(
+      "select last_error from delivery where state = 'quarantined'",
+    );
+    for (const { last_error } of errors) expect(last_error).toContain('SIGKILL');
+    await world.holds(watches);
+    expect(world.receiver.requests.some(({ body }) => body.includes(String(POISON)))).toBe(false);
+  });
+});
