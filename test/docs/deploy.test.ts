@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseRoles } from '@sluice/service';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
@@ -130,7 +131,9 @@ describe('the Kubernetes manifest', () => {
     const set = [...ofKind('Secret'), ...ofKind('ConfigMap')];
     const names = set.flatMap(({ stringData, data }) => Object.keys({ ...stringData, ...data }));
     expect(names.filter((name) => !variables.includes(name))).toEqual([]);
-    expect(deployments.length).toBeGreaterThan(0);
+    const roles = deployments.map(({ spec }) => spec.template.spec.containers[0].args.at(-1));
+    expect(parseRoles(roles.map(String))).toEqual(parseRoles(['all']));
+    expect(roles).not.toContain('all');
     for (const { spec } of deployments) {
       const [{ args, envFrom }] = spec.template.spec.containers;
       expect(args[0]).toBe('serve');
