@@ -44,6 +44,15 @@ export function toCount(flag: string, text: string, least = 0): number {
   throw new CommandError('usage', `${flag} ${text}: should be a whole number of at least ${least}`);
 }
 
+/** `5`, or `5..9`: both ends belong to it. */
+export function toRange(flag: string, text: string): { from: number; to: number } {
+  const found = /^(\d+)(?:\.\.(\d+))?$/.exec(text);
+  const from = Number(found?.[1]);
+  const to = Number(found?.[2] ?? found?.[1]);
+  if (found && to >= from) return { from, to };
+  throw new CommandError('usage', `${flag} ${text}: should be a number, or from..to`);
+}
+
 /** `3 s ago`, `5 min ago`, `2 h ago`, `4 d ago`. */
 export function describeAgo(timeMs: number | null, nowMs = Date.now()): string {
   if (timeMs === null) return '–';

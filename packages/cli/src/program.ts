@@ -84,6 +84,11 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/deliveries.ts')).declareDeliveries,
     },
     {
+      name: 'replays',
+      summary: 'selections that are sent again: list, get, cancel',
+      load: async () => (await import('./commands/replay.ts')).declareReplays,
+    },
+    {
       name: 'verify',
       summary: 'whether a webhook is genuine, and why it is not',
       load: async () => (await import('./commands/verify.ts')).declareVerify,

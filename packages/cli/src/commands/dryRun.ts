@@ -7,7 +7,7 @@ import {
   addConnectionOptions,
   connect,
 } from '../connection.ts';
-import { toCount } from '../durations.ts';
+import { toCount, toRange } from '../durations.ts';
 import { describeBody } from '../live/deliveryLine.ts';
 import { readAddresses } from '../streams/addresses.ts';
 import { findStream } from '../streams/findStream.ts';
@@ -39,7 +39,10 @@ const MAX_BLOCKS = 10_000;
 
 /** What a stream would have got of past blocks. Nothing is sent or stored. */
 async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void> {
-  const { from, to } = toRange(options.blocks);
+  const { from, to } = toRange('--blocks', options.blocks);
+  if (to - from >= MAX_BLOCKS) {
+    throw new CommandError('usage', `--blocks ${options.blocks}: at most ${MAX_BLOCKS} at once`);
+  }
   const connection = connect(options, terminal);
   const { fields, addresses } = await readWanted(options, connection);
   const chain =
@@ -71,17 +74,6 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
       `${matched} blocks match, expected were ${options.expect}`,
     );
   }
-}
-
-function toRange(text: string): { from: number; to: number } {
-  const found = /^(\d+)(?:\.\.(\d+))?$/.exec(text);
-  const from = Number(found?.[1]);
-  const to = Number(found?.[2] ?? found?.[1]);
-  if (found && to >= from && to - from < MAX_BLOCKS) return { from, to };
-  throw new CommandError(
-    'usage',
-    `--blocks ${text}: should be a block, or from..to with at most ${MAX_BLOCKS} between`,
-  );
 }
 
 interface Wanted {

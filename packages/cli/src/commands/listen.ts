@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
-import { deliveryLine } from '../live/deliveryLine.ts';
+import { PHASES, deliveryLine } from '../live/deliveryLine.ts';
 import { followDeliveries } from '../live/followDeliveries.ts';
 import { type Forwarded, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
 import { startListenView } from '../live/listenView.ts';
@@ -8,7 +8,6 @@ import { tellState } from '../live/tellState.ts';
 import { findStream } from '../streams/findStream.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-const PHASES = ['unconfirmed', 'confirmed', 'removed'] as const;
 const OUTPUTS = ['interactive', 'compact', 'json', 'quiet'] as const;
 
 export const declareListen = (command: Command, terminal: Terminal): Command =>

@@ -317,3 +317,29 @@ test('explain says why a webhook was sent, and why not', async () => {
   expect(told).toMatchObject({ kind: 'transaction', streams: [{ verdict: 'not-matched' }] });
   expect(await world.sluice(['explain', `0x${'1'.repeat(64)}`])).toMatchObject({ code: 4 });
 });
+
+test('a selection is counted, asked about, sent again by the service, and followed', async () => {
+  const blocks = `1..${world.chain.head.number}`;
+  const selection = ['replay', '--stream', 'pay', '--state', 'succeeded', '--blocks', blocks];
+  const { deliveries } = JSON.parse(
+    (await world.sluice([...selection, '--dry-run', '--json'])).stdout,
+  ) as { deliveries: number };
+  expect(deliveries).toBeGreaterThan(3);
+  expect(await world.sluice(selection)).toMatchObject({ code: 2 });
+  world.sink.clear();
+  const sent = await world.sluice([...selection, '--yes', '--wait', '--rate', '1000', '--json']);
+  expect(sent).toMatchObject({ code: 0 });
+  const replayed = JSON.parse(sent.stdout) as { id: string };
+  expect(replayed).toMatchObject({ state: 'done', replayed: deliveries, succeeded: deliveries });
+  expect(new Set(idsAt('/real')).size).toBe(deliveries);
+  expect((await world.sluice(['replays', 'get', replayed.id])).stdout).toContain('done');
+  expect((await world.sluice(['replays', 'list'])).stdout).toMatch(
+    /^REPLAY .*\n.*sluice replay +done /,
+  );
+
+  const local = [...selection, '--to', app('/selected'), '--phase', 'unconfirmed'];
+  expect(await world.sluice(local)).toMatchObject({ code: 0 });
+  expect(idsAt('/selected').length).toBeGreaterThan(1);
+  expect(await world.sluice(['replay'])).toMatchObject({ code: 2 });
+  expect(await world.sluice(['replay', 'x', '--failed'])).toMatchObject({ code: 2 });
+});

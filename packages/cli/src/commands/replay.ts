@@ -1,51 +1,200 @@
-import type { Command } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
-import { deliveryLine } from '../live/deliveryLine.ts';
-import { createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
+import { DELIVERY_STATES } from '@sluice/kit/contract';
+import type { DeliveryFilter, Replay } from '@sluice/kit/sluice';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Command, Option } from 'commander';
+import {
+  type Connection,
+  type ConnectionOptions,
+  addConnectionOptions,
+  connect,
+} from '../connection.ts';
+import { describeAgo, toPerSecond, toRange, toTimeMs } from '../durations.ts';
+import { PHASES, deliveryLine } from '../live/deliveryLine.ts';
+import { type Forwarder, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
+import { findStream } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
+import { count, createProgress } from '../terminal/progress.ts';
+import { confirm } from '../terminal/prompt.ts';
+import { sayTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareReplay = (command: Command, terminal: Terminal): Command =>
-  addConnectionOptions(command.argument('<delivery...>', 'ids of deliveries'))
+  addConnectionOptions(command.argument('[delivery...]', 'ids; or say which by the flags below'))
+    .addOption(new Option('--state <state...>', 'in one of these states').choices(DELIVERY_STATES))
+    .option('--failed', 'short for --state failed quarantined')
+    .option('--stream <stream>', 'of this one, by id or tag')
+    .option('--chain <id>', 'of this chain')
+    .addOption(new Option('--phase <phase...>', 'of these').choices(PHASES))
+    .option('--status <code...>', 'last answered with this: 404, 5xx, or none')
+    .option('--since <time>', 'made since then: 2h, or 2026-01-31T08:00Z')
+    .option('--until <time>', 'made until then')
+    .option('--blocks <range>', 'of a block, or from..to')
     .option('--to <url>', 'port or URL: sent from here, signed anew; the service is not involved')
     .option('--secret <secret>', 'with --to: signs them; default: the secret of the service')
+    .option('--name <text>', 'what the replay is called', 'sluice replay')
+    .option('--rate <n/s>', 'no faster than that', '50/s')
+    .option('--dry-run', 'say how many it would be')
+    .option('--wait', 'until all have been sent')
+    .option('-y, --yes', 'do not ask')
     .action((ids: string[], options: ReplayOptions) => replay(ids, options, terminal));
 
 interface ReplayOptions extends ConnectionOptions {
+  state?: (typeof DELIVERY_STATES)[number][];
+  failed?: boolean;
+  stream?: string;
+  chain?: string;
+  phase?: (typeof PHASES)[number][];
+  status?: string[];
+  since?: string;
+  until?: string;
+  blocks?: string;
   to?: string;
   secret?: string;
+  name: string;
+  rate: string;
+  dryRun?: boolean;
+  wait?: boolean;
+  yes?: boolean;
 }
 
 /** Sends deliveries once more: by the service to their streams' URLs, or from here to another. */
 async function replay(ids: string[], options: ReplayOptions, terminal: Terminal): Promise<void> {
   const connection = connect(options, terminal);
-  const resend =
-    options.to === undefined
-      ? async (id: string): Promise<boolean> => {
-          const delivery = await connection.sluice.getDelivery(id);
-          await connection.api.history.replay(delivery);
-          if (options.json) terminal.sayJson({ id, queued: true });
-          else terminal.say(`${terminal.tint('ok', '✓')} queued ${id} for ${delivery.webhookUrl}`);
-          return true;
-        }
-      : await createLocalResend(options.to, options, terminal);
+  const filter = await toFilter(options, connection);
+  const isFiltered = Object.keys(filter).length > 0;
+  if (isFiltered === ids.length > 0) {
+    throw new CommandError(
+      'usage',
+      ids.length > 0 ? 'Ids and a selection exclude each other' : 'Which deliveries?',
+      'name their ids, or a selection: sluice replay --failed --since 2h',
+    );
+  }
+  if (isFiltered && options.to === undefined) {
+    await replaySelection(connection, filter, options, terminal);
+    return;
+  }
+  const resend = await createResend(connection, options, terminal);
+  let sent = 0;
   let failed = 0;
-  for (const id of ids) if (!(await resend(id))) failed++;
+  for await (const id of isFiltered ? listIds(connection, filter) : ids) {
+    sent++;
+    if (!(await resend(id))) failed++;
+    if (terminal.signal.aborted) return;
+  }
+  terminal.note(`${count(sent)} sent`);
   if (failed > 0) {
-    throw new CommandError('partial', `${failed} of ${ids.length} were not taken by the receiver`);
+    throw new CommandError('partial', `${failed} of ${sent} were not taken by the receiver`);
   }
 }
 
-async function createLocalResend(
-  to: string,
+async function toFilter(options: ReplayOptions, connection: Connection): Promise<DeliveryFilter> {
+  const { state, failed, stream, chain, phase, status, since, until, blocks } = options;
+  const states = [...(state ?? []), ...(failed ? (['failed', 'quarantined'] as const) : [])];
+  const range = blocks === undefined ? undefined : toRange('--blocks', blocks);
+  const filter: DeliveryFilter = {
+    state: states.length > 0 ? states : undefined,
+    streamId: stream === undefined ? undefined : (await findStream(connection, stream)).id,
+    chainId: chain,
+    phase,
+    status,
+    createdFrom: since === undefined ? undefined : toTimeMs('--since', since),
+    createdTo: until === undefined ? undefined : toTimeMs('--until', until),
+    blockFrom: range?.from,
+    blockTo: range?.to,
+  };
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+}
+
+async function* listIds(
+  { sluice }: Connection,
+  filter: DeliveryFilter,
+): AsyncGenerator<string, undefined> {
+  for await (const { id } of sluice.listDeliveries(filter)) yield id;
+}
+
+/** By the service, in the background: it goes on without us. */
+async function replaySelection(
+  { sluice }: Connection,
+  filter: DeliveryFilter,
+  options: ReplayOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const perSecond = toPerSecond('--rate', options.rate);
+  const estimate = await sluice.estimateReplay(filter);
+  const { deliveries, bytes, isCapped } = estimate;
+  const many = `${count(deliveries)}${isCapped ? ' or more' : ''} deliveries, about ${count(Math.ceil(bytes / 1_000))} kB`;
+  if (options.dryRun || deliveries === 0) {
+    if (options.json) terminal.sayJson(estimate);
+    else terminal.say(many);
+    return;
+  }
+  await confirm(terminal, `Sends ${many} again.`, String(deliveries), options);
+  const made = await sluice.createReplay({ name: options.name, filter, perSecond });
+  const ended = options.wait ? await waitFor(sluice, made, terminal) : made;
+  if (options.json) terminal.sayJson(ended);
+  else terminal.say(describe(ended));
+  if (!options.wait) terminal.note(`see how it goes: sluice replays get ${made.id}`);
+  if (options.wait && ended.failed > 0) {
+    throw new CommandError(
+      'partial',
+      `${count(ended.failed)} of ${count(ended.replayed)} could not be delivered`,
+    );
+  }
+}
+
+const LOOK_EVERY_MS = 500;
+
+async function waitFor(
+  sluice: Connection['sluice'],
+  made: Replay,
+  terminal: Terminal,
+): Promise<Replay> {
+  const progress = createProgress(terminal, { what: 'deliveries', total: made.total });
+  try {
+    for (;;) {
+      const now = await sluice.getReplay(made.id);
+      progress.update(now.replayed);
+      if (now.state !== 'running' && now.waiting === 0) return now;
+      await delay(LOOK_EVERY_MS, undefined, { signal: terminal.signal });
+    }
+  } finally {
+    progress.end();
+  }
+}
+
+const describe = ({ id, name, state, total, replayed, succeeded, failed }: Replay): string =>
+  `${id}  ${name}  ${state}  ${count(replayed)} of ${count(total)} sent again, ${count(succeeded)} delivered, ${count(failed)} failed`;
+
+/** One delivery after the other; answers whether it was taken. */
+async function createResend(
+  connection: Connection,
   options: ReplayOptions,
   terminal: Terminal,
 ): Promise<(id: string) => Promise<boolean>> {
-  const connection = connect(options, terminal);
-  const secret = await findSecret(options.secret, terminal.env, () => connection);
-  const url = toLocalUrl('--to', to);
-  const forwarder = createForwarder({ connection, url, secret, signal: terminal.signal });
+  const { sluice, api } = connection;
+  if (options.to !== undefined) {
+    const secret = await findSecret(options.secret, terminal.env, () => connection);
+    const url = toLocalUrl('--to', options.to);
+    const { signal } = terminal;
+    return sendFromHere(
+      url,
+      createForwarder({ connection, url, secret, signal }),
+      options,
+      terminal,
+    );
+  }
   return async (id) => {
+    const { streamId, webhookUrl } = await sluice.getDelivery(id);
+    await api.history.replay({ streamId, id });
+    if (options.json) terminal.sayJson({ id, queued: true });
+    else terminal.say(`${terminal.tint('ok', '✓')} queued ${id} for ${webhookUrl}`);
+    return true;
+  };
+}
+
+const sendFromHere =
+  (url: string, forwarder: Forwarder, options: ReplayOptions, terminal: Terminal) =>
+  async (id: string): Promise<boolean> => {
     const forwarded = await forwarder.forward(id);
     if (forwarded === undefined) throw new CommandError('not_found', `There is no delivery ${id}`);
     const { status, error, durationMs } = forwarded;
@@ -53,4 +202,37 @@ async function createLocalResend(
     else terminal.say(deliveryLine(terminal, forwarded.delivery, forwarded, Date.now()));
     return error === null;
   };
+
+export function declareReplays(command: Command, terminal: Terminal): void {
+  const add = (spec: string, description: string): Command =>
+    addConnectionOptions(command.command(spec).description(description));
+
+  add('list', 'those under way and those that were').action(async (options: ConnectionOptions) => {
+    const replays = await connect(options, terminal).sluice.listReplays();
+    if (options.json) return terminal.sayJson(replays);
+    if (replays.length === 0) return terminal.note('None yet: sluice replay --help');
+    sayTable(terminal, replays, [
+      { title: 'REPLAY', value: ({ id }) => id, cut: 'middle' },
+      { title: 'NAME', value: ({ name }) => name, cut: 'end' },
+      { title: 'STATE', value: ({ state }) => state },
+      {
+        title: 'SENT',
+        value: ({ replayed, total }) => `${count(replayed)}/${count(total)}`,
+        right: true,
+      },
+      { title: 'FAILED', value: ({ failed }) => failed, right: true },
+      { title: 'MADE', value: ({ createdAt }) => describeAgo(createdAt), right: true },
+    ]);
+  });
+  for (const [verb, description] of [
+    ['get', 'how one goes'],
+    ['cancel', 'end one; what it made due already is sent'],
+  ] as const) {
+    add(`${verb} <id>`, description).action(async (id: string, options: ConnectionOptions) => {
+      const { sluice } = connect(options, terminal);
+      const found = await (verb === 'get' ? sluice.getReplay(id) : sluice.cancelReplay(id));
+      if (options.json) terminal.sayJson(found);
+      else terminal.say(describe(found));
+    });
+  }
 }

@@ -5,6 +5,9 @@ import { describeAptosWebhook, describeWebhook } from '../describe.ts';
 import { printable } from '../terminal/table.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 
+/** What a delivery can say of its block. */
+export const PHASES = ['unconfirmed', 'confirmed', 'removed'] as const;
+
 /** What happened to one attempt, as far as it is known. */
 export interface Outcome {
   status: number | null;
