@@ -5,6 +5,7 @@ import {
   type ServiceConfig,
   parseAptos,
   parseChains,
+  parseLogFormat,
   parseRoles,
   readSpamLists,
 } from '@sluice/service';
@@ -31,6 +32,7 @@ export interface ServiceOptions {
   terminateAfter?: string;
   minFreeMib: string;
   maxWebhookBytes: string;
+  logFormat: string;
 }
 
 const option = (flags: string, description: string, variable?: string): Option => {
@@ -162,6 +164,9 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
         'size of a webhook beyond which it is sent in parts',
         'SLUICE_MAX_WEBHOOK_BYTES',
       ).default(String(8 * 1024 * 1024)),
+    )
+    .addOption(
+      option('--log-format <format>', 'text or json', 'SLUICE_LOG_FORMAT').default('text'),
     );
 }
 
@@ -205,6 +210,7 @@ export function toServiceConfig(options: ServiceOptions): ServiceConfig {
       options.terminateAfter === undefined
         ? undefined
         : toNumber('--terminate-after', options.terminateAfter, 0.01),
+    logFormat: parseLogFormat(options.logFormat),
     consoleFolder: findConsole(),
   };
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { APTOS_NETWORKS, type AptosNetwork, toAddress, toChainId } from '@sluice/kit/contract';
 import { checkTrustProxy } from './http/peer.ts';
-import { describeError } from './observe.ts';
+import { LOG_FORMATS, type LogFormat, describeError } from './observe.ts';
 
 export interface ChainConfig {
   /** Canonical hex id. */
@@ -65,6 +65,8 @@ export interface ServiceConfig {
   retention?: RetentionConfig | undefined;
   /** Bytes of a webhook's body beyond which it is sent in parts. Default 8 MiB. */
   maxWebhookBytes?: number | undefined;
+  /** How the log is written to standard error. Default `text`. */
+  logFormat?: LogFormat | undefined;
   /** Folder of the built console. */
   consoleFolder?: string | undefined;
   /** Waits between attempts in milliseconds; default: the contract's. */
@@ -240,6 +242,13 @@ export function parseRoles(texts: readonly string[]): Role[] {
     throw new ConfigError(`--role ${text}: should be one of ${ROLES.join(', ')}, all`);
   });
   return ROLES.filter((role) => roles.length === 0 || roles.includes(role));
+}
+
+/** Parses `--log-format`. */
+export function parseLogFormat(text: string): LogFormat {
+  const format = LOG_FORMATS.find((each) => each === text);
+  if (format !== undefined) return format;
+  throw new ConfigError(`--log-format ${text}: should be one of ${LOG_FORMATS.join(', ')}`);
 }
 
 const API_KEY_MIN_LENGTH = 16;

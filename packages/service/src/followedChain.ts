@@ -17,12 +17,14 @@ import { resumeChain } from './ingest/resume.ts';
 import { type ChainSource, SourceError } from './ingest/source.ts';
 import type { Explainer } from './matching.ts';
 import type { Log } from './observe.ts';
+import type { Tracing } from './tracing.ts';
 import type { BlockHeader, ChainReport, Store } from './store/store.ts';
 
 /** What the chains of a service share. */
 export interface ChainSurroundings {
   store: Store;
   log: Log;
+  tracing: Tracing;
   publish(event: LiveEvent): void;
   /** Deliveries were created, became due or were cancelled. */
   onDeliveries(deliveries: readonly DeliverySummary[]): void;
@@ -80,7 +82,7 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
   },
 ): Following<Block, One> {
   const { chain } = options;
-  const { store, log, publish, onDeliveries, refuseBlocks, confirmedUpTo } = surroundings;
+  const { store, log, publish, onDeliveries, refuseBlocks, tracing, confirmedUpTo } = surroundings;
   const { notices } = store;
   const announce = (deliveries: readonly DeliverySummary[]): void => {
     onDeliveries(deliveries);
@@ -105,6 +107,7 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
         store,
         matcher: live,
         log,
+        tracing,
         refuseBlocks,
         listener: {
           onDeliveries: announce,

@@ -8,9 +8,21 @@ export interface Log {
   error(event: string, fields?: LogFields): void;
 }
 
-/** Writes `time level event key=value …`; values with spaces are quoted, control characters escaped. */
-export function createLog(write: (line: string) => void): Log {
+/** How a line is written: for people, or as one JSON object for programs. */
+export const LOG_FORMATS = ['text', 'json'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/**
+ * Writes `time level event key=value …`, where values with spaces are quoted and control characters
+ * escaped; or the same as JSON: `time`, `level`, `event` and the fields. What concerns a delivery names it
+ * in `delivery`, its stream in `stream`, a request in `requestId`.
+ */
+export function createLog(write: (line: string) => void, format: LogFormat = 'text'): Log {
   const say = (level: string, event: string, fields: LogFields = {}): void => {
+    if (format === 'json') {
+      write(`${JSON.stringify({ time: new Date().toISOString(), level, event, ...fields })}\n`);
+      return;
+    }
     const pairs = Object.entries(fields)
       .filter(([, value]) => value !== undefined)
       .map(([key, value]) => ` ${key}=${quote(String(value))}`);

@@ -34,6 +34,7 @@ import { createInvariantCheck } from './invariants.ts';
 import { type Log, createLog } from './observe.ts';
 import { createMetrics } from './metrics.ts';
 import { createReadiness } from './ready.ts';
+import { openTracing } from './tracing.ts';
 import { openSettings, resealSettings } from './settings.ts';
 import { createStreamSecrets, resealStreamSecrets } from './streamSecrets.ts';
 import { type Vault, createVault, readMasterKeys } from './vault.ts';
@@ -68,7 +69,7 @@ const MIN_FREE_BYTES = 512 * 1024 * 1024;
  */
 export async function startService(
   config: ServiceConfig,
-  log: Log = createLog((line) => process.stderr.write(line)),
+  log: Log = createLog((line) => process.stderr.write(line), config.logFormat),
 ): Promise<Service> {
   checkConfig(config);
   const store =
@@ -92,6 +93,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   const streamSecrets = createStreamSecrets(store, vault);
   const settings = await openSettings(store, vault, config.secret);
   const { keyRing, newApiKey } = await openKeyRing({ store, bootstrapKey: config.apiKey, log });
+  const tracing = await openTracing(process.env, VERSION);
   const live = createLive();
   const metrics = createMetrics();
   const readiness = createReadiness(store, log);
@@ -147,6 +149,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
         onStreamChange: (streamId) => publish({ type: 'stream', streamId }),
         onLostLeases: metrics.noteLostLeases,
         onLostOutcomes: metrics.noteLostOutcomes,
+        tracing,
         openSecrets: ({ streamId, secrets, claimedAt }) =>
           streamSecrets.open(streamId, secrets, claimedAt),
       })
@@ -169,6 +172,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   const chains = createChains(isReading ? config : { ...config, chains: [], aptos: [] }, {
     store,
     log,
+    tracing,
     publish,
     onDeliveries: (deliveries) => deliver?.notice(deliveries),
     refuseBlocks: () => disk?.problem,
@@ -282,6 +286,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
         server.closeAllConnections();
         await closed;
         await store.close();
+        await tracing.stop();
       })()),
   };
 }

@@ -8,6 +8,7 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import { joinBody } from '../store/body.ts';
 import type { AttemptOutcome, ClaimedDelivery, Store } from '../store/store.ts';
 import { type Log, describeError } from '../observe.ts';
+import { NO_TRACING, type Tracing } from '../tracing.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
 import { type Isolation, SenderDied } from './isolation.ts';
 import { CONTRACT_SCHEDULE_MS, nextWaitMs } from './schedule.ts';
@@ -51,6 +52,7 @@ export function createDeliver({
   onLostLeases,
   onLostOutcomes,
   openSecrets,
+  tracing = NO_TRACING,
   schedule = CONTRACT_SCHEDULE_MS,
   fastRetryMs,
 }: {
@@ -67,6 +69,7 @@ export function createDeliver({
   onLostOutcomes(count: number): void;
   /** The secrets of its stream that sign at the time it was claimed. */
   openSecrets(delivery: ClaimedDelivery): string[];
+  tracing?: Tracing | undefined;
   /** Waits between attempts in milliseconds. Default: the contract's. */
   schedule?: readonly number[] | undefined;
   /**
@@ -108,6 +111,12 @@ export function createDeliver({
   ): Promise<void> => {
     const began = performance.now();
     let senderDied = false;
+    const span = tracing.start('delivery.attempt', {
+      'delivery.id': delivery.id,
+      'stream.id': delivery.streamId,
+      phase: delivery.phase,
+      attempt: delivery.attempts + 1,
+    });
     inFlight[delivery.streamId] = (inFlight[delivery.streamId] ?? 0) + 1;
     total++;
     bytesInFlight += delivery.bodyBytes;
@@ -119,6 +128,7 @@ export function createDeliver({
         id: delivery.id,
         body: joinBody({ ...delivery, retries: delivery.attempts }),
         headers: delivery.headers,
+        traceparent: span.traceparent,
         secrets: openSecrets(delivery),
         clockSkewMs,
         part: delivery.parts > 1 ? `${delivery.part + 1}/${delivery.parts}` : undefined,
@@ -136,6 +146,8 @@ export function createDeliver({
         responseBody: '',
       };
     });
+    if (result.status !== null) span.set({ 'http.response.status_code': result.status });
+    span.end(result.error ?? undefined);
     const { retryAfterMs = 0, ...attempted } = result;
     const isGone = result.status === GONE;
     const isFastRetry = mayPass(result) && delivery.attempts === 0 && fastRetryMs !== undefined;

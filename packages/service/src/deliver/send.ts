@@ -20,6 +20,8 @@ export interface Sending {
   headers: Record<string, string>;
   /** The stream's own, which sign the `webhook-signature` beside the account's. Default: none. */
   secrets?: readonly string[] | undefined;
+  /** Of the attempt's span, while it is traced. */
+  traceparent?: string | undefined;
   /** `i/n` of a match that one webhook cannot hold. */
   part?: string | undefined;
   /** Milliseconds by which the ledger's clock is ahead of this process's; default 0. */
@@ -112,6 +114,7 @@ export function createSender({
     body,
     secrets = [],
     part,
+    traceparent,
     queueSize,
     recordsCharged,
     clockSkewMs = 0,
@@ -126,6 +129,7 @@ export function createSender({
       'x-queue-size': String(queueSize),
       'x-records-charged': String(recordsCharged),
       ...(part !== undefined && { 'x-sluice-part': part }),
+      ...(traceparent !== undefined && { traceparent }),
       [WEBHOOK_HEADERS.signature]: signWebhook(body, secret()),
       [WEBHOOK_HEADERS.id]: id,
       [WEBHOOK_HEADERS.timestamp]: String(timestamp),

@@ -19,6 +19,7 @@ import type {
   Store,
 } from '../store/store.ts';
 import type { Log } from '../observe.ts';
+import { NO_TRACING, type TraceSpan, type Tracing, within } from '../tracing.ts';
 import { createConfirming } from './confirming.ts';
 import { createProgress } from './progress.ts';
 import { createReadAhead } from './readAhead.ts';
@@ -117,6 +118,7 @@ export function createIngest<Block>(
     matcher,
     listener,
     log,
+    tracing = NO_TRACING,
     refuseBlocks = () => undefined,
   }: {
     source: ChainSource<Block>;
@@ -124,6 +126,7 @@ export function createIngest<Block>(
     matcher: Matcher<Block>;
     listener: IngestListener;
     log: Log;
+    tracing?: Tracing | undefined;
     /** Why no block may be committed now, for people; undefined while they may. */
     refuseBlocks?: () => string | undefined;
   },
@@ -385,19 +388,30 @@ export function createIngest<Block>(
   const commit = async (header: BlockHeader): Promise<void> => {
     const refused = refuseBlocks();
     if (refused !== undefined) throw new HaltError(refused);
+    const { number, hash } = header;
+    const span = tracing.start('block', { chain, 'block.number': number, 'block.hash': hash });
+    await within(span, () => commitWithin(span, header));
+  };
+
+  const commitWithin = async (span: TraceSpan, header: BlockHeader): Promise<void> => {
+    const step = <T>(name: string, work: () => T | Promise<T>): Promise<T> =>
+      within(tracing.start(name, { chain }, span), work);
     for (;;) {
       const ruleRevision = await matcher.refresh();
-      const block = await takeBlock(header);
-      const matches = matcher.match(chain, block);
-      const result = await store.commitBlock({
-        chain,
-        epoch,
-        block: header,
-        ruleRevision,
-        confirmUpTo: confirming.upTo(header, window),
-        windowBlocks: confirming.windowBlocks(header.number),
-        matches,
-      });
+      const block = await step('block.fetch', () => takeBlock(header));
+      const matches = await step('block.match', () => matcher.match(chain, block));
+      span.set({ matches: matches.length });
+      const result = await step('block.commit', () =>
+        store.commitBlock({
+          chain,
+          epoch,
+          block: header,
+          ruleRevision,
+          confirmUpTo: confirming.upTo(header, window),
+          windowBlocks: confirming.windowBlocks(header.number),
+          matches,
+        }),
+      );
       // The rules moved while the block was read: a stream that came meanwhile must see it too.
       if (result.outcome === 'stale-rules') continue;
       if (result.outcome === 'lost-lease') throw new LostLease();
