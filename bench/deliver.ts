@@ -11,7 +11,7 @@ import { Worker } from 'node:worker_threads';
 import { startPostgres } from '@sluice/testkit';
 import { Pool } from 'undici';
 import { createDeliver } from '../packages/service/src/deliver/deliver.ts';
-import { createAddressGuard } from '../packages/service/src/deliver/guard.ts';
+import { EVERYWHERE, createAddressGuard } from '../packages/service/src/deliver/guard.ts';
 import { createIsolation } from '../packages/service/src/deliver/isolation.ts';
 import { createSender } from '../packages/service/src/deliver/send.ts';
 import { createLog } from '../packages/service/src/observe.ts';
@@ -209,8 +209,8 @@ async function drain(
   const signing = { secret: () => 'bench-secret', region: () => 'us-east-1' };
   const engine = createDeliver({
     store,
-    sender: createSender({ guard: createAddressGuard({ allowPrivate: true }), ...signing }),
-    isolation: createIsolation({ allowPrivate: true, ...signing }),
+    sender: createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...signing }),
+    isolation: createIsolation({ allowCidrs: EVERYWHERE, ...signing }),
     log: createLog((line) => process.stderr.write(line)),
     onChange(deliveries) {
       succeeded += deliveries.filter((each) => each.state === 'succeeded').length;

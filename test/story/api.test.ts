@@ -1055,7 +1055,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         const body = { ...goodStream(), webhookUrl };
         await expectInvalid('PUT', '/streams/evm', { body, to: strict }, [
           'requestBody.webhookUrl',
-          /is private, loopback or reserved; start the service with --allow-private-endpoints/,
+          /is private, loopback or reserved; start the service with --allow-cidr/,
           webhookUrl,
         ]);
       }

@@ -24,6 +24,7 @@ export interface ServiceOptions {
   chain: string[];
   aptos: string[];
   spamList: string[];
+  allowCidr: string[];
   allowPrivateEndpoints: boolean;
   testWebhook: boolean;
   fastRetry: boolean;
@@ -110,9 +111,16 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
       ),
     )
     .addOption(
+      repeatable(
+        '--allow-cidr <network>',
+        'let webhooks reach this private network, repeatable',
+        'SLUICE_ALLOW_CIDR',
+      ),
+    )
+    .addOption(
       option(
         '--allow-private-endpoints',
-        'let webhooks reach loopback and private addresses',
+        'let webhooks reach every network, loopback and private ones too',
         ALLOW_PRIVATE,
       ).default(false),
     )
@@ -197,6 +205,7 @@ export function toServiceConfig(options: ServiceOptions): ServiceConfig {
     chains: parseChains(options.chain),
     aptos: parseAptos(options.aptos),
     spamLists: readSpamLists(options.spamList),
+    allowCidrs: options.allowCidr,
     allowPrivateEndpoints: options.allowPrivateEndpoints,
     testWebhook: options.testWebhook,
     fastRetry: options.fastRetry,

@@ -1,6 +1,7 @@
 /** The settings of a service, read once, each with a default that works. */
 import { readFileSync } from 'node:fs';
 import { APTOS_NETWORKS, type AptosNetwork, toAddress, toChainId } from '@sluice/kit/contract';
+import { createCidrList } from './cidr.ts';
 import { checkTrustProxy } from './http/peer.ts';
 import { LOG_FORMATS, type LogFormat, describeError } from './observe.ts';
 
@@ -56,7 +57,9 @@ export interface ServiceConfig {
   aptos: AptosConfig[];
   /** By chain, contracts that are possible spam; lower case. */
   spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;
-  /** Let webhooks reach loopback and private addresses. */
+  /** Networks that webhooks may reach although they are not public. Default: none. */
+  allowCidrs?: readonly string[] | undefined;
+  /** Let webhooks reach every network, loopback and private ones among them. */
   allowPrivateEndpoints: boolean;
   /** Whether a stream's URL must answer a test webhook before the stream is accepted. Default true. */
   testWebhook?: boolean | undefined;
@@ -268,6 +271,7 @@ export function checkConfig(config: ServiceConfig): void {
   if (config.secret !== undefined && config.secret === '') {
     throw new ConfigError('--secret: should not be empty; leave it out to have one generated');
   }
+  checkNetworks('--allow-cidr', () => createCidrList(config.allowCidrs ?? []));
   checkNetworks('--trust-proxy', () => checkTrustProxy(config.trustProxy ?? []));
   const roles = config.roles ?? ROLES;
   if (roles.length < ROLES.length && config.databaseUrl === undefined) {

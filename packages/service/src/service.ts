@@ -11,7 +11,7 @@ import {
 } from '@sluice/kit/contract';
 import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
-import { createAddressGuard } from './deliver/guard.ts';
+import { EVERYWHERE, createAddressGuard } from './deliver/guard.ts';
 import { createReplays } from './deliver/replays.ts';
 import { createIsolation } from './deliver/isolation.ts';
 import { createSender } from './deliver/send.ts';
@@ -102,8 +102,9 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     log,
     keptMs: Math.min(kept.deliveredMs, kept.undeliveredMs),
   });
+  const allowCidrs = config.allowPrivateEndpoints ? EVERYWHERE : (config.allowCidrs ?? []);
   const guard = createAddressGuard({
-    allowPrivate: config.allowPrivateEndpoints,
+    allowCidrs,
     onBlocked: metrics.noteBlockedAddress,
   });
   const signing = {
@@ -138,7 +139,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     ? createDeliver({
         store,
         sender,
-        isolation: createIsolation({ allowPrivate: config.allowPrivateEndpoints, ...signing }),
+        isolation: createIsolation({ allowCidrs, ...signing }),
         log,
         schedule: config.schedule,
         fastRetryMs: config.fastRetry === false ? undefined : FAST_RETRY_MS,
@@ -203,7 +204,8 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
     hasSource: reports.isRead,
     lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
-    refuseUrl: (url) => (readInboxName(url.href) === undefined ? guard.refuse(url) : undefined),
+    refuseUrl: async (url) =>
+      readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,
     async testWebhook(family, endpoint) {
       if (config.testWebhook === false) return undefined;
       const body = JSON.stringify(family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK);

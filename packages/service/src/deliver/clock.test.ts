@@ -10,7 +10,7 @@ import { openPostgresStore } from '../store/postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/store.ts';
 import { takeChain } from '../store/takeChain.test-only.ts';
 import { createDeliver } from './deliver.ts';
-import { createAddressGuard } from './guard.ts';
+import { EVERYWHERE, createAddressGuard } from './guard.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -42,8 +42,8 @@ test.each([1, -1])(
     const signing = { secret: () => 'secret', region: () => 'us-east-1' };
     const deliver = createDeliver({
       store,
-      sender: createSender({ guard: createAddressGuard({ allowPrivate: true }), ...signing }),
-      isolation: createIsolation({ allowPrivate: true, ...signing }),
+      sender: createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...signing }),
+      isolation: createIsolation({ allowCidrs: EVERYWHERE, ...signing }),
       log: createLog(() => {}),
       schedule: [1_500, 200, 200],
       onChange: () => {},

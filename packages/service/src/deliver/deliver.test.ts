@@ -17,7 +17,7 @@ import {
   type EvmStreamRecord,
 } from '../store/store.ts';
 import { type Deliver, createDeliver } from './deliver.ts';
-import { createAddressGuard } from './guard.ts';
+import { EVERYWHERE, createAddressGuard } from './guard.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -53,8 +53,8 @@ async function start(schedule: readonly number[], timeoutMs = 5_000, fastRetryMs
     store,
     schedule,
     fastRetryMs,
-    sender: createSender({ guard: createAddressGuard({ allowPrivate: true }), ...signing }),
-    isolation: createIsolation({ allowPrivate: true, ...signing }),
+    sender: createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...signing }),
+    isolation: createIsolation({ allowCidrs: EVERYWHERE, ...signing }),
     log: createLog(() => {}),
     onChange(deliveries) {
       changes.push(...deliveries);

@@ -1,82 +1,317 @@
-import { createServer } from 'node:http';
+/** Whatever a webhook URL tries, at save and at send, nothing on this machine hears of it: canary hits 0. */
+import { Resolver, type LookupAddress, type lookup as systemLookup } from 'node:dns';
+import { type RemoteInfo, type Socket as UdpSocket, createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Pool } from 'undici';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAddressGuard, isPublicAddress } from './guard.ts';
+import { EVERYWHERE, createAddressGuard, isPublicAddress } from './guard.ts';
+import { createSender } from './send.ts';
 
+const PUBLIC = '93.184.216.34';
+
+/** Canary: stands at loopback, on a port that the policy allows. */
 let hits = 0;
 const canary = createServer((_, response) => {
   hits++;
   response.end();
 });
-beforeAll(() => new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve)));
-afterAll(() => canary.close());
-const port = (): number => (canary.address() as AddressInfo).port;
+/** Takes webhooks, and sends their sender elsewhere. */
+const redirecting = createServer((request, response) => {
+  const status = Number(request.url!.slice(1));
+  response.writeHead(status, { location: `http://127.0.0.1:${portOf(canary)}/secrets` }).end();
+});
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-describe('address guard', () => {
-  const guard = createAddressGuard({ allowPrivate: false });
+/** Names with what each further question gets, the last answer again and again; of TTL 0. */
+const NAMES: Record<string, string[][]> = {
+  'loopback.test': [['127.0.0.1']],
+  'loopback6.test': [['::1']],
+  'mapped.test': [['::ffff:127.0.0.1']],
+  'nat64.test': [['64:ff9b::7f00:1']],
+  '6to4.test': [['2002:7f00:1::1']],
+  'metadata.test': [['169.254.169.254']],
+  'private.test': [['10.0.0.1']],
+  'unspecified.test': [['0.0.0.0']],
+  'mixed.test': [[PUBLIC, '127.0.0.1']],
+  'mixed-last.test': [['127.0.0.1', PUBLIC]],
+  'mixed-families.test': [[PUBLIC, '::1']],
+  'rebinding.test': [[PUBLIC], ['127.0.0.1']],
+  'rebinding6.test': [[PUBLIC], ['::1']],
+  'flapping.test': [[PUBLIC], ['127.0.0.1'], [PUBLIC], ['127.0.0.1']],
+};
 
-  test.each([
-    ['127.0.0.1', false],
-    ['10.1.2.3', false],
-    ['172.31.0.1', false],
-    ['192.168.1.1', false],
-    ['169.254.169.254', false],
-    ['100.64.0.1', false],
-    ['0.0.0.0', false],
-    ['224.0.0.1', false],
-    ['255.255.255.255', false],
-    ['::1', false],
-    ['::', false],
-    ['::ffff:127.0.0.1', false],
-    ['64:ff9b::7f00:1', false],
-    ['2002:7f00:1::', false],
-    ['fc00::1', false],
-    ['fe80::1%eth0', false],
-    ['[2001:db8::1]', false],
-    ['8.8.8.8', true],
-    ['172.32.0.1', true],
-    ['2606:4700:4700::1111', true],
-    ['not an address', false],
-  ])('%s public: %s', (address, expected) => {
-    expect(isPublicAddress(address)).toBe(expected);
+let dns: UdpSocket;
+const asked = new Map<string, number>();
+beforeAll(async () => {
+  canary.listen(0, '127.0.0.1');
+  redirecting.listen(0, '127.0.0.1');
+  dns = createSocket('udp4', (question: Buffer, from: RemoteInfo) =>
+    dns.send(answerDns(question), from.port, from.address),
+  );
+  dns.bind(0, '127.0.0.1');
+  await Promise.all([
+    once(canary, 'listening'),
+    once(redirecting, 'listening'),
+    once(dns, 'listening'),
+  ]);
+});
+afterAll(() => {
+  expect(hits).toBe(0);
+  canary.close();
+  redirecting.close();
+  dns.close();
+});
+
+const A = 1;
+const AAAA = 28;
+
+/** One answer of a name server (RFC 1035), as {@link NAMES} says. */
+function answerDns(question: Buffer): Buffer {
+  const labels: string[] = [];
+  let at = 12;
+  for (let length = question[at]!; length > 0; length = question[at]!) {
+    labels.push(question.toString('latin1', at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  const type = question.readUInt16BE(at + 1);
+  const name = labels.join('.');
+  const script = NAMES[name] ?? [];
+  // Both types of one lookup get the same turn of the script.
+  const turn = asked.get(`${name} ${type}`) ?? 0;
+  asked.set(`${name} ${type}`, turn + 1);
+  const addresses = (script[Math.min(turn, script.length - 1)] ?? []).filter(
+    (address) => (type === AAAA) === address.includes(':') && (type === A || type === AAAA),
+  );
+  const header = Buffer.from(question.subarray(0, 12));
+  header.writeUInt16BE(0x81_80, 2);
+  header.writeUInt16BE(addresses.length, 6);
+  header.fill(0, 8, 12);
+  const records = addresses.map((address) => {
+    const bytes = toBytes(address);
+    const record = Buffer.alloc(12);
+    record.writeUInt16BE(0xc0_0c, 0);
+    record.writeUInt16BE(type, 2);
+    record.writeUInt16BE(1, 4);
+    record.writeUInt16BE(bytes.length, 10);
+    return Buffer.concat([record, bytes]);
+  });
+  return Buffer.concat([header, question.subarray(12, at + 5), ...records]);
+}
+
+function toBytes(address: string): Buffer {
+  if (!address.includes(':')) return Buffer.from(address.split('.').map(Number));
+  const plain = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [head = '', tail = ''] = plain
+    .split('::')
+    .map((part) => part.split(':').filter(Boolean).join(':'));
+  const groups = (text: string): string[] => (text === '' ? [] : text.split(':'));
+  const missing = 8 - groups(head).length - groups(tail).length;
+  const all = [...groups(head), ...Array<string>(missing).fill('0'), ...groups(tail)];
+  return Buffer.from(all.map((group) => group.padStart(4, '0')).join(''), 'hex');
+}
+
+/** Resolves over the scripted name server as the system's `lookup` would. */
+const lookup = ((name: string, _: object, callback: (...args: unknown[]) => void) => {
+  const resolver = new Resolver({ timeout: 1_000, tries: 1 });
+  resolver.setServers([`127.0.0.1:${dns.address().port}`]);
+  const ask = async (): Promise<LookupAddress[]> => {
+    const [v4, v6] = await Promise.all([
+      promisify(resolver.resolve4.bind(resolver))(name).catch(() => []),
+      promisify(resolver.resolve6.bind(resolver))(name).catch(() => []),
+    ]);
+    return [
+      ...v4.map((address) => ({ address, family: 4 })),
+      ...v6.map((address) => ({ address, family: 6 })),
+    ];
+  };
+  void ask().then((found) =>
+    found.length > 0
+      ? callback(null, found)
+      : callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' })),
+  );
+}) as unknown as typeof systemLookup;
+
+const guard = createAddressGuard({ allowCidrs: [], lookup });
+const createTestSender = (of: typeof guard) =>
+  createSender({ guard: of, secret: () => 's', region: () => 'us-east-1', timeoutMs: 3_000 });
+
+/** What a sender of this guard says of one webhook to this URL. */
+async function sendTo(url: string, of = guard) {
+  const sender = createTestSender(of);
+  try {
+    return await sender.send({
+      ...{ url, id: 'id', body: '{}', headers: {} },
+      ...{ queueSize: 0, recordsCharged: 0 },
+    });
+  } finally {
+    await sender.close();
+  }
+}
+
+const REFUSED = /is private, loopback or reserved|is not for webhooks/;
+
+const LITERALS = [
+  ...['127.0.0.1', '127.1', '127.0.1', '127.0.0.1.', '127.255.255.254', '2130706433'],
+  ...['0x7f000001', '0x7f.1', '0x7f.0x0.0x0.0x1', '0177.0.0.1', '017700000001', '0177.1'],
+  ...[
+    '１２７.0.0.1',
+    '127。0。0。1',
+    '①②⑦.⓪.⓪.①',
+    '%31%32%37.0.0.1',
+    '127.0.\t0.1',
+    '0',
+    '0.0.0.0',
+  ],
+  ...['[::1]', '[::]', '[0:0:0:0:0:0:0:1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]'],
+  ...['[0:0:0:0:0:ffff:7f00:1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]', '[64:ff9b::127.0.0.1]'],
+  ...['[64:ff9b:1::7f00:1]', '[2002:7f00:1::]', '[2001:0:7f00:1::]', '[fe80::1]', '[fc00::1]'],
+  ...['[fec0::1]', '[ff02::1]', '[2001:db8::1]', '[100::1]'],
+  ...['169.254.169.254', '2852039166', '0xa9fea9fe', '[::ffff:169.254.169.254]', '[fd00:ec2::254]'],
+  ...['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.0.1', '100.64.0.1', '198.18.0.1'],
+  ...['192.0.2.1', '224.0.0.1', '240.0.0.1', '255.255.255.255'],
+  ...['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'printer.local'],
+  ...['metadata.google.internal', 'user:password@127.0.0.1', 'example.org@127.0.0.1'],
+  ...['example.org:80@127.0.0.1', '127.0.0.1\\@example.org'],
+];
+
+describe(`${LITERALS.length} spellings of an address`, () => {
+  test.each(LITERALS)('%s: refused at save and at send', async (host) => {
+    // As it is stored: the parser has had its way with it.
+    const { href } = new URL(`http://${host}`.replace(/(?=[\\/]?$)/, ''));
+    const url = new URL(href);
+    url.port = String(portOf(canary));
+    expect(await guard.refuseResolved(url)).toMatch(REFUSED);
+    expect(guard.refuse(url)).toMatch(REFUSED);
+    expect(await sendTo(url.href)).toMatchObject({
+      status: null,
+      error: expect.stringMatching(REFUSED) as string,
+    });
+    expect(hits).toBe(0);
+  });
+});
+
+const BAD_PORTS = [
+  0, 1, 21, 22, 23, 25, 53, 81, 110, 143, 445, 1_023, 2_375, 3_306, 5_432, 6_379, 11_211,
+];
+
+describe(`${BAD_PORTS.length} ports that are not for webhooks`, () => {
+  test.each(BAD_PORTS)('%i: refused at save and at send, on a public address', async (port) => {
+    const url = `http://${PUBLIC}:${port}/`;
+    expect(await guard.refuseResolved(new URL(url))).toMatch(/^port \d+ is not for webhooks/);
+    expect((await sendTo(url)).error).toMatch(/^port \d+ is not for webhooks/);
   });
 
-  test.each([
-    '127.0.0.1',
-    '2130706433',
-    '0x7f.1',
-    '0177.0.0.1',
-    '127.1',
-    '[::1]',
-    '[::ffff:7f00:1]',
-    '１２７.0.0.1',
-    'localhost',
-    'localhost.',
-    'a.localhost',
-  ])('refuses %s at save and at connect, however it is spelled', async (host) => {
-    const url = new URL(`http://${host}:${port()}/`);
-    expect(guard.refuse(url)).toContain('--allow-private-endpoints');
-    const pool = new Pool(url.origin, { connect: guard.connect });
-    await expect(pool.request({ method: 'POST', path: '/' })).rejects.toThrow(
-      /private|reserved|ENOTFOUND/,
-    );
-    await pool.destroy();
+  test.each(['', ':80', ':443', ':1024', ':3000', ':8080', ':65535'])(
+    '%j is for webhooks',
+    (port) => {
+      expect(guard.refuse(new URL(`https://${PUBLIC}${port}/`))).toBeUndefined();
+    },
+  );
+});
+
+const names = Object.keys(NAMES);
+const turning = names.filter((name) => NAMES[name]!.length > 1);
+
+describe(`${names.length} names of a name server that lies`, () => {
+  test.each(names.filter((name) => !turning.includes(name)))(
+    '%s: refused at save and at send',
+    async (name) => {
+      const url = `http://${name}:${portOf(canary)}/`;
+      expect(await guard.refuseResolved(new URL(url))).toMatch(REFUSED);
+      expect((await sendTo(url)).error).toMatch(REFUSED);
+      expect(hits).toBe(0);
+    },
+  );
+
+  test.each(turning)('%s: what it turns to after it was saved is refused', async (name) => {
+    const url = `http://${name}:${portOf(canary)}/`;
+    expect(await guard.refuseResolved(new URL(url))).toBeUndefined();
+    expect((await sendTo(url)).error).toMatch(REFUSED);
     expect(hits).toBe(0);
   });
 
-  test('lets a public literal pass at save', () => {
-    expect(guard.refuse(new URL('https://93.184.216.34/hook'))).toBeUndefined();
-    expect(guard.refuse(new URL('https://example.org/hook'))).toBeUndefined();
+  test('one that answers nothing is not refused at save, and fails at send', async () => {
+    expect(await guard.refuseResolved(new URL('http://none.test/'))).toBeUndefined();
+    expect((await sendTo('http://none.test/')).error).toMatch(/not found/);
   });
 
-  test('allows loopback when told to', async () => {
-    const open = createAddressGuard({ allowPrivate: true });
-    expect(open.refuse(new URL('http://127.0.0.1/'))).toBeUndefined();
-    const pool = new Pool(`http://127.0.0.1:${port()}`, { connect: open.connect });
-    const answer = await pool.request({ method: 'POST', path: '/' });
-    await answer.body.dump();
-    await pool.destroy();
-    expect(hits).toBe(1);
+  test('one that answers too late fails', async () => {
+    const silent = createAddressGuard({ allowCidrs: [], lookup: (() => {}) as never });
+    expect(await silent.refuseResolved(new URL('http://silent.test/'))).toBeUndefined();
+  });
+});
+
+describe('redirects', () => {
+  test.each([301, 302, 303, 307, 308])(
+    '%i to the canary is a failure, not followed',
+    async (status) => {
+      const open = createAddressGuard({ allowCidrs: EVERYWHERE });
+      const result = await sendTo(`http://127.0.0.1:${portOf(redirecting)}/${status}`, open);
+      expect(result).toMatchObject({
+        status,
+        error: expect.stringMatching(/redirects are not followed/) as string,
+      });
+      expect(hits).toBe(0);
+    },
+  );
+});
+
+describe('what is allowed', () => {
+  test.each([
+    ['8.8.8.8', true],
+    ['172.32.0.1', true],
+    ['2606:4700:4700::1111', true],
+    ['::ffff:8.8.8.8', true],
+    ['::ffff:10.0.0.1', false],
+    ['fe80::1%eth0', false],
+    ['not an address', false],
+    ['', false],
+  ])('%s is public: %s', (address, expected) => {
+    expect(isPublicAddress(address)).toBe(expected);
+  });
+
+  test('a network of the operator, and no other', async () => {
+    const own = createAddressGuard({ allowCidrs: ['10.1.0.0/16', '127.0.0.1/32'] });
+    for (const [host, isAllowed] of [
+      ['10.1.2.3', true],
+      ['[::ffff:10.1.2.3]', true],
+      ['10.2.0.1', false],
+      ['127.0.0.1', true],
+      ['127.0.0.2', false],
+      ['[::1]', false],
+      ['169.254.169.254', false],
+    ] as const) {
+      const refused = own.refuse(new URL(`http://${host}/`));
+      expect(refused === undefined, host).toBe(isAllowed);
+    }
+    const answer = await sendTo(`http://127.0.0.1:${portOf(redirecting)}/204`, own);
+    expect(answer).toMatchObject({ status: 204, error: null });
+  });
+
+  test('NAT64, as far as the address inside is', () => {
+    const own = createAddressGuard({ allowCidrs: ['64:ff9b::/96', '10.0.0.0/8'] });
+    const mayReach = (host: string): boolean =>
+      own.refuse(new URL(`http://${host}/`)) === undefined;
+    expect(['[64:ff9b::808:808]', '[64:ff9b::a00:1]'].map(mayReach)).toEqual([true, true]);
+    expect(['[64:ff9b::7f00:1]', '[64:ff9b::a9fe:a9fe]', '[64:ff9b::]'].map(mayReach)).toEqual([
+      false,
+      false,
+      false,
+    ]);
+  });
+
+  test('each refusal is told of, by where the address stood', async () => {
+    const places: string[] = [];
+    const telling = createAddressGuard({
+      allowCidrs: [],
+      lookup,
+      onBlocked: (place) => places.push(place),
+    });
+    telling.refuse(new URL('http://127.0.0.1/'));
+    await telling.refuseResolved(new URL('http://loopback.test/'));
+    telling.refuse(new URL(`http://${PUBLIC}:22/`));
+    expect(places).toEqual(['url', 'lookup', 'port']);
   });
 });

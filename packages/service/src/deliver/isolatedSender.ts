@@ -3,10 +3,10 @@ import { createAddressGuard } from './guard.ts';
 import type { Errand, IsolatedSetup, Report } from './isolation.ts';
 import { createSender } from './send.ts';
 
-const { allowPrivate, timeoutMs } = JSON.parse(process.argv[2]!) as IsolatedSetup;
+const { allowCidrs, timeoutMs } = JSON.parse(process.argv[2]!) as IsolatedSetup;
 let errand: Errand | undefined;
 const sender = createSender({
-  guard: createAddressGuard({ allowPrivate }),
+  guard: createAddressGuard({ allowCidrs }),
   secret: () => errand!.secret,
   region: () => errand!.region,
   ...(timeoutMs !== undefined && { timeoutMs }),

@@ -1,5 +1,6 @@
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { EVERYWHERE } from './guard.ts';
 import { type Isolation, type IsolationOptions, SenderDied, createIsolation } from './isolation.ts';
 import type { Sending } from './send.ts';
 
@@ -18,7 +19,7 @@ afterAll(() => sink.close());
 
 async function start(options: Partial<IsolationOptions> = {}): Promise<Isolation> {
   isolation = createIsolation({
-    allowPrivate: true,
+    allowCidrs: EVERYWHERE,
     secret: () => 'secret',
     region: () => 'us-east-1',
     ...options,
@@ -48,7 +49,7 @@ test('sends what it is given, one after the other, and says when it has it', asy
 });
 
 test('guards its addresses as the service does', async () => {
-  const { send } = await start({ allowPrivate: false });
+  const { send } = await start({ allowCidrs: [] });
   const { status, error } = await send(sendingOf('{}'), () => {});
   expect(status).toBeNull();
   expect(error).toMatch(/private, loopback or reserved/);

@@ -28,7 +28,8 @@ export class SenderDied extends Error {
 
 /** How the process is set up: its only argument, as JSON. */
 export interface IsolatedSetup {
-  allowPrivate: boolean;
+  /** As in `AddressGuardOptions`. */
+  allowCidrs: readonly string[];
   timeoutMs?: number | undefined;
 }
 

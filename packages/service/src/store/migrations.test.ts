@@ -68,9 +68,9 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     await migrate(db, { '0001 ledger': migrations['0001 ledger']! });
     await sql`
         insert into stream (id, family, tag, description, webhook_url, chain_ids, options, deliver,
-          notify_removed, headers, status, status_message, address_count, revision, created_at,
-          updated_at)
-        values ('s', 'evm', 'tag', '', 'http://127.0.0.1:1/', '["0x1"]', '{}', 'both', 0, '{}',
+          notify_removed, headers, secrets, strict_order, status, status_message, address_count,
+          revision, created_at, updated_at)
+        values ('s', 'evm', 'tag', '', 'http://127.0.0.1:1/', '["0x1"]', '{}', 'both', 0, '{}', '[]', 0,
           'active', '', 0, 1, 1, 1)`.execute(db);
     return { open, db };
   };

@@ -38,7 +38,7 @@ export interface Endpoint {
 export interface StreamCallNeeds extends ProblemNeeds {
   store: Store;
   /** Why this URL may not be a webhook's, or undefined. */
-  refuseUrl(url: URL): string | undefined;
+  refuseUrl(url: URL): Promise<string | undefined>;
   /** Sends the family's test webhook; answers with why it failed, or undefined. */
   testWebhook(family: ChainFamily, endpoint: Endpoint): Promise<string | undefined>;
   streamSecrets: StreamSecrets;
@@ -147,7 +147,7 @@ export async function tryWebhook(
   endpoint: Endpoint,
 ): Promise<void> {
   const { url } = endpoint;
-  const refused = refuseUrl(new URL(url));
+  const refused = await refuseUrl(new URL(url));
   if (refused !== undefined) {
     throw validationFailed('requestBody', [{ path: ['webhookUrl'], message: refused }], {
       webhookUrl: url,
