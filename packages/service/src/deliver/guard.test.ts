@@ -1,10 +1,11 @@
 /** Whatever a webhook URL tries, at save and at send, nothing on this machine hears of it: canary hits 0. */
-import { Resolver, type LookupAddress, type lookup as systemLookup } from 'node:dns';
+import type { LookupAddress, lookup as systemLookup } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
 import { type RemoteInfo, type Socket as UdpSocket, createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
+import { callbackify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVERYWHERE, createAddressGuard, isPublicAddress } from './guard.ts';
 import { createSender } from './send.ts';
@@ -113,27 +114,22 @@ function toBytes(address: string): Buffer {
 }
 
 /** Resolves over the scripted name server as the system's `lookup` would. */
-const lookup = ((name: string, _: object, callback: (...args: unknown[]) => void) => {
+const lookup = callbackify(async (name: string): Promise<LookupAddress[]> => {
   const resolver = new Resolver({ timeout: 1_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${dns.address().port}`]);
-  const ask = async (): Promise<LookupAddress[]> => {
-    const [v4, v6] = await Promise.all([
-      promisify(resolver.resolve4.bind(resolver))(name).catch(() => []),
-      promisify(resolver.resolve6.bind(resolver))(name).catch(() => []),
-    ]);
-    return [
-      ...v4.map((address) => ({ address, family: 4 })),
-      ...v6.map((address) => ({ address, family: 6 })),
-    ];
-  };
-  void ask().then((found) =>
-    found.length > 0
-      ? callback(null, found)
-      : callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' })),
-  );
-}) as unknown as typeof systemLookup;
+  const [v4, v6] = await Promise.all([
+    resolver.resolve4(name).catch(() => []),
+    resolver.resolve6(name).catch(() => []),
+  ]);
+  if (v4.length + v6.length === 0) throw new Error('not found');
+  return [
+    ...v4.map((address) => ({ address, family: 4 })),
+    ...v6.map((address) => ({ address, family: 6 })),
+  ];
+});
+const systemLike = ((name, _, callback) => lookup(name, callback)) as typeof systemLookup;
 
-const guard = createAddressGuard({ allowCidrs: [], lookup });
+const guard = createAddressGuard({ allowCidrs: [], lookup: systemLike });
 const createTestSender = (of: typeof guard) =>
   createSender({ guard: of, secret: () => 's', region: () => 'us-east-1', timeoutMs: 3_000 });
 
@@ -306,7 +302,7 @@ describe('what is allowed', () => {
     const places: string[] = [];
     const telling = createAddressGuard({
       allowCidrs: [],
-      lookup,
+      lookup: systemLike,
       onBlocked: (place) => places.push(place),
     });
     telling.refuse(new URL('http://127.0.0.1/'));
