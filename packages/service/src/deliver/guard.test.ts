@@ -127,7 +127,10 @@ const lookup = callbackify(async (name: string): Promise<LookupAddress[]> => {
     ...v6.map((address) => ({ address, family: 6 })),
   ];
 });
-const systemLike = ((name, _, callback) => lookup(name, callback)) as typeof systemLookup;
+/** It is asked for all addresses, always. */
+type Callback = (error: NodeJS.ErrnoException, addresses: LookupAddress[]) => void;
+const systemLike = ((name: string, _: object, callback: Callback) =>
+  lookup(name, callback)) as unknown as typeof systemLookup;
 
 const guard = createAddressGuard({ allowCidrs: [], lookup: systemLike });
 const createTestSender = (of: typeof guard) =>
