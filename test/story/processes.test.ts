@@ -2,6 +2,9 @@
  * One ledger, many processes: two that read the chain, some that deliver, two that answer, all on one
  * PostgreSQL. Readers are killed and stalled; every matching block is delivered, once as each phase.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { createSluiceClient } from '@sluice/kit/sluice';
@@ -20,6 +23,8 @@ const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;
 const TAKEOVER_MS = 10_000;
 
+/** Of the master key, which the processes share. */
+const folder = mkdtempSync(join(tmpdir(), 'sluice-processes-'));
 let anvil: Anvil;
 let postgres: Postgres;
 let sink: WebhookSink;
@@ -29,7 +34,7 @@ let apis: [Served, Served];
 const started: Served[] = [];
 
 const start = async (...args: string[]): Promise<Served> => {
-  const served = await serve(['--database-url', postgres.url, ...args]);
+  const served = await serve(['--database-url', postgres.url, '--data', folder, ...args]);
   started.push(served);
   return served;
 };
@@ -51,6 +56,7 @@ afterAll(async () => {
   await Promise.all(started.filter((each) => each.isRunning()).map((each) => each.kill()));
   await sink.close();
   await Promise.all([postgres.stop(), anvil.stop()]);
+  rmSync(folder, { recursive: true });
 });
 
 const clientOf = (served: Served) => createClient({ apiKey: API_KEY, baseUrl: served.url });
@@ -213,6 +219,63 @@ describe('processes with a role each', () => {
     await until('the reader goes on', async () => (await checkpoint()) === goal);
   });
 });
+
+test('three that deliver keep to the cap of each stream together', async () => {
+  const CAP = 64;
+  const ANSWER_MS = 150;
+  const STREAMS = 12;
+  const deliverers = [
+    delivering,
+    await start('--role', 'deliver'),
+    await start('--role', 'deliver'),
+  ];
+  sink.clear();
+  // One process alone has room for eight streams at their cap.
+  const to = anvil.accounts[3]!.address;
+  const ids: string[] = [];
+  for (let n = 0; n < STREAMS; n++) {
+    const { id } = await clientOf(apis[0]).streams.create({
+      webhookUrl: `${sink.url}/cap/${n}`,
+      description: '',
+      tag: 'cap',
+      chainIds: [CHAIN],
+      includeNativeTxs: true,
+    });
+    await clientOf(apis[0]).streams.addAddress(id, to);
+    ids.push(id);
+  }
+  for (const { pid } of deliverers) process.kill(pid, 'SIGSTOP');
+  sink.respond(({ path }) => ({ status: 200, delayMs: path.startsWith('/cap') ? ANSWER_MS : 0 }));
+  const blocks = await pay(to, 50);
+  await anvil.request('anvil_mine', ['0x2']);
+  const last = ids.at(-1)!;
+  await until('all is due', async () => (await readDeliveries(last)).length === 100);
+  const since = Date.now();
+  for (const { pid } of deliverers) process.kill(pid, 'SIGCONT');
+  for (const id of ids) await delivered(id, blocks);
+
+  const most = ids.map((_, n) => {
+    const arrivals = sink.requests
+      .filter(({ path, receivedAt }) => path === `/cap/${n}` && receivedAt >= since)
+      .map(({ receivedAt }) => receivedAt);
+    return Math.max(
+      ...arrivals.map((at) => arrivals.filter((it) => it <= at && at < it + ANSWER_MS).length),
+    );
+  });
+  expect(Math.max(...most)).toBeLessThanOrEqual(CAP);
+  expect(Math.max(...most)).toBeGreaterThan(CAP / 2);
+  const key = { 'x-api-key': API_KEY };
+  const made = await Promise.all(
+    deliverers.slice(1).map(async ({ url }) => {
+      const text = await (await fetch(`${url}/metrics`, { headers: key })).text();
+      return Number(/^delivery_attempts_total\{result="succeeded".*? (\d+)$/m.exec(text)?.[1] ?? 0);
+    }),
+  );
+  // Of those two at least one: of what is due at first one process takes no more than 512.
+  expect(Math.max(...made)).toBeGreaterThan(0);
+  sink.respond(200);
+  await Promise.all(deliverers.slice(1).map((each) => each.stop()));
+}, 300_000);
 
 test('a reader that is killed is followed in under 10 seconds, without gap or double', async () => {
   const { id, to } = await watch(8);

@@ -27,8 +27,11 @@ export interface Deliver {
   stop(drainMs: number): Promise<void>;
 }
 
-/** Longer than any attempt: a lease only runs out when its process is gone. */
+/** Longer than any attempt, and extended while the process lives: one runs out when its process is gone. */
 const LEASE_MS = 40_000;
+const EXTEND_MS = LEASE_MS / 6;
+/** A claim that took longer was made by a process that stalled: what it leased may be another's by now. */
+const STALL_MS = LEASE_MS / 4;
 const IN_FLIGHT = 512;
 const IN_FLIGHT_PER_STREAM = 64;
 /** Of all bodies under way together, so that large webhooks do not fill the memory. */
@@ -37,7 +40,7 @@ const GONE = 410;
 const THROTTLED = 429;
 /** A wake-up may be lost; a retry becomes due without one. */
 const POLL_MS = 250;
-const SWEEP_MS = 10_000;
+const SWEEP_MS = 3_000;
 /** How old `x-queue-size` may be where other processes work on the same ledger. */
 const RECOUNT_MS = 10_000;
 const STORE_RETRY_MS = 1_000;
@@ -99,7 +102,10 @@ export function createDeliver({
   let awake = Promise.withResolvers<void>();
   let claiming: Promise<void> | undefined;
   let completing: Promise<void> | undefined;
+  /** Leases of ours by delivery, until what came of it is recorded. */
+  const leases = new Map<string, string>();
   let sweeper: NodeJS.Timeout | undefined;
+  let extender: NodeJS.Timeout | undefined;
   let recounter: NodeJS.Timeout | undefined;
   let forget = (): void => {};
   /** Of a stop: all that was under way has ended, or its time is over. */
@@ -110,6 +116,7 @@ export function createDeliver({
     send: (sending: Sending) => Promise<SendResult> = sender.send,
   ): Promise<void> => {
     const began = performance.now();
+    leases.set(delivery.id, delivery.leaseToken);
     let senderDied = false;
     const span = tracing.start('delivery.attempt', {
       'delivery.id': delivery.id,
@@ -248,6 +255,9 @@ export function createDeliver({
       outcomes = [];
       try {
         const changed = await store.completeDeliveries(batch);
+        for (const { id, leaseToken } of batch) {
+          if (leases.get(id) === leaseToken) leases.delete(id);
+        }
         for (const { streamId, state } of changed) if (state !== 'pending') count(streamId, -1);
         if (changed.length < batch.length) onLostOutcomes(batch.length - changed.length);
         onChange(changed);
@@ -278,6 +288,7 @@ export function createDeliver({
   const claim = async (): Promise<void> => {
     while (!stopping) {
       const room = bytesInFlight < BYTES_IN_FLIGHT ? IN_FLIGHT - total : 0;
+      const asked = performance.now();
       let claimed: ClaimedDelivery[] = [];
       if (room > 0) {
         try {
@@ -288,6 +299,10 @@ export function createDeliver({
             taken: readTaken(),
             leaseMs: LEASE_MS,
           });
+          if (performance.now() - asked > STALL_MS) {
+            const held = new Set(await store.extendLeases(claimed, LEASE_MS));
+            claimed = claimed.filter(({ id }) => held.has(id));
+          }
         } catch (error) {
           log.error('cannot claim deliveries, trying again', { error: String(error) });
           await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
@@ -327,6 +342,14 @@ export function createDeliver({
       suspects.start();
       // One process owns a SQLite ledger: its leases end with it, and no clock ends them sooner.
       if (store.engine === 'sqlite') return;
+      extender = setInterval(() => {
+        store
+          .extendLeases(
+            [...leases].map(([id, leaseToken]) => ({ id, leaseToken })),
+            LEASE_MS,
+          )
+          .catch((error: unknown) => log.error('cannot extend leases', { error: String(error) }));
+      }, EXTEND_MS);
       recounter = setInterval(() => void recount().catch(() => {}), RECOUNT_MS);
       sweeper = setInterval(() => {
         store.releaseLeases('expired').then(
@@ -373,6 +396,7 @@ export function createDeliver({
       if (total > 0 || completing !== undefined) await idle.promise;
       clearTimeout(timer);
       abandoned = true;
+      clearInterval(extender);
       await Promise.all([sender.close(), isolation.close()]);
     },
   };

@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
-import { type Db, type Engine, type Moment, readMoment } from './engine.ts';
+import { type Db, type Engine, readMoment } from './engine.ts';
 import { PROBE_EVERY_MS } from './healthWrites.ts';
-import {
-  type LaneTurns,
-  type LimitedLane,
-  TURNS_AHEAD_MS,
-  isLimited,
-  readTurns,
-  takeTurns,
-} from './laneLimits.ts';
+import { type LaneTurns, isLimited, takeTurns, toTurns } from './laneLimits.ts';
+import { LANES_AT_ONCE, type OpenLane, dueLanes, findDue, holdLanes } from './lanes.ts';
 import type { DayFilter } from './partitions.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import { countActivity, countFinished } from './statWrites.ts';
@@ -23,8 +17,6 @@ const CONDEMNED = `the service died ${CONDEMNED_LOST} times on end as it took th
 
 /** Of a lane without limits of its own. */
 const FREE: LaneTurns = { room: Number.POSITIVE_INFINITY, firstAt: 0, intervalMs: 0 };
-
-type Lane = LimitedLane & { status: 'active' | 'error' };
 
 /** A delivery that is claimed, and how long it waits for its turn. */
 interface Turn {
@@ -45,15 +37,19 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
   ): Promise<ClaimedDelivery[]> => {
     if (due.length === 0) return [];
     const leaseToken = randomUUID();
-    const ids = engine.rows(
-      due.map(({ id }) => ({ id })),
-      { id: 'text' },
-    );
+    const listed = (each: readonly { id: string }[]) =>
+      engine.texts(
+        each.map(({ id }) => id),
+        'id',
+      );
     const waitOf = new Map(due.map(({ id, waitMs }) => [id, waitMs]));
-    await sql`
+    // One that was cancelled since it was found is not pending any more.
+    const { rows: leased } = await sql<{ id: string }>`
       update delivery set state = 'leased', claims = claims + 1,
         lease_token = ${leaseToken}, lease_until = ${now + leaseMs}
-      where ${open('block_day')} and id in (select id from ${ids} as due)`.execute(trx);
+      where ${open('block_day')} and id in (select id from ${listed(due)} as due)
+        and state = 'pending'
+      returning id`.execute(trx);
     const rows = await trx
       .selectFrom('delivery')
       .innerJoin('match', 'match.id', 'delivery.match_id')
@@ -77,7 +73,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
       ])
       .where(open('delivery.block_day'))
       .where(open('match.block_day'))
-      .where(sql<boolean>`delivery.id in (select id from ${ids} as due)`)
+      .where(sql<boolean>`delivery.id in (select id from ${listed(leased)} as due)`)
       .execute();
     return rows.map((row) => ({
       id: row.id,
@@ -110,24 +106,34 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
         lanes.sort((a, b) => (taken[a.id] ?? 0) - (taken[b.id] ?? 0));
         const due: Turn[] = [];
         let bytes = 0;
-        for (const lane of lanes) {
-          const most = lane.status === 'error' ? 1 : perStream - (taken[lane.id] ?? 0);
-          let room = Math.min(most, limit - due.length);
-          if (room <= 0 || bytes >= maxBytes) continue;
-          const turns = isLimited(lane) ? await readTurns(trx, engine, lane, { now, open }) : FREE;
-          if (turns === undefined) continue;
-          room = Math.min(room, turns.room);
-          const found = await findDue(trx, engine, lane, room, { now, open });
-          if (found.length === 0) continue;
-          if (lane.status === 'error' && !(await takeProbe(trx, lane.id, now))) continue;
-          const fitting: string[] = [];
-          for (const row of found) {
-            if (due.length + fitting.length > 0 && bytes + row.body_bytes > maxBytes) break;
-            fitting.push(row.id);
-            bytes += row.body_bytes;
+        for (
+          let n = 0;
+          n < lanes.length && due.length < limit && bytes < maxBytes;
+          n += LANES_AT_ONCE
+        ) {
+          const held = await holdLanes(trx, engine, lanes.slice(n, n + LANES_AT_ONCE), open);
+          const roomy = held.flatMap(({ lane, leased, nextSendAt }): OpenLane[] => {
+            // Whoever else sends to the stream leaves so much less room; so does a receiver that fails.
+            const busy = Math.max(leased, taken[lane.id] ?? 0);
+            const most = lane.status === 'error' ? 1 : perStream - busy;
+            const turns = isLimited(lane) ? toTurns(lane, { leased, nextSendAt }, now) : FREE;
+            const room = Math.min(most, limit - due.length, turns?.room ?? 0);
+            return turns === undefined || room <= 0 ? [] : [{ lane, room, turns }];
+          });
+          const found = await findDue(trx, engine, roomy, { now, open });
+          for (const { lane, room, turns } of roomy) {
+            const rows = (found.get(lane.id) ?? []).slice(0, Math.min(room, limit - due.length));
+            if (rows.length === 0 || bytes >= maxBytes) continue;
+            if (lane.status === 'error' && !(await takeProbe(trx, lane.id, now))) continue;
+            const fitting: string[] = [];
+            for (const row of rows) {
+              if (due.length + fitting.length > 0 && bytes + row.body_bytes > maxBytes) break;
+              fitting.push(row.id);
+              bytes += row.body_bytes;
+            }
+            const waits = await takeTurns(trx, lane, turns, fitting.length, now);
+            due.push(...fitting.map((id, each) => ({ id, waitMs: waits[each]! })));
           }
-          const waits = await takeTurns(trx, lane, turns, fitting.length, now);
-          due.push(...fitting.map((id, n) => ({ id, waitMs: waits[n]! })));
         }
         return lease(trx, due, open, now, leaseMs);
       });
@@ -183,6 +189,21 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
         .where('id', '=', id)
         .where('lease_token', '=', leaseToken)
         .execute();
+    },
+
+    async extendLeases(leases, leaseMs) {
+      if (leases.length === 0) return [];
+      const { now, open } = await readMoment(engine, db);
+      const held = engine.rows(
+        leases.map(({ id, leaseToken }) => ({ held_id: id, token: leaseToken })),
+        { held_id: 'text', token: 'text' },
+      );
+      const { rows } = await sql<{ id: string }>`
+        update delivery set lease_until = ${now + leaseMs} from ${held} as held
+        where ${open('delivery.block_day')} and delivery.id = held.held_id
+          and delivery.lease_token = held.token and delivery.state = 'leased'
+        returning delivery.id`.execute(db);
+      return rows.map(({ id }) => id);
     },
 
     async completeDeliveries(outcomes) {
@@ -290,56 +311,6 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
       };
     },
   };
-}
-
-/**
- * Streams with a delivery due that are active, or in error and due for a probe, by one index seek per
- * stream that has any pending: the cost does not grow with the queues. A paused stream keeps its
- * deliveries until it is resumed.
- */
-async function dueLanes(trx: Db, open: DayFilter, now: number): Promise<Lane[]> {
-  const { rows } = await sql<Lane>`
-    with recursive lane(id) as (
-      select min(stream_id) from delivery where ${open('block_day')} and state = 'pending'
-      union all
-      select (select min(stream_id) from delivery
-        where ${open('block_day')} and state = 'pending' and stream_id > lane.id)
-      from lane where lane.id is not null)
-    select lane.id, stream.status, stream.max_in_flight, stream.max_per_second, stream.strict_order
-    from lane join stream on stream.id = lane.id
-    where (stream.next_send_at is null or stream.next_send_at <= ${now + TURNS_AHEAD_MS})
-      and (stream.status = 'active' or (stream.status = 'error' and stream.probe_at <= ${now}))
-      and exists (
-      select 1 from delivery
-      where ${open('block_day')} and stream_id = lane.id and state = 'pending'
-        and run_at <= ${now})`.execute(trx);
-  return rows;
-}
-
-/** Deliveries of the lane that are due; of one in strict order, its first, if that is due. */
-async function findDue(
-  trx: Db,
-  engine: Engine,
-  lane: Lane,
-  room: number,
-  { now, open }: Moment,
-): Promise<{ id: string; body_bytes: number }[]> {
-  if (lane.strict_order === 1) {
-    const { rows } = await sql<{ id: string; body_bytes: number; may_go: number }>`
-      select id, body_bytes,
-        case when state = 'pending' and run_at <= ${now} and lost < 2 then 1 else 0 end as may_go
-      from delivery where ${open('block_day')} and stream_id = ${lane.id} and ordered = 1
-        and state in ('enriching', 'pending', 'leased')
-      order by id limit 1`.execute(trx);
-    // None is there where the stream was set in order as this one was made.
-    if (rows[0] !== undefined) return rows.filter((row) => row.may_go === 1);
-  }
-  const { rows } = await sql<{ id: string; body_bytes: number }>`
-    select id, body_bytes from delivery
-    where ${open('block_day')} and stream_id = ${lane.id} and state = 'pending'
-      and run_at <= ${now} and lost < 2
-    order by run_at limit ${room} ${engine.skipLocked}`.execute(trx);
-  return rows;
 }
 
 /**

@@ -2,8 +2,8 @@
  * What a stream's own limits and its order leave room for. They hold whichever process claims: its row
  * is locked meanwhile, and counted is what the ledger has.
  */
-import { sql } from 'kysely';
-import type { Db, Engine, Moment } from './engine.ts';
+import type { Db } from './engine.ts';
+import type { HeldLane } from './lanes.ts';
 import type { Tables } from './tables.ts';
 
 export type LimitedLane = Pick<
@@ -24,28 +24,16 @@ export const TURNS_AHEAD_MS = 250;
 export const isLimited = (lane: LimitedLane): boolean =>
   lane.max_in_flight !== null || lane.max_per_second !== null || lane.strict_order === 1;
 
-/** Undefined where there is no room now, or another claimer has the lane. */
-export async function readTurns(
-  trx: Db,
-  engine: Engine,
-  lane: LimitedLane,
-  { now, open }: Moment,
-): Promise<LaneTurns | undefined> {
-  const { rows: locked } = await sql<{ next_send_at: number | null }>`
-    select next_send_at from stream where id = ${lane.id} ${engine.skipLocked}`.execute(trx);
-  if (locked[0] === undefined) return undefined;
-  // Apart: a statement sees what was committed before it began, and the lock had to be had first.
-  const { rows: counted } = await sql<{ n: number }>`
-    select count(*) as n from delivery
-    where ${open('block_day')} and state = 'leased' and stream_id = ${lane.id}`.execute(trx);
+/** What a lane that is held leaves room for; undefined where there is none now. */
+export function toTurns(lane: LimitedLane, held: HeldLane, now: number): LaneTurns | undefined {
   const atOnce = lane.strict_order === 1 ? 1 : (lane.max_in_flight ?? Number.POSITIVE_INFINITY);
   const intervalMs = lane.max_per_second === null ? 0 : 1000 / lane.max_per_second;
-  const firstAt = intervalMs === 0 ? now : Math.max(now, locked[0].next_send_at ?? now);
+  const firstAt = intervalMs === 0 ? now : Math.max(now, held.nextSendAt ?? now);
   const turns =
     intervalMs === 0
       ? Number.POSITIVE_INFINITY
       : Math.floor((now + TURNS_AHEAD_MS - firstAt) / intervalMs) + 1;
-  const room = Math.min(atOnce - counted[0]!.n, turns);
+  const room = Math.min(atOnce - held.leased, turns);
   return room > 0 ? { room, firstAt, intervalMs } : undefined;
 }
 

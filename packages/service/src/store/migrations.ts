@@ -410,7 +410,7 @@ const ledger: Migration = {
     await db.schema
       .createIndex('delivery_leased')
       .on('delivery')
-      .column('lease_until')
+      .column('stream_id')
       .where(sql.ref('state'), '=', sql.lit('leased'))
       .execute();
     await db.schema

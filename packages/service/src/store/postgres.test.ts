@@ -6,7 +6,7 @@ import { testHistory } from './history.suite.ts';
 import { testInvariants } from './invariants.suite.ts';
 import { newMatch } from './newMatch.test-only.ts';
 import { openPostgresStore } from './postgres.ts';
-import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from './store.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type Store } from './store.ts';
 import { testStore } from './store.suite.ts';
 import { takeChain } from './takeChain.test-only.ts';
 
@@ -50,19 +50,24 @@ describe('PostgreSQL store', () => {
     await store.close();
   });
 
-  test('two claimers never take the same delivery', async () => {
-    const one = await openPostgresStore(postgres.url);
-    const two = await openPostgresStore(postgres.url);
+  test('claimers never take the same delivery, and keep to what a lane may have under way', async () => {
+    const PER_STREAM = 8;
+    const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(postgres.url)));
+    const [one] = stores as [Store];
     const chain = '0xabcdef';
-    const stream = await one.createStream({
-      tag: 't',
-      description: '',
-      webhookUrl: 'http://127.0.0.1:1/',
-      chainIds: [chain],
-      options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
-      family: 'evm',
-      ...DEFAULT_DELIVERY,
-    });
+    const streams = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        one.createStream({
+          tag: 't',
+          description: '',
+          webhookUrl: 'http://127.0.0.1:1/',
+          chainIds: [chain],
+          options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+          family: 'evm',
+          ...DEFAULT_DELIVERY,
+        }),
+      ),
+    );
     const header = (number: number) => ({
       number,
       hash: `h${number}`,
@@ -72,7 +77,7 @@ describe('PostgreSQL store', () => {
     const epoch = await takeChain(one, chain);
     await one.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
     const { revision } = await one.readRules(Number.MAX_SAFE_INTEGER);
-    for (let number = 1; number <= 100; number++) {
+    for (let number = 1; number <= 40; number++) {
       await one.commitBlock({
         chain,
         epoch,
@@ -80,27 +85,56 @@ describe('PostgreSQL store', () => {
         ruleRevision: revision,
         confirmUpTo: 0,
         windowBlocks: 256,
-        matches: [newMatch(stream.id)],
+        matches: streams.map(({ id }) => newMatch(id)),
       });
     }
-    const claims = await Promise.all(
-      Array.from({ length: 20 }, (_, n) =>
-        (n % 2 === 0 ? one : two).claimDeliveries({
-          limit: 7,
+
+    const ours = new Set(streams.map(({ id }) => id));
+    const underWay = new Map<string, number>();
+    const seen: string[] = [];
+    let most = 0;
+    const work = async (store: Store): Promise<void> => {
+      while (seen.length < 5 * 40) {
+        const claimed = await store.claimDeliveries({
+          limit: 13,
           maxBytes: 1e9,
-          perStream: 1000,
+          perStream: PER_STREAM,
           taken: {},
           leaseMs: 40_000,
-        }),
-      ),
-    );
-    const ids = claims
-      .flat()
-      .filter((claimed) => claimed.streamId === stream.id)
-      .map((claimed) => claimed.id);
-    expect(new Set(ids).size).toBe(ids.length);
-    expect(ids.length).toBeGreaterThan(50);
-    await one.close();
-    await two.close();
+        });
+        for (const { id, streamId } of claimed) {
+          if (!ours.has(streamId)) continue;
+          seen.push(id);
+          const n = (underWay.get(streamId) ?? 0) + 1;
+          underWay.set(streamId, n);
+          most = Math.max(most, n);
+        }
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+        // No longer under way a moment before the ledger knows it.
+        for (const { streamId } of claimed) {
+          underWay.set(streamId, (underWay.get(streamId) ?? 1) - 1);
+        }
+        await store.completeDeliveries(
+          claimed.map(({ id, leaseToken }) => ({
+            id,
+            leaseToken,
+            webhookUrl: '',
+            startedAt: 0,
+            durationMs: 1,
+            status: 200,
+            error: null,
+            responseBody: '',
+            result: 'succeeded',
+            retryInMs: 0,
+            isFastRetry: false,
+          })),
+        );
+      }
+    };
+    await Promise.all([...stores, ...stores].map(work));
+    expect(seen).toHaveLength(5 * 40);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(most).toBe(PER_STREAM);
+    await Promise.all(stores.map((store) => store.close()));
   });
 });

@@ -160,6 +160,7 @@ const WRITES = {
   claimDeliveries: true,
   claimSuspect: true,
   noteIsolated: true,
+  extendLeases: true,
   completeDeliveries: true,
   releaseLeases: true,
   replayDelivery: true,

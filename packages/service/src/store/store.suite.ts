@@ -518,6 +518,30 @@ export function testStore(open: () => Promise<Store>): void {
     });
   });
 
+  describe('leases of deliveries', () => {
+    test('are extended while they hold, and no longer', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [matchOf(id)], 1000);
+      const [held] = await claimOf(id);
+      await store.extendLeases([held!], 0);
+      expect(await store.extendLeases([held!], 60_000)).toEqual([held!.id]);
+      expect(await store.extendLeases([{ ...held!, leaseToken: 'another' }], 0)).toEqual([]);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await store.releaseLeases('expired');
+      expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual(['leased']);
+
+      await store.extendLeases([held!], 0);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await store.releaseLeases('expired');
+      expect(await store.extendLeases([held!], 60_000)).toEqual([]);
+      expect(await store.completeDeliveries([outcomeOf(held!)])).toEqual([]);
+      expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual(['pending']);
+      const [again] = await claimOf(id);
+      expect(await store.completeDeliveries([outcomeOf(again!)])).toHaveLength(1);
+    });
+  });
+
   describe('leases', () => {
     const take = (name: string, forMs: number, force?: boolean) =>
       store.takeLease({ name, holder: 'one', forMs, force });

@@ -882,6 +882,11 @@ export interface DeliveryWrites {
   }): Promise<ClaimedDelivery | undefined>;
   /** A suspect is in its process: losing its lease from now on says nothing of it. */
   noteIsolated(suspect: Pick<ClaimedDelivery, 'id' | 'leaseToken'>): Promise<void>;
+  /** Leases last so long from now on, those that still hold; answers with their deliveries. */
+  extendLeases(
+    leases: readonly Pick<ClaimedDelivery, 'id' | 'leaseToken'>[],
+    leaseMs: number,
+  ): Promise<string[]>;
   /** Records attempts whose lease still holds; answers with the deliveries it changed. */
   completeDeliveries(outcomes: readonly AttemptOutcome[]): Promise<DeliverySummary[]>;
   /**
