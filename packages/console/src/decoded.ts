@@ -92,7 +92,7 @@ function evmRecords(body: Json): DecodedRecord[] {
         field('from', tx['fromAddress']),
         field('to', tx['toAddress'] ?? tx['receiptContractAddress']),
         field('value', tx['value'], nativeAmount(tx['value'])),
-        field('status', tx['receiptStatus'], tx['receiptStatus'] === '0' ? 'failed' : ''),
+        field('status', tx['receiptStatus'], STATUS_WORDS[textOf(tx['receiptStatus'])] ?? ''),
       ],
       place: `transaction ${textOf(tx['transactionIndex'])}`,
       txHash: textOf(tx['hash']),
@@ -115,6 +115,8 @@ function evmRecords(body: Json): DecodedRecord[] {
   }
   return records;
 }
+
+const STATUS_WORDS: Readonly<Record<string, string>> = { '0': 'failed', '1': 'succeeded' };
 
 const placeKey = (record: Json): string =>
   `${textOf(record['transactionHash'])} ${textOf(record['logIndex'])}`;

@@ -17,7 +17,12 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  const content = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // Into the first field, where there is one, instead of onto the button that closes.
+    content.current?.querySelector<HTMLElement>('textarea, input, select')?.focus();
+  }, []);
   return (
     <dialog
       ref={dialog}
@@ -36,7 +41,9 @@ export function Dialog({
           <X size={16} strokeWidth={1.5} aria-hidden="true" />
         </Button>
       </header>
-      <div className="p-4">{children}</div>
+      <div ref={content} className="p-4">
+        {children}
+      </div>
     </dialog>
   );
 }

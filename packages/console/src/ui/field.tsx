@@ -90,6 +90,32 @@ export function TextArea({
   );
 }
 
+/** A file to choose; its text is handed on. */
+export function FileField({
+  label,
+  accept,
+  onFile,
+}: {
+  label: string;
+  accept: string;
+  onFile: (file: File) => void;
+}) {
+  return (
+    <label className="flex flex-wrap items-center gap-x-3 text-12 text-muted">
+      {label}
+      <input
+        type="file"
+        accept={accept}
+        onChange={(event) => {
+          const file = event.target.files?.[0];
+          if (file !== undefined) onFile(file);
+        }}
+        className="max-w-full text-12 file:control file:mr-2 file:rounded-control file:border file:border-solid file:border-line-strong file:bg-transparent file:px-2.5 file:text-text"
+      />
+    </label>
+  );
+}
+
 /** The browser's own list, with our arrow: it works under every finger and reader. */
 export function Select({ children, className, ...props }: React.ComponentProps<'select'>) {
   return (

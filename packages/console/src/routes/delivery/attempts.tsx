@@ -1,5 +1,6 @@
 import type { DeliveryAttempt, DeliveryDetail } from '@sluice/kit/sluice';
 import { Link } from '@tanstack/react-router';
+import { Info } from 'lucide-react';
 import { useNow } from '../../clock.ts';
 import {
   formatClock,
@@ -116,9 +117,12 @@ function Advice({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1 pb-2">
       <p className="min-w-0 flex-1 basis-64 text-muted">
-        <span aria-hidden="true" className="mr-1.5 text-info">
-          ⓘ
-        </span>
+        <Info
+          size={14}
+          strokeWidth={1.5}
+          aria-hidden="true"
+          className="mr-1.5 inline-block align-[-2px] text-info"
+        />
         {guidance.advice}
       </p>
       {guidance.offer === 'verify' && (

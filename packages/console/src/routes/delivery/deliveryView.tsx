@@ -73,10 +73,10 @@ export function DeliveryView({
     <>
       <header className="flex items-center gap-2 border-b border-line py-2 pr-2 pl-4">
         {delivery !== undefined && <Status condition={deliveryCondition(delivery)} />}
-        <h2 className="data truncate font-medium" title={id}>
+        <h2 className="data min-w-16 truncate font-medium" title={id}>
           {formatId(id)}
         </h2>
-        <CopyButton text={id} label="Copy id" iconOnly />
+        <CopyButton text={id} label="Copy id" iconOnly className="max-sm:hidden" />
         <span className="ml-auto" />
         <Button disabled={!mayReplay || replay.isPending} onClick={sendAgain}>
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
@@ -125,7 +125,7 @@ export function DeliveryView({
               if (key === 'ArrowRight') step(1);
               if (key === 'ArrowLeft') step(-1);
             }}
-            className="control h-9 border-b-2 border-transparent px-2 text-12 text-muted capitalize hover:text-text aria-selected:border-accent aria-selected:text-text"
+            className="control h-9 border-b-2 border-transparent px-2 text-12 whitespace-nowrap text-muted capitalize hover:text-text aria-selected:border-accent aria-selected:text-text"
           >
             {each}
             {each === 'attempts' && delivery !== undefined && (

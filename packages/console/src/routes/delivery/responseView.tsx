@@ -41,7 +41,7 @@ export function ResponseView({ attempts }: { attempts: readonly DeliveryAttempt[
           </span>
         )}
       </div>
-      {attempt.error !== null && (
+      {attempt.status === null && attempt.error !== null && (
         <p className="border-b border-line px-4 py-2 break-words text-bad">{attempt.error}</p>
       )}
       {attempt.responseBody === '' ? (

@@ -19,6 +19,7 @@ export function Rail() {
           key={to}
           to={to}
           activeProps={{}}
+          activeOptions={{ exact: true }}
           aria-current={to === current.to ? 'page' : undefined}
           title={`${title}  g ${key}`}
           className="flex h-12 min-w-11 flex-1 items-center justify-center gap-2 text-muted hover:text-text aria-[current=page]:text-text md:h-8 md:flex-none md:rounded-control md:hover:bg-raised md:aria-[current=page]:bg-raised md:pointer-coarse:h-11 lg:justify-start lg:px-2"

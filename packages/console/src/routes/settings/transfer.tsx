@@ -5,6 +5,7 @@ import { download } from '../../download.ts';
 import { importStream, parseExport, readExport, type ExportedStream } from '../../exportFile.ts';
 import { formatQuantity } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
+import { FileField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
 
 interface Line {
@@ -38,8 +39,7 @@ export function Transfer() {
     }
     setRead(null);
   };
-  const open = async (file: File | undefined): Promise<void> => {
-    if (file === undefined) return;
+  const open = async (file: File): Promise<void> => {
     setProblem('');
     try {
       const { streams } = parseExport(await file.text());
@@ -80,15 +80,11 @@ export function Transfer() {
         <Button disabled={read !== null} onClick={() => void exportAll()}>
           {read === null ? 'Export streams' : `Reading, ${formatQuantity(read, 'stream')}`}
         </Button>
-        <label className="text-12 text-muted">
-          Import from a file{' '}
-          <input
-            type="file"
-            accept="application/json,.json"
-            className="control max-w-full text-12"
-            onChange={(event) => void open(event.target.files?.[0])}
-          />
-        </label>
+        <FileField
+          label="Import from a file"
+          accept="application/json,.json"
+          onFile={(file) => void open(file)}
+        />
       </div>
       {problem !== '' && (
         <p role="alert" className="mt-2 text-bad">

@@ -6,7 +6,7 @@ import { formatCount, formatQuantity } from '../../format.ts';
 import { uploadAddresses } from '../../upload.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
-import { TextArea } from '../../ui/field.tsx';
+import { FileField, TextArea } from '../../ui/field.tsx';
 
 /** Rejected lines that are shown; the file has all of them. */
 const SHOWN_REJECTS = 20;
@@ -94,15 +94,11 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
         value={text}
         onChange={(event) => change(event.target.value)}
       />
-      <label className="text-12 text-muted">
-        CSV file{' '}
-        <input
-          type="file"
-          accept=".csv,.txt,.tsv,text/csv,text/plain"
-          className="control max-w-full text-12"
-          onChange={(event) => void readFile(event.target.files?.[0])}
-        />
-      </label>
+      <FileField
+        label="CSV file"
+        accept=".csv,.txt,.tsv,text/csv,text/plain"
+        onFile={(file) => void readFile(file)}
+      />
       {list !== null && <Verdict list={list} />}
       {state === 'sending' && (
         <div>
@@ -134,7 +130,7 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
             disabled={total === 0 || total === done || state === 'sending'}
           >
             {done > 0 && state === 'idle' ? 'Go on with' : 'Import'}{' '}
-            {formatQuantity(total - done, 'address', 'addresses')}
+            {total === 0 ? 'addresses' : formatQuantity(total - done, 'address', 'addresses')}
           </Button>
           {state === 'sending' && (
             <Button onClick={() => leaving.current?.abort()}>Stop here</Button>

@@ -80,6 +80,7 @@ function StreamTabs({ stream }: { stream: StreamSummary }) {
             search={each === 'deliveries' ? {} : { tab: each }}
             aria-current={each === tab ? 'page' : undefined}
             activeProps={{}}
+            activeOptions={{ exact: true, includeSearch: true }}
             className="control flex h-9 items-center border-b-2 border-transparent px-2 text-12 text-muted capitalize hover:text-text aria-[current=page]:border-accent aria-[current=page]:text-text"
           >
             {each}
