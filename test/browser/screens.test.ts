@@ -210,6 +210,28 @@ test('verify names the cause, in this browser alone', async () => {
   expect(asked).toEqual([]);
 });
 
+test('explain tells of each stream what became of a transaction, and why', async () => {
+  const page = await visitor.signedIn('/explain');
+  await page.getByText('Was a webhook sent').waitFor();
+  const { result } = await world.client.history.logs({ streamId: stream.id, limit: 1 });
+  await page.getByLabel('Transaction, block, address').fill(String(result[0]?.blockNumber));
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/[?&]q=/);
+  // Both chains have a block of that height.
+  await page.getByLabel('Chain').selectOption({ label: 'Local chain' });
+  const verdicts = page.getByRole('list', { name: 'Streams' });
+  await verdicts.getByText('whale-usdt').first().click();
+  await verdicts.getByText('in the webhook').first().waitFor();
+  await expectAccessible(page);
+  await verdicts
+    .getByRole('link', { name: /^confirmed,/ })
+    .first()
+    .click();
+  await page.waitForURL(/\/deliveries\/[0-9a-f-]{36}/);
+  await page.getByRole('link', { name: 'Explain why it was sent' }).click();
+  await verdicts.getByText('delivered').first().waitFor();
+});
+
 test('the palette knows what was pasted, and goes anywhere by keyboard', async () => {
   const page = await visitor.signedIn();
   await page.keyboard.press('Control+k');
@@ -259,6 +281,7 @@ async function listScreens(): Promise<[path: string, text: string][]> {
     [`/streams/${stream.id}?tab=coverage`, 'Backfills'],
     [`/streams/${stream.id}?tab=settings`, 'Delete stream'],
     ['/streams/new', 'Create stream'],
+    ['/explain', 'Was a webhook sent'],
     ['/chains', 'Latency'],
     ['/verify', 'Other secrets'],
     ['/settings', 'Reveal secret'],

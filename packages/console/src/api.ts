@@ -86,6 +86,14 @@ export const jobsQuery = (streamId: string) =>
     queryFn: ({ signal }) => sluice.listJobs({ streamId }, { signal }),
   });
 
+export const explainQuery = (question: string, chain: string | undefined) =>
+  queryOptions({
+    queryKey: ['explain', question, chain],
+    queryFn: ({ signal }) => sluice.explain(question, { chain, signal }),
+    // A webhook may be sent meanwhile.
+    staleTime: 0,
+  });
+
 export const settingsQuery = queryOptions({
   queryKey: ['settings'],
   queryFn: ({ signal }) => client.settings.read({ signal }),

@@ -3,6 +3,8 @@ import type {
   ChainState,
   DeliveryPhase,
   DeliverySummary,
+  ExplainOutcome,
+  ExplainVerdict,
   JobState,
   ProviderState,
   StreamSummary,
@@ -50,6 +52,24 @@ export const PROVIDER_CONDITIONS: Record<ProviderState, Condition> = {
   limited: condition('bars', 'limited', 'warn'),
   down: condition('triangle', 'down', 'bad'),
   'wrong-chain': condition('cross', 'wrong chain', 'bad'),
+};
+
+export const OUTCOME_CONDITIONS: Record<ExplainOutcome, Condition> = {
+  passed: condition('disc', 'passed', 'ok'),
+  stopped: condition('cross', 'stopped here', 'bad'),
+  waiting: condition('dashed', 'still to come', 'warn'),
+  unknown: condition('ring', 'not known', 'faint'),
+};
+
+export const VERDICT_CONDITIONS: Record<ExplainVerdict, Condition> = {
+  delivered: condition('disc', 'delivered', 'ok'),
+  waiting: condition('dashed', 'waiting', 'warn'),
+  failed: condition('triangle', 'failed', 'bad'),
+  cancelled: condition('cross', 'cancelled', 'faint'),
+  'not-matched': condition('ring', 'no match', 'muted'),
+  'not-evaluated': condition('exclamation', 'not looked at', 'warn'),
+  watched: condition('disc', 'watched', 'ok'),
+  'not-watched': condition('ring', 'not watched', 'muted'),
 };
 
 export const PHASE_CONDITIONS: Record<DeliveryPhase, Condition> = {

@@ -65,6 +65,9 @@ test('a stream that goes through the form unchanged is unchanged', () => {
       },
     ],
     onlyConfirmed: true,
+    maxInFlight: '8',
+    maxPerSecond: '0.5',
+    strictOrder: true,
     headers: 'a: b\nc: d',
   };
   expect(changesOf(filtered, { ...toDraft(asStream(filtered)), addresses: '' })).toEqual([]);
@@ -102,6 +105,8 @@ test.each<[Partial<StreamDraft>, string]>([
   [{ tag: '--' }, 'tag'],
   [{ allAddresses: true, rules: [] }, 'rules'],
   [{ headers: 'nonsense' }, 'headers'],
+  [{ maxInFlight: '0.5' }, 'maxInFlight'],
+  [{ maxPerSecond: 'fast' }, 'maxPerSecond'],
   [{ rules: [{ signature: TRANSFER, conditions: [], filterJson: '{' }] }, 'rules'],
   [{ family: 'aptos', functions: 'coin::transfer' }, 'functions'],
 ])('%j is a problem of %s', (change, field) => {

@@ -46,6 +46,11 @@ export interface StreamDraft {
   webhookUrl: string;
   tag: string;
   description: string;
+  /** Whole number, or empty for the service's own limit. */
+  maxInFlight: string;
+  /** Number, or empty for none. */
+  maxPerSecond: string;
+  strictOrder: boolean;
   onlyConfirmed: boolean;
   notifyRemoved: boolean;
   /** `name: value`, one to a line. */
@@ -72,6 +77,9 @@ export const NEW_DRAFT: StreamDraft = {
   webhookUrl: '',
   tag: '',
   description: '',
+  maxInFlight: '',
+  maxPerSecond: '',
+  strictOrder: false,
   onlyConfirmed: false,
   notifyRemoved: false,
   headers: '',
@@ -137,6 +145,8 @@ export type DraftField =
   | 'moveEvents'
   | 'webhookUrl'
   | 'tag'
+  | 'maxInFlight'
+  | 'maxPerSecond'
   | 'headers';
 
 const MOVE_PATH = /^0x[0-9a-fA-F]{1,64}(::\w+){2}(<.+>)?$/;
@@ -182,9 +192,21 @@ export function draftProblems(
         : 'Needs to begin with http:// or https://.';
   }
   if (!/[\p{L}\p{N}]/u.test(draft.tag)) problems.tag = 'Needs a letter or a digit.';
+  if (!isWithin(draft.maxInFlight, 1, 64, true)) {
+    problems.maxInFlight = 'A whole number from 1 to 64, or nothing.';
+  }
+  if (!isWithin(draft.maxPerSecond, 0.01, 10_000, false)) {
+    problems.maxPerSecond = 'A number from 0.01 to 10,000, or nothing.';
+  }
   const header = linesOf(draft.headers).find((line) => !/^[^\s:]+:\s*\S/.test(line));
   if (header !== undefined) problems.headers = `“${header}” is not of the form name: value.`;
   return problems;
+}
+
+function isWithin(text: string, least: number, most: number, whole: boolean): boolean {
+  if (text.trim() === '') return true;
+  const value = Number(text);
+  return value >= least && value <= most && (!whole || Number.isInteger(value));
 }
 
 function isJson(text: string): boolean {
@@ -215,6 +237,12 @@ const toHeaders = (text: string): Record<string, string> =>
     }),
   );
 
+const toLimits = ({ maxInFlight, maxPerSecond, strictOrder }: StreamDraft) => ({
+  maxInFlight: maxInFlight.trim() === '' ? null : Number(maxInFlight),
+  maxPerSecond: maxPerSecond.trim() === '' ? null : Number(maxPerSecond),
+  strictOrder,
+});
+
 export function toEvmFields(draft: StreamDraft): StreamFields {
   const filtered = draft.rules.flatMap((rule): AdvancedOption[] => {
     const filter = toFilter(rule);
@@ -236,6 +264,7 @@ export function toEvmFields(draft: StreamDraft): StreamFields {
     advancedOptions: filtered,
     deliver: draft.onlyConfirmed ? 'confirmed' : 'both',
     notifyRemoved: draft.notifyRemoved,
+    ...toLimits(draft),
     headers: toHeaders(draft.headers),
   };
 }
@@ -252,6 +281,7 @@ export function toAptosFields(draft: StreamDraft): AptosStreamFields {
     includePayload: draft.includePayload,
     includeEvents: draft.includeEvents,
     includeChanges: draft.includeChanges,
+    ...toLimits(draft),
     headers: toHeaders(draft.headers),
   };
 }
@@ -268,6 +298,9 @@ export function toDraft(stream: Stream | AptosStream): StreamDraft {
     webhookUrl: stream.webhookUrl,
     tag: stream.tag,
     description: stream.description,
+    maxInFlight: String(stream.maxInFlight ?? ''),
+    maxPerSecond: String(stream.maxPerSecond ?? ''),
+    strictOrder: stream.strictOrder,
     headers: Object.entries(stream.headers)
       .map(([name, value]) => `${name}: ${value}`)
       .join('\n'),
@@ -370,6 +403,7 @@ export function toCreateCall(draft: StreamDraft, origin: string): string {
   const fields = Object.entries(toFields(draft)).filter(
     ([, value]) =>
       value !== false &&
+      value !== null &&
       value !== 'both' &&
       !(Array.isArray(value) && value.length === 0) &&
       !(typeof value === 'object' && value !== null && Object.keys(value).length === 0),

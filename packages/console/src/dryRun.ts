@@ -48,43 +48,50 @@ const recordsOf = (webhook: object): number => {
   }, 0);
 };
 
-async function askBlock(
+/** What decides about a match: not where it goes, how fast, or under which name. */
+function fieldsOf(draft: StreamDraft) {
+  if (draft.family === 'evm') {
+    const {
+      webhookUrl: _url,
+      description: _description,
+      tag: _tag,
+      chainIds: _chains,
+      deliver: _deliver,
+      notifyRemoved: _removed,
+      headers: _headers,
+      maxInFlight: _inFlight,
+      maxPerSecond: _perSecond,
+      strictOrder: _order,
+      ...fields
+    } = toEvmFields(draft);
+    return fields;
+  }
+  const { functions, events, includePayload, includeEvents, includeChanges, allAddresses } =
+    toAptosFields(draft);
+  return {
+    functions: [...(functions ?? [])],
+    events: [...(events ?? [])],
+    includePayload,
+    includeEvents,
+    includeChanges,
+    allAddresses,
+  };
+}
+
+function askBlock(
   draft: StreamDraft,
   chain: string,
   blockNumber: number,
   addresses: string[],
   signal: AbortSignal,
 ): Promise<DryRunAnswer | Partial<AptosWebhook>> {
-  if (draft.family === 'evm') {
-    const {
-      webhookUrl: _url,
-      description: _description,
-      chainIds: _chains,
-      deliver: _deliver,
-      notifyRemoved: _removed,
-      headers: _headers,
-      ...fields
-    } = toEvmFields(draft);
-    const dryRun = { ...fields, addresses, chainId: chain, blockNumber };
-    return client.streams.dryRunBlock(dryRun, { signal });
+  const fields = fieldsOf(draft);
+  if ('functions' in fields) {
+    const body = { ...fields, block: blockNumber, addresses };
+    return sluice.dryRunAptosBlock(chain.replace(/^aptos:/, '') as AptosNetwork, body, { signal });
   }
-  const {
-    webhookUrl: _url,
-    description: _description,
-    network: _network,
-    headers: _headers,
-    functions,
-    events,
-    ...fields
-  } = toAptosFields(draft);
-  const body = {
-    ...fields,
-    functions: [...(functions ?? [])],
-    events: [...(events ?? [])],
-    block: blockNumber,
-    addresses,
-  };
-  return sluice.dryRunAptosBlock(chain.replace(/^aptos:/, '') as AptosNetwork, body, { signal });
+  const dryRun = { ...fields, addresses, chainId: chain, blockNumber };
+  return client.streams.dryRunBlock(dryRun, { signal });
 }
 
 /**
@@ -103,12 +110,7 @@ export function useDryRun(
   const question =
     chain === undefined || addresses === null || (!draft.allAddresses && addresses.length === 0)
       ? null
-      : JSON.stringify([
-          chain.id,
-          round,
-          addresses,
-          { ...draft, addresses: '', webhookUrl: '', tag: '', description: '', headers: '' },
-        ]);
+      : JSON.stringify([chain.id, round, addresses, fieldsOf(draft)]);
   const newest = chain?.blocks;
 
   useEffect(() => {

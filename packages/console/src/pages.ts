@@ -1,9 +1,10 @@
 /** The pages of the rail, in its order, with the letter that follows `g`. */
-import { Blocks, Fingerprint, ListTree, Settings, Waves } from 'lucide-react';
+import { Blocks, Fingerprint, HelpCircle, ListTree, Settings, Waves } from 'lucide-react';
 
 export const PAGES = [
   { to: '/', title: 'Streams', key: 's', Icon: Waves },
   { to: '/deliveries', title: 'Deliveries', key: 'd', Icon: ListTree },
+  { to: '/explain', title: 'Explain', key: 'e', Icon: HelpCircle },
   { to: '/chains', title: 'Chains', key: 'c', Icon: Blocks },
   { to: '/verify', title: 'Verify', key: 'v', Icon: Fingerprint },
   { to: '/settings', title: 'Settings', key: 't', Icon: Settings },

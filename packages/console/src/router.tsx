@@ -14,6 +14,7 @@ import {
   hrefOf,
   parseDeliveriesSearch,
   parseDeliverySearch,
+  parseExplainSearch,
   parseNewStreamSearch,
   parseSignInSearch,
   parseStreamSearch,
@@ -86,6 +87,13 @@ const delivery = createRoute({
   component: lazyRouteComponent(() => import('./routes/delivery/deliveryPage.tsx'), 'DeliveryPage'),
 });
 
+const explain = createRoute({
+  getParentRoute: () => frame,
+  path: '/explain',
+  validateSearch: parseExplainSearch,
+  component: lazyRouteComponent(() => import('./routes/explain.tsx'), 'ExplainPage'),
+});
+
 const chains = createRoute({
   getParentRoute: () => frame,
   path: '/chains',
@@ -120,6 +128,7 @@ export function createConsoleRouter() {
         stream,
         deliveries,
         delivery,
+        explain,
         chains,
         verify,
         settings,

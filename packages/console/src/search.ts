@@ -111,6 +111,17 @@ export function parseStreamSearch(input: Record<string, unknown>): StreamSearch 
   return present<StreamSearch>({ tab: pick(input['tab'], STREAM_TABS), ...deliveries });
 }
 
+export interface ExplainSearch {
+  /** A hash, a number, an address or an id. */
+  q?: string;
+  /** Where several chains have it. */
+  chain?: string;
+}
+
+export function parseExplainSearch(input: Record<string, unknown>): ExplainSearch {
+  return present<ExplainSearch>({ q: text(input['q'], 200), chain: text(input['chain'], 40) });
+}
+
 export interface VerifySearch {
   /** Id of a delivery whose body and id are filled in. */
   delivery?: string;

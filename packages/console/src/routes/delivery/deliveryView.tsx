@@ -1,13 +1,14 @@
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { RotateCw } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
+import { HelpCircle, RotateCw } from 'lucide-react';
 import { useMemo } from 'react';
 import { deliveryQuery, replayMutation } from '../../api.ts';
 import { deliveryCondition } from '../../condition.ts';
 import { formatId } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { INSPECTOR_TABS, type InspectorTab } from '../../search.ts';
-import { Button, Keycap } from '../../ui/button.tsx';
+import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -83,6 +84,15 @@ export function DeliveryView({
           {delivery?.state === 'pending' ? 'Send now' : 'Send again'}
           <Keycap>r</Keycap>
         </Button>
+        <Link
+          to="/explain"
+          search={{ q: id }}
+          aria-label="Explain why it was sent"
+          title="Explain why it was sent"
+          className={buttonClass('quiet', true)}
+        >
+          <HelpCircle size={14} strokeWidth={1.5} aria-hidden="true" />
+        </Link>
         {children}
       </header>
       {detail.isError && (

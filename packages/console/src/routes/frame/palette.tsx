@@ -168,14 +168,23 @@ function usePastedCommands(pasted: Pasted | undefined): Command[] {
     command('watch', 'New stream that watches it', formatHash(address), () => {
       void navigate({ to: '/streams/new', search: { address } });
     });
+  const explain = (q: string, label: string): Command =>
+    command(
+      'explain',
+      label,
+      formatHash(q),
+      () => void navigate({ to: '/explain', search: { q } }),
+    );
   switch (pasted?.kind) {
     case undefined:
       return [];
     case 'evm-address':
     case 'aptos-address':
-      return [watch(pasted.address)];
+      return [watch(pasted.address), explain(pasted.address, 'Which streams watch it')];
     case 'hash':
-      return [watch(pasted.hash)];
+      return [explain(pasted.hash, 'Explain what became of it'), watch(pasted.hash)];
+    case 'block':
+      return [explain(String(pasted.number), 'Explain what became of the block')];
     case 'addresses':
       return [
         command(
@@ -210,6 +219,7 @@ function usePastedCommands(pasted: Pasted | undefined): Command[] {
             command('delivery', 'Open the delivery', pasted.id, () => {
               void navigate({ to: '/deliveries/$deliveryId', params: { deliveryId: pasted.id } });
             }),
+            explain(pasted.id, 'Explain the delivery'),
           ]
         : [
             command('stream', `Open ${stream.tag || stream.description}`, pasted.id, () => {
@@ -217,7 +227,6 @@ function usePastedCommands(pasted: Pasted | undefined): Command[] {
             }),
           ];
     }
-    case 'block':
     case 'name':
     case 'abi':
       return [];

@@ -31,6 +31,34 @@ export function DeliverPart({ draft, problems, onChange }: PartProps) {
           onChange={(event) => onChange({ ...draft, description: event.target.value })}
         />
       </div>
+      <div className="grid gap-3 sm:grid-cols-2">
+        <TextField
+          label="At once, at most"
+          inputMode="numeric"
+          mono
+          placeholder="64"
+          help="Webhooks under way at the same time."
+          error={problems.maxInFlight}
+          value={draft.maxInFlight}
+          onChange={(event) => onChange({ ...draft, maxInFlight: event.target.value })}
+        />
+        <TextField
+          label="Per second, at most"
+          inputMode="decimal"
+          mono
+          placeholder="no limit"
+          help="Retries included, at even distances."
+          error={problems.maxPerSecond}
+          value={draft.maxPerSecond}
+          onChange={(event) => onChange({ ...draft, maxPerSecond: event.target.value })}
+        />
+      </div>
+      <Check
+        label="In strict order"
+        help="one at a time; one that fails holds up the rest"
+        checked={draft.strictOrder}
+        onChange={(event) => onChange({ ...draft, strictOrder: event.target.checked })}
+      />
       {draft.family === 'evm' && (
         <div>
           <Check

@@ -1,0 +1,273 @@
+import type { Explanation, ExplainReason, StreamVerdict } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { chainsQuery, explainQuery } from '../api.ts';
+import { deliveryCondition, OUTCOME_CONDITIONS, VERDICT_CONDITIONS } from '../condition.ts';
+import { formatClock, formatCount, formatDateTime, formatQuantity } from '../format.ts';
+import { useShortcuts } from '../keyboard.ts';
+import { PASTED_WORDS, recognise } from '../paste.ts';
+import { parseExplainSearch } from '../search.ts';
+import { Button, Keycap } from '../ui/button.tsx';
+import { ErrorPanel } from '../ui/errorPanel.tsx';
+import { Select } from '../ui/field.tsx';
+import { Hash } from '../ui/hash.tsx';
+import { Status, StatusShape } from '../ui/status.tsx';
+
+/** Why a webhook was sent, or not: stream by stream, with the rule that decided. */
+export function ExplainPage() {
+  const { q = '', chain } = useSearch({ from: '/frame/explain' });
+  const answer = useQuery({ ...explainQuery(q, chain), enabled: q !== '' });
+  return (
+    <div>
+      <Question key={`${q} ${chain}`} asked={q} chain={chain} />
+      {q === '' && <Examples />}
+      {answer.isError && (
+        <ErrorPanel
+          what="It could not be explained"
+          error={answer.error}
+          onRetry={() => void answer.refetch()}
+          stale={answer.data !== undefined}
+        />
+      )}
+      {answer.isFetching && answer.data === undefined && (
+        <p className="animate-late p-4 text-faint">Asking the chain and every stream</p>
+      )}
+      {answer.data !== undefined && <Answer explanation={answer.data} />}
+    </div>
+  );
+}
+
+function Question({ asked, chain }: { asked: string; chain: string | undefined }) {
+  const { data: chains = [] } = useQuery(chainsQuery);
+  const navigate = useNavigate({ from: '/explain' });
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(asked);
+  const pasted = recognise(text);
+  const ask = (on: string | undefined): void => {
+    void navigate({ search: parseExplainSearch({ q: text, chain: on }) });
+  };
+  useShortcuts({ '/': () => input.current?.focus() });
+  return (
+    <form
+      className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        ask(chain);
+      }}
+    >
+      <span className="relative min-w-60 flex-1 sm:max-w-160">
+        <input
+          ref={input}
+          type="search"
+          aria-label="Transaction, block, address or delivery"
+          placeholder="Transaction, block, address or delivery"
+          spellCheck={false}
+          autoComplete="off"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="data control w-full rounded-control border border-line-strong bg-surface px-2.5 placeholder:text-faint"
+        />
+        {text === '' && (
+          <span className="pointer-events-none absolute top-1/2 right-2 -translate-y-1/2">
+            <Keycap>/</Keycap>
+          </span>
+        )}
+      </span>
+      {chains.length > 1 && (
+        <Select
+          aria-label="Chain"
+          className="w-36"
+          value={chain ?? ''}
+          onChange={(event) => ask(event.target.value || undefined)}
+        >
+          <option value="">Any chain</option>
+          {chains.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </Select>
+      )}
+      <Button type="submit" look="primary" disabled={text.trim() === ''}>
+        Explain
+      </Button>
+      <span className="text-12 text-info">
+        {pasted !== undefined && text !== asked && PASTED_WORDS[pasted.kind]}
+      </span>
+    </form>
+  );
+}
+
+const SHOWN_EXAMPLES = 3;
+
+/** Something to try: the newest blocks in which anything matched. */
+function Examples() {
+  const { data: chains = [] } = useQuery(chainsQuery);
+  const examples = chains
+    .flatMap((chain) =>
+      chain.blocks.filter(({ matches }) => matches > 0).map((block) => ({ chain, block })),
+    )
+    .toSorted((a, b) => b.block.timestamp - a.block.timestamp)
+    .slice(0, SHOWN_EXAMPLES);
+  return (
+    <div className="px-4 py-6">
+      <p className="font-medium">Was a webhook sent, and if not, why not?</p>
+      <p className="mt-1 text-muted">
+        Paste the hash of a transaction or a block, a block number, an address or the id of a
+        delivery. Every stream answers, with the rule that decided.
+      </p>
+      <ul className="mt-3">
+        {examples.map(({ chain, block }) => (
+          <li key={block.hash}>
+            <Link
+              to="/explain"
+              search={{ q: block.hash, chain: chain.id }}
+              className="data inline-flex min-h-7 items-center gap-3 text-accent hover:underline"
+            >
+              {chain.code} block {formatCount(block.number)}
+              <span className="text-faint">{formatQuantity(block.matches, 'stream')} matched</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Answer({ explanation }: { explanation: Explanation }) {
+  const { chainId, block, transactionHash, message, stages, streams } = explanation;
+  const { data: chains = [] } = useQuery(chainsQuery);
+  const chain = chains.find(({ id }) => id === chainId);
+  return (
+    <>
+      <section aria-label="What was found" className="border-b border-line px-4 py-3">
+        <p>{message}</p>
+        <div className="mt-1 flex flex-wrap items-center gap-x-4 text-muted">
+          {chainId !== null && <span>{chain?.name ?? chainId}</span>}
+          {block !== null && (
+            <>
+              <span className="data">block {formatCount(block.number)}</span>
+              <Hash value={block.hash} name="block hash" />
+              {block.timestamp !== null && (
+                <span className="data text-faint">{formatDateTime(block.timestamp * 1000)}</span>
+              )}
+            </>
+          )}
+          {transactionHash !== null && (
+            <span className="inline-flex items-center gap-2">
+              transaction <Hash value={transactionHash} name="transaction hash" />
+            </span>
+          )}
+        </div>
+        <Reasons reasons={stages} />
+      </section>
+      <ul aria-label="Streams">
+        {streams.map((verdict) => (
+          <Verdict key={verdict.streamId} verdict={verdict} />
+        ))}
+      </ul>
+      {streams.length === 0 && stages.length > 0 && (
+        <p className="px-4 py-3 text-muted">No stream watches this chain.</p>
+      )}
+    </>
+  );
+}
+
+/** A stage to a line: what was asked, and the values that were compared. */
+function Reasons({ reasons }: { reasons: readonly ExplainReason[] }) {
+  if (reasons.length === 0) return null;
+  return (
+    <ol className="mt-2">
+      {reasons.map(({ stage, outcome, what }) => (
+        <li key={stage} className="grid grid-cols-[16px_88px_minmax(0,1fr)] items-baseline">
+          <StatusShape condition={OUTCOME_CONDITIONS[outcome]} />
+          <span className="text-12 text-faint">
+            {stage}
+            <span className="sr-only"> {OUTCOME_CONDITIONS[outcome].word}</span>
+          </span>
+          <span className={`break-words ${outcome === 'stopped' ? '' : 'text-muted'}`}>{what}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Verdict({
+  verdict: { streamId, tag, verdict, because, stages, records, deliveries },
+}: {
+  verdict: StreamVerdict;
+}) {
+  return (
+    <li className="border-b border-line">
+      <details className="group">
+        <summary className="grid min-h-9 cursor-pointer grid-cols-[120px_minmax(0,1fr)] items-center gap-x-4 gap-y-1 px-4 py-1.5 hover:bg-raised sm:grid-cols-[120px_200px_minmax(0,1fr)]">
+          <Status condition={VERDICT_CONDITIONS[verdict]} />
+          <span className="truncate font-medium">{tag || streamId}</span>
+          <span className="min-w-0 break-words text-muted max-sm:col-span-2">{because.what}</span>
+        </summary>
+        <div className="px-4 pb-4 sm:pl-38">
+          <Reasons reasons={stages} />
+          {records.length > 0 && (
+            <>
+              <h3 className="caps mt-3">Records</h3>
+              <ul>
+                {records.map(({ kind, index, transactionHash, taken, reasons }) => (
+                  <li key={`${kind} ${index} ${transactionHash}`} className="mt-2">
+                    <p className="flex flex-wrap items-center gap-x-3">
+                      <Status
+                        condition={
+                          taken
+                            ? { shape: 'disc', word: 'in the webhook', tone: 'ok' }
+                            : { shape: 'cross', word: 'left out', tone: 'faint' }
+                        }
+                      />
+                      <span>{RECORD_WORDS[kind]}</span>
+                      <span className="data text-muted">{index}</span>
+                      <Hash value={transactionHash} name="transaction hash" />
+                    </p>
+                    <Reasons reasons={reasons} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+          {deliveries.length > 0 && (
+            <>
+              <h3 className="caps mt-3">Deliveries</h3>
+              <ul>
+                {deliveries.map((delivery) => (
+                  <li key={delivery.id} className="flex flex-wrap items-center gap-x-4">
+                    <Status condition={deliveryCondition(delivery)} />
+                    <Link
+                      to="/deliveries/$deliveryId"
+                      params={{ deliveryId: delivery.id }}
+                      className="data inline-flex min-h-7 items-center text-accent hover:underline"
+                    >
+                      {delivery.phase}, {formatClock(delivery.createdAt)}
+                    </Link>
+                    <span className="min-w-0 truncate text-muted">{delivery.error}</span>
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+          <Link
+            to="/streams/$streamId"
+            params={{ streamId }}
+            search={{ tab: 'rules' }}
+            className="mt-3 inline-flex min-h-7 items-center text-accent hover:underline"
+          >
+            The rules of {tag || streamId}
+          </Link>
+        </div>
+      </details>
+    </li>
+  );
+}
+
+const RECORD_WORDS = {
+  log: 'log',
+  transaction: 'transaction',
+  internalTransaction: 'internal transaction',
+} as const;
