@@ -69,6 +69,7 @@ test('a stream of Aptos is made from a Move path', async () => {
   );
   await page.getByRole('checkbox', { name: 'Aptos, local' }).waitFor();
   await page.getByLabel('Tag').fill('payments');
+  await page.getByLabel('Destination').getByRole('button', { name: 'URL' }).click();
   const dryRun = page.getByRole('region', { name: 'Dry run' });
   await dryRun
     .getByText(/record/)
@@ -210,6 +211,35 @@ test('verify names the cause, in this browser alone', async () => {
   expect(asked).toEqual([]);
 });
 
+test('a new stream delivers into the inbox, which answers as it is told', async () => {
+  const page = await visitor.signedIn('/inbox');
+  await world.client.streams.create({
+    webhookUrl: 'sluice://inbox/default',
+    description: 'transfers',
+    tag: 'into-the-inbox',
+    chainIds: ['0x7a69'],
+    topic0: ['Transfer(address,address,uint256)'],
+    allAddresses: true,
+    includeContractLogs: true,
+  });
+  await world.transfer();
+  const webhooks = page.getByRole('region', { name: 'Webhooks' });
+  await webhooks.getByText('signed', { exact: true }).nth(1).waitFor();
+  await webhooks.getByRole('link').first().click();
+  const webhook = page.getByRole('region', { name: 'Webhook', exact: true });
+  await webhook.getByText('erc20Transfers').waitFor();
+  await expectAccessible(page);
+  await webhook.getByRole('button', { name: 'Headers' }).click();
+  await webhook.getByText('webhook-signature').waitFor();
+  await page.getByRole('button', { name: 'Set answer' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Status', { exact: true }).fill('99');
+  await dialog.getByText('A whole number, 200 to 599').waitFor();
+  await dialog.getByLabel('Status', { exact: true }).fill('202');
+  await dialog.getByRole('button', { name: 'Set answer' }).click();
+  await page.getByText('answers 202').waitFor();
+});
+
 test('explain tells of each stream what became of a transaction, and why', async () => {
   const page = await visitor.signedIn('/explain');
   await page.getByText('Was a webhook sent').waitFor();
@@ -220,10 +250,11 @@ test('explain tells of each stream what became of a transaction, and why', async
   // Both chains have a block of that height.
   await page.getByLabel('Chain').selectOption({ label: 'Local chain' });
   const verdicts = page.getByRole('list', { name: 'Streams' });
-  await verdicts.getByText('whale-usdt').first().click();
-  await verdicts.getByText('in the webhook').first().waitFor();
+  const verdict = verdicts.locator(':scope > li').filter({ hasText: 'whale-usdt' }).first();
+  await verdict.getByText('whale-usdt').first().click();
+  await verdict.getByText('in the webhook').first().waitFor();
   await expectAccessible(page);
-  await verdicts
+  await verdict
     .getByRole('link', { name: /^confirmed,/ })
     .first()
     .click();
@@ -282,6 +313,7 @@ async function listScreens(): Promise<[path: string, text: string][]> {
     [`/streams/${stream.id}?tab=settings`, 'Delete stream'],
     ['/streams/new', 'Create stream'],
     ['/explain', 'Was a webhook sent'],
+    ['/inbox', 'sluice://inbox'],
     ['/chains', 'Latency'],
     ['/verify', 'Other secrets'],
     ['/settings', 'Reveal secret'],

@@ -11,6 +11,7 @@ import {
   createSluiceClient,
   type DeliveryPage,
   type DeliverySummary,
+  type InboxPage,
   type StreamSummary,
 } from '@sluice/kit/sluice';
 import {
@@ -45,6 +46,7 @@ export const queryKeys = {
   addresses: (id: string) => ['addresses', id],
   coverage: (id: string) => ['coverage', id],
   jobs: ['jobs'],
+  inboxes: ['inboxes'],
 } as const;
 
 export const streamsQuery = queryOptions({
@@ -84,6 +86,28 @@ export const jobsQuery = (streamId: string) =>
   queryOptions({
     queryKey: [...queryKeys.jobs, streamId],
     queryFn: ({ signal }) => sluice.listJobs({ streamId }, { signal }),
+  });
+
+export const inboxesQuery = queryOptions({
+  queryKey: queryKeys.inboxes,
+  queryFn: ({ signal }) => sluice.listInboxes({ signal }),
+});
+
+export const inboxRequestsQuery = (name: string) =>
+  infiniteQueryOptions({
+    queryKey: [...queryKeys.inboxes, name],
+    queryFn: async ({ pageParam, signal }): Promise<InboxPage> => {
+      const query = { limit: PAGE_ROWS, cursor: pageParam };
+      return sluice.listInboxRequests(name, query, { signal });
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.cursor,
+  });
+
+export const inboxRequestQuery = (name: string, id: string) =>
+  queryOptions({
+    queryKey: ['inbox request', name, id],
+    queryFn: ({ signal }) => sluice.getInboxRequest(name, id, { signal }),
   });
 
 export const explainQuery = (question: string, chain: string | undefined) =>

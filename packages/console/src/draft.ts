@@ -3,6 +3,8 @@ import type { AbiItem, AdvancedOption, AptosNetwork, AptosStream, Stream } from 
 import type { AptosStreamFields, StreamFields } from '@sluice/kit';
 import { eventSignature, parseEventSignature } from '@sluice/kit/contract';
 import type { NetworkType } from '@sluice/kit';
+import { readInboxName } from '@sluice/kit/sluice';
+import { parseJson } from './json.ts';
 
 export const OPERATORS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
 export type Operator = (typeof OPERATORS)[number];
@@ -185,12 +187,8 @@ export function draftProblems(
       problems.functions = 'Name a function or an event: all addresses would be the whole chain.';
     }
   }
-  if (!/^https?:\/\//i.test(draft.webhookUrl) || !URL.canParse(draft.webhookUrl)) {
-    problems.webhookUrl =
-      draft.webhookUrl === ''
-        ? 'Say where webhooks shall be POSTed.'
-        : 'Needs to begin with http:// or https://.';
-  }
+  const urlProblem = problemOfUrl(draft.webhookUrl);
+  if (urlProblem !== undefined) problems.webhookUrl = urlProblem;
   if (!/[\p{L}\p{N}]/u.test(draft.tag)) problems.tag = 'Needs a letter or a digit.';
   if (!isWithin(draft.maxInFlight, 1, 64, true)) {
     problems.maxInFlight = 'A whole number from 1 to 64, or nothing.';
@@ -209,14 +207,19 @@ function isWithin(text: string, least: number, most: number, whole: boolean): bo
   return value >= least && value <= most && (!whole || Number.isInteger(value));
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
+function problemOfUrl(url: string): string | undefined {
+  if (url === '') return 'Say where webhooks shall be POSTed.';
+  if (url.startsWith('sluice:')) {
+    return readInboxName(url) === undefined
+      ? 'The name of an inbox has 1 to 63 small letters, digits and dashes.'
+      : undefined;
   }
+  return /^https?:\/\//i.test(url) && URL.canParse(url)
+    ? undefined
+    : 'Needs to begin with http:// or https://.';
 }
+
+const isJson = (text: string): boolean => parseJson(text) !== null;
 
 /** Decimal integers of any length stay exact as text; the service reads both. */
 const toFilter = ({ conditions, filterJson }: EventRule): Record<string, unknown> | undefined => {

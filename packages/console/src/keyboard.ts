@@ -4,6 +4,7 @@ import { PAGES } from './pages.ts';
 import { areShortcutsOn } from './settings.ts';
 
 const SEQUENCE_MS = 1000;
+const LEADER = 'g';
 
 let previous = { key: '', at: 0 };
 let current = { key: '', at: 0 };
@@ -36,8 +37,9 @@ export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>
       if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
       if (event.target instanceof HTMLElement && event.target.closest('dialog') !== null) return;
       if (event.key !== 'Escape' && (isTyping(event.target) || !areShortcutsOn())) return;
-      const sequence = Date.now() - previous.at < SEQUENCE_MS ? `${previous.key} ${event.key}` : '';
-      const handler = latest.current[sequence] ?? latest.current[event.key];
+      // After a leader, a letter means its place and nothing else.
+      const isSecond = previous.key === LEADER && Date.now() - previous.at < SEQUENCE_MS;
+      const handler = latest.current[isSecond ? `${LEADER} ${event.key}` : event.key];
       if (handler !== undefined && handler() !== false) event.preventDefault();
     };
     document.addEventListener('keydown', onKeyDown);

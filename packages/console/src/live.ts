@@ -141,6 +141,9 @@ function applyEvents(queryClient: QueryClient, events: readonly LiveEvent[]): vo
   queryClient.setQueryData(chainsQuery.queryKey, (chains) =>
     chains === undefined ? undefined : events.reduce(withChainEvent, chains),
   );
+  if (events.some(({ type }) => type === 'inbox')) {
+    void queryClient.invalidateQueries({ queryKey: queryKeys.inboxes });
+  }
   for (const event of events) {
     if (event.type === 'stream') {
       refreshSummaries(queryClient, 0);

@@ -2,18 +2,16 @@
 import { parseAddressList } from './addressList.ts';
 import { client } from './api.ts';
 import { NEW_DRAFT, toAptosFields, toEvmFields, withRule, type StreamDraft } from './draft.ts';
+import { DEFAULT_INBOX_URL } from './inboxes.ts';
 import { recognise } from './paste.ts';
 import type { NewStreamSearch } from './search.ts';
 import { uploadAddresses } from './upload.ts';
 
-/** @param lastWebhookUrl of the newest stream: most go to the same receiver. */
-export function draftFrom(
-  { address, event }: NewStreamSearch,
-  lastWebhookUrl: string | undefined,
-): StreamDraft {
+/** Into the built-in inbox at first, so that no stream waits for a receiver. */
+export function draftFrom({ address, event }: NewStreamSearch): StreamDraft {
   const draft: StreamDraft = {
     ...NEW_DRAFT,
-    webhookUrl: lastWebhookUrl ?? '',
+    webhookUrl: DEFAULT_INBOX_URL,
     tag: `stream-${Math.random().toString(36).slice(2, 6)}`,
   };
   if (address !== undefined) {

@@ -15,6 +15,7 @@ import {
   parseDeliveriesSearch,
   parseDeliverySearch,
   parseExplainSearch,
+  parseInboxSearch,
   parseNewStreamSearch,
   parseSignInSearch,
   parseStreamSearch,
@@ -94,6 +95,13 @@ const explain = createRoute({
   component: lazyRouteComponent(() => import('./routes/explain.tsx'), 'ExplainPage'),
 });
 
+const inbox = createRoute({
+  getParentRoute: () => frame,
+  path: '/inbox',
+  validateSearch: parseInboxSearch,
+  component: lazyRouteComponent(() => import('./routes/inbox/inbox.tsx'), 'InboxPage'),
+});
+
 const chains = createRoute({
   getParentRoute: () => frame,
   path: '/chains',
@@ -129,6 +137,7 @@ export function createConsoleRouter() {
         deliveries,
         delivery,
         explain,
+        inbox,
         chains,
         verify,
         settings,

@@ -111,6 +111,17 @@ export function parseStreamSearch(input: Record<string, unknown>): StreamSearch 
   return present<StreamSearch>({ tab: pick(input['tab'], STREAM_TABS), ...deliveries });
 }
 
+export interface InboxSearch {
+  /** Of the inbox; absent: the first. */
+  name?: string;
+  /** Id of the webhook that is shown whole. */
+  sel?: string;
+}
+
+export function parseInboxSearch(input: Record<string, unknown>): InboxSearch {
+  return present<InboxSearch>({ name: text(input['name'], 63), sel: text(input['sel'], 64) });
+}
+
 export interface ExplainSearch {
   /** A hash, a number, an address or an id. */
   q?: string;

@@ -210,7 +210,7 @@ function Verdict({
           <Reasons reasons={stages} />
           {records.length > 0 && (
             <>
-              <h3 className="caps mt-3">Records</h3>
+              <h2 className="caps mt-3">Records</h2>
               <ul>
                 {records.map(({ kind, index, transactionHash, taken, reasons }) => (
                   <li key={`${kind} ${index} ${transactionHash}`} className="mt-2">
@@ -234,7 +234,7 @@ function Verdict({
           )}
           {deliveries.length > 0 && (
             <>
-              <h3 className="caps mt-3">Deliveries</h3>
+              <h2 className="caps mt-3">Deliveries</h2>
               <ul>
                 {deliveries.map((delivery) => (
                   <li key={delivery.id} className="flex flex-wrap items-center gap-x-4">

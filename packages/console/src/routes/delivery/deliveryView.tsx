@@ -6,6 +6,7 @@ import { useMemo } from 'react';
 import { deliveryQuery, replayMutation } from '../../api.ts';
 import { deliveryCondition } from '../../condition.ts';
 import { formatId } from '../../format.ts';
+import { parseJson } from '../../json.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { INSPECTOR_TABS, type InspectorTab } from '../../search.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
@@ -72,7 +73,7 @@ export function DeliveryView({
 
   return (
     <>
-      <header className="flex items-center gap-2 border-b border-line py-2 pr-2 pl-4">
+      <header className="flex flex-wrap items-center gap-2 border-b border-line py-2 pr-2 pl-4">
         {delivery !== undefined && <Status condition={deliveryCondition(delivery)} />}
         <h2 className="data min-w-16 truncate font-medium" title={id}>
           {formatId(id)}
@@ -161,7 +162,7 @@ export function DeliveryView({
 }
 
 function Panel({ tab, delivery }: { tab: InspectorTab; delivery: DeliveryDetail }) {
-  const parsed = useMemo(() => parse(delivery.body), [delivery.body]);
+  const parsed = useMemo(() => parseJson(delivery.body), [delivery.body]);
   switch (tab) {
     case 'decoded':
       return <DecodedView body={parsed?.value} />;
@@ -179,13 +180,5 @@ function Panel({ tab, delivery }: { tab: InspectorTab; delivery: DeliveryDetail 
       return <HeaderList delivery={delivery} />;
     case 'code':
       return <CodeView delivery={delivery} />;
-  }
-}
-
-function parse(text: string): { value: unknown } | null {
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return null;
   }
 }

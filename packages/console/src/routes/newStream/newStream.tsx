@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { parseAddressList } from '../../addressList.ts';
-import { chainsQuery, queryKeys, streamsQuery } from '../../api.ts';
+import { chainsQuery, queryKeys } from '../../api.ts';
 import { draftProblems, toCreateCall, type StreamDraft } from '../../draft.ts';
 import { useCommandKey } from '../../keyboard.ts';
 import { AddressesFailed, createStream, draftFrom } from '../../newStream.ts';
@@ -27,24 +27,19 @@ function Part({ title, children }: { title: string; children: React.ReactNode })
 /** One page: what to watch, what of it, where to; and beside it what that would have sent. */
 export function NewStreamPage() {
   const search = useSearch({ from: '/frame/streams/new' });
-  const streams = useQuery(streamsQuery);
   const chains = useQuery(chainsQuery);
-  if (streams.data === undefined || chains.data === undefined) {
-    const failed = streams.error ?? chains.error;
-    return failed === null ? (
+  if (chains.data === undefined) {
+    return chains.error === null ? (
       <p className="animate-late p-4 text-faint">Loading</p>
     ) : (
       <ErrorPanel
         what="The chains of this service could not be read"
-        error={failed}
-        onRetry={() => {
-          void streams.refetch();
-          void chains.refetch();
-        }}
+        error={chains.error}
+        onRetry={() => void chains.refetch()}
       />
     );
   }
-  const draft = draftFrom(search, streams.data[0]?.webhookUrl);
+  const draft = draftFrom(search);
   return <NewStreamForm first={{ ...draft, chains: firstChains(chains.data, draft.family) }} />;
 }
 

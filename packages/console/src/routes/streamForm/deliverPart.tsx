@@ -1,20 +1,15 @@
+import { useQuery } from '@tanstack/react-query';
+import { streamsQuery } from '../../api.ts';
+import { DEFAULT_INBOX_URL } from '../../inboxes.ts';
 import { Check, TextArea, TextField } from '../../ui/field.tsx';
+import { Segments } from '../../ui/segments.tsx';
 import type { PartProps } from './watchPart.tsx';
 
 /** Where webhooks go, under which name, and how often. */
 export function DeliverPart({ draft, problems, onChange }: PartProps) {
   return (
     <div className="grid gap-3">
-      <TextField
-        label="Webhook URL"
-        type="url"
-        mono
-        placeholder="https://api.example.com/webhooks"
-        help="Gets a test webhook before the stream is accepted, and must answer it with 2xx."
-        error={draft.webhookUrl === '' ? undefined : problems.webhookUrl}
-        value={draft.webhookUrl}
-        onChange={(event) => onChange({ ...draft, webhookUrl: event.target.value.trim() })}
-      />
+      <Destination draft={draft} problems={problems} onChange={onChange} />
       <div className="grid gap-3 sm:grid-cols-2">
         <TextField
           label="Tag"
@@ -83,6 +78,48 @@ export function DeliverPart({ draft, problems, onChange }: PartProps) {
         error={problems.headers}
         value={draft.headers}
         onChange={(event) => onChange({ ...draft, headers: event.target.value })}
+      />
+    </div>
+  );
+}
+
+const PLACES = [
+  { value: 'inbox', label: 'Inbox' },
+  { value: 'url', label: 'URL' },
+] as const;
+
+const isInbox = (url: string): boolean => url.startsWith('sluice:');
+
+/** The built-in inbox, or a receiver of one's own. */
+function Destination({ draft, problems, onChange }: PartProps) {
+  const { data: streams = [] } = useQuery(streamsQuery);
+  const inbox = isInbox(draft.webhookUrl);
+  const choose = (place: 'inbox' | 'url'): void => {
+    // Most streams of a service go to the same receiver.
+    const last = streams.find(({ webhookUrl }) => !isInbox(webhookUrl))?.webhookUrl;
+    onChange({ ...draft, webhookUrl: place === 'inbox' ? DEFAULT_INBOX_URL : (last ?? '') });
+  };
+  return (
+    <div className="grid gap-2">
+      <Segments
+        label="Destination"
+        options={PLACES}
+        value={inbox ? 'inbox' : 'url'}
+        onChange={choose}
+      />
+      <TextField
+        label="Webhook URL"
+        type="url"
+        mono
+        placeholder="https://api.example.com/webhooks"
+        help={
+          inbox
+            ? 'Kept by this service, to be looked at under Inbox.'
+            : 'Gets a test webhook before the stream is accepted, and must answer it with 2xx.'
+        }
+        error={draft.webhookUrl === '' ? undefined : problems.webhookUrl}
+        value={draft.webhookUrl}
+        onChange={(event) => onChange({ ...draft, webhookUrl: event.target.value.trim() })}
       />
     </div>
   );
