@@ -44,7 +44,10 @@ export function Frame() {
   }, [queryClient, router]);
 
   // Fetched before it is asked for, so that no key is lost to its loading.
-  useEffect(() => void setTimeout(() => void loadPalette(), PREFETCH_MS), []);
+  useEffect(() => {
+    const timer = setTimeout(() => loadPalette().catch(() => {}), PREFETCH_MS);
+    return () => clearTimeout(timer);
+  }, []);
 
   const leave = useMutation({
     mutationFn: signOut,
