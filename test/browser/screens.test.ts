@@ -240,6 +240,30 @@ test('a new stream delivers into the inbox, which answers as it is told', async 
   await page.getByText('answers 202').waitFor();
 });
 
+test('a key is told once, and revoked; the secret of a stream is rotated', async () => {
+  const page = await visitor.signedIn('/settings');
+  await page.getByRole('button', { name: 'New key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('What it is for').fill('nightly export');
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  const key = await dialog.getByText(/^sluice_/).innerText();
+  const keyed = createSluiceClient({ baseUrl: world.url, apiKey: key });
+  expect(await keyed.checkSession()).toBe(true);
+  await dialog.getByRole('button', { name: 'I have copied it' }).click();
+  await page.getByRole('button', { name: 'Revoke nightly export' }).click();
+  await dialog.getByRole('button', { name: 'Revoke key' }).click();
+  await page.getByText('revoked').waitFor();
+  await expect.poll(() => keyed.checkSession(), { timeout: 10_000 }).toBe(false);
+
+  await page.goto(`${world.url}/console/streams/${stream.id}?tab=settings`);
+  await page.getByRole('button', { name: 'Reveal secret' }).click();
+  const before = await page.getByText(/^whsec_/).innerText();
+  await page.getByRole('button', { name: 'Rotate…' }).click();
+  await dialog.getByRole('button', { name: 'Rotate secret' }).click();
+  await page.getByText('An older one signs beside it until').waitFor();
+  expect(await page.getByText(/^whsec_/).innerText()).not.toBe(before);
+});
+
 test('explain tells of each stream what became of a transaction, and why', async () => {
   const page = await visitor.signedIn('/explain');
   await page.getByText('Was a webhook sent').waitFor();

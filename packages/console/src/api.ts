@@ -47,6 +47,7 @@ export const queryKeys = {
   coverage: (id: string) => ['coverage', id],
   jobs: ['jobs'],
   inboxes: ['inboxes'],
+  keys: ['keys'],
 } as const;
 
 export const streamsQuery = queryOptions({
@@ -116,6 +117,19 @@ export const explainQuery = (question: string, chain: string | undefined) =>
     queryFn: ({ signal }) => sluice.explain(question, { chain, signal }),
     // A webhook may be sent meanwhile.
     staleTime: 0,
+  });
+
+export const keysQuery = queryOptions({
+  queryKey: queryKeys.keys,
+  queryFn: ({ signal }) => sluice.listApiKeys({ signal }),
+});
+
+export const streamSecretQuery = (streamId: string) =>
+  queryOptions({
+    queryKey: ['stream secret', streamId],
+    queryFn: ({ signal }) => sluice.getStreamSecret(streamId, { signal }),
+    // Forgotten as soon as no page shows it.
+    gcTime: 0,
   });
 
 export const settingsQuery = queryOptions({

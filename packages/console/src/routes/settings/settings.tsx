@@ -7,6 +7,7 @@ import { CopyButton } from '../../ui/copyButton.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Check } from '../../ui/field.tsx';
 import { Segments } from '../../ui/segments.tsx';
+import { Keys } from './keys.tsx';
 import { Transfer } from './transfer.tsx';
 
 function Section({ title, children }: { title: string; children: React.ReactNode }) {
@@ -28,6 +29,9 @@ export function SettingsPage() {
     <div className="max-w-180">
       <Section title="Signing secret">
         <Secret />
+      </Section>
+      <Section title="API keys">
+        <Keys />
       </Section>
       <Section title="Appearance">
         <Segments

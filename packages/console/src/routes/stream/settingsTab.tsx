@@ -11,6 +11,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Snippets } from '../../ui/snippets.tsx';
 import { DeliverPart } from '../streamForm/deliverPart.tsx';
 import { EditStream } from './editStream.tsx';
+import { StreamSecretSection } from './streamSecret.tsx';
 
 /** Where the stream delivers, the stream as code, and its end. */
 export function SettingsTab({ stream }: { stream: StreamSummary }) {
@@ -24,6 +25,7 @@ export function SettingsTab({ stream }: { stream: StreamSummary }) {
           </div>
         )}
       </EditStream>
+      <StreamSecretSection streamId={stream.id} />
       <section aria-label="As code" className="border-t border-line">
         <h3 className="caps px-4 pt-4 pb-1">As code</h3>
         {data !== undefined && (

@@ -1,0 +1,230 @@
+import type { ApiKey, CreatedApiKey, Scope } from '@sluice/kit/sluice';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { keysQuery, queryKeys, sluice } from '../../api.ts';
+import { linesOf } from '../../draft.ts';
+import { formatDateTime } from '../../format.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copyButton.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Check, Select, TextArea, TextField } from '../../ui/field.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Ago } from '../../ui/time.tsx';
+
+const SCOPES: Record<Scope, string> = {
+  'streams:read': 'see streams and chains, try dry runs',
+  'streams:write': 'make, change and delete streams',
+  'history:read': 'see deliveries with their bodies',
+  replay: 'send again, send past blocks',
+  'settings:admin': 'settings, secrets, keys, halted chains',
+};
+const ALL_SCOPES = Object.keys(SCOPES) as Scope[];
+
+/** Who may call this service, and what for. */
+export function Keys() {
+  const keys = useQuery(keysQuery);
+  const [creating, setCreating] = useState(false);
+  return (
+    <>
+      {keys.isError && (
+        <ErrorPanel
+          what="The keys could not be read"
+          error={keys.error}
+          onRetry={() => void keys.refetch()}
+          stale={keys.data !== undefined}
+        />
+      )}
+      {keys.isPending && <p className="animate-late text-faint">Loading</p>}
+      {keys.data?.length === 0 && (
+        <p className="text-muted">
+          Only the key that the service was started with. Make one for each program, with no more
+          than it needs.
+        </p>
+      )}
+      <ul>
+        {keys.data?.map((key) => (
+          <KeyRow key={key.id} apiKey={key} />
+        ))}
+      </ul>
+      <Button className="mt-2" onClick={() => setCreating(true)}>
+        New key
+      </Button>
+      {creating && (
+        <Dialog title="New API key" onClose={() => setCreating(false)}>
+          <CreateKey onDone={() => setCreating(false)} />
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+function KeyRow({ apiKey }: { apiKey: ApiKey }) {
+  const queryClient = useQueryClient();
+  const [asking, setAsking] = useState(false);
+  const { id, name, scopes, cidrs, expiresAt, lastUsedAt, revokedAt } = apiKey;
+  const revoke = useMutation({
+    mutationFn: () => sluice.revokeApiKey(id),
+    onSuccess: async () => {
+      setAsking(false);
+      await queryClient.invalidateQueries({ queryKey: queryKeys.keys });
+    },
+  });
+  const expired = expiresAt !== null && expiresAt <= Date.now();
+  return (
+    <li className="border-b border-line py-2">
+      <div className="flex flex-wrap items-center gap-x-4">
+        {revokedAt !== null ? (
+          <Status condition={{ shape: 'cross', word: 'revoked', tone: 'faint' }} />
+        ) : expired ? (
+          <Status condition={{ shape: 'cross', word: 'expired', tone: 'faint' }} />
+        ) : (
+          <Status condition={{ shape: 'disc', word: 'good', tone: 'ok' }} />
+        )}
+        <span className="min-w-0 truncate font-medium">{name}</span>
+        <span className="data text-faint">sluice_{id}_…</span>
+        <span className="ml-auto text-12 text-muted">
+          {lastUsedAt === null ? 'never used' : <Ago timeMs={lastUsedAt} />}
+        </span>
+        {revokedAt === null && (
+          <Button look="quiet" aria-label={`Revoke ${name}`} onClick={() => setAsking(true)}>
+            Revoke
+          </Button>
+        )}
+      </div>
+      <p className="data break-words text-muted">
+        {scopes.length === ALL_SCOPES.length ? 'everything' : scopes.join(' ')}
+        {cidrs.length > 0 && ` · from ${cidrs.join(' ')}`}
+        {expiresAt !== null && ` · until ${formatDateTime(expiresAt)}`}
+      </p>
+      {asking && (
+        <Dialog title={`Revoke ${name}`} onClose={() => setAsking(false)}>
+          <p>
+            Whatever uses this key is refused within 5 seconds, console sessions opened with it
+            included. It cannot be undone.
+          </p>
+          {revoke.isError && (
+            <ErrorPanel
+              what="The key was not revoked"
+              error={revoke.error}
+              onRetry={() => revoke.mutate()}
+            />
+          )}
+          <Button
+            className="mt-3 text-bad"
+            disabled={revoke.isPending}
+            onClick={() => revoke.mutate()}
+          >
+            Revoke key
+          </Button>
+        </Dialog>
+      )}
+    </li>
+  );
+}
+
+const DAY_MS = 86_400_000;
+const LIVES = [
+  { days: 0, label: 'Never' },
+  { days: 30, label: '30 days' },
+  { days: 90, label: '90 days' },
+  { days: 365, label: 'A year' },
+];
+
+function CreateKey({ onDone }: { onDone: () => void }) {
+  const queryClient = useQueryClient();
+  const [name, setName] = useState('');
+  const [scopes, setScopes] = useState<readonly Scope[]>(['streams:read', 'history:read']);
+  const [cidrs, setCidrs] = useState('');
+  const [days, setDays] = useState(0);
+  const create = useMutation({
+    mutationFn: () =>
+      sluice.createApiKey({
+        name: name.trim(),
+        scopes: [...scopes],
+        cidrs: linesOf(cidrs),
+        ...(days === 0 ? {} : { expiresAt: Date.now() + days * DAY_MS }),
+      }),
+    onSuccess: () => void queryClient.invalidateQueries({ queryKey: queryKeys.keys }),
+  });
+  if (create.data !== undefined) return <ToldOnce apiKey={create.data} onDone={onDone} />;
+  const ready = name.trim() !== '' && scopes.length > 0;
+  return (
+    <form
+      noValidate
+      className="grid gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (ready && !create.isPending) create.mutate();
+      }}
+    >
+      <TextField
+        label="What it is for"
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <fieldset>
+        <legend className="mb-1 text-12 text-muted">It may</legend>
+        {ALL_SCOPES.map((scope) => (
+          <Check
+            key={scope}
+            label={<span className="data">{scope}</span>}
+            help={SCOPES[scope]}
+            checked={scopes.includes(scope)}
+            onChange={(event) =>
+              setScopes(
+                event.target.checked
+                  ? ALL_SCOPES.filter((each) => each === scope || scopes.includes(each))
+                  : scopes.filter((each) => each !== scope),
+              )
+            }
+          />
+        ))}
+      </fieldset>
+      <TextArea
+        label="Only from these networks"
+        rows={2}
+        placeholder="10.0.0.0/8"
+        help="One to a line; none: from anywhere."
+        value={cidrs}
+        onChange={(event) => setCidrs(event.target.value)}
+      />
+      <label className="grid gap-1 text-12 text-muted">
+        Expires
+        <Select value={days} onChange={(event) => setDays(Number(event.target.value))}>
+          {LIVES.map((life) => (
+            <option key={life.days} value={life.days}>
+              {life.label}
+            </option>
+          ))}
+        </Select>
+      </label>
+      {create.isError && (
+        <ErrorPanel
+          what="The key was not made"
+          error={create.error}
+          onRetry={() => create.mutate()}
+        />
+      )}
+      <div>
+        <Button type="submit" look="primary" disabled={!ready || create.isPending}>
+          Create key
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function ToldOnce({ apiKey, onDone }: { apiKey: CreatedApiKey; onDone: () => void }) {
+  return (
+    <div className="grid gap-3">
+      <p>Copy it now: the service keeps only a hash and cannot tell it again.</p>
+      <code className="data break-all">{apiKey.key}</code>
+      <div className="flex gap-2">
+        <CopyButton text={apiKey.key} label="Copy key" />
+        <Button onClick={onDone}>I have copied it</Button>
+      </div>
+    </div>
+  );
+}
