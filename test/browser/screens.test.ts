@@ -333,6 +333,7 @@ async function listScreens(): Promise<[path: string, text: string][]> {
     [`/streams/${stream.id}`, 'confirmed'],
     [`/streams/${stream.id}?tab=addresses`, 'Import'],
     [`/streams/${stream.id}?tab=rules`, 'Dry run'],
+    [`/streams/${stream.id}?tab=metrics`, 'As a table'],
     [`/streams/${stream.id}?tab=coverage`, 'Backfills'],
     [`/streams/${stream.id}?tab=settings`, 'Delete stream'],
     ['/streams/new', 'Create stream'],

@@ -9,6 +9,7 @@ import {
 } from '@sluice/kit';
 import {
   createSluiceClient,
+  type ActivityQuery,
   type DeliveryPage,
   type DeliverySummary,
   type InboxPage,
@@ -81,6 +82,19 @@ export const coverageQuery = (id: string) =>
   queryOptions({
     queryKey: queryKeys.coverage(id),
     queryFn: ({ signal }) => sluice.getCoverage(id, { signal }),
+  });
+
+export const activityQuery = (query: ActivityQuery) =>
+  queryOptions({
+    queryKey: ['activity', query],
+    queryFn: ({ signal }) => sluice.getActivity(query, { signal }),
+    refetchInterval: SUMMARY_REFRESH_MS,
+  });
+
+export const reorgsQuery = (chain: string) =>
+  queryOptions({
+    queryKey: [...queryKeys.chains, 'reorgs', chain],
+    queryFn: ({ signal }) => sluice.listReorgs({ chain }, { signal }),
   });
 
 export const jobsQuery = (streamId: string) =>

@@ -57,7 +57,7 @@ test('the key of a link is read from the fragment', () => {
 test('a stream link keeps its tab and what is selected, and no other stream', () => {
   const search = { tab: 'deliveries', state: 'failed', sel: ID, view: 'response' };
   expect(parseStreamSearch({ ...search, stream: ID })).toEqual(search);
-  expect(parseStreamSearch({ tab: 'metrics' })).toEqual({});
+  expect(parseStreamSearch({ tab: 'pulse' })).toEqual({});
 });
 
 test('a link may fill in the form', () => {

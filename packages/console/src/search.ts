@@ -99,7 +99,14 @@ export function parseNewStreamSearch(input: Record<string, unknown>): NewStreamS
   });
 }
 
-export const STREAM_TABS = ['deliveries', 'addresses', 'rules', 'coverage', 'settings'] as const;
+export const STREAM_TABS = [
+  'deliveries',
+  'addresses',
+  'rules',
+  'metrics',
+  'coverage',
+  'settings',
+] as const;
 export type StreamTab = (typeof STREAM_TABS)[number];
 
 export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {

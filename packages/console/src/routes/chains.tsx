@@ -1,9 +1,15 @@
 import type { ProviderHealth } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { chainsQuery, queryKeys, sluice } from '../api.ts';
+import { chainsQuery, queryKeys, reorgsQuery, sluice } from '../api.ts';
 import { CHAIN_CONDITIONS, PROVIDER_CONDITIONS } from '../condition.ts';
-import { formatCount, formatDuration, formatQuantity, formatSpan } from '../format.ts';
+import {
+  formatCount,
+  formatDateTime,
+  formatDuration,
+  formatQuantity,
+  formatSpan,
+} from '../format.ts';
 import { useMedia } from '../media.ts';
 import { chainTape, type WatchedChain } from '../tape.ts';
 import { BlockTape } from '../ui/blockTape.tsx';
@@ -11,12 +17,11 @@ import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorPanel } from '../ui/errorPanel.tsx';
 import { TextField } from '../ui/field.tsx';
-import { Hash } from '../ui/hash.tsx';
 import { Status } from '../ui/status.tsx';
 
 const TAPE_LENGTH = 60;
 const NARROW_LENGTH = 34;
-const SHOWN_REMOVED = 5;
+const SHOWN_REORGS = 5;
 /** What is known of the nodes is told by no event but a change of the chain’s state. */
 const NODES_REFRESH_MS = 5_000;
 
@@ -101,7 +106,7 @@ function Chain({ chain }: { chain: WatchedChain }) {
       </div>
       <Progress chain={chain} />
       <Providers providers={chain.providers} best={head} />
-      <Removed chain={chain} />
+      <Reorgs chainId={id} />
       {resuming && (
         <Dialog title={`Resume ${name}`} onClose={() => setResuming(false)}>
           <ResumeForm chain={chain} onDone={() => setResuming(false)} />
@@ -217,19 +222,25 @@ function Providers({
   );
 }
 
-/** Blocks that a reorg took away while this page was open. */
-function Removed({ chain: { removed } }: { chain: WatchedChain }) {
-  if (removed.length === 0) return null;
+/** Where the chain went another way, as the service has kept it. */
+function Reorgs({ chainId }: { chainId: string }) {
+  const { data: reorgs = [] } = useQuery({
+    ...reorgsQuery(chainId),
+    refetchInterval: NODES_REFRESH_MS,
+  });
+  if (reorgs.length === 0) return null;
   return (
     <div className="mt-3">
-      <h3 className="caps">Removed while you watched</h3>
+      <h3 className="caps">Reorgs</h3>
       <ul>
-        {removed.slice(0, SHOWN_REMOVED).map(({ number, hash, matches }) => (
-          <li key={hash} className="flex flex-wrap items-center gap-x-4">
+        {reorgs.slice(0, SHOWN_REORGS).map(({ blockNumber, depth, at }) => (
+          <li key={`${at} ${blockNumber}`} className="flex flex-wrap items-center gap-x-4">
             <Status condition={{ shape: 'cross', word: 'removed', tone: 'reorg' }} />
-            <span className="data">{formatCount(number)}</span>
-            <Hash value={hash} name="block hash" />
-            <span className="text-muted">{formatQuantity(matches, 'match', 'matches')}</span>
+            <span>{formatQuantity(depth, 'block')}</span>
+            <span className="text-muted">
+              above <span className="data">{formatCount(blockNumber)}</span>
+            </span>
+            <span className="data text-faint">{formatDateTime(at)}</span>
           </li>
         ))}
       </ul>

@@ -2,6 +2,7 @@ import type { ApiKey, CreatedApiKey, Scope } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { keysQuery, queryKeys, sluice } from '../../api.ts';
+import { useNow } from '../../clock.ts';
 import { linesOf } from '../../draft.ts';
 import { formatDateTime } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
@@ -70,7 +71,8 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
       await queryClient.invalidateQueries({ queryKey: queryKeys.keys });
     },
   });
-  const expired = expiresAt !== null && expiresAt <= Date.now();
+  const now = useNow();
+  const expired = expiresAt !== null && expiresAt <= now;
   return (
     <li className="border-b border-line py-2">
       <div className="flex flex-wrap items-center gap-x-4">

@@ -15,6 +15,7 @@ const AddressesTab = lazy(async () => ({
   default: (await import('./addressesTab.tsx')).AddressesTab,
 }));
 const RulesTab = lazy(async () => ({ default: (await import('./rulesTab.tsx')).RulesTab }));
+const MetricsTab = lazy(async () => ({ default: (await import('./metricsTab.tsx')).MetricsTab }));
 const CoverageTab = lazy(async () => ({
   default: (await import('./coverageTab.tsx')).CoverageTab,
 }));
@@ -119,6 +120,8 @@ function Tab({ tab, stream }: { tab: StreamTab; stream: StreamSummary }) {
       return <AddressesTab stream={stream} />;
     case 'rules':
       return <RulesTab stream={stream} />;
+    case 'metrics':
+      return <MetricsTab stream={stream} />;
     case 'coverage':
       return <CoverageTab stream={stream} />;
     case 'settings':

@@ -1,0 +1,68 @@
+/** Lines and bands over time as SVG paths. Pure; `ui/timeChart.tsx` draws them. */
+
+/** The least round number that is not below: 1, 2 or 5 times a power of ten. */
+export function roundTop(value: number): number {
+  if (value <= 1) return 1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  const factor = [1, 2, 5, 10].find((each) => each * power >= value) ?? 10;
+  return factor * power;
+}
+
+export interface Scale {
+  width: number;
+  height: number;
+  /** The value at the upper edge; 0 is at the lower one. */
+  top: number;
+  /** Of values; the first is at the left edge, the last at the right one. */
+  count: number;
+}
+
+export const xOf = ({ width, count }: Scale, index: number): number =>
+  count < 2 ? 0 : (index / (count - 1)) * width;
+
+export const yOf = ({ height, top }: Scale, value: number): number =>
+  height - (Math.min(value, top) / top) * height;
+
+const point = (scale: Scale, index: number, value: number): string =>
+  `${xOf(scale, index).toFixed(1)} ${yOf(scale, value).toFixed(1)}`;
+
+/** Runs of values that are there: a line does not cross what is not known. */
+function runsOf(values: readonly (number | null)[]): { from: number; values: number[] }[] {
+  const runs: { from: number; values: number[] }[] = [];
+  let current: { from: number; values: number[] } | undefined;
+  for (const [index, value] of values.entries()) {
+    if (value === null) {
+      current = undefined;
+    } else if (current === undefined) {
+      current = { from: index, values: [value] };
+      runs.push(current);
+    } else {
+      current.values.push(value);
+    }
+  }
+  return runs;
+}
+
+/** A line with gaps; a value between two gaps is a dot, as wide as the line. */
+export const linePath = (scale: Scale, values: readonly (number | null)[]): string =>
+  runsOf(values)
+    .map(({ from, values: run }) => {
+      const points = run.map((value, index) => point(scale, from + index, value));
+      return `M${points.join('L')}${run.length === 1 ? 'h0.1' : ''}`;
+    })
+    .join('');
+
+/** The area from the line down to zero. */
+export const areaPath = (scale: Scale, values: readonly (number | null)[]): string =>
+  runsOf(values)
+    .map(({ from, values: run }) => {
+      const points = run.map((value, index) => point(scale, from + index, value));
+      const left = xOf(scale, from).toFixed(1);
+      const right = xOf(scale, from + run.length - 1).toFixed(1);
+      return `M${left} ${scale.height}L${points.join('L')}L${right} ${scale.height}Z`;
+    })
+    .join('');
+
+/** Which value is nearest to a place, given as a share of the width. */
+export const indexAt = (count: number, share: number): number =>
+  Math.max(0, Math.min(count - 1, Math.round(share * (count - 1))));
