@@ -50,6 +50,7 @@ export interface CreateReplay {
 
 export const REPLAY_STATES = ['running', 'done', 'cancelled'] as const;
 
+/** Where a replay stands. */
 export type ReplayState = (typeof REPLAY_STATES)[number];
 
 /**
