@@ -54,7 +54,7 @@ test('a form that is not right says so at the field, and keeps what was typed', 
   await page.getByText('has 2 digits; an EVM address has 40').waitFor();
   await page.getByLabel('Webhook URL').fill('ftp://example');
   await page.getByText('Needs to begin with http').waitFor();
-  await page.getByLabel('Webhook URL').fill('http://127.0.0.1:9/');
+  await page.getByLabel('Webhook URL').fill('http://127.0.0.1:1025/');
   await page.getByLabel('Addresses', { exact: true }).fill(world.token);
   await page.getByRole('button', { name: /Create stream/ }).click();
   await page.getByText('The stream was not created').waitFor();

@@ -479,6 +479,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ROUTES.replayHistory,
       ROUTES.duplicateEvmStream,
       ROUTES.sendEvmBlock,
+      SLUICE_ROUTES.stopDelivery,
+      SLUICE_ROUTES.cancelReplay,
     ];
     const writes = everyRoute.filter(
       (route) =>
@@ -892,7 +894,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         'asleep',
       ]);
       await expectInvalid('GET', '/sluice/deliveries?state=lost', {}, [
-        'query.state',
+        'query.state.0',
         /^should be one of enriching, pending, leased, succeeded, failed, quarantined, cancelled$/,
         'lost',
       ]);

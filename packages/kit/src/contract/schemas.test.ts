@@ -50,8 +50,14 @@ describe('createEvmStreamSchema', () => {
   });
 
   it.each([
-    [{ webhookUrl: 'ftp://a' }, 'webhookUrl should be an absolute http:// or https:// URL'],
-    [{ webhookUrl: '/hook' }, 'webhookUrl should be an absolute http:// or https:// URL'],
+    [
+      { webhookUrl: 'ftp://a' },
+      'webhookUrl should be an absolute http:// or https:// URL, or sluice://inbox/<name>',
+    ],
+    [
+      { webhookUrl: '/hook' },
+      'webhookUrl should be an absolute http:// or https:// URL, or sluice://inbox/<name>',
+    ],
     [{ chainIds: [] }, 'chainIds should name at least one chain, e.g. ["0x1"]'],
     [
       { chainIds: ['0x1', 'eth'] },
