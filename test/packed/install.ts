@@ -38,7 +38,9 @@ export function packKit(folder: string): Packed {
   for (const name of ['package.json', 'README.md']) {
     copyFileSync(join(kit, name), join(built, name));
   }
-  npm(kit, 'run', 'build', '--', '--outDir', join(built, 'dist'));
+  for (const part of ['build:types', 'build:code']) {
+    npm(kit, 'run', part, '--', '--outDir', join(built, 'dist'));
+  }
   return pack(built, folder);
 }
 

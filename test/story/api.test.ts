@@ -899,7 +899,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         'lost',
       ]);
       await expectInvalid('GET', '/sluice/deliveries?streamId=1', {}, [
-        'query.streamId',
+        'query.streamId.0',
         /^should be a stream id, a UUID$/,
         '1',
       ]);
