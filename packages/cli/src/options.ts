@@ -31,6 +31,7 @@ export interface ServiceOptions {
   keepDelivered: string;
   keepUndelivered: string;
   terminateAfter?: string;
+  notifyUrl?: string;
   minFreeMib: string;
   maxWebhookBytes: string;
   logFormat: string;
@@ -161,6 +162,13 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
     )
     .addOption(
       option(
+        '--notify-url <url>',
+        'where streams, deliveries and chains in trouble are told of; default: nowhere',
+        'SLUICE_NOTIFY_URL',
+      ),
+    )
+    .addOption(
+      option(
         '--min-free-mib <n>',
         'free space on the disk of the ledger below which no blocks are taken in',
         'SLUICE_MIN_FREE_MIB',
@@ -215,6 +223,7 @@ export function toServiceConfig(options: ServiceOptions): ServiceConfig {
       minFreeBytes: toNumber('--min-free-mib', options.minFreeMib, 0) * 1024 * 1024,
     },
     maxWebhookBytes: toNumber('--max-webhook-bytes', options.maxWebhookBytes, 1024),
+    notifyUrl: options.notifyUrl,
     terminateAfterHours:
       options.terminateAfter === undefined
         ? undefined

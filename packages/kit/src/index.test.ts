@@ -19,6 +19,7 @@ describe('what the package exports is a decision', () => {
       'isAptosWebhook',
       'isSluiceError',
       'unwrap',
+      'unwrapNotice',
       'verifySignature',
     ]);
   });

@@ -58,6 +58,8 @@ export type {
 } from './webhooks/unwrap.ts';
 export type { WebhookHeaders } from './webhooks/headers.ts';
 export type { RawBody } from './webhooks/rawBody.ts';
+export { unwrapNotice } from './webhooks/unwrapNotice.ts';
+export type { ReceivedNotice } from './webhooks/unwrapNotice.ts';
 export { diagnose } from './webhooks/diagnose.ts';
 export type { Diagnosis, DiagnoseOptions, SignatureProblem } from './webhooks/diagnose.ts';
 export { createHandler } from './webhooks/handler.ts';
@@ -100,6 +102,7 @@ export type {
   AptosWebhookTransaction,
 } from './contract/aptosWebhook.ts';
 export type { DryRunAnswer, HistoricalJobAnswer } from './contract/blocks.ts';
+export type { OperatorNotice } from './contract/notices.ts';
 export type { DeliveryLog, DeliveryStatus, HistoryRecord } from './contract/history.ts';
 export type {
   AbiItem,

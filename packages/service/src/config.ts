@@ -63,6 +63,8 @@ export interface ServiceConfig {
   allowPrivateEndpoints: boolean;
   /** Whether a stream's URL must answer a test webhook before the stream is accepted. Default true. */
   testWebhook?: boolean | undefined;
+  /** Where the operator is told of streams, deliveries and chains in trouble. Default: nowhere. */
+  notifyUrl?: string | undefined;
   /** Hours a stream may be in `error` before it is terminated. Default: never. */
   terminateAfterHours?: number | undefined;
   retention?: RetentionConfig | undefined;
@@ -281,6 +283,12 @@ export function checkConfig(config: ServiceConfig): void {
   }
   if (!roles.includes('deliver') && !roles.includes('api') && !hasChains(config)) {
     throw new ConfigError('--role ingest: needs a --chain or --aptos to read');
+  }
+  const { notifyUrl } = config;
+  if (notifyUrl !== undefined && !(URL.canParse(notifyUrl) && /^https?:/i.test(notifyUrl))) {
+    throw new ConfigError(
+      `--notify-url ${notifyUrl}: should be an absolute http:// or https:// URL`,
+    );
   }
   if (config.databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(config.databaseUrl)) {
     throw new ConfigError(

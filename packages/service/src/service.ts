@@ -32,6 +32,7 @@ import { startHousekeeping } from './housekeeping.ts';
 import { createInbox } from './inbox.ts';
 import { createInvariantCheck } from './invariants.ts';
 import { type Log, createLog } from './observe.ts';
+import { startNotifier } from './notifier.ts';
 import { createMetrics } from './metrics.ts';
 import { createReadiness } from './ready.ts';
 import { openTracing } from './tracing.ts';
@@ -264,6 +265,29 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
       }),
   });
   housekeeping.start();
+  // The operator's own URL, which may well be private.
+  const noticeSender = createSender({
+    guard: createAddressGuard({ allowPrivate: true }),
+    ...signing,
+  });
+  const { notifyUrl } = config;
+  const notifying =
+    notifyUrl === undefined
+      ? undefined
+      : createDuty({
+          name: 'notices',
+          store,
+          log,
+          begin: () =>
+            startNotifier({
+              url: notifyUrl,
+              store,
+              sender: noticeSender,
+              chains: reports.list,
+              log,
+            }),
+        });
+  notifying?.start();
   readiness.started();
 
   let stopped: Promise<void> | undefined;
@@ -284,6 +308,8 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
         await Promise.all([chains.stop(), replays?.stop()]);
         await Promise.all([deliver?.stop(DRAIN_MS), housekeeping.stop(), reports.stop()]);
         if (deliver === undefined) await sender.close();
+        await notifying?.stop();
+        await noticeSender.close();
         settings.stop();
         server.closeAllConnections();
         await closed;

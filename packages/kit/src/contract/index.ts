@@ -9,6 +9,7 @@ export type { Access, Route, RouteName } from './routes.ts';
 export { DELIVERY_STATES, JOB_STATES, SLUICE_ROUTES } from './sluice.ts';
 export { hashAuditRecord, SCOPES } from './access.ts';
 
+export type { OperatorNotice } from './notices.ts';
 export type {
   CreateReplay,
   DeliveryFilter,

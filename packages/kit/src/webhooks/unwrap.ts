@@ -124,6 +124,20 @@ export function unwrap(
     family?: WebhookFamily | undefined;
   },
 ): ReceivedWebhook | ReceivedAptosWebhook {
+  const { raw, claim } = verifyRaw(options);
+  const webhook = parseWebhook(raw, options.family ?? 'evm');
+  const received: Received<EvmWebhook | AptosWebhook> = {
+    id: claim.scheme === 'webhook-signature' ? claim.id : contentId(webhook),
+    sentAt: claim.scheme === 'webhook-signature' ? new Date(claim.timestamp * 1000) : undefined,
+    webhook,
+    isTest: webhook.streamId === '',
+    verifiedBy: claim.scheme,
+  };
+  return received as ReceivedWebhook | ReceivedAptosWebhook;
+}
+
+/** What arrived, and what its headers claimed, once that has been verified. Throws as {@link unwrap}. */
+export function verifyRaw(options: UnwrapOptions): { raw: string | Uint8Array; claim: Claim } {
   const secrets = secretsOf(options);
   const toleranceMs = toleranceOf(options);
   const { now = Date.now } = options;
@@ -140,15 +154,7 @@ export function unwrap(
     const reason = timeProblem(claim.timestamp, now(), toleranceMs);
     if (reason !== undefined) throw staleness(reason, claim.timestamp);
   }
-  const webhook = parseWebhook(raw, options.family ?? 'evm');
-  const received: Received<EvmWebhook | AptosWebhook> = {
-    id: claim.scheme === 'webhook-signature' ? claim.id : contentId(webhook),
-    sentAt: claim.scheme === 'webhook-signature' ? new Date(claim.timestamp * 1000) : undefined,
-    webhook,
-    isTest: webhook.streamId === '',
-    verifiedBy: claim.scheme,
-  };
-  return received as ReceivedWebhook | ReceivedAptosWebhook;
+  return { raw, claim };
 }
 
 /** Whether a webhook is one of an Aptos stream: those name a `network`, and no `chainId`. */

@@ -193,6 +193,18 @@ const ledger: Migration = {
     await db.schema.createIndex('hole_place').on('hole').columns(['chain', 'stream_id']).execute();
 
     await db.schema
+      .createTable('operator_notice')
+      .addColumn('subject', 'text', (column) => column.primaryKey())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('told', 'text', (column) => column.notNull())
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('body', 'text')
+      .addColumn('attempts', 'integer', (column) => column.notNull())
+      .addColumn('run_at', 'bigint', (column) => column.notNull())
+      .addColumn('sent_at', 'bigint')
+      .execute();
+
+    await db.schema
       .createTable('replay')
       .addColumn('id', 'text', (column) => column.primaryKey())
       .addColumn('name', 'text', (column) => column.notNull())
@@ -388,6 +400,12 @@ const ledger: Migration = {
       .on('delivery')
       .columns(['stream_id', 'id'])
       .where(sql<boolean>`ordered = 1 and state in ('enriching', 'pending', 'leased')`)
+      .execute();
+    await db.schema
+      .createIndex('delivery_quarantined')
+      .on('delivery')
+      .columns(['stream_id', 'id'])
+      .where(sql.ref('state'), '=', sql.lit('quarantined'))
       .execute();
     await db.schema
       .createIndex('delivery_replayed')

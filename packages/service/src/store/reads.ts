@@ -10,6 +10,7 @@ import { createInboxReads } from './inbox.ts';
 import { createInvariantReads } from './invariantReads.ts';
 import { createJobReads } from './jobReads.ts';
 import { allOf, toConditions } from './deliveryFilter.ts';
+import { createOperatorNoticeReads } from './noticeWrites.ts';
 import { createReplayReads } from './replayReads.ts';
 import { createHistoryReads } from './historyReads.ts';
 import { createTotalReads } from './totalReads.ts';
@@ -49,6 +50,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     ...createTotalReads(db),
     ...createJobReads(db),
     ...createReplayReads(db, engine),
+    ...createOperatorNoticeReads(db, engine),
     ...createInvariantReads(db, engine),
     ...createExplainReads(db),
     ...createActivityReads(db, engine),

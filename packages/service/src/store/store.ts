@@ -443,6 +443,46 @@ export interface RunningReplay {
   dueInMs: number;
 }
 
+/** What of one thing is told to the operator, and was. */
+export interface OperatorNoticeRow {
+  /** `stream <id>`, `quarantine <streamId>` or `chain <id>`. */
+  subject: string;
+  /** How it is, as the next notice says or the last one said; empty while all is well. */
+  state: string;
+  /** The state that was told last; empty where none was, or that all is well. */
+  told: string;
+  id: string;
+  /** What is to be sent; null once it was, or nothing is. */
+  body: string | null;
+  attempts: number;
+  runAt: number;
+  /** When a notice was sent last; null before the first. */
+  sentAt: number | null;
+}
+
+export interface OperatorNoticeReads {
+  /** What is in trouble by the ledger, and its time. */
+  readTroubles(): Promise<{
+    now: number;
+    streams: { id: string; tag: string; status: StreamStatus; reason: string }[];
+    /** By stream: how many deliveries are set aside, and the newest of them. */
+    quarantined: {
+      streamId: string;
+      tag: string;
+      count: number;
+      deliveryId: string;
+      reason: string;
+    }[];
+  }>;
+  /** All there are, those due first. */
+  listOperatorNotices(): Promise<OperatorNoticeRow[]>;
+}
+
+export interface OperatorNoticeWrites {
+  saveOperatorNotice(notice: OperatorNoticeRow): Promise<void>;
+  deleteOperatorNotice(subject: string): Promise<void>;
+}
+
 export interface ReplayReads {
   estimateReplay(filter: DeliveryFilter): Promise<ReplayEstimate>;
   readReplay(id: string): Promise<Replay | undefined>;
@@ -634,6 +674,7 @@ export interface InboxWrites {
 export interface Reads
   extends
     JobReads,
+    OperatorNoticeReads,
     ReplayReads,
     InvariantReads,
     ExplainReads,
@@ -1023,6 +1064,7 @@ export interface Writes
     DeliveryWrites,
     HistoryWrites,
     ReplayWrites,
+    OperatorNoticeWrites,
     StatWrites,
     EnrichWrites,
     JobWrites,

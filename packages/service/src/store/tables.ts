@@ -44,6 +44,7 @@ export interface Tables {
   inbox: { name: string; answer: string; received: number };
   inbox_request: InboxRequestTable;
   replay: ReplayTable;
+  operator_notice: OperatorNoticeTable;
   /** Append-only, rolled up into `stat`: counters updated in place deadlock under load. */
   stat_delta: StatTable;
   stat: StatTable;
@@ -176,6 +177,18 @@ interface JobTable {
   matches: number;
   created_at: number;
   updated_at: number;
+}
+
+/** As `OperatorNoticeRow`. */
+interface OperatorNoticeTable {
+  subject: string;
+  state: string;
+  told: string;
+  id: string;
+  body: string | null;
+  attempts: number;
+  run_at: number;
+  sent_at: number | null;
 }
 
 /** Deliveries that are sent again. */

@@ -12,6 +12,7 @@ import { createStatWrites } from './statWrites.ts';
 import type { Writes } from './store.ts';
 import { createInboxWrites } from './inbox.ts';
 import { createJobWrites } from './jobWrites.ts';
+import { createOperatorNoticeWrites } from './noticeWrites.ts';
 import { createReplayWrites } from './replayWrites.ts';
 import { createPartitionWrites } from './partitionWrites.ts';
 import { createRetentionWrites } from './retentionWrites.ts';
@@ -30,6 +31,7 @@ export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
   ...createHistoryWrites(db, engine),
   ...createStatWrites(db, engine),
   ...createReplayWrites(db, engine),
+  ...createOperatorNoticeWrites(db),
   ...createJobWrites(db, engine),
   ...createInboxWrites(db, engine),
   ...createRetentionWrites(db, engine),
