@@ -264,6 +264,23 @@ test('a key is told once, and revoked; the secret of a stream is rotated', async
   expect(await page.getByText(/^whsec_/).innerText()).not.toBe(before);
 });
 
+test('all failures of an outage are replayed in three actions', async () => {
+  const { id } = await world.createStream('outage');
+  world.answerWith(500);
+  await world.transfer();
+  const page = await visitor.signedIn(`/streams/${id}`);
+  await page.getByText('retrying').first().waitFor();
+  world.answerWith(200);
+  await page.getByLabel('Answer').selectOption('5xx');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Replay…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
+  await dialog.getByRole('button', { name: /^Replay \d+ deliver/ }).click();
+  await page.waitForURL(/\/replays$/);
+  await page.getByRole('list', { name: 'Replays' }).getByText('done').waitFor();
+  await expectAccessible(page);
+});
+
 test('explain tells of each stream what became of a transaction, and why', async () => {
   const page = await visitor.signedIn('/explain');
   await page.getByText('Was a webhook sent').waitFor();
@@ -339,6 +356,7 @@ async function listScreens(): Promise<[path: string, text: string][]> {
     ['/streams/new', 'Create stream'],
     ['/explain', 'Was a webhook sent'],
     ['/inbox', 'sluice://inbox'],
+    ['/replays', 'Replay'],
     ['/chains', 'Latency'],
     ['/verify', 'Other secrets'],
     ['/settings', 'Reveal secret'],

@@ -23,7 +23,7 @@ import {
   queryOptions,
   type InfiniteData,
 } from '@tanstack/react-query';
-import { watchChains, withDeliveries, type DeliveryFilter } from './liveCache.ts';
+import { watchChains, withDeliveries, type ListFilter } from './liveCache.ts';
 import { changesSince } from './recentChanges.ts';
 import type { WatchedChain } from './tape.ts';
 
@@ -49,6 +49,7 @@ export const queryKeys = {
   jobs: ['jobs'],
   inboxes: ['inboxes'],
   keys: ['keys'],
+  replays: ['replays'],
 } as const;
 
 export const streamsQuery = queryOptions({
@@ -102,6 +103,11 @@ export const jobsQuery = (streamId: string) =>
     queryKey: [...queryKeys.jobs, streamId],
     queryFn: ({ signal }) => sluice.listJobs({ streamId }, { signal }),
   });
+
+export const replaysQuery = queryOptions({
+  queryKey: queryKeys.replays,
+  queryFn: ({ signal }) => sluice.listReplays({ signal }),
+});
 
 export const inboxesQuery = queryOptions({
   queryKey: queryKeys.inboxes,
@@ -167,11 +173,11 @@ export type DeliveryLists = InfiniteData<DeliveryPage, string | undefined>;
 const withChanges = (
   page: DeliveryPage,
   changes: DeliverySummary[],
-  filter: DeliveryFilter,
+  filter: ListFilter,
 ): DeliveryPage =>
   withDeliveries({ pages: [page], pageParams: [] }, changes, filter).pages[0] ?? page;
 
-export const deliveriesQuery = (filter: DeliveryFilter) =>
+export const deliveriesQuery = (filter: ListFilter) =>
   infiniteQueryOptions({
     queryKey: [...queryKeys.deliveries, filter],
     queryFn: async ({ pageParam, signal }): Promise<DeliveryPage> => {
@@ -197,6 +203,12 @@ export const deliveryQuery = (id: string) =>
     queryKey: queryKeys.delivery(id),
     queryFn: ({ signal }) => sluice.getDelivery(id, { signal }),
   });
+
+/** Gives up a delivery that waits for its next attempt. */
+export const stopMutation = (queryClient: QueryClient, id: string) => ({
+  mutationFn: () => sluice.stopDelivery(id),
+  onSettled: () => void queryClient.invalidateQueries({ queryKey: queryKeys.delivery(id) }),
+});
 
 /** The URL as it is, set once more: the service tries it with a test webhook before it says yes. */
 export const testWebhookMutation = ({

@@ -7,6 +7,7 @@ import type {
   ExplainVerdict,
   JobState,
   ProviderState,
+  ReplayState,
   StreamSummary,
 } from '@sluice/kit/sluice';
 import { formatDue, formatQuantity } from './format.ts';
@@ -44,6 +45,12 @@ export const JOB_CONDITIONS: Record<JobState, Condition> = {
   done: condition('disc', 'done', 'ok'),
   cancelled: condition('cross', 'cancelled', 'faint'),
   failed: condition('triangle', 'failed', 'bad'),
+};
+
+export const REPLAY_CONDITIONS: Record<ReplayState, Condition> = {
+  running: condition('half', 'running', 'info'),
+  done: condition('disc', 'done', 'ok'),
+  cancelled: condition('cross', 'cancelled', 'faint'),
 };
 
 export const PROVIDER_CONDITIONS: Record<ProviderState, Condition> = {

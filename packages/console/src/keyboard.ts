@@ -78,6 +78,7 @@ export const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] 
   { on: 'Stream', keys: ['[', ']'], does: 'Previous tab, next tab' },
   { on: 'Stream', keys: ['t'], does: 'Send a test webhook' },
   { on: 'Stream', keys: ['i'], does: 'Import addresses' },
+  { on: 'Deliveries', keys: ['r'], does: 'Replay all that pass the filter' },
   { on: 'Deliveries', keys: ['l'], does: 'Hold the list, or let it run' },
   { on: 'Delivery', keys: ['[', ']'], does: 'Previous tab, next tab' },
   { on: 'Delivery', keys: ['r'], does: 'Send it again' },

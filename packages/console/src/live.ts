@@ -7,11 +7,12 @@ import {
   streamsQuery,
   chainsQuery,
   jobsQuery,
+  replaysQuery,
   sluice,
   type DeliveryLists,
 } from './api.ts';
 import { noteChange } from './recentChanges.ts';
-import { withChainEvent, withDeliveries, withJob, type DeliveryFilter } from './liveCache.ts';
+import { withChainEvent, withDeliveries, withLatest, type ListFilter } from './liveCache.ts';
 
 /** At most four paints a second, however many events arrive. */
 const PAINT_INTERVAL_MS = 250;
@@ -148,10 +149,15 @@ function applyEvents(queryClient: QueryClient, events: readonly LiveEvent[]): vo
     if (event.type === 'stream') {
       refreshSummaries(queryClient, 0);
       void queryClient.invalidateQueries({ queryKey: queryKeys.stream(event.streamId) });
+    } else if (event.type === 'replay') {
+      queryClient.setQueryData(
+        replaysQuery.queryKey,
+        (replays) => replays && withLatest(replays, event.replay),
+      );
     } else if (event.type === 'job') {
       queryClient.setQueryData(
         jobsQuery(event.job.streamId).queryKey,
-        (jobs) => jobs && withJob(jobs, event.job),
+        (jobs) => jobs && withLatest(jobs, event.job),
       );
     }
   }
@@ -178,10 +184,7 @@ function applyDeliveries(queryClient: QueryClient, deliveries: Deliveries): void
       void queryClient.resetQueries({ queryKey, exact: true });
       continue;
     }
-    queryClient.setQueryData(
-      queryKey,
-      withDeliveries(data, deliveries, queryKey[1] as DeliveryFilter),
-    );
+    queryClient.setQueryData(queryKey, withDeliveries(data, deliveries, queryKey[1] as ListFilter));
   }
   const newest = new Map<string, number>();
   for (const { streamId, createdAt } of deliveries) {

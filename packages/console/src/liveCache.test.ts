@@ -7,8 +7,9 @@ import {
   watchChains,
   withChainEvent,
   withDeliveries,
-  withJob,
+  withLatest,
   type DeliveryPages,
+  type ListFilter,
 } from './liveCache.ts';
 import type { WatchedChain } from './tape.ts';
 
@@ -187,8 +188,8 @@ test('a refetch keeps the removed blocks', () => {
 
 test('a job stands where it stood, and a new one first', () => {
   const job = (id: string, nextBlock: number) => ({ id, nextBlock }) as Job;
-  expect(withJob([job('a', 1), job('b', 1)], job('b', 2))).toEqual([job('a', 1), job('b', 2)]);
-  expect(withJob([job('a', 1)], job('c', 1)).map(({ id }) => id)).toEqual(['c', 'a']);
+  expect(withLatest([job('a', 1), job('b', 1)], job('b', 2))).toEqual([job('a', 1), job('b', 2)]);
+  expect(withLatest([job('a', 1)], job('c', 1)).map(({ id }) => id)).toEqual(['c', 'a']);
 });
 
 test('counted confirmations move with the blocks, those of the chain do not', () => {
@@ -197,4 +198,17 @@ test('counted confirmations move with the blocks, those of the chain do not', ()
   expect(counted?.confirmedUpTo).toBe(18);
   const own = { ...chain, confirmations: 'finalized' as const, confirmedUpTo: 1 };
   expect(withChainEvent([own], event)[0]?.confirmedUpTo).toBe(1);
+});
+
+test('rows are held against every part of the filter', () => {
+  const row = delivery('a', 1, { status: 503, phase: 'confirmed', chainId: '0x89' });
+  const kept = (filter: ListFilter) =>
+    rowsOf(withDeliveries({ pages: [{ result: [] }], pageParams: [] }, [row], filter)).length;
+  expect(kept({ status: '5xx', phase: 'confirmed', chainId: '0x89' })).toBe(1);
+  expect(kept({ status: '4xx' })).toBe(0);
+  expect(kept({ status: 'none' })).toBe(0);
+  expect(kept({ phase: 'removed' })).toBe(0);
+  expect(kept({ chainId: '0x1' })).toBe(0);
+  // Which replay sent a row is known to the service alone.
+  expect(kept({ replayId: 'r' })).toBe(0);
 });

@@ -2,16 +2,23 @@
 import type {
   ChainHealth,
   DeliveryPage,
+  DeliveryPhase,
   DeliveryState,
   DeliverySummary,
-  Job,
   LiveEvent,
 } from '@sluice/kit/sluice';
 import type { WatchedChain } from './tape.ts';
 
-export interface DeliveryFilter {
+/** Of the fields that the service filters by, those that the console does; one value each. */
+export interface ListFilter {
   state?: DeliveryState;
   streamId?: string;
+  chainId?: string;
+  phase?: DeliveryPhase;
+  /** `2xx` and so on, `none` where no answer came. */
+  status?: string;
+  /** The replay that last sent it again. */
+  replayId?: string;
 }
 
 /** The shape of TanStack Query's infinite data. */
@@ -20,9 +27,19 @@ export interface DeliveryPages {
   pageParams: unknown[];
 }
 
-const passes = (delivery: DeliverySummary, filter: DeliveryFilter): boolean =>
+/** A row does not say which replay sent it: one that is listed stays. */
+const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
   (filter.state === undefined || filter.state === delivery.state) &&
-  (filter.streamId === undefined || filter.streamId === delivery.streamId);
+  (filter.streamId === undefined || filter.streamId === delivery.streamId) &&
+  (filter.chainId === undefined || filter.chainId === delivery.chainId) &&
+  (filter.phase === undefined || filter.phase === delivery.phase) &&
+  (filter.status === undefined || filter.status === statusClassOf(delivery));
+
+/** Undefined before the first attempt. */
+const statusClassOf = ({ status, attempts }: DeliverySummary): string | undefined => {
+  if (status !== null) return `${Math.floor(status / 100)}xx`;
+  return attempts > 0 ? 'none' : undefined;
+};
 
 /** Order of the lists: newest first; ids decide between equal times. */
 const compare = (a: DeliverySummary, b: DeliverySummary): number =>
@@ -36,7 +53,7 @@ const compare = (a: DeliverySummary, b: DeliverySummary): number =>
 export function withDeliveries<T extends DeliveryPages>(
   data: T,
   deliveries: readonly DeliverySummary[],
-  filter: DeliveryFilter,
+  filter: ListFilter,
 ): T {
   const changed = new Map<string, DeliverySummary>();
   for (const delivery of deliveries) {
@@ -57,7 +74,8 @@ export function withDeliveries<T extends DeliveryPages>(
     }
     return { ...page, result };
   });
-  const fresh = [...changed.values()].filter((row) => passes(row, filter)).sort(compare);
+  const mayJoin = filter.replayId === undefined;
+  const fresh = [...changed.values()].filter((row) => mayJoin && passes(row, filter)).sort(compare);
   for (const row of fresh) insertRow(pages, row);
   return { ...data, pages };
 }
@@ -130,6 +148,12 @@ export function pairsOf(rows: readonly DeliverySummary[]): Map<string, DeliveryS
   return pairs;
 }
 
+/** Replaces a job or a replay where it stands, or puts it first: it was just made. */
+export function withLatest<T extends { id: string }>(list: readonly T[], item: T): T[] {
+  const at = list.findIndex(({ id }) => id === item.id);
+  return at === -1 ? [item, ...list] : list.with(at, item);
+}
+
 /** What the chain itself calls final is told with its state; counted blocks can be counted here. */
 const confirmedWith = (
   { confirmations, confirmedUpTo }: WatchedChain,
@@ -138,13 +162,6 @@ const confirmedWith = (
   confirmations === 'finalized' || checkpoint < confirmations
     ? confirmedUpTo
     : Math.max(confirmedUpTo ?? 0, checkpoint - confirmations);
-
-/** Replaces a job where it stands, or puts it first: it was just made. */
-export function withJob(jobs: readonly Job[], job: Job): Job[] {
-  const at = jobs.findIndex(({ id }) => id === job.id);
-  if (at === -1) return [job, ...jobs];
-  return jobs.with(at, job);
-}
 
 /** Blocks a tape can show. */
 const KEPT_BLOCKS = 60;

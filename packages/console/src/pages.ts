@@ -1,11 +1,21 @@
 /** The pages of the rail, in its order, with the letter that follows `g`. */
-import { Blocks, Fingerprint, HelpCircle, Inbox, ListTree, Settings, Waves } from 'lucide-react';
+import {
+  Blocks,
+  Fingerprint,
+  HelpCircle,
+  Inbox,
+  ListTree,
+  RotateCw,
+  Settings,
+  Waves,
+} from 'lucide-react';
 
 export const PAGES = [
   { to: '/', title: 'Streams', key: 's', Icon: Waves },
   { to: '/deliveries', title: 'Deliveries', key: 'd', Icon: ListTree },
   { to: '/explain', title: 'Explain', key: 'e', Icon: HelpCircle },
   { to: '/inbox', title: 'Inbox', key: 'i', Icon: Inbox },
+  { to: '/replays', title: 'Replays', key: 'r', Icon: RotateCw },
   { to: '/chains', title: 'Chains', key: 'c', Icon: Blocks },
   { to: '/verify', title: 'Verify', key: 'v', Icon: Fingerprint },
   { to: '/settings', title: 'Settings', key: 't', Icon: Settings },

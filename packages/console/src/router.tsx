@@ -102,6 +102,12 @@ const inbox = createRoute({
   component: lazyRouteComponent(() => import('./routes/inbox/inbox.tsx'), 'InboxPage'),
 });
 
+const replays = createRoute({
+  getParentRoute: () => frame,
+  path: '/replays',
+  component: lazyRouteComponent(() => import('./routes/replays.tsx'), 'ReplaysPage'),
+});
+
 const chains = createRoute({
   getParentRoute: () => frame,
   path: '/chains',
@@ -138,6 +144,7 @@ export function createConsoleRouter() {
         delivery,
         explain,
         inbox,
+        replays,
         chains,
         verify,
         settings,

@@ -2,7 +2,8 @@
  * URL search params of each page, parsed. They come from links and hands, so whatever is not
  * understood is dropped: a bad link shows the page without that filter.
  */
-import type { DeliveryState } from '@sluice/kit/sluice';
+import type { DeliveryPhase, DeliveryState } from '@sluice/kit/sluice';
+import type { ListFilter } from './liveCache.ts';
 import { UUID } from './paste.ts';
 
 const pick = <T extends string>(value: unknown, allowed: readonly T[]): T | undefined =>
@@ -56,8 +57,18 @@ export const INSPECTOR_TABS = [
 ] as const;
 export type InspectorTab = (typeof INSPECTOR_TABS)[number];
 
+export const PHASES: readonly DeliveryPhase[] = ['unconfirmed', 'confirmed', 'removed'];
+
+/** How the last attempt was answered. */
+export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
+
 export interface DeliveriesSearch {
   state?: DeliveryState;
+  phase?: DeliveryPhase;
+  status?: (typeof STATUS_CLASSES)[number];
+  chain?: string;
+  /** Id of the replay that last sent them. */
+  replay?: string;
   /** Id of the stream. */
   stream?: string;
   /** Id of the delivery in the inspector. */
@@ -69,6 +80,10 @@ export interface DeliveriesSearch {
 export function parseDeliveriesSearch(input: Record<string, unknown>): DeliveriesSearch {
   return present<DeliveriesSearch>({
     state: pick(input['state'], DELIVERY_STATES),
+    phase: pick(input['phase'], PHASES),
+    status: pick(input['status'], STATUS_CLASSES),
+    chain: text(input['chain'], 40),
+    replay: uuid(input['replay']),
     stream: uuid(input['stream']),
     sel: uuid(input['sel']),
     view: pick(input['view'], INSPECTOR_TABS),
@@ -147,6 +162,18 @@ export interface VerifySearch {
 
 export function parseVerifySearch(input: Record<string, unknown>): VerifySearch {
   return present<VerifySearch>({ delivery: uuid(input['delivery']) });
+}
+
+/** What of a search is a filter, as the service names it. */
+export function toListFilter(search: DeliveriesSearch, streamId?: string): ListFilter {
+  return present<ListFilter>({
+    state: search.state,
+    streamId: streamId ?? search.stream,
+    chainId: search.chain,
+    phase: search.phase,
+    status: search.status,
+    replayId: search.replay,
+  });
 }
 
 export interface SignInSearch {

@@ -180,7 +180,10 @@ function Reasons({ reasons }: { reasons: readonly ExplainReason[] }) {
   return (
     <ol className="mt-2">
       {reasons.map(({ stage, outcome, what }) => (
-        <li key={stage} className="grid grid-cols-[16px_88px_minmax(0,1fr)] items-baseline">
+        <li
+          key={`${stage} ${what}`}
+          className="grid grid-cols-[16px_88px_minmax(0,1fr)] items-baseline"
+        >
           <StatusShape condition={OUTCOME_CONDITIONS[outcome]} />
           <span className="text-12 text-faint">
             {stage}

@@ -13,6 +13,9 @@ export interface Series {
   look: 'line' | 'band';
 }
 
+/** A line along zero says no more than the number beside its name, and would colour what is well. */
+const isSomething = ({ values }: Series): boolean => values.some((value) => (value ?? 0) > 0);
+
 /** Values over time: no frame, one hairline at the top, the names beside the lines. */
 export const TimeChart = memo(function TimeChart({
   title,
@@ -60,22 +63,24 @@ export const TimeChart = memo(function TimeChart({
         preserveAspectRatio="none"
         className="block h-24 w-full overflow-visible border-t border-b border-line"
       >
-        {series.map(({ label, values, color, look }) =>
-          look === 'band' ? (
-            <path key={label} d={areaPath(scale, values)} fill={color} opacity="0.25" />
-          ) : (
-            <path
-              key={label}
-              d={linePath(scale, values)}
-              fill="none"
-              stroke={color}
-              strokeWidth="1.5"
-              strokeLinecap="round"
-              strokeLinejoin="round"
-              vectorEffect="non-scaling-stroke"
-            />
-          ),
-        )}
+        {series
+          .filter(isSomething)
+          .map(({ label, values, color, look }) =>
+            look === 'band' ? (
+              <path key={label} d={areaPath(scale, values)} fill={color} opacity="0.25" />
+            ) : (
+              <path
+                key={label}
+                d={linePath(scale, values)}
+                fill="none"
+                stroke={color}
+                strokeWidth="1.5"
+                strokeLinecap="round"
+                strokeLinejoin="round"
+                vectorEffect="non-scaling-stroke"
+              />
+            ),
+          )}
         {cursor !== null && (
           <path
             d={`M${xOf(scale, cursor)} 0V${HEIGHT}`}

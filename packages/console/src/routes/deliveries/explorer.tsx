@@ -2,15 +2,30 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useRef, useState } from 'react';
 import { chainsQuery, deliveriesQuery, streamsQuery } from '../../api.ts';
 import { useShortcuts } from '../../keyboard.ts';
-import { heldRows, pairsOf, rowsOf } from '../../liveCache.ts';
-import { parseDeliveriesSearch, type DeliveriesSearch } from '../../search.ts';
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { heldRows, pairsOf, rowsOf, type ListFilter } from '../../liveCache.ts';
+import { parseDeliveriesSearch, toListFilter, type DeliveriesSearch } from '../../search.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
-import { DeliveryFilters } from './deliveryFilters.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { DeliveryFilters, type FilterName } from './deliveryFilters.tsx';
 import { DeliveryTable, type DeliveryTableHandle } from './deliveryTable.tsx';
 
 const Inspector = lazy(async () => ({
   default: (await import('../delivery/inspector.tsx')).Inspector,
 }));
+
+const ReplayForm = lazy(async () => ({
+  default: (await import('./replayForm.tsx')).ReplayForm,
+}));
+
+/** `failed 5xx deposits`: what somebody else would call it. */
+const nameOfFilter = (
+  { state, status, phase, streamId }: ListFilter,
+  streams: readonly StreamSummary[],
+): string =>
+  [state, status, phase, streams.find(({ id }) => id === streamId)?.tag ?? streamId]
+    .filter((part) => part !== undefined)
+    .join(' ');
 
 /**
  * Deliveries as they happen, and one of them in full beside the list. Filter, selection and tab are
@@ -26,14 +41,7 @@ export function Explorer({
   /** Only this stream's, whatever the search says. */
   streamId?: string;
 }) {
-  const stream = streamId ?? search.stream;
-  const filter = useMemo(
-    () => ({
-      ...(search.state === undefined ? {} : { state: search.state }),
-      ...(stream === undefined ? {} : { streamId: stream }),
-    }),
-    [search.state, stream],
-  );
+  const filter = toListFilter(search, streamId);
   const list = useInfiniteQuery(deliveriesQuery(filter));
   const { data: streams } = useQuery(streamsQuery);
   const { data: chains } = useQuery(chainsQuery);
@@ -70,7 +78,7 @@ export function Explorer({
     changes: { [K in keyof DeliveriesSearch]: string | undefined },
     replace: boolean,
   ): void => onSearch(parseDeliveriesSearch({ ...search, ...changes }), replace);
-  const changeFilter = (name: 'state' | 'stream', value: string | undefined): void => {
+  const changeFilter = (name: FilterName, value: string | undefined): void => {
     setAnchor(null);
     setCursor(null);
     change({ [name]: value }, true);
@@ -93,10 +101,14 @@ export function Explorer({
       change({ sel: next.id }, true);
     }
   };
+  const filtered = Object.keys(toListFilter(search)).length > 0;
+  const mayReplay = filtered || streamId !== undefined;
+  const [replaying, setReplaying] = useState(false);
   useShortcuts({
     j: () => move(1),
     k: () => move(-1),
     l: () => hold(!held),
+    r: () => setReplaying(mayReplay),
     '/': () => filters.current?.focus(),
     Escape: () => {
       if (search.sel === undefined) return false;
@@ -105,7 +117,6 @@ export function Explorer({
     },
   });
 
-  const filtered = search.state !== undefined || search.stream !== undefined;
   return (
     <div className="flex h-full min-h-0">
       <section aria-label="Deliveries" className="relative flex min-w-0 flex-1 flex-col">
@@ -116,6 +127,8 @@ export function Explorer({
           onChange={changeFilter}
           held={held}
           onHold={hold}
+          chains={chains ?? []}
+          onReplay={mayReplay ? () => setReplaying(true) : null}
         />
         {list.isError && (
           <ErrorPanel
@@ -141,7 +154,7 @@ export function Explorer({
                 : null
             }
             onScrolled={onScrolled}
-            onClear={() => change({ state: undefined, stream: undefined }, false)}
+            onClear={() => onSearch({}, false)}
           />
           {newer > 0 && (
             <button
@@ -154,6 +167,13 @@ export function Explorer({
           )}
         </div>
       </section>
+      {replaying && (
+        <Dialog title="Replay deliveries" onClose={() => setReplaying(false)}>
+          <Suspense fallback={<p className="text-faint">Loading</p>}>
+            <ReplayForm filter={filter} name={nameOfFilter(filter, streams ?? [])} />
+          </Suspense>
+        </Dialog>
+      )}
       {search.sel !== undefined && (
         <Suspense fallback={<InspectorPlaceholder />}>
           <Inspector

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { HelpCircle, RotateCw } from 'lucide-react';
 import { useMemo } from 'react';
-import { deliveryQuery, replayMutation } from '../../api.ts';
+import { deliveryQuery, replayMutation, stopMutation } from '../../api.ts';
 import { deliveryCondition } from '../../condition.ts';
 import { formatId } from '../../format.ts';
 import { parseJson } from '../../json.ts';
@@ -47,6 +47,7 @@ export function DeliveryView({
   const delivery = summary ?? detail.data;
   const queryClient = useQueryClient();
   const replay = useMutation(replayMutation(queryClient));
+  const stop = useMutation(stopMutation(queryClient, id));
   const tab = view ?? (delivery !== undefined && hasFailed(delivery) ? 'response' : 'decoded');
 
   const step = (by: 1 | -1): void => {
@@ -80,6 +81,11 @@ export function DeliveryView({
         </h2>
         <CopyButton text={id} label="Copy id" iconOnly className="max-sm:hidden" />
         <span className="ml-auto" />
+        {delivery?.state === 'pending' && delivery.attempts > 0 && (
+          <Button look="quiet" disabled={stop.isPending} onClick={() => stop.mutate()}>
+            Stop retrying
+          </Button>
+        )}
         <Button disabled={!mayReplay || replay.isPending} onClick={sendAgain}>
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
           {delivery?.state === 'pending' ? 'Send now' : 'Send again'}
@@ -109,6 +115,13 @@ export function DeliveryView({
           what="The delivery was not sent again"
           error={replay.error}
           onRetry={sendAgain}
+        />
+      )}
+      {stop.isError && (
+        <ErrorPanel
+          what="The delivery is still retried"
+          error={stop.error}
+          onRetry={() => stop.mutate()}
         />
       )}
       {delivery !== undefined && <Facts delivery={delivery} detail={detail.data} pair={pair} />}

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { chainsQuery, client, coverageQuery, jobsQuery, queryKeys, sluice } from '../../api.ts';
 import { JOB_CONDITIONS } from '../../condition.ts';
 import { formatCount, formatQuantity } from '../../format.ts';
-import { withJob } from '../../liveCache.ts';
+import { withLatest } from '../../liveCache.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -266,7 +266,7 @@ function JobRow({ job, chain }: { job: Job; chain: WatchedChain | undefined }) {
     mutationFn: (next: 'paused' | 'running' | 'cancelled') => sluice.setJobState(id, next),
     onSuccess: (changed) =>
       queryClient.setQueryData(jobsQuery(job.streamId).queryKey, (jobs) =>
-        withJob(jobs ?? [], changed),
+        withLatest(jobs ?? [], changed),
       ),
   });
   const isOpen = state === 'running' || state === 'paused';

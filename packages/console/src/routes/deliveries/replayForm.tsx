@@ -1,0 +1,96 @@
+import type { DeliveryFilter } from '@sluice/kit/sluice';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { queryKeys, sluice } from '../../api.ts';
+import { formatBytes, formatCount, formatQuantity, formatSpan } from '../../format.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { TextField } from '../../ui/field.tsx';
+
+const LONGEST_NAME = 128;
+
+/** How many the filter finds, then how fast they are sent again. */
+export function ReplayForm({ filter, name: given }: { filter: DeliveryFilter; name: string }) {
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const [name, setName] = useState(given.slice(0, LONGEST_NAME));
+  const [rate, setRate] = useState('50');
+  const estimate = useQuery({
+    queryKey: ['replay estimate', filter],
+    queryFn: ({ signal }) => sluice.estimateReplay(filter, { signal }),
+    gcTime: 0,
+  });
+  const perSecond = Number(rate);
+  const isRateRight = rate.trim() !== '' && perSecond >= 0.1 && perSecond <= 1000;
+  const create = useMutation({
+    mutationFn: () => sluice.createReplay({ name: name.trim(), filter, perSecond }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: queryKeys.replays });
+      await navigate({ to: '/replays' });
+    },
+  });
+  const count = estimate.data?.deliveries ?? 0;
+  const ready = count > 0 && name.trim() !== '' && isRateRight;
+  return (
+    <form
+      noValidate
+      className="grid gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (ready && !create.isPending) create.mutate();
+      }}
+    >
+      {estimate.isError ? (
+        <ErrorPanel
+          what="The deliveries could not be counted"
+          error={estimate.error}
+          onRetry={() => void estimate.refetch()}
+        />
+      ) : estimate.data === undefined ? (
+        <p className="text-faint">Counting</p>
+      ) : (
+        <p>
+          <span className="font-medium">
+            {formatQuantity(count, 'delivery', 'deliveries')}
+            {estimate.data.isCapped && ' or more'}
+          </span>
+          <span className="text-muted">
+            {' '}
+            about {formatBytes(estimate.data.bytes)}
+            {isRateRight && count > 0 && `, made due in ${formatSpan((count / perSecond) * 1000)}`}.
+            Each keeps its id, so that a receiver knows those it has handled.
+          </span>
+        </p>
+      )}
+      <TextField
+        label="Name"
+        maxLength={LONGEST_NAME}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <TextField
+        label="Per second"
+        inputMode="decimal"
+        mono
+        help="A receiver that has just come back may want few."
+        error={isRateRight ? undefined : 'A number from 0.1 to 1,000.'}
+        value={rate}
+        onChange={(event) => setRate(event.target.value)}
+      />
+      {create.isError && (
+        <ErrorPanel
+          what="The replay was not started"
+          error={create.error}
+          onRetry={() => create.mutate()}
+        />
+      )}
+      <div>
+        <Button type="submit" look="primary" disabled={!ready || create.isPending}>
+          Replay {count === 0 ? 'deliveries' : formatCount(count)}
+          {count > 0 && (count === 1 ? ' delivery' : ' deliveries')}
+        </Button>
+      </div>
+    </form>
+  );
+}
