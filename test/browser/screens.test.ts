@@ -345,9 +345,9 @@ async function listScreens(): Promise<[path: string, text: string][]> {
   }).listDeliveries({ limit: 1 });
   return [
     ['/', 'whale-usdt'],
-    ['/deliveries', 'confirmed'],
+    ['/deliveries', '200'],
     [`/deliveries/${result[0]?.id}`, 'Copy id'],
-    [`/streams/${stream.id}`, 'confirmed'],
+    [`/streams/${stream.id}`, '200'],
     [`/streams/${stream.id}?tab=addresses`, 'Import'],
     [`/streams/${stream.id}?tab=rules`, 'Dry run'],
     [`/streams/${stream.id}?tab=metrics`, 'As a table'],
