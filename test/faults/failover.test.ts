@@ -60,7 +60,7 @@ test('fault 16: the primary is killed under load, a standby is promoted, the old
   loading.abort();
   await load;
   world.mine(watches, 2);
-  await until('the new process goes on', caughtUp);
+  await until('the new process goes on', caughtUp, 90_000);
   await world.holds(watches);
   expect(await cluster.query(old, 'select max(number) from checkpoint')).toBe(stale);
   expect(

@@ -126,6 +126,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
       : undefined;
   // One process owns a SQLite ledger: whoever held a lease or changed a list before is gone.
   if (store.engine === 'sqlite') {
+    await store.endLeases();
     const { released, quarantined } = await store.releaseLeases('all');
     metrics.noteLostLeases(released + quarantined.length);
     if (released > 0) log.warn('leases of the process before were lost', { count: released });

@@ -51,6 +51,10 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
         .where('epoch', '=', epoch)
         .execute();
     },
+
+    async endLeases() {
+      await db.updateTable('lease').set({ until: 0 }).execute();
+    },
   };
 }
 

@@ -156,6 +156,7 @@ const WRITES = {
   takeLease: true,
   renewLease: true,
   giveUpLease: true,
+  endLeases: true,
   startChain: true,
   commitBlock: true,
   rewindChain: true,

@@ -576,6 +576,13 @@ export function testStore(open: () => Promise<Store>): void {
       expect(await take(name, 60_000)).toBeUndefined();
     });
 
+    test('are ended all at once where whoever held them is gone', async () => {
+      const names = [newChain(), newChain()];
+      for (const name of names) await take(name, 60_000);
+      await store.endLeases();
+      for (const name of names) expect(await take(name, 60_000)).toBe(2);
+    });
+
     test('of a chain: what an earlier holder writes changes nothing', async () => {
       const chain = await startChain();
       const { id } = await store.createStream(draft([chain.chain]));

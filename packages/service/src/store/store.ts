@@ -865,6 +865,8 @@ export interface LeaseWrites {
   }): Promise<boolean>;
   /** Ends it at once, where it is still held with this epoch. */
   giveUpLease(lease: { name: string; epoch: number }): Promise<void>;
+  /** Ends all of them at once: of a ledger that one process owns, whose holders before are gone. */
+  endLeases(): Promise<void>;
 }
 
 /**
