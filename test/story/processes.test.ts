@@ -139,9 +139,12 @@ describe('processes with a role each', () => {
     // Only one reads the chain, and the others know how it is.
     expect(findReader().standby.output()).toContain('standing by');
     for (const api of apis) {
-      const chains = await sluiceOf(api).listChains();
-      expect(chains).toMatchObject([{ id: CHAIN, state: 'live', confirmations: CONFIRMATIONS }]);
-      expect(chains[0]!.blocks[0]!.number).toBe(await head());
+      // What the reader says of a chain comes by the ledger, every two seconds.
+      const chain = await until('the chain is live', async () =>
+        (await sluiceOf(api).listChains()).find(({ state }) => state === 'live'),
+      );
+      expect(chain).toMatchObject({ id: CHAIN, confirmations: CONFIRMATIONS });
+      expect(chain.blocks[0]!.number).toBe(await head());
     }
     expect((await clientOf(apis[1]).streams.get(id)).statusMessage).toBe('Stream is active');
   });
