@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type OperatorNotice, unwrapNotice } from '@sluice/kit';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createAddressGuard } from './deliver/guard.ts';
+import { EVERYWHERE, createAddressGuard } from './deliver/guard.ts';
 import { type Sender, createSender } from './deliver/send.ts';
 import type { Term } from './duty.ts';
 import { type NotifierOptions, startNotifier } from './notifier.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   store = await openSqliteStore(folder);
   sink = await startWebhookSink();
   sender = createSender({
-    guard: createAddressGuard({ allowPrivate: true }),
+    guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
     secret: () => 'secret',
     region: () => 'us-east-1',
     timeoutMs: 1_000,

@@ -268,7 +268,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   housekeeping.start();
   // The operator's own URL, which may well be private.
   const noticeSender = createSender({
-    guard: createAddressGuard({ allowPrivate: true }),
+    guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
     ...signing,
   });
   const { notifyUrl } = config;
