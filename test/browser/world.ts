@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createClient, type Client } from '@sluice/kit';
+import { createSluiceClient } from '@sluice/kit/sluice';
 import { startService } from '@sluice/service';
 import {
   deployContracts,
@@ -80,6 +81,7 @@ export async function startWorld(): Promise<World> {
     schedule: [60_000],
   });
   const client = createClient({ baseUrl: service.url, apiKey: API_KEY });
+  await untilLive(service.url);
 
   return {
     url: service.url,
@@ -123,4 +125,16 @@ export async function startWorld(): Promise<World> {
       await rm(dataFolder, { recursive: true });
     },
   };
+}
+
+/** What is mined before a chain is first seen is no part of it. */
+async function untilLive(baseUrl: string): Promise<void> {
+  const sluice = createSluiceClient({ baseUrl, apiKey: API_KEY });
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    const chains = await sluice.listChains();
+    if (chains.every(({ state }) => state === 'live')) return;
+    if (Date.now() > deadline) throw new Error(`not live in 20 s: ${JSON.stringify(chains)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
 }
