@@ -34,6 +34,15 @@ test('roles are what they name, and a variable holds several', () => {
   );
 });
 
+test('where the operator is told is a flag or a variable; nowhere without', () => {
+  expect(parse([]).notifyUrl).toBeUndefined();
+  vi.stubEnv('SLUICE_NOTIFY_URL', 'https://ops.example/variable');
+  expect(parse([]).notifyUrl).toBe('https://ops.example/variable');
+  expect(parse(['--notify-url', 'https://ops.example/flag']).notifyUrl).toBe(
+    'https://ops.example/flag',
+  );
+});
+
 test('flags repeat, and a flag wins over its variable', () => {
   vi.stubEnv('SLUICE_PORT', '5000');
   vi.stubEnv('SLUICE_HOST', '0.0.0.0');

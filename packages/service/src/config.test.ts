@@ -122,6 +122,8 @@ describe('settings', () => {
     [{ apiKey: 'short' }, /--api-key: should have at least 16 characters, this one has 5/],
     [{ secret: '' }, /--secret/],
     [{ databaseUrl: 'mysql://x' }, /--database-url/],
+    [{ notifyUrl: 'ops.example' }, /--notify-url ops.example: should be an absolute http/],
+    [{ notifyUrl: 'ftp://ops.example/x' }, /--notify-url ftp:.*should be an absolute http/],
     [{ roles: ['deliver', 'api'] as const }, /--role deliver --role api: needs --database-url/],
     [{ roles: ['ingest'] as const, databaseUrl: 'postgres://x' }, /--role ingest: needs a --chain/],
   ])('%j is refused by name', (change, message) => {
@@ -129,5 +131,8 @@ describe('settings', () => {
   });
   test('the defaults pass', () => {
     expect(() => checkConfig(good)).not.toThrow();
+  });
+  test('the operator may be told at a private address', () => {
+    expect(() => checkConfig({ ...good, notifyUrl: 'http://10.0.0.1/x' })).not.toThrow();
   });
 });

@@ -38,6 +38,7 @@ const WELL = '';
 export interface NotifierOptions {
   url: string;
   store: Store;
+  /** For nothing else: it is closed at the stop. */
   sender: Sender;
   chains(): ChainReport[];
   log: Log;
@@ -157,6 +158,7 @@ export function startNotifier({ url, store, sender, chains, log, timing }: Notif
       id: row.id,
       body: row.body,
       headers: {},
+      clockSkewMs: now - Date.now(),
       queueSize: 0,
       recordsCharged: 0,
     });
@@ -199,6 +201,7 @@ export function startNotifier({ url, store, sender, chains, log, timing }: Notif
       stopping = true;
       awake.resolve();
       await running;
+      await sender.close();
     },
   };
 }

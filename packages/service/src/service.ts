@@ -266,11 +266,6 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
       }),
   });
   housekeeping.start();
-  // The operator's own URL, which may well be private.
-  const noticeSender = createSender({
-    guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
-    ...signing,
-  });
   const { notifyUrl } = config;
   const notifying =
     notifyUrl === undefined
@@ -283,7 +278,11 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
             startNotifier({
               url: notifyUrl,
               store,
-              sender: noticeSender,
+              // The operator's own URL, which may well be private.
+              sender: createSender({
+                guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+                ...signing,
+              }),
               chains: reports.list,
               log,
             }),
@@ -307,10 +306,13 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
         const closed = new Promise((resolve) => server.close(resolve));
         server.closeIdleConnections();
         await Promise.all([chains.stop(), replays?.stop()]);
-        await Promise.all([deliver?.stop(DRAIN_MS), housekeeping.stop(), reports.stop()]);
+        await Promise.all([
+          deliver?.stop(DRAIN_MS),
+          housekeeping.stop(),
+          notifying?.stop(),
+          reports.stop(),
+        ]);
         if (deliver === undefined) await sender.close();
-        await notifying?.stop();
-        await noticeSender.close();
         settings.stop();
         server.closeAllConnections();
         await closed;
