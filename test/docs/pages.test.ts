@@ -1,27 +1,29 @@
-/** What the pages of docs/kit name beside their snippets is there: links, anchors, calls. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+/** What the pages name beside their snippets is there: links, anchors, calls, each other. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { createClient } from '@sluice/kit';
 import { describe, expect, test } from 'vitest';
+import { anchorsOf } from './anchors.ts';
 
-const folder = new URL('../../docs/kit/', import.meta.url);
-const pages = readdirSync(folder).filter((name) => name.endsWith('.md'));
+const root = new URL('../../', import.meta.url);
+const find = (patterns: string[], folder = '.'): string[] =>
+  globSync(patterns, { cwd: fileURLToPath(new URL(folder, root)) });
+const pages = find([
+  '*.md',
+  'docs/**/*.md',
+  'examples/*.md',
+  'bench/results/*.md',
+  'packages/*/README.md',
+]);
 const read = (url: URL): string => readFileSync(url, 'utf8');
-
-/** As GitHub makes them of headings. */
-const anchorsOf = (page: string): string[] =>
-  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  );
+const withoutCode = (page: string): string => page.replaceAll(/^```[\s\S]*?^```$/gm, '');
 
 describe.each(pages)('%s', (name) => {
-  const page = read(new URL(name, folder));
+  const page = read(new URL(name, root));
 
   test('its links lead somewhere', () => {
-    for (const [, link = ''] of page.matchAll(/\]\(([^)]+)\)/g)) {
-      const url = new URL(link, new URL(name, folder));
+    for (const [, link = ''] of withoutCode(page).matchAll(/\]\(([^)]+)\)/g)) {
+      const url = new URL(link, new URL(name, root));
       if (url.protocol !== 'file:') continue;
       const anchor = url.hash.slice(1);
       url.hash = '';
@@ -38,7 +40,12 @@ describe.each(pages)('%s', (name) => {
   });
 });
 
-test('the first page lists every other', () => {
-  const first = read(new URL('README.md', folder));
-  for (const name of pages) if (name !== 'README.md') expect(first).toContain(`](${name})`);
-});
+test.each(['docs', 'docs/kit', 'docs/decisions'])(
+  'the first page of %s lists every other',
+  (folder) => {
+    const first = read(new URL(`${folder}/README.md`, root));
+    for (const name of find(['*.md'], folder)) {
+      if (name !== 'README.md') expect(first).toContain(`](${name})`);
+    }
+  },
+);

@@ -2,7 +2,7 @@
 
 /**
  * A ts block that imports begins a program; one that does not goes on where the block before it
- * stopped. A text block is what the program prints.
+ * stopped. A text block is what the program prints, unless it comes right after commands.
  */
 export interface Program {
   /** `<line of its first block>.ts`, or what a first line such as `// handler.ts` says. */
@@ -12,12 +12,18 @@ export interface Program {
   readonly output: string | undefined;
 }
 
-const BLOCK = /^```(ts|text)\n([\s\S]*?)^```$/gm;
+const BLOCK = /^```(ts|text|sh)\n([\s\S]*?)^```$/gm;
 
 /** @throws Error for a page that does not read as programs. */
 export function readPrograms(page: string): Program[] {
   const programs: { file: string; code: string; output: string | undefined }[] = [];
+  let isOfCommands = false;
   for (const { 0: block, 1: language, 2: text = '', index } of page.matchAll(BLOCK)) {
+    if (language === 'sh' || (language === 'text' && isOfCommands)) {
+      isOfCommands = language === 'sh';
+      continue;
+    }
+    isOfCommands = false;
     const line = page.slice(0, index).split('\n').length;
     const last = programs.at(-1);
     if (language === 'ts' && /^import /m.test(text)) {

@@ -1,5 +1,5 @@
 /**
- * Every snippet of docs/kit compiles, runs, and prints what the page says. A program of a page is
+ * Every snippet of the pages compiles, runs, and prints what the page says. A program of a page is
  * run in one of four ways:
  * - it listens on port 3000: it is sent webhooks until it has printed its output;
  * - it listens and creates a stream: the same, but the webhooks are those of the service;
@@ -8,7 +8,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -29,18 +29,20 @@ import { API_KEY, SECRET, type Served, freePort, serve, until } from '../serve.t
 import { type Program, prints, readPrograms } from './programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const pages = join(root, 'docs', 'kit');
+const docs = join(root, 'docs');
 /** Inside the repository, so that imports resolve as a reader's do, where git does not look. */
 const folder = join(root, '.sluice', `docs-${process.pid}`);
 const data = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
 
-const programs = readdirSync(pages)
-  .filter((name) => name.endsWith('.md'))
-  .flatMap((name) =>
-    readPrograms(readFileSync(join(pages, name), 'utf8')).map(
-      (program) => [`${name} ${program.file}`, basename(name, '.md'), program] as const,
-    ),
-  );
+/** `quickstart.md` is followed step by step in a test of its own. */
+const pages = globSync(['*.md', 'kit/*.md'], { cwd: docs }).filter(
+  (path) => path !== 'quickstart.md',
+);
+const programs = pages.flatMap((path) =>
+  readPrograms(readFileSync(join(docs, path), 'utf8')).map(
+    (program) => [`${path} ${program.file}`, path.replace('.md', ''), program] as const,
+  ),
+);
 
 let anvil: Anvil;
 let activity: Activity;

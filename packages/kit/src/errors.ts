@@ -38,7 +38,7 @@ export const ERROR_HINTS = {
   missing_abi: 'Set abi on the stream, or pass the ABI as the second argument.',
 } as const satisfies Record<string, string>;
 
-/** Why the kit threw. Stable across releases; docs/kit/errors.md explains each. */
+/** Why the kit threw. Stable across releases; docs/errors.md explains each. */
 export type SluiceErrorCode = keyof typeof ERROR_HINTS;
 
 const DOCUMENTATION = 'https://www.npmjs.com/package/@sluice/kit';

@@ -18,8 +18,8 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** What the command line itself refuses, beside the codes of the kit. */
-const OWN_CODES = {
+/** What the command line itself says, beside the codes of the kit; docs/errors.md explains each. */
+export const COMMAND_CODES = {
   /** A flag or a value that cannot be right. */
   usage: EXIT.usage,
   /** A file that cannot be read or does not say what it should. */
@@ -33,6 +33,8 @@ const OWN_CODES = {
   partial: EXIT.partial,
   /** What was to be checked is not as it should be. */
   check_failed: EXIT.checkFailed,
+  /** None of these: a fault of ours. */
+  unexpected: EXIT.unexpected,
 } as const;
 
 const KIT_CODES: Partial<Record<SluiceErrorCode, number>> = {
@@ -58,10 +60,10 @@ const KIT_CODES: Partial<Record<SluiceErrorCode, number>> = {
 /** Thrown by a command; `fix` is what to type or change. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-  readonly code: keyof typeof OWN_CODES;
+  readonly code: keyof typeof COMMAND_CODES;
   readonly fix: string | undefined;
 
-  constructor(code: keyof typeof OWN_CODES, message: string, fix?: string) {
+  constructor(code: keyof typeof COMMAND_CODES, message: string, fix?: string) {
     super(message);
     this.code = code;
     this.fix = fix;
@@ -108,7 +110,13 @@ function tell(error: unknown, command: string): Told {
   }
   if (error instanceof CommandError) {
     const { code, message, fix } = error;
-    return { exit: OWN_CODES[code], code, message, fix, ...(code === 'usage' && { docs: help }) };
+    return {
+      exit: COMMAND_CODES[code],
+      code,
+      message,
+      fix,
+      ...(code === 'usage' && { docs: help }),
+    };
   }
   if (isSluiceError(error)) {
     const { code, message, hint, docUrl, details = {}, requestId } = error;
@@ -129,7 +137,7 @@ function tell(error: unknown, command: string): Told {
   if (error instanceof Error && error.name === 'ConfigError') {
     return { exit: EXIT.usage, code: 'usage', message, docs: help };
   }
-  return { exit: EXIT.unexpected, code: 'unexpected', message };
+  return { exit: COMMAND_CODES.unexpected, code: 'unexpected', message };
 }
 
 /** As our service writes a detail; anything else as JSON. */

@@ -1,0 +1,84 @@
+/** docs/quickstart.md, followed step by step: from nothing to a verified event in an app. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, test } from 'vitest';
+import { type Running, sluice, start } from '../../packages/cli/src/terminal/scripted.test-only.ts';
+import { freePort, until } from '../serve.ts';
+import { prints } from './programs.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const page = readFileSync(join(root, 'docs', 'quickstart.md'), 'utf8');
+/** Inside the repository, so that imports resolve as a reader's do, where git does not look. */
+const folder = join(root, '.sluice', `quickstart-${process.pid}`);
+const children: ChildProcess[] = [];
+let listening: Running | undefined;
+
+afterAll(async () => {
+  listening?.interrupt();
+  for (const child of children) {
+    child.kill();
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  }
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** The blocks of a language, in their order. */
+const blocksOf = (language: string): string[] =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    ([, text = '']) => text,
+  );
+
+/** Starts a program in the reader's folder; answers what it has printed so far. */
+function run(args: string[], env: Record<string, string> = {}): () => string {
+  const child = spawn(process.execPath, ['-C', '@sluice/source', ...args], {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: '1', FORCE_COLOR: undefined, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return () => output;
+}
+
+test('npm start, an app, sluice listen, a stream: each prints what the page says', async () => {
+  mkdirSync(folder, { recursive: true });
+  const [app = ''] = blocksOf('ts');
+  const [started = '', forwarding = '', received = ''] = blocksOf('text');
+  const commands = blocksOf('sh').flatMap((block) => block.trim().split('\n'));
+  const argsOf = (command: string): string[] =>
+    commands
+      .find((each) => each.includes(`sluice -- ${command}`))!
+      .split(' ')
+      .slice(5);
+
+  // `npm start` is `sluice dev`.
+  const dev = run([join(root, 'packages/cli/src/main.ts'), 'dev', '--port', '0']);
+  const url = await until('it is ready', () => /API +(http:\S+)/.exec(dev())?.[1], 20_000);
+  const toReader = (text: string): string => text.replaceAll(url, 'http://127.0.0.1:4400');
+  expect(prints(started, toReader(dev()), 'lines in it'), dev()).toBe(true);
+
+  const port = String(await freePort());
+  writeFileSync(join(folder, 'app.ts'), app.replace('3000', port));
+  const { stdout: secret } = await sluice(['listen', '--print-secret'], { cwd: folder });
+  expect(commands.join('\n')).toContain('npm run -s sluice -- listen --print-secret');
+  const events = run(['app.ts'], { SLUICE_SECRET: secret.trim() });
+
+  listening = start(['listen', port], { cwd: folder });
+  const { stderr } = listening;
+  await until('it forwards', () =>
+    prints(forwarding, toReader(stderr()).replaceAll(port, '3000'), 'lines in it'),
+  );
+  await until('the app gets a verified event', () =>
+    prints(received, events(), 'lines in it'),
+  ).catch((error: Error) => {
+    throw new Error(`${error.message}:\n${events()}${stderr()}${listening!.stdout()}`);
+  });
+
+  const created = await sluice(argsOf('streams create'), { cwd: folder });
+  expect(created, created.stderr).toMatchObject({ code: 0 });
+}, 60_000);
