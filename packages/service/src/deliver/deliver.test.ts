@@ -232,10 +232,10 @@ describe('delivering', () => {
   });
 
   test('is not held back by a receiver that never answers', async () => {
-    const { until, changes } = await start([60_000], 3_000);
     sink.respond({ silence: 'hang' }, { path: '/hung' });
     const hung = await queue('/hung', 200);
     const quick = await queue('/quick', 20);
+    const { until, changes } = await start([60_000], 3_000);
     const started = Date.now();
     await until(() => changes.filter((change) => change.streamId === quick.id).length === 20);
     expect(Date.now() - started).toBeLessThan(2_500);

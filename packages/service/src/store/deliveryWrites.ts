@@ -25,6 +25,10 @@ interface Turn {
 }
 
 type DeliveryRow = Parameters<typeof toDeliverySummary>[0];
+type LeasedRow = Pick<
+  Tables['delivery'],
+  'id' | 'match_id' | 'stream_id' | 'phase' | 'attempts' | 'fast_retried' | 'records' | 'body_bytes'
+>;
 
 /** What carries deliveries out: leases, attempts and their counts. */
 export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): DeliveryWrites {
@@ -44,66 +48,75 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
       );
     const waitOf = new Map(due.map(({ id, waitMs }) => [id, waitMs]));
     // One that was cancelled since it was found is not pending any more.
-    const { rows: leased } = await sql<{ id: string }>`
+    const { rows } = await sql<LeasedRow>`
       update delivery set state = 'leased', claims = claims + 1,
         lease_token = ${leaseToken}, lease_until = ${now + leaseMs}
       where ${open('block_day')} and id in (select id from ${listed(due)} as due)
-        and state = 'pending'
-      returning id`.execute(trx);
-    const rows = await trx
-      .selectFrom('delivery')
-      .innerJoin('match', 'match.id', 'delivery.match_id')
-      .innerJoin('stream', 'stream.id', 'delivery.stream_id')
-      .select([
-        'delivery.id',
-        'delivery.stream_id',
-        'delivery.phase',
-        'delivery.attempts',
-        'delivery.fast_retried',
-        'delivery.records',
-        'delivery.body_bytes',
-        'match.body_head',
-        'match.body_tail',
-        'match.part',
-        'match.parts',
-        'stream.webhook_url',
-        'stream.headers',
-        'stream.secrets',
-        'stream.status',
-      ])
-      .where(open('delivery.block_day'))
-      .where(open('match.block_day'))
-      .where(sql<boolean>`delivery.id in (select id from ${listed(leased)} as due)`)
+        and ${engine.opaque('state')} = 'pending'
+      returning id, match_id, stream_id, phase, attempts, fast_retried, records, body_bytes`.execute(
+      trx,
+    );
+    const matches = await trx
+      .selectFrom('match')
+      .select(['id', 'body_head', 'body_tail', 'part', 'parts'])
+      .where(open('block_day'))
+      .where(
+        sql<boolean>`id in (select id from ${listed(rows.map((row) => ({ id: row.match_id })))} as asked)`,
+      )
       .execute();
-    return rows.map((row) => ({
-      id: row.id,
-      leaseToken,
-      claimedAt: now,
-      streamId: row.stream_id,
-      phase: row.phase,
-      attempts: row.attempts,
-      fastRetried: row.fast_retried === 1,
-      webhookUrl: row.webhook_url,
-      bodyHead: row.body_head,
-      bodyTail: row.body_tail,
-      bodyBytes: row.body_bytes,
-      records: row.records,
-      headers: JSON.parse(row.headers) as Record<string, string>,
-      secrets: JSON.parse(row.secrets) as SealedSecret[],
-      part: row.part,
-      parts: row.parts,
-      isProbe: row.status === 'error',
-      waitMs: waitOf.get(row.id) ?? 0,
-    }));
+    const streams = await trx
+      .selectFrom('stream')
+      .select(['id', 'webhook_url', 'headers', 'secrets', 'status'])
+      .where('id', 'in', [...new Set(rows.map((row) => row.stream_id))])
+      .execute();
+    const matchOf = new Map(matches.map((match) => [match.id, match]));
+    // Deliveries of one stream share these objects: on their way between threads they are copied once.
+    const endpointOf = new Map(
+      streams.map((stream) => [
+        stream.id,
+        {
+          webhookUrl: stream.webhook_url,
+          headers: JSON.parse(stream.headers) as Record<string, string>,
+          secrets: JSON.parse(stream.secrets) as SealedSecret[],
+          isProbe: stream.status === 'error',
+        },
+      ]),
+    );
+    return rows.flatMap((row): ClaimedDelivery[] => {
+      const match = matchOf.get(row.match_id);
+      const endpoint = endpointOf.get(row.stream_id);
+      if (match === undefined || endpoint === undefined) return [];
+      return [
+        {
+          id: row.id,
+          leaseToken,
+          claimedAt: now,
+          streamId: row.stream_id,
+          phase: row.phase,
+          attempts: row.attempts,
+          fastRetried: row.fast_retried === 1,
+          bodyHead: match.body_head,
+          bodyTail: match.body_tail,
+          bodyBytes: row.body_bytes,
+          records: row.records,
+          part: match.part,
+          parts: match.parts,
+          ...endpoint,
+          waitMs: waitOf.get(row.id) ?? 0,
+        },
+      ];
+    });
   };
 
   return {
     async claimDeliveries({ limit, maxBytes, perStream, taken, leaseMs }) {
-      return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {
+      return engine.unflushed(db, async (trx): Promise<ClaimedDelivery[]> => {
         const { now, open } = await readMoment(engine, trx);
         const lanes = await dueLanes(trx, open, now);
         // Lanes with least under way first, so that a busy one never holds back the others.
         lanes.sort((a, b) => (taken[a.id] ?? 0) - (taken[b.id] ?? 0));
+        // A little of many rather than much of a few: what was made together stands together on disk.
+        const share = Math.ceil(limit / Math.min(lanes.length, LANES_AT_ONCE));
         const due: Turn[] = [];
         let bytes = 0;
         for (
@@ -117,7 +130,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             const busy = Math.max(leased, taken[lane.id] ?? 0);
             const most = lane.status === 'error' ? 1 : perStream - busy;
             const turns = isLimited(lane) ? toTurns(lane, { leased, nextSendAt }, now) : FREE;
-            const room = Math.min(most, limit - due.length, turns?.room ?? 0);
+            const room = Math.min(most, share, turns?.room ?? 0);
             return turns === undefined || room <= 0 ? [] : [{ lane, room, turns }];
           });
           const found = await findDue(trx, engine, roomy, { now, open });
@@ -201,7 +214,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
       const { rows } = await sql<{ id: string }>`
         update delivery set lease_until = ${now + leaseMs} from ${held} as held
         where ${open('delivery.block_day')} and delivery.id = held.held_id
-          and delivery.lease_token = held.token and delivery.state = 'leased'
+          and delivery.lease_token = held.token
         returning delivery.id`.execute(db);
       return rows.map(({ id }) => id);
     },
@@ -241,7 +254,6 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           from ${finished} as done
           where ${open('delivery.block_day')} and delivery.id = done.id
             and delivery.lease_token = done.lease_token
-            and delivery.state = 'leased'
           returning delivery.block_day,
             ${sql.join(deliveryColumns.map((column) => sql.ref(`delivery.${column}`)))}`.execute(
           trx,

@@ -22,10 +22,21 @@ export interface Engine {
    * compare each row of it with each value.
    */
   isIn(select: RawBuilder<unknown>): RawBuilder<unknown>;
+  /**
+   * This text column in a condition that no partial index is chosen by. Where ids are given already,
+   * PostgreSQL would take an index of what is pending, new and empty as far as it knows, and walk
+   * through all that waits for each of them.
+   */
+  opaque(column: string): RawBuilder<string>;
   /** Ends a select whose rows are about to be claimed. */
   readonly skipLocked: RawBuilder<unknown>;
   /** Behind a table: go by this index, where the engine keeps no statistics to choose one by. */
   indexedBy(index: string): RawBuilder<unknown>;
+  /**
+   * A transaction whose commit waits for no disk and no standby, for what may be undone by a power cut:
+   * it holds as soon as a later transaction that waits is committed.
+   */
+  unflushed<T>(db: Kysely<Tables>, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Holds this name for the rest of the transaction. */
   lock(trx: Db, name: string): Promise<void>;
   /**
@@ -49,8 +60,18 @@ export const sqliteEngine: Engine = {
   texts: (values, column) =>
     sql`(select value as ${sql.ref(column)} from json_each(${JSON.stringify(values)}))`,
   isIn: (select) => sql`in (${select})`,
+  opaque: (column) => sql.ref(column),
   skipLocked: sql``,
   indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
+  async unflushed(db, work) {
+    // Not to be changed within a transaction; there is one writer, which does one thing at a time.
+    await sql`pragma synchronous = normal`.execute(db);
+    try {
+      return await db.transaction().execute(work);
+    } finally {
+      await sql`pragma synchronous = full`.execute(db);
+    }
+  },
   // There is one writer, with one transaction at a time.
   lock: () => Promise.resolve(),
   openDay: () => Promise.resolve(),
@@ -68,8 +89,14 @@ export const postgresEngine: Engine = {
   texts: (values, column) =>
     sql`(select value as ${sql.ref(column)} from json_array_elements_text(${JSON.stringify(values)}::json))`,
   isIn: (select) => sql`= any(array(${select}))`,
+  opaque: (column) => sql`${sql.ref(column)} || ''`,
   skipLocked: sql`for update skip locked`,
   indexedBy: () => sql``,
+  unflushed: (db, work) =>
+    db.transaction().execute(async (trx) => {
+      await sql`set local synchronous_commit = off`.execute(trx);
+      return work(trx);
+    }),
   async lock(trx, name) {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
   },

@@ -96,7 +96,7 @@ describe('PostgreSQL store', () => {
     const work = async (store: Store): Promise<void> => {
       while (seen.length < 5 * 40) {
         const claimed = await store.claimDeliveries({
-          limit: 13,
+          limit: 1000,
           maxBytes: 1e9,
           perStream: PER_STREAM,
           taken: {},
