@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { CHROMIUM_OPTIONS } from './test/browser/chromium.ts';
@@ -6,6 +7,12 @@ const source = {
   resolve: { conditions: ['@sluice/source'] },
   ssr: { resolve: { conditions: ['@sluice/source'] } },
 };
+
+// Hundreds of services are started, each in two threads or a process of its own: what these load is
+// compiled once.
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
+  new URL('node_modules/.cache/compiled', import.meta.url),
+);
 
 /** The suites of the kit that run in Node alone; all others run in Chromium as well. */
 const KIT_IN_NODE_ALONE = [

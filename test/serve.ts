@@ -25,7 +25,7 @@ const COMMAND =
     ' ',
   );
 const root = fileURLToPath(new URL('..', import.meta.url));
-const START_MS = 20_000;
+const START_MS = 60_000;
 
 export interface ServeOptions {
   allowPrivateEndpoints?: boolean;

@@ -9,6 +9,8 @@ const packages = fileURLToPath(new URL('../../packages', import.meta.url));
 interface Import {
   from: string;
   to: string;
+  /** Gone when it runs. */
+  isTypeOnly: boolean;
 }
 
 /** Every import of product code below `folder`, tests left out; paths relative to `packages`. */
@@ -18,10 +20,13 @@ function readImports(folder: string): Import[] {
     .flatMap((name) => {
       const from = join(folder, name);
       const text = readFileSync(join(packages, from), 'utf8');
-      return [...text.matchAll(/^(?:import|export) [^;]*?from '([^']+)'/gms)].map((found) => ({
-        from,
-        to: found[1]!.startsWith('.') ? join(from, '..', found[1]!) : found[1]!,
-      }));
+      return [...text.matchAll(/^(?:import|export) (type )?[^;]*?from '([^']+)'/gms)].map(
+        ([, type, to = '']) => ({
+          from,
+          to: to.startsWith('.') ? join(from, '..', to) : to,
+          isTypeOnly: type !== undefined,
+        }),
+      );
     });
 }
 
@@ -59,6 +64,13 @@ test('zod is reached through the schemas of the contract alone', () => {
     ({ from, to }) =>
       !isSchemas(from) &&
       (to === 'zod' || (isSchemas(to) && !from.endsWith(join('contract', 'index.ts')))),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('the store takes types alone from the contract: its threads would load every schema with it', () => {
+  const wrong = readImports(join('service', 'src', 'store')).filter(
+    ({ to, isTypeOnly }) => to === '@sluice/kit/contract' && !isTypeOnly,
   );
   expect(wrong).toEqual([]);
 });

@@ -12,7 +12,8 @@ import { type Anvil, type WebhookSink, startAnvil, startWebhookSink } from '@slu
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY, type Served, serve, until } from '../serve.ts';
 
-const KILLS = 30;
+/** The soak makes 200, and `test/faults` those at moments of their own. */
+const KILLS = 8;
 const CONFIRMATIONS = 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-kill-'));
@@ -97,7 +98,7 @@ test(`after ${KILLS} kill -9 every matching block was delivered, once as each ph
   const matching = await readMatching(watched, from);
   await anvil.request('anvil_mine', [`0x${CONFIRMATIONS.toString(16)}`]);
   const context = `kills after ms: ${moments.join(' ')}`;
-  expect(matching.length, context).toBeGreaterThan(50);
+  expect(matching.length, context).toBeGreaterThan(20);
 
   const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
   const readAll = async (): Promise<DeliverySummary[]> => {

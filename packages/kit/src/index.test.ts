@@ -27,8 +27,11 @@ describe('what the package exports is a decision', () => {
   it('@sluice/kit/sluice', () => {
     expect(Object.keys(sluice).sort()).toEqual([
       'DEFAULT_INBOX_ANSWER',
+      'DELIVERY_STATES',
+      'JOB_STATES',
       'SluiceError',
       'createSluiceClient',
+      'hashAuditRecord',
       'isInboxName',
       'isSluiceError',
       'readInboxName',

@@ -66,6 +66,7 @@ export type {
   ProviderState,
   StreamSummary,
 } from './contract/sluice.ts';
+export { DELIVERY_STATES, JOB_STATES } from './contract/sluice.ts';
 export type {
   ExplainedRecord,
   Explanation,
@@ -100,6 +101,7 @@ export type {
   Scope,
   StreamSecret,
 } from './contract/access.ts';
+export { hashAuditRecord } from './contract/access.ts';
 export type {
   CreateReplay,
   DeliveryFilter,

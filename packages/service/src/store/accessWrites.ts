@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { hashAuditRecord } from '@sluice/kit/contract';
+import { hashAuditRecord } from '@sluice/kit/sluice';
 import { toApiKeyRecord } from './accessReads.ts';
 import { type Db, type Engine, readNow } from './engine.ts';
 import type { AccessWrites, ApiKeyRecord, NewApiKey } from './store.ts';

@@ -6,7 +6,7 @@ import {
   type InboxAnswer,
   type InboxRequestSummary,
   toInboxUrl,
-} from '@sluice/kit/contract';
+} from '@sluice/kit/sluice';
 import { type Db, type Engine, readNow } from './engine.ts';
 import { newId } from './ids.ts';
 import type { InboxReads, InboxWrites } from './store.ts';

@@ -4,7 +4,7 @@
  * them the next stretch of a walk through the rest, and those that were found wrong before.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import { DELIVERY_STATES } from '@sluice/kit/contract';
+import { DELIVERY_STATES } from '@sluice/kit/sluice';
 import { type Db, type Engine, readNow } from './engine.ts';
 import { firstIdAt } from './ids.ts';
 import { TOTAL_MINUTE } from './statWrites.ts';
