@@ -216,7 +216,6 @@ async function drain(
       succeeded += deliveries.filter((each) => each.state === 'succeeded').length;
       if (succeeded >= count) done.resolve();
     },
-    onStreamChange: () => {},
     onLostLeases: () => {},
     onLostOutcomes: () => {},
     openSecrets: () => [STREAM_SECRET],

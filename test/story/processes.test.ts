@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, unwrapNotice } from '@sluice/kit';
 import type { DeliverySummary } from '@sluice/kit/contract';
-import { createSluiceClient } from '@sluice/kit/sluice';
+import { type ReceivedEvent, createSluiceClient } from '@sluice/kit/sluice';
 import {
   type Anvil,
   type Postgres,
@@ -16,6 +16,7 @@ import {
   startPostgres,
   startWebhookSink,
 } from '@sluice/testkit';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEY, SECRET, type Served, serve, until } from '../serve.ts';
 
@@ -281,6 +282,102 @@ test('three that deliver keep to the cap of each stream together', async () => {
   sink.respond(200);
   await Promise.all(deliverers.slice(1).map((each) => each.stop()));
 }, 300_000);
+
+/** What is told live, read at one process until it is left; goes on after `lastEventId`. */
+async function watchLive(on: Served, lastEventId?: string) {
+  const leaving = new AbortController();
+  const seen: ReceivedEvent[] = [];
+  const live = Promise.withResolvers<void>();
+  const reading = (async () => {
+    const events = sluiceOf(on).liveEvents({
+      signal: leaving.signal,
+      ...(lastEventId !== undefined && { lastEventId }),
+      onState: ({ state }) => void (state === 'live' && live.resolve()),
+    });
+    for await (const each of events) seen.push(each);
+  })();
+  await live.promise;
+  return {
+    seen,
+    async leave() {
+      leaving.abort();
+      await reading;
+    },
+  };
+}
+
+test('live events are the same at each process of the API, and are resumed at the other', async () => {
+  const { id, to } = await watch(4);
+  const database = new pg.Client(postgres.url);
+  database.on('error', () => {});
+  await database.connect();
+  const witness = await watchLive(apis[0]);
+  // The first event gives a place to go on from.
+  await clientOf(apis[0]).streams.update(id, { tag: 'watched' });
+  await until('the witness sees', () => witness.seen.length > 0);
+
+  let isPaying = true;
+  const paying = (async () => {
+    const blocks: number[] = [];
+    while (isPaying) blocks.push(...(await pay(to, 1)));
+    return blocks;
+  })();
+  const resumed: ReceivedEvent[] = [witness.seen[0]!];
+  for (let n = 0; n < 8; n++) {
+    // A transaction that is under way holds back what comes after it, and takes nothing of it away.
+    if (n === 3) await database.query('begin; select pg_current_xact_id()');
+    if (n === 5) await database.query('commit');
+    const reader = await watchLive(apis[n % 2]!, resumed.at(-1)!.id);
+    if (n === 3 || n === 4) await new Promise((resolve) => setTimeout(resolve, 300));
+    else await until('it sees more', () => reader.seen.length > 2);
+    await reader.leave();
+    resumed.push(...reader.seen);
+  }
+  isPaying = false;
+  const blocks = await paying;
+  await anvil.request('anvil_mine', ['0x2']);
+  await delivered(id, blocks);
+
+  const outcomes = (events: readonly ReceivedEvent[]): string[] =>
+    events.flatMap(({ event }) =>
+      event.type === 'delivery' &&
+      event.delivery.streamId === id &&
+      event.delivery.state === 'succeeded'
+        ? [`${event.delivery.blockNumber} ${event.delivery.phase}`]
+        : [],
+    );
+  const expected = blocks.flatMap((block) => [`${block} confirmed`, `${block} unconfirmed`]);
+  const last = await watchLive(apis[0], resumed.at(-1)!.id);
+  await until('all was told', () =>
+    [witness.seen, [...resumed, ...last.seen]].every(
+      (events) => outcomes(events).length >= expected.length,
+    ),
+  );
+  await Promise.all([witness.leave(), last.leave()]);
+  await database.end();
+  resumed.push(...last.seen);
+  expect(outcomes(witness.seen).toSorted()).toEqual(expected.toSorted());
+  const count = Math.min(witness.seen.length, resumed.length);
+  expect(resumed.slice(0, count)).toEqual(witness.seen.slice(0, count));
+}, 180_000);
+
+test('what an inbox gets is shown by a process that did not get it', async () => {
+  const [one, other] = apis;
+  const watching = await watchLive(other);
+  // Its test webhook comes into the inbox of the process that creates it.
+  await clientOf(one).streams.create({
+    webhookUrl: 'sluice://inbox/shared',
+    description: '',
+    tag: 'inbox',
+    chainIds: [CHAIN],
+    includeNativeTxs: true,
+  });
+  const found = await until('it is told', () =>
+    watching.seen.find(({ event }) => event.type === 'inbox'),
+  );
+  expect(found.event).toMatchObject({ request: { inbox: 'shared', verified: true } });
+  await watching.leave();
+});
 
 test('a reader that is killed is followed in under 10 seconds, without gap or double', async () => {
   const { id, to } = await watch(8);

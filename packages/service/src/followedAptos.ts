@@ -6,7 +6,6 @@ import { type AptosEnrich, createAptosEnrich } from './enrich/aptosEnrich.ts';
 import {
   type ChainSurroundings,
   type FollowedChain,
-  announceDue,
   followBlocks,
   sayWhy,
 } from './followedChain.ts';
@@ -38,7 +37,8 @@ export function followAptos(
     store,
     reader: createAptosReader(source),
     log,
-    onDeliveries: announceDue(surroundings),
+    // They were counted when they were created.
+    onDeliveries: () => surroundings.onDeliveries([]),
   });
   const {
     chain: followed,

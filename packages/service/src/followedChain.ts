@@ -1,5 +1,5 @@
 /** One chain that is read, of either family, with everything that works on it. */
-import type { DeliverySummary, LiveEvent } from '@sluice/kit/contract';
+import type { DeliverySummary } from '@sluice/kit/contract';
 import type { EnrichPool } from './enrich/enrichPool.ts';
 import { Outage } from './enrich/state.ts';
 import { HttpError, notFound } from './http/answers.ts';
@@ -25,7 +25,8 @@ export interface ChainSurroundings {
   store: Store;
   log: Log;
   tracing: Tracing;
-  publish(event: LiveEvent): void;
+  /** So many blocks left a chain at once. */
+  onReorg(chain: string, depth: number): void;
   /** Deliveries were created, became due or were cancelled. */
   onDeliveries(deliveries: readonly DeliverySummary[]): void;
   /** Why no block may be committed now, for people; undefined while they may. */
@@ -55,14 +56,6 @@ export interface Following<Block, One extends StreamMatcher<Block>> {
   chain: Omit<FollowedChain, 'calls'>;
 }
 
-/** Shows deliveries that have become due. They were counted when they were created. */
-export const announceDue =
-  ({ publish, onDeliveries }: ChainSurroundings) =>
-  (deliveries: readonly DeliverySummary[]): void => {
-    onDeliveries([]);
-    for (const delivery of deliveries) publish({ type: 'delivery', delivery });
-  };
-
 export function followBlocks<Block extends BlockHeader, One extends StreamMatcher<Block>>(
   options: IngestOptions,
   {
@@ -82,11 +75,11 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
   },
 ): Following<Block, One> {
   const { chain } = options;
-  const { store, log, publish, onDeliveries, refuseBlocks, tracing, confirmedUpTo } = surroundings;
+  const { store, log, onReorg, onDeliveries, refuseBlocks, tracing, confirmedUpTo } = surroundings;
   const { notices } = store;
-  const announce = (deliveries: readonly DeliverySummary[]): void => {
-    onDeliveries(deliveries);
-    for (const delivery of deliveries) publish({ type: 'delivery', delivery });
+  const show = (health: Omit<ChainReport, 'lacksTraces'>): void => {
+    // The next report says it all again.
+    store.announce({ type: 'chain', chain: health }).catch(() => {});
   };
 
   /** While this process has the chain's lease. */
@@ -110,15 +103,10 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
         tracing,
         refuseBlocks,
         listener: {
-          onDeliveries: announce,
-          onBlock(chainId, block, head) {
-            backfill.notice();
-            publish({ type: 'block', chainId, block, head });
-          },
-          onReorg: (chainId, ancestor) =>
-            publish({ type: 'reorg', chainId, blockNumber: ancestor.number }),
-          onReport: ({ lacksTraces: _lacksTraces, ...health }) =>
-            publish({ type: 'chain', chain: health }),
+          onDeliveries,
+          onBlock: () => backfill.notice(),
+          onReorg: (depth) => onReorg(chain, depth),
+          onReport: ({ lacksTraces: _lacksTraces, ...health }) => show(health),
           onLostLease: () => duty.check(),
         },
       },
@@ -131,8 +119,7 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
       log,
       openMatcher: open,
       confirmedUpTo: () => ingest.report().confirmedUpTo,
-      onDeliveries: announce,
-      onJob: (job) => publish({ type: 'job', job }),
+      onDeliveries,
     });
     current = ingest;
     const forget = [
@@ -175,7 +162,7 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
           const block = await readBlock(blockNumber, matcher);
           const matches = matcher.match(block);
           if (matches.length === 0) return 0;
-          announce(
+          onDeliveries(
             await store.commitManual({
               chain,
               block,
@@ -211,7 +198,7 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
             from: resumed.from,
             holeFrom: resumed.holeFrom,
           });
-          announce(resumed.cancelled);
+          onDeliveries(resumed.cancelled);
           return resumed.from;
         }),
     },

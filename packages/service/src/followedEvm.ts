@@ -4,7 +4,6 @@ import { type Enrich, createEnrich } from './enrich/enrich.ts';
 import {
   type ChainSurroundings,
   type FollowedChain,
-  announceDue,
   followBlocks,
   sayWhy,
 } from './followedChain.ts';
@@ -29,7 +28,8 @@ export function followEvm(
     store,
     state: createStateReader(source),
     log,
-    onDeliveries: announceDue(surroundings),
+    // They were counted when they were created.
+    onDeliveries: () => surroundings.onDeliveries([]),
   });
   const {
     chain: followed,

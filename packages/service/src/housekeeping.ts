@@ -18,6 +18,7 @@ export interface HousekeepingOptions {
 }
 
 const ROLL_UP_MS = 2_000;
+const TRIM_MS = 10_000;
 const SWEEP_MS = 10 * 60_000;
 const TIDY_MS = 60_000;
 const CHECK_MS = 60_000;
@@ -39,13 +40,11 @@ export function startHousekeeping({
   log,
   invariants,
   options,
-  onStreamChange,
 }: {
   store: Store;
   log: Log;
   invariants: InvariantCheck;
   options: HousekeepingOptions;
-  onStreamChange(streamId: string): void;
 }): Term {
   const stopping = new AbortController();
 
@@ -85,7 +84,6 @@ export function startHousekeeping({
     if (options.terminateAfterHours === undefined) return;
     for (const { id } of await store.terminateStreams(options.terminateAfterHours * HOUR_MS)) {
       log.warn('stream terminated', { stream: id, afterHours: options.terminateAfterHours });
-      onStreamChange(id);
     }
   };
 
@@ -102,6 +100,7 @@ export function startHousekeeping({
 
   const running = Promise.all([
     every(ROLL_UP_MS, 'roll up counts', () => store.rollUpStats()),
+    every(TRIM_MS, 'forget old events', () => store.trimEvents()),
     every(TIDY_MS, 'tidy lists of addresses', tidyAddresses),
     every(CHECK_MS, 'check the ledger', () => invariants.look()),
     every(SWEEP_MS, 'forget old deliveries', forget),

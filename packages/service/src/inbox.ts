@@ -1,6 +1,6 @@
 /** The built-in receiver: takes webhooks in process, keeps them, and answers as it is told. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { type LiveEvent, WEBHOOK_HEADERS, signWebhook } from '@sluice/kit/contract';
+import { WEBHOOK_HEADERS, signWebhook } from '@sluice/kit/contract';
 import type { Store } from './store/store.ts';
 
 /** Takes a webhook, and answers after its wait. */
@@ -12,12 +12,10 @@ export type ReceiveInbox = (
 export function createInbox({
   store,
   secret,
-  publish,
 }: {
   store: Store;
   /** The account's streams secret. */
   secret(): string;
-  publish(event: LiveEvent): void;
 }): ReceiveInbox {
   return async (inbox, { headers, body }) => {
     const { request, answer } = await store.receiveInInbox({
@@ -27,7 +25,6 @@ export function createInbox({
       body,
       verified: headers[WEBHOOK_HEADERS.signature] === signWebhook(body, secret()),
     });
-    publish({ type: 'inbox', request });
     if (answer.delayMs > 0) await wait(answer.delayMs, undefined, { ref: false });
     return { status: request.status, body: answer.body };
   };

@@ -1,13 +1,13 @@
 /** What the service counts of itself, for Prometheus: `docs/operations.md` says what each means. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { DeliverySummary, LiveEvent } from '@sluice/kit/contract';
+import type { DeliverySummary } from '@sluice/kit/contract';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { ChainReport, ViolationKind } from './store/store.ts';
 
 export interface Metrics {
   /** Deliveries of which an attempt ended just now. */
   noteAttempts(deliveries: readonly DeliverySummary[]): void;
-  noteEvent(event: LiveEvent): void;
+  noteReorg(chain: string, depth: number): void;
   noteLostLeases(count: number): void;
   /** Attempts whose outcome could not be recorded: the receiver may be asked again. */
   noteLostOutcomes(count: number): void;
@@ -101,9 +101,6 @@ export function createMetrics(): Metrics {
     loop.reset();
   });
 
-  /** Newest block of each chain, to tell how deep a reorg reaches. */
-  const tips = new Map<string, number>();
-
   return {
     noteAttempts(deliveries) {
       for (const { state, status, createdAt, updatedAt } of deliveries) {
@@ -115,13 +112,7 @@ export function createMetrics(): Metrics {
         if (succeeded) latency.observe((updatedAt - createdAt) / 1000);
       }
     },
-    noteEvent(event) {
-      if (event.type === 'block') tips.set(event.chainId, event.block.number);
-      if (event.type !== 'reorg') return;
-      const tip = tips.get(event.chainId) ?? event.blockNumber;
-      reorgs.observe({ chain: event.chainId }, Math.max(1, tip - event.blockNumber));
-      tips.set(event.chainId, event.blockNumber);
-    },
+    noteReorg: (chain, depth) => reorgs.observe({ chain }, depth),
     noteLostLeases: (count) => lostLeases.inc(count),
     noteLostOutcomes: (count) => lostOutcomes.inc(count),
     noteBlockedAddress: (reason) => blocked.inc({ reason }),

@@ -3,12 +3,7 @@ import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import {
-  type LiveEvent,
-  readInboxName,
-  TEST_APTOS_WEBHOOK,
-  TEST_WEBHOOK,
-} from '@sluice/kit/contract';
+import { type Replay, readInboxName, TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
 import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { EVERYWHERE, createAddressGuard } from './deliver/guard.ts';
@@ -95,7 +90,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   const settings = await openSettings(store, vault, config.secret);
   const { keyRing, newApiKey } = await openKeyRing({ store, bootstrapKey: config.apiKey, log });
   const tracing = await openTracing(process.env, VERSION);
-  const live = createLive();
+  const live = createLive(store.events);
   const metrics = createMetrics();
   const readiness = createReadiness(store, log);
   const invariants = createInvariantCheck({
@@ -112,11 +107,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     secret: () => settings.read().secretKey,
     region: () => settings.read().region,
   };
-  const publish = (event: LiveEvent): void => {
-    metrics.noteEvent(event);
-    live.publish(event);
-  };
-  const inbox = createInbox({ store, secret: signing.secret, publish });
+  const inbox = createInbox({ store, secret: signing.secret });
   const sender = createSender({ guard, inbox, ...signing });
 
   // What PostgreSQL has left is for its own machine to say.
@@ -145,11 +136,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
         log,
         schedule: config.schedule,
         fastRetryMs: config.fastRetry === false ? undefined : FAST_RETRY_MS,
-        onChange: (deliveries) => {
-          metrics.noteAttempts(deliveries);
-          for (const delivery of deliveries) publish({ type: 'delivery', delivery });
-        },
-        onStreamChange: (streamId) => publish({ type: 'stream', streamId }),
+        onChange: metrics.noteAttempts,
         onLostLeases: metrics.noteLostLeases,
         onLostOutcomes: metrics.noteLostOutcomes,
         tracing,
@@ -158,6 +145,10 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
       })
     : undefined;
 
+  const showReplay = (replay: Replay): void => {
+    // Its next step says it all again.
+    store.announce({ type: 'replay', replay }).catch(() => {});
+  };
   const replays =
     deliver &&
     createReplays({
@@ -166,7 +157,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
       onDue: deliver.notice,
       async onReplay(id) {
         const replay = await store.readReplay(id);
-        if (replay !== undefined) publish({ type: 'replay', replay });
+        if (replay !== undefined) showReplay(replay);
       },
     });
 
@@ -176,7 +167,7 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     store,
     log,
     tracing,
-    publish,
+    onReorg: metrics.noteReorg,
     onDeliveries: (deliveries) => deliver?.notice(deliveries),
     refuseBlocks: () => disk?.problem,
     confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
@@ -219,19 +210,12 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
       });
       return result.error ?? undefined;
     },
-    onChange: (streamId) => publish({ type: 'stream', streamId }),
-    onReplay(delivery, isNew) {
-      deliver?.notice(isNew ? [delivery] : []);
-      publish({ type: 'delivery', delivery });
-    },
+    onReplay: (delivery, isNew) => deliver?.notice(isNew ? [delivery] : []),
     onReplayChange(replay) {
       replays?.notice();
-      publish({ type: 'replay', replay });
+      showReplay(replay);
     },
-    onStopped(delivery) {
-      deliver?.notice([delivery]);
-      publish({ type: 'delivery', delivery });
-    },
+    onStopped: (delivery) => deliver?.notice([delivery]),
     settings,
     isOurHost: hostCheck(config.host),
   });
@@ -262,7 +246,6 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
         log,
         invariants,
         options: { ...kept, terminateAfterHours: config.terminateAfterHours },
-        onStreamChange: (streamId) => publish({ type: 'stream', streamId }),
       }),
   });
   housekeeping.start();

@@ -345,8 +345,9 @@ export interface ChainBlock {
 }
 
 /**
- * What `/sluice/events` sends. Each event has an increasing `id`; a client that reconnects with
- * `Last-Event-ID` gets what it missed, or `reset` where that is no longer held: refetch then.
+ * What `/sluice/events` sends, whichever process of the service it came from. Each event has an `id`; a
+ * client that reconnects with `Last-Event-ID`, to any process, gets what it missed, or `reset` where that
+ * is no longer held: refetch then.
  */
 export type LiveEvent =
   | { type: 'delivery'; delivery: DeliverySummary }

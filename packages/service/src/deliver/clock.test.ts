@@ -47,7 +47,6 @@ test.each([1, -1])(
       log: createLog(() => {}),
       schedule: [1_500, 200, 200],
       onChange: () => {},
-      onStreamChange: () => {},
       onLostLeases: (count) => (lostLeases += count),
       onLostOutcomes: () => {},
       openSecrets: () => [],

@@ -51,7 +51,6 @@ export function createDeliver({
   isolation,
   log,
   onChange,
-  onStreamChange,
   onLostLeases,
   onLostOutcomes,
   openSecrets,
@@ -65,8 +64,6 @@ export function createDeliver({
   isolation: Isolation;
   log: Log;
   onChange(deliveries: DeliverySummary[]): void;
-  /** A stream went into `error`, or came back from it. */
-  onStreamChange(streamId: string): void;
   onLostLeases(count: number): void;
   /** Attempts that were made under a lease that had run out: others may have made them again. */
   onLostOutcomes(count: number): void;
@@ -229,7 +226,6 @@ export function createDeliver({
         // From here on the stream's own probes ask.
         breakers.delete(streamId);
       } else return;
-      onStreamChange(streamId);
       awake.resolve();
     } catch (error) {
       log.error('cannot change the state of a stream', { stream: streamId, error: String(error) });

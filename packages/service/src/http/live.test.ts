@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { DeliverySummary, LiveEvent } from '@sluice/kit/contract';
+import { createMemoryFeed } from '../store/eventFeed.ts';
 import { type Live, createLive } from './live.ts';
+import { readLive } from './readLive.test-only.ts';
 
 let live: Live | undefined;
 afterEach(() => live?.close());
@@ -27,87 +29,73 @@ const delivery = (id: string, state: DeliverySummary['state'] = 'pending'): Live
   },
 });
 
-/** Reads events off a stream as a browser would: data by id. */
-function read(of: Live, lastEventId?: string) {
-  const reader = of.open(lastEventId, new AbortController().signal).getReader();
-  const decoder = new TextDecoder();
-  const events: { id: string; event: LiveEvent }[] = [];
-  let firstId = '';
-  const take = async (): Promise<boolean> => {
-    const { value, done } = await reader.read();
-    for (const block of decoder.decode(value, { stream: true }).split('\n\n')) {
-      const id = /^id: (.*)$/m.exec(block)?.[1];
-      const data = /^data: (.*)$/m.exec(block)?.[1];
-      if (id !== undefined && data !== undefined)
-        events.push({ id, event: JSON.parse(data) as LiveEvent });
-      else if (id !== undefined) firstId = id;
-    }
-    return !done;
-  };
-  return {
-    events,
-    firstId: () => firstId,
-    async until(count: number) {
-      while (events.length < count && (await take())) {
-        // take reads on
-      }
-      return events;
-    },
-    cancel: () => reader.cancel(),
-  };
-}
-
 const idOf = ({ event }: { event: LiveEvent }): string =>
   event.type === 'delivery' ? `${event.delivery.id} ${event.delivery.state}` : event.type;
 
+const start = () => {
+  const feed = createMemoryFeed();
+  live = createLive(feed);
+  return { feed, live };
+};
+
 describe('live events', () => {
   test('reach every reader, several states of one delivery as the last one', async () => {
-    live = createLive();
-    const one = read(live);
-    const two = read(live);
-    live.publish(delivery('a'));
-    live.publish(delivery('b'));
-    live.publish(delivery('a', 'succeeded'));
+    const { feed, live } = start();
+    const one = await readLive(live);
+    const two = await readLive(live);
+    feed.append([delivery('a'), delivery('b')]);
+    feed.append([delivery('a', 'succeeded')]);
     expect((await one.until(2)).map(idOf)).toEqual(['b pending', 'a succeeded']);
     expect((await two.until(2)).map(idOf)).toEqual(['b pending', 'a succeeded']);
   });
 
-  test('are resumed after the last one seen: none lost, none doubled', async () => {
-    live = createLive();
-    const first = read(live);
-    live.publish(delivery('a'));
+  test('are resumed after the last one seen, in the middle of what came together too', async () => {
+    const { feed, live } = start();
+    const first = await readLive(live);
+    feed.append([delivery('a'), delivery('b')]);
     const [seen] = await first.until(1);
     await first.cancel();
-    live.publish(delivery('b'));
-    live.publish(delivery('c'));
-    const witness = read(live);
+    feed.append([delivery('c')]);
+    const witness = await readLive(live, seen!.id);
     await witness.until(2);
-    const again = read(live, seen!.id);
-    live.publish(delivery('d'));
+    const again = await readLive(live, seen!.id);
+    feed.append([delivery('d')]);
     expect((await again.until(3)).map(idOf)).toEqual(['b pending', 'c pending', 'd pending']);
   });
 
   test('a quiet reader resumes from the id it was greeted with', async () => {
-    live = createLive();
-    const first = read(live);
-    live.publish(delivery('a'));
+    const { feed, live } = start();
+    const first = await readLive(live);
+    feed.append([delivery('a')]);
     await first.until(1);
     await first.cancel();
-    const again = read(live, first.firstId());
+    const again = await readLive(live, first.firstId());
     expect((await again.until(1)).map(idOf)).toEqual(['a pending']);
   });
 
-  test.each(['of-another-run', '00000000-5', 'nonsense'])(
+  test('a reader that falls too far behind is told to start over, and goes on from there', async () => {
+    const { feed, live } = start();
+    const reader = await readLive(live);
+    for (let n = 0; n < 12; n++) {
+      feed.append(Array.from({ length: 1_000 }, (_, m) => delivery(`${n}-${m}`)));
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+    expect((await reader.until(1)).map(idOf)).toEqual(['reset']);
+    feed.append([delivery('after')]);
+    expect((await reader.until(2)).map(idOf)).toEqual(['reset', 'after pending']);
+  });
+
+  test.each(['of-another-run-1', '00000000-5-0', 'nonsense', '', '-', '1'])(
     'an id that is not held (%s) asks to start over',
     async (id) => {
-      live = createLive();
-      expect((await read(live, id).until(1)).map(idOf)).toEqual(['reset']);
+      const { live } = start();
+      expect((await (await readLive(live, id)).until(1)).map(idOf)).toEqual(['reset']);
     },
   );
 
   test('end for every reader when the service stops', async () => {
-    live = createLive();
-    const reader = read(live);
+    const { live } = start();
+    const reader = await readLive(live);
     live.close();
     expect(await reader.until(1)).toEqual([]);
   });

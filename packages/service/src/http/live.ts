@@ -1,132 +1,123 @@
 /**
- * What happens, as it happens, for the console and the command line: an event log of bounded length
- * that a reader can resume by the id of the last event it saw.
+ * What happens, as it happens, for the console and the command line. A reader that was away goes on by
+ * the id of the last event it saw, at whichever process answers it.
  */
-import { randomBytes } from 'node:crypto';
 import type { LiveEvent } from '@sluice/kit/contract';
+import type { EventFeed } from '../store/eventFeed.ts';
 
 export interface Live {
-  publish(event: LiveEvent): void;
   /** A server-sent event stream from here on, or from after `lastEventId`. */
   open(lastEventId: string | undefined, signal: AbortSignal): ReadableStream<Uint8Array>;
   close(): void;
 }
 
-/** Events held for readers that come back. */
-const HELD_EVENTS = 5_000;
-/** Events gathered before they are written: several states of one delivery become the last one. */
-const FLUSH_MS = 50;
 /** Keeps proxies from closing a quiet stream. */
 const HEARTBEAT_MS = 15_000;
-/** A reader this far behind is cut off; it resumes when it can. */
-const READER_BACKLOG_BYTES = 4 * 1024 * 1024;
+const RETRY = 'retry: 1000\n';
 
-export function createLive(): Live {
-  // Ids of an earlier run mean nothing in this one.
-  const run = randomBytes(4).toString('hex');
-  const held: { id: number; text: string }[] = [];
-  const gathered = new Map<string, LiveEvent>();
-  const readers = new Set<(chunk: string) => void>();
+/** The last event a reader saw: so many of the batch at this position. */
+interface Place {
+  position: string;
+  seen: number;
+}
+
+const toId = ({ position, seen }: Place): string => `${position}-${seen}`;
+
+function fromId(id: string): Place {
+  const [, position = '', seen = ''] = /^(.*)-(\d+)$/.exec(id) ?? [];
+  return { position, seen: Number(seen) };
+}
+
+export function createLive(feed: EventFeed): Live {
   const closers = new Set<() => void>();
   const encoder = new TextEncoder();
-  let lastId = 0;
-  let timer: NodeJS.Timeout | undefined;
 
-  const flush = (): void => {
-    timer = undefined;
-    let chunk = '';
-    for (const event of gathered.values()) {
-      const id = ++lastId;
-      const text = `id: ${run}-${id}\ndata: ${JSON.stringify(event)}\n\n`;
-      held.push({ id, text });
-      chunk += text;
-    }
-    gathered.clear();
-    if (held.length > 2 * HELD_EVENTS) held.splice(0, held.length - HELD_EVENTS);
-    for (const write of readers) write(chunk);
-  };
+  /** Text after text of one reader's stream, each when it is asked for; undefined at the end. */
+  const createReader = (lastEventId: string | undefined, ended: AbortSignal) => {
+    let place = lastEventId === undefined ? undefined : fromId(lastEventId);
+    let isGreeted = false;
 
-  const missed = (lastEventId: string | undefined): string => {
-    if (lastEventId === undefined) return '';
-    const [itsRun, itsId] = lastEventId.split('-');
-    const id = Number(itsId);
-    const first = held[0]?.id ?? lastId + 1;
-    if (itsRun !== run || !Number.isInteger(id) || id < first - 1 || id > lastId) {
-      return `id: ${run}-${lastId}\ndata: ${JSON.stringify({ type: 'reset' } satisfies LiveEvent)}\n\n`;
-    }
-    return held
-      .slice(id - first + 1)
-      .map((each) => each.text)
-      .join('');
+    const toNewest = async (): Promise<string> => {
+      const { position, events } = await feed.newest();
+      place = { position, seen: events.length };
+      return `id: ${toId(place)}\n`;
+    };
+
+    const readOn = async (from: Place): Promise<string> => {
+      const batches = await feed.readFrom(from.position);
+      if (batches === undefined) {
+        const id = await toNewest();
+        return `${id}data: ${JSON.stringify({ type: 'reset' } satisfies LiveEvent)}\n\n`;
+      }
+      let text = '';
+      for (const [n, { position, events }] of batches.entries()) {
+        for (let seen = n === 0 ? from.seen : 0; seen < events.length; seen++) {
+          place = { position, seen: seen + 1 };
+          text += `id: ${toId(place)}\ndata: ${events[seen]}\n\n`;
+        }
+        if (events.length === 0) place = { position, seen: 0 };
+      }
+      return text;
+    };
+
+    return async (): Promise<string | undefined> => {
+      if (!isGreeted) {
+        isGreeted = true;
+        // Who goes on keeps the id that it has until it gets what it missed.
+        return `${RETRY}${place === undefined ? await toNewest() : ''}: connected\n\n`;
+      }
+      while (!ended.aborted) {
+        const { promise: woken, resolve: wake } = Promise.withResolvers<boolean>();
+        const timer = setTimeout(() => wake(false), HEARTBEAT_MS);
+        const more = (): void => wake(true);
+        const forget = feed.on(more);
+        ended.addEventListener('abort', more, { once: true });
+        try {
+          const text = await readOn(place!);
+          if (text !== '') return text;
+          if (!(await woken)) return ': still here\n\n';
+        } finally {
+          clearTimeout(timer);
+          forget();
+          ended.removeEventListener('abort', more);
+        }
+      }
+      return undefined;
+    };
   };
 
   return {
-    publish(event) {
-      // A later state of the same thing replaces the earlier one, in the later one's place.
-      const key = keyOf(event);
-      gathered.delete(key);
-      gathered.set(key, event);
-      timer ??= setTimeout(flush, FLUSH_MS);
-    },
     open(lastEventId, signal) {
-      let leave = (): void => {};
+      const ending = new AbortController();
+      let isLeft = false;
+      const end = (): void => {
+        closers.delete(end);
+        signal.removeEventListener('abort', end);
+        ending.abort();
+      };
+      closers.add(end);
+      signal.addEventListener('abort', end);
+      const read = createReader(lastEventId, ending.signal);
       return new ReadableStream<Uint8Array>(
         {
-          start(controller) {
-            const write = (chunk: string): void => {
-              controller.enqueue(encoder.encode(chunk));
-              if ((controller.desiredSize ?? 0) < 0) leave();
-            };
-            const heartbeat = setInterval(() => write(': still here\n\n'), HEARTBEAT_MS);
-            leave = () => {
-              leave = () => {};
-              clearInterval(heartbeat);
-              readers.delete(write);
-              closers.delete(leaveOnce);
-              signal.removeEventListener('abort', leaveOnce);
-              try {
-                controller.close();
-              } catch {
-                // The reader went first.
-              }
-            };
-            const leaveOnce = (): void => leave();
-            closers.add(leaveOnce);
-            signal.addEventListener('abort', leaveOnce);
-            readers.add(write);
-            write(`retry: 1000\nid: ${run}-${lastId}\n: connected\n\n${missed(lastEventId)}`);
+          async pull(controller) {
+            // Where the ledger is out of reach the stream ends, and its reader comes back.
+            const text = await read().catch(() => undefined);
+            if (isLeft) return;
+            if (text !== undefined) return controller.enqueue(encoder.encode(text));
+            end();
+            controller.close();
           },
-          cancel: () => leave(),
+          cancel() {
+            isLeft = true;
+            end();
+          },
         },
-        new ByteLengthQueuingStrategy({ highWaterMark: READER_BACKLOG_BYTES }),
+        { highWaterMark: 0 },
       );
     },
     close() {
-      clearTimeout(timer);
-      for (const leave of closers) leave();
+      for (const end of closers) end();
     },
   };
-}
-
-let unkeyed = 0;
-
-function keyOf(event: LiveEvent): string {
-  switch (event.type) {
-    case 'delivery':
-      return `delivery ${event.delivery.id}`;
-    case 'chain':
-      return `chain ${event.chain.id}`;
-    case 'stream':
-      return `stream ${event.streamId}`;
-    case 'job':
-      return `job ${event.job.id}`;
-    case 'inbox':
-      return `inbox ${event.request.id}`;
-    case 'replay':
-      return `replay ${event.replay.id}`;
-    case 'block':
-    case 'reorg':
-    case 'reset':
-      return `${event.type} ${++unkeyed}`;
-  }
 }

@@ -40,7 +40,6 @@ export function createBackfill<Block>({
   openMatcher,
   confirmedUpTo,
   onDeliveries,
-  onJob,
   log,
 }: {
   chain: string;
@@ -53,7 +52,6 @@ export function createBackfill<Block>({
   /** The newest confirmed block; null while that is not known. */
   confirmedUpTo(): number | null;
   onDeliveries(deliveries: DeliverySummary[]): void;
-  onJob(job: Job): void;
   log: Log;
 }): Backfill {
   const stopping = new AbortController();
@@ -91,11 +89,6 @@ export function createBackfill<Block>({
     return read;
   };
 
-  const change = async (job: Job, state: Job['state'], message: string): Promise<void> => {
-    const changed = await store.setJobState(job.id, state, message);
-    if (changed !== undefined) onJob(changed);
-  };
-
   /** A few blocks of one job; false when there is nothing to do for it now. */
   const advance = async (job: Job): Promise<boolean> => {
     const confirmed = confirmedUpTo();
@@ -110,7 +103,7 @@ export function createBackfill<Block>({
     }
     const matcher = await openMatcher(job.streamId);
     if (matcher === undefined) {
-      await change(job, 'cancelled', 'the stream was deleted');
+      await store.setJobState(job.id, 'cancelled', 'the stream was deleted');
       return true;
     }
     const read = await readRange(job.nextBlock, to, matcher.needs);
@@ -122,7 +115,6 @@ export function createBackfill<Block>({
     });
     if (done === undefined) return true;
     onDeliveries(done.deliveries);
-    onJob(done.job);
     if (done.job.state === 'done') {
       log.info('backfill done', { chain, job: job.id, matches: done.job.matches });
     }
@@ -137,7 +129,7 @@ export function createBackfill<Block>({
     } catch (error) {
       if (!(error instanceof SourceError)) {
         log.error('backfill failed', { chain, job: job.id, error: String(error) });
-        await change(job, 'failed', describeError(error));
+        await store.setJobState(job.id, 'failed', describeError(error));
         return true;
       }
       // The chain's own health tells of the node; the job tells that it waits for it.

@@ -3,12 +3,7 @@
  * truth of its own: it starts from the stored checkpoint, and what it keeps in memory is the stored
  * window of hashes. It never stops for an error; it says what is wrong and tries again.
  */
-import {
-  type ChainBlock,
-  type DeliverySummary,
-  confirmationsOf,
-  findEvmChain,
-} from '@sluice/kit/contract';
+import { type DeliverySummary, confirmationsOf, findEvmChain } from '@sluice/kit/contract';
 import type { BlockNeeds } from '../match/block.ts';
 import type {
   BlockHeader,
@@ -59,8 +54,9 @@ export interface Matcher<Block> {
 
 export interface IngestListener {
   onDeliveries(deliveries: DeliverySummary[]): void;
-  onBlock(chain: string, block: ChainBlock, head: number): void;
-  onReorg(chain: string, ancestor: BlockRef): void;
+  onBlock(): void;
+  /** So many blocks left the chain. */
+  onReorg(depth: number): void;
   onReport(report: ChainReport): void;
   /** Another process has taken the chain: the loop has ended. */
   onLostLease(): void;
@@ -352,7 +348,7 @@ export function createIngest<Block>(
           await store.rewindChain({ chain, epoch, ancestor: commonAncestor }),
         );
         window = window.slice(removed.length);
-        listener.onReorg(chain, commonAncestor);
+        listener.onReorg(removed.length);
         listener.onDeliveries(cancelled);
         for (const block of branch) await commit(block);
         return;
@@ -410,6 +406,7 @@ export function createIngest<Block>(
           confirmUpTo: confirming.upTo(header, window),
           windowBlocks: confirming.windowBlocks(header.number),
           matches,
+          head: head ?? header.number,
         }),
       );
       // The rules moved while the block was read: a stream that came meanwhile must see it too.
@@ -422,7 +419,7 @@ export function createIngest<Block>(
       const committed = { ...header, matches: matches.length };
       window.unshift(committed);
       window.length = Math.min(window.length, confirming.windowBlocks(header.number));
-      listener.onBlock(chain, toChainBlock(committed), head ?? header.number);
+      listener.onBlock();
       if (result.deliveries.length > 0) listener.onDeliveries(result.deliveries);
       return;
     }
@@ -502,19 +499,6 @@ const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
   (had.logs || had.transactions || !wanted.logs) &&
   (had.transactions || !wanted.transactions) &&
   (had.traces || !wanted.traces);
-
-/** A chain counts seconds, our own routes milliseconds. */
-const toChainBlock = ({
-  number,
-  hash,
-  timestamp,
-  matches,
-}: BlockHeader & { matches: number }): ChainBlock => ({
-  number,
-  hash,
-  timestamp: timestamp * 1000,
-  matches,
-});
 
 /** What a write to a chain answers while the chain is ours. Throws a {@link LostLease} otherwise. */
 function asHolder<T>(answer: T | undefined): T {

@@ -66,7 +66,9 @@ export function createAddressChanges(store: Store): AddressChanges {
         return staged.outcome === 'missing' ? staged : ({ outcome: 'busy' } as const);
       }
       const activated = await store.activateAddressChange(change);
-      if (activated.outcome === 'changed') return activated;
+      if (activated.outcome === 'changed') {
+        return { outcome: 'changed', effectiveFrom: activated.effectiveFrom } as const;
+      }
       await undo(change);
       // Only a deleted stream, or a process that stood still for long, loses its change.
       const stream = await store.readStream(streamId);

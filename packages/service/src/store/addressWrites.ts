@@ -168,7 +168,10 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
   };
 
   /** Undefined when the change was given up, or its stream was deleted. */
-  const activate = async (trx: Db, change: number): Promise<EffectiveFrom | undefined> => {
+  const activate = async (
+    trx: Db,
+    change: number,
+  ): Promise<{ streamId: string; effectiveFrom: EffectiveFrom } | undefined> => {
     // Whoever deletes a stream raises the revision too, so from here on it stays.
     const revision = await raiseRevision(trx);
     const stream = await trx
@@ -196,7 +199,8 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
       }))
       .where('id', '=', stream.id)
       .execute();
-    return readEffectiveFrom(trx, JSON.parse(stream.chain_ids) as string[]);
+    const effectiveFrom = await readEffectiveFrom(trx, JSON.parse(stream.chain_ids) as string[]);
+    return { streamId: stream.id, effectiveFrom };
   };
 
   interface Part {
@@ -339,11 +343,11 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
         if (id === undefined) return { outcome: 'busy' };
         const failure = await stagePart(trx, streamId, id, 0, part);
         if (failure !== undefined) throw new Refused({ outcome: 'missing', ...failure });
-        const effectiveFrom = await activate(trx, id);
-        if (effectiveFrom === undefined) throw new Refused({ outcome: 'unknown-stream' });
+        const activated = await activate(trx, id);
+        if (activated === undefined) throw new Refused({ outcome: 'unknown-stream' });
         const staged = await selectParts(trx).where('change_id', '=', id).execute();
         for (const each of staged) await deleteDead(trx, each);
-        return { outcome: 'changed', effectiveFrom };
+        return { outcome: 'changed', effectiveFrom: activated.effectiveFrom };
       });
       return change.catch((error: unknown) => {
         if (error instanceof Refused) return error.outcome;
@@ -376,10 +380,8 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
 
     async activateAddressChange(change) {
       return db.transaction().execute(async (trx) => {
-        const effectiveFrom = await activate(trx, change);
-        return effectiveFrom === undefined
-          ? { outcome: 'lost' }
-          : { outcome: 'changed', effectiveFrom };
+        const activated = await activate(trx, change);
+        return activated === undefined ? { outcome: 'lost' } : { outcome: 'changed', ...activated };
       });
     },
 

@@ -305,22 +305,24 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     },
 
     async releaseLeases(scope) {
-      const { open } = await readMoment(engine, db);
-      const { rows } = await sql<DeliveryRow & { lost: number }>`
-        update delivery set lost = lost + 1, lease_token = null, lease_until = null,
-          state = case when lost + 1 >= ${CONDEMNED_LOST} then 'quarantined' else 'pending' end,
-          last_error = case when lost + 1 >= ${CONDEMNED_LOST} then ${CONDEMNED} else last_error end
-        where ${open('block_day')} and state = 'leased' ${
-          scope === 'all' ? sql`` : sql`and lease_until < ${engine.now()}`
-        } returning ${sql.join([...deliveryColumns, 'lost'].map((column) => sql.ref(column)))}`.execute(
-        db,
-      );
-      const quarantined = rows.filter((row) => row.state === 'quarantined');
-      return {
-        released: rows.length - quarantined.length,
-        suspects: rows.filter((row) => row.lost === SUSPECT_LOST).length,
-        quarantined: quarantined.map(toDeliverySummary),
-      };
+      return db.transaction().execute(async (trx) => {
+        const { open } = await readMoment(engine, trx);
+        const { rows } = await sql<DeliveryRow & { lost: number }>`
+          update delivery set lost = lost + 1, lease_token = null, lease_until = null,
+            state = case when lost + 1 >= ${CONDEMNED_LOST} then 'quarantined' else 'pending' end,
+            last_error = case when lost + 1 >= ${CONDEMNED_LOST} then ${CONDEMNED} else last_error end
+          where ${open('block_day')} and state = 'leased' ${
+            scope === 'all' ? sql`` : sql`and lease_until < ${engine.now()}`
+          } returning ${sql.join([...deliveryColumns, 'lost'].map((column) => sql.ref(column)))}`.execute(
+          trx,
+        );
+        const quarantined = rows.filter((row) => row.state === 'quarantined');
+        return {
+          released: rows.length - quarantined.length,
+          suspects: rows.filter((row) => row.lost === SUSPECT_LOST).length,
+          quarantined: quarantined.map(toDeliverySummary),
+        };
+      });
     },
   };
 }

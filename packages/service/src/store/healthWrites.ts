@@ -10,29 +10,33 @@ import type { Tables } from './tables.ts';
 export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWrites {
   return {
     async failStream(id, message) {
-      const now = await readNow(engine, db);
-      const row = await db
-        .updateTable('stream')
-        .set({ status: 'error', status_message: message, error_since: now, updated_at: now })
-        .set({ probe_at: now + PROBE_EVERY_MS })
-        .where('id', '=', id)
-        .where('status', '=', 'active')
-        .where('deleted_at', 'is', null)
-        .returning(streamColumns)
-        .executeTakeFirst();
-      return row && toStreamRecord(row);
+      return db.transaction().execute(async (trx) => {
+        const now = await readNow(engine, trx);
+        const row = await trx
+          .updateTable('stream')
+          .set({ status: 'error', status_message: message, error_since: now, updated_at: now })
+          .set({ probe_at: now + PROBE_EVERY_MS })
+          .where('id', '=', id)
+          .where('status', '=', 'active')
+          .where('deleted_at', 'is', null)
+          .returning(streamColumns)
+          .executeTakeFirst();
+        return row && toStreamRecord(row);
+      });
     },
 
     async recoverStream(id) {
-      const row = await db
-        .updateTable('stream')
-        .set({ ...ACTIVE, updated_at: await readNow(engine, db) })
-        .where('id', '=', id)
-        .where('status', '=', 'error')
-        .where('deleted_at', 'is', null)
-        .returning(streamColumns)
-        .executeTakeFirst();
-      return row && toStreamRecord(row);
+      return db.transaction().execute(async (trx) => {
+        const row = await trx
+          .updateTable('stream')
+          .set({ ...ACTIVE, updated_at: await readNow(engine, trx) })
+          .where('id', '=', id)
+          .where('status', '=', 'error')
+          .where('deleted_at', 'is', null)
+          .returning(streamColumns)
+          .executeTakeFirst();
+        return row && toStreamRecord(row);
+      });
     },
 
     async terminateStreams(afterMs) {

@@ -53,14 +53,16 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
 
     async setJobState(id, state, message) {
       const from = JOB_STATES.filter((each) => MOVES[each].includes(state));
-      const row = await db
-        .updateTable('job')
-        .set({ state, message, updated_at: await readNow(engine, db) })
-        .where('id', '=', id)
-        .where('state', 'in', from)
-        .returningAll()
-        .executeTakeFirst();
-      return row && toJob(row);
+      return db.transaction().execute(async (trx) => {
+        const row = await trx
+          .updateTable('job')
+          .set({ state, message, updated_at: await readNow(engine, trx) })
+          .where('id', '=', id)
+          .where('state', 'in', from)
+          .returningAll()
+          .executeTakeFirst();
+        return row && toJob(row);
+      });
     },
 
     async sayOfJob(id, message) {

@@ -472,6 +472,9 @@ const ledger: Migration = {
         .addColumn('to_day', 'text', (column) => column.notNull())
         .addColumn('open', 'boolean', (column) => column.notNull())
         .execute();
+      await sql`
+        create unlogged table live_event (
+          xid bigint primary key, created_at bigint not null, events text not null)`.execute(db);
     }
 
     for (const table of ['stat_delta', 'stat']) {

@@ -10,8 +10,9 @@ import type { Writes } from './store.ts';
  * - `jobs`: one was made or changed
  * - `settings`: the secret or the region changed
  * - `leases`: one came free, or was taken by force
+ * - `events`: there are more for those who watch
  */
-export type Notice = 'deliveries' | 'rules' | 'jobs' | 'settings' | 'leases';
+export type Notice = 'deliveries' | 'rules' | 'jobs' | 'settings' | 'leases' | 'events';
 
 export interface Notices {
   /** Tells this process at once, and the others as soon as can be. */

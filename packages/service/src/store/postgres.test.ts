@@ -2,6 +2,7 @@ import { type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testAccess } from './access.suite.ts';
+import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from './events.suite.ts';
 import { testHistory } from './history.suite.ts';
 import { testInvariants } from './invariants.suite.ts';
 import { newMatch } from './newMatch.test-only.ts';
@@ -27,6 +28,93 @@ describe('PostgreSQL store', () => {
   testStore(() => openPostgresStore(postgres.url));
   testHistory(() => openPostgresStore(postgres.url));
   testAccess(() => openPostgresStore(postgres.url));
+  testEvents(() => openPostgresStore(postgres.url));
+
+  describe('the feed of events', () => {
+    let stores: [Store, Store];
+    beforeAll(async () => {
+      stores = [await openPostgresStore(postgres.url), await openPostgresStore(postgres.url)];
+    });
+    afterAll(() => Promise.all(stores.map((store) => store.close())));
+
+    test('waits for a transaction that began before others, and then skips nothing of it', async () => {
+      const feeds = await Promise.all(stores.map(({ events }) => followFeed(events)));
+      const slow = new pg.Client(postgres.url);
+      await slow.connect();
+      await slow.query('begin');
+      await slow.query(
+        `insert into live_event values (pg_current_xact_id()::text::bigint, 0, '{"type":"stream","streamId":"slow"}')`,
+      );
+      const { id } = await eventStream(stores[0], '0x1');
+      for (let n = 0; n < 10; n++) {
+        for (const feed of feeds) await feed.readOn();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      expect(feeds.map(({ told }) => told)).toEqual([[], []]);
+      await slow.query('commit');
+      await slow.end();
+      for (const feed of feeds) {
+        expect(await feed.take('stream')).toEqual([
+          { type: 'stream', streamId: 'slow' },
+          { type: 'stream', streamId: id },
+        ]);
+      }
+    });
+
+    test('is the same for every process, however many write at once', async () => {
+      const start = (await stores[0].events.newest()).position;
+      const feeds = await Promise.all(stores.map(({ events }) => followFeed(events, start)));
+      const made: string[] = [];
+      const write = async (store: Store, writer: number): Promise<void> => {
+        for (let n = 0; n < 20; n++) {
+          const id = `${writer} ${n}`;
+          made.push(id);
+          await store.announce({ type: 'chain', chain: { ...CHAIN_HEALTH, id } });
+        }
+      };
+      const writing = Promise.all([...stores, ...stores, ...stores].map(write));
+      const read = async (): Promise<boolean> => {
+        for (const { readOn } of feeds) await readOn();
+        return feeds.every(({ told }) => told.length >= made.length);
+      };
+      await expect.poll(read, { timeout: 15_000, interval: 5 }).toBe(true);
+      await writing;
+      await expect.poll(read, { timeout: 15_000, interval: 5 }).toBe(true);
+      const ids = feeds.map(({ told }) =>
+        told.map((event) => (event.type === 'chain' ? event.chain.id : event.type)),
+      );
+      expect(ids[0]).toEqual(ids[1]);
+      expect(ids[0]!.toSorted()).toEqual(made.toSorted());
+    });
+
+    test('wakes those who wait in other processes', async () => {
+      const woken = new Promise<void>((resolve) => stores[1].events.on(resolve));
+      await eventStream(stores[0], '0x1');
+      await woken;
+    });
+
+    test('forgets the oldest beyond 32 MiB, and what another server is yet to give', async () => {
+      const count = async (where: string): Promise<number> => {
+        const client = new pg.Client(postgres.url);
+        await client.connect();
+        const { rows } = await client.query<{ n: string }>(
+          `select count(*) as n from live_event where ${where}`,
+        );
+        await client.end();
+        return Number(rows[0]!.n);
+      };
+      await execute(
+        postgres.url,
+        `insert into live_event select -n, n, repeat('x', 1048576) from generate_series(1, 40) as n;
+         insert into live_event values (1000000000000, 1, 'from another server')`,
+      );
+      await stores[0].trimEvents();
+      expect(await count("events like 'xxx%'")).toBeLessThanOrEqual(32);
+      expect(await count("events like 'xxx%'")).toBeGreaterThan(20);
+      expect(await count("events = 'from another server'")).toBe(0);
+      await execute(postgres.url, "delete from live_event where events like 'xxx%'");
+    });
+  });
 
   describe('in a database of its own', () => {
     testInvariants(async () => {
@@ -43,10 +131,16 @@ describe('PostgreSQL store', () => {
   test('survives the loss of its server: the next call after the restart works', async () => {
     const store = await openPostgresStore(postgres.url);
     await store.saveSetting('before', 'kept');
+    const { position } = await store.events.newest();
     await postgres.kill();
     await expect(store.readSetting('before')).rejects.toThrow(/connect|terminat|ECONN/i);
     await postgres.restart();
     expect(await store.readSetting('before')).toBe('kept');
+    // What was held for readers is gone with the crash, and they learn of it.
+    expect(await store.events.readFrom(position)).toBeUndefined();
+    const feed = await followFeed(store.events);
+    await eventStream(store, '0x1');
+    expect(await feed.take('stream')).toHaveLength(1);
     await store.close();
   });
 

@@ -5,10 +5,14 @@ import type { Store } from './store.ts';
 import { postgresEngine } from './engine.ts';
 import { migrate } from './migrations.ts';
 import { tellOf } from './notices.ts';
+import { withEvents } from './liveEvents.ts';
+import { createPostgresFeed, recording } from './postgresFeed.ts';
 import { createPostgresNotices } from './postgresNotices.ts';
 import { createServers } from './postgresServers.ts';
 import { createReads } from './reads.ts';
 import { createWrites } from './writes.ts';
+
+type Write = (...args: unknown[]) => Promise<unknown>;
 
 /**
  * Opens the ledger at `url` (`postgres://user:password@host:port/database`, or `host:port,host:port` of
@@ -20,12 +24,27 @@ export async function openPostgresStore(url: string): Promise<Store> {
   await migrateAt(url);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createServers(url) }) });
   const notices = createPostgresNotices(url);
+  const events = createPostgresFeed(db, notices);
+  const watched = withEvents(createWrites(db, postgresEngine), async (name, args, toEvents) => {
+    let isWatched = false;
+    const recorder = recording(db, async (trx, answer) => {
+      const made = toEvents(answer);
+      isWatched = made.length > 0;
+      if (isWatched) await events.append(trx, made);
+    });
+    const write = createWrites(recorder, postgresEngine)[name] as Write;
+    const answer = await write(...args);
+    if (isWatched) events.tell();
+    return answer;
+  });
   return {
     engine: 'postgres',
     notices,
+    events,
     ...createReads(db, postgresEngine),
-    ...tellOf(createWrites(db, postgresEngine), notices),
+    ...tellOf(watched, notices),
     async close() {
+      events.close();
       await notices.close();
       await db.destroy();
     },

@@ -8,7 +8,14 @@ const CHANNEL = 'sluice';
 const RECONNECT_MS = 1_000;
 /** A notice needs no promise, so nobody waits for the disk or a standby on its account. */
 const SESSION = `set synchronous_commit = off; listen ${CHANNEL}`;
-const EVERYTHING: readonly Notice[] = ['deliveries', 'rules', 'jobs', 'settings', 'leases'];
+const EVERYTHING: readonly Notice[] = [
+  'deliveries',
+  'rules',
+  'jobs',
+  'settings',
+  'leases',
+  'events',
+];
 
 /** Connects by and by: until then the processes find out what changed by looking. */
 export function createPostgresNotices(url: string): Notices {

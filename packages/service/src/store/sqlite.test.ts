@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { testAccess } from './access.suite.ts';
 import { openSqliteStore } from './sqlite.ts';
+import { testEvents } from './events.suite.ts';
 import { testHistory } from './history.suite.ts';
 import { testInvariants } from './invariants.suite.ts';
 import { testStore } from './store.suite.ts';
@@ -28,6 +29,7 @@ describe('SQLite store', () => {
     };
   });
   testAccess(() => openSqliteStore(join(folder, 'access')));
+  testEvents(() => openSqliteStore(join(folder, 'events')));
 
   test('keeps what it holds when it is opened again', async () => {
     const path = join(folder, 'again');

@@ -5,6 +5,8 @@ import { dirname, extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Kysely, SqliteAdapter, SqliteDialect, type SqliteDatabase } from 'kysely';
 import type { Tables } from './tables.ts';
+import { createMemoryFeed } from './eventFeed.ts';
+import { withEvents } from './liveEvents.ts';
 import { createNotices, tellOf } from './notices.ts';
 import type { Reads, Store, Writes } from './store.ts';
 import { migrate } from './migrations.ts';
@@ -185,6 +187,8 @@ const WRITES = {
   commitManual: true,
   deleteExpired: true,
   tendPartitions: true,
+  announce: true,
+  trimEvents: true,
   saveTokens: true,
   completeEnrichments: true,
 } satisfies Record<keyof Writes, true>;
@@ -216,12 +220,21 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   const reads = startWorker(path, 'reads', READS);
   const writes = startWorker(path, 'writes', WRITES);
   const notices = createNotices();
+  const events = createMemoryFeed();
+  const methods = writes.methods as unknown as Writes;
+  const watched = withEvents(methods, async (name, args, toEvents) => {
+    const answer = await writes.methods[name](...args);
+    events.append(toEvents(answer));
+    return answer;
+  });
   return {
     engine: 'sqlite',
     notices,
+    events,
     ...(reads.methods as unknown as Reads),
-    ...tellOf(writes.methods as unknown as Writes, notices),
+    ...tellOf(watched, notices),
     async close() {
+      events.close();
       await reads.stop();
       await writes.stop();
       lock.close();

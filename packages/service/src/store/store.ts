@@ -28,6 +28,7 @@ import type {
   DeliveryDetail,
   DeliveryFilter,
   DeliverySummary,
+  LiveEvent,
   EvmStream,
   Inbox,
   InboxAnswer,
@@ -42,6 +43,7 @@ import type {
   Reorg,
   TapeBlock,
 } from '@sluice/kit/contract';
+import type { EventFeed } from './eventFeed.ts';
 import type { Notices } from './notices.ts';
 
 /** The part of an EVM stream that says what to match and what to send along. */
@@ -289,6 +291,8 @@ export interface BlockCommit {
   /** Blocks of the window to keep. */
   windowBlocks: number;
   matches: NewMatch[];
+  /** The newest block that is known, for those who watch. Default: this one. */
+  head?: number | undefined;
 }
 
 export type CommitOutcome =
@@ -825,7 +829,9 @@ export interface AddressWrites {
   ): Promise<{ outcome: 'staged' | 'lost' } | { outcome: 'missing'; address: string }>;
   activateAddressChange(
     change: number,
-  ): Promise<{ outcome: 'changed'; effectiveFrom: EffectiveFrom } | { outcome: 'lost' }>;
+  ): Promise<
+    { outcome: 'changed'; streamId: string; effectiveFrom: EffectiveFrom } | { outcome: 'lost' }
+  >;
   /** Gives a change up and undoes one of its parts; true while there is more to undo. */
   undoAddressChange(change: number): Promise<boolean>;
   /**
@@ -1033,6 +1039,13 @@ export interface JobWrites {
   }): Promise<DeliverySummary[]>;
 }
 
+export interface FeedWrites {
+  /** Tells those who watch what no other write does. */
+  announce(event: Extract<LiveEvent, { type: 'chain' | 'replay' }>): Promise<void>;
+  /** Forgets the oldest events where there are more than are held. */
+  trimEvents(): Promise<void>;
+}
+
 /** How long deliveries are kept that succeeded or were cancelled, and how long all others. */
 export interface RetentionAges {
   deliveredMs: number;
@@ -1071,11 +1084,14 @@ export interface Writes
     EnrichWrites,
     JobWrites,
     InboxWrites,
+    FeedWrites,
     RetentionWrites {}
 
 export interface Store extends Reads, Writes {
   readonly engine: 'sqlite' | 'postgres';
   /** Told by each write that others may wait for, whichever process made it. */
   readonly notices: Notices;
+  /** What the writes that others may watch for changed, whichever process made them. */
+  readonly events: EventFeed;
   close(): Promise<void>;
 }

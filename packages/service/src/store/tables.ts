@@ -48,11 +48,21 @@ export interface Tables {
   /** Append-only, rolled up into `stat`: counters updated in place deadlock under load. */
   stat_delta: StatTable;
   stat: StatTable;
-  /** Of PostgreSQL alone. */
+  /** Of PostgreSQL alone, as is the next. */
   partition: PartitionTable;
+  live_event: LiveEventTable;
 }
 
 /** Where a chain went another way. */
+/** What one transaction changed, for those who watch. */
+interface LiveEventTable {
+  /** Of the transaction: the order in which readers see the rows. */
+  xid: number;
+  created_at: number;
+  /** Each as JSON, a line each. */
+  events: string;
+}
+
 interface ReorgTable {
   id: string;
   chain: string;

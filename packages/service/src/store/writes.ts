@@ -5,6 +5,7 @@ import { createBlockWrites } from './blockWrites.ts';
 import { createDeliveryWrites } from './deliveryWrites.ts';
 import { createEnrichWrites } from './enrichWrites.ts';
 import type { Engine } from './engine.ts';
+import { createFeedWrites } from './feedWrites.ts';
 import { createHealthWrites } from './healthWrites.ts';
 import { createHistoryWrites } from './historyWrites.ts';
 import { createLeaseWrites } from './leaseWrites.ts';
@@ -37,4 +38,5 @@ export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
   ...createRetentionWrites(db, engine),
   ...createPartitionWrites(db, engine),
   ...createEnrichWrites(db, engine),
+  ...createFeedWrites(db, engine),
 });

@@ -24,7 +24,6 @@ export interface AddressHandlers {
 export interface AddressHandlerNeeds {
   store: Store;
   addressChanges: AddressChanges;
-  onChange(streamId: string): void;
 }
 
 /** What of an answer is handed to the connection at once. */
@@ -33,7 +32,7 @@ const CHUNK_BYTES = 1 << 16;
 const RETRY_AFTER_SECONDS = 5;
 
 export function createAddressHandlers(
-  { store, addressChanges: changes, onChange }: AddressHandlerNeeds,
+  { store, addressChanges: changes }: AddressHandlerNeeds,
   family: ChainFamily,
 ): AddressHandlers {
   const findId = async (context: Context): Promise<string> =>
@@ -47,7 +46,6 @@ export function createAddressHandlers(
   ): Response => {
     switch (outcome.outcome) {
       case 'changed':
-        onChange(streamId);
         return repeat(context, streamId, sent, outcome.effectiveFrom);
       case 'unknown-stream':
         throw notFound('Stream');

@@ -2,13 +2,13 @@
 import type { Context } from 'hono';
 import * as z from 'zod';
 import {
-  type ChainBlock,
   type ChainHealth,
   type DeliveryPage,
   type StreamSummary,
   listDeliveriesQuerySchema,
 } from '@sluice/kit/contract';
-import type { BlockHeader, ChainReport, Store, StreamRecord } from '../../store/store.ts';
+import type { ChainReport, Store, StreamRecord } from '../../store/store.ts';
+import { toChainBlock } from '../../store/liveEvents.ts';
 import type { Auth } from '../auth.ts';
 import { check, notFound, readId, readQuery } from '../answers.ts';
 import { readJson } from '../body.ts';
@@ -129,16 +129,3 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
     },
   };
 }
-
-/** A chain counts seconds, our own routes milliseconds. */
-const toChainBlock = ({
-  number,
-  hash,
-  timestamp,
-  matches,
-}: BlockHeader & { matches: number }): ChainBlock => ({
-  number,
-  hash,
-  timestamp: timestamp * 1000,
-  matches,
-});

@@ -42,7 +42,6 @@ export interface StreamCallNeeds extends ProblemNeeds {
   /** Sends the family's test webhook; answers with why it failed, or undefined. */
   testWebhook(family: ChainFamily, endpoint: Endpoint): Promise<string | undefined>;
   streamSecrets: StreamSecrets;
-  onChange(streamId: string): void;
 }
 
 /** What the families differ in. */
@@ -62,7 +61,7 @@ export function createStreamCalls<Name extends ChainFamily>(
   needs: StreamCallNeeds,
   family: Family<Name>,
 ): StreamCalls {
-  const { store, streamSecrets, onChange } = needs;
+  const { store, streamSecrets } = needs;
   const find = (context: Context) => findStream(store, context, family.name);
   const own = (record: StreamRecord | undefined) => ofFamily(record, family.name);
 
@@ -87,7 +86,6 @@ export function createStreamCalls<Name extends ChainFamily>(
         secrets: [secret],
       });
       const record = own(await store.createStream<StreamDraft>(draft, { id, sealedSecret }));
-      onChange(record.id);
       return context.json(family.toAnswer(record));
     },
 
@@ -106,14 +104,12 @@ export function createStreamCalls<Name extends ChainFamily>(
         });
       }
       const record = own(await store.updateStream(before.id, patch));
-      onChange(record.id);
       return context.json(family.toAnswer(record));
     },
 
     async delete(context) {
       const { id } = await find(context);
       const record = own(await store.deleteStream(id));
-      onChange(id);
       return context.json(family.toDeleted(record));
     },
 
@@ -134,7 +130,6 @@ export function createStreamCalls<Name extends ChainFamily>(
           status === 'active' ? 'Stream is active' : 'Stream was paused by the user',
         ),
       );
-      onChange(record.id);
       return context.json(family.toStatus(record));
     },
   };

@@ -39,7 +39,7 @@ export interface EvmStreamHandlers extends StreamCalls {
 }
 
 export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandlers {
-  const { store, addressChanges, onChange } = needs;
+  const { store, addressChanges } = needs;
 
   const toAnswer = (record: EvmStreamRecord): EvmStream => ({
     webhookUrl: record.webhookUrl,
@@ -118,7 +118,6 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
       const record = isPaused
         ? await store.setStreamStatus(id, 'paused', 'Stream is a duplicate of a paused one')
         : await store.setStreamStatus(id, 'active', 'Stream is active');
-      onChange(id);
       return context.json(toAnswer(ofFamily(record, 'evm')));
     },
   };
