@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -58,17 +58,12 @@ test('Fastify 4', async () => {
   expect(await answersOf(`${url}/webhooks`, SECRET)).toEqual(RIGHT_ANSWERS);
 });
 
-test('Next, built for production', async () => {
+test('Next, built for production, has the route of examples/next', async () => {
   // Below the folder that has Next: its bundler compiles nothing outside of one root.
   const app = mkdtempSync(join(peers, '.next-'));
   cleanups.push(() => rmSync(app, { recursive: true }));
   installInto(app, 'module', [packKit(app).tarball]);
-  mkdirSync(join(app, 'app', 'webhooks'), { recursive: true });
-  writeFileSync(
-    join(app, 'app', 'webhooks', 'route.js'),
-    `import { createHandler } from '@sluice/kit';
-export const POST = createHandler({ secret: process.env.SLUICE_SECRET, onError: () => {} });`,
-  );
+  cpSync(fileURLToPath(new URL('../../examples/next', import.meta.url)), app, { recursive: true });
   writeFileSync(
     join(app, 'next.config.js'),
     `export default { turbopack: { root: ${JSON.stringify(peers)} } };`,

@@ -55,21 +55,29 @@ describe.each(here)('Node $major', ({ major, path }) => {
 });
 
 if (existsSync(WORKERD)) {
-  test('a Worker tells the same as Node, and takes webhooks', async () => {
+  test('a Worker tells the same as Node, and takes webhooks, as does the one of examples', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-workerd-'));
-    const port = await freePort();
-    await writeFile(
-      join(folder, 'worker.js'),
-      await bundle("export { default } from './worker.ts'"),
-    );
+    const [port, examplePort] = [await freePort(), await freePort()];
+    for (const [name, from] of [
+      ['worker.js', './worker.ts'],
+      ['example.js', '../../examples/worker.ts'],
+    ] as const) {
+      await writeFile(join(folder, name), await bundle(`export { default } from '${from}'`));
+    }
     await writeFile(
       join(folder, 'config.capnp'),
       `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [(name = "main", worker = .kit)],
-  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")]);
+  services = [(name = "main", worker = .kit), (name = "example", worker = .example)],
+  sockets = [
+    (name = "http", address = "127.0.0.1:${port}", http = (), service = "main"),
+    (name = "other", address = "127.0.0.1:${examplePort}", http = (), service = "example")]);
 const kit :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "worker.js")],
+  compatibilityDate = "2025-01-01");
+const example :Workerd.Worker = (
+  modules = [(name = "example.js", esModule = embed "example.js")],
+  bindings = [(name = "SLUICE_SECRET", text = "${WORKER_SECRET}")],
   compatibilityDate = "2025-01-01");
 `,
     );
@@ -86,7 +94,9 @@ const kit :Workerd.Worker = (
       const text = await response.text();
       expect(response.status, text + said).toBe(200);
       expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(await runChecks())));
-      expect(await answersOf(`http://127.0.0.1:${port}/`, WORKER_SECRET)).toEqual(RIGHT_ANSWERS);
+      for (const each of [port, examplePort]) {
+        expect(await answersOf(`http://127.0.0.1:${each}/`, WORKER_SECRET)).toEqual(RIGHT_ANSWERS);
+      }
     } finally {
       workerd.kill('SIGKILL');
       await once(workerd, 'exit');

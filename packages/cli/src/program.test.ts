@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { VERSION as SERVICE_VERSION } from '@sluice/service';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { announceDevService } from './contexts.ts';
@@ -101,6 +103,8 @@ test.each([
   [['streams', 'de'], 'delete'],
   [['chains', 'resume', '0x1', '--fr'], '--from'],
   [['tail', '--s'], '--state\n--stream\n--since'],
+  [['completion', 'b'], 'bash'],
+  [['listen', '--output', 'c'], 'compact'],
 ])('%j is completed', async (words, found) => {
   expect(await sluice(['complete', '--', ...words])).toEqual({
     code: 0,
@@ -109,8 +113,17 @@ test.each([
   });
 });
 
-test('completion prints a script of the shell', async () => {
-  expect((await sluice(['completion', 'bash'])).stdout).toContain('complete -o default -F _sluice');
+test('completion prints a script of the shell, with which bash completes', async () => {
+  const script = `sluice() { "$NODE" -C @sluice/source "$MAIN" "$@"; }
+source <(sluice completion bash)
+COMP_WORDS=(sluice streams de) COMP_CWORD=2 && _sluice
+complete -p sluice && echo "\${COMPREPLY[@]}"`;
+  const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+  const env = { ...process.env, NODE: process.execPath, MAIN };
+  expect(spawnSync('bash', ['-c', script], { env, encoding: 'utf8' })).toMatchObject({
+    stdout: 'complete -o default -F _sluice sluice\ndelete\n',
+    stderr: '',
+  });
   expect(await sluice(['completion', 'csh'])).toMatchObject({ code: 2 });
 });
 

@@ -192,7 +192,7 @@ const END_WITHIN_MS = 2_000;
 /** Runs what the arguments say and answers with the exit code. Prints errors; never rejects. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   // What the scripts of `sluice completion` ask; no command of its own.
-  if (args[0] === COMPLETE) return complete(args.slice(args[1] === '--' ? 2 : 1), terminal);
+  if (args[0] === 'complete') return answerTab(args.slice(args[1] === '--' ? 2 : 1), terminal);
   const given = toGiven(args);
   const program = createProgram(terminal);
   const name = given.find((arg) => !arg.startsWith('-')) ?? '';
@@ -207,21 +207,13 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-const COMPLETE = 'complete';
-
-/** Prints what may stand where the last of the words does, one a line. */
-async function complete(words: readonly string[], terminal: Terminal): Promise<number> {
-  const last = words.at(-1) ?? '';
-  let at = createProgram(terminal);
-  for (const word of words.slice(0, -1)) {
-    const next = at.commands.find((each) => each.name() === word);
-    if (next === undefined) continue;
-    if (at.parent === null) (await findEntry(word)?.load())?.(next, terminal);
-    at = next;
-  }
-  const flags = at.options.flatMap(({ long }) => (long === undefined ? [] : [long]));
-  const found = last.startsWith('-') ? flags : at.commands.map((each) => each.name());
-  for (const each of found) if (each.startsWith(last)) terminal.say(each);
+/** One word a line. */
+async function answerTab(words: readonly string[], terminal: Terminal): Promise<number> {
+  const { complete } = await import('./complete.ts');
+  const load = async (command: Command): Promise<unknown> =>
+    (await findEntry(command.name())?.load())?.(command, terminal);
+  const found = await complete(createProgram(terminal), words, { load, terminal });
+  for (const each of found) terminal.say(each);
   return EXIT.success;
 }
 

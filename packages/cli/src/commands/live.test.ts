@@ -33,6 +33,24 @@ const paidAt = (path: string): number[] =>
 
 const app = (path: string): string => `${world.sink.url}${path}`;
 
+test('names of streams, chains and deliveries are completed; without a service nothing is', async () => {
+  const complete = async (...words: string[]): Promise<string> =>
+    (await world.sluice(['complete', '--', ...words])).stdout;
+  expect(await complete('streams', 'pause', '')).toBe('pay\n');
+  expect(await complete('tail', '--stream', 'p')).toBe('pay\n');
+  expect(await complete('explain', '1', '--chain', '0x')).toBe('0x7a69\n');
+  world.pay(9n);
+  await world.sink.waitFor(1);
+  const { result } = await world.client.listDeliveries();
+  expect((await complete('deliveries', 'get', '')).split('\n')).toContain(result[0]!.id);
+  const env = { SLUICE_API_URL: 'http://127.0.0.1:9' };
+  expect(await world.sluice(['complete', '--', 'streams', 'get', ''], { env })).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: '',
+  });
+});
+
 describe('listen', () => {
   let running: ReturnType<World['start']> | undefined;
   afterEach(async () => {

@@ -1,0 +1,102 @@
+/**
+ * Deposits of an exchange. Each customer has an address; what comes in is pending when its block
+ * appears, credited once when the block is confirmed, and gone when the block leaves the chain.
+ */
+import { createServer } from 'node:http';
+import { DatabaseSync } from 'node:sqlite';
+import { createClient, createHandler } from '@sluice/kit';
+import { toNodeListener } from '@sluice/kit/node';
+import { type RecordSource, toRecords, toRemovedIds } from '@sluice/kit/records';
+
+const {
+  SLUICE_URL: baseUrl = 'http://127.0.0.1:4400',
+  SLUICE_API_KEY: apiKey = '',
+  SLUICE_SECRET: secret = '',
+  DATABASE: path = 'deposits.sqlite',
+  PORT = '3000',
+} = process.env;
+
+/** Whose address it is, in lower case as webhooks have them. Two accounts of the local chain. */
+const customers = new Map([
+  ['0x70997970c51812dc3a010c7d01b50e0d17dc79c8', 'Alice'],
+  ['0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc', 'Bob'],
+]);
+/** By contract, never by name: anybody can make a token and call it as they like. */
+const tokens = new Map([['0x700b6a60ce7eaaea56f065753d8dcb9653dbad35', 'SLD']]);
+
+// Amounts are text: they outgrow any integer of a database.
+const database = new DatabaseSync(path);
+database.exec(`CREATE TABLE IF NOT EXISTS deposits (
+  id text PRIMARY KEY, customer text, asset text, amount text, blockHash text, state text)`);
+const upsert = database.prepare(`INSERT INTO deposits VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET state = excluded.state, blockHash = excluded.blockHash
+  WHERE deposits.state = 'pending'`);
+const remove = database.prepare(
+  'DELETE FROM deposits WHERE id = ? AND blockHash = ? RETURNING customer, asset, amount, state',
+);
+
+interface Deposit {
+  id: string;
+  to: string | null;
+  asset: string | undefined;
+  amount: string | null;
+}
+
+/** Everything that can bring an address something: tokens, payments, payments by contracts. */
+function* depositsOf(webhook: RecordSource): Generator<Deposit> {
+  const { erc20Transfers, txs, internalTxs } = toRecords(webhook);
+  for (const { id, to, contract, value } of erc20Transfers) {
+    yield { id, to, asset: tokens.get(contract), amount: value };
+  }
+  for (const { id, toAddress: to, value, receiptStatus } of txs) {
+    if (receiptStatus === 1) yield { id, to, asset: 'ETH', amount: value };
+  }
+  for (const { id, to, value } of internalTxs) yield { id, to, asset: 'ETH', amount: value };
+}
+
+function record(webhook: RecordSource): void {
+  const state = webhook.confirmed ? 'credited' : 'pending';
+  for (const { id, to, asset, amount } of depositsOf(webhook)) {
+    const customer = customers.get(to ?? '');
+    if (customer === undefined || asset === undefined || amount === null || amount === '0') continue;
+    const { changes } = upsert.run(id, customer, asset, amount, webhook.block.hash, state);
+    // None: it was credited before, by another delivery of the same block.
+    if (changes > 0) console.log(state, customer, amount, asset);
+  }
+}
+
+/** Of that block alone: the one in its place may have brought the same deposit again. */
+function takeBack(webhook: RecordSource): void {
+  const { blockHash, erc20Transfers, txs, internalTxs } = toRemovedIds(webhook);
+  for (const id of [...erc20Transfers, ...txs, ...internalTxs]) {
+    for (const { customer, asset, amount, state } of remove.all(id, blockHash)) {
+      // A credited one was deeper than the confirmations: somebody has to look at the account.
+      console.log('gone', customer, amount, asset, state === 'credited' ? 'AFTER IT WAS CREDITED' : '');
+    }
+  }
+}
+
+const handler = createHandler({ secret })
+  .onWebhook({ unconfirmed: record, confirmed: record })
+  .onRemoved(takeBack);
+createServer(toNodeListener(handler)).listen(Number(PORT), '127.0.0.1');
+
+const client = createClient({ baseUrl, apiKey });
+const stream = {
+  webhookUrl: `http://127.0.0.1:${PORT}/webhooks`,
+  description: 'deposits of our customers',
+  tag: 'deposits',
+  chainIds: ['0x7a69'],
+  includeContractLogs: true,
+  includeNativeTxs: true,
+  includeInternalTxs: true,
+  notifyRemoved: true,
+};
+/** The stream of an earlier start, or a new one. */
+async function ensureStream(): Promise<string> {
+  for await (const { id, tag } of client.streams.list()) {
+    if (tag === stream.tag) return (await client.streams.update(id, stream)).id;
+  }
+  return (await client.streams.create(stream)).id;
+}
+await client.streams.addAddress(await ensureStream(), [...customers.keys()]);

@@ -1,0 +1,35 @@
+/** docs/llms.txt is made of the two lists of pages; `--update` writes it anew. */
+import { readFileSync } from 'node:fs';
+import { join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const docs = fileURLToPath(new URL('../../docs', import.meta.url));
+
+/** What a list of pages says: heading by heading, title, path below `docs` and what it is about. */
+const read = (folder: string): string =>
+  readFileSync(join(docs, folder, 'README.md'), 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [, heading] = /^\*\*(.+)\*\*$/.exec(line) ?? [];
+      if (heading !== undefined) return ['', `## ${heading}`, ''];
+      const [, title, path, about = ''] =
+        /^(?:\d+\.|-) \[([^\]]+)\]\(([^)]+)\)(?:: (.+))?$/.exec(line) ?? [];
+      if (title === undefined || path === undefined) return [];
+      return [`- [${title}](${normalize(join(folder, path))})${about && `: ${about}`}`];
+    })
+    .join('\n')
+    .trim();
+
+test('it lists every page', async () => {
+  await expect(`# Sluice
+
+> Watches EVM chains and Aptos and POSTs a signed webhook for each block that concerns you. Self-hosted; compatible with the hosted Moralis Streams API. A client kit in TypeScript (@sluice/kit), a console and a command line (sluice) come with it.
+
+${read('.')}
+
+## The client kit, page by page
+
+${read('kit')}
+`).toMatchFileSnapshot(join(docs, 'llms.txt'));
+});
