@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { type AbiItem, type AptosNetwork, type Client, createClient } from '@sluice/kit';
 import { type Service, type ServiceConfig, createLog, startService } from '@sluice/service';
 import { sluiceCollectible, sluiceItems, sluiceToken } from '@sluice/testkit';
+import { isBrowserHere, openInBrowser } from '../browser.ts';
 import { announceDevService } from '../contexts.ts';
 import { describeAptosWebhook, describeWebhook } from '../describe.ts';
 import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
@@ -21,11 +22,14 @@ const APTOS_PAYMENTS = ['0x1::aptos_account::transfer', '0x1::coin::transfer'];
 
 interface DevOptions extends ServiceOptions {
   fresh?: boolean;
+  /** False: never. Default: at the first start of a folder, where there is a browser. */
+  open?: boolean;
 }
 
 export const declareDev = (command: Command, terminal: Terminal): Command =>
   addServiceOptions(command, '.sluice/dev')
     .option('--fresh', 'begin with an empty data folder')
+    .option('--no-open', 'open no browser; otherwise the first start of a folder does')
     .action((options: DevOptions) => dev(options, terminal));
 
 async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
@@ -34,7 +38,7 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   const asked = untilAsked(terminal);
   const folder = options.data;
   if (options.fresh) rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const isFirstStart = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
 
   const notice = (text: string): void => say(`  ${tint('warn', '!')} ${text}`);
   const evm = await startLocalEvm(join(folder, 'chain.json'), notice);
@@ -94,6 +98,9 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
     folder,
     readyMs: performance.now() - started,
   });
+  if (isFirstStart && options.open !== false && isBrowserHere(terminal)) {
+    openInBrowser(toConsole(service.url, apiKey));
+  }
   const client = createClient({ apiKey, baseUrl: service.url });
   await createDemoStream({ client, receiver, evm });
   await createAptosDemoStream({
@@ -205,6 +212,9 @@ function eventsOf(...abis: (readonly AbiItem[])[]): AbiItem[] {
   return [...new Map(events.map((item) => [JSON.stringify(item), item])).values()];
 }
 
+/** Signed in: the key stands behind the #, which is never sent. */
+const toConsole = (url: string, apiKey: string): string => `${url}/console/#key=${apiKey}`;
+
 function printStart(
   { say, tint }: Terminal,
   {
@@ -231,7 +241,7 @@ function printStart(
   const row = (name: string, value: string, hint = ''): void =>
     say(`  ${name.padEnd(10)}${value}  ${tint('faint', hint)}`.trimEnd());
   say(`\n  ${tint('strong', `sluice ${VERSION}`)}  ready in ${(readyMs / 1000).toFixed(1)} s\n`);
-  row('Console', `${service.url}/console/#key=${apiKey}`);
+  row('Console', toConsole(service.url, apiKey));
   row('API', service.url, `x-api-key: ${apiKey}`);
   row('Secret', service.secret, 'signs the webhooks');
   row('Chain', evm.config.id, evm.description);

@@ -1,6 +1,9 @@
 /** The way here from the hosted service, against a scripted one built from the contract. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HOSTED_KEY, type Hosted, startHosted } from './hosted.test-only.ts';
 import { type World, startWorld, until } from './world.test-only.ts';
@@ -41,18 +44,36 @@ test('a dry run tells what would be made, and makes nothing', async () => {
   expect(await world.sluice(['import', 'moralis'])).toMatchObject({ code: 2 });
 });
 
-test(`${TOTAL} addresses arrive whole, also when it is ended half-way; run again, nothing is doubled`, async () => {
+interface Noted {
+  addresses: number;
+  done: boolean;
+}
+
+/** What the journal says of the long stream. */
+const noted = (): Noted | undefined =>
+  existsSync(journal())
+    ? (JSON.parse(readFileSync(journal(), 'utf8')) as { streams: Record<string, Noted> }).streams[
+        hosted.streams[0]!.id
+      ]
+    : undefined;
+
+test(`${TOTAL} addresses arrive whole, also through kill -9 and Ctrl-C; run again, nothing is doubled`, async () => {
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+  const killed = spawn(process.execPath, ['-C', '@sluice/source', main, ...flags()], {
+    cwd: world.folder,
+    env: { ...process.env, ...world.env },
+    stdio: 'ignore',
+  });
+  await until('a part is noted', () => (noted()?.addresses ?? 0) > 0, 30_000);
+  killed.kill('SIGKILL');
+  await once(killed, 'exit');
+  const { addresses: atKill } = noted()!;
+
   const first = world.start(flags());
-  await until(
-    'a part is noted',
-    () => existsSync(journal()) && readFileSync(journal(), 'utf8').includes('cursor'),
-  );
+  await until('another part is noted', () => noted()!.addresses > atKill);
   first.interrupt();
   expect(await first.ended).toMatchObject({ code: 130 });
-  const noted = JSON.parse(readFileSync(journal(), 'utf8')) as {
-    streams: Record<string, { addresses: number; done: boolean }>;
-  };
-  const { addresses, done } = noted.streams[hosted.streams[0]!.id]!;
+  const { addresses, done } = noted()!;
   expect(done).toBe(false);
   expect(addresses % 5_000).toBe(0);
 

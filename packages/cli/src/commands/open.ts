@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import type { Command } from 'commander';
+import { openInBrowser } from '../browser.ts';
 import { type ConnectionOptions, addConnectionOptions, findTarget } from '../connection.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -20,16 +20,3 @@ export const declareOpen = (command: Command, terminal: Terminal): Command =>
       else terminal.say(address);
       if (!options.print && terminal.stderr.isTTY) openInBrowser(address);
     });
-
-const OPENERS: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
-  darwin: ['open'],
-  win32: ['explorer.exe'],
-};
-
-/** Where there is no browser, the address that was printed is all there is. */
-function openInBrowser(url: string): void {
-  const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
-  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });
-  child.on('error', () => {});
-  child.unref();
-}

@@ -35,6 +35,8 @@ export interface World {
   readonly sink: WebhookSink;
   readonly api: Client;
   readonly client: SluiceClient;
+  /** What tells a command which service. */
+  readonly env: Readonly<Record<string, string>>;
   /** Runs a command against the service, to its end. */
   sluice(args: readonly string[], options?: RunOptions): Promise<Run>;
   start(args: readonly string[], options?: RunOptions): Running;
@@ -68,10 +70,11 @@ export async function startWorld(): Promise<World> {
   let service = await serve('0');
   const { url } = service;
   const connection = { baseUrl: url, apiKey: API_KEY };
+  const variables = { SLUICE_API_URL: url, SLUICE_API_KEY: API_KEY };
   const withService = ({ env, ...rest }: RunOptions = {}): RunOptions => ({
     cwd: folder,
     ...rest,
-    env: { SLUICE_API_URL: url, SLUICE_API_KEY: API_KEY, ...env },
+    env: { ...variables, ...env },
   });
   return {
     url,
@@ -80,6 +83,7 @@ export async function startWorld(): Promise<World> {
     sink,
     api: createClient(connection),
     client: createSluiceClient(connection),
+    env: variables,
     sluice: (args, options) => sluice(args, withService(options)),
     start: (args, options) => start(args, withService(options)),
     pay: (value) =>
