@@ -7,15 +7,14 @@ import { describeAgo, toCount } from '../durations.ts';
 import { readPath } from '../live/setPath.ts';
 import { findStream } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { type Cell, sayTable } from '../terminal/table.ts';
+import { type Cell, type TableOptions, addTableOptions, sayTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareDeliveries(command: Command, terminal: Terminal): void {
-  addConnectionOptions(command.command('list').description('newest first'))
+  addTableOptions(addConnectionOptions(command.command('list').description('newest first')))
     .addOption(new Option('--state <state>', 'only in this state').choices(DELIVERY_STATES))
     .option('--stream <stream>', 'only of this one, by id or tag')
     .option('--limit <n>', 'at most so many', '20')
-    .option('--wide', 'cut nothing')
     .action((options: ListOptions) => list(options, terminal));
   addConnectionOptions(
     command.command('get <delivery>').description('one with all its attempts, without its body'),
@@ -28,11 +27,10 @@ export function declareDeliveries(command: Command, terminal: Terminal): void {
     .action((id: string, options: PayloadOptions) => payload(id, options, terminal));
 }
 
-interface ListOptions extends ConnectionOptions {
+interface ListOptions extends ConnectionOptions, TableOptions {
   state?: DeliverySummary['state'];
   stream?: string;
   limit: string;
-  wide?: boolean;
 }
 
 async function list(options: ListOptions, terminal: Terminal): Promise<void> {
@@ -64,7 +62,7 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
       { title: 'TRIES', value: ({ attempts }) => attempts, right: true },
       { title: 'MADE', value: ({ createdAt }) => describeAgo(createdAt), right: true },
     ],
-    options.wide,
+    options,
   );
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../connection.ts';
 import { toCount, toRange } from '../durations.ts';
 import { describeBody } from '../live/deliveryLine.ts';
+import { findTransaction, onlyOf } from '../live/readTransaction.ts';
 import { readAddresses } from '../streams/addresses.ts';
 import { findStream } from '../streams/findStream.ts';
 import { readStream } from '../streams/saveStream.ts';
@@ -22,7 +23,8 @@ export const declareDryRun = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(command)
     .option('-f, --file <file>', 'YAML of one stream')
     .option('--stream <stream>', 'as this one is now, by id or tag')
-    .requiredOption('--blocks <range>', 'one, or from..to, both included')
+    .option('--blocks <range>', 'one, or from..to, both included')
+    .option('--tx <hash>', 'one transaction alone, wherever it is')
     .option('--chain <id>', 'default: the first of the stream')
     .option('--expect <n>', 'exit code 9 unless so many blocks match')
     .action((options: CommandOptions) => dryRun(options, terminal));
@@ -30,7 +32,8 @@ export const declareDryRun = (command: Command, terminal: Terminal): Command =>
 interface CommandOptions extends ConnectionOptions {
   file?: string;
   stream?: string;
-  blocks: string;
+  blocks?: string;
+  tx?: string;
   chain?: string;
   expect?: string;
 }
@@ -39,13 +42,11 @@ const MAX_BLOCKS = 10_000;
 
 /** What a stream would have got of past blocks. Nothing is sent or stored. */
 async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void> {
-  const { from, to } = toRange('--blocks', options.blocks);
-  if (to - from >= MAX_BLOCKS) {
-    throw new CommandError('usage', `--blocks ${options.blocks}: at most ${MAX_BLOCKS} at once`);
-  }
   const connection = connect(options, terminal);
+  const { from, to, chainId } = await readRange(options, connection);
   const { fields, addresses } = await readWanted(options, connection);
   const chain =
+    chainId ??
     options.chain ??
     (fields['chainIds'] as string[] | undefined)?.[0] ??
     (fields['network'] as string[] | undefined)?.[0];
@@ -56,9 +57,11 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   let matched = 0;
   let records = 0;
   for (let block = from; block <= to; block++) {
-    const webhook = await matchBlock(connection, { chain, block, fields, addresses });
+    const matching = await matchBlock(connection, { chain, block, fields, addresses });
+    const webhook =
+      options.tx === undefined ? matching : onlyOf(matching as EvmWebhook, options.tx);
     progress.update(block - from + 1);
-    const found = countRecords(webhook);
+    const found = webhook === undefined ? 0 : countRecords(webhook);
     if (found === 0) continue;
     matched++;
     records += found;
@@ -74,6 +77,25 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
       `${matched} blocks match, expected were ${options.expect}`,
     );
   }
+}
+
+/** Of a transaction: its block, and the chain that has it. */
+async function readRange(
+  { blocks, tx }: CommandOptions,
+  connection: Connection,
+): Promise<{ from: number; to: number; chainId?: string }> {
+  if (tx !== undefined && blocks === undefined) {
+    const { chainId, blockNumber } = await findTransaction(connection, tx);
+    return { from: blockNumber, to: blockNumber, chainId };
+  }
+  if (blocks === undefined || tx !== undefined) {
+    throw new CommandError('usage', 'Which blocks? One of --blocks and --tx is needed');
+  }
+  const { from, to } = toRange('--blocks', blocks);
+  if (to - from >= MAX_BLOCKS) {
+    throw new CommandError('usage', `--blocks ${blocks}: at most ${MAX_BLOCKS} at once`);
+  }
+  return { from, to };
 }
 
 interface Wanted {

@@ -243,6 +243,12 @@ describe('deliveries, dry runs and fixtures', () => {
       /^DELIVERY .*\n[\s\S]+ pay +1 +unconfirmed +succeeded +200 +1 +\d+ s ago\n/,
     );
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    const columns = ['deliveries', 'list', '--limit', '1', '--columns'];
+    expect((await sluice([...columns, 'http,stream'])).stdout).toBe('HTTP  STREAM\n 200  pay\n');
+    expect(await sluice([...columns, 'nothing'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('should be of delivery, stream, block') as string,
+    });
     const [listed] = await json<object[]>('deliveries', 'list', '--limit', '1');
     expect(listed).toMatchObject({ tag: 'pay' });
     expect((await sluice(['deliveries', 'get', id])).stdout).toMatch(/^state +succeeded$/m);
@@ -262,6 +268,12 @@ describe('deliveries, dry runs and fixtures', () => {
     });
     expect(stderr).toContain('1 of 2 blocks match, 1 records');
     expect(await sluice([...range, '--expect', '2'])).toMatchObject({ code: 9 });
+    const { hash } = world.chain.blockAt(1n)!.transactions[0]!;
+    const one = await sluice(['dry-run', '--stream', 'pay', '--tx', hash]);
+    expect(one).toMatchObject({ code: 0, stdout });
+    const absent = await sluice(['dry-run', '--stream', 'pay', '--tx', `0x${'ab'.repeat(32)}`]);
+    expect(absent).toMatchObject({ code: 4 });
+    expect(await sluice(['dry-run', '--stream', 'pay'])).toMatchObject({ code: 2 });
     const file = join(world.folder, 'one.yaml');
     writeFileSync(
       file,

@@ -15,7 +15,7 @@ import { findStream } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
-import { sayTable } from '../terminal/table.ts';
+import { type TableOptions, addTableOptions, sayTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareReplay = (command: Command, terminal: Terminal): Command =>
@@ -207,23 +207,9 @@ export function declareReplays(command: Command, terminal: Terminal): void {
   const add = (spec: string, description: string): Command =>
     addConnectionOptions(command.command(spec).description(description));
 
-  add('list', 'those under way and those that were').action(async (options: ConnectionOptions) => {
-    const replays = await connect(options, terminal).sluice.listReplays();
-    if (options.json) return terminal.sayJson(replays);
-    if (replays.length === 0) return terminal.note('None yet: sluice replay --help');
-    sayTable(terminal, replays, [
-      { title: 'REPLAY', value: ({ id }) => id, cut: 'middle' },
-      { title: 'NAME', value: ({ name }) => name, cut: 'end' },
-      { title: 'STATE', value: ({ state }) => state },
-      {
-        title: 'SENT',
-        value: ({ replayed, total }) => `${count(replayed)}/${count(total)}`,
-        right: true,
-      },
-      { title: 'FAILED', value: ({ failed }) => failed, right: true },
-      { title: 'MADE', value: ({ createdAt }) => describeAgo(createdAt), right: true },
-    ]);
-  });
+  addTableOptions(add('list', 'those under way and those that were')).action(
+    (options: ConnectionOptions & TableOptions) => listReplays(options, terminal),
+  );
   for (const [verb, description] of [
     ['get', 'how one goes'],
     ['cancel', 'end one; what it made due already is sent'],
@@ -235,4 +221,30 @@ export function declareReplays(command: Command, terminal: Terminal): void {
       else terminal.say(describe(found));
     });
   }
+}
+
+async function listReplays(
+  options: ConnectionOptions & TableOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const replays = await connect(options, terminal).sluice.listReplays();
+  if (options.json) return terminal.sayJson(replays);
+  if (replays.length === 0) return terminal.note('None yet: sluice replay --help');
+  sayTable(
+    terminal,
+    replays,
+    [
+      { title: 'REPLAY', value: ({ id }) => id, cut: 'middle' },
+      { title: 'NAME', value: ({ name }) => name, cut: 'end' },
+      { title: 'STATE', value: ({ state }) => state },
+      {
+        title: 'SENT',
+        value: ({ replayed, total }) => `${count(replayed)}/${count(total)}`,
+        right: true,
+      },
+      { title: 'FAILED', value: ({ failed }) => failed, right: true },
+      { title: 'MADE', value: ({ createdAt }) => describeAgo(createdAt), right: true },
+    ],
+    options,
+  );
 }

@@ -10,16 +10,16 @@ import { readStreamFile } from '../streams/streamFile.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { count } from '../terminal/progress.ts';
-import { type Cell, sayTable } from '../terminal/table.ts';
+import { type Cell, type TableOptions, addTableOptions, sayTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareStreams(command: Command, terminal: Terminal): void {
   const add = (spec: string, description: string): Command =>
     addConnectionOptions(command.command(spec).description(description));
 
-  add('list', 'every stream with its state and what it has lately delivered')
-    .option('--wide', 'cut nothing')
-    .action((options: ListOptions) => list(options, terminal));
+  addTableOptions(
+    add('list', 'every stream with its state and what it has lately delivered'),
+  ).action((options: ListOptions) => list(options, terminal));
   add('get <stream>', 'all fields of a stream, by id or tag').action(
     async (name: string, options: ConnectionOptions) => {
       const { api, sluice } = connect(options, terminal);
@@ -59,9 +59,7 @@ export function declareStreams(command: Command, terminal: Terminal): void {
   );
 }
 
-interface ListOptions extends ConnectionOptions {
-  wide?: boolean;
-}
+type ListOptions = ConnectionOptions & TableOptions;
 
 const STATES = {
   active: { text: 'active', tone: 'ok' },
@@ -91,7 +89,7 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
       },
       { title: 'LAST', value: ({ lastDeliveryAt }) => describeAgo(lastDeliveryAt), right: true },
     ],
-    options.wide,
+    options,
   );
   for (const { tag, id, statusMessage } of streams) {
     if (statusMessage !== '') terminal.note(`${tag || id}: ${statusMessage}`);

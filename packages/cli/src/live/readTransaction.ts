@@ -12,13 +12,15 @@ const USUAL_EVENTS = [
   'ApprovalForAll(address,address,bool)',
 ];
 
-/** @throws CommandError `not_found` where no chain has it, or nothing leads to it in its block. */
-export async function readTransaction(
-  { api, sluice }: Pick<Connection, 'api' | 'sluice'>,
+/**
+ * Where a transaction is.
+ *
+ * @throws CommandError `not_found` where no EVM chain that is read has it.
+ */
+export async function findTransaction(
+  { sluice }: Pick<Connection, 'sluice'>,
   hash: string,
-  /** One that it touches: its sender, receiver, or a contract that logged. */
-  touching: string | undefined,
-): Promise<EvmWebhook> {
+): Promise<{ chainId: string; blockNumber: number }> {
   const { kind, chainId, block, message } = await sluice.explain(hash);
   if (
     kind !== 'transaction' ||
@@ -28,9 +30,19 @@ export async function readTransaction(
   ) {
     throw new CommandError('not_found', `${hash}: ${message}`);
   }
-  const webhook = (await api.streams.dryRunBlock({
-    chainId,
-    blockNumber: block.number,
+  return { chainId, blockNumber: block.number };
+}
+
+/** @throws CommandError `not_found` where no chain has it, or nothing leads to it in its block. */
+export async function readTransaction(
+  connection: Pick<Connection, 'api' | 'sluice'>,
+  hash: string,
+  /** One that it touches: its sender, receiver, or a contract that logged. */
+  touching: string | undefined,
+): Promise<EvmWebhook> {
+  const at = await findTransaction(connection, hash);
+  const webhook = (await connection.api.streams.dryRunBlock({
+    ...at,
     tag: 'transaction',
     includeNativeTxs: true,
     includeContractLogs: true,
@@ -39,7 +51,7 @@ export async function readTransaction(
       ? { allAddresses: true, topic0: USUAL_EVENTS }
       : { addresses: [touching] }),
   })) as EvmWebhook;
-  const only = onlyOf(webhook, hash.toLowerCase());
+  const only = onlyOf(webhook, hash);
   if (only !== undefined) return only;
   throw new CommandError(
     'not_found',
@@ -51,7 +63,8 @@ export async function readTransaction(
 }
 
 /** The records of one transaction; undefined where there are none. */
-function onlyOf(webhook: EvmWebhook, hash: string): EvmWebhook | undefined {
+export function onlyOf(webhook: EvmWebhook, transactionHash: string): EvmWebhook | undefined {
+  const hash = transactionHash.toLowerCase();
   if ((webhook.block as object | undefined) === undefined) return undefined;
   const isOf = (record: object): boolean =>
     ('hash' in record ? record.hash : 'transactionHash' in record ? record.transactionHash : '') ===

@@ -1,4 +1,6 @@
 /** Rows for people: no borders, two spaces between columns, 80 columns wide unless told otherwise. */
+import type { Command } from 'commander';
+import { CommandError } from './errors.ts';
 import type { Terminal, Tone } from './terminal.ts';
 
 /** A cell; a tone colours it. */
@@ -18,13 +20,30 @@ const GUTTER = 2;
 /** What a cut column keeps at least. */
 const CUT_LEAST = 9;
 
-/** Prints a title row and a row each; with `wide`, nothing is cut. */
+export interface TableOptions {
+  /** Nothing is cut. */
+  wide?: boolean;
+  /** Titles of those wanted, in their order, with commas. Default: all. */
+  columns?: string;
+}
+
+export const addTableOptions = (command: Command): Command =>
+  command
+    .option('--wide', 'cut nothing')
+    .option('--columns <titles>', 'only these, in this order, e.g. stream,ok-24h');
+
+/**
+ * Prints a title row and a row each.
+ *
+ * @throws CommandError `usage` for a column that there is not.
+ */
 export function sayTable<Row>(
   terminal: Terminal,
   rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  wide = false,
+  all: readonly Column<Row>[],
+  { wide = false, columns: wanted }: TableOptions = {},
 ): void {
+  const columns = wanted === undefined ? all : chooseColumns(all, wanted);
   const cells = rows.map((row) => columns.map(({ value }) => toCell(value(row))));
   const widths = columns.map(({ title }, at) =>
     Math.max(title.length, ...cells.map((row) => row[at]!.text.length)),
@@ -42,6 +61,17 @@ export function sayTable<Row>(
       .trimEnd();
   terminal.say(line(columns.map(({ title }) => ({ text: title, tone: 'faint' as const }))));
   for (const row of cells) terminal.say(line(row));
+}
+
+const toName = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
+
+function chooseColumns<Row>(all: readonly Column<Row>[], wanted: string): Column<Row>[] {
+  return wanted.split(',').map((name) => {
+    const column = all.find(({ title }) => toName(title) === toName(name.trim()));
+    if (column !== undefined) return column;
+    const names = all.map(({ title }) => toName(title)).join(', ');
+    throw new CommandError('usage', `--columns ${name}: should be of ${names}`);
+  });
 }
 
 function toCell(cell: Cell): { text: string; tone?: Tone } {
