@@ -269,6 +269,7 @@ describe.skipIf(!isThere)('recorded blocks', () => {
       },
       {
         readPage: async () => ({ transactions, sizeBytes: 1 }) as AptosPage,
+        hashAt: () => undefined,
         ledgerVersion: () => Number(block['last_version']),
       },
     );

@@ -33,8 +33,8 @@ await build({
     isolatedSender: at('packages/service/src/deliver/isolatedSender.ts'),
   },
   platform: 'node',
-  // Both are looked for by libraries that do without.
-  external: ['pg-native', 'bufferutil', 'utf-8-validate'],
+  // All are looked for by libraries that do without.
+  external: ['pg-native', 'bufferutil', 'utf-8-validate', '@grpc/proto-loader'],
   resolve: { conditionNames: ['@sluice/source', 'node'] },
   transform: { target: 'node20' },
   output: {

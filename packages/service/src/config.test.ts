@@ -58,20 +58,26 @@ test('--aptos reads network and URLs', () => {
       'testnet=https://node.example/v1',
       'mainnet=https://a.example/v1,poll=200',
       'testnet=https://other.example/v1?key=a,b',
+      'testnet=grpcs://:KEY@stream.example:443',
     ]),
   ).toEqual([
     {
       network: 'testnet',
       urls: ['https://node.example/v1', 'https://other.example/v1?key=a,b'],
+      streams: ['grpcs://:KEY@stream.example:443'],
       pollMs: 500,
     },
-    { network: 'mainnet', urls: ['https://a.example/v1'], pollMs: 200 },
+    { network: 'mainnet', urls: ['https://a.example/v1'], streams: [], pollMs: 200 },
   ]);
   expect(() => parseAptos(['testnet'])).toThrow(/<network>=<url>/);
   expect(() => parseAptos(['mainet=https://node.example/v1'])).toThrow(
     /a network of mainnet, testnet, devnet, local/,
   );
   expect(() => parseAptos(['local=http://a/v1', 'local=http://a/v1'])).toThrow(/given twice/);
+  expect(() => parseAptos(['local=grpc://a:1', 'local=grpc://a:1'])).toThrow(/given twice/);
+  expect(() => parseAptos(['testnet=grpcs://:KEY@a:443'])).toThrow(
+    /^--aptos testnet=grpcs:\/\/…: a transaction stream has transactions alone; give the REST API/,
+  );
   expect(() => parseAptos(['local=http://a/v1,poll=1'])).toThrow(/at least 20/);
   expect(() => parseAptos(['local=http://a/v1,confirmations=3'])).toThrow(/says nothing here/);
 });

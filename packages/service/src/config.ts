@@ -22,6 +22,8 @@ export interface AptosConfig {
   network: AptosNetwork;
   /** One or more URLs of fullnodes' REST APIs, in the order of preference. */
   urls: string[];
+  /** URLs of gRPC transaction streams, `grpc:` or `grpcs:`, that transactions are read from. Default none. */
+  streams?: string[] | undefined;
   /** Milliseconds between looks at the head. */
   pollMs: number;
   /** Start over when the chain itself was replaced; for a local development chain. */
@@ -162,27 +164,37 @@ function splitOptions(text: string): { url: string; options: [string, string][] 
   }
 }
 
-/** Parses `--aptos <network>=<url>[,poll=MS]`, each for one provider. */
+/**
+ * Parses `--aptos <network>=<url>[,poll=MS]`, each for one provider: the REST API of a fullnode, or beside
+ * one a gRPC transaction stream.
+ */
 export function parseAptos(texts: readonly string[]): AptosConfig[] {
-  const networks = new Map<AptosNetwork, AptosConfig>();
+  const networks = new Map<AptosNetwork, AptosConfig & { streams: string[] }>();
   for (const text of texts) {
     const separator = text.indexOf('=');
     const name = text.slice(0, Math.max(0, separator));
     const network = APTOS_NETWORKS.find((each) => each === name);
     const { url, options } = splitOptions(text.slice(separator + 1));
-    if (network === undefined || !URL.canParse(url) || !/^https?:/.test(url)) {
+    const isStream = /^grpcs?:/.test(url);
+    if (network === undefined || !URL.canParse(url) || !(isStream || /^https?:/.test(url))) {
       throw new ConfigError(
         `--aptos ${text}: should be <network>=<url>[,poll=MS] with a network of ${APTOS_NETWORKS.join(', ')}, ` +
-          'e.g. --aptos testnet=https://fullnode.example.org/v1',
+          'e.g. --aptos testnet=https://fullnode.example.org/v1; a transaction stream is grpcs://:KEY@host:port',
       );
     }
-    const config = networks.get(network) ?? { network, urls: [], pollMs: APTOS_POLL_MS };
-    if (config.urls.includes(url)) {
+    const config = networks.get(network) ?? {
+      network,
+      urls: [],
+      streams: [],
+      pollMs: APTOS_POLL_MS,
+    };
+    const urls = isStream ? config.streams : config.urls;
+    if (urls.includes(url)) {
       throw new ConfigError(
         `--aptos ${text}: this URL is given twice for ${network}; a second provider is another node`,
       );
     }
-    config.urls.push(url);
+    urls.push(url);
     for (const [option, value] of options) {
       const pollMs = Number(value);
       if (option !== 'poll' || !Number.isSafeInteger(pollMs) || pollMs < MIN_POLL_MS) {
@@ -195,6 +207,13 @@ export function parseAptos(texts: readonly string[]): AptosConfig[] {
       config.pollMs = pollMs;
     }
     networks.set(network, config);
+  }
+  for (const { network, urls, streams } of networks.values()) {
+    if (urls.length > 0) continue;
+    throw new ConfigError(
+      `--aptos ${network}=${new URL(streams[0]!).protocol}//…: a transaction stream has transactions alone; ` +
+        `give the REST API of a fullnode beside it, --aptos ${network}=https://fullnode.example.org/v1`,
+    );
   }
   return [...networks.values()];
 }

@@ -26,12 +26,12 @@ const NAMES = {
 } as const;
 
 export function followAptos(
-  { network, urls, pollMs, resetWhenReplaced }: AptosConfig,
+  { network, urls, streams, pollMs, resetWhenReplaced }: AptosConfig,
   { matching, ...surroundings }: ChainSurroundings & { matching: AptosMatching },
 ): FollowedAptos {
   const chain = toAptosChain(network);
   const { store, log } = surroundings;
-  const source = createAptosSource({ network, urls, pollMs, log });
+  const source = createAptosSource({ network, urls, streams, pollMs, log });
   const enrich = createAptosEnrich({
     chain,
     store,

@@ -91,6 +91,13 @@ export {
   type StartScriptedAptosOptions,
   startScriptedAptos,
 } from './scriptedAptos/startScriptedAptos.ts';
+export {
+  type AptosStreamTrouble,
+  type RunningScriptedAptosStream,
+  type StartScriptedAptosStreamOptions,
+  encodeAptosMessage,
+  startScriptedAptosStream,
+} from './scriptedAptos/startScriptedAptosStream.ts';
 export { findPostgres } from './findPostgres.ts';
 export { type Postgres, type PostgresOptions, startPostgres } from './postgres.ts';
 export {

@@ -6,12 +6,15 @@ import { type Client, createClient } from '@sluice/kit';
 import type { AptosWebhook, ChainHealth } from '@sluice/kit/contract';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import {
+  type AptosStreamTrouble,
   type AptosTrouble,
   type RunningScriptedAptos,
+  type RunningScriptedAptosStream,
   type ScriptedAptosTransaction,
   type WebhookSink,
   scriptedAptos,
   startScriptedAptos,
+  startScriptedAptosStream,
   startWebhookSink,
 } from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -48,7 +51,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function start(urls = [node.url]): Promise<void> {
+async function start(urls = [node.url], streams: string[] = []): Promise<void> {
   service = await startService(
     {
       port: 0,
@@ -56,7 +59,7 @@ async function start(urls = [node.url]): Promise<void> {
       dataFolder: folder,
       apiKey: API_KEY,
       chains: [],
-      aptos: [{ network: 'local', urls, pollMs: 20 }],
+      aptos: [{ network: 'local', urls, streams, pollMs: 20 }],
       allowPrivateEndpoints: true,
       testWebhook: false,
     },
@@ -307,6 +310,97 @@ test('nodes of two chains with one chain id are not both believed', async () => 
   });
   expect(down.message).toMatch(/disagree about block 3 .*one more --aptos, would decide/);
   expect(down.checkpoint).toBeNull();
+});
+
+describe('a transaction stream', () => {
+  let streams: RunningScriptedAptosStream[];
+  beforeEach(() => {
+    streams = [];
+  });
+  afterEach(async () => {
+    // First the service, which reads them.
+    await stop();
+    await Promise.all(streams.map((each) => each.stop()));
+  });
+  const startStream = async (
+    options: { key?: string; port?: number } = {},
+  ): Promise<RunningScriptedAptosStream> => {
+    const stream = await startScriptedAptosStream({ ledger: node, ...options });
+    streams.push(stream);
+    return stream;
+  };
+  const pagesOfNode = (): number => node.calls.transactions ?? 0;
+  const healthOf = async ({ port }: RunningScriptedAptosStream) =>
+    (await health()).providers.find(({ name }) => name === `127.0.0.1:${port}`);
+  /** Pays Bob and others, a block each; answers with what Bob got. */
+  const pay = (count: number, from = 1): bigint[] => {
+    const amounts: bigint[] = [];
+    for (let n = from; n < from + count; n++) {
+      const amount = BigInt(10_000 + n);
+      if (n % 3 === 0) amounts.push(amount);
+      node.mine({ transactions: [n % 3 === 0 ? toBob(amount) : toCarol(amount)] });
+    }
+    return amounts;
+  };
+
+  test('gives every transaction, by one stream with the key; the fullnode gives none', async () => {
+    const stream = await startStream({ key: 'a key/with signs' });
+    await start([node.url], [stream.url]);
+    await watchBob();
+    await isLive();
+    const amounts = pay(60);
+    await caughtUp();
+    amounts.push(...pay(60, 61));
+    await caughtUp();
+    await expectAmounts(amounts);
+    expect(pagesOfNode()).toBe(0);
+    expect(stream.calls).toHaveLength(1);
+    expect(await healthOf(stream)).toMatchObject({ state: 'good', failures: 0 });
+  });
+
+  test('law: whatever becomes of it, what is delivered is what was paid', async () => {
+    const [one, two] = [await startStream(), await startStream()];
+    await start([node.url], [one.url, two.url]);
+    await watchBob();
+    await isLive();
+    const troubles: AptosStreamTrouble[] = [
+      { kind: 'ends' },
+      { kind: 'status', code: 14 },
+      { kind: 'lag', versions: 5 },
+      { kind: 'garbage' },
+      { kind: 'rateLimit', retryAfterSeconds: 1 },
+      { kind: 'versionGap' },
+      { kind: 'wrongChainId', chainId: 99 },
+    ];
+    const amounts: bigint[] = [];
+    for (const [n, trouble] of troubles.entries()) {
+      (n % 2 === 0 ? one : two).trouble(trouble);
+      amounts.push(...pay(6, 1 + 100 * n), ...pay(6, 51 + 100 * n));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      (n % 2 === 0 ? one : two).heal();
+    }
+    await one.stop();
+    amounts.push(...pay(20, 1_001));
+    await two.stop();
+    amounts.push(...pay(20, 2_001));
+    await caughtUp();
+    await expectAmounts(amounts);
+    expect(pagesOfNode()).toBeGreaterThan(0);
+    expect((await health()).state).toBe('live');
+  });
+
+  test('serves a backfill beside what is live', async () => {
+    const stream = await startStream();
+    const amounts = pay(30);
+    const versionTo = Number(node.head.lastVersion);
+    await start([node.url], [stream.url]);
+    await isLive();
+    const id = await watchBob();
+    await sluice.createAptosBackfill('local', { streamId: id, versionFrom: 1, versionTo });
+    amounts.push(...pay(9, 31));
+    await expectAmounts(amounts);
+    expect(pagesOfNode()).toBe(0);
+  });
 });
 
 describe('the owner of a store that its transaction does not show', () => {

@@ -1,21 +1,25 @@
 /**
- * Blocks of an Aptos chain over the REST API of its fullnodes, by ledger version: contiguous, final, and
- * refused where one is left out.
+ * Blocks of an Aptos chain by ledger version: contiguous, final, and refused where one is left out. What
+ * the chain has, and everything but transactions, the REST API of its fullnodes says; transactions come
+ * from the gRPC transaction stream where there is one, and from fullnodes otherwise.
  */
 import type { AptosNetwork } from '@sluice/kit/contract';
 import type { AptosBlock } from '../match/aptosBlock.ts';
 import type { Log } from '../observe.ts';
 import type { BlockHeader } from '../store/store.ts';
-import { type AptosPage, UNKNOWN_HASH, createAptosProvider } from './aptosProvider.ts';
+import { type AptosPage, CHAIN_IDS, UNKNOWN_HASH, createAptosProvider } from './aptosProvider.ts';
 import { type AptosRun, createAptosRun } from './aptosRun.ts';
 import { createAptosStores } from './aptosStores.ts';
-import { createProviders } from './providers.ts';
+import { createAptosStream } from './aptosStream.ts';
+import { createProviders, createStateLog, nameOf } from './providers.ts';
 import { type ChainSource, SourceError } from './source.ts';
 
 export interface AptosSourceOptions {
   network: AptosNetwork;
   /** One or more URLs of REST APIs, in the order of preference. */
   urls: readonly string[];
+  /** URLs of gRPC transaction streams, `grpc:` or `grpcs:`; default none. */
+  streams?: readonly string[] | undefined;
   /** Milliseconds between looks at the head. */
   pollMs: number;
   log: Log;
@@ -35,10 +39,18 @@ export interface AptosSource extends ChainSource<AptosBlock> {
 const MAX_RUNS = 4;
 /** A block so far ahead of a run is worth a run of its own. */
 const MAX_AHEAD_BLOCKS = 256;
+/** More than are seen while the blocks after the oldest of them are read. */
+const MAX_HEADS = 256;
 const POLLS_PER_SURVEY = 10;
 const SURVEY_MAX_MS = 15_000;
 
-export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOptions): AptosSource {
+export function createAptosSource({
+  network,
+  urls,
+  streams: streamUrls = [],
+  pollMs,
+  log,
+}: AptosSourceOptions): AptosSource {
   const chain = `aptos:${network}`;
   const providers = createProviders({
     chain,
@@ -48,6 +60,11 @@ export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOpt
     log,
     create: (url, name) => createAptosProvider(network, url, name),
   });
+  let chainId = CHAIN_IDS[network]?.toString();
+  const streams = streamUrls.map((url, n) =>
+    createAptosStream(url, nameOf(streamUrls, n), () => chainId),
+  );
+  const logStates = createStateLog(chain, log);
   const ask = async <T>(
     what: string,
     read: (provider: (typeof providers.all)[number]) => Promise<T | undefined>,
@@ -56,8 +73,20 @@ export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOpt
     if (found !== undefined) return found;
     throw new SourceError('missing', `no node of ${chain} has ${what}`);
   };
-  const readPage = (start: number, limit: number): Promise<AptosPage> =>
-    ask(`version ${start}`, (provider) => provider.readPage(start, limit));
+  /** From the best of the streams; where none has it, from a fullnode. */
+  const readPage = async (start: number, limit: number): Promise<AptosPage> => {
+    const usable = streams.filter(({ score }) => score !== undefined);
+    for (const stream of usable.toSorted((a, b) => a.score! - b.score!)) {
+      try {
+        return await stream.readPage(start, limit);
+      } catch (error) {
+        if (!(error instanceof SourceError)) throw error;
+      } finally {
+        logStates(streams);
+      }
+    }
+    return ask(`version ${start}`, (provider) => provider.readPage(start, limit));
+  };
   const readResource: AptosSource['readResource'] = (address, type, since) =>
     providers.ask(async (provider) => {
       const data = await provider.readResource(address, type, undefined);
@@ -67,6 +96,15 @@ export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOpt
   const stores = createAptosStores((address, type, version) =>
     providers.ask((provider) => provider.readResource(address, type, version)),
   );
+  /** Hashes of heads that were seen, by height: what comes of these blocks must have them. */
+  const heads = new Map<number, string>();
+  const readAgreedHead = async (): Promise<BlockHeader> => {
+    const head = await providers.readHead();
+    heads.delete(head.number);
+    heads.set(head.number, head.hash);
+    if (heads.size > MAX_HEADS) heads.delete(heads.keys().next().value!);
+    return head;
+  };
   /** Those used last come last. */
   let runs: AptosRun[] = [];
   const completed = new WeakMap<AptosBlock, Promise<AptosBlock>>();
@@ -86,7 +124,7 @@ export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOpt
       });
     return createAptosRun(
       { ...bounds, parentHash: before?.hash ?? UNKNOWN_HASH },
-      { readPage, ledgerVersion },
+      { readPage, hashAt: (number) => heads.get(number), ledgerVersion },
     );
   };
 
@@ -151,10 +189,13 @@ export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOpt
 
   return {
     lacksTraces: false,
-    providers: providers.health,
-    readGenesisHash: providers.readGenesisHash,
+    providers: () => [...providers.health(), ...streams.map((each) => each.health())],
+    async readGenesisHash(expected) {
+      chainId = await providers.readGenesisHash(expected);
+      return chainId;
+    },
     async readHead(): Promise<BlockHeader> {
-      const head = await providers.readHead();
+      const head = await readAgreedHead();
       if (runs.length > 0) return head;
       // Where the chain begins for us, the newest block must be whole; else it may still grow.
       const block = (await readAt(head.number)) ?? (await readAt(head.number - 1));
@@ -165,7 +206,7 @@ export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOpt
       let block = await readAt(at);
       if (block === undefined) {
         // It may have come since the head was last looked at.
-        await providers.readHead();
+        await readAgreedHead();
         block = await readAt(at);
       }
       return block && toHeader(block);
@@ -197,6 +238,9 @@ export function createAptosSource({ network, urls, pollMs, log }: AptosSourceOpt
         stopSurvey();
       };
     },
-    stop: providers.close,
+    async stop() {
+      for (const stream of streams) stream.close();
+      await providers.close();
+    },
   };
 }

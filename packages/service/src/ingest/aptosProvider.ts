@@ -42,12 +42,11 @@ export interface AptosBounds extends BlockHeader {
 export interface AptosPage {
   transactions: AptosTransaction[];
   sizeBytes: number;
-  /** Who gave it. */
-  provider: AptosProvider;
+  giver: Pick<AnyProvider, 'name' | 'fault'>;
 }
 
 /** Of the networks that keep theirs; others get a new one when they are set up anew. */
-const CHAIN_IDS: Partial<Record<AptosNetwork, number>> = { mainnet: 1, testnet: 2 };
+export const CHAIN_IDS: Partial<Record<AptosNetwork, number>> = { mainnet: 1, testnet: 2 };
 /** Some seconds of blocks. */
 const LAG_BLOCKS = 50;
 /** A block's own answer does not name the one before it. */
@@ -165,7 +164,7 @@ export function createAptosProvider(
         if (version === start + n) continue;
         throw new SourceError('inconsistent', `${what}: ${version} came for ${start + n}`);
       }
-      return { transactions, sizeBytes: answer!.sizeBytes, provider };
+      return { transactions, sizeBytes: answer!.sizeBytes, giver: provider };
     },
     async readResource(address: string, type: string, version: number | undefined) {
       const at = version === undefined ? '' : `?ledger_version=${version}`;

@@ -2,7 +2,7 @@ import { createScriptedAptosLedger, scriptedAptos } from '@sluice/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AptosJson, AptosTransaction } from '../match/aptosBlock.ts';
-import type { AptosPage, AptosProvider } from './aptosProvider.ts';
+import type { AptosPage } from './aptosProvider.ts';
 import { createAptosRun } from './aptosRun.ts';
 import { toAptosTransaction } from './aptosTransaction.ts';
 import { SourceError } from './source.ts';
@@ -39,10 +39,10 @@ function versionsOf(endless: readonly number[]): AptosTransaction[] {
 function runOver(versions: AptosTransaction[], lengths: readonly number[] = [100], upTo?: number) {
   let pages = 0;
   const faults: string[] = [];
-  const provider = {
+  const giver = {
     name: 'node',
     fault: (kind: string) => faults.push(kind),
-  } as unknown as AptosProvider;
+  } as unknown as AptosPage['giver'];
   const at = versions.findIndex(({ raw }) => raw['id'] === blocks[0]!.hash);
   const state = { last: upTo ?? versions.length - 1, versions };
   const run = createAptosRun(
@@ -55,13 +55,14 @@ function runOver(versions: AptosTransaction[], lengths: readonly number[] = [100
       lastVersion: at,
     },
     {
+      hashAt: () => undefined,
       ledgerVersion: () => state.last,
       async readPage(start, limit): Promise<AptosPage> {
         const length = Math.min(limit, lengths[pages++ % lengths.length]!);
         return {
           transactions: state.versions.slice(start, Math.min(start + length, state.last + 1)),
           sizeBytes: 1_000,
-          provider,
+          giver,
         };
       },
     },

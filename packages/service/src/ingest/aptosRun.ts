@@ -42,9 +42,12 @@ export function createAptosRun(
   first: AptosBounds,
   {
     readPage,
+    hashAt,
     ledgerVersion,
   }: {
     readPage(start: number, limit: number): Promise<AptosPage>;
+    /** Of the block at this height, where it was told apart from its transactions. */
+    hashAt(height: number): string | undefined;
     /** The newest version that is known to be there. */
     ledgerVersion(): number;
   },
@@ -84,10 +87,11 @@ export function createAptosRun(
     const begun = toBlock(transaction);
     if (begun !== undefined) {
       const expected = open === undefined ? next : open.number + 1;
-      if (begun.number !== expected || (expected === first.number && begun.hash !== first.hash)) {
+      const hash = expected === first.number ? first.hash : hashAt(expected);
+      if (begun.number !== expected || (hash !== undefined && begun.hash !== hash)) {
         throw inconsistent(
           page,
-          `block ${begun.number} ${begun.hash} begins at ${version}, where ${expected} should`,
+          `block ${begun.number} ${begun.hash} begins at ${version}, where ${expected}${hash === undefined ? '' : ` ${hash}`} should`,
         );
       }
       if (open !== undefined) close(open);
@@ -192,7 +196,7 @@ function toBlock({
   };
 }
 
-const inconsistent = ({ provider }: AptosPage, what: string): SourceError => {
-  provider.fault('inconsistent');
-  return new SourceError('inconsistent', `${provider.name}: ${what}`);
+const inconsistent = ({ giver }: AptosPage, what: string): SourceError => {
+  giver.fault('inconsistent');
+  return new SourceError('inconsistent', `${giver.name}: ${what}`);
 };

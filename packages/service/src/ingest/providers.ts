@@ -70,7 +70,7 @@ export function createProviders<Provider extends AnyProvider>({
   let genesisHash: string | undefined;
   /** Who gave a header, by hash. */
   const givers = new Map<string, Provider>();
-  const states = new Map<Provider, string>();
+  const logStates = createStateLog(chain, log);
 
   const isOut = (each: Provider): boolean => each.state === 'down' || each.state === 'wrong-chain';
 
@@ -104,20 +104,7 @@ export function createProviders<Provider extends AnyProvider>({
   };
 
   const noteStates = (): void => {
-    for (const each of all) {
-      const { state, message } = each.health();
-      const before = states.get(each) ?? 'good';
-      states.set(each, state);
-      if (state === before || all.length === 1) continue;
-      const fields = {
-        chain,
-        provider: each.name,
-        state,
-        ...(message !== '' && { reason: message }),
-      };
-      if (state === 'good') log.info('provider back', fields);
-      else log.warn('provider set back', fields);
-    }
+    if (all.length > 1) logStates(all);
   };
 
   const ask: Providers<Provider>['ask'] = async (read, { hash, first } = {}) => {
@@ -278,8 +265,27 @@ export function createProviders<Provider extends AnyProvider>({
   };
 }
 
+/** Says in the log which of them were set back, and which are back, since it was last asked. */
+export function createStateLog(
+  chain: string,
+  log: Log,
+): (all: readonly Pick<AnyProvider, 'name' | 'health'>[]) => void {
+  const states = new Map<string, string>();
+  return (all) => {
+    for (const { name, health } of all) {
+      const { state, message } = health();
+      const before = states.get(name) ?? 'good';
+      states.set(name, state);
+      if (state === before) continue;
+      const fields = { chain, provider: name, state, ...(message !== '' && { reason: message }) };
+      if (state === 'good') log.info('provider back', fields);
+      else log.warn('provider set back', fields);
+    }
+  };
+}
+
 /** The host; where it is given more than once, with a number, since no more of a URL may be shown. */
-function nameOf(urls: readonly string[], n: number): string {
+export function nameOf(urls: readonly string[], n: number): string {
   const hosts = urls.map((url) => new URL(url).host);
   const before = hosts.slice(0, n).filter((host) => host === hosts[n]).length;
   return before === 0 ? hosts[n]! : `${hosts[n]!}#${before + 1}`;

@@ -1,0 +1,250 @@
+/**
+ * The messages of the gRPC transaction stream (packages `aptos.indexer.v1` and `aptos.transaction.v1`), as
+ * far as the scripted chain has something to say in them. Written down apart from those of the service,
+ * so that a wrong number in either shows.
+ */
+export const APTOS_STREAM_PROTO = `
+syntax = "proto3";
+
+message TransactionsRequest {
+  optional uint64 starting_version = 1;
+  optional uint64 transactions_count = 2;
+  optional uint64 batch_size = 3;
+}
+message Batch {
+  repeated Transaction transactions = 1;
+  optional uint64 chain_id = 2;
+}
+
+message Time { int64 seconds = 1; int32 nanos = 2; }
+
+message Transaction {
+  Time timestamp = 1;
+  uint64 version = 2;
+  Info info = 3;
+  uint64 epoch = 4;
+  uint64 block_height = 5;
+  TransactionType type = 6;
+  oneof data {
+    BlockMetadata block_metadata = 7;
+    Genesis genesis = 8;
+    StateCheckpoint state_checkpoint = 9;
+    User user = 10;
+    Validator validator = 21;
+    BlockEpilogue block_epilogue = 23;
+  }
+  SizeInfo size_info = 22;
+}
+enum TransactionType {
+  unspecified_transaction = 0;
+  genesis_transaction = 1;
+  block_metadata_transaction = 2;
+  state_checkpoint_transaction = 3;
+  user_transaction = 4;
+  validator_transaction = 20;
+  block_epilogue_transaction = 21;
+}
+message SizeInfo { uint32 transaction_bytes = 1; }
+
+message Info {
+  bytes hash = 1;
+  bytes state_change_hash = 2;
+  bytes event_root_hash = 3;
+  optional bytes state_checkpoint_hash = 4;
+  uint64 gas_used = 5;
+  bool success = 6;
+  string vm_status = 7;
+  bytes accumulator_root_hash = 8;
+  repeated Change changes = 9;
+}
+
+message BlockMetadata {
+  string id = 1;
+  uint64 round = 2;
+  repeated Event events = 3;
+  bytes previous_block_votes_bitvec = 4;
+  string proposer = 5;
+  repeated uint32 failed_proposer_indices = 6;
+}
+message Genesis { WriteSet payload = 1; repeated Event events = 2; }
+message WriteSet { int32 write_set_type = 1; DirectWriteSet direct_write_set = 3; }
+message DirectWriteSet { repeated Change write_set_change = 1; repeated Event events = 2; }
+message StateCheckpoint {}
+message Validator { repeated Event events = 3; }
+message BlockEpilogue { optional BlockEnd block_end_info = 1; }
+message BlockEnd {
+  bool block_gas_limit_reached = 1;
+  bool block_output_limit_reached = 2;
+  uint64 block_effective_block_gas_units = 3;
+  uint64 block_approx_output_size = 4;
+}
+message User { Request request = 1; repeated Event events = 2; }
+
+message Event {
+  EventKey key = 1;
+  uint64 sequence_number = 2;
+  MoveType type = 3;
+  string data = 4;
+  string type_str = 5;
+}
+message EventKey { uint64 creation_number = 1; string account_address = 2; }
+
+message Request {
+  string sender = 1;
+  uint64 sequence_number = 2;
+  uint64 max_gas_amount = 3;
+  uint64 gas_unit_price = 4;
+  Time expiration_timestamp_secs = 5;
+  Payload payload = 6;
+  Signature signature = 7;
+}
+message Payload {
+  PayloadType type = 1;
+  oneof payload {
+    EntryFunction entry_function_payload = 2;
+    Script script_payload = 3;
+    Multisig multisig_payload = 6;
+  }
+}
+enum PayloadType {
+  unspecified_payload = 0;
+  entry_function_payload = 1;
+  script_payload = 2;
+  write_set_payload = 4;
+  multisig_payload = 5;
+}
+message ModuleId { string address = 1; string name = 2; }
+message FunctionId { ModuleId module = 1; string name = 2; }
+message EntryFunction {
+  FunctionId function = 1;
+  repeated MoveType type_arguments = 2;
+  repeated string arguments = 3;
+  string entry_function_id_str = 4;
+}
+message Script {
+  ScriptCode code = 1;
+  repeated MoveType type_arguments = 2;
+  repeated string arguments = 3;
+}
+message ScriptCode { bytes bytecode = 1; }
+message Multisig { string multisig_address = 1; optional MultisigInner transaction_payload = 2; }
+message MultisigInner { PayloadType type = 1; EntryFunction entry_function_payload = 2; }
+
+message Signature {
+  SignatureType type = 1;
+  oneof signature {
+    Ed25519 ed25519 = 2;
+    MultiAgent multi_agent = 4;
+    FeePayer fee_payer = 5;
+    SingleSender single_sender = 7;
+  }
+}
+enum SignatureType {
+  unspecified_signature = 0;
+  ed25519_signature = 1;
+  multi_agent_signature = 3;
+  fee_payer_signature = 4;
+  single_sender = 6;
+}
+message Ed25519 { bytes public_key = 1; bytes signature = 2; }
+message AccountSignature { int32 type = 1; Ed25519 ed25519 = 2; }
+message SingleSender { AccountSignature sender = 1; }
+message MultiAgent {
+  AccountSignature sender = 1;
+  repeated string secondary_signer_addresses = 2;
+  repeated AccountSignature secondary_signers = 3;
+}
+message FeePayer {
+  AccountSignature sender = 1;
+  repeated string secondary_signer_addresses = 2;
+  repeated AccountSignature secondary_signers = 3;
+  string fee_payer_address = 4;
+  AccountSignature fee_payer_signer = 5;
+}
+
+message Change {
+  ChangeType type = 1;
+  oneof change {
+    DeleteModule delete_module = 2;
+    DeleteResource delete_resource = 3;
+    DeleteTableItem delete_table_item = 4;
+    WriteModule write_module = 5;
+    WriteResource write_resource = 6;
+    WriteTableItem write_table_item = 7;
+  }
+}
+enum ChangeType {
+  unspecified_change = 0;
+  delete_module = 1;
+  delete_resource = 2;
+  delete_table_item = 3;
+  write_module = 4;
+  write_resource = 5;
+  write_table_item = 6;
+}
+message DeleteModule { string address = 1; bytes state_key_hash = 2; ModuleId module = 3; }
+message DeleteResource {
+  string address = 1;
+  bytes state_key_hash = 2;
+  StructTag type = 3;
+  string type_str = 4;
+}
+message DeleteTableItem {
+  bytes state_key_hash = 1;
+  string handle = 2;
+  string key = 3;
+  DeletedItem data = 4;
+}
+message DeletedItem { string key = 1; string key_type = 2; }
+message WriteModule { string address = 1; bytes state_key_hash = 2; ModuleCode data = 3; }
+message ModuleCode { bytes bytecode = 1; }
+message WriteResource {
+  string address = 1;
+  bytes state_key_hash = 2;
+  StructTag type = 3;
+  string type_str = 4;
+  string data = 5;
+}
+message WriteTableItem {
+  bytes state_key_hash = 1;
+  string handle = 2;
+  string key = 3;
+  WrittenItem data = 4;
+}
+message WrittenItem { string key = 1; string key_type = 2; string value = 3; string value_type = 4; }
+
+message MoveType {
+  MoveTypes type = 1;
+  oneof content {
+    MoveType vector = 3;
+    StructTag struct = 4;
+    uint32 generic_type_param_index = 5;
+    ReferenceType reference = 6;
+    string unparsable = 7;
+  }
+}
+enum MoveTypes {
+  unspecified_type = 0;
+  bool = 1;
+  u8 = 2;
+  u64 = 3;
+  u128 = 4;
+  address = 5;
+  signer = 6;
+  vector = 7;
+  struct = 8;
+  generic_type_param = 9;
+  reference = 10;
+  unparsable = 11;
+  u16 = 12;
+  u32 = 13;
+  u256 = 14;
+}
+message ReferenceType { bool mutable = 1; MoveType to = 2; }
+message StructTag {
+  string address = 1;
+  string module = 2;
+  string name = 3;
+  repeated MoveType generic_type_params = 4;
+}
+`;

@@ -1,0 +1,247 @@
+/** A transaction of the REST API as the gRPC transaction stream has it: a plain object for its message. */
+
+type Json = Readonly<Record<string, unknown>>;
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const object = (value: unknown): Json =>
+  typeof value === 'object' && value !== null ? (value as Json) : {};
+const bytes = (hex: unknown): Buffer => Buffer.from(text(hex).replace(/^0x/, ''), 'hex');
+
+/**
+ * @param transaction as a fullnode answers it, of whatever age
+ * @param block what the REST API says of its block and not of it
+ */
+export function toStreamedTransaction(
+  transaction: Json,
+  block: { height: string; epoch: string },
+): object {
+  const raw = transaction;
+  const type = text(raw['type']);
+  const events = list(raw['events']).map((event) => toEvent(object(event)));
+  return {
+    ...(raw['timestamp'] !== undefined && { timestamp: toTime(text(raw['timestamp'])) }),
+    version: text(raw['version']),
+    info: {
+      hash: bytes(raw['hash']),
+      stateChangeHash: bytes(raw['state_change_hash']),
+      eventRootHash: bytes(raw['event_root_hash']),
+      ...(typeof raw['state_checkpoint_hash'] === 'string' && {
+        stateCheckpointHash: bytes(raw['state_checkpoint_hash']),
+      }),
+      gasUsed: text(raw['gas_used']),
+      success: raw['success'] === true,
+      vmStatus: text(raw['vm_status']),
+      accumulatorRootHash: bytes(raw['accumulator_root_hash']),
+      changes: list(raw['changes']).map((change) => toChange(object(change))),
+    },
+    epoch: block.epoch,
+    blockHeight: block.height,
+    type,
+    ...toData(type, raw, events),
+  };
+}
+
+function toData(type: string, raw: Json, events: object[]): object {
+  switch (type) {
+    case 'block_metadata_transaction':
+      return {
+        blockMetadata: {
+          id: text(raw['id']),
+          round: text(raw['round']),
+          events,
+          previousBlockVotesBitvec: Buffer.from(
+            list(raw['previous_block_votes_bitvec']) as number[],
+          ),
+          proposer: text(raw['proposer']),
+          failedProposerIndices: list(raw['failed_proposer_indices']),
+        },
+      };
+    case 'genesis_transaction':
+      return { genesis: { payload: { writeSetType: 2, directWriteSet: {} }, events } };
+    case 'validator_transaction':
+      return { validator: { events } };
+    case 'state_checkpoint_transaction':
+      return { stateCheckpoint: {} };
+    case 'block_epilogue_transaction':
+      return { blockEpilogue: {} };
+    default:
+      return { user: { request: toRequest(raw), events } };
+  }
+}
+
+const toTime = (micros: string): object => ({
+  seconds: micros.slice(0, -6) || '0',
+  nanos: Number(micros.slice(-6)) * 1000,
+});
+
+const toEvent = (raw: Json): object => {
+  const guid = object(raw['guid']);
+  return {
+    key: {
+      creationNumber: text(guid['creation_number']),
+      accountAddress: text(guid['account_address']),
+    },
+    sequenceNumber: text(raw['sequence_number']),
+    type: parseMoveType(text(raw['type'])),
+    typeStr: text(raw['type']),
+    data: JSON.stringify(raw['data']),
+  };
+};
+
+const toRequest = (raw: Json): object => ({
+  sender: text(raw['sender']),
+  sequenceNumber: text(raw['sequence_number']),
+  maxGasAmount: text(raw['max_gas_amount']),
+  gasUnitPrice: text(raw['gas_unit_price']),
+  expirationTimestampSecs: { seconds: '2000000000' },
+  payload: toPayload(object(raw['payload'])),
+  ...(raw['signature'] !== undefined && { signature: toSignature(object(raw['signature'])) }),
+});
+
+function toPayload(raw: Json): object {
+  const type = text(raw['type']);
+  switch (type) {
+    case 'multisig_payload': {
+      const inner = raw['transaction_payload'];
+      return {
+        type,
+        multisigPayload: {
+          multisigAddress: text(raw['multisig_address']),
+          ...(inner !== undefined &&
+            inner !== null && {
+              transactionPayload: {
+                type: 'entry_function_payload',
+                entryFunctionPayload: toCall(object(inner)),
+              },
+            }),
+        },
+      };
+    }
+    case 'script_payload':
+      return {
+        type,
+        scriptPayload: {
+          code: { bytecode: bytes(object(raw['code'])['bytecode']) },
+          typeArguments: list(raw['type_arguments']).map((each) => parseMoveType(text(each))),
+          arguments: list(raw['arguments']).map((each) => JSON.stringify(each)),
+        },
+      };
+    default:
+      return { type, entryFunctionPayload: toCall(raw) };
+  }
+}
+
+function toCall(raw: Json): object {
+  const id = text(raw['function']);
+  const [address = '', module = '', name = ''] = id.split('::');
+  return {
+    function: { module: { address, name: module }, name },
+    typeArguments: list(raw['type_arguments']).map((each) => parseMoveType(text(each))),
+    arguments: list(raw['arguments']).map((each) => JSON.stringify(each)),
+    entryFunctionIdStr: id,
+  };
+}
+
+function toSignature(raw: Json): object {
+  const many = {
+    sender: {},
+    secondarySignerAddresses: list(raw['secondary_signer_addresses']),
+    secondarySigners: list(raw['secondary_signers']).map(() => ({})),
+  };
+  switch (raw['type']) {
+    case 'fee_payer_signature':
+      return {
+        type: 'fee_payer_signature',
+        feePayer: { ...many, feePayerAddress: text(raw['fee_payer_address']), feePayerSigner: {} },
+      };
+    case 'multi_agent_signature':
+      return { type: 'multi_agent_signature', multiAgent: many };
+    case 'ed25519_signature':
+      return {
+        type: 'ed25519_signature',
+        ed25519: { publicKey: bytes(raw['public_key']), signature: bytes(raw['signature']) },
+      };
+    default:
+      return { type: 'single_sender', singleSender: { sender: {} } };
+  }
+}
+
+function toChange(raw: Json): object {
+  const type = text(raw['type']);
+  const stateKeyHash = bytes(raw['state_key_hash']);
+  const place = { address: text(raw['address']), stateKeyHash };
+  const data = object(raw['data']);
+  const item = { stateKeyHash, handle: text(raw['handle']), key: text(raw['key']) };
+  // Fullnodes that feed the stream know what tables hold; of others the item's bytes are all there is.
+  const known = (side: 'key' | 'value'): object => ({
+    [side]: JSON.stringify(data[side] ?? raw[side] ?? null),
+    [`${side}Type`]: text(data[`${side}_type`]),
+  });
+  switch (type) {
+    case 'write_resource': {
+      const typeStr = text(data['type']);
+      const written = { ...place, type: toStructTag(typeStr), typeStr };
+      return { type, writeResource: { ...written, data: JSON.stringify(data['data']) } };
+    }
+    case 'delete_resource': {
+      const typeStr = text(raw['resource']);
+      return { type, deleteResource: { ...place, type: toStructTag(typeStr), typeStr } };
+    }
+    case 'write_module':
+      return { type, writeModule: { ...place, data: { bytecode: bytes(data['bytecode']) } } };
+    case 'delete_module': {
+      const [address = '', name = ''] = text(raw['module']).split('::');
+      return { type, deleteModule: { ...place, module: { address, name } } };
+    }
+    case 'write_table_item':
+      return { type, writeTableItem: { ...item, data: { ...known('key'), ...known('value') } } };
+    case 'delete_table_item':
+      return { type, deleteTableItem: { ...item, data: known('key') } };
+    default:
+      return { type: 'unspecified_change' };
+  }
+}
+
+const toStructTag = (type: string): object | undefined =>
+  (parseMoveType(type) as { struct?: object }).struct;
+
+/** Of a type that is no path, and no vector or reference, its name in the enumeration. */
+function parseMoveType(written: string): object {
+  const type = written.trim();
+  if (type.startsWith('&')) {
+    const mutable = type.startsWith('&mut ');
+    const to = parseMoveType(type.slice(mutable ? 5 : 1));
+    return { type: 'reference', reference: { mutable, to } };
+  }
+  const [, name = type, inside = ''] = /^([^<]*)<(.*)>$/s.exec(type) ?? [];
+  if (name === 'vector') return { type: 'vector', vector: parseMoveType(inside) };
+  const [address, module, struct] = name.split('::');
+  if (struct !== undefined) {
+    const parameters = splitTypes(inside).map(parseMoveType);
+    return {
+      type: 'struct',
+      struct: { address, module, name: struct, genericTypeParams: parameters },
+    };
+  }
+  const parameter = /^T(\d+)$/.exec(name)?.[1];
+  if (parameter === undefined) return { type: name };
+  return { type: 'generic_type_param', genericTypeParamIndex: Number(parameter) };
+}
+
+/** At the commas that stand in no brackets. */
+function splitTypes(types: string): string[] {
+  if (types.trim() === '') return [];
+  const parts: string[] = [];
+  let depth = 0;
+  let part = '';
+  for (const letter of types) {
+    if (letter === '<') depth++;
+    if (letter === '>') depth--;
+    if (letter === ',' && depth === 0) {
+      parts.push(part);
+      part = '';
+    } else part += letter;
+  }
+  return [...parts, part];
+}
