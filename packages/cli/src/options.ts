@@ -21,6 +21,9 @@ export interface ServiceOptions {
   secret?: string;
   masterKeyFile?: string;
   trustProxy: string[];
+  allowHost: string[];
+  corsOrigin: string[];
+  rateLimit: string;
   chain: string[];
   aptos: string[];
   spamList: string[];
@@ -89,6 +92,27 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
         'how many proxies stand in front, or their networks, repeatable',
         'SLUICE_TRUST_PROXY',
       ),
+    )
+    .addOption(
+      repeatable(
+        '--allow-host <name>',
+        'a host name that requests may name, repeatable; default: on loopback its own, elsewhere any',
+        'SLUICE_ALLOW_HOST',
+      ),
+    )
+    .addOption(
+      repeatable(
+        '--cors-origin <origin>',
+        'let pages of this origin call with a key, repeatable',
+        'SLUICE_CORS_ORIGIN',
+      ),
+    )
+    .addOption(
+      option(
+        '--rate-limit <n>',
+        'calls per second of one API key; 0: no limits',
+        'SLUICE_RATE_LIMIT',
+      ).default('500'),
     )
     .addOption(
       repeatable(
@@ -210,6 +234,9 @@ export function toServiceConfig(options: ServiceOptions): ServiceConfig {
     masterKey: process.env['SLUICE_MASTER_KEY'],
     masterKeyFile: options.masterKeyFile,
     trustProxy: options.trustProxy,
+    allowHosts: options.allowHost,
+    corsOrigins: options.corsOrigin,
+    rateLimit: toNumber('--rate-limit', options.rateLimit, 0),
     chains: parseChains(options.chain),
     aptos: parseAptos(options.aptos),
     spamLists: readSpamLists(options.spamList),

@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { APTOS_NETWORKS, type AptosNetwork, toAddress, toChainId } from '@sluice/kit/contract';
 import { createCidrList } from './cidr.ts';
+import { isOrigin } from './http/cors.ts';
+import { isHostName } from './http/hosts.ts';
 import { checkTrustProxy } from './http/peer.ts';
 import { LOG_FORMATS, type LogFormat, describeError } from './observe.ts';
 
@@ -54,6 +56,12 @@ export interface ServiceConfig {
   masterKeyFile?: string | undefined;
   /** How many proxies stand in front of the service, or their networks. Default: none. */
   trustProxy?: readonly string[] | undefined;
+  /** Host names, without port, that requests may name. Default: on loopback its own, elsewhere any. */
+  allowHosts?: readonly string[] | undefined;
+  /** Origins whose pages may call with a key, such as `https://app.example.com`. Default: none. */
+  corsOrigins?: readonly string[] | undefined;
+  /** Calls per second of one API key in the long run; see `rateLimits.ts`. 0: no limits. Default 500. */
+  rateLimit?: number | undefined;
   chains: ChainConfig[];
   /** Aptos networks that are read. */
   aptos: AptosConfig[];
@@ -294,6 +302,18 @@ export function checkConfig(config: ServiceConfig): void {
   }
   checkNetworks('--allow-cidr', () => createCidrList(config.allowCidrs ?? []));
   checkNetworks('--trust-proxy', () => checkTrustProxy(config.trustProxy ?? []));
+  for (const text of config.allowHosts ?? []) {
+    if (isHostName(text)) continue;
+    throw new ConfigError(
+      `--allow-host ${text}: should be a host name or IP address alone, without scheme and port, such as sluice.example.com`,
+    );
+  }
+  for (const text of config.corsOrigins ?? []) {
+    if (isOrigin(text)) continue;
+    throw new ConfigError(
+      `--cors-origin ${text}: should be an origin as a browser names it, scheme, host and port alone, such as https://app.example.com`,
+    );
+  }
   const roles = config.roles ?? ROLES;
   if (roles.length < ROLES.length && config.databaseUrl === undefined) {
     throw new ConfigError(

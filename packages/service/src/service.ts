@@ -13,8 +13,10 @@ import { createSender } from './deliver/send.ts';
 import { createApp } from './http/app.ts';
 import { createAuth } from './http/auth.ts';
 import { openKeyRing } from './http/keyRing.ts';
+import { createHostCheck, isLoopback } from './http/hosts.ts';
 import { createLive } from './http/live.ts';
 import { createPeerReader } from './http/peer.ts';
+import { createRateLimits } from './http/rateLimits.ts';
 import { createSessions } from './http/sessions.ts';
 import { checkPlan } from './enrich/plan.ts';
 import { FilterError } from './match/filter.ts';
@@ -26,7 +28,7 @@ import { createDuty } from './duty.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createInbox } from './inbox.ts';
 import { createInvariantCheck } from './invariants.ts';
-import { type Log, createLog } from './observe.ts';
+import { type Log, createLog, describeError } from './observe.ts';
 import { startNotifier } from './notifier.ts';
 import { createMetrics } from './metrics.ts';
 import { createReadiness } from './ready.ts';
@@ -54,6 +56,8 @@ export const VERSION = '0.1.0';
 /** Longer than any attempt may take, so that none is cut by a shutdown. */
 const DRAIN_MS = 17_000;
 const FAST_RETRY_MS = 5_000;
+/** More than one client that waits for each answer can make. */
+const CALLS_PER_SECOND = 500;
 const DAY_MS = 24 * 3_600_000;
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
@@ -174,12 +178,25 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
   });
   const reports = createChainReports({ store, log, own: () => chains.all });
 
+  const noteFailures = (address: string): void => {
+    log.warn('too many wrong API keys', { address });
+    store
+      .appendAudit({ action: 'authFailures', keyId: '', address, target: '' })
+      .catch((error: unknown) => {
+        log.error('cannot write the audit log', { error: describeError(error) });
+      });
+  };
+
   const app = createApp({
     store,
     auth: createAuth({
       keyRing,
       sessions: createSessions(vault.derive('console sessions'), keyRing),
       readPeer: createPeerReader(config.trustProxy ?? []),
+      limits: createRateLimits({
+        callsPerSecond: config.rateLimit ?? CALLS_PER_SECOND,
+        onFailures: noteFailures,
+      }),
       mayListenInPlain: isLoopback(config.host),
     }),
     keyRing,
@@ -217,7 +234,8 @@ async function startWith(store: Store, config: ServiceConfig, log: Log): Promise
     },
     onStopped: (delivery) => deliver?.notice([delivery]),
     settings,
-    isOurHost: hostCheck(config.host),
+    isOurHost: createHostCheck(config.host, config.allowHosts ?? []),
+    corsOrigins: config.corsOrigins ?? [],
   });
 
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
@@ -331,14 +349,6 @@ async function openVault(store: Store, config: ServiceConfig, log: Log): Promise
     log.warn('a master key was made: every process of this ledger needs it', { file: madeIn });
   }
   return vault;
-}
-
-const isLoopback = (host: string): boolean => /^(127\.|localhost$|::1$)/.test(host);
-
-/** On loopback only its own names are ours; elsewhere the names are the operator's to choose. */
-function hostCheck(host: string): (header: string) => boolean {
-  if (!isLoopback(host)) return () => true;
-  return (header) => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/i.test(header);
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

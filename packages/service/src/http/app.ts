@@ -17,6 +17,7 @@ import { type Auth, callerOf } from './auth.ts';
 import { HttpError, auditTargetOf } from './answers.ts';
 import { BODY_LIMIT_BYTES, takeBody } from './body.ts';
 import { createConsoleHandler } from './console.ts';
+import { allowPages } from './cors.ts';
 import { type AccessHandlerNeeds, createAccessHandlers } from './handlers/access.ts';
 import { createAddressHandlers } from './handlers/addresses.ts';
 import { type AccountHandlerNeeds, createAccountHandlers } from './handlers/account.ts';
@@ -56,6 +57,8 @@ export interface AppNeeds
   consoleFolder: string | undefined;
   /** Whether a request for this `Host` is ours to answer. */
   isOurHost(host: string): boolean;
+  /** Origins whose pages may call with a key. */
+  corsOrigins: readonly string[];
   version: string;
 }
 
@@ -64,6 +67,7 @@ const ADDRESS_BODY_LIMIT_BYTES = 64 * BODY_LIMIT_BYTES;
 
 /** What every process answers. */
 const PROBES: readonly string[] = ['/health', '/ready', '/metrics'];
+const UNCOUNTED: readonly string[] = ['/health', '/ready'];
 /** When to come back while the ledger is full or away. */
 const RETRY_AFTER_SECONDS = 5;
 
@@ -105,6 +109,14 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
         new HttpError(404, 'The API is served by the processes with --role api'),
       );
     }
+    context.header('x-content-type-options', 'nosniff');
+    return next();
+  });
+
+  if (needs.corsOrigins.length > 0) app.use(allowPages(needs.corsOrigins));
+  app.use(async (context, next) => {
+    // What watches over the service must not be turned away because others knock.
+    if (!UNCOUNTED.includes(context.req.path)) await needs.auth.meet(context);
     return next();
   });
 
@@ -123,7 +135,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   ): void => {
     // The key comes before the body: a stranger's megabytes are not read.
     const admit = async (context: Context, next: () => Promise<void>): Promise<void> => {
-      await needs.auth.admit(context, access);
+      needs.auth.admit(context, access);
       await takeBody(context, maxBodyBytes);
       await next();
       if (audited !== undefined && context.res.ok) await audit(context, audited);
@@ -234,7 +246,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   let openApi: object | undefined;
   app.get('/openapi.json', (context) => context.json((openApi ??= createOpenApi(needs.version))));
   app.get('/metrics', async (context) => {
-    await needs.auth.admit(context, 'any');
+    needs.auth.admit(context, 'any');
     const { contentType, text } = await needs.readMetrics();
     return context.body(text, 200, { 'content-type': contentType });
   });

@@ -28,7 +28,6 @@ const SECURITY_HEADERS = {
     "frame-ancestors 'none'",
   ].join('; '),
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
 } as const;
 
 /** Serves the files of `folder`; a page that says how to build it where there are none. */

@@ -17,6 +17,8 @@ export interface KnownKey {
   readonly scopes: ReadonlySet<Scope>;
   /** Undefined: from anywhere. */
   readonly networks: CidrList | undefined;
+  /** Whether somebody thought it up; the others are random. */
+  readonly isGuessable: boolean;
 }
 
 export interface KeyRing {
@@ -79,6 +81,7 @@ function createKeyRing({
           hash: hashKey(bootstrapKey),
           scopes: new Set(SCOPES),
           networks: undefined,
+          isGuessable: true,
         };
   const notedAt = new Map<string, number>();
   let keys = new Map<string, { known: KnownKey; record: ApiKeyRecord }>();
@@ -132,6 +135,7 @@ const toKnownKey = (record: ApiKeyRecord): KnownKey => ({
   hash: record.hash,
   scopes: new Set(record.scopes),
   networks: record.cidrs.length === 0 ? undefined : createCidrList(record.cidrs),
+  isGuessable: false,
 });
 
 const isGood = ({ revokedAt, expiresAt }: ApiKeyRecord): boolean =>

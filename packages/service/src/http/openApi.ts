@@ -85,7 +85,7 @@ const TAGS = {
   Sluice: 'Our own routes, beyond the compatible API',
 } as const;
 
-/** Beside those that any call may have: 401, 403, 413 and 500. */
+/** Beside those that any call may have: 401, 403, 413, 429 and 500. */
 const ERRORS = {
   400: 'The body is not JSON, an address is none, or the webhook URL did not take the test webhook',
   404: 'There is none with this id',
@@ -98,6 +98,7 @@ const COMMON_ERRORS = {
   401: 'The `x-api-key` header is missing or wrong',
   403: 'The key lacks the scope, or the `Host` or `Origin` of the request is not served here',
   413: 'The body is over the limit of its route: 1 MiB, address calls 64 MiB',
+  429: 'Too many calls, or too many wrong keys; `retry-after` says when to try again',
   500: 'Something went wrong here; the log has it under the `requestId`',
 } as const;
 
@@ -660,7 +661,7 @@ function createSchemas(): Json {
 
 function toOperation(name: string, route: Route, operation: Operation): Json {
   const { summary, description, tag, body, answer, errors } = operation;
-  const statuses = ['401', '403', '500', ...(body === undefined ? [] : ['413']), ...errors];
+  const statuses = ['401', '403', '429', '500', ...(body === undefined ? [] : ['413']), ...errors];
   return {
     operationId: name,
     summary,

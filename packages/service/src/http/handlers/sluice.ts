@@ -124,7 +124,10 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       };
       // Nobody would read what a HEAD opened: it would fill until it is cut off.
       if (context.req.method === 'HEAD') return context.body(null, 200, headers);
-      const events = live.open(context.req.header('last-event-id'), context.req.raw.signal);
+      const events = live.open(
+        context.req.header('last-event-id'),
+        auth.watch(context, context.req.raw.signal),
+      );
       return context.body(events, 200, headers);
     },
   };

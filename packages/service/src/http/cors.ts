@@ -1,0 +1,19 @@
+/** Pages of other origins that the operator lets call: with a key, never with the cookie of a session. */
+import type { MiddlewareHandler } from 'hono';
+import { cors } from 'hono/cors';
+
+/** How long a browser remembers that it may ask. */
+const REMEMBERED_SECONDS = 600;
+
+export const allowPages = (origins: readonly string[]): MiddlewareHandler =>
+  cors({
+    origin: [...origins],
+    allowMethods: ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'],
+    allowHeaders: ['content-type', 'x-api-key', 'authorization', 'last-event-id'],
+    exposeHeaders: ['x-request-id', 'retry-after', 'ratelimit', 'ratelimit-policy'],
+    maxAge: REMEMBERED_SECONDS,
+  });
+
+/** Whether the text is an origin as browsers write it: scheme, host, and the port where it is not the usual one. */
+export const isOrigin = (text: string): boolean =>
+  /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
