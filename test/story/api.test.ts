@@ -2,16 +2,10 @@
  * Whatever is sent to the API, it says what is wrong with it, stores nothing of it, and goes on.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import {
-  Agent,
-  type IncomingHttpHeaders,
-  type OutgoingHttpHeaders,
-  request as httpRequest,
-} from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text as readText } from 'node:stream/consumers';
 import { type Client, createClient } from '@sluice/kit';
 import { type Page, ROUTES, type Route, SLUICE_ROUTES } from '@sluice/kit/contract';
 import {
@@ -22,33 +16,22 @@ import {
   startPostgres,
   startWebhookSink,
 } from '@sluice/testkit';
-import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { type RawAnswer, type RawSending, sendRaw } from './sendRaw.ts';
 
 const CHAIN = '0x7a69';
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const ADDRESS = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
 const MIB = 1024 * 1024;
+const KEY = { 'x-api-key': API_KEY };
 
 interface Problem {
   message: string;
   value?: unknown;
 }
 
-interface Answer {
-  status: number;
-  headers: IncomingHttpHeaders;
-  text: string;
-}
-
-interface Sending {
-  /** Sent as JSON, or as it is where it is text or bytes. */
-  body?: unknown;
-  /** Instead of ours; undefined leaves one of ours out. */
-  headers?: OutgoingHttpHeaders;
-  /** Without a length in advance. */
-  chunked?: boolean;
+interface Sending extends RawSending {
   to?: Served;
 }
 
@@ -101,59 +84,11 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     network: ['testnet'] as const,
   });
 
-  /**
-   * One request over a connection of its own. Not `fetch`: that sends no foreign `Host`, no body with
-   * GET, and forgets an answer that comes before the body is through.
-   */
-  async function send(
-    method: string,
-    path: string,
-    { body, headers = {}, chunked = false, to = service }: Sending = {},
-  ): Promise<Answer> {
-    const bytes =
-      body === undefined || typeof body === 'string' || body instanceof Uint8Array
-        ? Buffer.from(body ?? '')
-        : Buffer.from(JSON.stringify(body));
-    const { hostname, port } = new URL(to.url);
-    const all: OutgoingHttpHeaders = {
-      'x-api-key': API_KEY,
-      ...(bytes.length > 0 && { 'content-type': 'application/json' }),
-      ...(bytes.length > 0 &&
-        (chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': bytes.length })),
-      ...headers,
-    };
-    // One that keeps the connection, as clients do: then the service reads on after its answer.
-    const agent = new Agent({ keepAlive: true });
-    const request = httpRequest({
-      agent,
-      hostname,
-      port,
-      method,
-      path,
-      headers: Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined)),
-    });
-    return new Promise<Answer>((resolve, reject) => {
-      let answered = false;
-      request.on('error', (error) => {
-        // An answer that came while we still wrote is an answer.
-        if (!answered) reject(error);
-      });
-      request.on('response', (response) => {
-        answered = true;
-        const { statusCode: status = 0, headers } = response;
-        if (headers['content-type']?.startsWith('text/event-stream')) {
-          request.destroy();
-          resolve({ status, headers, text: '' });
-          return;
-        }
-        readText(response).then((text) => resolve({ status, headers, text }), reject);
-      });
-      request.end(bytes.length > 0 ? bytes : undefined);
-    }).finally(() => agent.destroy());
-  }
+  const send = (method: string, path: string, { to = service, ...sending }: Sending = {}) =>
+    sendRaw(to.url, method, path, { ...sending, headers: { ...KEY, ...sending.headers } });
 
   /** The error in an answer, which also names its request. */
-  function errorIn({ headers, text }: Answer): ErrorAnswer {
+  function errorIn({ headers, text }: RawAnswer): ErrorAnswer {
     const { requestId, ...error } = JSON.parse(text) as ErrorAnswer & { requestId: string };
     expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
     expect(headers['x-request-id']).toBe(requestId);
@@ -182,7 +117,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   }
 
   /** Sends what must be refused: the answer, with nothing stored and the service still there. */
-  async function sendBad(method: string, path: string, sending: Sending = {}): Promise<Answer> {
+  async function sendBad(method: string, path: string, sending: Sending = {}): Promise<RawAnswer> {
     const before = await stored(sending.to);
     const answer = await send(method, path, sending);
     expect(await stored(sending.to)).toEqual(before);
@@ -1245,154 +1180,5 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         for (const node of nodes) await node.stop();
       }
     });
-  });
-
-  describe('anything at all', () => {
-    const word = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 20 }),
-      fc.constantFrom(ADDRESS, UNKNOWN_ID, CHAIN, 'true', '1', '', '\0', '__proto__', '../..', '%'),
-    );
-    const fieldName = fc.constantFrom(
-      ...[
-        'webhookUrl',
-        'description',
-        'tag',
-        'chainIds',
-        'topic0',
-        'abi',
-        'allAddresses',
-        'address',
-      ],
-      ...[
-        'triggers',
-        'advancedOptions',
-        'getNativeBalances',
-        'includeAllTxLogs',
-        'status',
-        'apiKey',
-        'region',
-        'secretKey',
-        'network',
-        'functions',
-        'events',
-      ],
-      ...['__proto__', 'constructor', 'toString', 'type', 'inputs', 'components', 'filter'],
-    );
-    const value = fc.letrec<{ value: unknown }>((tie) => ({
-      value: fc.oneof(
-        { maxDepth: 4 },
-        word,
-        fc.jsonValue({ maxDepth: 1 }),
-        fc.constantFrom([ADDRESS], [CHAIN], ['A(uint256)'], 'event', 'tuple', 'uint256[]', 1e300),
-        fc.array(tie('value'), { maxLength: 4 }),
-        fc.dictionary(fc.oneof(fieldName, word), tie('value'), { maxKeys: 4 }),
-      ),
-    })).value;
-    const body = fc.oneof(
-      fc.constant(undefined),
-      fc.dictionary(fieldName, value, { maxKeys: 8 }).map((fields) => JSON.stringify(fields)),
-      // Mostly right, so that what lies behind the checks is reached, too.
-      fc.dictionary(fieldName, value, { maxKeys: 2 }).map((fields) =>
-        JSON.stringify({
-          webhookUrl: `${sink.url}/any`,
-          description: '',
-          chainIds: [CHAIN],
-          ...fields,
-        }),
-      ),
-      fc.dictionary(fieldName, value, { maxKeys: 2 }).map((fields) =>
-        JSON.stringify({
-          webhookUrl: `${sink.url}/any`,
-          description: '',
-          tag: 'any',
-          network: ['mainnet'],
-          ...fields,
-        }),
-      ),
-      value.map((it) => JSON.stringify(it)),
-      fc.json(),
-      word,
-      fc.uint8Array({ maxLength: 200 }),
-    );
-    const cursor = fc
-      .tuple(fc.oneof(fc.double(), fc.integer(), word), word)
-      .map((position) => Buffer.from(JSON.stringify(position)).toString('base64url'));
-    const query = fc.array(
-      fc.tuple(
-        fc.oneof(
-          fc.constantFrom(
-            ...['limit', 'cursor', 'status', 'state', 'streamId', 'transactionHash', 'chainId'],
-            ...['blockNumber', 'fromTimestamp', 'toTimestamp', 'deliveryStatus', 'excludePayload'],
-          ),
-          word,
-        ),
-        fc.oneof(word, cursor, fc.integer().map(String), fc.constantFrom('active', 'failed')),
-      ),
-      { maxLength: 3 },
-    );
-    /** What Node lets into a header. */
-    const headerText = fc.string({ unit: 'binary-ascii', maxLength: 30 }).map((text) =>
-      // oxlint-disable-next-line no-control-regex -- these are what a header cannot hold
-      text.replaceAll(/[\u0000-\u001f\u007f]/g, ''),
-    );
-    const headers = fc.dictionary(
-      fc.constantFrom(
-        ...['accept', 'content-type', 'cookie', 'origin', 'last-event-id', 'x-forwarded-host'],
-        ...['content-encoding', 'if-none-match', 'range', 'x-http-method-override', 'host'],
-        ...['x-api-key', 'authorization', 'referer', 'user-agent', 'accept-encoding'],
-      ),
-      fc.oneof(
-        headerText,
-        fc.constantFrom('sluice_session=1.a', 'application/json', 'gzip', `Bearer ${API_KEY}`),
-        headerText.map((text) => `sluice_session=${text}`),
-      ),
-      { maxKeys: 3 },
-    );
-    const id = fc.oneof(fc.constant('the stream'), fc.constant(UNKNOWN_ID), word);
-    /** Mostly nothing foreign in it, so that requests are let in. */
-    const mostly = <T>(arb: fc.Arbitrary<T>, usual: T): fc.Arbitrary<T> =>
-      fc.oneof({ weight: 2, arbitrary: fc.constant(usual) }, arb);
-
-    const STACK = /\n\s+at |node_modules|\.ts:\d|node:internal/;
-
-    test.each(everyRoute)('on $method $path is answered, and never with a 5xx', async (route) => {
-      const saidBefore = service.output().length;
-      const isAptos = route.path.startsWith('/streams/aptos');
-      const { id: own } = isAptos
-        ? await client.streams.create(goodAptosStream())
-        : await client.streams.create(goodStream());
-      const request = fc.record({
-        id,
-        query,
-        body,
-        headers: mostly(headers, {}),
-        chunked: fc.boolean(),
-      });
-      await fc.assert(
-        fc.asyncProperty(request, async ({ id, query, body, headers, chunked }) => {
-          const filled = fill(route, id === 'the stream' ? own : encodeId(id));
-          const search = query.map((pair) => pair.map(encodeId).join('=')).join('&');
-          const path = search === '' ? filled : `${filled}?${search}`;
-          const answer = await send(route.method, path, { body, headers, chunked });
-          expect(answer.status, answer.text).toBeLessThan(500);
-          expect(answer.status).toBeGreaterThanOrEqual(200);
-          expect(answer.text).not.toMatch(STACK);
-          // What cannot be a host is refused before there is a request to answer.
-          if (answer.status >= 400 && headers['host'] === undefined) errorIn(answer);
-        }),
-        { numRuns: 60 },
-      );
-      await expectHealthy();
-      expect(service.output().slice(saidBefore)).not.toMatch(/ error /);
-      for await (const stream of client.streams.list()) {
-        if (stream.id !== streamId) await client.streams.delete(stream.id);
-      }
-      for await (const { id } of client.streams.list({ networkType: 'aptos' })) {
-        if (id !== aptosId) await client.streams.delete(id, { networkType: 'aptos' });
-      }
-    });
-
-    /** Lone surrogates have no encoding. */
-    const encodeId = (text: string): string => encodeURIComponent(text.toWellFormed());
   });
 });

@@ -33,8 +33,9 @@ const SECURITY_HEADERS = {
 /** Serves the files of `folder`; a page that says how to build it where there are none. */
 export function createConsoleHandler(folder: string | undefined) {
   return async (context: Context): Promise<Response> => {
-    const path = context.req.path.replace(/^\/console\/?/, '');
-    const asked = normalize(`/${decodeURIComponent(path)}`);
+    const path = decode(context.req.path.replace(/^\/console\/?/, ''));
+    if (path === undefined) return context.notFound();
+    const asked = normalize(`/${path}`);
     const isPage = extname(asked) === '';
     const file = folder && join(folder, isPage ? 'index.html' : asked);
     const bytes =
@@ -56,4 +57,13 @@ export function createConsoleHandler(folder: string | undefined) {
         : 'no-cache',
     });
   };
+}
+
+/** Undefined for what no browser writes into an address. */
+function decode(path: string): string | undefined {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
 }

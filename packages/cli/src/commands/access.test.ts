@@ -1,0 +1,202 @@
+/** `keys`, `secret` and `audit`, on a real service: what they print, as text and as JSON, and how they end. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DatabaseSync } from 'node:sqlite';
+import { join } from 'node:path';
+import type { ApiKey, AuditRecord, CreatedApiKey, StreamSecret } from '@sluice/kit/sluice';
+import { type World, startWorld } from './world.test-only.ts';
+
+let world: World;
+let sluice: World['sluice'];
+let streamId: string;
+
+beforeAll(async () => {
+  world = await startWorld();
+  ({ sluice } = world);
+  ({ id: streamId } = await world.api.streams.create({
+    webhookUrl: world.sink.url,
+    description: '',
+    tag: 'guarded',
+    chainIds: ['0x7a69'],
+  }));
+});
+afterAll(() => world.stop());
+
+const json = async <T>(...args: string[]): Promise<T> => {
+  const { code, stdout, stderr } = await sluice([...args, '--json']);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as T;
+};
+const isTaken = async (key: string): Promise<boolean> =>
+  (await sluice(['streams', 'list'], { env: { SLUICE_API_KEY: key } })).code === 0;
+
+describe('keys', () => {
+  test('one is made, told once, used, listed and revoked', async () => {
+    const made = await sluice([
+      ...['keys', 'create', 'deploy', '--scope', 'streams:read', '--expires', '90d'],
+      ...['--cidr', '127.0.0.0/8'],
+    ]);
+    expect(made.code).toBe(0);
+    // The key alone on standard output, for `KEY=$(sluice keys create …)`.
+    const key = made.stdout.trimEnd();
+    expect(key).toMatch(/^sluice_[0-9A-Za-z]{13}_[0-9A-Za-z]{43}$/);
+    expect(made.stderr).toContain('The key, shown this once:');
+    expect(made.stderr).not.toContain(key);
+    expect(await isTaken(key)).toBe(true);
+
+    const id = key.split('_')[1]!;
+    const listed = await sluice(['keys', 'list']);
+    expect(listed.stdout).toMatch(
+      new RegExp(
+        `^${id}  deploy  streams:read  from 127\\.0\\.0\\.0/8  (last used|never used).*  expires \\d{4}-`,
+        'm',
+      ),
+    );
+    expect(listed.stdout).not.toContain(key);
+
+    const revoked = await sluice(['keys', 'revoke', id]);
+    expect([revoked.code, revoked.stderr]).toEqual([0, '']);
+    expect(revoked.stdout).toMatch(new RegExp(`^${id}  deploy  .*  revoked \\d{4}-`));
+    const refused = await sluice(['streams', 'list'], { env: { SLUICE_API_KEY: key } });
+    expect([refused.code, refused.stdout]).toEqual([3, '']);
+    expect(refused.stderr).toContain('error[unauthorized]: Invalid API key');
+  });
+
+  test('as JSON', async () => {
+    const made = await json<CreatedApiKey>('keys', 'create', 'machine');
+    expect(made).toMatchObject({ name: 'machine', cidrs: [], expiresAt: null, revokedAt: null });
+    const { key, ...rest } = made;
+    const listed = await json<ApiKey[]>('keys', 'list');
+    expect(listed).toContainEqual(rest);
+    expect(JSON.stringify(listed)).not.toContain(key);
+    const revoked = await json<ApiKey>('keys', 'revoke', made.id);
+    expect(revoked.revokedAt).toEqual(expect.any(Number));
+    expect(await isTaken(key)).toBe(false);
+  });
+
+  test('what cannot be is refused with the fix', async () => {
+    for (const [args, code, message] of [
+      [['create', 'x', '--scope', 'everything'], 5, /scopes\.0 .*streams:read/],
+      [['create', 'x', '--cidr', '10.0.0.0'], 5, /cidrs\.0 .*10\.0\.0\.0\/8/],
+      [['create', 'x', '--expires', 'soon'], 2, /--expires soon/],
+      [['create', ''], 5, /name /],
+      [['create'], 2, /name/],
+      [['revoke', 'nobody'], 4, /error\[not_found\]: There is no key nobody/],
+    ] as const) {
+      const run = await sluice(['keys', ...args]);
+      expect([run.code, run.stdout], args.join(' ')).toEqual([code, '']);
+      expect(run.stderr).toMatch(message);
+    }
+  });
+});
+
+describe('secret', () => {
+  test('is shown and rotated, with the old one beside it for as long as is said', async () => {
+    const shown = await sluice(['secret', 'show', streamId]);
+    expect([shown.code, shown.stderr]).toEqual([0, '']);
+    const first = shown.stdout.trimEnd();
+    expect(first).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(await json<StreamSecret>('secret', 'show', streamId)).toMatchObject({
+      streamId,
+      secret: first,
+      previous: [],
+    });
+
+    const rotated = await sluice(['secret', 'rotate', streamId, '--overlap', '1h']);
+    expect(rotated.code).toBe(0);
+    const second = rotated.stdout.trimEnd();
+    expect(second).not.toBe(first);
+    const [, until = ''] = /^An older one signs beside it until (\S+)$/m.exec(rotated.stderr) ?? [];
+    expect(Date.parse(until) - Date.now()).toBeGreaterThan(59 * 60_000);
+    expect(Date.parse(until) - Date.now()).toBeLessThanOrEqual(60 * 60_000);
+
+    const last = await json<StreamSecret>('secret', 'rotate', streamId, '--overlap', '0');
+    expect(last.previous).toEqual([]);
+    expect([first, second]).not.toContain(last.secret);
+  });
+
+  test('of no stream, or for too long, is refused', async () => {
+    const unknown = '00000000-0000-4000-8000-000000000000';
+    for (const [args, code] of [
+      [['show', unknown], 4],
+      [['rotate', unknown], 4],
+      [['rotate', streamId, '--overlap', '400d'], 5],
+      [['rotate', streamId, '--overlap', 'a while'], 2],
+    ] as const) {
+      const run = await sluice(['secret', ...args]);
+      expect([run.code, run.stdout], args.join(' ')).toEqual([code, '']);
+      expect(run.stderr).toMatch(/^error\[/);
+    }
+  });
+});
+
+describe('audit', () => {
+  test('tells who did what, newest first', async () => {
+    const { id, key } = await json<CreatedApiKey>('keys', 'create', 'auditor');
+    const env = { SLUICE_API_KEY: key };
+    expect((await sluice(['secret', 'show', streamId], { env })).code).toBe(0);
+
+    const text = await sluice(['audit', 'list', '--limit', '2'], { env });
+    expect([text.code, text.stderr]).toEqual([0, '']);
+    const lines = text.stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    const time = String.raw`\d{4}-\d\d-\d\dT[\d:.]+Z`;
+    expect(lines[0]).toMatch(
+      new RegExp(String.raw`^\d+  ${time}  getStreamSecret  ${streamId}  ${id}  127\.0\.0\.1$`),
+    );
+    expect(lines[1]).toMatch(
+      new RegExp(String.raw`^\d+  ${time}  createApiKey  ${id}  bootstrap  127\.0\.0\.1$`),
+    );
+
+    // One record a line, so that it can be piped.
+    const asJson = await sluice(['audit', 'list', '--limit', '2', '--json'], { env });
+    const records = asJson.stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as AuditRecord);
+    expect(records).toMatchObject([
+      { action: 'getStreamSecret', keyId: id, target: streamId },
+      { action: 'createApiKey', keyId: 'bootstrap', target: id },
+    ]);
+    expect(asJson.stdout).not.toContain(key);
+    expect((await sluice(['audit', 'list', '--limit', '0'])).code).toBe(2);
+    const narrow = await json<CreatedApiKey>('keys', 'create', 'narrow', '--scope', 'streams:read');
+    const refused = await sluice(['audit', 'list'], { env: { SLUICE_API_KEY: narrow.key } });
+    expect([refused.code, refused.stdout]).toEqual([3, '']);
+    expect(refused.stderr).toContain('lacks the scope settings:admin');
+  });
+
+  test('is verified, and says where it was changed', async () => {
+    const whole = await json<{ records: number; head: string }>('audit', 'verify');
+    expect(whole.records).toBeGreaterThan(3);
+    const good = await sluice(['audit', 'verify', '--head', whole.head]);
+    expect([good.code, good.stderr]).toEqual([0, '']);
+    expect(good.stdout).toBe(
+      `${whole.records} records, unbroken; the newest has the hash ${whole.head}\n`,
+    );
+    const unknown = await sluice(['audit', 'verify', '--head', '0xabc']);
+    expect(unknown.code).toBe(9);
+    expect(unknown.stderr).toContain(
+      'error[check_failed]: No record of the audit log has the hash',
+    );
+
+    const ledger = new DatabaseSync(join(world.folder, 'data', 'sluice.db'), { timeout: 5_000 });
+    try {
+      const { address } = ledger.prepare('select address from audit where seq = 2').get() as {
+        address: string;
+      };
+      const set = ledger.prepare('update audit set address = ? where seq = 2');
+      set.run('10.6.6.6');
+      const changed = await sluice(['audit', 'verify']);
+      expect([changed.code, changed.stdout]).toEqual([9, '']);
+      expect(changed.stderr).toContain('The audit log was changed at record 2');
+      set.run(address);
+      expect((await sluice(['audit', 'verify'])).code).toBe(0);
+      ledger.exec('delete from audit where seq = 1');
+      const cut = await sluice(['audit', 'verify']);
+      expect(cut.code).toBe(9);
+      expect(cut.stderr).toContain('The audit log begins at record 2');
+    } finally {
+      ledger.close();
+    }
+  });
+});

@@ -1,0 +1,75 @@
+/** One request as it is, whatever is wrong with it, and its answer. */
+import {
+  Agent,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  request as httpRequest,
+} from 'node:http';
+import { text as readText } from 'node:stream/consumers';
+
+export interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Empty for an answer that goes on: that one is left. */
+  text: string;
+}
+
+export interface RawSending {
+  /** Sent as JSON, or as it is where it is text or bytes. */
+  body?: unknown;
+  /** Beside those of the body, or instead; undefined leaves one of these out. */
+  headers?: OutgoingHttpHeaders;
+  /** Without a length in advance. */
+  chunked?: boolean;
+}
+
+/**
+ * Sends it over a connection of its own. Not `fetch`: that sends no foreign `Host`, no body with GET,
+ * and forgets an answer that comes before the body is through.
+ */
+export async function sendRaw(
+  url: string,
+  method: string,
+  path: string,
+  { body, headers = {}, chunked = false }: RawSending = {},
+): Promise<RawAnswer> {
+  const bytes =
+    body === undefined || typeof body === 'string' || body instanceof Uint8Array
+      ? Buffer.from(body ?? '')
+      : Buffer.from(JSON.stringify(body));
+  const { hostname, port } = new URL(url);
+  const all: OutgoingHttpHeaders = {
+    ...(bytes.length > 0 && { 'content-type': 'application/json' }),
+    ...(bytes.length > 0 &&
+      (chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': bytes.length })),
+    ...headers,
+  };
+  // One that keeps the connection, as clients do: then the service reads on after its answer.
+  const agent = new Agent({ keepAlive: true });
+  const request = httpRequest({
+    agent,
+    hostname,
+    port,
+    method,
+    path,
+    headers: Object.fromEntries(Object.entries(all).filter(([, text]) => text !== undefined)),
+  });
+  return new Promise<RawAnswer>((resolve, reject) => {
+    let answered = false;
+    request.on('error', (error) => {
+      // An answer that came while we still wrote is an answer.
+      if (!answered) reject(error);
+    });
+    request.on('response', (response) => {
+      answered = true;
+      const { statusCode: status = 0, headers } = response;
+      if (headers['content-type']?.startsWith('text/event-stream')) {
+        request.destroy();
+        resolve({ status, headers, text: '' });
+        return;
+      }
+      readText(response).then((text) => resolve({ status, headers, text }), reject);
+    });
+    request.end(bytes.length > 0 ? bytes : undefined);
+  }).finally(() => agent.destroy());
+}
