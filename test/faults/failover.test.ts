@@ -2,11 +2,15 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type PostgresCluster, startPostgresCluster } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { until } from '../serve.ts';
+import { API_KEY, until } from '../serve.ts';
 import { type FaultWorld, startWorld } from './world.ts';
 
 /** Writes go on within so long of the loss. */
 const RESUME_MS = 30_000;
+/** Longer than a query is waited for, so that connections are given up and opened anew. */
+const GONE_MS = 50_000;
+/** Ten connections, the session of notices, twenty whose commits wait though nobody listens. */
+const MOST_SESSIONS = 31;
 
 let cluster: PostgresCluster;
 let world: FaultWorld;
@@ -25,6 +29,55 @@ const checkpoint = (): Promise<number> =>
 /** The chain's newest block is in the ledger. */
 const caughtUp = async (): Promise<boolean> =>
   (await checkpoint()) >= Number(world.chain.head.number);
+
+/** Sessions of the service at the primary, by what they wait for. */
+const sessions = async (): Promise<{ all: number; waiting: number }> => {
+  const [all, waiting] = (
+    await cluster.query(
+      cluster.primary,
+      `select count(*) || ' ' || count(*) filter (where wait_event = 'SyncRep') from pg_stat_activity
+       where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    )
+  ).split(' ');
+  return { all: Number(all), waiting: Number(waiting) };
+};
+
+test('fault 16: both standbys are gone: commits wait, nothing is lost, and no sessions pile up', async () => {
+  const watches = [await world.watch('waiting')];
+  world.mine(watches, 3);
+  await world.holds(watches);
+  const { standbys } = cluster;
+  for (const each of standbys) await cluster.killStandby(each);
+  const committed = await checkpoint();
+  const goneAt = Date.now();
+  const seen: { all: number; waiting: number }[] = [];
+  const reasons = new Set<string>();
+  while (Date.now() - goneAt < GONE_MS) {
+    world.mine(watches);
+    // Whoever asks for something to be written is refused, and may ask again.
+    await fetch(`${world.service.url}/settings`, {
+      method: 'POST',
+      headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
+      body: '{"region":"eu-central-1"}',
+      signal: AbortSignal.timeout(1_000),
+    }).catch(() => undefined);
+    const ready = await fetch(`${world.service.url}/ready`);
+    if (ready.status === 503) {
+      for (const each of ((await ready.json()) as { reasons: string[] }).reasons) reasons.add(each);
+    }
+    seen.push(await sessions());
+    await wait(500);
+  }
+  expect(await checkpoint()).toBe(committed);
+  expect(Math.max(...seen.map(({ waiting }) => waiting))).toBeGreaterThan(0);
+  expect(Math.max(...seen.map(({ all }) => all))).toBeLessThanOrEqual(MOST_SESSIONS);
+  expect([...reasons]).toContain('commits wait for a standby of the database, and none answers');
+
+  for (const each of standbys) await cluster.revive(each);
+  await until('commits go on', caughtUp, 90_000);
+  await world.holds(watches);
+  expect((await sessions()).waiting).toBe(0);
+});
 
 test('fault 16: the primary is killed under load, a standby is promoted, the old one comes back', async () => {
   const watches = [await world.watch('one'), await world.watch('two')];

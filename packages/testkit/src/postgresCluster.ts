@@ -20,6 +20,8 @@ export interface PostgresCluster {
   readonly primary: ClusterServer;
   /** Those that follow the primary. */
   readonly standbys: readonly ClusterServer[];
+  /** SIGKILL to a standby. `revive` starts it again as the standby it was. */
+  killStandby(server: ClusterServer): Promise<void>;
   /** SIGKILL to the primary; resolves with it when its processes have gone. */
   killPrimary(): Promise<ClusterServer>;
   /**
@@ -123,6 +125,12 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
     },
     query: (server, statement) => query(server.url, statement),
     stop,
+    async killStandby(server) {
+      await end(
+        members.find(({ name }) => name === server.name)!,
+        'SIGKILL',
+      );
+    },
     async killPrimary() {
       await end(primary, 'SIGKILL');
       return primary;

@@ -6,6 +6,8 @@ import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from './events.suit
 import { testHistory } from './history.suite.ts';
 import { testInvariants } from './invariants.suite.ts';
 import { newMatch } from './newMatch.test-only.ts';
+import { createLog } from '../observe.ts';
+import { createReadiness } from '../ready.ts';
 import { openPostgresStore } from './postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type Store } from './store.ts';
 import { testStore } from './store.suite.ts';
@@ -141,6 +143,49 @@ describe('PostgreSQL store', () => {
     const feed = await followFeed(store.events);
     await eventStream(store, '0x1');
     expect(await feed.take('stream')).toHaveLength(1);
+    await store.close();
+  });
+
+  test('adds no sessions to those whose commits wait for a standby, and goes on when it is back', async () => {
+    const store = await openPostgresStore(postgres.url);
+    const readiness = createReadiness(
+      store,
+      createLog(() => {}),
+    );
+    readiness.started();
+    expect(await readiness.read()).toEqual([]);
+    const clients = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const client = new pg.Client(postgres.url);
+        await client.connect();
+        return client;
+      }),
+    );
+    await execute(postgres.url, "alter system set synchronous_standby_names = 'nobody'");
+    await execute(postgres.url, 'select pg_reload_conf()');
+    try {
+      const waiting = Promise.all(
+        clients.map((client, n) =>
+          client.query(
+            `set synchronous_commit = on; insert into setting values ('waits ${n}', '')`,
+          ),
+        ),
+      );
+      await expect.poll(() => store.countWaitingCommits(), { timeout: 10_000 }).toBe(20);
+      await expect(openPostgresStore(postgres.url)).rejects.toThrow(
+        '20 commits wait for a standby of the database, and none answers',
+      );
+      // Who has a connection waits as well, and says so.
+      await expect
+        .poll(() => readiness.read(), { timeout: 15_000, interval: 1_000 })
+        .toEqual(['commits wait for a standby of the database, and none answers']);
+      await execute(postgres.url, 'alter system reset synchronous_standby_names');
+      await execute(postgres.url, 'select pg_reload_conf()');
+      await waiting;
+    } finally {
+      await Promise.all(clients.map((client) => client.end()));
+    }
+    await expect.poll(() => readiness.read(), { timeout: 15_000, interval: 1_000 }).toEqual([]);
     await store.close();
   });
 

@@ -27,6 +27,17 @@ const SESSION = `
     perform set_config('client_connection_check_interval', '5s', false);
   exception when others then null; end $$`;
 
+/**
+ * Commits that wait for a standby although it does not answer. Whoever gives such a query up leaves its
+ * session behind: the server ends it when the standby is back, and on no account sooner.
+ */
+export const WAITING_COMMITS = `
+  select count(*)::int as n from pg_stat_activity
+  where datname = current_database() and wait_event = 'SyncRep'
+    and query_start < clock_timestamp() - interval '2 s'`;
+/** With so many, no session is added: what it writes would wait as well, and its connection be left. */
+const MOST_WAITING_COMMITS = 20;
+
 /** The first eight digits of a WAL file's name: each promotion begins a newer timeline. */
 const STANDING = `
   select current_setting('transaction_read_only') = 'off' as writable,
@@ -144,7 +155,7 @@ function createPool(url: string): pg.Pool {
     // transaction nobody else does.
     verify(client, done) {
       client.on('error', () => {});
-      client.query(SESSION, (error: Error | undefined) => done(error));
+      openSession(client).then(() => done(), done);
     },
     // Every bigint of the ledger is a block number or a time in milliseconds: below 2^53.
     types: {
@@ -156,6 +167,21 @@ function createPool(url: string): pg.Pool {
   });
   pool.on('error', () => {});
   return pool;
+}
+
+/** @throws NoStandby where commits wait for one by the dozen. */
+async function openSession(client: pg.ClientBase): Promise<void> {
+  await client.query(SESSION);
+  const { rows } = await client.query<{ n: number }>(WAITING_COMMITS);
+  if (rows[0]!.n < MOST_WAITING_COMMITS) return;
+  throw new NoStandby(`${rows[0]!.n} commits wait for a standby of the database, and none answers`);
+}
+
+/** No further session is opened while so many wait. */
+export class NoStandby extends Error {
+  override readonly name = 'NoStandby';
+  /** As the server says itself that it takes no more. */
+  readonly code = '53300';
 }
 
 const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();

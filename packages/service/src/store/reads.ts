@@ -11,6 +11,7 @@ import { createInvariantReads } from './invariantReads.ts';
 import { createJobReads } from './jobReads.ts';
 import { allOf, toConditions } from './deliveryFilter.ts';
 import { createOperatorNoticeReads } from './noticeWrites.ts';
+import { WAITING_COMMITS } from './postgresServers.ts';
 import { createReplayReads } from './replayReads.ts';
 import { createHistoryReads } from './historyReads.ts';
 import { createTotalReads } from './totalReads.ts';
@@ -314,6 +315,12 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
         from lane join stream on stream.id = lane.id where stream.status = 'active'`.execute(db);
       const oldest = rows[0]?.oldest ?? null;
       return oldest === null || oldest > now ? null : oldest;
+    },
+
+    async countWaitingCommits() {
+      if (engine.name === 'sqlite') return 0;
+      const { rows } = await sql.raw<{ n: number }>(WAITING_COMMITS).execute(db);
+      return rows[0]!.n;
     },
 
     async readOldestTransactionAge() {

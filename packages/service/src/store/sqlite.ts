@@ -98,6 +98,7 @@ const READS = {
   hasDueSuspect: true,
   readOldestDue: true,
   readOldestTransactionAge: true,
+  countWaitingCommits: true,
   findViolations: true,
   readActivity: true,
   readTape: true,

@@ -743,6 +743,8 @@ export interface Reads
   hasDueSuspect(): Promise<boolean>;
   /** When the oldest delivery that is due became so; null while none is. Of active streams. */
   readOldestDue(): Promise<number | null>;
+  /** Commits that have waited for a standby of PostgreSQL for 2 s and more. */
+  countWaitingCommits(): Promise<number>;
   /**
    * Milliseconds since the oldest transaction began that keeps the database from cleaning up; null where
    * the engine has no such thing.
