@@ -189,11 +189,12 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
           const { number, hash, timestamp } = header;
           return { block: { number, hash, timestamp }, streams };
         }),
-      resume: (from) =>
+      resume: (from, requestId) =>
         sayWhy(chain, async () => {
           const { isFinal = false } = options;
           const resumed = await resumeChain({ chain, from, isFinal, source, store });
           log.warn('chain resumed by request', {
+            requestId,
             chain,
             from: resumed.from,
             holeFrom: resumed.holeFrom,

@@ -164,7 +164,11 @@ export function startNotifier({ url, store, sender, chains, log, timing }: Notif
     });
     const wait = error === null ? undefined : schedule[row.attempts];
     if (error !== null && wait === undefined) {
-      log.error('notice to the operator given up', { notice: row.subject, reason: error });
+      log.error('notice to the operator given up', {
+        notice: row.subject,
+        webhookId: row.id,
+        reason: error,
+      });
     }
     await store.saveOperatorNotice(
       wait === undefined

@@ -158,7 +158,7 @@ export function createDeliver({
     const ofSchedule = delivery.attempts + 1 - (delivery.fastRetried ? 1 : 0);
     // A receiver that is gone, or only asked whether it is back, does not use up the schedule.
     const wait = isFastRetry
-      ? fastRetryMs
+      ? nextWaitMs([fastRetryMs], 1)
       : (nextWaitMs(schedule, ofSchedule) ??
         (isGone || delivery.isProbe ? schedule.at(-1) : undefined));
     outcomes.push({
@@ -198,7 +198,7 @@ export function createDeliver({
     result: SendResult,
     startedAt: number,
   ): Promise<void> => {
-    const { streamId } = delivery;
+    const { id, streamId } = delivery;
     const breaker = breakers.get(streamId) ?? createBreaker();
     const succeeded = result.error === null;
     const now = performance.now();
@@ -215,20 +215,24 @@ export function createDeliver({
     try {
       if (succeeded && delivery.isProbe) {
         if ((await store.recoverStream(streamId)) === undefined) return;
-        log.info('stream recovered', { stream: streamId });
+        log.info('stream recovered', { stream: streamId, delivery: id });
       } else if (!succeeded && (exhausted || result.status === GONE)) {
         const message =
           result.status === GONE
             ? 'The receiver answered 410 Gone: correct its URL, then set the stream active'
             : `Success rate below 70; the last attempt failed: ${result.error}`;
         if ((await store.failStream(streamId, message)) === undefined) return;
-        log.warn('stream in error', { stream: streamId, reason: message });
+        log.warn('stream in error', { stream: streamId, delivery: id, reason: message });
         // From here on the stream's own probes ask.
         breakers.delete(streamId);
       } else return;
       awake.resolve();
     } catch (error) {
-      log.error('cannot change the state of a stream', { stream: streamId, error: String(error) });
+      log.error('cannot change the state of a stream', {
+        stream: streamId,
+        delivery: id,
+        error: String(error),
+      });
     }
   };
 

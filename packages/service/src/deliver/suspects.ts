@@ -45,7 +45,11 @@ export function createSuspects({
 
   const isolated = (suspect: ClaimedDelivery): void => {
     store.noteIsolated(suspect).catch((error: unknown) => {
-      log.error('cannot note that a delivery is isolated', { error: String(error) });
+      log.error('cannot note that a delivery is isolated', {
+        delivery: suspect.id,
+        stream: suspect.streamId,
+        error: String(error),
+      });
     });
   };
 
@@ -59,6 +63,7 @@ export function createSuspects({
     if (suspect === undefined) return false;
     log.warn('sending in a process alone what two leases were lost with', {
       delivery: suspect.id,
+      stream: suspect.streamId,
     });
     // An inbox is reached from this process alone.
     if (readInboxName(suspect.webhookUrl) !== undefined) await attempt(suspect);

@@ -116,7 +116,12 @@ export function createBackfill<Block>({
     if (done === undefined) return true;
     onDeliveries(done.deliveries);
     if (done.job.state === 'done') {
-      log.info('backfill done', { chain, job: job.id, matches: done.job.matches });
+      log.info('backfill done', {
+        chain,
+        job: job.id,
+        stream: job.streamId,
+        matches: done.job.matches,
+      });
     }
     return true;
   };
@@ -128,7 +133,12 @@ export function createBackfill<Block>({
       return moved;
     } catch (error) {
       if (!(error instanceof SourceError)) {
-        log.error('backfill failed', { chain, job: job.id, error: String(error) });
+        log.error('backfill failed', {
+          chain,
+          job: job.id,
+          stream: job.streamId,
+          error: String(error),
+        });
         await store.setJobState(job.id, 'failed', describeError(error));
         return true;
       }

@@ -45,7 +45,7 @@ export interface BlockHandlers {
 export interface BlockCalls extends ExplainCalls {
   /** Queues what the stream matches in the block; answers with the records in it. */
   sendBlock(blockNumber: number, streamId: string, requestId: string): Promise<number>;
-  resume(from: number | undefined): Promise<number>;
+  resume(from: number | undefined, requestId: string): Promise<number>;
 }
 
 /** What the handlers need of an EVM chain that is read. */
@@ -201,7 +201,7 @@ export function createBlockHandlers({
       const { from } = check(resumeSchema, 'requestBody', readJson(context) ?? {});
       return context.json({
         chainId: chain,
-        from: await calls.resume(from),
+        from: await calls.resume(from, context.get('requestId') as string),
       } satisfies ChainResumed);
     },
   };
