@@ -155,7 +155,7 @@ function createPool(url: string): pg.Pool {
     // transaction nobody else does.
     verify(client, done) {
       client.on('error', () => {});
-      openSession(client).then(() => done(), done);
+      void openSession(client, done);
     },
     // Every bigint of the ledger is a block number or a time in milliseconds: below 2^53.
     types: {
@@ -169,12 +169,17 @@ function createPool(url: string): pg.Pool {
   return pool;
 }
 
-/** @throws NoStandby where commits wait for one by the dozen. */
-async function openSession(client: pg.ClientBase): Promise<void> {
-  await client.query(SESSION);
-  const { rows } = await client.query<{ n: number }>(WAITING_COMMITS);
-  if (rows[0]!.n < MOST_WAITING_COMMITS) return;
-  throw new NoStandby(`${rows[0]!.n} commits wait for a standby of the database, and none answers`);
+/** Fails with {@link NoStandby} where commits wait for a standby by the dozen. */
+async function openSession(client: pg.ClientBase, done: (error?: Error) => void): Promise<void> {
+  try {
+    await client.query(SESSION);
+    const { rows } = await client.query<{ n: number }>(WAITING_COMMITS);
+    const { n } = rows[0]!;
+    if (n < MOST_WAITING_COMMITS) done();
+    else done(new NoStandby(`${n} commits wait for a standby of the database, and none answers`));
+  } catch (error) {
+    done(error as Error);
+  }
 }
 
 /** No further session is opened while so many wait. */
