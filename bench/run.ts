@@ -1,21 +1,37 @@
-/** `npm run -s bench -- NAME [--json]`: runs one benchmark and prints its figures as a table. */
-import { styleText } from 'node:util';
+/** `npm run -s bench -- NAME [--json] [--minutes N]`: runs one benchmark and prints its figures as a table. */
+import { parseArgs, styleText } from 'node:util';
 import type { Figures } from './figures.ts';
+
+const { positionals, values: flags } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean', default: false },
+    /** How long `deliver-hour` goes on. */
+    minutes: { type: 'string', default: '60' },
+  },
+});
+
+const throughput = async () => (await import('./delivery/throughput.ts')).measureThroughput;
+const latency = async () => (await import('./delivery/latency.ts')).measureLatency;
 
 const benchmarks: Record<string, () => Promise<Figures>> = {
   aptos: async () => (await import('./aptos.ts')).default(),
   cli: async () => (await import('./cli.ts')).default(),
-  deliver: async () => (await import('./deliver.ts')).deliverOnSqlite(),
-  'deliver-postgres': async () => (await import('./deliver.ts')).deliverOnPostgres(),
+  deliver: async () => (await throughput())('sqlite'),
+  'deliver-postgres': async () => (await throughput())('postgres'),
+  'deliver-latency': async () => (await latency())('sqlite'),
+  'deliver-latency-postgres': async () => (await latency())('postgres'),
+  'deliver-hour': async () =>
+    (await import('./delivery/hour.ts')).measureMemory(Number(flags.minutes)),
   kit: async () => (await import('./kit.ts')).default(),
   match: async () => (await import('./match.ts')).default(),
 };
 
-const [name = '', ...flags] = process.argv.slice(2);
+const [name = ''] = positionals;
 const benchmark = benchmarks[name];
 if (benchmark === undefined) {
   console.error(
-    `usage: npm run -s bench -- NAME [--json]; NAME is one of ${Object.keys(benchmarks).join(', ')}`,
+    `usage: npm run -s bench -- NAME [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}`,
   );
   process.exit(2);
 }
@@ -28,7 +44,7 @@ for (const [figure, { value, unit, note }] of Object.entries(figures)) {
     `${figure.padEnd(width)}  ${number.padStart(10)} ${unit.padEnd(5)}  ${styleText('dim', note)}`,
   );
 }
-if (flags.includes('--json')) {
+if (flags.json) {
   console.log(
     JSON.stringify(
       Object.fromEntries(

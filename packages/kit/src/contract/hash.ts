@@ -27,7 +27,7 @@ interface NodeCrypto {
   readonly createHmac?: (
     algorithm: string,
     key: Uint8Array,
-  ) => { update(message: Uint8Array): { digest(): Uint8Array } };
+  ) => { update(message: string | Uint8Array): { digest(): Uint8Array } };
 }
 
 function nodeCrypto(): NodeCrypto | undefined {
@@ -55,8 +55,7 @@ export function nativeHmac(): Hmac | undefined {
     const createHmac = nodeCrypto()?.createHmac;
     return (
       createHmac &&
-      ((key, message) =>
-        Uint8Array.from(createHmac('sha256', key).update(toBytes(message)).digest()))
+      ((key, message) => new Uint8Array(createHmac('sha256', key).update(message).digest()))
     );
   } catch {
     return undefined;

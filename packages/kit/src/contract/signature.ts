@@ -71,5 +71,7 @@ function standardWebhookKey(secret: string): Uint8Array {
   } catch {
     throw new TypeError('A secret that begins with whsec_ goes on in base64');
   }
-  return Uint8Array.from(text, (byte) => byte.charCodeAt(0));
+  const key = new Uint8Array(text.length);
+  for (let n = 0; n < text.length; n++) key[n] = text.charCodeAt(n);
+  return key;
 }

@@ -81,6 +81,7 @@ export function createSender({
 }: SenderOptions): Sender {
   const pools = new Map<string, { pool: Pool; usedAt: number }>();
 
+  /** The pool of an origin that the guard lets through. */
   const poolOf = (origin: string): Pool => {
     let entry = pools.get(origin);
     if (entry === undefined) {
@@ -148,7 +149,9 @@ export function createSender({
       });
       const url = new URL(sending.url);
       const name = readInboxName(sending.url);
-      const refused = name === undefined ? guard.refuse(url) : undefined;
+      // An origin with a pool was let through already, and the guard does not change its mind.
+      const isKnown = name !== undefined || pools.has(url.origin);
+      const refused = isKnown ? undefined : guard.refuse(url);
       if (refused !== undefined) return end({ status: null, error: refused, responseBody: '' });
       const request = {
         headers: {

@@ -110,7 +110,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
 
   return {
     async claimDeliveries({ limit, maxBytes, perStream, taken, leaseMs }) {
-      return engine.unflushed(db, async (trx): Promise<ClaimedDelivery[]> => {
+      return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {
         const { now, open } = await readMoment(engine, trx);
         const lanes = await dueLanes(trx, open, now);
         // Lanes with least under way first, so that a busy one never holds back the others.

@@ -32,11 +32,6 @@ export interface Engine {
   readonly skipLocked: RawBuilder<unknown>;
   /** Behind a table: go by this index, where the engine keeps no statistics to choose one by. */
   indexedBy(index: string): RawBuilder<unknown>;
-  /**
-   * A transaction whose commit waits for no disk and no standby, for what may be undone by a power cut:
-   * it holds as soon as a later transaction that waits is committed.
-   */
-  unflushed<T>(db: Kysely<Tables>, work: (trx: Transaction<Tables>) => Promise<T>): Promise<T>;
   /** Holds this name for the rest of the transaction. */
   lock(trx: Db, name: string): Promise<void>;
   /**
@@ -63,15 +58,6 @@ export const sqliteEngine: Engine = {
   opaque: (column) => sql.ref(column),
   skipLocked: sql``,
   indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
-  async unflushed(db, work) {
-    // Not to be changed within a transaction; there is one writer, which does one thing at a time.
-    await sql`pragma synchronous = normal`.execute(db);
-    try {
-      return await db.transaction().execute(work);
-    } finally {
-      await sql`pragma synchronous = full`.execute(db);
-    }
-  },
   // There is one writer, with one transaction at a time.
   lock: () => Promise.resolve(),
   openDay: () => Promise.resolve(),
@@ -92,11 +78,6 @@ export const postgresEngine: Engine = {
   opaque: (column) => sql`${sql.ref(column)} || ''`,
   skipLocked: sql`for update skip locked`,
   indexedBy: () => sql``,
-  unflushed: (db, work) =>
-    db.transaction().execute(async (trx) => {
-      await sql`set local synchronous_commit = off`.execute(trx);
-      return work(trx);
-    }),
   async lock(trx, name) {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
   },

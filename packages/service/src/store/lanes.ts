@@ -24,7 +24,7 @@ export interface OpenLane {
 }
 
 /** Lanes that are held by one claimer at a time, so that others find some to take from. */
-export const LANES_AT_ONCE = 32;
+export const LANES_AT_ONCE = 64;
 
 /**
  * Streams with a delivery due that are active, or in error and due for a probe, by one index seek per

@@ -1,0 +1,108 @@
+/**
+ * Whether memory stays flat: a steady stream of webhooks for as long as it is told to, on SQLite, with
+ * a line for each minute and at the end how fast memory grew.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { Store } from '../../packages/service/src/store/store.ts';
+import type { Figures } from '../figures.ts';
+import { withLedger } from './ledgers.ts';
+import { startReceiver } from './receiver.ts';
+import { createChain, startEngine } from './workload.ts';
+
+const STREAMS = 100;
+const BLOCK_EVERY_MS = 200;
+const MINUTE_MS = 60_000;
+/** What is delivered is forgotten after so long, so that the ledger stops growing as well. */
+const KEPT_MS = 2 * MINUTE_MS;
+const ROLL_UP_MS = 2_000;
+const MB = 1e6;
+
+interface Reading {
+  minute: number;
+  rssMb: number;
+  heapMb: number;
+}
+
+export async function measureMemory(minutes: number): Promise<Figures> {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const receiver = await startReceiver();
+  const readings: Reading[] = [];
+  let delivered = 0;
+  try {
+    await withLedger('sqlite', async ({ store }) => {
+      const engine = await startEngine(store, (count) => (delivered += count));
+      const chain = await createChain(store, `${receiver.url}/hook`, { streams: STREAMS });
+      const started = performance.now();
+      let nextBlock = started;
+      let nextRollUp = started;
+      for (let minute = 1; minute <= minutes; minute++) {
+        const before = delivered;
+        while (performance.now() < started + minute * MINUTE_MS) {
+          engine.notice(await chain.commit(STREAMS));
+          if (performance.now() >= nextRollUp) {
+            nextRollUp += ROLL_UP_MS;
+            await store.rollUpStats();
+          }
+          await receiver.takeArrivals();
+          nextBlock += BLOCK_EVERY_MS;
+          await wait(Math.max(0, nextBlock - performance.now()));
+        }
+        await forget(store);
+        collectGarbage();
+        const { rss, heapUsed } = process.memoryUsage();
+        readings.push({ minute, rssMb: rss / MB, heapMb: heapUsed / MB });
+        console.log(
+          `minute ${minute}: ${delivered - before} delivered, RSS ${(rss / MB).toFixed(1)} MB, ` +
+            `heap ${(heapUsed / MB).toFixed(1)} MB`,
+        );
+      }
+      await engine.stop();
+    });
+  } finally {
+    await receiver.stop();
+  }
+  // The first third fills caches and code.
+  const settled = readings.slice(Math.floor(readings.length / 3));
+  const last = settled.at(-1)!;
+  return {
+    delivered: { value: delivered, unit: '', note: `in ${minutes} minutes` },
+    rss: { value: last.rssMb, unit: 'MB', note: 'at the end' },
+    heap: { value: last.heapMb, unit: 'MB', note: 'at the end, after a collection' },
+    rss_slope: {
+      value: slopeOf(settled, 'rssMb'),
+      unit: 'MB/h',
+      note: 'of a line through all minutes but the first third',
+    },
+    heap_slope: { value: slopeOf(settled, 'heapMb'), unit: 'MB/h', note: 'the same' },
+  };
+}
+
+async function forget(store: Store): Promise<void> {
+  let after: string | undefined = '';
+  while (after !== undefined) {
+    const { next } = await store.deleteExpired({
+      deliveredMs: KEPT_MS,
+      undeliveredMs: KEPT_MS,
+      limit: 500,
+      after,
+    });
+    after = next;
+  }
+}
+
+/** By least squares, per hour; 0 of a single reading. */
+function slopeOf(readings: readonly Reading[], key: 'rssMb' | 'heapMb'): number {
+  const mean = (values: number[]): number => values.reduce((sum, n) => sum + n, 0) / values.length;
+  const x = mean(readings.map(({ minute }) => minute));
+  const y = mean(readings.map((each) => each[key]));
+  let covariance = 0;
+  let variance = 0;
+  for (const each of readings) {
+    covariance += (each.minute - x) * (each[key] - y);
+    variance += (each.minute - x) ** 2;
+  }
+  return variance === 0 ? 0 : (60 * covariance) / variance;
+}

@@ -1,0 +1,142 @@
+/** What is delivered, and who delivers it: streams that match in each block, and the service's own engine. */
+import { createDeliver } from '../../packages/service/src/deliver/deliver.ts';
+import { EVERYWHERE, createAddressGuard } from '../../packages/service/src/deliver/guard.ts';
+import { createIsolation } from '../../packages/service/src/deliver/isolation.ts';
+import { type Sender, createSender } from '../../packages/service/src/deliver/send.ts';
+import { createLog } from '../../packages/service/src/observe.ts';
+import { splitBody } from '../../packages/service/src/store/body.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type NewMatch,
+  type Store,
+} from '../../packages/service/src/store/store.ts';
+import type { DeliverySummary } from '@sluice/kit/contract';
+
+export const BODY_BYTES = 2_000;
+export const STREAM_SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+
+const SIGNING = { secret: () => 'bench-secret', region: () => 'us-east-1' };
+/** Unix seconds: blocks of today, as they come live. */
+const FIRST_TIMESTAMP = Math.floor(Date.now() / 1000);
+
+/** As the service sends, to receivers on loopback. */
+export const createBenchSender = (): Sender =>
+  createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...SIGNING });
+
+export interface Chain {
+  streamIds: string[];
+  /**
+   * One block in which the `count` next streams match, each with `parts` webhooks. Answers with the
+   * deliveries that are due.
+   */
+  commit(count: number, parts?: number): Promise<DeliverySummary[]>;
+}
+
+let nextChain = 0x10_0000;
+
+/** A chain of its own with streams that all deliver to this URL. */
+export async function createChain(
+  store: Store,
+  webhookUrl: string,
+  { streams, bodyBytes = BODY_BYTES }: { streams: number; bodyBytes?: number },
+): Promise<Chain> {
+  const chain = `0x${(nextChain++).toString(16)}`;
+  const hash = (n: number): string => `0x${(chain.slice(2) + n.toString(16)).padStart(64, '0')}`;
+  const streamIds: string[] = [];
+  for (let n = 0; n < streams; n++) {
+    const { id } = await store.createStream({
+      tag: 'bench',
+      description: '',
+      webhookUrl,
+      chainIds: [chain],
+      options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+      family: 'evm',
+      ...DEFAULT_DELIVERY,
+    });
+    streamIds.push(id);
+  }
+  const epoch = (await store.takeLease({ name: chain, holder: 'bench', forMs: 1e9 }))!;
+  await store.startChain({
+    chain,
+    epoch,
+    block: { number: 0, hash: hash(0), parentHash: hash(0), timestamp: FIRST_TIMESTAMP },
+    genesisHash: hash(0),
+  });
+  const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+  const bodyOf = (streamId: string): { bodyHead: string; bodyTail: string } => {
+    const head = { chainId: chain, abi: [], streamId, tag: 'bench' };
+    const empty = splitBody(head, { logs: '' });
+    const length = `{"confirmed":false`.length + empty.bodyHead.length + 1 + empty.bodyTail.length;
+    return splitBody(head, { logs: 'x'.repeat(Math.max(0, bodyBytes - length)) });
+  };
+  let number = 0;
+  let nextStream = 0;
+  return {
+    streamIds,
+    async commit(count, parts = 1) {
+      number++;
+      const matches: NewMatch[] = [];
+      for (let n = 0; n < count; n++) {
+        const streamId = streamIds[nextStream++ % streams]!;
+        for (let part = 0; part < parts; part++) {
+          matches.push({
+            streamId,
+            tag: 'bench',
+            part,
+            parts,
+            deliver: 'both',
+            logs: 1,
+            transactions: 0,
+            internalTransactions: 0,
+            transactionHashes: [hash(number)],
+            enrichment: null,
+            ...bodyOf(streamId),
+          });
+        }
+      }
+      const block = {
+        number,
+        hash: hash(number),
+        parentHash: hash(number - 1),
+        timestamp: FIRST_TIMESTAMP + number,
+      };
+      const result = await store.commitBlock({
+        chain,
+        epoch,
+        block,
+        ruleRevision: revision,
+        confirmUpTo: 0,
+        windowBlocks: 256,
+        matches,
+      });
+      if (result.outcome !== 'committed') throw new Error(`commit: ${result.outcome}`);
+      return result.deliveries;
+    },
+  };
+}
+
+export interface RunningEngine {
+  notice(deliveries: readonly DeliverySummary[]): void;
+  stop(): Promise<void>;
+}
+
+/** What delivers in the service; `onSucceeded` hears what the ledger has recorded as delivered. */
+export async function startEngine(
+  store: Store,
+  onSucceeded: (count: number) => void,
+): Promise<RunningEngine> {
+  const engine = createDeliver({
+    store,
+    sender: createBenchSender(),
+    isolation: createIsolation({ allowCidrs: EVERYWHERE, ...SIGNING }),
+    log: createLog((line) => process.stderr.write(line)),
+    onChange: (deliveries) =>
+      onSucceeded(deliveries.filter((each) => each.state === 'succeeded').length),
+    onLostLeases: () => {},
+    onLostOutcomes: () => {},
+    openSecrets: () => [STREAM_SECRET],
+  });
+  await engine.start();
+  return { notice: engine.notice, stop: () => engine.stop(10_000) };
+}
