@@ -2,7 +2,7 @@
  * Whatever is sent to the API, it says what is wrong with it, stores nothing of it, and goes on.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import type { OutgoingHttpHeaders } from 'node:http';
+import { Agent, type OutgoingHttpHeaders } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +34,10 @@ interface Problem {
 interface Sending extends RawSending {
   to?: Served;
 }
+
+/** For what is only looked at: the most of all requests. */
+const kept = new Agent({ keepAlive: true });
+afterAll(() => kept.destroy());
 
 interface ErrorAnswer {
   message: string;
@@ -97,21 +101,18 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
   /** All that the API can have stored. */
   async function stored(to = service): Promise<unknown> {
-    const stored: unknown[] = [(await send('GET', '/settings', { to })).text];
-    for (const family of ['evm', 'aptos']) {
-      const streams = JSON.parse((await send('GET', `/streams/${family}`, { to })).text) as Page<{
-        id: string;
-      }>;
-      stored.push(streams);
-      for (const { id } of streams.result) {
-        stored.push((await send('GET', `/streams/${family}/${id}/address`, { to })).text);
-      }
-    }
-    return stored;
+    const look = async (path: string): Promise<string> =>
+      (await send('GET', path, { to, over: kept })).text;
+    const readFamily = async (family: string): Promise<unknown[]> => {
+      const streams = JSON.parse(await look(`/streams/${family}`)) as Page<{ id: string }>;
+      const addresses = streams.result.map(({ id }) => look(`/streams/${family}/${id}/address`));
+      return [streams, ...(await Promise.all(addresses))];
+    };
+    return Promise.all([look('/settings'), readFamily('evm'), readFamily('aptos')]);
   }
 
   async function expectHealthy(to = service): Promise<void> {
-    const health = await send('GET', '/health', { to });
+    const health = await send('GET', '/health', { to, over: kept });
     expect(health.status).toBe(200);
     expect(JSON.parse(health.text)).toMatchObject({ status: 'ok' });
   }

@@ -103,6 +103,9 @@ test('a delivery that kills its sender is set aside, and its siblings arrive', a
       error: expect.stringMatching(/sent it, alone, ended by SIGKILL: replay it/),
     },
   ]);
+  const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
+  const { attemptList } = await sluice.getDelivery(quarantined[0]!.id);
+  expect(attemptList.map(({ durationMs }) => Number.isInteger(durationMs))).toEqual([true]);
   // It took the service with it until it was suspect, and then its own process alone.
   expect(deaths).toBe(2);
   const delivered = deliveries.filter(({ state }) => state === 'succeeded');

@@ -21,17 +21,19 @@ export interface RawSending {
   headers?: OutgoingHttpHeaders;
   /** Without a length in advance. */
   chunked?: boolean;
+  /** Whose connections it goes over. Default: one of its own. */
+  over?: Agent;
 }
 
 /**
- * Sends it over a connection of its own. Not `fetch`: that sends no foreign `Host`, no body with GET,
+ * Sends it. Not by `fetch`: that sends no foreign `Host`, no body with GET,
  * and forgets an answer that comes before the body is through.
  */
 export async function sendRaw(
   url: string,
   method: string,
   path: string,
-  { body, headers = {}, chunked = false }: RawSending = {},
+  { body, headers = {}, chunked = false, over }: RawSending = {},
 ): Promise<RawAnswer> {
   const bytes =
     body === undefined || typeof body === 'string' || body instanceof Uint8Array
@@ -45,7 +47,7 @@ export async function sendRaw(
     ...headers,
   };
   // One that keeps the connection, as clients do: then the service reads on after its answer.
-  const agent = new Agent({ keepAlive: true });
+  const agent = over ?? new Agent({ keepAlive: true });
   const request = httpRequest({
     agent,
     hostname,
@@ -71,5 +73,5 @@ export async function sendRaw(
       readText(response).then((text) => resolve({ status, headers, text }), reject);
     });
     request.end(bytes.length > 0 ? bytes : undefined);
-  }).finally(() => agent.destroy());
+  }).finally(() => agent === over || agent.destroy());
 }

@@ -142,9 +142,10 @@ export function createDeliver({
     const result = await makeAttempt().catch((error: unknown): SendResult => {
       senderDied = error instanceof SenderDied;
       // A sender does not throw otherwise; should it, the attempt has failed and the others go on.
+      const durationMs = Math.round(performance.now() - began);
       return {
-        startedAt: Date.now() - (performance.now() - began),
-        durationMs: performance.now() - began,
+        startedAt: Date.now() - durationMs,
+        durationMs,
         status: null,
         error: describeError(error) + (senderDied ? ': replay it once the cause is found' : ''),
         responseBody: '',

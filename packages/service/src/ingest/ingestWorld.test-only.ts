@@ -1,0 +1,198 @@
+/**
+ * A scripted chain, the whole service that follows it, and a receiver: what was delivered is held
+ * against what the chain says should have been.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@sluice/kit';
+import type { ChainHealth, DeliverySummary } from '@sluice/kit/contract';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import {
+  type RunningScriptedChain,
+  type ScriptedBlock,
+  type WebhookSink,
+  scripted,
+  startScriptedChain,
+  startWebhookSink,
+} from '@sluice/testkit';
+import { expect } from 'vitest';
+import type { ChainConfig } from '../config.ts';
+import { createLog } from '../observe.ts';
+import { type Service, startService } from '../service.ts';
+
+export const API_KEY = 'test-key-0123456789abcdef';
+export const CHAIN = '0x7a69';
+export const CONFIRMATIONS = 3;
+export const WATCHED = '0x00000000000000000000000000000000000000aa';
+export const TOKEN = '0x00000000000000000000000000000000000000bb';
+export const OTHER = '0x00000000000000000000000000000000000000cc';
+
+export interface IngestWorld {
+  readonly chain: RunningScriptedChain;
+  readonly sink: WebhookSink;
+  /** Of the ledger. */
+  readonly folder: string;
+  /** What the service has logged, over all its starts. */
+  readonly log: readonly string[];
+  /** The service that was started last, and a client of it. */
+  readonly service: Service;
+  readonly sluice: SluiceClient;
+  start(change?: Partial<ChainConfig>): Promise<void>;
+  /** Starts, and watches an address on logs and native transactions from the next block on. */
+  startWatching(change?: Partial<ChainConfig>, native?: boolean): Promise<string>;
+  health(): Promise<ChainHealth>;
+  until<T>(
+    what: string,
+    read: () => Promise<T | undefined | false>,
+    timeoutMs?: number,
+  ): Promise<T>;
+  /** Until the service stands at the head of the chain. */
+  caughtUp(): Promise<boolean>;
+  readDeliveries(): Promise<DeliverySummary[]>;
+  /** Holds the ledger against the canonical chain from this block on. */
+  expectOracle(from: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function createIngestWorld(): Promise<IngestWorld> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-ingest-'));
+  const sink = await startWebhookSink();
+  const chain = await startScriptedChain();
+  const log: string[] = [];
+  let service: Service | undefined;
+  let sluice: SluiceClient;
+
+  const world: IngestWorld = {
+    chain,
+    sink,
+    folder,
+    log,
+    get service() {
+      return service!;
+    },
+    get sluice() {
+      return sluice;
+    },
+
+    async start(change = {}) {
+      service = await startService(
+        {
+          port: 0,
+          host: '127.0.0.1',
+          dataFolder: folder,
+          apiKey: API_KEY,
+          chains: [
+            { id: CHAIN, urls: [chain.url], confirmations: CONFIRMATIONS, pollMs: 20, ...change },
+          ],
+          aptos: [],
+          allowPrivateEndpoints: true,
+        },
+        createLog((line) => log.push(line)),
+      );
+      sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
+    },
+
+    async startWatching(change = {}, native = true) {
+      await world.start(change);
+      await world.until('the chain is live', async () => (await world.health()).state === 'live');
+      const client = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
+      const stream = await client.streams.create({
+        webhookUrl: `${sink.url}/hook`,
+        description: '',
+        tag: 'test',
+        chainIds: [CHAIN],
+        includeContractLogs: true,
+        includeNativeTxs: native,
+      });
+      const added = await client.streams.addAddress(stream.id, WATCHED);
+      expect(added.effectiveFrom).toEqual({ [CHAIN]: (await world.health()).checkpoint! + 1 });
+      return stream.id;
+    },
+
+    health: async () => (await sluice.listChains())[0]!,
+
+    async until(what, read, timeoutMs = 60_000) {
+      const deadline = Date.now() + timeoutMs;
+      for (;;) {
+        const value = await read();
+        if (value !== undefined && value !== false) return value;
+        if (Date.now() > deadline) {
+          const health = JSON.stringify({ ...(await world.health()), blocks: [] });
+          throw new Error(`${what}: not in time; ${health}\n${log.join('')}`);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+
+    caughtUp: () =>
+      world.until('the service reaches the head', async () => {
+        const { blocks } = await world.health();
+        return blocks[0]?.hash === chain.head.hash;
+      }),
+
+    async readDeliveries() {
+      const all: DeliverySummary[] = [];
+      for await (const each of sluice.listDeliveries({ limit: 100 })) all.push(each);
+      return all;
+    },
+
+    async expectOracle(from) {
+      await world.caughtUp();
+      const head = Number(chain.head.number);
+      const matching = chain
+        .canonical()
+        .filter((block) => Number(block.number) >= from && concernsUs(block))
+        .map((block) => Number(block.number));
+      const expected = matching
+        .flatMap((number) => [
+          `${number} unconfirmed`,
+          ...(number + CONFIRMATIONS <= head ? [`${number} confirmed`] : []),
+        ])
+        .toSorted();
+      const deliveries = await world.until('every delivery is sent', async () => {
+        const all = await world.readDeliveries();
+        return all.every(({ state }) => state === 'succeeded' || state === 'cancelled') && all;
+      });
+      const details = await Promise.all(deliveries.map((each) => sluice.getDelivery(each.id)));
+      const canonical = new Set<string>(chain.canonical().map((block) => block.hash));
+      const live = details.filter((each) => canonical.has(each.blockHash));
+      expect(live.map((each) => `${each.blockNumber} ${each.phase}`).toSorted()).toEqual(expected);
+      expect(live.every((each) => each.state === 'succeeded')).toBe(true);
+      // Nothing of a removed block was ever confirmed beyond its depth.
+      const gone = details.filter((each) => !canonical.has(each.blockHash));
+      for (const each of gone)
+        expect(each.phase === 'unconfirmed' || each.state === 'succeeded').toBe(true);
+      const seen = new Set(sink.requests.map((request) => request.id));
+      for (const each of live) expect(seen.has(each.id)).toBe(true);
+    },
+
+    async stop() {
+      await service?.stop();
+      await chain.stop();
+      await sink.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+  return world;
+}
+
+/** What a block with one native transaction is made of. */
+export const transferTo = (to: string) => ({
+  transactions: [scripted.transfer({ from: OTHER, to: to as `0x${string}`, value: 5n })],
+});
+
+/** What a block with a log that concerns the watched address is made of, and a transaction that does not. */
+export const tokenTransfer = () => ({
+  transactions: [
+    scripted.erc20Transfer({ token: TOKEN, from: OTHER, to: WATCHED, value: 7n }),
+    scripted.transfer({ from: OTHER, to: TOKEN, value: 1n }),
+  ],
+});
+
+const concernsUs = (block: ScriptedBlock): boolean =>
+  block.transactions.some(
+    (each) =>
+      each.to?.toLowerCase() === WATCHED ||
+      each.logs.some((one) => one.topics.some((topic) => topic.endsWith(WATCHED.slice(2)))),
+  );
