@@ -1,36 +1,46 @@
 /** `sluice dev`: everything on this machine, from a chain to a decoded webhook, in one process. */
-import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type AbiItem, type AptosNetwork, type Client, createClient } from '@sluice/kit';
-import { type Service, type ServiceConfig, createLog, startService } from '@sluice/service';
+import type { Service, ServiceConfig } from '@sluice/service';
 import { sluiceCollectible, sluiceItems, sluiceToken } from '@sluice/testkit';
 import { isBrowserHere, openInBrowser } from '../browser.ts';
 import { announceDevService } from '../contexts.ts';
 import { describeAptosWebhook, describeWebhook } from '../describe.ts';
+import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
 import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
 import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../options.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
 import { type Terminal, untilAsked } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
+import { devDemo } from './devDemo.ts';
 
 const DEMO_TAG = 'demo';
 const APTOS_DEMO_TAG = 'demo-aptos';
 /** What the demo stream of Aptos tells of: the two functions that pay somebody. */
 const APTOS_PAYMENTS = ['0x1::aptos_account::transfer', '0x1::coin::transfer'];
 
-interface DevOptions extends ServiceOptions {
+export interface DevOptions extends ServiceOptions {
   fresh?: boolean;
   /** False: never. Default: at the first start of a folder, where there is a browser. */
   open?: boolean;
+  seed?: 'demo';
 }
 
 export const declareDev = (command: Command, terminal: Terminal): Command =>
   addServiceOptions(command, '.sluice/dev')
     .option('--fresh', 'begin with an empty data folder')
     .option('--no-open', 'open no browser; otherwise the first start of a folder does')
-    .action((options: DevOptions) => dev(options, terminal));
+    .addOption(
+      new Option(
+        '--seed <day>',
+        'begin with a day that never was, to look around in: scripted chains, ten streams, 100,000 deliveries',
+      ).choices(['demo']),
+    )
+    .action((options: DevOptions) =>
+      options.seed === 'demo' ? devDemo(options, terminal) : dev(options, terminal),
+    );
 
 async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   const { say, tint } = terminal;
@@ -118,38 +128,6 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   await receiver.close();
   await aptos?.stop();
   await evm.stop();
-}
-
-/** What this file of the data folder says, made once: keys and links stay good across starts. */
-function keep(path: string, make: () => string): string {
-  if (existsSync(path)) return readFileSync(path, 'utf8').trim();
-  const text = make();
-  writeFileSync(path, `${text}\n`, { mode: 0o600 });
-  return text;
-}
-
-const newKey = (prefix: string): string => prefix + randomBytes(16).toString('hex');
-
-/** Only what needs attention reaches the terminal: the webhooks are what one is here to see. */
-async function startOnFreePort(
-  config: ServiceConfig,
-  { notice, newEachTime }: { notice(text: string): void; newEachTime: readonly string[] },
-  { stderr }: Terminal,
-): Promise<Service> {
-  const log = createLog((line) => {
-    // A scripted chain is another each time, as the first lines say.
-    const isExpected =
-      line.includes('chain was replaced') && newEachTime.some((chain) => line.includes(chain));
-    if (!line.includes(' info ') && !isExpected) stderr.write(`  ${line}`);
-  });
-  try {
-    return await startService(config, log);
-  } catch (error) {
-    const taken = error instanceof Error && /^Port \d+ .* in use/.test(error.message);
-    if (!taken) throw error;
-    notice(`port ${config.port} is in use, listening on another`);
-    return startService({ ...config, port: 0 }, log);
-  }
 }
 
 /** One stream over the three local contracts, made once and pointed at this run's receiver. */

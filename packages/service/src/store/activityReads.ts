@@ -73,7 +73,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
         .execute();
       const countBy = async (stepMinutes: number, steps: number) => {
         const { rows } = await sql<Count & { stream_id: string }>`
-          select stream_id, (${minute} - minute) / ${sql.lit(stepMinutes)} as ago, metric,
+          select stream_id, (cast(${minute} as bigint) - minute) / ${sql.lit(stepMinutes)} as ago, metric,
             cast(sum(n) as bigint) as n
           from stat where minute > ${minute - stepMinutes * steps}
           group by 1, 2, 3`.execute(db);

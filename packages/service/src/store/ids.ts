@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 
 /** The last time that an id can hold: in the year 10889. */
 const MAX_ID_MS = 2 ** 48 - 1;
@@ -24,6 +24,12 @@ export function newId(nowMs = Date.now()): string {
   // Variant bits 10.
   random[0] = (random[0]! & 0x3f) | 0x80;
   return format(lastMs, sequence, random.toString('hex'));
+}
+
+/** An id as of a time that has passed, for what is written down later: it stands anywhere among those of its millisecond. */
+export function pastId(ms: number): string {
+  const random = randomUUID();
+  return `${firstIdAt(ms).slice(0, 15)}${random.slice(15)}`;
 }
 
 /** No id made from this time on comes before it. */

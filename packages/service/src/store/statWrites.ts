@@ -63,7 +63,7 @@ export async function countActivity(
   await append(
     trx,
     ended.flatMap((each) =>
-      metricsOf(each).map((metric) => ({
+      activityMetricsOf(each).map((metric) => ({
         stream_id: each.delivery.streamId,
         minute,
         metric,
@@ -73,7 +73,8 @@ export async function countActivity(
   );
 }
 
-function metricsOf({ outcome, delivery }: EndedAttempt): ActivityMetric[] {
+/** What one attempt that ended is counted as. */
+export function activityMetricsOf({ outcome, delivery }: EndedAttempt): ActivityMetric[] {
   const metrics: ActivityMetric[] =
     outcome.result === 'succeeded'
       ? ['delivered', latencyMetricOf(outcome.durationMs)]

@@ -148,7 +148,7 @@ export type StreamPatch =
   | Partial<Omit<EvmStreamDraft, 'family'>>
   | Partial<Omit<AptosStreamDraft, 'family'>>;
 
-interface StreamLife {
+export interface StreamLife {
   id: string;
   status: StreamStatus;
   statusMessage: string;

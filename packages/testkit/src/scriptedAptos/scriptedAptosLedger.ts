@@ -93,6 +93,11 @@ export interface ScriptedAptosLedgerOptions {
    * first time they move it, in the asset's smallest unit. Default 10^15.
    */
   startBalance?: bigint;
+  /**
+   * Height and first version of the first block, as on a node that has pruned those before: it holds the
+   * genesis transaction all the same. Default 0 and 0.
+   */
+  start?: { height: bigint; version: bigint };
   /** How many blocks are kept; older ones are pruned, as nodes prune theirs. Default: all. */
   keptBlocks?: number;
 }
@@ -110,6 +115,7 @@ export function createScriptedAptosLedger(
     coins = [],
     fungibleAssets = [],
     keptBlocks = Infinity,
+    start: first = { height: 0n, version: 0n },
   } = options;
   const salt = `${seed}:${chainId}`;
   const defaultSender = sha3OfText(`${salt}:sender`);
@@ -141,7 +147,7 @@ export function createScriptedAptosLedger(
     start: AptosBlockHead,
     fill: (add: (make: MakeTransaction) => void) => void,
   ): ScriptedAptosBlock => {
-    const firstVersion = head ? head.lastVersion + 1n : 0n;
+    const firstVersion = head ? head.lastVersion + 1n : first.version;
     const made: ReturnType<MakeTransaction>[] = [];
     fill((make) => {
       const before = made.at(-1)?.transaction ?? lastTransaction();
@@ -185,7 +191,8 @@ export function createScriptedAptosLedger(
   const headOf = (height: bigint, timestampUsecs: bigint): AptosBlockHead => ({
     height,
     hash: sha3OfText(`${salt}:block:${height}:${lastTransaction()?.accumulator_root_hash}`),
-    epoch: height === 0n ? 0n : 1n + (timestampUsecs - genesisTimestampUsecs) / epochUsecs,
+    epoch:
+      height === first.height ? 0n : 1n + (timestampUsecs - genesisTimestampUsecs) / epochUsecs,
     timestampUsecs,
   });
 
@@ -222,7 +229,7 @@ export function createScriptedAptosLedger(
     });
   };
 
-  append(headOf(0n, genesisTimestampUsecs), (add) => {
+  append(headOf(first.height, genesisTimestampUsecs), (add) => {
     add((position) => {
       const workspace = createAptosWorkspace(state);
       writeGenesis(workspace, { chainId, coins, fungibleAssets });

@@ -64,13 +64,18 @@ export interface ScriptedChainOptions {
   blockTimeSeconds?: number;
   /** Block 0's, in seconds since 1970. Default 1,700,000,000 (14 November 2023). */
   genesisTimestamp?: bigint;
+  /**
+   * Number of the block mined first, as on a chain that has been running for years: of those between it
+   * and block 0 nobody knows anything. Default 1.
+   */
+  firstNumber?: bigint;
 }
 
 const noParent: Hex = `0x${'0'.repeat(64)}`;
 
 /** Makes a chain of one block, number 0. It is served by `startScriptedChain`. */
 export function createScriptedChain(options: ScriptedChainOptions = {}): ScriptedChain {
-  const { chainId = 31337, seed = 'sluice' } = options;
+  const { chainId = 31337, seed = 'sluice', firstNumber = 1n } = options;
   const blockTimeSeconds = BigInt(options.blockTimeSeconds ?? 12);
   const defaultSender = keccakOfText(`${seed}:sender`).slice(0, 42) as Address;
 
@@ -83,7 +88,8 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
   const listeners = new Set<(block: ScriptedBlock) => void>();
 
   const headBlock = () => canonical.at(-1) as ScriptedBlock;
-  const blockAt = (number: bigint) => canonical[Number(number)];
+  const indexOf = (number: bigint) => Number(number === 0n ? 0n : number - firstNumber + 1n);
+  const blockAt = (number: bigint) => canonical[indexOf(number)];
   const isCanonical = (hash: Hex) => {
     const block = blocks.get(hash);
     return block !== undefined && blockAt(block.number) === block;
@@ -120,7 +126,7 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
       throw new Error('A block holds a transaction once; copy the object to send the same again');
     }
     const block = makeBlock({
-      number: parent ? parent.number + 1n : 0n,
+      number: canonical.length < 2 ? (parent ? firstNumber : 0n) : headBlock().number + 1n,
       parentHash: parent?.hash ?? noParent,
       timestamp:
         timestamp ??
@@ -169,7 +175,7 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
         hash = block.parentHash;
       }
       const ancestor = blocks.get(branch[0]?.parentHash ?? tipHash) as ScriptedBlock;
-      canonical.length = Number(ancestor.number) + 1;
+      canonical.length = indexOf(ancestor.number) + 1;
       for (const block of branch) append(block);
     },
     rollBack,

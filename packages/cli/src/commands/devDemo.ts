@@ -1,0 +1,51 @@
+/** `sluice dev --seed demo`: a day that never was, and the service that goes on from its end. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { announceDevService } from '../contexts.ts';
+import { startDemo } from '../demo/startDemo.ts';
+import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
+import { toServiceConfig } from '../options.ts';
+import { type Terminal, untilAsked } from '../terminal/terminal.ts';
+import type { DevOptions } from './dev.ts';
+
+export async function devDemo(options: DevOptions, terminal: Terminal): Promise<void> {
+  const { say, tint } = terminal;
+  const asked = untilAsked(terminal);
+  const folder = options.data;
+  if (options.fresh) rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const apiKey = options.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
+  const secret = options.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
+
+  say(`\n  ${tint('faint', 'writing the day down: some seconds')}`);
+  const demo = await startDemo({ folder });
+  const notice = (text: string): void => say(`  ${tint('warn', '!')} ${text}`);
+  const config = {
+    ...toServiceConfig(options),
+    apiKey,
+    secret,
+    allowPrivateEndpoints: true,
+    chains: demo.chains,
+    aptos: demo.aptos,
+  };
+  const service = await startOnFreePort(config, { notice, newEachTime: [] }, terminal).catch(
+    async (error: unknown) => {
+      await demo.stop();
+      throw error;
+    },
+  );
+  const takeBack = announceDevService(folder, { apiUrl: service.url, apiKey });
+  demo.startActivity();
+  const row = (name: string, value: string, hint = ''): void =>
+    say(`  ${name.padEnd(10)}${value}  ${tint('faint', hint)}`.trimEnd());
+  row('Console', `${service.url}/console/#key=${apiKey}`);
+  row('API', service.url, `x-api-key: ${apiKey}`);
+  row('Day', `${demo.deliveries.toLocaleString('en')} deliveries`, 'invented, as are the chains');
+  row('Data', relative(process.cwd(), folder) || folder, 'another day with --fresh; Ctrl-C stops');
+  say();
+
+  await asked;
+  takeBack();
+  await service.stop();
+  await demo.stop();
+}
