@@ -198,6 +198,24 @@ export const deliveriesQuery = (filter: ListFilter) =>
     getNextPageParam: (page) => page.cursor,
   });
 
+/** The newest delivery of a stream that was tried and waits; null where none does. */
+export const lastTriedQuery = (streamId: string) =>
+  queryOptions({
+    queryKey: ['last tried', streamId],
+    queryFn: async ({ signal }): Promise<DeliverySummary | null> => {
+      const query = { streamId, state: 'pending', attemptsFrom: 1, limit: 1 } as const;
+      return (await sluice.listDeliveries(query, { signal })).result[0] ?? null;
+    },
+    refetchInterval: SUMMARY_REFRESH_MS,
+  });
+
+/** What became of a stream's newest blocks on a chain. */
+export const tapeQuery = (chain: string, streamId: string, limit: number) =>
+  queryOptions({
+    queryKey: [...queryKeys.chains, 'tape', chain, streamId, limit],
+    queryFn: ({ signal }) => sluice.getTape(chain, { streamId, limit }, { signal }),
+  });
+
 export const deliveryQuery = (id: string) =>
   queryOptions({
     queryKey: queryKeys.delivery(id),

@@ -38,10 +38,15 @@ const failed = delivery({
 
 const stream = (
   changes: Partial<StreamSummary>,
-): Pick<StreamSummary, 'status' | 'statusMessage' | 'queue'> => ({
+): Pick<
+  StreamSummary,
+  'status' | 'statusMessage' | 'queue' | 'deliveredSeries' | 'hourlyFailed'
+> => ({
   status: 'active',
   statusMessage: '',
   queue: 0,
+  deliveredSeries: [4, 3, 2],
+  hourlyFailed: [0, 0],
   ...changes,
 });
 
@@ -69,6 +74,16 @@ test('an active stream fails while its newest tried delivery does', () => {
   expect(streamCondition(stream({ status: 'error' }), delivery({})).word).toBe('failing');
   expect(streamCondition(stream({ status: 'paused' }), failed).word).toBe('paused');
   expect(streamCondition(stream({ statusMessage: 'no source' }), undefined).word).toBe('attention');
+});
+
+test('a stream whose attempts are far apart fails all the same', () => {
+  const stuck = { queue: 1_000, deliveredSeries: [7, 0, 0], hourlyFailed: [0, 12] };
+  expect(streamCondition(stream(stuck), undefined).word).toBe('failing');
+  expect(streamCondition(stream(stuck), delivery({})).word).toBe('active');
+  expect(streamCondition(stream({ ...stuck, queue: 0 }), undefined).word).toBe('active');
+  expect(streamCondition(stream({ ...stuck, deliveredSeries: [0, 0, 1] }), undefined).word).toBe(
+    'active',
+  );
 });
 
 test('the reason names error, next attempt and queue', () => {

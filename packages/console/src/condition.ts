@@ -121,12 +121,28 @@ export function newestTried(deliveries: readonly DeliverySummary[]): Map<string,
   return newest;
 }
 
+/**
+ * Whether deliveries wait, attempts failed within the last two hours, and none succeeded in the last
+ * ten minutes: a stream whose attempts are too far apart to be among the newest deliveries.
+ */
+const isStuck = ({
+  queue,
+  deliveredSeries,
+  hourlyFailed,
+}: Pick<StreamSummary, 'queue' | 'deliveredSeries' | 'hourlyFailed'>): boolean =>
+  queue > 0 &&
+  hourlyFailed.slice(-2).some((failed) => failed > 0) &&
+  deliveredSeries.slice(-2).every((delivered) => delivered === 0);
+
 const isFailing = (delivery: DeliverySummary | undefined): boolean =>
   delivery !== undefined && delivery.error !== null && delivery.state !== 'succeeded';
 
 /** @param latest the stream's newest tried delivery, see {@link newestTried}. */
 export function streamCondition(
-  stream: Pick<StreamSummary, 'status' | 'statusMessage'>,
+  stream: Pick<
+    StreamSummary,
+    'status' | 'statusMessage' | 'queue' | 'deliveredSeries' | 'hourlyFailed'
+  >,
   latest: DeliverySummary | undefined,
 ): Condition {
   switch (stream.status) {
@@ -137,7 +153,8 @@ export function streamCondition(
     case 'error':
       return condition('triangle', 'failing', 'bad');
     case 'active':
-      if (isFailing(latest)) return condition('triangle', 'failing', 'bad');
+      if (isFailing(latest) || (latest === undefined && isStuck(stream)))
+        return condition('triangle', 'failing', 'bad');
       return stream.statusMessage === ''
         ? condition('disc', 'active', 'ok')
         : condition('exclamation', 'attention', 'warn');

@@ -2,7 +2,7 @@
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { deliveriesQuery, streamsQuery } from './api.ts';
+import { deliveriesQuery, lastTriedQuery, streamsQuery } from './api.ts';
 import { newestTried, streamCondition, type Condition } from './condition.ts';
 import { rowsOf } from './liveCache.ts';
 
@@ -47,6 +47,15 @@ export function useFleet(): FleetStream[] | undefined {
       return { stream, latest, condition: streamCondition(stream, latest) };
     });
   }, [streams, rows]);
+}
+
+/** The newest delivery that was tried; of a stream that fails it is looked for where it is not at hand. */
+export function useLatest(row: FleetStream | undefined): DeliverySummary | undefined {
+  const { data } = useQuery({
+    ...lastTriedQuery(row?.stream.id ?? ''),
+    enabled: row !== undefined && isFailing(row) && row.latest === undefined,
+  });
+  return row?.latest ?? data ?? undefined;
 }
 
 export const isFailing = ({ condition }: FleetStream): boolean => condition.tone === 'bad';

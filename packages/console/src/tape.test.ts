@@ -1,4 +1,4 @@
-import type { DeliverySummary } from '@sluice/kit/sluice';
+import type { DeliverySummary, TapeBlock } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import { chainTape, streamTape, type WatchedChain } from './tape.ts';
 
@@ -82,7 +82,7 @@ test('a stream shows the result of its own deliveries', () => {
     delivery({ blockNumber: 7, phase: 'unconfirmed' }),
     delivery({ chainId: '0x2105', blockNumber: 9 }),
   ];
-  expect(fills(streamTape(chain(), deliveries, 0, 60))).toEqual([
+  expect(fills(streamTape(chain(), { deliveries, since: 0 }, 60))).toEqual([
     '7 failed',
     '8 solid',
     '9 waiting',
@@ -98,17 +98,48 @@ test('a match that was taken back shows as removed, unless another block took it
     delivery({ blockNumber: 10, phase: 'confirmed' }),
     delivery({ blockNumber: 9, phase: 'unconfirmed' }),
   ];
-  expect(fills(streamTape(chain(), deliveries, 0, 60)).slice(-2)).toEqual([
+  expect(fills(streamTape(chain(), { deliveries, since: 0 }, 60)).slice(-2)).toEqual([
     '9 reorged',
     '10 hollow',
   ]);
 });
 
 test('blocks before the oldest delivery at hand are unknown, not empty', () => {
-  expect(fills(streamTape(chain(), [], 9_000, 60))).toEqual([
+  expect(fills(streamTape(chain(), { deliveries: [], since: 9_000 }, 60))).toEqual([
     '7 unknown',
     '8 unknown',
     '9 empty',
     '10 empty',
+  ]);
+});
+
+test('what the service told of blocks stands where no delivery is at hand', () => {
+  const told = (number: number, changes: Partial<TapeBlock>): TapeBlock => ({
+    number,
+    hash: `0x${number}`,
+    timestamp: number,
+    matches: 1,
+    delivered: 0,
+    waiting: 0,
+    failed: 0,
+    cancelled: 0,
+    confirmed: true,
+    removed: false,
+    ...changes,
+  });
+  const past = [
+    told(10, { failed: 1 }),
+    told(9, { hash: '0xother', timestamp: null, removed: true }),
+    told(9, { matches: 0 }),
+    told(8, { delivered: 1 }),
+    told(7, { waiting: 1 }),
+  ];
+  const blocks = { deliveries: [delivery({ blockNumber: 10 })], since: Infinity, past };
+  expect(fills(streamTape(chain(), blocks, 60))).toEqual([
+    '7 waiting',
+    '8 solid',
+    '9 reorged',
+    '9 empty',
+    '10 solid',
   ]);
 });

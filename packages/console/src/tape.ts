@@ -1,5 +1,5 @@
 /** The block tape: one tick per block, oldest first. Pure; `ui/blockTape.tsx` draws it. */
-import type { ChainBlock, ChainHealth, DeliverySummary } from '@sluice/kit/sluice';
+import type { ChainBlock, ChainHealth, DeliverySummary, TapeBlock } from '@sluice/kit/sluice';
 
 /** The chain as the console keeps it: also the blocks that a reorg took away while it watched. */
 export interface WatchedChain extends ChainHealth {
@@ -91,17 +91,34 @@ function fillOf({ state, phase, attempts }: DeliverySummary): TickFill {
   return 'waiting';
 }
 
-/**
- * What one stream matched on one chain, from the deliveries at hand.
- * @param deliveries the stream's, newest first.
- * @param since blocks before this time are unknown unless a delivery names them.
- */
+const pastFill = ({ failed, waiting, cancelled, delivered, confirmed }: TapeBlock): TickFill => {
+  if (failed > 0) return 'failed';
+  if (waiting > 0) return 'waiting';
+  if (cancelled > 0 && delivered === 0) return 'empty';
+  return confirmed ? 'solid' : 'hollow';
+};
+
+/** What one stream matched on one chain. */
+export interface StreamBlocks {
+  /** The stream's, newest first. */
+  deliveries: readonly DeliverySummary[];
+  /** Before this time deliveries may be missing. */
+  since: number;
+  /** What the service told of its blocks; where deliveries say something else, they are newer. */
+  past?: readonly TapeBlock[] | undefined;
+}
+
+/** From the deliveries at hand; blocks before them as the service told, or unknown. */
 export function streamTape(
   chain: WatchedChain,
-  deliveries: readonly DeliverySummary[],
-  since: number,
+  { deliveries, since, past = [] }: StreamBlocks,
   length: number,
 ): Tape {
+  const told = new Map(
+    past.filter(({ removed }) => !removed).map((block) => [block.number, block]),
+  );
+  const left = past.filter(({ removed }) => removed);
+  const oldest = past.at(-1)?.number ?? Infinity;
   const byBlock = new Map<number, { records: number; fill: TickFill; confirmed: boolean }>();
   /** Heights whose older deliveries are of a block that was taken back. */
   const settled = new Set<number>();
@@ -129,9 +146,21 @@ export function streamTape(
       confirmed,
     });
   }
-  return toTape(chain, length, (block) => {
+  const seen = new Set(chain.removed.map(({ hash }) => hash));
+  const removed = [
+    ...chain.removed,
+    ...left
+      .filter(({ hash }) => !seen.has(hash))
+      .map(({ number, hash, matches }) => ({ number, hash, matches, timestamp: 0 })),
+  ];
+  return toTape({ ...chain, removed }, length, (block) => {
     const match = byBlock.get(block.number);
     if (match !== undefined) return { height: heightOf(match.records), fill: match.fill };
-    return { height: 0, fill: block.timestamp < since ? 'unknown' : 'empty' };
+    if (block.timestamp >= since) return { height: 0, fill: 'empty' };
+    const was = told.get(block.number);
+    if (was !== undefined && was.hash === block.hash && was.matches > 0) {
+      return { height: heightOf(was.matches), fill: pastFill(was) };
+    }
+    return { height: 0, fill: block.number >= oldest ? 'empty' : 'unknown' };
   });
 }

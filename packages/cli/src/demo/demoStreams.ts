@@ -75,6 +75,17 @@ const SWAP_EVENT = {
   anonymous: false,
 } as const;
 
+const TRANSFER_EVENT = {
+  type: 'event',
+  name: 'Transfer',
+  inputs: [
+    { name: 'from', type: 'address', indexed: true },
+    { name: 'to', type: 'address', indexed: true },
+    { name: 'value', type: 'uint256', indexed: false },
+  ],
+  anonymous: false,
+} as const;
+
 const TRANSFER = 'Transfer(address,address,uint256)';
 const SWAP = 'Swap(address,address,int256,int256,uint160,uint128,int24)';
 
@@ -169,6 +180,7 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
   },
   'whale-usdt': {
     draft: evm('whale-usdt', 'USDT from exchanges’ cold wallets, a million and more', [ETHEREUM], {
+      abi: [TRANSFER_EVENT],
       advancedOptions: [{ topic0: TRANSFER, filter: { gte: ['value', '1000000000000'] } }],
     }),
     addresses: labelled('cold-wallet', WHALES),

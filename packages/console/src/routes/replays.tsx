@@ -63,7 +63,7 @@ function ReplayRow({ replay }: { replay: Replay }) {
   return (
     <li className="border-b border-line px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
-        <Status condition={REPLAY_CONDITIONS[state]} className="w-24" />
+        <Status condition={REPLAY_CONDITIONS[state]} />
         <h2 className="min-w-0 truncate font-medium">{name}</h2>
         <span className="data text-faint" title={formatDateTime(replay.createdAt)}>
           <Ago timeMs={replay.createdAt} />
@@ -115,9 +115,11 @@ function ReplayRow({ replay }: { replay: Replay }) {
 /** `failed · 5xx · deposits · after 2026-11-21 10:42:00`. */
 function describeFilter(filter: DeliveryFilter, nameOf: (streamId: string) => string): string {
   const { streamId, chainId, state, phase, status, error, createdFrom, createdTo } = filter;
-  const listed = [state, phase, status, chainId].flatMap((value) => value ?? []);
+  const listed = [state, phase, chainId].flatMap((value) => value ?? []);
+  const answers = [status].flatMap((value) => value ?? []);
   return [
     ...listed,
+    ...answers.map((answer) => (answer === 'none' ? 'no answer' : answer)),
     ...[streamId].flatMap((value) => value ?? []).map(nameOf),
     ...(error === undefined ? [] : [`“${error}”`]),
     ...(filter.blockFrom === undefined ? [] : [`from block ${formatCount(filter.blockFrom)}`]),

@@ -151,7 +151,7 @@ function FilterSelect({
   return (
     <Select
       {...(ref === undefined ? {} : { ref })}
-      className="max-w-44 max-sm:max-w-[calc(50%-4px)] max-sm:flex-1"
+      className="max-w-44 max-sm:max-w-[calc(50%-4px)] max-sm:min-w-28 max-sm:flex-1"
       aria-label={label}
       value={value ?? ''}
       onChange={(event) => onChange(event.target.value || undefined)}

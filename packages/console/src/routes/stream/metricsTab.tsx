@@ -159,6 +159,13 @@ function Charts({ activity: { result } }: { activity: Activity }) {
           ]}
         />
       </div>
+      <p className="data mt-1 flex justify-between text-faint">
+        {[0, 0.5, 1].map((share) => (
+          <span key={share}>
+            {formatDateTime(result[indexAt(result.length, share)]?.at ?? 0).slice(0, 16)}
+          </span>
+        ))}
+      </p>
       <details className="mt-4">
         <summary className="flex min-h-7 cursor-pointer items-center text-12 text-muted">
           As a table

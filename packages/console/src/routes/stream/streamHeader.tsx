@@ -4,7 +4,7 @@ import { Pause, Play, Zap } from 'lucide-react';
 import { chainsQuery, streamStatusMutation, testWebhookMutation } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import { streamReason, streamScope } from '../../condition.ts';
-import { useFleet } from '../../fleet.ts';
+import { useFleet, useLatest } from '../../fleet.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -17,13 +17,14 @@ export function StreamHeader({ stream }: { stream: StreamSummary }) {
   const now = useNow();
   const { data: chains } = useQuery(chainsQuery);
   const row = useFleet()?.find(({ stream: { id } }) => id === stream.id);
+  const latest = useLatest(row);
   const setStatus = useMutation(streamStatusMutation(queryClient, stream));
   const test = useMutation(testWebhookMutation(stream));
   const name = stream.tag || stream.description || stream.id;
   const scope = streamScope(stream);
   const paused = stream.status === 'paused';
   const mayChange = stream.status !== 'terminated';
-  const reason = row === undefined ? null : streamReason(stream, row.latest, now);
+  const reason = row === undefined ? null : streamReason(stream, latest, now);
 
   const toggle = (): void => {
     if (mayChange) setStatus.mutate(paused ? 'active' : 'paused');

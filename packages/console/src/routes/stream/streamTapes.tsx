@@ -5,8 +5,8 @@ import { chainsQuery, deliveriesQuery } from '../../api.ts';
 import { formatCount } from '../../format.ts';
 import { rowsOf } from '../../liveCache.ts';
 import { useMedia } from '../../media.ts';
-import { streamTape, type WatchedChain } from '../../tape.ts';
-import { BlockTape } from '../../ui/blockTape.tsx';
+import type { WatchedChain } from '../../tape.ts';
+import { StreamTape } from './streamTape.tsx';
 
 const LENGTH = 60;
 const NARROW_LENGTH = 34;
@@ -38,9 +38,12 @@ export function StreamTapes({ stream }: { stream: StreamSummary }) {
       <ul className="flex flex-wrap gap-x-10 gap-y-3">
         {shown.map((chain) => (
           <li key={chain.id} className="min-w-0">
-            <BlockTape
+            <StreamTape
               size="wide"
-              tape={streamTape(chain, rows, since, length)}
+              chain={chain}
+              streamId={stream.id}
+              deliveries={rows}
+              since={since}
               length={length}
               label={`Matches in the last ${length} blocks of ${chain.name}`}
             />

@@ -12,9 +12,9 @@ const sum = (values: readonly number[]): number =>
 
 /** The streams' series added up, bucket by bucket. */
 function totalSeries(streams: readonly StreamSummary[]): number[] {
-  const length = Math.max(0, ...streams.map(({ deliveredSeries }) => deliveredSeries.length));
+  const length = Math.max(0, ...streams.map(({ hourlyDelivered }) => hourlyDelivered.length));
   return Array.from({ length }, (_, index) =>
-    sum(streams.map(({ deliveredSeries }) => deliveredSeries[index] ?? 0)),
+    sum(streams.map(({ hourlyDelivered }) => hourlyDelivered[index] ?? 0)),
   );
 }
 
@@ -86,10 +86,7 @@ export function FleetStrip({
           <span className="inline-flex items-center gap-3">
             {number(delivered)}
             {streams !== undefined && (
-              <Sparkline
-                values={totalSeries(streams)}
-                label="Delivered per 5 minutes, last 2 hours"
-              />
+              <Sparkline values={totalSeries(streams)} label="Delivered per hour, last 24 hours" />
             )}
           </span>
         </Figure>

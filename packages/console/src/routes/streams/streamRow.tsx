@@ -5,14 +5,14 @@ import { Pause, Play } from 'lucide-react';
 import { streamStatusMutation } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import { streamReason, streamScope } from '../../condition.ts';
-import type { FleetStream } from '../../fleet.ts';
-import { formatCount } from '../../format.ts';
-import { streamTape, type WatchedChain } from '../../tape.ts';
-import { BlockTape } from '../../ui/blockTape.tsx';
+import { useLatest, type FleetStream } from '../../fleet.ts';
+import { formatCount, formatDuration } from '../../format.ts';
+import type { WatchedChain } from '../../tape.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/time.tsx';
+import { StreamTape } from '../stream/streamTape.tsx';
 
 /** Ticks of one row, shared by the chains it shows. */
 const TAPE_LENGTH = 60;
@@ -55,19 +55,22 @@ export function StreamRow({
               data-row-link
               to="/streams/$streamId"
               params={{ streamId: stream.id }}
-              title={name}
-              className="inline-block min-h-6 min-w-0 truncate py-0.5 font-medium hover:underline"
+              title={stream.description === '' ? name : `${name}: ${stream.description}`}
+              className="inline-block min-h-6 max-w-full min-w-0 shrink-0 truncate py-0.5 font-medium hover:underline"
             >
               {name}
             </Link>
-            {stream.description !== '' && stream.description !== name && (
-              <span
-                className="min-w-0 flex-1 truncate text-12 text-faint max-md:hidden"
-                title={stream.description}
-              >
-                {stream.description}
-              </span>
-            )}
+            <span
+              title={scope.text}
+              className={`min-w-0 flex-1 truncate text-12 max-sm:hidden ${scope.unscoped ? 'text-warn' : 'text-faint'}`}
+            >
+              {scope.unscoped && (
+                <span aria-hidden="true" className="mr-1 font-semibold">
+                  !
+                </span>
+              )}
+              {scope.text}
+            </span>
           </div>
           <p className="data truncate text-faint sm:hidden">
             {formatCount(stream.delivered24h)} delivered
@@ -78,16 +81,6 @@ export function StreamRow({
               </>
             )}
           </p>
-        </td>
-        <td className="px-2 whitespace-nowrap max-sm:hidden">
-          <span className={scope.unscoped ? 'text-12 text-warn' : 'text-12 text-muted'}>
-            {scope.unscoped && (
-              <span aria-hidden="true" className="mr-1 font-semibold">
-                !
-              </span>
-            )}
-            {scope.text}
-          </span>
         </td>
         <td className="px-2 max-md:hidden">
           <span className="data flex gap-2">
@@ -105,9 +98,13 @@ export function StreamRow({
         <td className="px-2 max-lg:hidden">
           <div className="flex w-[180px] justify-between">
             {taped.map((chain) => (
-              <BlockTape
+              <StreamTape
                 key={chain.id}
-                tape={streamTape(chain, deliveries, since, tapeLength)}
+                size="row"
+                chain={chain}
+                streamId={stream.id}
+                deliveries={deliveries}
+                since={since}
                 length={tapeLength}
                 label={`Matches of ${name} in the last ${tapeLength} blocks of ${chain.name}`}
               />
@@ -116,8 +113,8 @@ export function StreamRow({
         </td>
         <td className="px-2 max-lg:hidden">
           <Sparkline
-            values={stream.deliveredSeries}
-            label={`Delivered by ${name} per 5 minutes, last 2 hours`}
+            values={stream.hourlyDelivered}
+            label={`Delivered by ${name} per hour, last 24 hours`}
           />
         </td>
         <td className="data px-2 text-right max-sm:hidden">{formatCount(stream.delivered24h)}</td>
@@ -125,6 +122,9 @@ export function StreamRow({
           className={`data px-2 text-right ${stream.failedAttempts24h > 0 ? 'text-bad' : 'text-faint'}`}
         >
           {formatCount(stream.failedAttempts24h)}
+        </td>
+        <td className="data px-2 text-right whitespace-nowrap text-muted max-md:hidden">
+          {stream.p95Ms === null ? '–' : formatDuration(stream.p95Ms)}
         </td>
         <td
           className={`data px-2 text-right max-sm:hidden ${stream.queue === 0 ? 'text-faint' : ''}`}
@@ -169,7 +169,9 @@ export function StreamRow({
 }
 
 /** Failing streams say why, and lead to the delivery that failed. */
-function ReasonRow({ row: { stream, condition, latest } }: { row: FleetStream }) {
+function ReasonRow({ row }: { row: FleetStream }) {
+  const { stream, condition } = row;
+  const latest = useLatest(row);
   const now = useNow();
   const reason = streamReason(stream, latest, now);
   if (reason === null) return null;

@@ -158,9 +158,6 @@ export function StreamsPage() {
             <th scope="col" className="caps w-full px-2">
               Stream
             </th>
-            <th scope="col" className="caps px-2 max-sm:hidden">
-              Scope
-            </th>
             <th scope="col" className="caps px-2 max-md:hidden">
               Chains
             </th>
@@ -168,13 +165,16 @@ export function StreamsPage() {
               Last 60 blocks
             </th>
             <th scope="col" className="caps px-2 whitespace-nowrap max-lg:hidden">
-              Last 2 h
+              Last 24 h
             </th>
             <th scope="col" className="caps px-2 text-right whitespace-nowrap max-sm:hidden">
-              Delivered 24 h
+              Delivered
             </th>
             <th scope="col" className="caps px-2 text-right whitespace-nowrap">
-              Failed<span className="max-sm:hidden"> 24 h</span>
+              Failed
+            </th>
+            <th scope="col" className="caps px-2 text-right max-md:hidden">
+              p95
             </th>
             <th scope="col" className="caps px-2 text-right max-sm:hidden">
               Queue
