@@ -108,7 +108,12 @@ export function Explorer({
     j: () => move(1),
     k: () => move(-1),
     l: () => hold(!held),
-    r: () => setReplaying(mayReplay),
+    // With a delivery open it is about that one.
+    r: () => {
+      if (search.sel !== undefined) return false;
+      setReplaying(mayReplay);
+      return true;
+    },
     '/': () => filters.current?.focus(),
     Escape: () => {
       if (search.sel === undefined) return false;

@@ -1,0 +1,292 @@
+/** What holds of the console as a whole: by keyboard alone, over a bad network, by link, in every dialog. */
+import { createSluiceClient } from '@sluice/kit/sluice';
+import { signedHeaders } from '@sluice/kit/testing';
+import { startFaultProxy } from '@sluice/testkit';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { expectAccessible, expectContrast, rowsOf, startVisitor, type Visitor } from './visitor.ts';
+import { CONFIRMATIONS, startWorld, type World } from './world.ts';
+
+/** Until the page says that the feed is gone. */
+const TOLD_MS = 3_000;
+const PATIENCE = { timeout: 20_000, interval: 100 };
+const CRASH = 'TypeError: handler <b>crashed</b>';
+
+let world: World;
+let visitor: Visitor;
+let stream: { id: string };
+/** One whose receiver crashes on whatever comes. */
+let broken: { id: string };
+
+beforeAll(async () => {
+  world = await startWorld();
+  stream = await world.createStream('whale-usdt');
+  broken = await world.client.streams.create({
+    webhookUrl: 'sluice://inbox/broken',
+    description: 'crashes',
+    tag: 'broken',
+    chainIds: ['0x7a69'],
+    topic0: ['Transfer(address,address,uint256)'],
+    allAddresses: true,
+    includeContractLogs: true,
+  });
+  await readSluice().setInbox('broken', { status: 500, body: CRASH });
+  for (let count = 0; count < 3; count++) await world.transfer();
+  await world.mine(CONFIRMATIONS);
+  await vi.waitFor(async () => {
+    const { result } = await readSluice().listDeliveries({ status: '5xx' });
+    if (result.length === 0) throw new Error('nothing failed yet');
+  }, PATIENCE);
+  visitor = await startVisitor(world);
+});
+
+afterAll(async () => {
+  await visitor?.stop();
+  await world?.stop();
+});
+
+afterEach(() => visitor.leave());
+
+const readSluice = () => createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+
+/** Where the keyboard is can be seen: by an outline, on the element or on what it draws over itself. */
+async function expectFocusSeen(page: Page): Promise<void> {
+  const seen = await page.evaluate(() => {
+    const focused = document.activeElement;
+    if (focused === null || focused === document.body) return 'nothing has the focus';
+    const isDrawn = (pseudo?: string): boolean => {
+      const { outlineStyle, outlineWidth, borderColor } = getComputedStyle(focused, pseudo);
+      return (outlineStyle !== 'none' && outlineWidth !== '0px') || borderColor === 'accent';
+    };
+    return isDrawn() || isDrawn('::after') ? 'seen' : `not seen on ${focused.outerHTML}`;
+  });
+  expect(seen).toBe('seen');
+}
+
+const focusedText = (page: Page): Promise<string> =>
+  page.evaluate(() => document.activeElement?.textContent ?? '');
+
+/** As somebody would who has no pointer. */
+async function tabTo(page: Page, reached: () => Promise<boolean>): Promise<void> {
+  for (let presses = 0; presses < 40; presses++) {
+    if (await reached()) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error('not reached by 40 presses of Tab');
+}
+
+test('by keyboard: a stream is created', async () => {
+  const page = await visitor.signedIn();
+  await page.keyboard.press('n');
+  await page.getByLabel('Addresses', { exact: true }).waitFor();
+  await expectFocusSeen(page);
+  await page.keyboard.insertText(world.token);
+  const tag = page.getByLabel('Tag');
+  await tabTo(page, () => tag.evaluate((field) => field === document.activeElement));
+  await expectFocusSeen(page);
+  await page.keyboard.insertText('by-keyboard');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('heading', { name: 'by-keyboard' }).waitFor();
+});
+
+test('by keyboard: what failed is found, read, and left again where one was', async () => {
+  const page = await visitor.signedIn();
+  await page.keyboard.press('g');
+  await page.keyboard.press('d');
+  await rowsOf(page).first().waitFor();
+  await page.keyboard.press('/');
+  const answer = page.getByLabel('Answer', { exact: true });
+  await tabTo(page, () => answer.evaluate((field) => field === document.activeElement));
+  await expectFocusSeen(page);
+  await page.keyboard.type('5');
+  await page.waitForURL(/status=5xx/);
+  await rowsOf(page).filter({ hasText: '500' }).first().waitFor();
+  await page.keyboard.press('Escape');
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  await page.keyboard.press('j');
+  await expectFocusSeen(page);
+  const origin = await focusedText(page);
+  await page.keyboard.press('Enter');
+  const inspector = page.getByRole('region', { name: /^Delivery / });
+  await inspector.waitFor();
+  // The answer is what one wants to see of it first; the tab before it is one key away, and back.
+  await inspector.getByText(CRASH).waitFor();
+  await page.keyboard.press('[');
+  await page.waitForURL(/view=payload/);
+  await page.keyboard.press(']');
+  await page.waitForURL(/view=response/);
+  await page.keyboard.press('Escape');
+  await inspector.waitFor({ state: 'detached' });
+  await expect.poll(() => focusedText(page), PATIENCE).toBe(origin);
+});
+
+test('by keyboard: a delivery is sent again, also where a filter could be replayed', async () => {
+  const page = await visitor.signedIn('/deliveries?status=2xx');
+  await rowsOf(page).first().waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  const inspector = page.getByRole('region', { name: /^Delivery / });
+  await inspector.getByRole('tab', { name: /attempts 1/i }).waitFor();
+  await page.keyboard.press('r');
+  await inspector.getByRole('tab', { name: /attempts 2/i }).waitFor();
+});
+
+test('by keyboard: a signature is verified', async () => {
+  const page = await visitor.signedIn();
+  await page.keyboard.press('g');
+  await page.keyboard.press('v');
+  const secret = page.getByLabel('Secret', { exact: true });
+  await secret.waitFor();
+  const body = '{"confirmed":true,"logs":[]}';
+  const headers = Object.entries(signedHeaders(body, { secret: world.secret }))
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+  for (const [label, text] of [
+    ['Secret', world.secret],
+    ['Headers', headers],
+    ['Body', body],
+  ] as const) {
+    const field = page.getByLabel(label, { exact: true });
+    await tabTo(page, () => field.evaluate((each) => each === document.activeElement));
+    await expectFocusSeen(page);
+    await page.keyboard.insertText(text);
+  }
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('The signature is right').waitFor();
+});
+
+test('what happens while the network is away is there when it is back, once', async () => {
+  const proxy = await startFaultProxy({ port: Number(new URL(world.url).port) });
+  const outside = await startVisitor({ ...world, url: `http://127.0.0.1:${proxy.port}` });
+  try {
+    const page = await outside.signedIn(`/deliveries?stream=${stream.id}`);
+    await rowsOf(page).first().waitFor();
+    proxy.cut();
+    await page.getByText(/^reconnecting/).waitFor({ timeout: TOLD_MS });
+    for (let count = 0; count < 3; count++) await world.transfer();
+    await world.mine(CONFIRMATIONS);
+    const sluice = readSluice();
+    const listed = async (): Promise<string[]> => {
+      const { result } = await sluice.listDeliveries({ streamId: stream.id, limit: 12 });
+      return result.map(({ id }) => id);
+    };
+    await expect
+      .poll(async () => {
+        const query = { streamId: stream.id, state: 'succeeded', phase: 'confirmed' } as const;
+        return (await sluice.listDeliveries(query)).result.length;
+      }, PATIENCE)
+      .toBe(6);
+    proxy.heal();
+    await page.getByText('live', { exact: true }).first().waitFor();
+    const shown = (): Promise<(string | null)[]> =>
+      page.locator('[data-row-link]').evaluateAll((links) =>
+        links
+          .map((link) => ({
+            id: link.getAttribute('data-row-link'),
+            top: link.getBoundingClientRect().top,
+          }))
+          .toSorted((a, b) => a.top - b.top)
+          .map(({ id }) => id)
+          .slice(0, 12),
+      );
+    await expect.poll(shown, PATIENCE).toEqual(await listed());
+    // And it goes on.
+    await world.transfer();
+    await expect.poll(async () => (await shown())[0], PATIENCE).toBe((await listed())[0]);
+    outside.expectComplaints((text) => /ERR_|Failed to (fetch|load)/.test(text));
+  } finally {
+    await outside.stop();
+    await proxy.stop();
+  }
+});
+
+test('every state is a link: a browser that opens it sees the same, back and forth', async () => {
+  const { result } = await readSluice().listDeliveries({ limit: 1, status: '5xx' });
+  const id = result[0]!.id;
+  const links: [path: string, look: (page: Page) => Promise<unknown>][] = [
+    [
+      '/?q=whale',
+      (page) =>
+        expect
+          .poll(() => page.getByLabel('Filter streams', { exact: true }).inputValue(), PATIENCE)
+          .toBe('whale'),
+    ],
+    [
+      `/deliveries?status=5xx&stream=${broken.id}&sel=${id}&view=response`,
+      async (page) => {
+        await page.getByText(CRASH).waitFor();
+        expect(await page.getByLabel('Answer', { exact: true }).inputValue()).toBe('5xx');
+        expect(await page.getByLabel('Stream', { exact: true }).inputValue()).toBe(broken.id);
+        await page.getByRole('tab', { name: 'response', selected: true }).waitFor();
+      },
+    ],
+    [
+      `/deliveries/${id}?view=attempts`,
+      (page) => page.getByRole('tab', { name: /attempts/i, selected: true }).waitFor(),
+    ],
+    [
+      `/streams/${stream.id}?tab=coverage`,
+      (page) => page.getByText('Blocks held against this stream').waitFor(),
+    ],
+    [
+      `/streams/${stream.id}?phase=confirmed`,
+      (page) =>
+        expect
+          .poll(() => page.getByLabel('Phase', { exact: true }).inputValue(), PATIENCE)
+          .toBe('confirmed'),
+    ],
+    [
+      `/explain?q=${world.token}`,
+      (page) =>
+        page
+          .getByRole('list', { name: 'Streams' })
+          .getByText('whale-usdt', { exact: true })
+          .waitFor(),
+    ],
+    [`/verify?delivery=${id}`, (page) => page.getByText(/The body is that of delivery/).waitFor()],
+    [
+      `/streams/new?address=${world.token}`,
+      (page) =>
+        expect
+          .poll(() => page.getByLabel('Addresses', { exact: true }).inputValue(), PATIENCE)
+          .toBe(world.token),
+    ],
+  ];
+  const page = await visitor.signedIn();
+  for (const [path, look] of links) {
+    await page.goto(`${world.url}/console${path}`);
+    await look(page);
+    expect(page.url()).toBe(`${world.url}/console${path}`);
+  }
+  await page.goBack();
+  await links.at(-2)![1](page);
+  await page.goForward();
+  await links.at(-1)![1](page);
+});
+
+test('every dialog is accessible, in both themes', async () => {
+  const page = await visitor.signedIn('/', { colorScheme: 'dark' });
+  const dialogs: [path: string, open: () => Promise<unknown>][] = [
+    ['/', () => page.keyboard.press('?')],
+    ['/settings', () => page.getByRole('button', { name: 'New key' }).click()],
+    [
+      `/streams/${stream.id}?tab=settings`,
+      () => page.getByRole('button', { name: 'Rotate…' }).click(),
+    ],
+    [
+      `/streams/${stream.id}?tab=settings`,
+      () => page.getByRole('button', { name: 'Delete stream' }).click(),
+    ],
+    [`/streams/${stream.id}`, () => page.getByRole('button', { name: 'Replay…' }).click()],
+    ['/inbox', () => page.getByRole('button', { name: 'Set answer' }).click()],
+  ];
+  for (const [path, open] of dialogs) {
+    await page.goto(`${world.url}/console${path}`);
+    await page.getByText('live', { exact: true }).first().waitFor();
+    await open();
+    await page.getByRole('dialog').waitFor();
+    await expectAccessible(page);
+    await page.evaluate(() => void (document.documentElement.dataset['theme'] = 'light'));
+    await expectContrast(page);
+  }
+});
