@@ -34,6 +34,7 @@ import { createMetrics } from './metrics.ts';
 import { createReadiness } from './ready.ts';
 import { openTracing } from './tracing.ts';
 import { openSettings, resealSettings } from './settings.ts';
+import { resealHeaders, sealHeaders } from './sealedHeaders.ts';
 import { createStreamSecrets, resealStreamSecrets } from './streamSecrets.ts';
 import { type Vault, createVault, readMasterKeys } from './vault.ts';
 import { openPostgresStore } from './store/postgres.ts';
@@ -84,12 +85,13 @@ export async function startService(
   }
 }
 
-async function startWith(store: Store, config: ServiceConfig, log: Log): Promise<Service> {
+async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promise<Service> {
   const kept = {
     deliveredMs: (config.retention?.deliveredDays ?? 7) * DAY_MS,
     undeliveredMs: (config.retention?.undeliveredDays ?? 30) * DAY_MS,
   };
-  const vault = await openVault(store, config, log);
+  const vault = await openVault(ledger, config, log);
+  const store = sealHeaders(ledger, vault);
   const streamSecrets = createStreamSecrets(store, vault);
   const settings = await openSettings(store, vault, config.secret);
   const { keyRing, newApiKey } = await openKeyRing({ store, bootstrapKey: config.apiKey, log });
@@ -343,7 +345,9 @@ async function openVault(store: Store, config: ServiceConfig, log: Log): Promise
   const { keys, madeIn } = readMasterKeys(config);
   const vault = createVault(keys);
   const resealed =
-    Number(await resealSettings(store, vault)) + (await resealStreamSecrets(store, vault));
+    Number(await resealSettings(store, vault)) +
+    (await resealStreamSecrets(store, vault)) +
+    (await resealHeaders(store, vault));
   if (resealed > 0) log.info('secrets sealed with the new master key', { count: resealed });
   if (madeIn !== undefined && store.engine === 'postgres') {
     log.warn('a master key was made: every process of this ledger needs it', { file: madeIn });

@@ -291,12 +291,31 @@ describe('the secret of a stream', () => {
     const streamsSecret = sealed.secret;
     const { id } = await createStream(sealed);
     const { secret } = await sluiceOf(sealed, API_KEY).getStreamSecret(id);
+    const token = 'token-that-the-receiver-asks-for';
+    const headersOf = async (): Promise<unknown> => {
+      const answer = await fetch(`${sealed.url}/streams/evm/${id}`, {
+        headers: { 'x-api-key': API_KEY },
+      });
+      return ((await answer.json()) as { headers: unknown }).headers;
+    };
+    /** Changes the stream's headers, or only its URL: either way the test webhook comes with them. */
+    const sentHeaders = async (change: object): Promise<unknown> => {
+      const path = `/${crypto.randomUUID()}`;
+      const answer = await fetch(`${sealed.url}/streams/evm/${id}`, {
+        method: 'POST',
+        headers: { 'x-api-key': API_KEY },
+        body: JSON.stringify({ webhookUrl: sink.url + path, ...change }),
+      });
+      expect(answer.status).toBe(200);
+      return (await sink.waitFor((request) => request.path === path)).headers['x-token'];
+    };
+    expect(await sentHeaders({ headers: { 'x-token': token } })).toBe(token);
     await sealed.stop();
     const files = readdirSync(dataFolder);
     expect(files).not.toContain('master-key');
     for (const name of files) {
       const bytes = readFileSync(join(dataFolder, name), 'latin1');
-      for (const text of [secret, secret.slice('whsec_'.length), streamsSecret]) {
+      for (const text of [secret, secret.slice('whsec_'.length), streamsSecret, token]) {
         expect(bytes).not.toContain(text);
       }
     }
@@ -305,12 +324,14 @@ describe('the secret of a stream', () => {
     await expect(withKeys()).rejects.toThrow(/sealed with the master key .* --master-key-file/);
     writeFileSync(masterKeyFile, `${newer}\n${older}\n`);
     sealed = await withKeys();
-    expect(said.join('\n')).toMatch(/secrets sealed with the new master key\{"count":2\}/);
+    expect(said.join('\n')).toMatch(/secrets sealed with the new master key\{"count":3\}/);
     await sealed.stop();
     writeFileSync(masterKeyFile, newer);
     sealed = await withKeys();
     expect(sealed.secret).toBe(streamsSecret);
     expect((await sluiceOf(sealed, API_KEY).getStreamSecret(id)).secret).toBe(secret);
+    expect(await headersOf()).toEqual({ 'x-token': token });
+    expect(await sentHeaders({})).toBe(token);
     await sealed.stop();
     expect(said.join('\n')).not.toContain(secret);
   });

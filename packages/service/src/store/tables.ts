@@ -128,7 +128,7 @@ interface StreamTable {
   deliver: DeliverMode;
   /** 1 where deliveries of blocks that left the chain are taken back. */
   notify_removed: number;
-  /** JSON object: headers of the user's own, sent with each webhook. */
+  /** JSON object: headers of the user's own, sent with each webhook; the values sealed by `sealedHeaders.ts`. */
   headers: string;
   max_in_flight: number | null;
   max_per_second: number | null;
