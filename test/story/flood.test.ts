@@ -86,6 +86,7 @@ test('a flood of strangers holds up neither calls with a key nor webhooks', asyn
       counts.set(statusCode, (counts.get(statusCode) ?? 0) + 1);
     }
   };
+  const beganAt = performance.now();
   const flooding = Promise.all(Array.from({ length: AT_ONCE }, flood));
 
   try {
@@ -112,8 +113,9 @@ test('a flood of strangers holds up neither calls with a key nor webhooks', asyn
   }
 
   expect(new Set(counts.keys())).toEqual(new Set([401, 404, 429]));
-  const refused = counts.get(429) ?? 0;
-  expect(refused).toBeGreaterThan(sent / 2);
+  // What the limit of an address lets through: a burst, and then the pace.
+  const seconds = (performance.now() - beganAt) / 1000;
+  expect(sent - (counts.get(429) ?? 0)).toBeLessThanOrEqual(1_001 + 100 * seconds);
   const { result } = await createSluiceClient({
     apiKey: API_KEY,
     baseUrl: service.url,
