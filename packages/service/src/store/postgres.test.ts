@@ -146,6 +146,39 @@ describe('PostgreSQL store', () => {
     await store.close();
   });
 
+  test('of all who claim one probes a stream in error, in ten minutes', async () => {
+    const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(postgres.url)));
+    const [one] = stores as [Store];
+    const chain = '0xe44';
+    const { id } = await eventStream(one, chain);
+    const epoch = await takeChain(one, chain);
+    const header = (number: number) => ({
+      number,
+      hash: `probed ${number}`,
+      parentHash: `probed ${number - 1}`,
+      timestamp: number,
+    });
+    await one.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
+    for (let number = 1; number <= 5; number++) {
+      const { revision: ruleRevision } = await one.readRules(Number.MAX_SAFE_INTEGER);
+      await one.commitBlock({
+        ...{ chain, epoch, block: header(number), ruleRevision, confirmUpTo: 0, windowBlocks: 9 },
+        matches: [newMatch(id)],
+      });
+    }
+    await one.failStream(id, 'HTTP 410');
+    const claimed = async () => {
+      const limits = { limit: 99, maxBytes: 1e9, perStream: 99, taken: {}, leaseMs: 40_000 };
+      const claims = await Promise.all(stores.map((store) => store.claimDeliveries(limits)));
+      return claims.flat().filter(({ streamId }) => streamId === id);
+    };
+    expect(await claimed()).toEqual([]);
+    await execute(postgres.url, `update stream set probe_at = 0 where id = '${id}'`);
+    expect(await claimed()).toMatchObject([{ isProbe: true }]);
+    expect(await claimed()).toEqual([]);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
   test('adds no sessions to those whose commits wait for a standby, and goes on when it is back', async () => {
     const store = await openPostgresStore(postgres.url);
     const readiness = createReadiness(

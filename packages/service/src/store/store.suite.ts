@@ -1609,6 +1609,22 @@ export function testStore(open: () => Promise<Store>): void {
       expect(await rulesOf(id)).toBeDefined();
     });
 
+    test('in error it collects, is sent nothing until a probe is due, and everything once it recovers', async () => {
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      for (let n = 0; n < 5; n++) await chain.commit(chain.next(), [matchOf(id)], 100);
+      // However many wait, that alone is no error.
+      expect((await store.readStream(id))?.status).toBe('active');
+      await store.failStream(id, 'HTTP 410');
+      await chain.commit(chain.next(), [matchOf(id)], 100);
+      const claimed = async () => (await claimOf(id)).map(({ isProbe }) => isProbe);
+      expect(await claimed()).toEqual([]);
+      const { rows } = await store.listDeliveries({ limit: 10, streamId: id });
+      expect(rows.map(({ state }) => state)).toEqual(Array(6).fill('pending'));
+      await store.recoverStream(id);
+      expect(await claimed()).toEqual(Array(6).fill(false));
+    });
+
     const rulesOf = async (id: string) =>
       (await store.readRules(-1)).changed.find((stream) => stream.id === id);
   });
