@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@sluice/kit';
+import { createSluiceClient } from '@sluice/kit/sluice';
 import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
 import {
   type Activity,
@@ -172,6 +173,8 @@ test('every snippet compiles, as strictly as the project', async () => {
 });
 
 test.for(programs)('%s', async ([, page, program]) => {
+  const { listChains } = createSluiceClient({ baseUrl: service.url, apiKey: API_KEY });
+  await until('the chain is live', async () => (await listChains())[0]?.state === 'live');
   const file = join(folder, page, program.file);
   const listens = program.code.includes('3000') && /\blisten\(/.test(program.code);
   const port = listens ? await freePort() : Number(new URL(sink.url).port);

@@ -23,7 +23,8 @@ export async function startOnFreePort(
   const log = createLog((line) => {
     // A scripted chain is another each time, as the first lines say.
     const isExpected =
-      line.includes('chain was replaced') && newEachTime.some((chain) => line.includes(chain));
+      / (chain was replaced,|reorg) /.test(line) &&
+      newEachTime.some((chain) => line.includes(chain));
     if (!line.includes(' info ') && !isExpected) stderr.write(`  ${line}`);
   });
   try {
