@@ -56,6 +56,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
       returning id, match_id, stream_id, phase, attempts, fast_retried, records, body_bytes`.execute(
       trx,
     );
+    if (rows.length === 0) return [];
     const matches = await trx
       .selectFrom('match')
       .select(['id', 'body_head', 'body_tail', 'part', 'parts'])
