@@ -124,7 +124,7 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
     .addOption(
       repeatable(
         '--aptos <network=url>',
-        '<network>=<url>[,poll=MS], an Aptos fullnode, repeatable; again for one network: another provider',
+        '<network>=<url>[,poll=MS], an Aptos fullnode, repeatable; again for one network: another provider, or a transaction stream, grpcs://:KEY@host:port',
         'SLUICE_APTOS',
       ),
     )

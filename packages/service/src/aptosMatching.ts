@@ -31,8 +31,9 @@ export interface AptosMatching {
   try(chain: string, record: AptosStreamRecord, addresses: readonly string[]): SingleAptosMatcher;
 }
 
-/** Pages of transactions come whole, whatever is needed of them. */
+/** Pages of transactions come whole, whatever is needed of them; or nobody needs anything. */
 const NEEDS: BlockNeeds = { logs: true, transactions: true, traces: false };
+const NO_NEEDS: BlockNeeds = { logs: false, transactions: false, traces: false };
 
 export function createAptosMatching({
   store,
@@ -102,7 +103,7 @@ export function createAptosMatching({
   return {
     live: {
       refresh,
-      needs: () => NEEDS,
+      needs: (chain) => (index.matching(chain).length === 0 ? NO_NEEDS : NEEDS),
       match: (chain, block) =>
         matchAptosBlock(index, chain, block).flatMap((match) => toNewMatches(chain, block, match)),
       async explain(chain, block, only) {

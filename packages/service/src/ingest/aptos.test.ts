@@ -138,7 +138,7 @@ describe('in order', () => {
     await isLive();
     await stop();
     const amounts: bigint[] = [];
-    for (let n = 1; n <= 200; n++) {
+    for (let n = 1; n <= 60; n++) {
       const amount = BigInt(1_000 + n);
       if (n % 3 === 0) amounts.push(amount);
       node.mine({ transactions: [n % 3 === 0 ? toBob(amount) : toCarol(amount)] });
@@ -163,6 +163,67 @@ describe('in order', () => {
     await caughtUp();
     const added = await client.streams.addAddress(id, CAROL, { networkType: 'aptos' });
     expect(added.effectiveFrom).toEqual({ local: Number(node.head.lastVersion) + 1 });
+  });
+});
+
+describe('a network that nobody watches', () => {
+  test('is followed by its heads alone, and read from whom it is watched on', async () => {
+    await start();
+    await isLive();
+    const before = node.calls.transactions ?? 0;
+    for (let n = 1; n <= 40; n++) node.mine({ transactions: [toBob(BigInt(n))] });
+    // The newest block may not be whole yet.
+    const passed = Number(node.head.height) - 1;
+    await until('it is passed over', async () => (await health()).checkpoint === passed);
+
+    // A stream without addresses watches nothing either.
+    const { id } = await client.streams.create({
+      networkType: 'aptos',
+      webhookUrl: `${sink.url}/hook`,
+      description: '',
+      tag: 'bob',
+      network: ['local'],
+    });
+    node.mineMany(2);
+    await until('it is passed over', async () => (await health()).checkpoint === passed + 2);
+    expect(node.calls.transactions ?? 0).toBe(before);
+
+    const added = await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
+    const whole = node.blockAt(BigInt(passed + 2))!;
+    expect(added.effectiveFrom).toEqual({ local: Number(whole.lastVersion) + 1 });
+    const amounts = [71n, 72n, 73n];
+    for (const amount of amounts) node.mine({ transactions: [toBob(amount)] });
+    await expectAmounts(amounts);
+    await caughtUp();
+    const [coverage] = await sluice.getCoverage(id);
+    expect(coverage).toMatchObject({ from: passed + 1, holes: [] });
+  });
+
+  test('loses nothing to a stream that comes while blocks do', async () => {
+    await start();
+    await isLive();
+    const { id } = await client.streams.create({
+      networkType: 'aptos',
+      webhookUrl: `${sink.url}/hook`,
+      description: '',
+      tag: 'bob',
+      network: ['local'],
+    });
+    const paid: { amount: bigint; version: number }[] = [];
+    const timer = setInterval(() => {
+      const amount = BigInt(paid.length + 1);
+      const { firstVersion } = node.mine({ transactions: [toBob(amount)] });
+      paid.push({ amount, version: Number(firstVersion) });
+    }, 5);
+    await until('some blocks were passed over', () => paid.length > 20);
+    const { effectiveFrom } = await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
+    const known = paid.length;
+    await until('more blocks came', () => paid.length > known + 20);
+    clearInterval(timer);
+    await caughtUp();
+    const promised = paid.filter(({ version }) => version >= effectiveFrom!['local']!);
+    expect(promised.length).toBeLessThan(paid.length);
+    await expectAmounts(promised.map(({ amount }) => amount));
   });
 });
 

@@ -227,6 +227,9 @@ export function createAptosSource({
       return at === undefined ? undefined : { at };
     },
     readFinalized: async () => undefined,
+    // The head itself may still grow.
+    readNewestWhole: async ({ number }) =>
+      number === 0 ? undefined : providers.readHeaderAt(number - 1),
     sizeOf: ({ sizeBytes }) => sizeBytes,
     readResource,
     readHeightOf: (version) => providers.ask((provider) => provider.readHeightOf(version)),

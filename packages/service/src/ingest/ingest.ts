@@ -10,6 +10,7 @@ import type {
   BlockRef,
   ChainReport,
   Checkpoint,
+  CommitOutcome,
   NewMatch,
   Store,
 } from '../store/store.ts';
@@ -381,9 +382,13 @@ export function createIngest<Block>(
       : (await fetchBlock(header)).block;
   };
 
-  const commit = async (header: BlockHeader): Promise<void> => {
+  const checkRefused = (): void => {
     const refused = refuseBlocks();
     if (refused !== undefined) throw new HaltError(refused);
+  };
+
+  const commit = async (header: BlockHeader): Promise<void> => {
+    checkRefused();
     const { number, hash } = header;
     const span = tracing.start('block', { chain, 'block.number': number, 'block.hash': hash });
     await within(span, () => commitWithin(span, header));
@@ -411,17 +416,58 @@ export function createIngest<Block>(
       );
       // The rules moved while the block was read: a stream that came meanwhile must see it too.
       if (result.outcome === 'stale-rules') continue;
-      if (result.outcome === 'lost-lease') throw new LostLease();
-      if (result.outcome === 'not-next') {
-        window = await store.readWindow(chain, confirming.windowBlocks(header.number));
-        return;
-      }
-      const committed = { ...header, matches: matches.length };
-      window.unshift(committed);
-      window.length = Math.min(window.length, confirming.windowBlocks(header.number));
-      listener.onBlock();
-      if (result.deliveries.length > 0) listener.onDeliveries(result.deliveries);
+      return noteCommit(header, matches.length, result, window);
+    }
+  };
+
+  /** @param before newest first, what the block now follows in the window */
+  const noteCommit = async (
+    header: BlockHeader,
+    matches: number,
+    result: Exclude<CommitOutcome, { outcome: 'stale-rules' }>,
+    before: typeof window,
+  ): Promise<void> => {
+    if (result.outcome === 'lost-lease') throw new LostLease();
+    const windowBlocks = confirming.windowBlocks(header.number);
+    if (result.outcome === 'not-next') {
+      window = await store.readWindow(chain, windowBlocks);
       return;
+    }
+    window = [{ ...header, matches }, ...before].slice(0, windowBlocks);
+    listener.onBlock();
+    if (result.deliveries.length > 0) listener.onDeliveries(result.deliveries);
+  };
+
+  /**
+   * While no stream watches the chain its blocks are passed over, where the source can: true where there
+   * is nothing to read.
+   */
+  const passOver = async (latest: BlockHeader): Promise<boolean> => {
+    if (source.readNewestWhole === undefined) return false;
+    for (;;) {
+      const ruleRevision = await matcher.refresh();
+      const { logs, transactions, traces } = matcher.needs(chain);
+      if (logs || transactions || traces) return false;
+      const after = tip()!;
+      if (latest.number <= after.number + 1) return true;
+      const header = await source.readNewestWhole(latest);
+      if (header === undefined || header.number <= after.number) return true;
+      checkRefused();
+      const result = await store.commitBlock({
+        chain,
+        epoch,
+        block: header,
+        after,
+        ruleRevision,
+        confirmUpTo: confirming.upTo(header, window),
+        windowBlocks: confirming.windowBlocks(header.number),
+        matches: [],
+        head: latest.number,
+      });
+      // Whoever came meanwhile was promised the block after the checkpoint.
+      if (result.outcome === 'stale-rules') continue;
+      await noteCommit(header, 0, result, []);
+      return true;
     }
   };
 
@@ -438,7 +484,7 @@ export function createIngest<Block>(
         const latest = await source.readHead();
         head = latest.number;
         if (await confirming.refresh()) publish();
-        let header = await next(latest);
+        let header = (await passOver(latest)) ? undefined : await next(latest);
         if (header === undefined) {
           goLive();
           await pause(HINT_TIMEOUT_MS);

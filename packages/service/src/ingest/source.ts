@@ -33,6 +33,11 @@ export interface ChainSource<Block> {
   findTransaction(hash: string): Promise<TransactionPlace | undefined>;
   /** The newest block that can no longer be undone; undefined where no provider knows the tag. */
   readFinalized(): Promise<BlockRef | undefined>;
+  /**
+   * The header of the newest block below this head that is known to be whole, for chains that pass over
+   * blocks which concern nobody; absent where each block is read in its turn.
+   */
+  readNewestWhole?(head: BlockHeader): Promise<BlockHeader | undefined>;
   /** Roughly the bytes a block takes in memory. */
   sizeOf(block: Block): number;
   /** Calls back when there may be a new head: pushed where the node can, and at every poll. */

@@ -56,7 +56,10 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       });
     },
 
-    async commitBlock({ chain, epoch, block, ruleRevision, confirmUpTo, windowBlocks, matches }) {
+    async commitBlock({ chain, epoch, block, ruleRevision, confirmUpTo, windowBlocks, ...commit }) {
+      const { matches, after = { number: block.number - 1, hash: block.parentHash } } = commit;
+      // What is kept of the window follows on each other.
+      const keptBlocks = after.number === block.number - 1 ? windowBlocks : 1;
       return db.transaction().execute(async (trx) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return { outcome: 'lost-lease' };
         const rules = sql<{ revision: number }>`select revision from rule_revision`;
@@ -75,8 +78,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
             updated_at: now,
           })
           .where('chain', '=', chain)
-          .where('number', '=', block.number - 1)
-          .where('hash', '=', block.parentHash)
+          .where('number', '=', after.number)
+          .where('hash', '=', after.hash)
           .returning('chain')
           .execute();
         if (moved.length === 0) return { outcome: 'not-next' };
@@ -96,7 +99,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         await trx
           .deleteFrom('block')
           .where('chain', '=', chain)
-          .where('number', '<=', block.number - windowBlocks)
+          .where('number', '<=', block.number - keptBlocks)
           .execute();
 
         // What came back first: a match that is there already is then left as it is.

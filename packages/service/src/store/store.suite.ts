@@ -658,6 +658,39 @@ export function testStore(open: () => Promise<Store>): void {
       expect(await deliveriesOf(id)).toHaveLength(1);
     });
 
+    test('are passed over in one step, from the checkpoint they follow and with no newer rules', async () => {
+      const chain = await startChain();
+      const start = chain.tip();
+      const block = { ...chain.next(), number: 140, parentHash: hashOf() };
+      const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+      const commit = {
+        ...chain.held,
+        block,
+        after: { number: start.number, hash: start.hash },
+        ruleRevision: revision,
+        confirmUpTo: block.number,
+        windowBlocks: 256,
+        matches: [],
+        head: block.number,
+      };
+      const { id } = await store.createStream(draft([chain.chain]));
+      expect(await store.commitBlock(commit)).toEqual({ outcome: 'stale-rules' });
+      const { revision: now } = await store.readRules(Number.MAX_SAFE_INTEGER);
+      const after = { number: start.number, hash: hashOf() };
+      expect(await store.commitBlock({ ...commit, ruleRevision: now, after })).toEqual({
+        outcome: 'not-next',
+      });
+      expect(await store.commitBlock({ ...commit, ruleRevision: now })).toEqual({
+        outcome: 'committed',
+        deliveries: [],
+      });
+      // The window has no gap in it.
+      expect((await store.readWindow(chain.chain, 256)).map(({ number }) => number)).toEqual([140]);
+      const next = chain.next(block);
+      expect(await chain.commit(next, [matchOf(id)])).toMatchObject({ outcome: 'committed' });
+      expect(await store.readCoverage(id)).toMatchObject([{ from: 101, to: 141, holes: [] }]);
+    });
+
     test('confirm a match once its blocks have followed, with the same body', async () => {
       const chain = await startChain();
       const { id } = await store.createStream(draft([chain.chain]));

@@ -284,6 +284,8 @@ export interface BlockCommit {
   /** Of the chain's lease. */
   epoch: number;
   block: BlockHeader;
+  /** The checkpoint it is committed onto. Default: its parent; blocks between are passed over unread. */
+  after?: BlockRef | undefined;
   /** Rules the matches were made with. */
   ruleRevision: number;
   /** Matches of blocks up to this height are confirmed with this block. */
@@ -299,7 +301,7 @@ export type CommitOutcome =
   | { outcome: 'committed'; deliveries: DeliverySummary[] }
   /** The rules moved: match again with newer ones. */
   | { outcome: 'stale-rules' }
-  /** The checkpoint is not the block's parent: somebody else moved it. */
+  /** The checkpoint is not the one the block follows: somebody else moved it. */
   | { outcome: 'not-next' }
   /** The chain's lease is another's by now, and so the chain. */
   | { outcome: 'lost-lease' };
