@@ -5,7 +5,9 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { encodeAptosMessage } from '@sluice/testkit';
 import { describe, expect, test } from 'vitest';
+import { decodeResponse } from '../../packages/service/src/ingest/aptosProto.ts';
 import type { AptosPage } from '../../packages/service/src/ingest/aptosProvider.ts';
 import { createAptosRun } from '../../packages/service/src/ingest/aptosRun.ts';
 import { primaryStoreOf } from '../../packages/service/src/ingest/aptosStores.ts';
@@ -233,6 +235,24 @@ describe.skipIf(!isThere)('recorded user transactions', () => {
       expect(transaction.unknownStores).toEqual([]);
     },
   );
+
+  test('are the same ones when the transaction stream tells of them', async () => {
+    const { transactions } = decodeResponse(await encodeAptosMessage(recorded));
+    for (const [n, raw] of transactions.entries()) {
+      const streamed = toAptosTransaction(raw, 'a stream');
+      const answered = toAptosTransaction(recorded[n]!, 'a recording');
+      const { raw: _, payload, changes, ...rest } = streamed;
+      expect(answered).toMatchObject(rest);
+      expect([...readTouched(streamed)]).toEqual([...readTouched(answered)]);
+      expect(readMovements(streamed)).toEqual(readMovements(answered));
+      expect(readTransfer(streamed)).toEqual(readTransfer(answered));
+      expect(payload).toEqual(answered.payload);
+      // The stream has what tables hold decoded, and not its bytes.
+      const isSaid = ({ type }: AptosJson): boolean => !String(type).endsWith('_table_item');
+      expect(changes.filter(isSaid)).toEqual(answered.changes.filter(isSaid));
+      expect(changes).toHaveLength(answered.changes.length);
+    }
+  });
 
   test('name primary stores where the framework derives them', () => {
     const found = recorded.flatMap((raw) => [...toAptosTransaction(raw, '').stores]);

@@ -7,9 +7,11 @@ import { APTOS_CHAINS, type AptosWebhook } from '@sluice/kit/contract';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import {
   type RunningScriptedAptos,
+  type RunningScriptedAptosStream,
   type WebhookSink,
   scriptedAptos,
   startScriptedAptos,
+  startScriptedAptosStream,
   startWebhookSink,
 } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -22,6 +24,7 @@ const CAROL = account(0xca401);
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-aptos-'));
 let node: RunningScriptedAptos;
+let stream: RunningScriptedAptosStream;
 let sink: WebhookSink;
 let served: Served;
 let client: Client;
@@ -31,6 +34,7 @@ let args: string[];
 beforeAll(async () => {
   node = await startScriptedAptos();
   node.mineMany(5);
+  stream = await startScriptedAptosStream({ ledger: node, key: 'a-key' });
   sink = await startWebhookSink();
   args = ['--data', folder, '--aptos', `local=${node.url},poll=50`];
   served = await serve(args);
@@ -41,7 +45,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await served?.stop();
   await sink?.close();
-  await node?.stop();
+  await Promise.all([node?.stop(), stream?.stop()]);
   rmSync(folder, { recursive: true });
 });
 
@@ -231,9 +235,8 @@ test('after kill -9 at any moment every payment was delivered, and recorded once
   const { id } = await newStream('kill');
   await client.streams.addAddress(id, CAROL, { networkType: 'aptos' });
   const amounts: string[] = [];
-  let stopped = false;
-  const mining = (async () => {
-    for (let n = 0; !stopped; n++) {
+  const mine = async (first: number): Promise<void> => {
+    for (let n = first; n < first + 30; n++) {
       const to = n % 3 === 0 ? BOB : CAROL;
       if (to === CAROL) amounts.push(String(5_000 + n));
       node.mine({
@@ -241,14 +244,17 @@ test('after kill -9 at any moment every payment was delivered, and recorded once
       });
       await new Promise((resolve) => setTimeout(resolve, 15));
     }
-  })();
-  for (let kill = 0; kill < 10; kill++) {
+  };
+  for (let kill = 0; kill < 6; kill++) {
+    // At first from the fullnode's pages, then from a transaction stream.
+    if (kill === 3) args = [...args, '--aptos', `local=${stream.url}`];
+    const mining = mine(kill * 30);
     await new Promise((resolve) => setTimeout(resolve, Math.round(Math.random() * 400)));
     await served.kill();
     served = await serve(args);
+    await mining;
   }
-  stopped = true;
-  await mining;
+  await until('the stream is read', () => stream.sent > 0);
   sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
   client = createClient({ apiKey: API_KEY, baseUrl: served.url });
   const readAll = async () => {
