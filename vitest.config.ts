@@ -75,7 +75,7 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: ['test/faults/**/*.test.ts'],
-          testTimeout: 300_000,
+          testTimeout: 900_000,
           hookTimeout: 120_000,
         },
       },

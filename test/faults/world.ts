@@ -36,7 +36,7 @@ const CONFIRMATIONS = 2;
 /** An event that every watched contract emits. */
 const TOPIC = '0x00000000000000000000000000000000000000000000000000000000000fa017';
 const SHORT_SCHEDULE = fileURLToPath(new URL('shortSchedule.ts', import.meta.url));
-const SETTLE_MS = 90_000;
+const SETTLE_MS = 240_000;
 /** A look reads all that there is. */
 const LOOK_MS = 250;
 

@@ -114,7 +114,7 @@ test('a million are added, replaced and removed in one call each, while others a
   expectGivenBack(await send('PATCH', id, `{"address":${others1}}`), others1);
   expect((await streams.get(id)).amountOfAddresses).toBe(MILLION);
 
-  const missing = await send('DELETE', id, `{"address":[${list(1_000, MILLION)},"${address(5)}"]}`);
+  const missing = await send('DELETE', id, `{"address":[${list(1_000, 9_000)},"${address(5)}"]}`);
   expect(missing.status).toBe(404);
   expect((await streams.get(id)).amountOfAddresses).toBe(MILLION);
 
