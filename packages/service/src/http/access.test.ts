@@ -386,6 +386,15 @@ describe('the audit log', () => {
       ['revokeApiKey', 'bootstrap', key.id, '127.0.0.1'],
     ]);
   });
+
+  test('tells who sends many again', async () => {
+    const { id } = await createStream(service);
+    const replay = await admin.createReplay({ name: 'again', filter: { streamId: [id] } });
+    const { result } = await admin.listAudit({ limit: 1 });
+    expect(result).toMatchObject([
+      { action: 'createReplay', keyId: 'bootstrap', target: replay.id },
+    ]);
+  });
 });
 
 describe('two processes on one ledger', () => {

@@ -223,7 +223,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   ][]) {
     register(route, handlers[name], {
       maxBodyBytes: name.endsWith('Addresses') ? ADDRESS_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES,
-      audited: AUDITED.has(name) ? name : undefined,
+      audited: isAudited(name, route) ? name : undefined,
     });
   }
 
@@ -309,25 +309,19 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   return app;
 }
 
-/** Calls that the audit log tells of: who reads or changes what lets somebody in, sends again, or deletes. */
-const AUDITED: ReadonlySet<RouteName | SluiceRouteName> = new Set([
+/** Beside the changes that `replay` and `settings:admin` allow: signing in, secrets read, streams deleted. */
+const ALSO_AUDITED: ReadonlySet<RouteName | SluiceRouteName> = new Set([
   'createSession',
-  'createApiKey',
-  'revokeApiKey',
   'readSettings',
-  'setSettings',
   'getStreamSecret',
-  'rotateStreamSecret',
   'deleteEvmStream',
   'deleteAptosStream',
-  'replayHistory',
-  'createReplay',
-  'cancelReplay',
-  'stopDelivery',
-  'sendEvmBlock',
-  'sendAptosBlock',
-  'resumeChain',
 ]);
+
+/** Whether the audit log tells of it: who reads or changes what lets somebody in, sends again, or deletes. */
+const isAudited = (name: RouteName | SluiceRouteName, { method, access }: Route): boolean =>
+  ALSO_AUDITED.has(name) ||
+  (method !== 'GET' && (access === 'replay' || access === 'settings:admin'));
 
 const toPathPattern = (path: string): RegExp =>
   new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);

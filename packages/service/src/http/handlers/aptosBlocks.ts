@@ -17,7 +17,14 @@ import {
   DEFAULT_LIMITS,
   type Store,
 } from '../../store/store.ts';
-import { HttpError, check, notFound, readId, validationFailed } from '../answers.ts';
+import {
+  HttpError,
+  check,
+  notFound,
+  readId,
+  setAuditTarget,
+  validationFailed,
+} from '../answers.ts';
 import { readJson } from '../body.ts';
 import { refuseContradictions } from './aptosStreams.ts';
 import type { BlockCalls } from './blocks.ts';
@@ -107,6 +114,7 @@ export function createAptosBlockHandlers({
         blockTo,
       });
       if (job === undefined) throw notFound('Stream');
+      setAuditTarget(context, job.id);
       return context.json(job);
     },
   };

@@ -22,7 +22,14 @@ import {
   type EvmStreamRecord,
   type Store,
 } from '../../store/store.ts';
-import { HttpError, check, notFound, readId, validationFailed } from '../answers.ts';
+import {
+  HttpError,
+  check,
+  notFound,
+  readId,
+  setAuditTarget,
+  validationFailed,
+} from '../answers.ts';
 import { readJson } from '../body.ts';
 import type { AptosCalls } from './aptosBlocks.ts';
 import type { ExplainCalls } from './explain.ts';
@@ -152,6 +159,7 @@ export function createBlockHandlers({
         blockTo: wanted.blockTo,
       });
       if (job === undefined) throw notFound('Stream');
+      setAuditTarget(context, job.id);
       return context.json({
         message: `Backfill of ${wanted.blockTo - wanted.blockFrom + 1} blocks begun`,
         totalPartitions: 1,
