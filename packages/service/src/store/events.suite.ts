@@ -129,7 +129,7 @@ export function testEvents(open: () => Promise<Store>): void {
         },
         { type: 'delivery', delivery: { streamId: stream.id, state: 'pending', blockNumber: 1 } },
       ]);
-      const limits = { limit: 9, maxBytes: 1e9, perStream: 9, taken: {}, leaseMs: 40_000 };
+      const limits = { limit: 1e4, maxBytes: 1e9, perStream: 1e4, taken: {}, leaseMs: 40_000 };
       const claimed = await store.claimDeliveries(limits);
       const [mine] = claimed.filter(({ streamId }) => streamId === stream.id);
       await store.completeDeliveries([
