@@ -51,16 +51,17 @@ const readSluice = () => createSluiceClient({ baseUrl: world.url, apiKey: world.
 
 /** Where the keyboard is can be seen: by an outline, on the element or on what it draws over itself. */
 async function expectFocusSeen(page: Page): Promise<void> {
-  const seen = await page.evaluate(() => {
-    const focused = document.activeElement;
-    if (focused === null || focused === document.body) return 'nothing has the focus';
-    const isDrawn = (pseudo?: string): boolean => {
-      const { outlineStyle, outlineWidth, borderColor } = getComputedStyle(focused, pseudo);
-      return (outlineStyle !== 'none' && outlineWidth !== '0px') || borderColor === 'accent';
-    };
-    return isDrawn() || isDrawn('::after') ? 'seen' : `not seen on ${focused.outerHTML}`;
-  });
-  expect(seen).toBe('seen');
+  const readFocus = () =>
+    page.evaluate(() => {
+      const focused = document.activeElement;
+      if (focused === null || focused === document.body) return 'nothing has the focus';
+      const isDrawn = (pseudo?: string): boolean => {
+        const { outlineStyle, outlineWidth, borderColor } = getComputedStyle(focused, pseudo);
+        return (outlineStyle !== 'none' && outlineWidth !== '0px') || borderColor === 'accent';
+      };
+      return isDrawn() || isDrawn('::after') ? 'seen' : `not seen on ${focused.outerHTML}`;
+    });
+  await expect.poll(readFocus, PATIENCE).toBe('seen');
 }
 
 const focusedText = (page: Page): Promise<string> =>
@@ -101,6 +102,8 @@ test('by keyboard: what failed is found, read, and left again where one was', as
   await page.keyboard.type('5');
   await page.waitForURL(/status=5xx/);
   await rowsOf(page).filter({ hasText: '500' }).first().waitFor();
+  // The rows of before go when those of the filter come, and the focus with them.
+  await expect.poll(() => rowsOf(page).filter({ hasNotText: '500' }).count(), PATIENCE).toBe(0);
   await page.keyboard.press('Escape');
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
   await page.keyboard.press('j');
