@@ -2,7 +2,7 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { client, queryKeys, streamQuery } from '../../api.ts';
+import { client, queryKeys, streamQuery, streamsQuery } from '../../api.ts';
 import { toCreateCall, toDraft } from '../../draft.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -62,6 +62,10 @@ function Ending({ stream }: { stream: StreamSummary }) {
   const remove = useMutation({
     mutationFn: () => client.streams.delete(stream.id, { networkType: stream.family }),
     onSuccess: async () => {
+      // The list asks for the tape of each stream it shows.
+      queryClient.setQueryData(streamsQuery.queryKey, (streams) =>
+        streams?.filter(({ id }) => id !== stream.id),
+      );
       await navigate({ to: '/' });
       await queryClient.invalidateQueries({ queryKey: queryKeys.streams });
     },
