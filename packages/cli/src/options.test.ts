@@ -67,7 +67,7 @@ test('a repeatable variable holds its values with spaces between', () => {
   const config = parse([]);
   expect(config.chains.map(({ id }) => id)).toEqual(['0x1', '0x89']);
   expect(config.aptos).toEqual([
-    { network: 'testnet', urls: ['https://node.example/v1'], pollMs: 500 },
+    { network: 'testnet', urls: ['https://node.example/v1'], streams: [], pollMs: 500 },
   ]);
 });
 
