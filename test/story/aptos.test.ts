@@ -194,14 +194,18 @@ describe('beside EVM', () => {
     const { id } = await newStream('beside');
     await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
     const live = sluice.liveEvents();
+    let isOpen = false;
     const seen = (async () => {
       for await (const { event } of live) {
+        isOpen = true;
         if (event.type === 'delivery' && event.delivery.streamId === id) return event.delivery;
       }
       return undefined;
     })();
-    // The first event waits until the connection is open.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await until('live events are told', async () => {
+      await client.streams.update(id, { networkType: 'aptos', description: 'watched live' });
+      return isOpen;
+    });
     const { height } = node.mine({
       transactions: [scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 41n })],
     });
