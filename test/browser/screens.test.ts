@@ -313,6 +313,7 @@ test('the palette knows what was pasted, and goes anywhere by keyboard', async (
   await expectAccessible(page);
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/streams\/new\?address=0x/);
+  await palette.waitFor({ state: 'hidden' });
   await page.keyboard.press('Control+k');
   await palette.getByRole('combobox').fill('chai');
   await page.keyboard.press('Enter');

@@ -194,17 +194,24 @@ describe('PostgreSQL store', () => {
         return client;
       }),
     );
-    await execute(postgres.url, "alter system set synchronous_standby_names = 'nobody'");
-    await execute(postgres.url, 'select pg_reload_conf()');
+    const synchronousWith = async (change: string) => {
+      await execute(postgres.url, `alter system ${change}`);
+      await execute(postgres.url, 'select pg_reload_conf()');
+    };
+    await synchronousWith("set synchronous_standby_names = 'nobody'");
+    // A commit waits from the moment the server has heard of it; one before that is simply made again.
+    let hasBegun = false;
+    const waiting = Promise.all(
+      clients.map(async (client, n) => {
+        await client.query('set synchronous_commit = on');
+        for (let attempt = 0; !hasBegun; attempt++) {
+          await client.query(`insert into setting values ('waits ${n} ${attempt}', '')`);
+        }
+      }),
+    );
     try {
-      const waiting = Promise.all(
-        clients.map((client, n) =>
-          client.query(
-            `set synchronous_commit = on; insert into setting values ('waits ${n}', '')`,
-          ),
-        ),
-      );
-      await expect.poll(() => store.countWaitingCommits(), { timeout: 10_000 }).toBe(20);
+      await expect.poll(() => store.countWaitingCommits(), { timeout: 15_000 }).toBe(20);
+      hasBegun = true;
       await expect(openPostgresStore(postgres.url)).rejects.toThrow(
         '20 commits wait for a standby of the database, and none answers',
       );
@@ -212,10 +219,10 @@ describe('PostgreSQL store', () => {
       await expect
         .poll(() => readiness.read(), { timeout: 15_000, interval: 1_000 })
         .toEqual(['commits wait for a standby of the database, and none answers']);
-      await execute(postgres.url, 'alter system reset synchronous_standby_names');
-      await execute(postgres.url, 'select pg_reload_conf()');
-      await waiting;
     } finally {
+      hasBegun = true;
+      await synchronousWith('reset synchronous_standby_names');
+      await waiting;
       await Promise.all(clients.map((client) => client.end()));
     }
     await expect.poll(() => readiness.read(), { timeout: 15_000, interval: 1_000 }).toEqual([]);
