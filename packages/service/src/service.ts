@@ -193,7 +193,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     store,
     auth: createAuth({
       keyRing,
-      sessions: createSessions(vault.derive('console sessions'), keyRing),
+      sessions: createSessions(vault.derive('console sessions'), keyRing, store),
       readPeer: createPeerReader(config.trustProxy ?? []),
       limits: createRateLimits({
         callsPerSecond: config.rateLimit ?? CALLS_PER_SECOND,

@@ -206,6 +206,63 @@ describe('sessions', () => {
     expect((await call(SLUICE_ROUTES.listChains, { cookie })).status).toBe(401);
   });
 
+  test('end with a key whose time is over', async () => {
+    const { key } = await admin.createApiKey({ name: 'brief', expiresAt: Date.now() + 1_500 });
+    const cookie = await signIn(key);
+    const read = async () => (await call(SLUICE_ROUTES.listChains, { cookie })).status;
+    expect(await read()).toBe(200);
+    await expect.poll(read, { timeout: 10_000 }).toBe(401);
+  });
+
+  test('end for good when they are signed out, with every copy of the cookie', async () => {
+    const [mine, other] = [await signIn(API_KEY), await signIn(API_KEY)];
+    const read = async (cookie: string) =>
+      (await call(SLUICE_ROUTES.listChains, { cookie })).status;
+    expect([await read(mine), await read(other)]).toEqual([200, 200]);
+    const out = await call(SLUICE_ROUTES.deleteSession, { cookie: mine });
+    expect([out.status, out.headers.get('set-cookie')]).toEqual([
+      204,
+      expect.stringMatching(/^sluice_session=; Max-Age=0/),
+    ]);
+    expect([await read(mine), await read(other)]).toEqual([401, 200]);
+    // Once more, and without any: nothing to end is no fault.
+    for (const headers of [{ cookie: mine }, {}]) {
+      expect((await call(SLUICE_ROUTES.deleteSession, headers)).status).toBe(204);
+    }
+  });
+
+  test('end where another begins in their place', async () => {
+    const before = await signIn(API_KEY);
+    const answer = await call(SLUICE_ROUTES.createSession, { cookie: before }, { apiKey: API_KEY });
+    const after = answer.headers.get('set-cookie')!.split(';')[0]!;
+    expect((await call(SLUICE_ROUTES.listChains, { cookie: before })).status).toBe(401);
+    expect((await call(SLUICE_ROUTES.listChains, { cookie: after })).status).toBe(200);
+  });
+
+  test('outlive a restart with the same --api-key, but not another key, nor having been ended', async () => {
+    const dataFolder = join(folder, 'restarted');
+    const signInTo = async ({ url }: Service, apiKey: string): Promise<string> => {
+      const body = JSON.stringify({ apiKey });
+      const answer = await fetch(`${url}/sluice/session`, { method: 'POST', body });
+      return answer.headers.get('set-cookie')!.split(';')[0]!;
+    };
+    const statusOf = async ({ url }: Service, cookie: string): Promise<number> =>
+      (await fetch(`${url}/sluice/chains`, { headers: { cookie } })).status;
+    let restarted = await start({ dataFolder });
+    const [kept, ended] = [await signInTo(restarted, API_KEY), await signInTo(restarted, API_KEY)];
+    await fetch(`${restarted.url}/sluice/session`, {
+      method: 'DELETE',
+      headers: { cookie: ended },
+    });
+    await restarted.stop();
+    restarted = await start({ dataFolder });
+    expect([await statusOf(restarted, kept), await statusOf(restarted, ended)]).toEqual([200, 401]);
+    await restarted.stop();
+    restarted = await start({ dataFolder, apiKey: `${API_KEY}-another` });
+    expect(await statusOf(restarted, kept)).toBe(401);
+    await restarted.stop();
+  });
+
   test('cannot be forged or lengthened', async () => {
     const cookie = await signIn(API_KEY);
     const [name, value = ''] = cookie.split('=');
@@ -404,7 +461,7 @@ describe('two processes on one ledger', () => {
   });
   afterAll(() => postgres.stop());
 
-  test('a key or session that one revokes is refused by the other within 5 s', async () => {
+  test('a key or session that one ends is refused by the other within 5 s', async () => {
     const config = { databaseUrl: postgres.url, dataFolder: join(folder, 'shared') };
     const [here, there] = [await start(config), await start(config)];
     try {
@@ -415,6 +472,18 @@ describe('two processes on one ledger', () => {
       const cookie = response.headers.get('set-cookie')!.split(';')[0]!;
       const asSession = async (): Promise<number> =>
         (await fetch(`${here.url}/sluice/chains`, { headers: { cookie } })).status;
+      expect(await asSession()).toBe(200);
+
+      const second = await theirs.createSession(key).withResponse();
+      const left = second.response.headers.get('set-cookie')!.split(';')[0]!;
+      const asLeft = async ({ url }: Service): Promise<number> =>
+        (await fetch(`${url}/sluice/chains`, { headers: { cookie: left } })).status;
+      expect([await asLeft(here), await asLeft(there)]).toEqual([200, 200]);
+      const leftAt = performance.now();
+      await fetch(`${there.url}/sluice/session`, { method: 'DELETE', headers: { cookie: left } });
+      expect(await asLeft(there)).toBe(401);
+      await expect.poll(() => asLeft(here), { timeout: 10_000, interval: 50 }).toBe(401);
+      expect(performance.now() - leftAt).toBeLessThan(5_000);
       expect(await asSession()).toBe(200);
 
       const revokedAt = performance.now();

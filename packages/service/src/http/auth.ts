@@ -20,7 +20,8 @@ export interface Auth {
   admit(context: Context, access: Access): void;
   /** Opens a session for the right key; throws a 401 for another. */
   signIn(context: Context, apiKey: string): Promise<void>;
-  signOut(context: Context): void;
+  /** Ends the session of the request, wherever its cookie is. */
+  signOut(context: Context): Promise<void>;
   /**
    * A signal that fires soon after the key or session of an admitted request has ended, for answers
    * that go on. The one who asks for it gives `until`: when it fires nobody watches any more.
@@ -132,14 +133,14 @@ export function createAuth({
       }
       if (key.isGuessable) limits.takeGuessable(context, address);
       refuseElsewhere(context, key, address);
-      sessions.open(context, key, isSecure);
+      await sessions.open(context, key, isSecure);
       keyRing.noteUse(key);
       context.set(CALLER, { address, isSecure, keyId: key.id } satisfies Caller);
     },
-    signOut(context) {
+    async signOut(context) {
       const { isSecure } = context.get(MET) as Met;
       refuseForeignPage(context, isSecure);
-      sessions.close(context, isSecure);
+      await sessions.close(context, isSecure);
     },
     watch(context, until) {
       const { shows, isSecure, key } = context.get(MET) as Met;

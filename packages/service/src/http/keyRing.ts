@@ -1,7 +1,7 @@
 /**
- * The API keys that are good at this moment. They are few, so that all of them are held, and read
- * again when they are older than two seconds: no request of a stranger reaches the ledger, and a key
- * that was revoked by another process is refused soon.
+ * The API keys that are good at this moment. They are few, so that all of them are held and kept
+ * fresh: no request of a stranger reaches the ledger, and a key that was revoked by another process is
+ * refused soon.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { SCOPES, type Scope } from '@sluice/kit/contract';
@@ -10,6 +10,7 @@ import { ConfigError } from '../config.ts';
 import type { Log } from '../observe.ts';
 import type { ApiKeyRecord, Store } from '../store/store.ts';
 import { createKey, hashKey, idOfKey } from './apiKey.ts';
+import { createFresh } from './fresh.ts';
 
 export interface KnownKey {
   readonly id: string;
@@ -33,7 +34,6 @@ export interface KeyRing {
 
 /** Id of the key that was given with `--api-key`: it stands in no ledger. */
 const BOOTSTRAP = 'bootstrap';
-const FRESH_MS = 2_000;
 const USE_NOTED_EVERY_MS = 60_000;
 
 /**
@@ -84,25 +84,14 @@ function createKeyRing({
           isGuessable: true,
         };
   const notedAt = new Map<string, number>();
-  let keys = new Map<string, { known: KnownKey; record: ApiKeyRecord }>();
-  let readAt = -Infinity;
-  let reading: Promise<void> | undefined;
-
-  const read = async (): Promise<void> => {
-    // What is revoked while it is read may be missing in it: its age counts from before.
-    const began = performance.now();
+  const keys = createFresh(async () => {
     const records = await store.listApiKeys();
-    keys = new Map(records.map((record) => [record.id, { record, known: toKnownKey(record) }]));
-    readAt = began;
-  };
+    return new Map(records.map((record) => [record.id, { record, known: toKnownKey(record) }]));
+  });
 
   const findById = async (id: string): Promise<KnownKey | undefined> => {
     if (id === BOOTSTRAP) return bootstrap;
-    if (performance.now() - readAt > FRESH_MS) {
-      reading ??= read().finally(() => (reading = undefined));
-      await reading;
-    }
-    const found = keys.get(id);
+    const found = (await keys.read()).get(id);
     return found !== undefined && isGood(found.record) ? found.known : undefined;
   };
 
@@ -115,10 +104,7 @@ function createKeyRing({
       const known = id === undefined ? undefined : await findById(id);
       return known !== undefined && isSame(hash, known.hash) ? known : undefined;
     },
-    forget() {
-      readAt = -Infinity;
-      reading = undefined;
-    },
+    forget: keys.forget,
     noteUse({ id }) {
       const now = performance.now();
       if (id === BOOTSTRAP || now - (notedAt.get(id) ?? -Infinity) < USE_NOTED_EVERY_MS) return;

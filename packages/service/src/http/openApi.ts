@@ -350,7 +350,7 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     errors: [],
   },
   deleteSession: {
-    summary: 'End the session of the console',
+    summary: 'End the session of the console, for every copy of its cookie',
     tag: 'Sluice',
     answer: undefined,
     errors: [],

@@ -75,6 +75,20 @@ export function testAccess(open: () => Promise<Store>): void {
     });
   });
 
+  describe('sessions that were ended', () => {
+    test('are remembered as long as they would have been good, and a day', async () => {
+      const now = await store.readLedgerTime();
+      const all: string[] = [randomUUID(), randomUUID(), randomUUID()];
+      const [good = '', late = '', over = ''] = all;
+      await store.endSession({ id: over, expiresAt: now - 25 * 3_600_000 });
+      await store.endSession({ id: late, expiresAt: now - 23 * 3_600_000 });
+      await store.endSession({ id: good, expiresAt: now + 3_600_000 });
+      await store.endSession({ id: good, expiresAt: now + 3_600_000 });
+      const listed = await store.listEndedSessions();
+      expect(listed.filter((id) => all.includes(id)).toSorted()).toEqual([good, late].toSorted());
+    });
+  });
+
   describe('the audit log', () => {
     const readAll = async () => {
       const all = [];

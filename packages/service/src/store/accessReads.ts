@@ -17,6 +17,11 @@ export const createAccessReads = (db: Kysely<Tables>, engine: Engine): AccessRea
     return rows.map(toApiKeyRecord);
   },
 
+  async listEndedSessions() {
+    const rows = await db.selectFrom('ended_session').select('id').execute();
+    return rows.map(({ id }) => id);
+  },
+
   async listAudit({ limit, before }) {
     let query = db.selectFrom('audit').selectAll();
     if (before !== undefined) query = query.where('seq', '<', before);

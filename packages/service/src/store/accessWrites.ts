@@ -5,7 +5,10 @@ import { type Db, type Engine, readNow } from './engine.ts';
 import type { AccessWrites, ApiKeyRecord, NewApiKey } from './store.ts';
 import type { Tables } from './tables.ts';
 
-/** Keys, the audit log, and the secrets of streams. */
+/** A session ends by the clock of the process that is asked: more than two clocks are ever apart. */
+const CLOCKS_APART_MS = 24 * 3_600_000;
+
+/** Keys, sessions, the audit log, and the secrets of streams. */
 export const createAccessWrites = (db: Kysely<Tables>, engine: Engine): AccessWrites => ({
   createApiKey: (key) => db.transaction().execute((trx) => insertKey(trx, engine, key)),
 
@@ -34,6 +37,20 @@ export const createAccessWrites = (db: Kysely<Tables>, engine: Engine): AccessWr
       .set({ last_used_at: engine.now() })
       .where('id', 'in', ids)
       .execute();
+  },
+
+  async endSession({ id, expiresAt }) {
+    await db.transaction().execute(async (trx) => {
+      await trx
+        .deleteFrom('ended_session')
+        .where('expires_at', '<', sql<number>`${engine.now()} - ${CLOCKS_APART_MS}`)
+        .execute();
+      await trx
+        .insertInto('ended_session')
+        .values({ id, expires_at: expiresAt })
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    });
   },
 
   async appendAudit(entry) {

@@ -35,6 +35,12 @@ const ledger: Migration = {
       .execute();
 
     await db.schema
+      .createTable('ended_session')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('expires_at', 'bigint', (column) => column.notNull())
+      .execute();
+
+    await db.schema
       .createTable('audit')
       .addColumn('seq', 'bigint', (column) => column.primaryKey())
       .addColumn('at', 'bigint', (column) => column.notNull())

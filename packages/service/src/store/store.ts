@@ -541,6 +541,8 @@ export interface SealedSecret {
 export interface AccessReads {
   /** Newest first; those that were revoked, too. */
   listApiKeys(): Promise<ApiKeyRecord[]>;
+  /** Ids of console sessions that were ended before their time, and would still be good. */
+  listEndedSessions(): Promise<string[]>;
   /** Newest first; those before this one. */
   listAudit(page: {
     limit: number;
@@ -788,6 +790,8 @@ export interface AccessWrites {
   /** Undefined when it is unknown; one that was revoked before stays as it is. */
   revokeApiKey(id: string): Promise<ApiKeyRecord | undefined>;
   noteApiKeysUsed(ids: readonly string[]): Promise<void>;
+  /** Of one that would have ended by itself at `expiresAt`; it is remembered until a day after that. */
+  endSession(session: { id: string; expiresAt: number }): Promise<void>;
   appendAudit(entry: Pick<AuditRecord, 'action' | 'keyId' | 'address' | 'target'>): Promise<void>;
   /** Replaces the secrets of a stream where they are still these; false where they are not. */
   replaceStreamSecrets(

@@ -15,6 +15,8 @@ import type { LatencyMetric } from './latency.ts';
 export interface Tables {
   setting: { key: string; value: string };
   api_key: ApiKeyTable;
+  /** Sessions of the console that were signed out, until they would have ended by themselves. */
+  ended_session: { id: string; expires_at: number };
   /** Append-only. */
   audit: AuditTable;
   /** One row: raised by each change of a stream or its addresses. */

@@ -18,7 +18,7 @@ import { type ProblemNeeds, problemOf } from './streamProblems.ts';
 
 export interface SluiceHandlers {
   createSession(context: Context): Promise<Response>;
-  deleteSession(context: Context): Response;
+  deleteSession(context: Context): Promise<Response>;
   listStreamSummaries(context: Context): Promise<Response>;
   listDeliveries(context: Context): Promise<Response>;
   getDelivery(context: Context): Promise<Response>;
@@ -56,8 +56,8 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       await auth.signIn(context, apiKey);
       return context.body(null, 204);
     },
-    deleteSession(context) {
-      auth.signOut(context);
+    async deleteSession(context) {
+      await auth.signOut(context);
       return context.body(null, 204);
     },
     async listStreamSummaries(context) {

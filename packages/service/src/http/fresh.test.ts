@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { createFresh } from './fresh.ts';
+
+/** A value that is read when the test says so. */
+function createSlow() {
+  const reads: PromiseWithResolvers<string>[] = [];
+  const fresh = createFresh(() => {
+    const read = Promise.withResolvers<string>();
+    reads.push(read);
+    return read.promise;
+  });
+  return { fresh, reads };
+}
+
+test('those who ask at once share one reading, and what it found is held', async () => {
+  const { fresh, reads } = createSlow();
+  const asked = [fresh.read(), fresh.read()];
+  reads[0]!.resolve('found');
+  expect(await Promise.all(asked)).toEqual(['found', 'found']);
+  expect(await fresh.read()).toBe('found');
+  expect(reads).toHaveLength(1);
+});
+
+test('what was being read when something changed is told to nobody who asks later', async () => {
+  const { fresh, reads } = createSlow();
+  const before = fresh.read();
+  fresh.forget();
+  const after = fresh.read();
+  reads[1]!.resolve('new');
+  expect(await after).toBe('new');
+  reads[0]!.resolve('old');
+  expect(await before).toBe('old');
+  expect(await fresh.read()).toBe('new');
+});
+
+test('a reading that failed is made again', async () => {
+  const { fresh, reads } = createSlow();
+  const failed = fresh.read();
+  reads[0]!.reject(new Error('away'));
+  await expect(failed).rejects.toThrow('away');
+  const again = fresh.read();
+  reads[1]!.resolve('back');
+  expect(await again).toBe('back');
+});
