@@ -1,7 +1,17 @@
-/** docs/errors.md explains every code that the kit and the command line have, and no other. */
+/**
+ * docs/errors.md explains every code that the kit and the command line have, and no other; each is
+ * reached from the command line and from the error itself (from the console: errorPanel.test.ts).
+ */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { COMMAND_CODES } from '../../packages/cli/src/terminal/errors.ts';
+import { Readable } from 'node:stream';
+import {
+  COMMAND_ERRORS,
+  CommandError,
+  reportError,
+} from '../../packages/cli/src/terminal/errors.ts';
+import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
+import { createTerminal } from '../../packages/cli/src/terminal/terminal.ts';
 import { ERROR_HINTS, SluiceError } from '../../packages/kit/src/errors.ts';
 import { anchorsOf } from './anchors.ts';
 
@@ -10,13 +20,12 @@ const read = (path: string): string =>
 const page = read('docs/errors.md');
 const kitCodes = Object.keys(ERROR_HINTS) as (keyof typeof ERROR_HINTS)[];
 
+const commandCodes = Object.keys(COMMAND_ERRORS) as (keyof typeof COMMAND_ERRORS)[];
+
 test('a section for each code, in the order of the tables, with why it comes and what to do', () => {
   const sections = page.split(/^### /m).slice(1);
-  const commandCodes = Object.keys(COMMAND_CODES).filter((code) => !(code in ERROR_HINTS));
-  expect(sections.map((section) => section.split('\n', 1)[0])).toEqual([
-    ...kitCodes,
-    ...commandCodes,
-  ]);
+  const own = commandCodes.filter((code) => !(code in ERROR_HINTS));
+  expect(sections.map((section) => section.split('\n', 1)[0])).toEqual([...kitCodes, ...own]);
   for (const section of sections) {
     expect(section).toMatch(/^\w+\n\n.+\n\n\*\*Do:\*\* .+\n/);
   }
@@ -31,3 +40,31 @@ test.each(kitCodes)('%s: its docUrl leads to a section, with its hint', (code) =
   expect(anchorsOf(readme)).toContain(hash.slice(1));
   expect(readme).toContain(`### ${code}\n\n${hint}`);
 });
+
+const thrown = [
+  ...kitCodes.map((code) => [code, new SluiceError(code, 'It failed')] as const),
+  ...commandCodes.map((code) => [code, new CommandError(code, 'It failed')] as const),
+];
+
+test.each(thrown)(
+  '%s: the command line prints a fix, and where it is explained',
+  async (code, error) => {
+    let printed = '';
+    const output = { isTTY: false, columns: 80, rows: 24, hasColor: false };
+    const terminal = createTerminal({
+      stdout: { ...output, write() {} },
+      stderr: { ...output, write: (text) => void (printed += text) },
+      stdin: Readable.from([]),
+      env: {},
+      cwd: '/',
+      signal: new AbortController().signal,
+      stop() {},
+    });
+    expect(reportError(error, terminal, 'sluice streams')).toBeGreaterThan(0);
+    expect(printed).toMatch(
+      new RegExp(`^error\\[${code}\\]: It failed\n  fix: .+\n  docs: sluice docs ${code}\n$`),
+    );
+    const { stdout } = await sluice(['docs', code]);
+    expect(stdout).toMatch(new RegExp(`^### ${code}\n\n.+\n\n\\*\\*Do:\\*\\* .+\n$`));
+  },
+);

@@ -93,18 +93,10 @@ export interface Connection {
   readonly sluice: SluiceClient;
 }
 
-/** @throws CommandError `not_signed_in` when there is no key to send. */
+/** @throws CommandError `no_service` when nothing says which; `not_signed_in` when there is no key to send. */
 export function connect(options: ConnectionOptions, terminal: Terminal): Connection {
   const { url, apiKey, source } = findTarget(options, terminal);
-  if (apiKey === undefined) {
-    throw new CommandError(
-      'not_signed_in',
-      source === 'default'
-        ? 'No service is chosen, and no `sluice dev` runs for this folder'
-        : `No API key for ${url}`,
-      'sluice login, or pass --api-url and --api-key (SLUICE_API_URL, SLUICE_API_KEY)',
-    );
-  }
+  if (apiKey === undefined) throw toMissingKey({ url, source });
   const clientOptions = { baseUrl: url, apiKey, ...toClientOptions(options, terminal) };
   return {
     url,
@@ -114,6 +106,15 @@ export function connect(options: ConnectionOptions, terminal: Terminal): Connect
     sluice: createSluiceClient(clientOptions),
   };
 }
+
+/** Why there is no key to send. */
+export const toMissingKey = ({ url, source }: Pick<Target, 'url' | 'source'>): CommandError =>
+  source === 'default'
+    ? new CommandError(
+        'no_service',
+        'No service is chosen, and no `sluice dev` runs for this folder',
+      )
+    : new CommandError('not_signed_in', `No API key for ${url}`);
 
 /** Deadline, Ctrl-C and `--debug` for a client of the kit. */
 export const toClientOptions = ({ timeout }: ConnectionOptions, terminal: Terminal) => ({

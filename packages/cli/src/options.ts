@@ -9,7 +9,7 @@ import {
   parseRoles,
   readSpamLists,
 } from '@sluice/service';
-import { findConsole } from './console.ts';
+import { findConsole } from './packaged.ts';
 
 export interface ServiceOptions {
   role: string[];

@@ -55,7 +55,7 @@ test.each([
     ['chains', 'list', '--jsno'],
     "unknown option '--jsno'",
     'Did you mean --json?',
-    'sluice chains',
+    'sluice chains list',
   ],
   [['chians'], "unknown command 'chians'", 'Did you mean chains?', 'sluice'],
   [['chains', 'lst'], "unknown command 'lst'", 'Did you mean list?', 'sluice chains'],
@@ -63,7 +63,7 @@ test.each([
   expect(await sluice(args)).toEqual({
     code: 2,
     stdout: '',
-    stderr: `error[usage]: ${message}\n  fix: ${fix}\n  docs: ${help} --help\n`,
+    stderr: `error[usage]: ${message}\n  fix: ${fix} ${help} --help lists all\n  docs: sluice docs usage\n`,
   });
 });
 
@@ -71,7 +71,7 @@ test('an argument that is missing or too much is refused', async () => {
   expect(await sluice(['chains', 'resume'])).toMatchObject({ code: 2 });
   expect(await sluice(['chains', 'list', 'all'])).toMatchObject({ code: 2 });
   expect((await sluice(['chains'])).stderr).toBe(
-    'error[usage]: What to do is missing\n  docs: sluice chains --help\n',
+    'error[usage]: What to do is missing\n  fix: sluice chains --help lists what it takes\n  docs: sluice docs usage\n',
   );
 });
 
@@ -90,6 +90,20 @@ test('a service that cannot be reached is exit code 6, a slow one 124', async ()
   expect(await running.ended).toEqual({ code: 130, stdout: '', stderr: '' });
   silent.closeAllConnections();
   silent.close();
+});
+
+test('docs prints the pages, a page, a section', async () => {
+  expect((await sluice(['docs'])).stdout).toMatch(/^# Sluice\n[\s\S]*\(quickstart\.md\)/);
+  const page = await sluice(['docs', 'reorgs']);
+  expect(page).toMatchObject({ code: 0, stderr: 'docs/reorgs.md\n' });
+  expect(page.stdout).toMatch(/^# /);
+  const found = await sluice(['docs', 'exit codes', '--json']);
+  expect(JSON.parse(found.stdout)).toEqual([
+    { page: 'cli', heading: 'Exit codes', text: expect.stringContaining('| 124, 130 |') as string },
+  ]);
+  const missing = await sluice(['docs', 'no such thing']);
+  expect([missing.code, missing.stdout]).toEqual([4, '']);
+  expect(missing.stderr).toContain('sluice docs lists the pages');
 });
 
 test('--debug tells of each request and never of the key', async () => {
@@ -132,10 +146,36 @@ describe('which service', () => {
   const cwd = join(folder);
   const file = join(folder, 'config', 'sluice', 'contexts.json');
 
-  test('nowhere to go is exit code 3, with the way out', async () => {
-    const { code, stderr } = await sluice(['chains', 'list'], { env, cwd });
-    expect(code).toBe(3);
-    expect(stderr).toMatch(/^error\[not_signed_in\]: .*\n {2}fix: sluice login/);
+  test('nowhere to go is exit code 6, no key for it 3, with the way out', async () => {
+    for (const command of [
+      ['chains', 'list'],
+      ['dry-run', '--stream', 'a', '--blocks', '1'],
+    ]) {
+      const nowhere = await sluice(command, { env, cwd });
+      expect([nowhere.code, nowhere.stdout]).toEqual([6, '']);
+      expect(nowhere.stderr).toMatch(/^error\[no_service\]: .*\n {2}fix: .*sluice login/);
+      const noKey = await sluice([...command, '--api-url', url], { env, cwd });
+      expect([noKey.code, noKey.stdout]).toEqual([3, '']);
+      expect(noKey.stderr).toMatch(/^error\[not_signed_in\]: .*\n {2}fix: sluice login/);
+    }
+    expect((await sluice(['whoami'], { env, cwd })).code).toBe(6);
+  });
+
+  test('what cannot be is said before a service is looked for', async () => {
+    for (const args of [
+      ['dry-run'],
+      ['dry-run', '--blocks', '1'],
+      ['dry-run', '--stream', 'a'],
+      ['dry-run', '-f', 'nothing.yaml', '--blocks', '1'],
+      ['dry-run', '--stream', 'a', '--blocks', '9..1'],
+      ['dry-run', '--stream', 'a', '--blocks', '1', '--expect', 'some'],
+    ]) {
+      const { code, stderr } = await sluice(args, { env, cwd });
+      expect([code, stderr.split(':', 1)], args.join(' ')).toEqual([
+        2,
+        [expect.stringMatching(/^error\[(usage|invalid_file)\]$/)],
+      ]);
+    }
   });
 
   test('a key that is not known is not kept', async () => {

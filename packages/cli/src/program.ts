@@ -149,6 +149,11 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/doctor.ts')).declareDoctor,
     },
     {
+      name: 'docs',
+      summary: 'the documentation: a page, a heading, an error code',
+      load: async () => (await import('./commands/docs.ts')).declareDocs,
+    },
+    {
       name: 'completion',
       summary: 'completion for bash, zsh or fish',
       load: async () => (await import('./commands/completion.ts')).declareCompletion,
@@ -203,7 +208,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     const { aborted, reason } = terminal.signal;
     return aborted && !entry?.drains && reason !== STOPPED ? EXIT.interrupted : EXIT.success;
   } catch (error) {
-    return reportError(error, terminal, entry ? `sluice ${name}` : 'sluice');
+    return reportError(error, terminal, toPath(program, given));
   }
 }
 
@@ -221,6 +226,18 @@ async function answerTab(words: readonly string[], terminal: Terminal): Promise<
 function toGiven(args: readonly string[]): readonly string[] {
   if (args.length === 0) return ['--help'];
   return args[0] === 'help' ? [...args.slice(1), '--help'] : args;
+}
+
+/** The command that was meant, as far as it is known: `sluice streams list`. */
+function toPath(program: Command, given: readonly string[]): string {
+  const path = [program.name()];
+  let at: Command | undefined = program;
+  for (const word of given.filter((arg) => !arg.startsWith('-'))) {
+    at = at.commands.find((each) => each.name() === word);
+    if (at === undefined) break;
+    path.push(word);
+  }
+  return path.join(' ');
 }
 
 function createProgram(terminal: Terminal): Command {

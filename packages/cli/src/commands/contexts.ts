@@ -5,6 +5,7 @@ import {
   addConnectionOptions,
   findTarget,
   toClientOptions,
+  toMissingKey,
 } from '../connection.ts';
 import { contextsPath, readContexts, saveContexts } from '../contexts.ts';
 import { CommandError } from '../terminal/errors.ts';
@@ -96,8 +97,7 @@ export const declareWhoami = (command: Command, terminal: Terminal): Command =>
     const key = apiKey === undefined ? null : `…${apiKey.slice(-4)}`;
     if (options.json) terminal.sayJson({ apiUrl: url, source, name: name ?? null, apiKey: key });
     else terminal.say(`${url}  by ${from[source]}  ${key === null ? 'no API key' : `key ${key}`}`);
-    if (apiKey === undefined)
-      throw new CommandError('not_signed_in', `No API key for ${url}`, 'sluice login');
+    if (apiKey === undefined) throw toMissingKey(target);
   });
 
 export function declareContext(command: Command, terminal: Terminal): void {

@@ -42,9 +42,12 @@ const MAX_BLOCKS = 10_000;
 
 /** What a stream would have got of past blocks. Nothing is sent or stored. */
 async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void> {
+  const given = checkOptions(options);
   const connection = connect(options, terminal);
-  const { from, to, chainId } = await readRange(options, connection);
-  const { fields, addresses } = await readWanted(options, connection);
+  const { from, to, chainId } =
+    typeof given.blocks === 'object' ? given.blocks : await findBlock(connection, given.blocks);
+  const { fields, addresses } =
+    typeof given.stream === 'object' ? given.stream : await readWanted(connection, given.stream);
   const chain =
     chainId ??
     options.chain ??
@@ -71,31 +74,20 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   }
   progress.end();
   terminal.note(`${count(matched)} of ${count(total)} blocks match, ${count(records)} records`);
-  if (options.expect !== undefined && matched !== toCount('--expect', options.expect)) {
+  if (given.expect !== undefined && matched !== given.expect) {
     throw new CommandError(
       'check_failed',
-      `${matched} blocks match, expected were ${options.expect}`,
+      `${matched} blocks match, expected were ${given.expect}`,
+      'sluice explain <block> tells why one matches or not',
     );
   }
 }
 
-/** Of a transaction: its block, and the chain that has it. */
-async function readRange(
-  { blocks, tx }: CommandOptions,
-  connection: Connection,
-): Promise<{ from: number; to: number; chainId?: string }> {
-  if (tx !== undefined && blocks === undefined) {
-    const { chainId, blockNumber } = await findTransaction(connection, tx);
-    return { from: blockNumber, to: blockNumber, chainId };
-  }
-  if (blocks === undefined || tx !== undefined) {
-    throw new CommandError('usage', 'Which blocks? One of --blocks and --tx is needed');
-  }
-  const { from, to } = toRange('--blocks', blocks);
-  if (to - from >= MAX_BLOCKS) {
-    throw new CommandError('usage', `--blocks ${blocks}: at most ${MAX_BLOCKS} at once`);
-  }
-  return { from, to };
+interface Range {
+  from: number;
+  to: number;
+  /** Of a transaction: the chain that has it. */
+  chainId?: string;
 }
 
 interface Wanted {
@@ -103,21 +95,38 @@ interface Wanted {
   addresses: string[];
 }
 
-async function readWanted(
-  { file, stream }: CommandOptions,
-  connection: Connection,
-): Promise<Wanted> {
-  if ((file === undefined) === (stream === undefined)) {
+interface Given {
+  /** Or the hash of a transaction. */
+  blocks: Range | string;
+  /** Or the id or tag of one that is there. */
+  stream: Wanted | string;
+  expect: number | undefined;
+}
+
+/** @throws CommandError for what cannot be, whatever the service has. */
+function checkOptions({ blocks, tx, file, stream, expect }: CommandOptions): Given {
+  const range = blocks === undefined ? undefined : toRange('--blocks', blocks);
+  const which = range ?? tx;
+  if (which === undefined || (range !== undefined && tx !== undefined)) {
+    throw new CommandError('usage', 'Which blocks? One of --blocks and --tx is needed');
+  }
+  if (range !== undefined && range.to - range.from >= MAX_BLOCKS) {
+    throw new CommandError('usage', `--blocks ${blocks}: at most ${MAX_BLOCKS} at once`);
+  }
+  const declared = file === undefined ? undefined : readDeclared(file);
+  const wanted = declared ?? stream;
+  if (wanted === undefined || (declared !== undefined && stream !== undefined)) {
     throw new CommandError('usage', 'Which stream? One of -f and --stream is needed');
   }
-  if (stream !== undefined) {
-    const summary = await findStream(connection, stream);
-    return {
-      fields: toFields(await readStream(connection.api, summary)),
-      addresses: [...(await readAddresses(connection.api, summary)).keys()],
-    };
-  }
-  const [declared, ...more] = readStreamFile(file!);
+  return {
+    blocks: which,
+    stream: wanted,
+    expect: expect === undefined ? undefined : toCount('--expect', expect),
+  };
+}
+
+function readDeclared(file: string): Wanted {
+  const [declared, ...more] = readStreamFile(file);
   if (declared === undefined || more.length > 0) {
     throw new CommandError(
       'invalid_file',
@@ -127,6 +136,19 @@ async function readWanted(
   return {
     fields: declared.fields,
     addresses: (declared.addresses ?? []).map(({ address }) => address),
+  };
+}
+
+async function findBlock(connection: Connection, tx: string): Promise<Range> {
+  const { chainId, blockNumber } = await findTransaction(connection, tx);
+  return { from: blockNumber, to: blockNumber, chainId };
+}
+
+async function readWanted(connection: Connection, stream: string): Promise<Wanted> {
+  const summary = await findStream(connection, stream);
+  return {
+    fields: toFields(await readStream(connection.api, summary)),
+    addresses: [...(await readAddresses(connection.api, summary)).keys()],
   };
 }
 

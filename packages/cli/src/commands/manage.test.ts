@@ -80,12 +80,12 @@ describe('streams', () => {
     const missing = await sluice(['streams', 'get', 'nobody']);
     expect(missing).toMatchObject({ code: 4, stdout: '' });
     expect(missing.stderr).toBe(
-      'error[not_found]: There is no stream "nobody"\n  fix: name one by its id or tag: wallet\n',
+      'error[not_found]: There is no stream "nobody"\n  fix: name one by its id or tag: wallet\n  docs: sluice docs not_found\n',
     );
     const refused = await sluice(['streams', 'create', '--url', 'ftp://x', '--chain', '1']);
     expect(refused.code).toBe(5);
     expect(refused.stderr).toMatch(
-      /^error\[validation_failed\]: [\s\S]*why: requestBody\.webhookUrl [\s\S]*docs: \S+\n {2}request: [\da-f-]{36}\n$/,
+      /^error\[validation_failed\]: [\s\S]*why: requestBody\.webhookUrl [\s\S]*docs: sluice docs validation_failed\n {2}request: [\da-f-]{36}\n$/,
     );
   });
 });

@@ -18,28 +18,45 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** What the command line itself says, beside the codes of the kit; docs/errors.md explains each. */
-export const COMMAND_CODES = {
+/**
+ * What the command line itself says, beside the codes of the kit: the exit code, and what usually
+ * helps. `usage` refers to the help of its command. docs/errors.md explains each.
+ */
+export const COMMAND_ERRORS = {
   /** A flag or a value that cannot be right. */
-  usage: EXIT.usage,
+  usage: { exit: EXIT.usage, fix: 'see --help' },
   /** A file that cannot be read or does not say what it should. */
-  invalid_file: EXIT.usage,
-  /** Nothing says which service, or there is no key for it. */
-  not_signed_in: EXIT.notAllowed,
+  invalid_file: { exit: EXIT.usage, fix: 'mend the file, or name another' },
+  /** Nothing says which service. */
+  no_service: {
+    exit: EXIT.unreachable,
+    fix: 'start one with sluice dev, or name yours: sluice login, or --api-url and --api-key (SLUICE_API_URL, SLUICE_API_KEY)',
+  },
+  /** There is no key for the service, or it does not know it. */
+  not_signed_in: {
+    exit: EXIT.notAllowed,
+    fix: 'sluice login, or pass --api-key (SLUICE_API_KEY)',
+  },
   /** Somebody would have to be asked, and nobody is there. */
-  not_confirmed: EXIT.usage,
-  not_found: EXIT.notFound,
+  not_confirmed: { exit: EXIT.usage, fix: 'run it again and confirm it' },
+  not_found: { exit: EXIT.notFound, fix: 'check the name' },
   /** Some of many went wrong. */
-  partial: EXIT.partial,
+  partial: {
+    exit: EXIT.partial,
+    fix: 'mend what is said above and run it again: what is done is not done twice',
+  },
   /** What was to be checked is not as it should be. */
-  check_failed: EXIT.checkFailed,
+  check_failed: { exit: EXIT.checkFailed, fix: 'the lines above say what to do' },
   /** None of these: a fault of ours. */
-  unexpected: EXIT.unexpected,
+  unexpected: { exit: EXIT.unexpected, fix: 'run it with --debug and report what it prints' },
 } as const;
 
-const KIT_CODES: Partial<Record<SluiceErrorCode, number>> = {
+type CommandErrorCode = keyof typeof COMMAND_ERRORS;
+
+const KIT_EXITS: Readonly<Record<SluiceErrorCode, number>> = {
   invalid_argument: EXIT.usage,
   invalid_network: EXIT.usage,
+  invalid_selector: EXIT.usage,
   aborted: EXIT.interrupted,
   timeout: EXIT.timeout,
   network_error: EXIT.unreachable,
@@ -55,15 +72,22 @@ const KIT_CODES: Partial<Record<SluiceErrorCode, number>> = {
   rate_limited: EXIT.serviceError,
   server_error: EXIT.serviceError,
   unexpected_status: EXIT.serviceError,
+  missing_secret: EXIT.usage,
+  invalid_signature: EXIT.checkFailed,
+  stale_timestamp: EXIT.checkFailed,
+  body_already_parsed: EXIT.checkFailed,
+  invalid_webhook: EXIT.checkFailed,
+  missing_abi: EXIT.checkFailed,
 };
 
 /** Thrown by a command; `fix` is what to type or change. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-  readonly code: keyof typeof COMMAND_CODES;
+  readonly code: CommandErrorCode;
+  /** Undefined: what helps with the code. */
   readonly fix: string | undefined;
 
-  constructor(code: keyof typeof COMMAND_CODES, message: string, fix?: string) {
+  constructor(code: CommandErrorCode, message: string, fix?: string) {
     super(message);
     this.code = code;
     this.fix = fix;
@@ -72,11 +96,11 @@ export class CommandError extends Error {
 
 interface Told {
   exit: number;
-  code: string;
+  code: CommandErrorCode | SluiceErrorCode;
   message: string;
   why?: string[];
+  /** Left out where `why` says it. */
   fix?: string | undefined;
-  docs?: string;
   requestId?: string | undefined;
 }
 
@@ -85,13 +109,13 @@ export function reportError(error: unknown, terminal: Terminal, command: string)
   // Ctrl-C is no failure, and what it broke off is not worth a word.
   if (terminal.signal.aborted) return EXIT.interrupted;
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.success;
-  const { exit, code, message, why = [], fix, docs, requestId } = tell(error, command);
+  const { exit, code, message, why = [], fix, requestId } = tell(error, command);
   const line = (name: string, text: string): void =>
     terminal.stderr.write(`  ${terminal.tintNote('faint', `${name}:`)} ${text}\n`);
   terminal.stderr.write(`${terminal.tintNote('bad', `error[${code}]:`)} ${message}\n`);
   for (const each of why) line('why', each);
   if (fix) line('fix', fix);
-  if (docs) line('docs', docs);
+  line('docs', `sluice docs ${code}`);
   if (requestId) line('request', requestId);
   if (terminal.options.debug && error instanceof Error) terminal.stderr.write(`${error.stack}\n`);
   return exit;
@@ -99,45 +123,38 @@ export function reportError(error: unknown, terminal: Terminal, command: string)
 
 function tell(error: unknown, command: string): Told {
   const help = `${command} --help`;
+  const toTold = (code: CommandErrorCode, message: string, fix?: string): Told => {
+    const usual = code === 'usage' ? `${help} lists what it takes` : COMMAND_ERRORS[code].fix;
+    return { exit: COMMAND_ERRORS[code].exit, code, message, fix: fix ?? usual };
+  };
   if (error instanceof CommanderError) {
-    if (error.code === 'commander.help') {
-      return { exit: EXIT.usage, code: 'usage', message: 'What to do is missing', docs: help };
-    }
+    if (error.code === 'commander.help') return toTold('usage', 'What to do is missing');
     const [first = '', ...rest] = error.message.split('\n');
     const suggestion = rest.join(' ').replace(/^\((.*)\)$/, '$1');
-    const message = first.replace(/^error: /, '');
-    return { exit: EXIT.usage, code: 'usage', message, fix: suggestion, docs: help };
+    return toTold(
+      'usage',
+      first.replace(/^error: /, ''),
+      suggestion === '' ? undefined : `${suggestion} ${help} lists all`,
+    );
   }
-  if (error instanceof CommandError) {
-    const { code, message, fix } = error;
-    return {
-      exit: COMMAND_CODES[code],
-      code,
-      message,
-      fix,
-      ...(code === 'usage' && { docs: help }),
-    };
-  }
+  if (error instanceof CommandError) return toTold(error.code, error.message, error.fix);
   if (isSluiceError(error)) {
-    const { code, message, hint, docUrl, details = {}, requestId } = error;
+    const { code, message, hint, details = {}, requestId } = error;
     const why = Object.entries(details).map(([field, detail]) => describeDetail(field, detail));
     return {
-      exit: KIT_CODES[code] ?? EXIT.unexpected,
+      exit: KIT_EXITS[code],
       code,
       // The kit's message repeats the details behind a semicolon.
       message: why.length > 0 ? message.split(';', 1)[0]! : message,
       why,
       fix: code === 'validation_failed' && why.length > 0 ? undefined : hint,
-      docs: docUrl,
       requestId,
     };
   }
   const message = error instanceof Error ? error.message : String(error);
   // The service's own, of a setting; its class is loaded only where the service is.
-  if (error instanceof Error && error.name === 'ConfigError') {
-    return { exit: EXIT.usage, code: 'usage', message, docs: help };
-  }
-  return { exit: COMMAND_CODES.unexpected, code: 'unexpected', message };
+  if (error instanceof Error && error.name === 'ConfigError') return toTold('usage', message);
+  return toTold('unexpected', message);
 }
 
 /** As our service writes a detail; anything else as JSON. */

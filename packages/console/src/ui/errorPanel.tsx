@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 import { CopyButton } from './copyButton.tsx';
 import { StatusShape } from './status.tsx';
 
-/** What failed, why, and the next step. What was loaded before stays on the page. */
+/** What failed, why, the next step, and where its code is explained. What was loaded before stays on the page. */
 export function ErrorPanel({
   what,
   error,
@@ -32,7 +32,12 @@ export function ErrorPanel({
         <p className="mt-0.5 break-words text-muted">
           {reason}
           {known?.status === undefined && known !== null && `. ${known.hint}`}
-          {stale && ' What you see is from before.'}
+          {stale && ' What you see is from before.'}{' '}
+          {known !== null && (
+            <a href={known.docUrl} target="_blank" rel="noreferrer" className="data underline">
+              {known.code}
+            </a>
+          )}
         </p>
         {known?.requestId !== undefined && (
           <p className="mt-1 flex flex-wrap items-center gap-1 text-12 text-faint">
