@@ -118,11 +118,15 @@ export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions):
     if (
       seen.hash !== header.hash ||
       seen.parentHash !== header.parentHash ||
-      seen.number !== header.number
+      seen.number !== header.number ||
+      seen.timestamp !== header.timestamp
     ) {
+      // One of the two is wrong, this node or who gave the header: were this one alone to blame, a liar
+      // that is first with its headers would discredit all who contradict it.
+      providers.doubt(header.hash);
       throw new SourceError(
         'inconsistent',
-        `${what} came as ${seen.number} ${seen.hash} on ${seen.parentHash}`,
+        `${what} came as ${seen.number} ${seen.hash} on ${seen.parentHash} at ${seen.timestamp}`,
       );
     }
     const part = <T>(read: (from: Provider) => Promise<T | undefined>): Promise<T | undefined> =>

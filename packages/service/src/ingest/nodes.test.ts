@@ -163,6 +163,22 @@ test('law: two of three nodes in any trouble, and the committed blocks are those
         }
       },
     ),
-    { numRuns: 12 },
+    {
+      numRuns: 12,
+      examples: [
+        // A liar that is asked first, whose headers the others contradict, and which has no blocks.
+        [
+          ['mine', 'mine', 'mine', 'mine', 'mine', 'mine'],
+          [
+            [],
+            [
+              { kind: 'wrongParentHash', every: 1 },
+              { kind: 'withhold', every: 1 },
+            ],
+          ],
+          [1, 0, 2],
+        ],
+      ],
+    },
   );
 }, 240_000);
