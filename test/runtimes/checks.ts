@@ -68,7 +68,7 @@ export async function runChecks(): Promise<Record<string, unknown>> {
     keccak256(''),
     keccak256('é ☕'),
     keccak256(new Uint8Array([0, 255, 1])),
-    [...hmacSha256(new Uint8Array([1, 2, 3]), 'é ☕')],
+    hmacSha256(new Uint8Array([1, 2, 3]), 'é ☕'),
     checksumAddress('0xcfdf6aaae9f6b927e3736fbd327853b622c5060e'),
     parseEventSignature('Transfer(address,address,uint256)'),
   ];

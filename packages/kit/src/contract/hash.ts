@@ -10,7 +10,8 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 
 /** Gives lower-case hex without a prefix. */
 type Keccak = (input: string | Uint8Array) => string;
-type Hmac = (key: Uint8Array, message: string | Uint8Array) => Uint8Array;
+/** Gives base64. */
+type Hmac = (key: Uint8Array, message: string | Uint8Array) => string;
 
 const toBytes = (input: string | Uint8Array): Uint8Array =>
   typeof input === 'string' ? new TextEncoder().encode(input) : input;
@@ -19,7 +20,8 @@ const toBytes = (input: string | Uint8Array): Uint8Array =>
 export const portableKeccak: Keccak = (input) => bytesToHex(keccak_256(toBytes(input)));
 
 /** In JavaScript; runs everywhere. */
-export const portableHmac: Hmac = (key, message) => hmac(sha256, key, toBytes(message));
+export const portableHmac: Hmac = (key, message) =>
+  btoa(String.fromCharCode(...hmac(sha256, key, toBytes(message))));
 
 /** The part of `node:crypto` used here; reached without an import, so that bundlers see none. */
 interface NodeCrypto {
@@ -27,7 +29,7 @@ interface NodeCrypto {
   readonly createHmac?: (
     algorithm: string,
     key: Uint8Array,
-  ) => { update(message: string | Uint8Array): { digest(): Uint8Array } };
+  ) => { update(message: string | Uint8Array): { digest(encoding: 'base64'): string } };
 }
 
 function nodeCrypto(): NodeCrypto | undefined {
@@ -54,8 +56,7 @@ export function nativeHmac(): Hmac | undefined {
   try {
     const createHmac = nodeCrypto()?.createHmac;
     return (
-      createHmac &&
-      ((key, message) => new Uint8Array(createHmac('sha256', key).update(message).digest()))
+      createHmac && ((key, message) => createHmac('sha256', key).update(message).digest('base64'))
     );
   } catch {
     return undefined;
@@ -71,8 +72,8 @@ export function keccak256(input: string | Uint8Array): string {
   return `0x${keccak(input)}`;
 }
 
-/** HMAC-SHA-256, 32 bytes. A string is taken as UTF-8. */
-export function hmacSha256(key: Uint8Array, message: string | Uint8Array): Uint8Array {
+/** HMAC-SHA-256 in base64. A string is taken as UTF-8. */
+export function hmacSha256(key: Uint8Array, message: string | Uint8Array): string {
   hmacOf ??= nativeHmac() ?? portableHmac;
   return hmacOf(key, message);
 }

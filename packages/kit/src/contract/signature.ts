@@ -59,8 +59,7 @@ export interface StandardWebhook {
 export function signStandardWebhook({ id, timestamp, body, secret }: StandardWebhook): string {
   const head = `${id}.${timestamp}.`;
   const message = typeof body === 'string' ? head + body : joinBytes(encoder.encode(head), body);
-  const digest = hmacSha256(standardWebhookKey(secret), message);
-  return `v1,${btoa(String.fromCharCode(...digest))}`;
+  return `v1,${hmacSha256(standardWebhookKey(secret), message)}`;
 }
 
 function standardWebhookKey(secret: string): Uint8Array {

@@ -44,12 +44,17 @@ afterAll(async () => {
 });
 
 /** A deliverer with this schedule, and a promise of the first change that fits. */
-async function start(schedule: readonly number[], timeoutMs = 5_000, fastRetryMs?: number) {
+async function start(
+  schedule: readonly number[],
+  timeoutMs = 5_000,
+  fastRetryMs?: number,
+  ledger = store,
+) {
   const changes: DeliverySummary[] = [];
   const waiting: { fits(change: DeliverySummary): boolean; found(): void }[] = [];
   const signing = { secret: () => 'secret', region: () => 'us-east-1', timeoutMs };
   deliver = createDeliver({
-    store,
+    store: ledger,
     schedule,
     fastRetryMs,
     sender: createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...signing }),
@@ -346,6 +351,37 @@ describe('delivering', () => {
       state: 'pending',
       error: 'no complete answer within 3 s',
     });
+  });
+
+  test('sets aside the one outcome that the ledger refuses, and records those beside it', async () => {
+    const sizes: number[] = [];
+    const picky: Store = {
+      ...store,
+      completeDeliveries(outcomes) {
+        sizes.push(outcomes.length);
+        const isRefused = outcomes.some(
+          ({ webhookUrl, result }) => webhookUrl.endsWith('/odd') && result !== 'quarantined',
+        );
+        return isRefused
+          ? Promise.reject(new Error('it cannot be held'))
+          : store.completeDeliveries(outcomes);
+      },
+    };
+    sink.respond({ delayMs: 200 });
+    const fine = await queue('/fine', 40);
+    const odd = await queue('/odd');
+    const { until } = await start([60_000], 5_000, undefined, picky);
+    await until((change) => change.streamId === odd.id);
+    await eventually(async () =>
+      (await listAll(fine.id)).every((each) => each.state === 'succeeded'),
+    );
+    const [set] = await listAll(odd.id);
+    expect(set).toMatchObject({ state: 'quarantined', status: null, attempts: 1 });
+    expect(set?.error).toMatch(/answered 200, and the ledger refuses .*it cannot be held/);
+    // It was looked for by halves, not one by one.
+    expect(Math.max(...sizes)).toBeGreaterThan(1);
+    expect(sizes.length).toBeLessThan(25);
+    expect(sink.requests.filter((request) => request.path === '/odd')).toHaveLength(1);
   });
 
   test('asks a failing receiver less and less, and uses up no attempt of what waits', async () => {

@@ -7,6 +7,7 @@
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { joinBody } from '../store/body.ts';
 import type { AttemptOutcome, ClaimedDelivery, Store } from '../store/store.ts';
+import { isUnavailable } from '../store/unavailable.ts';
 import { type Log, describeError } from '../observe.ts';
 import { NO_TRACING, type Tracing } from '../tracing.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
@@ -130,7 +131,12 @@ export function createDeliver({
       send({
         url: delivery.webhookUrl,
         id: delivery.id,
-        body: joinBody({ ...delivery, retries: delivery.attempts }),
+        body: joinBody({
+          bodyHead: delivery.bodyHead,
+          bodyTail: delivery.bodyTail,
+          phase: delivery.phase,
+          retries: delivery.attempts,
+        }),
         headers: delivery.headers,
         traceparent: span.traceparent,
         secrets: openSecrets(delivery),
@@ -153,7 +159,6 @@ export function createDeliver({
     });
     if (result.status !== null) span.set({ 'http.response.status_code': result.status });
     span.end(result.error ?? undefined);
-    const { retryAfterMs = 0, ...attempted } = result;
     const isGone = result.status === GONE;
     const isFastRetry = mayPass(result) && delivery.attempts === 0 && fastRetryMs !== undefined;
     const ofSchedule = delivery.attempts + 1 - (delivery.fastRetried ? 1 : 0);
@@ -163,10 +168,14 @@ export function createDeliver({
       : (nextWaitMs(schedule, ofSchedule) ??
         (isGone || delivery.isProbe ? schedule.at(-1) : undefined));
     outcomes.push({
-      ...attempted,
       id: delivery.id,
       leaseToken: delivery.leaseToken,
       webhookUrl: delivery.webhookUrl,
+      startedAt: result.startedAt,
+      durationMs: result.durationMs,
+      status: result.status,
+      error: result.error,
+      responseBody: result.responseBody,
       result: senderDied
         ? 'quarantined'
         : result.error === null
@@ -175,7 +184,7 @@ export function createDeliver({
             ? 'failed'
             : 'retry',
       // What the receiver asks for may lengthen a wait, never shorten it.
-      retryInMs: Math.max(wait ?? 0, retryAfterMs),
+      retryInMs: Math.max(wait ?? 0, result.retryAfterMs ?? 0),
       isFastRetry,
     });
     const left = (inFlight[delivery.streamId] ?? 1) - 1;
@@ -200,8 +209,11 @@ export function createDeliver({
     startedAt: number,
   ): Promise<void> => {
     const { id, streamId } = delivery;
-    const breaker = breakers.get(streamId) ?? createBreaker();
     const succeeded = result.error === null;
+    const known = breakers.get(streamId);
+    // All is well, as it nearly always is: there is nothing to remember.
+    if (succeeded && known === undefined && !delivery.isProbe) return;
+    const breaker = known ?? createBreaker();
     const now = performance.now();
     const { exhausted } = breaker.note(
       {
@@ -249,11 +261,15 @@ export function createDeliver({
     return taken;
   };
 
-  /** One write takes every attempt that ended while the last write was under way. */
+  /**
+   * One write takes every attempt that ended while the last write was under way. Where the ledger refuses
+   * one of them for good, it is looked for by halves, so that it holds up none of the others.
+   */
   const complete = async (): Promise<void> => {
+    let most = Number.POSITIVE_INFINITY;
     while (outcomes.length > 0) {
-      const batch = outcomes;
-      outcomes = [];
+      const batch = outcomes.splice(0, most);
+      const [first] = batch as [AttemptOutcome];
       try {
         const changed = await store.completeDeliveries(batch);
         for (const { id, leaseToken } of batch) {
@@ -262,15 +278,25 @@ export function createDeliver({
         for (const { streamId, state } of changed) if (state !== 'pending') count(streamId, -1);
         if (changed.length < batch.length) onLostOutcomes(batch.length - changed.length);
         onChange(changed);
+        most *= 2;
       } catch (error) {
         if (abandoned) return;
-        // Nothing is lost: the attempts are written when the store answers, or their leases run out.
-        log.error('cannot record attempts, trying again', {
-          count: batch.length,
-          error: String(error),
-        });
-        outcomes.unshift(...batch);
-        await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
+        if (!isUnavailable(error) && batch.length > 1) {
+          most = Math.ceil(batch.length / 2);
+          outcomes.unshift(...batch);
+        } else if (!isUnavailable(error) && first.result !== 'quarantined') {
+          const refused = toRefused(first, error);
+          log.error('delivery quarantined', { delivery: first.id, reason: refused.error });
+          outcomes.unshift(refused);
+        } else {
+          // Nothing is lost: the attempts are written when the store answers, or their leases run out.
+          log.error('cannot record attempts, trying again', {
+            count: batch.length,
+            error: String(error),
+          });
+          outcomes.unshift(...batch);
+          await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
+        }
       }
       awake.resolve();
     }
@@ -406,3 +432,20 @@ export function createDeliver({
 /** Whether the receiver was out of reach or broke, rather than refused. */
 const mayPass = ({ status, error }: SendResult): boolean =>
   error !== null && (status === null || status >= 500);
+
+/** What is recorded of an attempt whose outcome the ledger cannot hold: nothing that came from outside. */
+const toRefused = (outcome: AttemptOutcome, error: unknown): AttemptOutcome => ({
+  id: outcome.id,
+  leaseToken: outcome.leaseToken,
+  webhookUrl: outcome.webhookUrl,
+  startedAt: outcome.startedAt,
+  durationMs: 0,
+  status: null,
+  error:
+    `the receiver ${outcome.status === null ? 'did not answer' : `answered ${outcome.status}`}, and the ` +
+    `ledger refuses to record it: ${describeError(error)}; replay it once the cause is found`,
+  responseBody: '',
+  result: 'quarantined',
+  retryInMs: 0,
+  isFastRetry: false,
+});

@@ -113,9 +113,10 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
     async claimDeliveries({ limit, maxBytes, perStream, taken, leaseMs }) {
       return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {
         const { now, open } = await readMoment(engine, trx);
+        const takenOf = new Map(Object.entries(taken));
         const lanes = await dueLanes(trx, open, now);
         // Lanes with least under way first, so that a busy one never holds back the others.
-        lanes.sort((a, b) => (taken[a.id] ?? 0) - (taken[b.id] ?? 0));
+        lanes.sort((a, b) => (takenOf.get(a.id) ?? 0) - (takenOf.get(b.id) ?? 0));
         // A little of many rather than much of a few: what was made together stands together on disk.
         const share = Math.ceil(limit / Math.min(lanes.length, LANES_AT_ONCE));
         const due: Turn[] = [];
@@ -128,7 +129,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           const held = await holdLanes(trx, engine, lanes.slice(n, n + LANES_AT_ONCE), open);
           const roomy = held.flatMap(({ lane, leased, nextSendAt }): OpenLane[] => {
             // Whoever else sends to the stream leaves so much less room; so does a receiver that fails.
-            const busy = Math.max(leased, taken[lane.id] ?? 0);
+            const busy = Math.max(leased, takenOf.get(lane.id) ?? 0);
             const most = lane.status === 'error' ? 1 : perStream - busy;
             const turns = isLimited(lane) ? toTurns(lane, { leased, nextSendAt }, now) : FREE;
             const room = Math.min(most, share, turns?.room ?? 0);
