@@ -162,8 +162,15 @@ async function startFront(serviceUrl: string, streamId: string): Promise<Front> 
   };
 }
 
+/** Ids are made in order, and lists are in the order of their ids. */
+const idAt = (createdAt: number, index: number): string => {
+  const time = createdAt.toString(16).padStart(12, '0');
+  const order = (index % 0x1000).toString(16).padStart(3, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${order}${randomUUID().slice(18)}`;
+};
+
 const toRow = (streamId: string, createdAt: number, index: number): DeliverySummary => ({
-  id: randomUUID(),
+  id: idAt(createdAt, index),
   streamId,
   matchId: randomUUID(),
   tag: 'bench',

@@ -196,6 +196,8 @@ export const deliveriesQuery = (filter: ListFilter) =>
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.cursor,
+    // It would hold every row against the one that stood there before, and copy it.
+    structuralSharing: false,
   });
 
 /** The newest delivery of a stream that was tried and waits; null where none does. */

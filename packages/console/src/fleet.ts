@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { deliveriesQuery, lastTriedQuery, streamsQuery } from './api.ts';
 import { newestTried, streamCondition, type Condition } from './condition.ts';
-import { rowsOf } from './liveCache.ts';
+import { rowsOf, type DeliveryPages } from './liveCache.ts';
 
 /** Enough for the tapes of a busy fleet, few enough to walk four times a second. */
 const RECENT_ROWS = 2_000;
@@ -21,13 +21,16 @@ export interface RecentDeliveries {
 /** The newest deliveries of all streams: what the Deliveries screen has loaded. */
 export function useRecentDeliveries(): RecentDeliveries {
   const { data } = useInfiniteQuery(deliveriesQuery({}));
-  return useMemo(() => {
-    if (data === undefined) return { rows: NONE, since: Infinity };
-    const all = rowsOf(data);
-    const rows = all.slice(0, RECENT_ROWS);
-    const complete = data.pages.at(-1)?.cursor === undefined && rows.length === all.length;
-    return { rows, since: complete ? 0 : (rows.at(-1)?.createdAt ?? Infinity) };
-  }, [data]);
+  return useMemo(() => recentOf(data), [data]);
+}
+
+/** The newest of a list that may not be there yet. */
+export function recentOf(data: DeliveryPages | undefined): RecentDeliveries {
+  if (data === undefined) return { rows: NONE, since: Infinity };
+  const all = rowsOf(data);
+  const rows = all.slice(0, RECENT_ROWS);
+  const complete = data.pages.at(-1)?.cursor === undefined && rows.length === all.length;
+  return { rows, since: complete ? 0 : (rows.at(-1)?.createdAt ?? Infinity) };
 }
 
 export interface FleetStream {

@@ -12,16 +12,20 @@ import {
   type DeliveryLists,
 } from './api.ts';
 import { noteChange } from './recentChanges.ts';
-import { withChainEvent, withDeliveries, withLatest, type ListFilter } from './liveCache.ts';
+import {
+  KEPT_ROWS,
+  withChainEvent,
+  withDeliveries,
+  withLatest,
+  withNewest,
+  type ListFilter,
+} from './liveCache.ts';
 
 /** At most four paints a second, however many events arrive. */
 const PAINT_INTERVAL_MS = 250;
 
 /** Counts of 24 hours come from the service; while deliveries run they are read again this often. */
 const SUMMARY_INTERVAL_MS = 2_000;
-
-/** Rows that a list may hold before it starts again from its first page. */
-const KEPT_ROWS = 100_000;
 
 /** How long a row that just arrived is marked. */
 const FRESH_MS = 600;
@@ -139,9 +143,12 @@ function applyEvents(queryClient: QueryClient, events: readonly LiveEvent[]): vo
     applyDeliveries(queryClient, deliveries);
     refreshSummaries(queryClient, PAINT_INTERVAL_MS);
   }
-  queryClient.setQueryData(chainsQuery.queryKey, (chains) =>
-    chains === undefined ? undefined : events.reduce(withChainEvent, chains),
-  );
+  const ofChains = events.filter(({ type }) => ['block', 'reorg', 'chain'].includes(type));
+  if (ofChains.length > 0) {
+    queryClient.setQueryData(chainsQuery.queryKey, (chains) =>
+      chains === undefined ? undefined : ofChains.reduce(withChainEvent, chains),
+    );
+  }
   if (events.some(({ type }) => type === 'inbox')) {
     void queryClient.invalidateQueries({ queryKey: queryKeys.inboxes });
   }
@@ -179,12 +186,8 @@ function applyDeliveries(queryClient: QueryClient, deliveries: Deliveries): void
   for (const { queryKey, state } of lists) {
     const data = state.data as DeliveryLists | undefined;
     if (data === undefined) continue;
-    const rows = data.pages.reduce((sum, page) => sum + page.result.length, 0);
-    if (rows > KEPT_ROWS) {
-      void queryClient.resetQueries({ queryKey, exact: true });
-      continue;
-    }
-    queryClient.setQueryData(queryKey, withDeliveries(data, deliveries, queryKey[1] as ListFilter));
+    const changed = withDeliveries(data, deliveries, queryKey[1] as ListFilter);
+    if (changed !== data) queryClient.setQueryData(queryKey, withNewest(changed, KEPT_ROWS));
   }
   const newest = new Map<string, number>();
   for (const { streamId, createdAt } of deliveries) {
@@ -196,8 +199,9 @@ function applyDeliveries(queryClient: QueryClient, deliveries: Deliveries): void
       return lastDeliveryAt === 0 ? stream : { ...stream, lastDeliveryAt };
     }),
   );
-  for (const { id } of deliveries) {
-    // Attempts and body of the delivery on screen are not in the event.
-    void queryClient.invalidateQueries({ queryKey: queryKeys.delivery(id) });
-  }
+  const ids = new Set<unknown>(deliveries.map(({ id }) => id));
+  // Attempts and body of the delivery on screen are not in the event.
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey: [what, id] }) => what === 'delivery' && ids.has(id),
+  });
 }

@@ -1,13 +1,15 @@
 import type { DeliverySummary, Job, LiveEvent } from '@sluice/kit/sluice';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  findRow,
   heldRows,
-  pairsOf,
   rowsOf,
   watchChains,
   withChainEvent,
   withDeliveries,
   withLatest,
+  withNewest,
   type DeliveryPages,
   type ListFilter,
 } from './liveCache.ts';
@@ -98,24 +100,72 @@ test('a row named by two pages counts once', () => {
 
 test('a held list counts what is newer than its anchor', () => {
   const rows = [delivery('d', 4), delivery('c', 3), delivery('b', 2), delivery('a', 1)];
-  const held = heldRows(rows, { id: 'b', createdAt: 2 });
+  const held = heldRows(rows, { id: 'b' });
   expect(held.newer).toBe(2);
   expect(held.shown.map(({ id }) => id)).toEqual(['b', 'a']);
 });
 
 test('a held list stands still even when its anchor has left it', () => {
   const rows = [delivery('d', 4), delivery('a', 1)];
-  expect(heldRows(rows, { id: 'gone', createdAt: 2 }).shown.map(({ id }) => id)).toEqual(['a']);
+  expect(heldRows(rows, { id: 'b' }).shown.map(({ id }) => id)).toEqual(['a']);
   expect(heldRows(rows, null)).toEqual({ shown: rows, newer: 0 });
 });
 
-test('both phases of a match are pairs of each other', () => {
-  const first = delivery('a', 1, { matchId: 'm' });
-  const second = delivery('b', 2, { matchId: 'm', phase: 'confirmed' });
-  const pairs = pairsOf([second, first, delivery('c', 3)]);
-  expect(pairs.get('a')).toBe(second);
-  expect(pairs.get('b')).toBe(first);
-  expect(pairs.has('c')).toBe(false);
+test('a row is found by its id', () => {
+  const rows = [delivery('d', 4), delivery('b', 2)];
+  expect(findRow(rows, 'b')).toBe(rows[1]);
+  expect(findRow(rows, 'c')).toBeUndefined();
+  expect(findRow(rows, undefined)).toBeUndefined();
+});
+
+test('what changes nothing of a list leaves it the very same', () => {
+  const before = pages([delivery('b', 2)], [delivery('a', 1)]);
+  expect(withDeliveries(before, [delivery('c', 3)], { state: 'failed' }).pages[1]).toBe(
+    before.pages[1],
+  );
+  expect(withDeliveries(before, [delivery('c', 3)], { streamId: 'other' })).toBe(before);
+});
+
+test('whatever comes in whatever parts, a list has the latest of each, the newest first', () => {
+  const changes = fc.array(
+    fc
+      .record({
+        id: fc.constantFrom(...'abcdefghij'.split('')),
+        updatedAt: fc.nat(20),
+        state: fc.constantFrom('pending', 'succeeded', 'failed'),
+      })
+      .map(({ id, ...rest }) => delivery(id, 0, rest)),
+    { maxLength: 8 },
+  );
+  fc.assert(
+    fc.property(fc.array(changes, { maxLength: 6 }), (parts) => {
+      let data: DeliveryPages = pages([]);
+      const latest = new Map<string, DeliverySummary>();
+      for (const part of parts) {
+        data = withDeliveries(data, part, {});
+        for (const row of part) {
+          if (row.updatedAt >= (latest.get(row.id)?.updatedAt ?? 0)) latest.set(row.id, row);
+        }
+      }
+      const expected = [...latest.values()].sort((a, b) => (a.id < b.id ? 1 : -1));
+      expect(rowsOf(data)).toEqual(expected);
+    }),
+  );
+});
+
+test('a list keeps its newest rows, and no way on from where it was cut', () => {
+  const data = {
+    ...pages([delivery('d', 4), delivery('c', 3)], [delivery('b', 2), delivery('a', 1)]),
+    pageParams: [undefined, 'after 0'],
+  };
+  expect(withNewest(data, 4)).toBe(data);
+  expect(withNewest(data, 3)).toEqual({
+    pages: [data.pages[0], { result: [delivery('b', 2)] }],
+    pageParams: data.pageParams,
+  });
+  // Whole pages go with the way on from the last that stays.
+  expect(withNewest(data, 2)).toEqual({ pages: [data.pages[0]], pageParams: [undefined] });
+  expect(withNewest(data, 1).pages[0]).not.toHaveProperty('cursor');
 });
 
 const block = (number: number, hash = `0x${number}`) => ({

@@ -9,6 +9,9 @@ import type {
 } from '@sluice/kit/sluice';
 import type { WatchedChain } from './tape.ts';
 
+/** Rows that a list keeps, the newest ones. */
+export const KEPT_ROWS = 100_000;
+
 /** Of the fields that the service filters by, those that the console does; one value each. */
 export interface ListFilter {
   state?: DeliveryState;
@@ -41,76 +44,117 @@ const statusClassOf = ({ status, attempts }: DeliverySummary): string | undefine
   return attempts > 0 ? 'none' : undefined;
 };
 
-/** Order of the lists: newest first; ids decide between equal times. */
-const compare = (a: DeliverySummary, b: DeliverySummary): number =>
-  b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1);
+/**
+ * Where the row of this id stands in a list, or would stand. Ids are made in order, and every list
+ * has its newest first.
+ */
+export function placeOf(rows: readonly Pick<DeliverySummary, 'id'>[], id: string): number {
+  let from = 0;
+  let to = rows.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((rows[middle]?.id ?? '') > id) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+export function findRow(
+  rows: readonly DeliverySummary[],
+  id: string | undefined,
+): DeliverySummary | undefined {
+  const row = id === undefined ? undefined : rows[placeOf(rows, id)];
+  return row?.id === id ? row : undefined;
+}
 
 /**
  * Rows that changed are replaced where they stand, or leave when they pass the filter no more; new
  * ones are put in their place. One that is older than everything loaded stays out while there are
- * pages to come: it will come with them.
+ * pages to come: it will come with them. Only the pages that change are copied, each once.
  */
 export function withDeliveries<T extends DeliveryPages>(
   data: T,
   deliveries: readonly DeliverySummary[],
   filter: ListFilter,
 ): T {
-  const changed = new Map<string, DeliverySummary>();
+  const latest = new Map<string, DeliverySummary>();
   for (const delivery of deliveries) {
-    const earlier = changed.get(delivery.id);
+    const earlier = latest.get(delivery.id);
     if (earlier === undefined || earlier.updatedAt <= delivery.updatedAt) {
-      changed.set(delivery.id, delivery);
+      latest.set(delivery.id, delivery);
     }
   }
+  const changes = Map.groupBy(
+    [...latest.values()].sort((a, b) => (a.id < b.id ? 1 : -1)),
+    ({ id }) => pageOf(data.pages, id),
+  );
   const pages = data.pages.map((page) => {
-    if (!page.result.some(({ id }) => changed.has(id))) return page;
-    const result: DeliverySummary[] = [];
-    for (const row of page.result) {
-      const next = changed.get(row.id);
-      changed.delete(row.id);
-      // After a reconnect an event can be older than what a refetch has brought.
-      const current = next !== undefined && next.updatedAt >= row.updatedAt ? next : row;
-      if (passes(current, filter)) result.push(current);
-    }
-    return { ...page, result };
+    const its = changes.get(page);
+    if (its === undefined) return page;
+    const result = withChanged(page.result, its, filter);
+    return result === page.result ? page : { ...page, result };
   });
-  const mayJoin = filter.replayId === undefined;
-  const fresh = [...changed.values()].filter((row) => mayJoin && passes(row, filter)).sort(compare);
-  for (const row of fresh) insertRow(pages, row);
-  return { ...data, pages };
+  return pages.every((page, index) => page === data.pages[index]) ? data : { ...data, pages };
 }
 
-function insertRow(pages: DeliveryPage[], row: DeliverySummary): void {
-  let index = pages.findIndex((page) => {
-    const last = page.result.at(-1);
-    return last !== undefined && compare(row, last) <= 0;
-  });
-  if (index === -1) {
-    const last = pages.at(-1);
-    if (last === undefined || last.cursor !== undefined) return;
-    index = pages.length - 1;
+/** The page that has this row, or would have it; undefined when that one is not loaded. */
+function pageOf(pages: readonly DeliveryPage[], id: string): DeliveryPage | undefined {
+  const page = pages.find(({ result }) => (result.at(-1)?.id ?? '~') <= id);
+  if (page !== undefined) return page;
+  const last = pages.at(-1);
+  return last?.cursor === undefined ? last : undefined;
+}
+
+/** @param changes newest first, one of a row. */
+function withChanged(
+  rows: DeliverySummary[],
+  changes: readonly DeliverySummary[],
+  filter: ListFilter,
+): DeliverySummary[] {
+  const mayJoin = filter.replayId === undefined;
+  const parts: DeliverySummary[][] = [];
+  let copied = 0;
+  for (const change of changes) {
+    const at = placeOf(rows, change.id);
+    const known = rows[at]?.id === change.id ? rows[at] : undefined;
+    // After a reconnect an event can be older than what a refetch has brought.
+    const isStale = known !== undefined && known.updatedAt > change.updatedAt;
+    const isListed = (known !== undefined || mayJoin) && passes(change, filter);
+    if (isStale || (known === undefined && !isListed)) continue;
+    parts.push(rows.slice(copied, at), isListed ? [change] : []);
+    copied = known === undefined ? at : at + 1;
   }
-  const page = pages[index];
-  if (page === undefined) return;
-  const at = page.result.findIndex((other) => compare(row, other) <= 0);
-  pages[index] = {
-    ...page,
-    result: page.result.toSpliced(at === -1 ? page.result.length : at, 0, row),
-  };
+  return parts.length === 0 ? rows : parts[0]!.concat(...parts.slice(1), rows.slice(copied));
+}
+
+/** So many of the rows, the newest. What was cut off cannot be paged to any more. */
+export function withNewest<T extends DeliveryPages>(data: T, count: number): T {
+  let room = count;
+  const pages: DeliveryPage[] = [];
+  for (const page of data.pages) {
+    if (room <= 0) break;
+    pages.push(page.result.length <= room ? page : { result: page.result.slice(0, room) });
+    room -= page.result.length;
+  }
+  return room >= 0 && pages.length === data.pages.length
+    ? data
+    : { ...data, pages, pageParams: data.pageParams.slice(0, pages.length) };
 }
 
 /** All rows of the pages; a row that two pages name (rows moved between their reads) counts once. */
 export function rowsOf({ pages }: Pick<DeliveryPages, 'pages'>): DeliverySummary[] {
-  const ids = new Set<string>();
-  const rows: DeliverySummary[] = [];
-  for (const page of pages) {
-    for (const row of page.result) {
-      if (ids.has(row.id)) continue;
-      ids.add(row.id);
-      rows.push(row);
-    }
-  }
-  return rows;
+  const [first = [], ...others] = pages
+    .map(({ result }) => result)
+    .filter((result) => result.length > 0);
+  let last = first.at(-1)?.id ?? '';
+  return first.concat(
+    ...others.map((result) => {
+      const rows = result.slice(placeOf(result, last));
+      if (rows[0]?.id === last) rows.shift();
+      last = rows.at(-1)?.id ?? last;
+      return rows;
+    }),
+  );
 }
 
 /**
@@ -119,33 +163,10 @@ export function rowsOf({ pages }: Pick<DeliveryPages, 'pages'>): DeliverySummary
  */
 export function heldRows(
   rows: DeliverySummary[],
-  anchor: Pick<DeliverySummary, 'id' | 'createdAt'> | null,
+  anchor: Pick<DeliverySummary, 'id'> | null,
 ): { shown: DeliverySummary[]; newer: number } {
-  if (anchor === null) return { shown: rows, newer: 0 };
-  let newer = rows.findIndex(
-    (row) =>
-      row.id === anchor.id ||
-      row.createdAt < anchor.createdAt ||
-      (row.createdAt === anchor.createdAt && row.id < anchor.id),
-  );
-  if (newer === -1) newer = rows.length;
-  return newer === 0 ? { shown: rows, newer } : { shown: rows.slice(newer), newer };
-}
-
-/** The delivery of the same match in the other phase, by delivery id. */
-export function pairsOf(rows: readonly DeliverySummary[]): Map<string, DeliverySummary> {
-  const first = new Map<string, DeliverySummary>();
-  const pairs = new Map<string, DeliverySummary>();
-  for (const row of rows) {
-    const other = first.get(row.matchId);
-    if (other === undefined) {
-      first.set(row.matchId, row);
-    } else if (other.phase !== row.phase) {
-      pairs.set(row.id, other);
-      pairs.set(other.id, row);
-    }
-  }
-  return pairs;
+  const newer = anchor === null ? 0 : placeOf(rows, anchor.id);
+  return { shown: newer === 0 ? rows : rows.slice(newer), newer };
 }
 
 /** Replaces a job or a replay where it stands, or puts it first: it was just made. */

@@ -1,6 +1,5 @@
-/* oxlint-disable jsx-a11y/prefer-tag-over-role -- rows are placed by offset, which table elements do not allow */
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- a table element would lay out all of its rows together */
 import type { DeliverySummary } from '@sluice/kit/sluice';
-import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { memo, useState } from 'react';
 import { useNow } from '../../clock.ts';
@@ -31,53 +30,73 @@ export const COLUMNS: readonly { label: string; numeric: boolean; className: str
   { label: 'Attempts', numeric: true, className: 'wide-only' },
 ];
 
-export const DeliveryRow = memo(function DeliveryRow({
-  row,
-  pair,
-  chainCode,
-  rowIndex,
-  offsetPx,
-  selected,
-  paired,
-  ofOneStream,
-}: {
+interface Cells {
   row: DeliverySummary;
   /** The delivery of the same match in the other phase. */
   pair: DeliverySummary | undefined;
   chainCode: string;
+  /** Where it is open. */
+  href: string;
+  onSelect: (id: string) => void;
+  /** The list is of one stream, so its name says nothing. */
+  ofOneStream: boolean;
+}
+
+/** The place of a row in the list changes with every new one, what is in its cells hardly ever. */
+export function DeliveryRow({
+  rowIndex,
+  selected,
+  paired,
+  ...cells
+}: Cells & {
   rowIndex: number;
-  offsetPx: number;
   selected: boolean;
   /** Its pair is the selected row. */
   paired: boolean;
-  /** The list is of one stream, so its name says nothing. */
-  ofOneStream: boolean;
 }) {
-  const [fresh] = useState(() => isFresh(row.id));
-  const bad = row.error !== null && row.state !== 'succeeded';
+  const [fresh] = useState(() => isFresh(cells.row.id));
   return (
     <div
       role="row"
       aria-rowindex={rowIndex}
       aria-current={selected || undefined}
-      style={{ transform: `translateY(${offsetPx}px)` }}
       className={clsx(
-        'delivery-grid delivery-row absolute inset-x-0 top-0 border-b border-line px-4 hover:bg-raised',
+        'delivery-grid delivery-row relative border-b border-line px-4 hover:bg-raised',
         selected && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
         paired && 'bg-raised shadow-[inset_2px_0_var(--color-line-strong)]',
         fresh && 'animate-fresh',
       )}
     >
+      <DeliveryCells {...cells} />
+    </div>
+  );
+}
+
+const DeliveryCells = memo(function DeliveryCells({
+  row,
+  pair,
+  chainCode,
+  href,
+  onSelect,
+  ofOneStream,
+}: Cells) {
+  const bad = row.error !== null && row.state !== 'succeeded';
+  return (
+    <>
       <span role="cell" className="data cell-time">
-        <Link
-          to="."
-          search={(now) => ({ ...now, sel: row.id })}
+        <a
+          href={href}
+          onClick={(event) => {
+            if (!isPlainPress(event)) return;
+            event.preventDefault();
+            onSelect(row.id);
+          }}
           data-row-link={row.id}
           title={`${formatDateTime(row.createdAt)} · ${row.id}`}
           className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
         >
           {formatClock(row.createdAt)}
-        </Link>
+        </a>
       </span>
       <span role="cell" className="cell-state text-12">
         <Status condition={deliveryCondition(row)} />
@@ -139,10 +158,14 @@ export const DeliveryRow = memo(function DeliveryRow({
       >
         {row.attempts}
       </span>
-    </div>
+    </>
   );
 });
 
 function NextAttempt({ timeMs }: { timeMs: number }) {
   return <span className="text-warn">{formatDue(timeMs, useNow())}</span>;
 }
+
+/** Not one that asks for a new tab, a new window or a download. */
+const isPlainPress = ({ button, metaKey, ctrlKey, shiftKey, altKey }: React.MouseEvent): boolean =>
+  button === 0 && !metaKey && !ctrlKey && !shiftKey && !altKey;

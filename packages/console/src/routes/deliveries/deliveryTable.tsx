@@ -1,17 +1,18 @@
-/* oxlint-disable jsx-a11y/prefer-tag-over-role -- rows are placed by offset, which table elements do not allow */
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- a table element would lay out all of its rows together */
 import type { DeliverySummary } from '@sluice/kit/sluice';
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useImperativeHandle, useRef } from 'react';
+import { useImperativeHandle, useMemo } from 'react';
+import type { PairOf } from '../../deliveryPairs.ts';
 import { formatCount } from '../../format.ts';
+import { findRow, KEPT_ROWS, placeOf } from '../../liveCache.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { useMedia } from '../../media.ts';
 import { Button } from '../../ui/button.tsx';
+import { useRowWindow } from '../../ui/rowWindow.ts';
 import { COLUMNS, DeliveryRow, STREAM_COLUMN } from './deliveryRow.tsx';
 
 const ROW_HEIGHT = 32;
 /** Two lines per row where the columns do not fit. */
 const NARROW_ROW_HEIGHT = 56;
-const OVERSCAN = 8;
 /** Above this many pixels the reader has left the top on purpose. */
 const SCROLLED_PX = 8;
 
@@ -24,10 +25,12 @@ export interface DeliveryTableHandle {
 /** The rows on screen and a few around them, however long the list is. */
 export function DeliveryTable({
   rows,
-  pairs,
+  pairOf,
   chains,
   loading,
   selected,
+  hrefOf,
+  onSelect,
   filtered,
   ofOneStream,
   more,
@@ -36,10 +39,12 @@ export function DeliveryTable({
   ref,
 }: {
   rows: readonly DeliverySummary[];
-  pairs: ReadonlyMap<string, DeliverySummary>;
+  pairOf: PairOf;
   chains: readonly WatchedChain[];
   loading: boolean;
   selected: string | undefined;
+  hrefOf: (id: string) => string;
+  onSelect: (id: string) => void;
   filtered: boolean;
   ofOneStream: boolean;
   more: { load: () => void; loading: boolean } | null;
@@ -48,24 +53,18 @@ export function DeliveryTable({
   onClear: () => void;
   ref: React.Ref<DeliveryTableHandle>;
 }) {
-  const scroller = useRef<HTMLDivElement>(null);
   const wide = useMedia('(min-width: 900px)');
   const rowHeight = wide ? ROW_HEIGHT : NARROW_ROW_HEIGHT;
-  // oxlint-disable-next-line react/incompatible-library -- no compiler memoizes this leaf
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
-    getItemKey: (index) => rows[index]?.id ?? index,
-    overscan: OVERSCAN,
-  });
+  const { scroller, list, first, end, style, scrollToRow } = useRowWindow<
+    HTMLDivElement,
+    HTMLDivElement
+  >(rows.length, rowHeight);
 
-  const indexOf = (id: string): number => rows.findIndex((row) => row.id === id);
   useImperativeHandle(ref, () => ({
     scrollToTop: () => scroller.current?.scrollTo({ top: 0 }),
-    scrollToRow: (id) => virtualizer.scrollToIndex(indexOf(id)),
+    scrollToRow: (id) => scrollToRow(placeOf(rows, id)),
     focusRow: (id) => {
-      virtualizer.scrollToIndex(indexOf(id));
+      scrollToRow(placeOf(rows, id));
       // The row may be drawn only after the scroll.
       requestAnimationFrame(() => {
         scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`)?.focus();
@@ -73,12 +72,13 @@ export function DeliveryTable({
     },
   }));
 
-  const codes = new Map(chains.map(({ id, code }) => [id, code]));
-  const selectedPair = selected === undefined ? undefined : pairs.get(selected)?.id;
+  const codes = useMemo(() => new Map(chains.map(({ id, code }) => [id, code])), [chains]);
+  const selectedRow = findRow(rows, selected);
+  const selectedPair = selectedRow && pairOf(selectedRow)?.id;
   return (
     <div
       ref={scroller}
-      className="delivery-list min-h-0 flex-1 overflow-x-hidden overflow-y-auto"
+      className="delivery-list min-h-0 flex-1 overflow-x-hidden overflow-y-auto [overflow-anchor:none]"
       onScroll={(event) => onScrolled(event.currentTarget.scrollTop > SCROLLED_PX)}
     >
       <div role="table" aria-label="Deliveries" aria-rowcount={rows.length + 1}>
@@ -95,29 +95,21 @@ export function DeliveryTable({
             ))}
           </div>
         </div>
-        <div
-          role="rowgroup"
-          className="relative"
-          style={{ height: `${virtualizer.getTotalSize()}px` }}
-        >
-          {virtualizer.getVirtualItems().map(({ index, start }) => {
-            const row = rows[index];
-            return (
-              row !== undefined && (
-                <DeliveryRow
-                  key={row.id}
-                  row={row}
-                  pair={pairs.get(row.id)}
-                  chainCode={codes.get(row.chainId) ?? row.chainId}
-                  rowIndex={index + 2}
-                  offsetPx={start}
-                  selected={row.id === selected}
-                  paired={row.id === selectedPair}
-                  ofOneStream={ofOneStream}
-                />
-              )
-            );
-          })}
+        <div ref={list} role="rowgroup" style={style}>
+          {rows.slice(first, end).map((row, index) => (
+            <DeliveryRow
+              key={row.id}
+              row={row}
+              pair={pairOf(row)}
+              chainCode={codes.get(row.chainId) ?? row.chainId}
+              rowIndex={first + index + 2}
+              selected={row.id === selected}
+              paired={row.id === selectedPair}
+              href={hrefOf(row.id)}
+              onSelect={onSelect}
+              ofOneStream={ofOneStream}
+            />
+          ))}
         </div>
       </div>
       {loading && <SkeletonRows height={rowHeight} />}
@@ -129,6 +121,11 @@ export function DeliveryTable({
           </Button>
           <span className="text-12 text-faint">{formatCount(rows.length)} shown</span>
         </div>
+      )}
+      {rows.length >= KEPT_ROWS && (
+        <p className="px-4 py-2 text-12 text-faint">
+          The newest {formatCount(KEPT_ROWS)} are listed. Filter to find older ones.
+        </p>
       )}
     </div>
   );

@@ -1,9 +1,11 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo, useRef, useState } from 'react';
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { chainsQuery, deliveriesQuery, streamsQuery } from '../../api.ts';
+import { createDeliveryPairs } from '../../deliveryPairs.ts';
 import { useShortcuts } from '../../keyboard.ts';
-import type { StreamSummary } from '@sluice/kit/sluice';
-import { heldRows, pairsOf, rowsOf, type ListFilter } from '../../liveCache.ts';
+import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
+import { findRow, heldRows, KEPT_ROWS, placeOf, rowsOf, type ListFilter } from '../../liveCache.ts';
 import { parseDeliveriesSearch, toListFilter, type DeliveriesSearch } from '../../search.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -17,6 +19,11 @@ const Inspector = lazy(async () => ({
 const ReplayForm = lazy(async () => ({
   default: (await import('./replayForm.tsx')).ReplayForm,
 }));
+
+/** Stands for the id of a row in the link that is the same for all. */
+const ANY_ROW = 'row';
+
+const NO_ROWS: DeliverySummary[] = [];
 
 /** `failed 5xx deposits`: what somebody else would call it. */
 const nameOfFilter = (
@@ -46,11 +53,14 @@ export function Explorer({
   const { data: streams } = useQuery(streamsQuery);
   const { data: chains } = useQuery(chainsQuery);
 
-  const rows = useMemo(() => (list.data === undefined ? [] : rowsOf(list.data)), [list.data]);
-  const pairs = useMemo(() => pairsOf(rows), [rows]);
+  const rows = useMemo(() => (list.data === undefined ? NO_ROWS : rowsOf(list.data)), [list.data]);
+  const [pairs] = useState(createDeliveryPairs);
+  // The rows are drawn before they are searched for pairs.
+  const isDrawn = useDeferredValue(true, false);
+  const pairOf = useMemo(() => pairs.follow(isDrawn ? rows : NO_ROWS), [pairs, isDrawn, rows]);
 
   // The list stands still below this row while its reader has scrolled, or holds it.
-  const [anchor, setAnchor] = useState<{ id: string; createdAt: number } | null>(null);
+  const [anchor, setAnchor] = useState<Pick<DeliverySummary, 'id'> | null>(null);
   const [held, setHeld] = useState(false);
   const { shown, newer } = useMemo(() => heldRows(rows, anchor), [rows, anchor]);
   const table = useRef<DeliveryTableHandle>(null);
@@ -90,8 +100,9 @@ export function Explorer({
   };
 
   const move = (step: 1 | -1): void => {
-    const from = shown.findIndex(({ id }) => id === (search.sel ?? cursor));
-    const next = shown[Math.max(0, Math.min(shown.length - 1, from + step))];
+    const from = findRow(shown, search.sel ?? cursor ?? undefined);
+    const index = from === undefined ? 0 : placeOf(shown, from.id) + step;
+    const next = shown[Math.max(0, Math.min(shown.length - 1, index))];
     if (next === undefined) return;
     setCursor(next.id);
     // With the inspector open, the next row is inspected; else it is only focused.
@@ -101,6 +112,18 @@ export function Explorer({
       change({ sel: next.id }, true);
     }
   };
+  const navigate = useNavigate();
+  const onSelect = useCallback(
+    (id: string) => void navigate({ to: '.', search: (now) => ({ ...now, sel: id }) }),
+    [navigate],
+  );
+  // Made once for all rows: a link of the router's own asks it anew for each.
+  const { publicHref: href } = useRouter().buildLocation({
+    to: '.',
+    search: (now) => ({ ...now, sel: ANY_ROW }),
+  });
+  const hrefOf = (id: string): string => href.replace(`sel=${ANY_ROW}`, `sel=${id}`);
+  const selected = findRow(rows, search.sel);
   const filtered = Object.keys(toListFilter(search)).length > 0;
   const mayReplay = filtered || streamId !== undefined;
   const [replaying, setReplaying] = useState(false);
@@ -147,14 +170,16 @@ export function Explorer({
           <DeliveryTable
             ref={table}
             rows={shown}
-            pairs={pairs}
+            pairOf={pairOf}
             chains={chains ?? []}
             loading={list.isPending}
             selected={search.sel}
+            hrefOf={hrefOf}
+            onSelect={onSelect}
             filtered={filtered}
             ofOneStream={streamId !== undefined}
             more={
-              list.hasNextPage
+              list.hasNextPage && rows.length < KEPT_ROWS
                 ? { load: () => void list.fetchNextPage(), loading: list.isFetchingNextPage }
                 : null
             }
@@ -184,8 +209,8 @@ export function Explorer({
           <Inspector
             key={search.sel}
             id={search.sel}
-            summary={rows.find(({ id }) => id === search.sel)}
-            pair={pairs.get(search.sel)}
+            summary={selected}
+            pair={selected && pairOf(selected)}
             view={search.view}
             onView={(view) => change({ view }, true)}
             onClose={close}

@@ -29,9 +29,6 @@ export function Frame() {
   const { pathname } = useLocation();
   const [open, setOpen] = useState<'palette' | 'shortcuts' | null>(null);
   const page = pageOf(pathname);
-  const failing = useFleet()?.filter(isFailing).length ?? 0;
-  const { state } = useLiveStatus();
-  usePageState(page.title, failing, state !== 'live' && state !== 'connecting');
 
   useEffect(() => {
     const leaving = new AbortController();
@@ -76,6 +73,7 @@ export function Frame() {
       >
         Skip to content
       </a>
+      <TabState title={page.title} />
       <TopBar
         title={page.title}
         onSearch={() => setOpen('palette')}
@@ -103,4 +101,12 @@ export function Frame() {
       </Suspense>
     </div>
   );
+}
+
+/** The tab's title and icon. Apart from the frame: the fleet is another with every delivery. */
+function TabState({ title }: { title: string }) {
+  const failing = useFleet()?.filter(isFailing).length ?? 0;
+  const { state } = useLiveStatus();
+  usePageState(title, failing, state !== 'live' && state !== 'connecting');
+  return null;
 }

@@ -2,8 +2,8 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { chainsQuery, deliveriesQuery } from '../../api.ts';
+import { recentOf } from '../../fleet.ts';
 import { formatCount } from '../../format.ts';
-import { rowsOf } from '../../liveCache.ts';
 import { useMedia } from '../../media.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { StreamTape } from './streamTape.tsx';
@@ -25,12 +25,7 @@ export function StreamTapes({ stream }: { stream: StreamSummary }) {
   const { data } = useInfiniteQuery(deliveriesQuery({ streamId: stream.id }));
   const wide = useMedia('(min-width: 640px)');
   const length = wide ? LENGTH : NARROW_LENGTH;
-  const { rows, since } = useMemo(() => {
-    if (data === undefined) return { rows: [], since: Infinity };
-    const all = rowsOf(data);
-    const isComplete = data.pages.at(-1)?.cursor === undefined;
-    return { rows: all, since: isComplete ? 0 : (all.at(-1)?.createdAt ?? Infinity) };
-  }, [data]);
+  const { rows, since } = useMemo(() => recentOf(data), [data]);
   const shown = chains?.filter(({ id }) => stream.chainIds.includes(id)) ?? [];
   if (shown.length === 0) return null;
   return (

@@ -1,0 +1,58 @@
+/** Finds the delivery of the same match in the other phase, among the rows of a list. */
+import type { DeliverySummary } from '@sluice/kit/sluice';
+
+type Rows = readonly DeliverySummary[];
+
+export interface DeliveryPairs {
+  /** Learns what is new in the list since the last time, and forgets what has left it. */
+  follow(rows: Rows): PairOf;
+}
+
+export type PairOf = (
+  row: Pick<DeliverySummary, 'matchId' | 'phase'>,
+) => DeliverySummary | undefined;
+
+/** A list changes by some rows out of 100,000, so that an index of it is kept and not made anew. */
+export function createDeliveryPairs(): DeliveryPairs {
+  const unconfirmed = new Map<string, DeliverySummary>();
+  /** Confirmed, or the notice of a removal. */
+  const final = new Map<string, DeliverySummary>();
+  let known: Rows = [];
+
+  const indexOf = ({ phase }: Pick<DeliverySummary, 'phase'>) =>
+    phase === 'unconfirmed' ? unconfirmed : final;
+  const forget = (row: DeliverySummary): void => {
+    const index = indexOf(row);
+    if (index.get(row.matchId) === row) index.delete(row.matchId);
+  };
+  const learn = (row: DeliverySummary): void => {
+    const index = indexOf(row);
+    const other = index.get(row.matchId);
+    if (other === undefined || other.id <= row.id) index.set(row.matchId, row);
+  };
+
+  const pairOf: PairOf = ({ matchId, phase }) =>
+    (phase === 'unconfirmed' ? final : unconfirmed).get(matchId);
+
+  return {
+    follow(rows) {
+      let old = 0;
+      let next = 0;
+      while (old < known.length || next < rows.length) {
+        const before = known[old];
+        const now = rows[next];
+        // Both lists have the same order: what stands in only one of them has left, or is new.
+        const isGone = before !== undefined && (now === undefined || before.id > now.id);
+        const isNew = now !== undefined && (before === undefined || now.id > before.id);
+        if (before !== now) {
+          if (before !== undefined && !isNew) forget(before);
+          if (now !== undefined && !isGone) learn(now);
+        }
+        if (!isNew) old++;
+        if (!isGone) next++;
+      }
+      known = rows;
+      return pairOf;
+    },
+  };
+}
