@@ -941,6 +941,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
     test.each(cases)('%s', async (_, prepare, why) => {
       const webhookUrl = await prepare();
+      const shown = webhookUrl.replace('%zz:b@', '***@');
       for (const [method, path, body] of [
         ['PUT', '/streams/evm', { ...goodStream(), webhookUrl }],
         ['POST', `/streams/evm/${streamId}`, { webhookUrl }],
@@ -949,11 +950,11 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         expect([answer.status, errorIn(answer)]).toEqual([
           400,
           {
-            message: `Could not POST to ${webhookUrl}. Please check your webhook URL.`,
+            message: `Could not POST to ${shown}. Please check your webhook URL.`,
             details: {
               'requestBody.webhookUrl': {
                 message: expect.stringMatching(why) as unknown,
-                value: webhookUrl,
+                value: shown,
               },
             },
           },

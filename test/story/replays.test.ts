@@ -1,5 +1,8 @@
-/** Sending many deliveries again: estimated, at a pace, through a kill, cancelled; one given up by hand. */
-import { mkdtempSync, rmSync } from 'node:fs';
+/**
+ * Sending many deliveries again: estimated, at a pace, through a kill, cancelled; one given up by hand.
+ * Their receiver has a login and a token in its URL, which no list tells of.
+ */
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
@@ -9,12 +12,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY, type Served, serve, until } from '../serve.ts';
 
 const BLOCKS = 12;
+const LOGIN = 'merchant:pass-7f3a';
+const TOKEN = 'token-91cc';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-replays-'));
 let anvil: Anvil;
 let sink: WebhookSink;
 let service: Served;
 let sluice: SluiceClient;
 let streamId: string;
+let webhookUrl: string;
 
 const start = async (): Promise<void> => {
   const args = ['--data', join(folder, 'data'), '--chain', `0x7a69=${anvil.url},poll=50`];
@@ -27,8 +33,9 @@ beforeAll(async () => {
   sink = await startWebhookSink();
   await start();
   const client = createClient({ apiKey: API_KEY, baseUrl: service.url });
+  webhookUrl = `${sink.url.replace('//', `//${LOGIN}@`)}/hook?key=${TOKEN}`;
   const stream = await client.streams.create({
-    webhookUrl: sink.url,
+    webhookUrl,
     description: 'transfers',
     tag: 'replays',
     chainIds: ['0x7a69'],
@@ -110,6 +117,54 @@ test('a range of time is sent again until it is cancelled', async () => {
   expect(replayed).toBe(cancelled.replayed);
   expect(replayed).toBeLessThan(BLOCKS);
   expect(succeeded).toBe(replayed);
+});
+
+test('the login and token of the URL are told with the stream itself, and nowhere else', async () => {
+  const client = createClient({ apiKey: API_KEY, baseUrl: service.url });
+  expect(sink.requests.at(-1)).toMatchObject({
+    path: '/hook',
+    headers: { authorization: `Basic ${Buffer.from(LOGIN).toString('base64')}` },
+  });
+  expect((await client.streams.get(streamId)).webhookUrl).toBe(webhookUrl);
+
+  const shown = `${sink.url.replace('//', '//***@')}/hook?key=***`;
+  // One that fails is in the history.
+  sink.respond(404);
+  const [again] = (await sluice.listDeliveries({ streamId })).result;
+  await client.history.replay({ id: again!.id, streamId });
+  const failed = await until('it has failed', async () => {
+    const detail = await sluice.getDelivery(again!.id);
+    return detail.status === 404 && detail;
+  });
+  expect(failed.webhookUrl).toBe(shown);
+  for (const attempt of failed.attemptList) expect(attempt.webhookUrl).toBe(shown);
+  const refused = await client.streams
+    .update(streamId, { webhookUrl: `${webhookUrl}&more=${TOKEN}` })
+    .catch((error: unknown) => error);
+  expect(refused).toMatchObject({
+    message: expect.stringContaining(`Could not POST to ${shown}&more=***.`) as string,
+  });
+  sink.respond(200);
+  const places: Record<string, unknown> = {
+    summaries: await sluice.listStreamSummaries(),
+    deliveries: await sluice.listDeliveries({ streamId }),
+    history: await client.history.list({ limit: 100 }),
+    logs: await client.history.logs({ limit: 100 }),
+    audit: await sluice.listAudit({ limit: 100 }),
+    refused: JSON.stringify(refused, Object.getOwnPropertyNames(refused)),
+    log: service.output(),
+  };
+  for (const [place, value] of Object.entries(places)) {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    expect(text.length, place).toBeGreaterThan(20);
+    for (const secret of [LOGIN, TOKEN]) expect(text, place).not.toContain(secret);
+  }
+  for (const place of ['summaries', 'history', 'logs']) {
+    expect(JSON.stringify(places[place]), place).toContain(shown);
+  }
+  for (const name of readdirSync(join(folder, 'data'))) {
+    expect(readFileSync(join(folder, 'data', name), 'latin1'), name).not.toContain(LOGIN);
+  }
 });
 
 test('a replay of everything there is must be asked for', async () => {

@@ -230,14 +230,17 @@ export const stopMutation = (queryClient: QueryClient, id: string) => ({
   onSettled: () => void queryClient.invalidateQueries({ queryKey: queryKeys.delivery(id) }),
 });
 
-/** The URL as it is, set once more: the service tries it with a test webhook before it says yes. */
-export const testWebhookMutation = ({
-  id,
-  family,
-  webhookUrl,
-}: Pick<StreamSummary, 'id' | 'family' | 'webhookUrl'>) => ({
+/**
+ * The URL as it is, set once more: the service tries it with a test webhook before it says yes. The
+ * stream itself is asked for it, since lists leave out the secrets in it.
+ */
+export const testWebhookMutation = (
+  queryClient: QueryClient,
+  stream: Pick<StreamSummary, 'id' | 'family'>,
+) => ({
   mutationFn: async (): Promise<void> => {
-    await updateStream({ id, family }, { webhookUrl });
+    const { webhookUrl } = await queryClient.fetchQuery(streamQuery(stream));
+    await updateStream(stream, { webhookUrl });
   },
 });
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { APTOS_NETWORKS, type AptosNetwork, toAddress, toChainId } from '@sluice/kit/contract';
 import { createCidrList } from './cidr.ts';
 import { isOrigin } from './http/cors.ts';
+import { hideSecrets } from './hideSecrets.ts';
 import { isHostName } from './http/hosts.ts';
 import { checkTrustProxy } from './http/peer.ts';
 import { LOG_FORMATS, type LogFormat, describeError } from './observe.ts';
@@ -100,9 +101,13 @@ export interface RetentionConfig {
   minFreeBytes?: number | undefined;
 }
 
-/** A setting that cannot be used: names the setting, the value and the fix. */
+/** A setting that cannot be used: names the setting, the value (secrets in URLs hidden) and the fix. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+
+  constructor(message: string) {
+    super(hideSecrets(message));
+  }
 }
 
 /** WebSocket heads are pushed; the poll is the watchdog then. */

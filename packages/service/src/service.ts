@@ -34,7 +34,7 @@ import { createMetrics } from './metrics.ts';
 import { createReadiness } from './ready.ts';
 import { openTracing } from './tracing.ts';
 import { openSettings, resealSettings } from './settings.ts';
-import { resealHeaders, sealHeaders } from './sealedHeaders.ts';
+import { resealEndpoints, sealEndpoints } from './sealedEndpoints.ts';
 import { createStreamSecrets, resealStreamSecrets } from './streamSecrets.ts';
 import { type Vault, createVault, readMasterKeys } from './vault.ts';
 import { openPostgresStore } from './store/postgres.ts';
@@ -91,7 +91,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     undeliveredMs: (config.retention?.undeliveredDays ?? 30) * DAY_MS,
   };
   const vault = await openVault(ledger, config, log);
-  const store = sealHeaders(ledger, vault);
+  const store = sealEndpoints(ledger, vault);
   const streamSecrets = createStreamSecrets(store, vault);
   const settings = await openSettings(store, vault, config.secret);
   const { keyRing, newApiKey } = await openKeyRing({ store, bootstrapKey: config.apiKey, log });
@@ -347,7 +347,7 @@ async function openVault(store: Store, config: ServiceConfig, log: Log): Promise
   const resealed =
     Number(await resealSettings(store, vault)) +
     (await resealStreamSecrets(store, vault)) +
-    (await resealHeaders(store, vault));
+    (await resealEndpoints(store, vault));
   if (resealed > 0) log.info('secrets sealed with the new master key', { count: resealed });
   if (madeIn !== undefined && store.engine === 'postgres') {
     log.warn('a master key was made: every process of this ledger needs it', { file: madeIn });

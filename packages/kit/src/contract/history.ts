@@ -21,6 +21,7 @@ export interface HistoryRecord {
     retries: number;
   };
   errorMessage: string;
+  /** Login and values of the query are `***`. */
   webhookUrl: string;
   streamId: string;
   tag: string;
@@ -35,6 +36,7 @@ export interface DeliveryLog {
   streamId: string;
   /** Chain id in hex; of an Aptos network one of `APTOS_CHAINS`. */
   chain: string;
+  /** Login and values of the query are `***`. */
   webhookUrl: string;
   tag: string;
   retries: number;

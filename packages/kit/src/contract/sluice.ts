@@ -156,6 +156,7 @@ export interface DeliverySummary {
 export interface DeliveryAttempt {
   /** 1 for the first. */
   number: number;
+  /** Login and values of the query are `***`. */
   webhookUrl: string;
   startedAt: number;
   durationMs: number;
@@ -168,6 +169,7 @@ export interface DeliveryAttempt {
 /** A delivery with its body and every attempt. */
 export interface DeliveryDetail extends DeliverySummary {
   blockHash: string;
+  /** Login and values of the query are `***`. */
   webhookUrl: string;
   /** Exactly the bytes of the last attempt, or of the first one to come. */
   body: string;
@@ -188,6 +190,7 @@ export interface StreamSummary {
   family: ChainFamily;
   tag: string;
   description: string;
+  /** Login and values of the query are `***`; the stream itself has them. */
   webhookUrl: string;
   status: 'active' | 'paused' | 'error' | 'terminated';
   /** For people: what is wrong, or why it is not active; empty while all is well. */

@@ -8,6 +8,7 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import { joinBody } from '../store/body.ts';
 import type { AttemptOutcome, ClaimedDelivery, Store } from '../store/store.ts';
 import { isUnavailable } from '../store/unavailable.ts';
+import { hideSecrets } from '../hideSecrets.ts';
 import { type Log, describeError } from '../observe.ts';
 import { NO_TRACING, type Tracing } from '../tracing.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
@@ -170,7 +171,7 @@ export function createDeliver({
     outcomes.push({
       id: delivery.id,
       leaseToken: delivery.leaseToken,
-      webhookUrl: delivery.webhookUrl,
+      webhookUrl: hideSecrets(delivery.webhookUrl),
       startedAt: result.startedAt,
       durationMs: result.durationMs,
       status: result.status,

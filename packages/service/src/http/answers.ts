@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ErrorBody } from '@sluice/kit/contract';
 import * as z from 'zod';
+import { hideSecrets } from '../hideSecrets.ts';
 
 /** Thrown anywhere below a route; `app.ts` turns it into the answer. */
 export class HttpError extends Error {
@@ -128,6 +129,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
 }
 
 function echo(value: unknown): unknown {
-  const text = JSON.stringify(value);
-  return text !== undefined && text.length > ECHO_LIMIT ? `${text.slice(0, ECHO_LIMIT)}…` : value;
+  const shown = typeof value === 'string' ? hideSecrets(value) : value;
+  const text = JSON.stringify(shown);
+  return text !== undefined && text.length > ECHO_LIMIT ? `${text.slice(0, ECHO_LIMIT)}…` : shown;
 }

@@ -122,6 +122,7 @@ interface StreamTable {
   family: ChainFamily;
   tag: string;
   description: string;
+  /** A login in it is sealed by `sealedEndpoints.ts`. */
   webhook_url: string;
   /** JSON array of chain ids. */
   chain_ids: string;
@@ -130,7 +131,7 @@ interface StreamTable {
   deliver: DeliverMode;
   /** 1 where deliveries of blocks that left the chain are taken back. */
   notify_removed: number;
-  /** JSON object: headers of the user's own, sent with each webhook; the values sealed by `sealedHeaders.ts`. */
+  /** JSON object: headers of the user's own, sent with each webhook; the values sealed by `sealedEndpoints.ts`. */
   headers: string;
   max_in_flight: number | null;
   max_per_second: number | null;
@@ -390,6 +391,7 @@ interface AttemptTable {
   number: number;
   /** Of its delivery's block. */
   block_day: string;
+  /** Without the login and the values of the query. */
   webhook_url: string;
   started_at: number;
   duration_ms: number;

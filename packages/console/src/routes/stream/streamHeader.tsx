@@ -19,7 +19,7 @@ export function StreamHeader({ stream }: { stream: StreamSummary }) {
   const row = useFleet()?.find(({ stream: { id } }) => id === stream.id);
   const latest = useLatest(row);
   const setStatus = useMutation(streamStatusMutation(queryClient, stream));
-  const test = useMutation(testWebhookMutation(stream));
+  const test = useMutation(testWebhookMutation(queryClient, stream));
   const name = stream.tag || stream.description || stream.id;
   const scope = streamScope(stream);
   const paused = stream.status === 'paused';

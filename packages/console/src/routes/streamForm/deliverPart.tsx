@@ -95,8 +95,10 @@ function Destination({ draft, problems, onChange }: PartProps) {
   const { data: streams = [] } = useQuery(streamsQuery);
   const inbox = isInbox(draft.webhookUrl);
   const choose = (place: 'inbox' | 'url'): void => {
-    // Most streams of a service go to the same receiver.
-    const last = streams.find(({ webhookUrl }) => !isInbox(webhookUrl))?.webhookUrl;
+    // Most streams of a service go to the same receiver. Secrets in its URL are not listed.
+    const last = streams.find(
+      ({ webhookUrl: url }) => !isInbox(url) && !url.includes('***'),
+    )?.webhookUrl;
     onChange({ ...draft, webhookUrl: place === 'inbox' ? DEFAULT_INBOX_URL : (last ?? '') });
   };
   return (

@@ -13,6 +13,7 @@ import {
   listLogsQuerySchema,
   toAptosChain,
 } from '@sluice/kit/contract';
+import { hideSecrets } from '../../hideSecrets.ts';
 import type {
   AttemptResult,
   AttemptedDelivery,
@@ -184,7 +185,7 @@ function toHistoryRecord(
       retries: retriesOf(delivery),
     },
     errorMessage: delivery.error ?? '',
-    webhookUrl: delivery.webhookUrl,
+    webhookUrl: hideSecrets(delivery.webhookUrl),
     streamId: delivery.streamId,
     tag: delivery.tag,
   };
@@ -195,7 +196,7 @@ function toLog(delivery: AttemptedDelivery): DeliveryLog {
     id: delivery.id,
     streamId: delivery.streamId,
     chain: toListed(delivery.chainId),
-    webhookUrl: delivery.webhookUrl,
+    webhookUrl: hideSecrets(delivery.webhookUrl),
     tag: delivery.tag,
     retries: retriesOf(delivery),
     deliveryStatus: delivery.error === null ? 'success' : 'failed',

@@ -7,6 +7,7 @@ import {
   type StreamSummary,
   listDeliveriesQuerySchema,
 } from '@sluice/kit/contract';
+import { hideSecrets } from '../../hideSecrets.ts';
 import type { ChainReport, Store, StreamRecord } from '../../store/store.ts';
 import { toChainBlock } from '../../store/liveEvents.ts';
 import type { Auth } from '../auth.ts';
@@ -71,7 +72,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
             family: stream.family,
             tag: stream.tag,
             description: stream.description,
-            webhookUrl: stream.webhookUrl,
+            webhookUrl: hideSecrets(stream.webhookUrl),
             status: stream.status,
             statusMessage:
               stream.status === 'active' ? problemOf(stream, needs) : stream.statusMessage,
@@ -103,7 +104,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
     async getDelivery(context) {
       const delivery = await store.readDelivery(readId(context, 'delivery'));
       if (delivery === undefined) throw notFound('Delivery');
-      return context.json(delivery);
+      return context.json({ ...delivery, webhookUrl: hideSecrets(delivery.webhookUrl) });
     },
     async listChains(context) {
       const result = await Promise.all(

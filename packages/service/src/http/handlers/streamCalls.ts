@@ -10,6 +10,7 @@ import {
   listStreamsQuerySchema,
   streamStatusSchema,
 } from '@sluice/kit/contract';
+import { hideSecrets } from '../../hideSecrets.ts';
 import type { Store, StreamDraft, StreamPatch, StreamRecord } from '../../store/store.ts';
 import type { StreamSecrets } from '../../streamSecrets.ts';
 import { HttpError, check, validationFailed } from '../answers.ts';
@@ -150,10 +151,11 @@ export async function tryWebhook(
   }
   const failure = await testWebhook(family, endpoint);
   if (failure === undefined) return;
-  throw new HttpError(400, `Could not POST to ${url}. Please check your webhook URL.`, {
+  const shown = hideSecrets(url);
+  throw new HttpError(400, `Could not POST to ${shown}. Please check your webhook URL.`, {
     'requestBody.webhookUrl': {
       message: `should answer the test webhook with a 2xx; it failed: ${failure}`,
-      value: url,
+      value: shown,
     },
   });
 }

@@ -1,0 +1,143 @@
+/**
+ * A stream's own headers carry tokens of its receiver, and its URL may carry a login: in the ledger
+ * these are sealed. Whoever holds the store that is made here writes and reads streams as they are.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Store, StreamDraft, StreamRecord } from './store/store.ts';
+import type { Vault } from './vault.ts';
+
+type Headers = Record<string, string>;
+
+/** What of a stream is sealed. */
+interface SealedEndpoint {
+  webhookUrl: string;
+  headers: Headers;
+}
+
+/** Opened ones that are held, so that a delivery costs no decryption. */
+const MOST_OPENED = 10_000;
+const STREAMS_PER_PAGE = 100;
+
+const purposeOf = (streamId: string): string => `headers of stream ${streamId}`;
+const loginPurposeOf = (streamId: string): string => `login of stream ${streamId}`;
+
+/** Scheme, login and the rest of a URL that has one. */
+const WITH_LOGIN = /^(https?:[/\\]+)([^/?#\\]*)(@.*)$/is;
+/** The user in the place of a login that is sealed; what follows it is no password of the receiver's. */
+const SEALED_USER = 'sealed:';
+
+/** The URL with its login, if it has one, as `change` makes it. */
+function mapLogin(url: string, change: (login: string) => string): string {
+  const [, scheme, login, rest] = WITH_LOGIN.exec(url) ?? [];
+  return login === undefined ? url : `${scheme}${change(login)}${rest}`;
+}
+
+const mapValues = (headers: Headers, change: (value: string) => string): Headers =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, change(value)]));
+
+export function sealEndpoints(store: Store, vault: Vault): Store {
+  const opened = new Map<string, string>();
+  const open = (sealed: string, purpose: string): string => {
+    const place = `${purpose} ${sealed}`;
+    let value = opened.get(place);
+    if (value === undefined) {
+      value = vault.open(sealed, purpose);
+      if (opened.size >= MOST_OPENED) opened.clear();
+      opened.set(place, value);
+    }
+    return value;
+  };
+  const seal = <Endpoint extends Partial<SealedEndpoint>>(
+    streamId: string,
+    endpoint: Endpoint,
+  ): Endpoint => ({
+    ...endpoint,
+    ...(endpoint.headers !== undefined && {
+      headers: mapValues(endpoint.headers, (value) => vault.seal(value, purposeOf(streamId))),
+    }),
+    ...(endpoint.webhookUrl !== undefined && {
+      webhookUrl: mapLogin(
+        endpoint.webhookUrl,
+        (login) => SEALED_USER + vault.seal(login, loginPurposeOf(streamId)),
+      ),
+    }),
+  });
+  const unseal = <Endpoint extends SealedEndpoint>(
+    streamId: string,
+    endpoint: Endpoint,
+  ): Endpoint => ({
+    ...endpoint,
+    headers: mapValues(endpoint.headers, (sealed) => open(sealed, purposeOf(streamId))),
+    webhookUrl: mapLogin(endpoint.webhookUrl, (login) =>
+      open(login.slice(SEALED_USER.length), loginPurposeOf(streamId)),
+    ),
+  });
+  const openStream = <Stream extends StreamRecord>(stream: Stream): Stream =>
+    unseal(stream.id, stream);
+  const openFound = async (found: Promise<StreamRecord | undefined>) => {
+    const stream = await found;
+    return stream && openStream(stream);
+  };
+
+  return {
+    ...store,
+    readStream: (id) => openFound(store.readStream(id)),
+    async listStreams(listing) {
+      const page = await store.listStreams(listing);
+      return { ...page, rows: page.rows.map(openStream) };
+    },
+    async createStream<Draft extends StreamDraft>(
+      draft: Draft,
+      { id = randomUUID(), ...given }: Parameters<Store['createStream']>[1] = {},
+    ) {
+      return openStream(await store.createStream<Draft>(seal(id, draft), { ...given, id }));
+    },
+    updateStream: (id, patch) => openFound(store.updateStream(id, seal(id, patch))),
+    setStreamStatus: (...change) => openFound(store.setStreamStatus(...change)),
+    deleteStream: (id) => openFound(store.deleteStream(id)),
+    failStream: (...change) => openFound(store.failStream(...change)),
+    recoverStream: (id) => openFound(store.recoverStream(id)),
+    terminateStreams: async (afterMs) => (await store.terminateStreams(afterMs)).map(openStream),
+    async claimDeliveries(claim) {
+      const claimed = await store.claimDeliveries(claim);
+      return claimed.map((each) => unseal(each.streamId, each));
+    },
+    async claimSuspect(claim) {
+      const claimed = await store.claimSuspect(claim);
+      return claimed && unseal(claimed.streamId, claimed);
+    },
+  };
+}
+
+/**
+ * Seals anew what an older master key sealed, and answers with how many streams that were.
+ * @param store with what is sealed as it lies there.
+ * @throws VaultError when something was sealed with a key that is not here.
+ */
+export async function resealEndpoints(store: Store, vault: Vault): Promise<number> {
+  let count = 0;
+  let after: { at: number; id: string } | undefined;
+  do {
+    const page = await store.listStreams({ limit: STREAMS_PER_PAGE, after });
+    for (const { id, webhookUrl, headers } of page.rows) {
+      let isOld = false;
+      const again = (sealed: string, purpose: string): string => {
+        if (!vault.isOld(sealed)) return sealed;
+        isOld = true;
+        return vault.seal(vault.open(sealed, purpose), purpose);
+      };
+      const patch = {
+        headers: mapValues(headers, (sealed) => again(sealed, purposeOf(id))),
+        webhookUrl: mapLogin(
+          webhookUrl,
+          (login) => SEALED_USER + again(login.slice(SEALED_USER.length), loginPurposeOf(id)),
+        ),
+      };
+      if (!isOld) continue;
+      await store.updateStream(id, patch);
+      count++;
+    }
+    after = page.next;
+  } while (after !== undefined);
+  return count;
+}
