@@ -24,7 +24,7 @@ export interface Visitor {
   stop(): Promise<void>;
 }
 
-export async function startVisitor(world: World): Promise<Visitor> {
+export async function startVisitor(world: Pick<World, 'url' | 'apiKey'>): Promise<Visitor> {
   const browser = await chromium.launch(CHROMIUM_OPTIONS);
   let contexts: BrowserContext[] = [];
   let complaints: string[] = [];

@@ -48,9 +48,14 @@ const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 
 export const CONFIRMATIONS = 2;
 
-export async function startWorld(): Promise<World> {
+/** @returns the folder the service is to serve it from. */
+export async function buildConsole(): Promise<string> {
   await promisify(execFile)(process.execPath, ['scripts/run.mjs', 'build'], { cwd: REPOSITORY });
+  return join(REPOSITORY, 'packages/console/dist');
+}
 
+export async function startWorld(): Promise<World> {
+  const consoleFolder = await buildConsole();
   let status = 200;
   const receiver = createServer((request, response) => {
     request.resume().on('end', () => {
@@ -77,7 +82,7 @@ export async function startWorld(): Promise<World> {
     chains: [{ id: CHAIN_ID, urls: [anvil.url], pollMs: 100, confirmations: CONFIRMATIONS }],
     aptos: [{ network: 'local', urls: [aptos.url], pollMs: 250 }],
     allowPrivateEndpoints: true,
-    consoleFolder: join(REPOSITORY, 'packages/console/dist'),
+    consoleFolder,
     schedule: [60_000],
   });
   const client = createClient({ baseUrl: service.url, apiKey: API_KEY });

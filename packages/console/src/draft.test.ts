@@ -7,7 +7,6 @@ import {
   NEW_DRAFT,
   toAptosFields,
   toChanges,
-  toCreateCall,
   toDraft,
   toEvmFields,
   withEvents,
@@ -117,11 +116,4 @@ test('nothing is wrong with a good one; without addresses it watches nothing', (
   expect(draftProblems(good, 1)).toEqual({});
   expect(draftProblems(aptos, 0)).toEqual({});
   expect(Object.keys(draftProblems(good, 0))).toEqual(['addresses']);
-});
-
-test('the call says no more than it must', () => {
-  const call = toCreateCall(good, 'http://127.0.0.1:4400');
-  expect(call).toContain('-X PUT http://127.0.0.1:4400/streams/evm');
-  expect(call).not.toContain('includeNativeTxs');
-  expect(call).not.toContain('headers');
 });

@@ -290,7 +290,7 @@ export function toAptosFields(draft: StreamDraft): AptosStreamFields {
 }
 
 /** One of the two, as the stream's family has it. */
-const toFields = (draft: StreamDraft): StreamFields | AptosStreamFields =>
+export const toFields = (draft: StreamDraft): StreamFields | AptosStreamFields =>
   draft.family === 'evm' ? toEvmFields(draft) : toAptosFields(draft);
 
 /** A stream that exists, for the form. */
@@ -399,23 +399,4 @@ export function changesOf(before: StreamDraft, after: StreamDraft): FieldChange[
 export function toChanges(before: StreamDraft, after: StreamDraft): Record<string, unknown> {
   const to = toFields(after) as unknown as Record<string, unknown>;
   return Object.fromEntries(changesOf(before, after).map(({ field }) => [field, to[field]]));
-}
-
-/** The stream as a call of the compatible API. Empty lists say nothing, so they are left out. */
-export function toCreateCall(draft: StreamDraft, origin: string): string {
-  const fields = Object.entries(toFields(draft)).filter(
-    ([, value]) =>
-      value !== false &&
-      value !== null &&
-      value !== 'both' &&
-      !(Array.isArray(value) && value.length === 0) &&
-      !(typeof value === 'object' && value !== null && Object.keys(value).length === 0),
-  );
-  const body = JSON.stringify(Object.fromEntries(fields), null, 2).replaceAll("'", `'\\''`);
-  return [
-    `curl -X PUT ${origin}/streams/${draft.family}`,
-    `  -H "x-api-key: $SLUICE_API_KEY"`,
-    `  -H 'content-type: application/json'`,
-    `  -d '${body}'`,
-  ].join(' \\\n');
 }

@@ -1,4 +1,5 @@
 /** A form's first state, from what a link gives, and the calls that make the stream of it. */
+import type { ChainHealth } from '@sluice/kit/sluice';
 import { parseAddressList } from './addressList.ts';
 import { client } from './api.ts';
 import { NEW_DRAFT, toAptosFields, toEvmFields, withRule, type StreamDraft } from './draft.ts';
@@ -23,6 +24,30 @@ export function draftFrom({ address, event }: NewStreamSearch): StreamDraft {
   return recognise(event)?.kind === 'move-path'
     ? { ...draft, family: 'aptos', allAddresses: true, functions: event }
     : withRule({ ...draft, allAddresses: true }, event);
+}
+
+/** Of a local chain, where there is one: on others it is a lot that is told. */
+const LOCAL_CHAINS = ['0x7a69', 'aptos:local'];
+
+/** Something to see at once: every token transfer, or every payment, into the inbox. */
+export function demoDraft(chains: readonly Pick<ChainHealth, 'id'>[]): StreamDraft | null {
+  const chain = chains.find(({ id }) => LOCAL_CHAINS.includes(id)) ?? chains[0];
+  if (chain === undefined) return null;
+  const draft: StreamDraft = {
+    ...NEW_DRAFT,
+    allAddresses: true,
+    webhookUrl: DEFAULT_INBOX_URL,
+    tag: 'demo',
+    description: 'Whatever moves, to look around',
+  };
+  return chain.id.startsWith('aptos:')
+    ? {
+        ...draft,
+        family: 'aptos',
+        chains: [chain.id.slice('aptos:'.length)],
+        functions: '0x1::aptos_account::transfer',
+      }
+    : withRule({ ...draft, chains: [chain.id] }, 'Transfer(address,address,uint256)');
 }
 
 /** Where only the addresses failed: the stream is there, and can be given them again. */

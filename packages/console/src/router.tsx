@@ -57,6 +57,12 @@ const streams = createRoute({
   component: StreamsPage,
 });
 
+const welcome = createRoute({
+  getParentRoute: () => frame,
+  path: '/welcome',
+  component: lazyRouteComponent(() => import('./routes/streams/welcome.tsx'), 'WelcomePage'),
+});
+
 const newStream = createRoute({
   getParentRoute: () => frame,
   path: '/streams/new',
@@ -138,6 +144,7 @@ export function createConsoleRouter() {
       signIn,
       frame.addChildren([
         streams,
+        welcome,
         newStream,
         stream,
         deliveries,

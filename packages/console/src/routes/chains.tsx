@@ -14,6 +14,7 @@ import { useMedia } from '../media.ts';
 import { chainTape, type WatchedChain } from '../tape.ts';
 import { BlockTape } from '../ui/blockTape.tsx';
 import { Button } from '../ui/button.tsx';
+import { CallForm } from '../ui/callForm.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorPanel } from '../ui/errorPanel.tsx';
 import { TextField } from '../ui/field.tsx';
@@ -261,12 +262,11 @@ function ResumeForm({ chain, onDone }: { chain: WatchedChain; onDone: () => void
     },
   });
   return (
-    <form
-      className="grid gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (isRight) resume.mutate();
-      }}
+    <CallForm
+      call={resume}
+      ready={isRight}
+      action="Resume chain"
+      failed="The chain was not resumed"
     >
       <p>
         Blocks between {chain.checkpoint === null ? 'the last one' : formatCount(chain.checkpoint)}{' '}
@@ -281,16 +281,6 @@ function ResumeForm({ chain, onDone }: { chain: WatchedChain; onDone: () => void
         value={from}
         onChange={(event) => setFrom(event.target.value)}
       />
-      {resume.isError && (
-        <ErrorPanel
-          what="The chain was not resumed"
-          error={resume.error}
-          onRetry={() => resume.mutate()}
-        />
-      )}
-      <Button type="submit" look="primary" disabled={!isRight || resume.isPending}>
-        Resume chain
-      </Button>
-    </form>
+    </CallForm>
   );
 }

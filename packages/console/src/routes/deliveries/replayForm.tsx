@@ -3,8 +3,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { queryKeys, sluice } from '../../api.ts';
-import { formatBytes, formatCount, formatQuantity, formatSpan } from '../../format.ts';
-import { Button } from '../../ui/button.tsx';
+import { formatBytes, formatQuantity, formatSpan } from '../../format.ts';
+import { CallForm } from '../../ui/callForm.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { TextField } from '../../ui/field.tsx';
 
@@ -33,13 +33,15 @@ export function ReplayForm({ filter, name: given }: { filter: DeliveryFilter; na
   const count = estimate.data?.deliveries ?? 0;
   const ready = count > 0 && name.trim() !== '' && isRateRight;
   return (
-    <form
-      noValidate
-      className="grid gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (ready && !create.isPending) create.mutate();
-      }}
+    <CallForm
+      call={create}
+      ready={ready}
+      action={
+        count === 0
+          ? 'Replay deliveries'
+          : `Replay ${formatQuantity(count, 'delivery', 'deliveries')}`
+      }
+      failed="The replay was not started"
     >
       {estimate.isError ? (
         <ErrorPanel
@@ -78,19 +80,6 @@ export function ReplayForm({ filter, name: given }: { filter: DeliveryFilter; na
         value={rate}
         onChange={(event) => setRate(event.target.value)}
       />
-      {create.isError && (
-        <ErrorPanel
-          what="The replay was not started"
-          error={create.error}
-          onRetry={() => create.mutate()}
-        />
-      )}
-      <div>
-        <Button type="submit" look="primary" disabled={!ready || create.isPending}>
-          Replay {count === 0 ? 'deliveries' : formatCount(count)}
-          {count > 0 && (count === 1 ? ' delivery' : ' deliveries')}
-        </Button>
-      </div>
-    </form>
+    </CallForm>
   );
 }

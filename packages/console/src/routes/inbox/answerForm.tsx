@@ -2,8 +2,7 @@ import type { Inbox } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryKeys, sluice } from '../../api.ts';
-import { Button } from '../../ui/button.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { CallForm } from '../../ui/callForm.tsx';
 import { TextArea, TextField } from '../../ui/field.tsx';
 
 const NUMBERS = [
@@ -47,14 +46,7 @@ export function AnswerForm({ inbox, onDone }: { inbox: Inbox; onDone: () => void
   });
   const ready = NUMBERS.every(isRight);
   return (
-    <form
-      noValidate
-      className="grid gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (ready) save.mutate();
-      }}
-    >
+    <CallForm call={save} ready={ready} action="Set answer" failed="The answer was not set">
       <div className="grid grid-cols-2 gap-3">
         {NUMBERS.map((field) => (
           <TextField
@@ -76,18 +68,6 @@ export function AnswerForm({ inbox, onDone }: { inbox: Inbox; onDone: () => void
         value={body}
         onChange={(event) => setBody(event.target.value)}
       />
-      {save.isError && (
-        <ErrorPanel
-          what="The answer was not set"
-          error={save.error}
-          onRetry={() => save.mutate()}
-        />
-      )}
-      <div>
-        <Button type="submit" look="primary" disabled={!ready || save.isPending}>
-          Set answer
-        </Button>
-      </div>
-    </form>
+    </CallForm>
   );
 }

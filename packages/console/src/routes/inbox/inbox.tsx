@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { inboxesQuery, queryKeys, sluice } from '../../api.ts';
 import { formatQuantity } from '../../format.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
+import { CallForm } from '../../ui/callForm.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -115,24 +116,18 @@ function InboxView({ inbox, selected }: { inbox: Inbox; selected: string | undef
       )}
       {open === 'clear' && (
         <Dialog title={`Forget all of ${inbox.name}`} onClose={() => setOpen(null)}>
-          <p>
-            {formatQuantity(inbox.kept, 'webhook')} that came in will be gone. The deliveries that
-            sent them stay.
-          </p>
-          {clear.isError && (
-            <ErrorPanel
-              what="Nothing was forgotten"
-              error={clear.error}
-              onRetry={() => clear.mutate()}
-            />
-          )}
-          <Button
-            className="mt-3 text-bad"
-            disabled={clear.isPending}
-            onClick={() => clear.mutate()}
+          <CallForm
+            call={clear}
+            ready
+            destructive
+            action={`Forget ${formatQuantity(inbox.kept, 'webhook')}`}
+            failed="Nothing was forgotten"
           >
-            Forget {formatQuantity(inbox.kept, 'webhook')}
-          </Button>
+            <p>
+              {formatQuantity(inbox.kept, 'webhook')} that came in will be gone. The deliveries that
+              sent them stay.
+            </p>
+          </CallForm>
         </Dialog>
       )}
     </>

@@ -3,7 +3,8 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
 import { parseAddressList } from '../../addressList.ts';
 import { chainsQuery, queryKeys } from '../../api.ts';
-import { draftProblems, toCreateCall, type StreamDraft } from '../../draft.ts';
+import { createSnippets } from '../../createSnippets.ts';
+import { draftProblems, type StreamDraft } from '../../draft.ts';
 import { useCommandKey } from '../../keyboard.ts';
 import { AddressesFailed, createStream, draftFrom } from '../../newStream.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
@@ -98,9 +99,9 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
           </Part>
           <details>
             <summary className="flex min-h-9 cursor-pointer items-center px-4 text-12 text-muted">
-              The same by API
+              The same as code
             </summary>
-            <Snippets snippets={{ curl: toCreateCall(draft, location.origin) }} />
+            <Snippets snippets={createSnippets(draft, location.origin)} />
           </details>
         </div>
         {create.isError && <CreateError error={create.error} onRetry={submit} />}

@@ -6,6 +6,7 @@ import { useNow } from '../../clock.ts';
 import { linesOf } from '../../draft.ts';
 import { formatDateTime } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
+import { CallForm } from '../../ui/callForm.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -101,24 +102,18 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
       </p>
       {asking && (
         <Dialog title={`Revoke ${name}`} onClose={() => setAsking(false)}>
-          <p>
-            Whatever uses this key is refused within 5 seconds, console sessions opened with it
-            included. It cannot be undone.
-          </p>
-          {revoke.isError && (
-            <ErrorPanel
-              what="The key was not revoked"
-              error={revoke.error}
-              onRetry={() => revoke.mutate()}
-            />
-          )}
-          <Button
-            className="mt-3 text-bad"
-            disabled={revoke.isPending}
-            onClick={() => revoke.mutate()}
+          <CallForm
+            call={revoke}
+            ready
+            destructive
+            action="Revoke key"
+            failed="The key was not revoked"
           >
-            Revoke key
-          </Button>
+            <p>
+              Whatever uses this key is refused within 5 seconds, console sessions opened with it
+              included. It cannot be undone.
+            </p>
+          </CallForm>
         </Dialog>
       )}
     </li>
@@ -152,14 +147,7 @@ function CreateKey({ onDone }: { onDone: () => void }) {
   if (create.data !== undefined) return <ToldOnce apiKey={create.data} onDone={onDone} />;
   const ready = name.trim() !== '' && scopes.length > 0;
   return (
-    <form
-      noValidate
-      className="grid gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (ready && !create.isPending) create.mutate();
-      }}
-    >
+    <CallForm call={create} ready={ready} action="Create key" failed="The key was not made">
       <TextField
         label="What it is for"
         maxLength={100}
@@ -202,19 +190,7 @@ function CreateKey({ onDone }: { onDone: () => void }) {
           ))}
         </Select>
       </label>
-      {create.isError && (
-        <ErrorPanel
-          what="The key was not made"
-          error={create.error}
-          onRetry={() => create.mutate()}
-        />
-      )}
-      <div>
-        <Button type="submit" look="primary" disabled={!ready || create.isPending}>
-          Create key
-        </Button>
-      </div>
-    </form>
+    </CallForm>
   );
 }
 

@@ -3,8 +3,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { client, queryKeys, streamQuery, streamsQuery } from '../../api.ts';
-import { toCreateCall, toDraft } from '../../draft.ts';
+import { createSnippets } from '../../createSnippets.ts';
+import { toDraft } from '../../draft.ts';
 import { Button } from '../../ui/button.tsx';
+import { CallForm } from '../../ui/callForm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -31,7 +33,7 @@ export function SettingsTab({ stream }: { stream: StreamSummary }) {
         {data !== undefined && (
           <Snippets
             snippets={{
-              curl: toCreateCall(toDraft(data), location.origin),
+              ...createSnippets(toDraft(data), location.origin),
               JSON: JSON.stringify(data, null, 2),
             }}
           />
@@ -91,12 +93,12 @@ function Ending({ stream }: { stream: StreamSummary }) {
       </div>
       {asking && (
         <Dialog title={`Delete ${name}`} onClose={() => setAsking(false)}>
-          <form
-            className="grid gap-3"
-            onSubmit={(event) => {
-              event.preventDefault();
-              if (typed === name) remove.mutate();
-            }}
+          <CallForm
+            call={remove}
+            ready={typed === name}
+            destructive
+            action="Delete stream"
+            failed="The stream was not deleted"
           >
             <p>
               Nothing more is matched, and what waits to be sent is not sent. Its deliveries can
@@ -107,21 +109,7 @@ function Ending({ stream }: { stream: StreamSummary }) {
               value={typed}
               onChange={(event) => setTyped(event.target.value)}
             />
-            {remove.isError && (
-              <ErrorPanel
-                what="The stream was not deleted"
-                error={remove.error}
-                onRetry={() => remove.mutate()}
-              />
-            )}
-            <Button
-              type="submit"
-              className="text-bad"
-              disabled={typed !== name || remove.isPending}
-            >
-              Delete stream
-            </Button>
-          </form>
+          </CallForm>
         </Dialog>
       )}
     </section>

@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { sluice, streamSecretQuery } from '../../api.ts';
 import { formatDateTime } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
+import { CallForm } from '../../ui/callForm.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -66,7 +67,7 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
         ))}
       {rotating && (
         <Dialog title="Rotate the secret" onClose={() => setRotating(false)}>
-          <div className="grid gap-3">
+          <CallForm call={rotate} ready action="Rotate secret" failed="The secret was not rotated">
             <label className="grid gap-1">
               The old secret signs beside the new one
               <Select
@@ -80,19 +81,7 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
                 ))}
               </Select>
             </label>
-            {rotate.isError && (
-              <ErrorPanel
-                what="The secret was not rotated"
-                error={rotate.error}
-                onRetry={() => rotate.mutate()}
-              />
-            )}
-            <div>
-              <Button look="primary" disabled={rotate.isPending} onClick={() => rotate.mutate()}>
-                Rotate secret
-              </Button>
-            </div>
-          </div>
+          </CallForm>
         </Dialog>
       )}
     </section>

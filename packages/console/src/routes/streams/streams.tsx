@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, Navigate, useNavigate, useSearch } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { Plus } from 'lucide-react';
-import { useMemo, useRef } from 'react';
+import { lazy, Suspense, useMemo, useRef } from 'react';
 import { chainsQuery, streamsQuery } from '../../api.ts';
 import { isFailing, useFleet, useRecentDeliveries, type FleetStream } from '../../fleet.ts';
 import { useShortcuts } from '../../keyboard.ts';
@@ -10,9 +10,12 @@ import { parseStreamsSearch, type StreamsSearch } from '../../search.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { SearchField } from '../../ui/searchField.tsx';
-import { EmptyStreams } from './emptyStreams.tsx';
 import { FleetStrip } from './fleetStrip.tsx';
 import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';
+
+const EmptyStreams = lazy(async () => ({
+  default: (await import('./emptyStreams.tsx')).EmptyStreams,
+}));
 
 const SKELETON_ROWS = 6;
 
@@ -50,6 +53,7 @@ export function StreamsPage() {
   const chains = useQuery(chainsQuery);
   const fleet = useFleet();
   const { rows: recent, since } = useRecentDeliveries();
+  const hasDeliveries = since === 0 ? recent.length > 0 : undefined;
   const search = useRef<HTMLInputElement>(null);
   const table = useRef<HTMLTableElement>(null);
 
@@ -88,7 +92,15 @@ export function StreamsPage() {
     p: () => table.current?.querySelector<HTMLElement>('tbody:focus-within [data-pause]')?.click(),
   });
 
-  if (fleet?.length === 0) return <EmptyStreams chains={chains.data ?? []} />;
+  if (fleet?.length === 0) {
+    // Deliveries outlive their streams: without any, nothing was ever watched.
+    if (hasDeliveries === false) return <Navigate to="/welcome" replace />;
+    return (
+      <Suspense>
+        <EmptyStreams />
+      </Suspense>
+    );
+  }
   return (
     <div className="min-w-0">
       {chains.isError && (

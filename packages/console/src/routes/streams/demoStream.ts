@@ -1,0 +1,23 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { chainsQuery, queryKeys } from '../../api.ts';
+import { createStream, demoDraft } from '../../newStream.ts';
+
+/** The stream one can look around with, and the call that makes it and opens its page. */
+export function useDemoStream() {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  const { data: chains } = useQuery(chainsQuery);
+  const draft = demoDraft(chains ?? []);
+  const create = useMutation({
+    mutationFn: async (): Promise<string> => {
+      if (draft === null) throw new Error('This service watches no chain');
+      return createStream(draft);
+    },
+    onSuccess: async (id) => {
+      await queryClient.invalidateQueries({ queryKey: queryKeys.streams });
+      await navigate({ to: '/streams/$streamId', params: { streamId: id } });
+    },
+  });
+  return { chains, draft, create };
+}

@@ -1,0 +1,150 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { createSnippets } from '../../createSnippets.ts';
+import { draftFrom } from '../../newStream.ts';
+import { recognise } from '../../paste.ts';
+import type { WatchedChain } from '../../tape.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copyButton.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { ScrollText } from '../../ui/scrollText.tsx';
+import { Snippets } from '../../ui/snippets.tsx';
+import { firstChains } from '../streamForm/watchPart.tsx';
+import type { useDemoStream } from './demoStream.ts';
+
+/** Any account would do; this one is the first of every local chain. */
+const EXAMPLE_ADDRESS = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+/** Of Aptos a whole address looks like a hash. */
+const ADDRESS_KINDS: readonly string[] = ['evm-address', 'aptos-address', 'hash'];
+
+const IMPORT_COMMAND = `export MORALIS_API_KEY=…
+sluice import moralis --dry-run   # says what would come
+sluice import moralis`;
+
+/** Three ways to a first stream: here by a click, and as the command that does the same. */
+export function Starts({ demo }: { demo: ReturnType<typeof useDemoStream> }) {
+  return (
+    <ol className="border-t border-line">
+      <Demo demo={demo} />
+      <Address chains={demo.chains ?? []} />
+      <Start
+        title="Bring streams along"
+        text="From the hosted Streams API, with all of their addresses. They arrive paused, with their URLs; receivers need another secret and nothing else."
+        code={<Command label="Import streams" text={IMPORT_COMMAND} />}
+      />
+    </ol>
+  );
+}
+
+function Start({
+  title,
+  text,
+  code,
+  children,
+}: {
+  title: string;
+  text: string;
+  code: React.ReactNode;
+  children?: React.ReactNode;
+}) {
+  return (
+    <li className="grid gap-x-8 gap-y-3 border-b border-line px-4 py-4 md:grid-cols-[minmax(0,20rem)_minmax(0,42rem)]">
+      <div className="grid content-start gap-3">
+        <div>
+          <h3 className="text-14 font-medium">{title}</h3>
+          <p className="mt-0.5 text-muted">{text}</p>
+        </div>
+        {children}
+      </div>
+      <div className="flex min-w-0 self-start rounded-control border border-line bg-surface">
+        {code}
+      </div>
+    </li>
+  );
+}
+
+function Command({ label, text }: { label: string; text: string }) {
+  return (
+    <>
+      <ScrollText label={label} className="min-w-0 flex-1">
+        {text}
+      </ScrollText>
+      <span className="p-1">
+        <CopyButton text={text} label={`Copy: ${label}`} iconOnly />
+      </span>
+    </>
+  );
+}
+
+function Demo({ demo: { chains, draft, create } }: { demo: ReturnType<typeof useDemoStream> }) {
+  if (draft === null) {
+    return chains === undefined ? null : (
+      <Start
+        title="Watch a chain"
+        text="This service watches none yet. Name one when it starts, with the URL of a node."
+        code={<Command label="Watch a chain" text="sluice serve --chain 0x1=https://…" />}
+      />
+    );
+  }
+  const name = chains?.find(({ id }) => id.endsWith(draft.chains[0] ?? ''))?.name ?? '';
+  return (
+    <Start
+      title="Look around"
+      text={`Every ${draft.family === 'evm' ? 'token transfer' : 'payment'} on ${name}, into the inbox. The first webhook comes with the next block that has one.`}
+      code={<Snippets snippets={createSnippets(draft, location.origin)} />}
+    >
+      <div>
+        <Button look="primary" disabled={create.isPending} onClick={() => create.mutate()}>
+          {create.isPending ? 'Starting' : 'Start demo stream'}
+        </Button>
+      </div>
+      {create.isError && (
+        <ErrorPanel
+          what="The demo stream was not started"
+          error={create.error}
+          onRetry={() => create.mutate()}
+        />
+      )}
+    </Start>
+  );
+}
+
+function Address({ chains }: { chains: readonly WatchedChain[] }) {
+  const navigate = useNavigate();
+  const [address, setAddress] = useState('');
+  const typed = address.trim();
+  // The example stands in while what is typed is no address yet.
+  const isAddress = ADDRESS_KINDS.includes(recognise(typed)?.kind ?? '');
+  const draft = draftFrom({ address: isAddress ? typed : EXAMPLE_ADDRESS });
+  const snippets = createSnippets(
+    { ...draft, tag: 'wallet', chains: firstChains(chains, draft.family), includeNativeTxs: true },
+    location.origin,
+  );
+  return (
+    <Start
+      title="Watch an address"
+      text="An account or a contract, of any chain this service follows. A dry run shows what the last blocks would have sent."
+      code={<Command label="Watch an address" text={snippets['Command line']} />}
+    >
+      <form
+        className="flex items-end gap-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void navigate({ to: '/streams/new', search: typed === '' ? {} : { address: typed } });
+        }}
+      >
+        <span className="min-w-0 flex-1">
+          <TextField
+            label="Address"
+            mono
+            placeholder={EXAMPLE_ADDRESS}
+            value={address}
+            onChange={(event) => setAddress(event.target.value)}
+          />
+        </span>
+        <Button type="submit">Continue</Button>
+      </form>
+    </Start>
+  );
+}

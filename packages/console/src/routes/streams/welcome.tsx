@@ -1,0 +1,34 @@
+import { useQuery } from '@tanstack/react-query';
+import { Navigate } from '@tanstack/react-router';
+import { chainsQuery } from '../../api.ts';
+import { useFleet, useRecentDeliveries } from '../../fleet.ts';
+import { FleetStrip } from './fleetStrip.tsx';
+import { Starts } from './starts.tsx';
+import { useDemoStream } from './demoStream.ts';
+
+/** The first page of a service that has never had a stream. */
+export function WelcomePage() {
+  const demo = useDemoStream();
+  const fleet = useFleet();
+  const { data: chains } = useQuery(chainsQuery);
+  const { rows, since } = useRecentDeliveries();
+  const isFirstRun =
+    fleet === undefined || (fleet.length === 0 && (since > 0 || rows.length === 0));
+  // The stream that is being made opens its own page.
+  if (!isFirstRun && demo.create.isIdle) return <Navigate to="/" replace />;
+  return (
+    <>
+      <FleetStrip streams={[]} chains={chains} />
+      <section aria-labelledby="welcome-title" className="py-6">
+        <h2 id="welcome-title" className="px-4 text-20 font-semibold">
+          Nothing is watched yet
+        </h2>
+        <p className="mt-1 max-w-160 px-4 pb-5 text-muted">
+          A stream names what to watch. For each block with some of it, one signed webhook is POSTed
+          where you say: to a receiver of yours, or into the inbox, which is built in.
+        </p>
+        <Starts demo={demo} />
+      </section>
+    </>
+  );
+}

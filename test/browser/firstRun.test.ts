@@ -1,0 +1,86 @@
+/** What somebody sees who has just started the service. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@sluice/kit';
+import { startService } from '@sluice/service';
+import { startAptosActivity, startScriptedAptos } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import {
+  expectAccessible,
+  expectContrast,
+  expectNoSidewaysScroll,
+  PHONE,
+  smallTargets,
+  startVisitor,
+  type Visitor,
+} from './visitor.ts';
+import { buildConsole } from './world.ts';
+
+const API_KEY = 'first_run_key_0123456789';
+const ADDRESS = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
+const stops: (() => unknown)[] = [];
+let visitor: Visitor;
+let url: string;
+
+beforeAll(async () => {
+  const consoleFolder = await buildConsole();
+  const aptos = await startScriptedAptos();
+  stops.push(() => aptos.stop());
+  const payments = startAptosActivity({ ledger: aptos, perSecond: 5 });
+  stops.push(() => payments.stop());
+  const dataFolder = await mkdtemp(join(tmpdir(), 'sluice-first-run-'));
+  stops.push(() => rm(dataFolder, { recursive: true }));
+  const service = await startService({
+    port: 0,
+    host: '127.0.0.1',
+    dataFolder,
+    apiKey: API_KEY,
+    chains: [],
+    aptos: [{ network: 'local', urls: [aptos.url], pollMs: 100 }],
+    allowPrivateEndpoints: true,
+    consoleFolder,
+  });
+  stops.push(() => service.stop());
+  url = service.url;
+  visitor = await startVisitor({ url, apiKey: API_KEY });
+  stops.push(() => visitor.stop());
+});
+
+afterAll(async () => {
+  for (const stop of stops.reverse()) await stop();
+});
+
+afterEach(() => visitor.leave());
+
+test('a first run is welcomed, on a phone too, and one click shows webhooks', async () => {
+  const phone = await visitor.signedIn('/', PHONE);
+  await phone.getByRole('button', { name: 'Start demo stream' }).waitFor();
+  await expectNoSidewaysScroll(phone);
+  expect(await smallTargets(phone)).toEqual([]);
+
+  const page = await visitor.signedIn();
+  await page.waitForURL(`${url}/console/welcome`);
+  await page.getByText('sluice import moralis --dry-run').waitFor();
+  await expectAccessible(page);
+  await page.evaluate(() => void (document.documentElement.dataset['theme'] = 'dark'));
+  await expectContrast(page);
+  await page.getByLabel('Address', { exact: true }).fill(ADDRESS);
+  await page.getByText(`--address ${ADDRESS}`).waitFor();
+
+  await page.getByRole('button', { name: 'Start demo stream' }).click();
+  await page.waitForURL(/\/streams\/[0-9a-f-]{36}$/);
+  await page.getByText('delivered').first().waitFor();
+  // Who was only looking is taken along to the list.
+  await phone.getByRole('link', { name: 'demo' }).waitFor();
+
+  // A service that had streams is no first run, and offers the same ways to begin.
+  const client = createClient({ baseUrl: url, apiKey: API_KEY });
+  const { result } = await client.streams.list({ networkType: 'aptos' });
+  await client.streams.delete(result[0]!.id, { networkType: 'aptos' });
+  await page.goto(`${url}/console/`);
+  await page.getByRole('heading', { name: 'No streams' }).waitFor();
+  await page.getByRole('button', { name: 'Start demo stream' }).waitFor();
+  await page.goto(`${url}/console/welcome`);
+  await page.getByRole('heading', { name: 'No streams' }).waitFor();
+});
