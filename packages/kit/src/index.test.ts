@@ -99,6 +99,7 @@ describe('what the package exports is a decision', () => {
       'createAptosStreamSchema',
       'createEvmStreamSchema',
       'createReplaySchema',
+      'deliveryFacetsQuerySchema',
       'dryRunBlockSchema',
       'estimateReplaySchema',
       'eventSignature',

@@ -32,6 +32,7 @@ import type {
   ChainHealth,
   ChainResumed,
   DeliveryDetail,
+  DeliveryFacets,
   DeliveryPage,
   DeliverySummary,
   Job,
@@ -54,10 +55,12 @@ export type {
   ChainState,
   DeliveryAttempt,
   DeliveryDetail,
+  DeliveryFacets,
   DeliveryPage,
   DeliveryPhase,
   DeliveryState,
   DeliverySummary,
+  FacetCount,
   HoleReason,
   Job,
   JobState,
@@ -174,6 +177,8 @@ export interface SluiceClient {
     query?: ListDeliveriesOptions,
     options?: CallOptions,
   ): ListResult<DeliverySummary, DeliveryPage>;
+  /** How many deliveries there are of each state, status, stream and so on. */
+  getDeliveryFacets(filter?: DeliveryFilter, options?: CallOptions): CallResult<DeliveryFacets>;
   getDelivery(id: string, options?: CallOptions): CallResult<DeliveryDetail>;
   /**
    * Why a webhook was sent, or not, stream by stream: of the hash of a transaction or block, a block
@@ -332,6 +337,9 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
         options,
         toPage<DeliverySummary>,
       ),
+
+    getDeliveryFacets: (filter = {}, options) =>
+      one(() => ({ route: SLUICE_ROUTES.getDeliveryFacets, query: { ...filter } }), options),
 
     getDelivery: (id, options) =>
       one(() => ({ route: SLUICE_ROUTES.getDelivery, path: { id } }), options),

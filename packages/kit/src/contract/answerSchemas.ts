@@ -32,6 +32,7 @@ import type {
   ChainResumed,
   DeliveryAttempt,
   DeliveryDetail,
+  DeliveryFacets,
   DeliveryPage,
   DeliverySummary,
   Job,
@@ -420,6 +421,20 @@ const deliveryPage: z.ZodType<DeliveryPage> = z.strictObject({
   cursor: text.exactOptional(),
 });
 
+const facet = z.array(z.strictObject({ value: text, count }));
+const deliveryFacets: z.ZodType<DeliveryFacets> = z.strictObject({
+  total: count,
+  isCapped: flag,
+  state: facet,
+  status: facet,
+  streamId: facet,
+  chainId: facet,
+  phase: facet,
+  reorged: facet,
+  attempts: facet,
+  age: facet,
+});
+
 const explainReason: z.ZodType<ExplainReason> = z.strictObject({
   stage: z.enum(EXPLAIN_STAGES),
   outcome: z.enum(EXPLAIN_OUTCOMES),
@@ -728,6 +743,7 @@ export const ANSWER_SCHEMAS = {
   Error: error,
   DeliverySummary: deliverySummary,
   DeliveryPage: deliveryPage,
+  DeliveryFacets: deliveryFacets,
   DeliveryDetail: deliveryDetail,
   StreamSummaryList: z.strictObject({ result: z.array(streamSummary) }),
   Explanation: explanation,

@@ -25,6 +25,8 @@ export interface DeliveryFilter {
   createdTo?: number | undefined;
   attemptsFrom?: number | undefined;
   attemptsTo?: number | undefined;
+  /** Whether its block left the chain. */
+  reorged?: boolean | undefined;
   /** The replay that last sent it again. */
   replayId?: string | undefined;
 }

@@ -418,6 +418,9 @@ const wholeNumberText = z
   .regex(/^\d+$/, wholeNumberError)
   .transform(Number)
   .refine(isWhole, wholeNumberError);
+const flagText = z
+  .enum(['true', 'false'], { error: 'should be true or false' })
+  .transform((it) => it === 'true');
 const WHOLE_NUMBER = { type: 'integer', minimum: 0 };
 const timestamp = wholeNumberText.optional().meta({
   ...WHOLE_NUMBER,
@@ -482,8 +485,8 @@ const answered = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
   error: 'should be a status, e.g. 404, a class of them, e.g. 5xx, or none',
 });
 
-/** The fields of a filter of deliveries, whose numbers are texts in a query. */
-const deliveryFilter = (whole: z.ZodType<number>) => {
+/** The fields of a filter of deliveries, whose numbers and flags are texts in a query. */
+const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean>) => {
   const number = whole.optional().meta(WHOLE_NUMBER);
   return {
     streamId: several(streamId, { type: 'string', format: 'uuid' }),
@@ -501,6 +504,9 @@ const deliveryFilter = (whole: z.ZodType<number>) => {
     createdTo: number.describe('Unix milliseconds'),
     attemptsFrom: number,
     attemptsTo: number,
+    reorged: flag
+      .optional()
+      .meta({ type: 'boolean', description: 'Whether the block left the chain' }),
     replayId: z.uuid({ error: 'should be the id of a replay, a UUID' }).optional(),
   };
 };
@@ -508,11 +514,15 @@ const deliveryFilter = (whole: z.ZodType<number>) => {
 export const listDeliveriesQuerySchema: z.ZodType<DeliveryFilter & PagePlace> = z.strictObject({
   limit,
   cursor,
-  ...deliveryFilter(wholeNumberText),
+  ...deliveryFilter(wholeNumberText, flagText),
 });
 
+export const deliveryFacetsQuerySchema: z.ZodType<DeliveryFilter> = z.strictObject(
+  deliveryFilter(wholeNumberText, flagText),
+);
+
 const replayFilter: z.ZodType<DeliveryFilter> = z
-  .strictObject(deliveryFilter(wholeNumber))
+  .strictObject(deliveryFilter(wholeNumber, z.boolean({ error: 'should be true or false' })))
   .refine((it) => Object.values(it).some((value) => value !== undefined), {
     error: 'should say what to send again, e.g. {"state": "failed"}',
   });
@@ -541,10 +551,7 @@ export const listHistoryQuerySchema: z.ZodType<HistoryFilter & PagePlace> = z.st
   limit,
   cursor,
   ...logFilter,
-  excludePayload: z
-    .enum(['true', 'false'], { error: 'should be true or false' })
-    .transform((it) => it === 'true')
-    .optional(),
+  excludePayload: flagText.optional(),
 });
 
 export const listLogsQuerySchema: z.ZodType<LogFilter & PagePlace> = z.strictObject({

@@ -18,6 +18,8 @@ export const SLUICE_ROUTES = {
   listStreamSummaries: route('GET', '/sluice/streams', 'streams:read'),
   /** {@link DeliveryPage}; query `limit`, `cursor` and the fields of a {@link DeliveryFilter}. */
   listDeliveries: route('GET', '/sluice/deliveries', 'history:read'),
+  /** {@link DeliveryFacets}; query: the fields of a {@link DeliveryFilter}. */
+  getDeliveryFacets: route('GET', '/sluice/facets', 'history:read'),
   /** {@link DeliveryDetail}. */
   getDelivery: route('GET', '/sluice/deliveries/{id}', 'history:read'),
   /**
@@ -182,6 +184,35 @@ export interface DeliveryPage {
   result: DeliverySummary[];
   /** Absent on the last page. */
   cursor?: string;
+}
+
+/** How many deliveries have this value. */
+export interface FacetCount {
+  value: string;
+  count: number;
+}
+
+/**
+ * What the deliveries that a filter finds have in their fields, most frequent first. Each field counts as
+ * if the filter did not name it, so that it tells what else could be chosen.
+ */
+export interface DeliveryFacets {
+  /** Deliveries that the whole filter finds. */
+  total: number;
+  /** Only the newest 100,000 of the streams and the time were looked at, and there are more. */
+  isCapped: boolean;
+  state: FacetCount[];
+  /** The status of the last attempt, or `none` where no answer came; untried ones are left out. */
+  status: FacetCount[];
+  streamId: FacetCount[];
+  chainId: FacetCount[];
+  phase: FacetCount[];
+  /** `true` where the block left the chain. */
+  reorged: FacetCount[];
+  /** How many attempts there were. */
+  attempts: FacetCount[];
+  /** Made in the last `15m`, `1h`, `24h`, `7d`, or `older`; each without those of the shorter one. */
+  age: FacetCount[];
 }
 
 /** A stream with its recent numbers. */

@@ -182,6 +182,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     deleteSession: sluice.deleteSession,
     listStreamSummaries: sluice.listStreamSummaries,
     listDeliveries: sluice.listDeliveries,
+    getDeliveryFacets: sluice.getDeliveryFacets,
     getDelivery: sluice.getDelivery,
     stopDelivery: replays.stopDelivery,
     estimateReplay: replays.estimate,

@@ -26,6 +26,7 @@ import {
   inboxAnswerSchema,
   createReplaySchema,
   estimateReplaySchema,
+  deliveryFacetsQuerySchema,
   listDeliveriesQuerySchema,
   listHistoryQuerySchema,
   listLogsQuerySchema,
@@ -366,6 +367,13 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     tag: 'Sluice',
     query: listDeliveriesQuerySchema,
     answer: 'DeliveryPage',
+    errors: [422],
+  },
+  getDeliveryFacets: {
+    summary: 'How many deliveries there are of each state, status, stream and so on',
+    tag: 'Sluice',
+    query: deliveryFacetsQuerySchema,
+    answer: 'DeliveryFacets',
     errors: [422],
   },
   getDelivery: {

@@ -23,9 +23,13 @@ export function toConditions(filter: DeliveryFilter): Condition[] {
   add(filter.createdTo, (ms) => sql`id < ${firstIdAt(ms + 1)}`);
   add(filter.attemptsFrom, (attempts) => sql`attempts >= ${attempts}`);
   add(filter.attemptsTo, (attempts) => sql`attempts <= ${attempts}`);
+  add(filter.reorged, (reorged) => (reorged ? isReorged : sql`not ${isReorged}`));
   add(filter.replayId, (id) => sql`replay_id = ${id}`);
   return conditions;
 }
+
+/** Of its match the block is not on the chain any more. */
+export const isReorged: Condition = sql`match_id in (select id from match where state = 'orphaned')`;
 
 export const allOf = (conditions: readonly Condition[]): Condition =>
   conditions.length === 0 ? sql`1 = 1` : sql`${sql.join(conditions, sql` and `)}`;

@@ -166,7 +166,7 @@ export function testHistory(open: () => Promise<Store>): void {
       }
       const all: DeliverySummary[] = [];
       for (const id of streams) all.push(...(await deliveriesOf(id)));
-      return { chains: chains.map((each) => each.chain), streams, all };
+      return { chains: chains.map((each) => each.chain), streams, all, first: chains[0]! };
     };
 
     const listAllOf = async (filter: DeliveryFilter): Promise<string[]> => {
@@ -245,6 +245,65 @@ export function testHistory(open: () => Promise<Store>): void {
         ),
         { numRuns: 60 },
       );
+    });
+
+    test('law: a facet counts what its value would find in place of its own field', async () => {
+      const { chains, streams, all, first } = await makeVaried();
+      const window = await store.readWindow(first.chain, 4);
+      await store.rewindChain({ ...first.held, ancestor: window.at(-1)! });
+      const oneOf = <T>(values: readonly T[]) => fc.constantFrom(...values);
+      const maybe = <T>(arbitrary: fc.Arbitrary<T>) =>
+        fc.option(arbitrary, { nil: undefined, freq: 1 });
+      const countOf = async (filter: DeliveryFilter): Promise<number> =>
+        (await listAllOf({ ...filter, streamId: filter.streamId ?? streams })).length;
+      await fc.assert(
+        fc.asyncProperty(
+          fc.record({
+            streamId: oneOf(streams),
+            chainId: maybe(oneOf(chains)),
+            state: maybe(oneOf(['succeeded', 'failed', 'pending', 'cancelled'] as const)),
+            phase: maybe(oneOf(['unconfirmed', 'confirmed'] as const)),
+            status: maybe(oneOf(['2xx', '404', 'none'])),
+            error: maybe(oneOf(['http'])),
+            createdFrom: maybe(oneOf(all.map((each) => timeOfId(each.id)))),
+            attemptsFrom: maybe(fc.integer({ min: 0, max: 2 })),
+            reorged: maybe(fc.boolean()),
+          }),
+          async (filter) => {
+            const facets = await store.countFacets(filter);
+            expect(facets).toMatchObject({ total: await countOf(filter), isCapped: false });
+            const isOurs = ({ value }: { value: string }) => streams.includes(value);
+            for (const { value, count } of facets.streamId.filter(isOurs)) {
+              expect(count).toBe(await countOf({ ...filter, streamId: value }));
+            }
+            for (const field of ['state', 'status', 'chainId', 'phase'] as const) {
+              for (const { value, count } of facets[field]) {
+                expect(count, `${field} ${value}`).toBe(
+                  await countOf({ ...filter, [field]: value }),
+                );
+              }
+            }
+            for (const { value, count } of facets.reorged) {
+              expect(count).toBe(await countOf({ ...filter, reorged: value === 'true' }));
+            }
+            for (const { value, count } of facets.attempts) {
+              const attempts = Number(value);
+              expect(count).toBe(
+                await countOf({ ...filter, attemptsFrom: attempts, attemptsTo: attempts }),
+              );
+            }
+            // All of it was made a moment ago.
+            const { createdFrom: _, ...anyTime } = filter;
+            const made = await countOf(anyTime);
+            expect(facets.age).toEqual(made === 0 ? [] : [{ value: '15m', count: made }]);
+          },
+        ),
+        { numRuns: 15 },
+      );
+      expect((await store.countFacets({ streamId: streams })).reorged).toContainEqual({
+        value: 'true',
+        count: expect.any(Number) as number,
+      });
     });
 
     test('are sent again step by step, each with its id, and totals stay true', async () => {

@@ -327,6 +327,12 @@ const ledger: Migration = {
       .where(sql.ref('enrichment'), 'is not', null)
       .execute();
     await db.schema
+      .createIndex('match_orphaned')
+      .on('match')
+      .column('id')
+      .where(sql.ref('state'), '=', sql.lit('orphaned'))
+      .execute();
+    await db.schema
       .createIndex('match_by_block')
       .on('match')
       .columns(['chain', 'block_number'])

@@ -6,6 +6,7 @@ import { createActivityReads } from './activityReads.ts';
 import { createEnrichReads } from './enrichReads.ts';
 import { type Engine, readMoment } from './engine.ts';
 import { createExplainReads } from './explainReads.ts';
+import { createFacetReads } from './facetReads.ts';
 import { createInboxReads } from './inbox.ts';
 import { createInvariantReads } from './invariantReads.ts';
 import { createJobReads } from './jobReads.ts';
@@ -50,6 +51,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     ...createHistoryReads(db, engine),
     ...createTotalReads(db),
     ...createJobReads(db),
+    ...createFacetReads(db, engine),
     ...createReplayReads(db, engine),
     ...createOperatorNoticeReads(db, engine),
     ...createInvariantReads(db, engine),

@@ -118,6 +118,7 @@ const READS = {
   listRunningJobs: true,
   readTroubles: true,
   listOperatorNotices: true,
+  countFacets: true,
   estimateReplay: true,
   readReplay: true,
   listReplays: true,

@@ -26,6 +26,7 @@ import type {
   ChainHealth,
   DeliverMode,
   DeliveryDetail,
+  DeliveryFacets,
   DeliveryFilter,
   DeliverySummary,
   LiveEvent,
@@ -489,6 +490,11 @@ export interface OperatorNoticeWrites {
   deleteOperatorNotice(subject: string): Promise<void>;
 }
 
+export interface FacetReads {
+  /** At most 100,000 rows are read for each of at most three questions. */
+  countFacets(filter: DeliveryFilter): Promise<DeliveryFacets>;
+}
+
 export interface ReplayReads {
   estimateReplay(filter: DeliveryFilter): Promise<ReplayEstimate>;
   readReplay(id: string): Promise<Replay | undefined>;
@@ -683,6 +689,7 @@ export interface Reads
   extends
     JobReads,
     OperatorNoticeReads,
+    FacetReads,
     ReplayReads,
     InvariantReads,
     ExplainReads,

@@ -5,6 +5,7 @@ import {
   type ChainHealth,
   type DeliveryPage,
   type StreamSummary,
+  deliveryFacetsQuerySchema,
   listDeliveriesQuerySchema,
 } from '@sluice/kit/contract';
 import { hideSecrets } from '../../hideSecrets.ts';
@@ -22,6 +23,7 @@ export interface SluiceHandlers {
   deleteSession(context: Context): Promise<Response>;
   listStreamSummaries(context: Context): Promise<Response>;
   listDeliveries(context: Context): Promise<Response>;
+  getDeliveryFacets(context: Context): Promise<Response>;
   getDelivery(context: Context): Promise<Response>;
   listChains(context: Context): Promise<Response>;
   liveEvents(context: Context): Response;
@@ -100,6 +102,10 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
         result: page.rows,
         ...(page.next !== undefined && { cursor: toCursor({ at: 0, id: page.next }) }),
       } satisfies DeliveryPage);
+    },
+    async getDeliveryFacets(context) {
+      const filter = check(deliveryFacetsQuerySchema, 'query', readQuery(context));
+      return context.json(await store.countFacets(filter));
     },
     async getDelivery(context) {
       const delivery = await store.readDelivery(readId(context, 'delivery'));
