@@ -1,13 +1,14 @@
 /** The command line as people get it: one tarball in an empty folder, no anvil, an old Node. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type IncomingMessage, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { type EvmWebhook, decodeLogs, verifySignature } from '@sluice/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { anchorsOf } from '../docs/anchors.ts';
 import { until } from '../serve.ts';
 import { type Packed, installInto, packCommand } from './install.ts';
 import { readyNode20 } from './node20.ts';
@@ -77,7 +78,31 @@ test('the tarball is at most 8 MB, has no dependency but Node, runs no script, h
   expect(manifest['scripts']).toBeUndefined();
   expect(Object.keys(manifest['optionalDependencies']!)).toHaveLength(5);
   expect(packed.files.filter((path) => /\.test|\.ts$/.test(path))).toEqual([]);
+  expect([...new Set(packed.files.map((path) => path.split('/')[0]))].toSorted()).toEqual([
+    ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'],
+    ...['console', 'dist', 'docs', 'package.json'],
+  ]);
   expect(packed.files).toContain('console/index.html');
+});
+
+test('its README and its pages lead nowhere that is not in it', () => {
+  const root = join(project, 'node_modules', 'sluice');
+  const pages = packed.files.filter((path) => path.endsWith('.md'));
+  expect(pages).toContain('docs/kit/verify.md');
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), 'utf8');
+    for (const [, link = ''] of text.matchAll(/\]\(([^)]+)\)/g)) {
+      if (/^\w+:/.test(link)) continue;
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? join(root, page) : join(root, dirname(page), path);
+      expect(existsSync(target), `${page}: ${link}`).toBe(true);
+      if (anchor !== undefined) expect(anchorsOf(readFileSync(target, 'utf8'))).toContain(anchor);
+    }
+  }
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`./sluice-${version}.tgz`);
 });
 
 test('version and help are told by an old Node; the rest is handed to the pinned one', () => {
@@ -89,6 +114,7 @@ test('version and help are told by an old Node; the rest is handed to the pinned
     status: 9,
     stdout: expect.stringMatching(/^✓ sluice +\d\S+ on Node 26\./) as string,
   });
+  expect(run('docs', 'no_service').stdout).toContain('**Do:** start one with `sluice dev`');
   const mistyped = run('streams', 'lst');
   expect(mistyped).toMatchObject({
     status: 2,
@@ -143,7 +169,7 @@ test('npx <tarball> dev in an empty folder; listen hands verified events to an a
   await until('the app got an event', () => events.includes('Transfer')).catch((error: Error) => {
     throw new Error(`${error.message}:\n${listen.output()}`);
   });
-  expect(listen.output()).toMatch(/✓ 200 +\d+ ms {2}demo/);
+  await until('it is told', () => /✓ 200 +\d+ ms {2}demo/.test(listen.output()));
   process.kill(-listen.child.pid!, 'SIGINT');
   await once(listen.child, 'exit');
   app.close();

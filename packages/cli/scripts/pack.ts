@@ -3,8 +3,16 @@
  * without dependencies but the pinned Node. `node -C @sluice/source packages/cli/scripts/pack.ts DIR`
  * makes `DIR/sluice`, for `npm pack` or `npm publish`.
  */
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
@@ -51,7 +59,18 @@ if (!existsSync(consoleBuild)) {
   throw new Error('The console is not built: npm start, or npm run build -w @sluice/console');
 }
 cpSync(consoleBuild, join(built, 'console'), { recursive: true });
-for (const name of ['README.md', 'LICENSE']) cpSync(at(name), join(built, name));
+// What it links to lies beside it in the package.
+const readme = readFileSync(at('packages/cli/README.md'), 'utf8').replaceAll('](../../', '](');
+writeFileSync(join(built, 'README.md'), readme);
+for (const name of ['CHANGELOG.md', 'LICENSE', 'SECURITY.md']) cpSync(at(name), join(built, name));
+cpSync(at('docs'), join(built, 'docs'), {
+  recursive: true,
+  filter: (path) => !/\.png$|\/decisions$/.test(path),
+});
+for (const page of globSync('**/*.{md,txt}', { cwd: built })) {
+  const path = join(built, page);
+  writeFileSync(path, withoutDeadLinks(readFileSync(path, 'utf8'), dirname(path)));
+}
 
 const { name, version, description, license } = readJson(at('packages/cli/package.json'));
 const { optionalDependencies = {} } = readJson(at('package.json'));
@@ -64,3 +83,12 @@ const manifest = {
   optionalDependencies,
 };
 writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+
+/** A link to what stays in the repository becomes its words. */
+function withoutDeadLinks(page: string, folder: string): string {
+  return page.replaceAll(
+    /\[([^\]]+)\]\(([^)#]+)(?:#[^)]*)?\)/g,
+    (link, words: string, path: string) =>
+      /^\w+:/.test(path) || existsSync(join(folder, path)) ? link : words,
+  );
+}
