@@ -78,10 +78,12 @@ test('the tarball is at most 8 MB, has no dependency but Node, runs no script, h
   expect(manifest['scripts']).toBeUndefined();
   expect(Object.keys(manifest['optionalDependencies']!)).toHaveLength(5);
   expect(packed.files.filter((path) => /\.test|\.ts$/.test(path))).toEqual([]);
-  expect([...new Set(packed.files.map((path) => path.split('/')[0]))].toSorted()).toEqual([
-    ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'],
-    ...['console', 'dist', 'docs', 'package.json'],
-  ]);
+  expect(new Set(packed.files.map((path) => path.split('/')[0]))).toEqual(
+    new Set([
+      ...['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'],
+      ...['console', 'dist', 'docs', 'package.json'],
+    ]),
+  );
   expect(packed.files).toContain('console/index.html');
 });
 

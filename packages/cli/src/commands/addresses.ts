@@ -160,9 +160,7 @@ async function importFile(
   } catch (error) {
     progress.end();
     terminal.note(`${count(done)} of ${count(addresses.length)} are in; to go on:`);
-    terminal.note(
-      `  sluice addresses import ${stream.tag || stream.id} ${path} --from ${done + 1}`,
-    );
+    terminal.note(`  ${toResume(stream, path, done + 1, options)}`);
     throw error;
   }
   progress.end();
@@ -188,6 +186,20 @@ async function importFile(
     );
   }
 }
+
+/** The command that goes on with a broken-off import. */
+const toResume = (
+  { tag, id }: StreamSummary,
+  path: string,
+  from: number,
+  { labelColumn, rejects, replace }: ImportOptions,
+): string =>
+  [
+    `sluice addresses import ${tag || id} ${path} --from ${from}`,
+    ...(labelColumn === undefined ? [] : [`--label-column ${labelColumn}`]),
+    ...(rejects === undefined ? [] : [`--rejects ${rejects}`]),
+    ...(replace ? ['--replace'] : []),
+  ].join(' ');
 
 /** Where the lines are that could not be read, as they came; undefined where all could be. */
 function saveRejects({ rejects }: AddressFile, path: string): string | undefined {

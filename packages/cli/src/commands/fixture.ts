@@ -57,6 +57,7 @@ async function runFixtures(
   const sender = createSingleSender(toLocalUrl('--to', options.to), secret);
   let failed = 0;
   for (const [file, webhook] of webhooks) {
+    if (terminal.signal.aborted) return;
     const { delivered, attempts } = await sender.send(webhook);
     const { status = null, error = null } = attempts.at(-1) ?? {};
     if (!delivered) failed++;

@@ -1,56 +1,156 @@
-/** Ctrl-C, on real processes: each command that goes on ends at once, and nothing of it is left. */
+/** Ctrl-C, on real processes: each command that goes on ends at once, and leaves nothing half done. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
+import { sampleWebhook } from '@sluice/kit/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type World, startWorld, until } from './world.test-only.ts';
+import { TOKEN, type World, startWorld, until } from './world.test-only.ts';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+const PAYMENTS = 8;
+const ADDRESSES = 30_000;
 let world: World;
 
 beforeAll(async () => {
   world = await startWorld();
-  await world.api.streams.create({
+  const stream = {
     webhookUrl: world.sink.url,
     description: '',
     tag: 'pay',
     chainIds: ['0x7a69'],
-    includeNativeTxs: true,
-  });
+    includeContractLogs: true,
+  };
+  const { id } = await world.api.streams.create(stream);
+  await world.api.streams.addAddress(id, TOKEN);
+  await world.api.streams.create({ ...stream, tag: 'many' });
+  for (let value = 1; value <= PAYMENTS; value++) world.pay(BigInt(value));
+  await world.sink.waitFor(PAYMENTS);
   world.chain.mineMany(2_000);
+  world.sink.respond({ delayMs: 100 }, { path: '/slow' });
 });
 afterAll(() => world.stop());
 
-/** What each has said when it is under way. */
-const running: [args: string[], underWay: RegExp][] = [
-  [['listen', '3000'], /Forwarding/],
-  [['tail', '--debug'], /GET/],
-  [['trigger', 'erc20-transfer', '--to', 'SINK', '--count', '1000', '--rate', '5/s'], /200/],
-  [['dry-run', '--stream', 'pay', '--blocks', '0..2000'], /blocks/],
-];
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+  /** What the folder holds that it stood in. */
+  readonly files: string[];
+}
 
-test.concurrent.each(running)('%j', async (args, underWay) => {
-  const before = readdirSync(world.folder);
-  const child = spawn(
-    process.execPath,
-    ['-C', '@sluice/source', main, ...args.map((arg) => arg.replace('SINK', world.sink.url))],
-    {
-      cwd: world.folder,
-      env: { ...process.env, ...world.env, NO_COLOR: '1' },
-      // A group of its own, as a terminal gives it.
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+/** Starts a command in a folder, and presses Ctrl-C once it is under way. */
+async function interrupt(
+  args: readonly string[],
+  underWay: RegExp | (() => boolean),
+  folder = mkdtempSync(join(world.folder, 'cwd-')),
+): Promise<Ended> {
+  const child = spawn(process.execPath, ['-C', '@sluice/source', main, ...args], {
+    cwd: folder,
+    env: { ...process.env, ...world.env, NO_COLOR: '1' },
+    // A group of its own, as a terminal gives it.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   }
-  const exited = once(child, 'exit') as Promise<[number | null]>;
-  await until('it is under way', () => underWay.test(output), 15_000);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const isUnderWay = underWay instanceof RegExp ? () => underWay.test(output) : underWay;
+  await until('it is under way', isUnderWay, 30_000).catch((error: Error) => {
+    throw new Error(`${error.message}\n${output}`);
+  });
   process.kill(-child.pid!, 'SIGINT');
-  expect(await exited, output).toEqual([130, null]);
+  const [code] = await closed;
   expect(() => process.kill(-child.pid!, 0)).toThrow('ESRCH');
-  expect(readdirSync(world.folder)).toEqual(before);
+  return { code, output, files: readdirSync(folder) };
+}
+
+/** What each has said when it is under way. */
+const running: [args: string, underWay: RegExp][] = [
+  ['listen 3000', /Forwarding/],
+  ['tail --debug', /GET/],
+  ['trigger erc20-transfer --to SINK --count 1000 --rate 5/s', /200/],
+  ['dry-run --stream pay --blocks 0..2000', /^#\d+  1 records/m],
+  ['replay --stream pay --to SINK', /✓ 200[\s\S]*✓ 200/],
+  ['export -o streams.yaml --debug', /GET/],
+];
+
+test.concurrent.each(running)('%s', async (args, underWay) => {
+  const words = args.replace('SINK', `${world.sink.url}/slow`).split(' ');
+  const { code, output, files } = await interrupt(words, underWay);
+  expect(code, output).toBe(130);
+  expect(files).toEqual([]);
+});
+
+test('replay --wait: the service goes on with it, and is told how to end', async () => {
+  const words = 'replay --stream pay --state succeeded --rate 1 --yes --wait --debug'.split(' ');
+  const { code, output } = await interrupt(words, /GET \S+replays\/\S+ 200/);
+  expect(code, output).toBe(130);
+  const [, cancel = ''] = /^The service goes on with it; .*end it: sluice (.+)$/m.exec(output)!;
+  const ended = await world.sluice([...cancel.split(' '), '--json']);
+  expect(JSON.parse(ended.stdout)).toMatchObject({ state: 'cancelled' });
+});
+
+test('addresses import: the command that it prints goes on where it was', async () => {
+  const folder = mkdtempSync(join(world.folder, 'import-'));
+  const addressOf = (at: number): string => `0x${at.toString(16).padStart(40, '0')}`;
+  const lines = Array.from({ length: ADDRESSES }, (_, at) => addressOf(at + 1));
+  writeFileSync(join(folder, 'wallets.csv'), lines.join('\n'));
+  const words = 'addresses import many wallets.csv --label-column 1'.split(' ');
+  const { code, output, files } = await interrupt(words, /^10,000 of 30,000/m, folder);
+  expect(code, output).toBe(130);
+  expect(files).toEqual(['wallets.csv']);
+  const [, resume = ''] =
+    /^ {2}sluice (addresses import many wallets\.csv --from \d+ --label-column 1)$/m.exec(output)!;
+  const rest = resume.replace('wallets.csv', join(folder, 'wallets.csv')).split(' ');
+  expect(await world.sluice(rest)).toMatchObject({ code: 0 });
+  const shown = await world.sluice(['streams', 'get', 'many', '--json']);
+  expect(JSON.parse(shown.stdout)).toMatchObject({ amountOfAddresses: ADDRESSES });
+});
+
+test('fixture run: the files are as they were', async () => {
+  const folder = mkdtempSync(join(world.folder, 'fixtures-'));
+  const body = JSON.stringify(sampleWebhook('erc20-transfer'));
+  const names = Array.from({ length: 50 }, (_, at) => `${at + 10}.json`);
+  for (const name of names) writeFileSync(join(folder, name), body);
+  const words = ['fixture', 'run', '.', '--to', `${world.sink.url}/slow`];
+  const { code, output, files } = await interrupt(words, /✓ 200/, folder);
+  expect(code, output).toBe(130);
+  expect(output).not.toContain(names.at(-1));
+  expect(files).toEqual(names);
+  for (const name of names) expect(readFileSync(join(folder, name), 'utf8')).toBe(body);
+});
+
+test('backup: the file is there whole, or not at all', async () => {
+  const folder = mkdtempSync(join(world.folder, 'backup-'));
+  const source = ['--data', join(world.folder, 'data')];
+  await world.sluice(['backup', join(folder, 'data', 'sluice.db'), ...source]);
+  const ledger = new DatabaseSync(join(folder, 'data', 'sluice.db'));
+  ledger.exec('create table page (bytes blob); insert into page values (zeroblob(100000000))');
+  ledger.close();
+  const begun = (): boolean => readdirSync(folder).some((name) => name.startsWith('ledger'));
+  const words = ['backup', 'ledger.db', '--data', 'data'];
+  const { code, output, files } = await interrupt(words, begun, folder);
+  expect([0, 130], output).toContain(code);
+  expect(files.filter((name) => name !== 'ledger.db')).toEqual(['data']);
+  if (!existsSync(join(folder, 'ledger.db'))) return;
+  const written = new DatabaseSync(join(folder, 'ledger.db'), { readOnly: true });
+  expect(written.prepare('select length(bytes) as size from page').get()).toEqual({
+    size: 100_000_000,
+  });
+  written.close();
+});
+
+test('serve: it drains, ends well, and its ledger is free for the next', async () => {
+  const folder = mkdtempSync(join(world.folder, 'serve-'));
+  const words = ['serve', '--port', '0', '--data', 'data', '--min-free-mib', '0'];
+  const chain = ['--chain', `0x7a69=${world.chain.url}`];
+  for (let run = 0; run < 2; run++) {
+    const { code, output, files } = await interrupt([...words, ...chain], /listening on/, folder);
+    expect(code, output).toBe(0);
+    expect(files).toEqual(['data']);
+  }
 });

@@ -79,9 +79,10 @@ async function replay(ids: string[], options: ReplayOptions, terminal: Terminal)
   for await (const id of isFiltered ? listIds(connection, filter) : ids) {
     sent++;
     if (!(await resend(id))) failed++;
-    if (terminal.signal.aborted) return;
+    if (terminal.signal.aborted) break;
   }
-  terminal.note(`${count(sent)} sent`);
+  terminal.note(`${count(sent)} sent${terminal.signal.aborted ? ', the others were not' : ''}`);
+  if (terminal.signal.aborted) return;
   if (failed > 0) {
     throw new CommandError('partial', `${failed} of ${sent} were not taken by the receiver`);
   }
@@ -130,10 +131,17 @@ async function replaySelection(
   }
   await confirm(terminal, `Sends ${many} again.`, String(deliveries), options);
   const made = await sluice.createReplay({ name: options.name, filter, perSecond });
-  const ended = options.wait ? await waitFor(sluice, made, terminal) : made;
+  const look = `see how it goes: sluice replays get ${made.id}; end it: sluice replays cancel ${made.id}`;
+  let ended = made;
+  try {
+    if (options.wait) ended = await waitFor(sluice, made, terminal);
+  } catch (error) {
+    terminal.note(`The service goes on with it; ${look}`);
+    throw error;
+  }
   if (options.json) terminal.sayJson(ended);
   else terminal.say(describe(ended));
-  if (!options.wait) terminal.note(`see how it goes: sluice replays get ${made.id}`);
+  if (!options.wait) terminal.note(look);
   if (options.wait && ended.failed > 0) {
     throw new CommandError(
       'partial',
