@@ -29,6 +29,9 @@ export interface ServiceOptions {
   spamList: string[];
   allowCidr: string[];
   allowPrivateEndpoints: boolean;
+  egressProxy?: string;
+  maxPerHost?: string;
+  hideSecrets: boolean;
   testWebhook: boolean;
   fastRetry: boolean;
   keepDelivered: string;
@@ -56,7 +59,7 @@ export const repeatable = (flags: string, description: string, variable?: string
 
 export function addServiceOptions(command: Command, dataFolder: string): Command {
   // Commander takes any value of a flag's variable for yes.
-  for (const variable of [ALLOW_PRIVATE, NO_TEST_WEBHOOK, NO_FAST_RETRY]) {
+  for (const variable of [ALLOW_PRIVATE, HIDE_SECRETS, NO_TEST_WEBHOOK, NO_FAST_RETRY]) {
     if (/^(|0|no|false|off)$/i.test(process.env[variable] ?? '')) delete process.env[variable];
   }
   return command
@@ -151,6 +154,27 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
     )
     .addOption(
       option(
+        '--egress-proxy <url>',
+        'send webhooks through this proxy, http:// or https://, whose policy applies; default: none',
+        'SLUICE_EGRESS_PROXY',
+      ),
+    )
+    .addOption(
+      option(
+        '--max-per-host <n>',
+        'webhooks per second to one host, of all streams of this process; default: any number',
+        'SLUICE_MAX_PER_HOST',
+      ),
+    )
+    .addOption(
+      option(
+        '--hide-secrets',
+        'tell the secrets that sign webhooks to nobody, but a new one to who makes it',
+        HIDE_SECRETS,
+      ).default(false),
+    )
+    .addOption(
+      option(
         '--no-test-webhook',
         'accept URLs that do not answer the test webhook',
         NO_TEST_WEBHOOK,
@@ -218,6 +242,7 @@ function toNumber(flag: string, text: string, least: number): number {
 }
 
 const ALLOW_PRIVATE = 'SLUICE_ALLOW_PRIVATE_ENDPOINTS';
+const HIDE_SECRETS = 'SLUICE_HIDE_SECRETS';
 const NO_TEST_WEBHOOK = 'SLUICE_NO_TEST_WEBHOOK';
 const NO_FAST_RETRY = 'SLUICE_NO_FAST_RETRY';
 
@@ -242,6 +267,12 @@ export function toServiceConfig(options: ServiceOptions): ServiceConfig {
     spamLists: readSpamLists(options.spamList),
     allowCidrs: options.allowCidr,
     allowPrivateEndpoints: options.allowPrivateEndpoints,
+    egressProxy: options.egressProxy,
+    maxPerHost:
+      options.maxPerHost === undefined
+        ? undefined
+        : toNumber('--max-per-host', options.maxPerHost, 0.01),
+    hideSecrets: options.hideSecrets,
     testWebhook: options.testWebhook,
     fastRetry: options.fastRetry,
     retention: {

@@ -70,6 +70,15 @@ export interface ServiceConfig {
   spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;
   /** Networks that webhooks may reach although they are not public. Default: none. */
   allowCidrs?: readonly string[] | undefined;
+  /**
+   * A proxy that webhooks and test webhooks go through, `http://[login@]host:port` or `https://…`. Where
+   * they may go is its decision then. Default: none.
+   */
+  egressProxy?: string | undefined;
+  /** Webhooks that one host is sent in a second by this process, of all streams. Default: any number. */
+  maxPerHost?: number | undefined;
+  /** Never tell the secrets that sign webhooks, but a new one to who makes it. Default false. */
+  hideSecrets?: boolean | undefined;
   /** Let webhooks reach every network, loopback and private ones among them. */
   allowPrivateEndpoints: boolean;
   /** Whether a stream's URL must answer a test webhook before the stream is accepted. Default true. */
@@ -328,11 +337,12 @@ export function checkConfig(config: ServiceConfig): void {
   if (!roles.includes('deliver') && !roles.includes('api') && !hasChains(config)) {
     throw new ConfigError('--role ingest: needs a --chain or --aptos to read');
   }
-  const { notifyUrl } = config;
-  if (notifyUrl !== undefined && !(URL.canParse(notifyUrl) && /^https?:/i.test(notifyUrl))) {
-    throw new ConfigError(
-      `--notify-url ${notifyUrl}: should be an absolute http:// or https:// URL`,
-    );
+  for (const [flag, url] of [
+    ['--notify-url', config.notifyUrl],
+    ['--egress-proxy', config.egressProxy],
+  ] as const) {
+    if (url === undefined || (URL.canParse(url) && /^https?:/i.test(url))) continue;
+    throw new ConfigError(`${flag} ${url}: should be an absolute http:// or https:// URL`);
   }
   if (config.databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(config.databaseUrl)) {
     throw new ConfigError(

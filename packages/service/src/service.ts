@@ -114,7 +114,8 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     region: () => settings.read().region,
   };
   const inbox = createInbox({ store, secret: signing.secret });
-  const sender = createSender({ guard, inbox, ...signing });
+  const { egressProxy } = config;
+  const sender = createSender({ guard, inbox, egressProxy, ...signing });
 
   // What PostgreSQL has left is for its own machine to say.
   const disk: DiskWatch | undefined =
@@ -138,9 +139,10 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     ? createDeliver({
         store,
         sender,
-        isolation: createIsolation({ allowCidrs, ...signing }),
+        isolation: createIsolation({ allowCidrs, egressProxy, ...signing }),
         log,
         schedule: config.schedule,
+        maxPerHost: config.maxPerHost,
         fastRetryMs: config.fastRetry === false ? undefined : FAST_RETRY_MS,
         onChange: metrics.noteAttempts,
         onLostLeases: metrics.noteLostLeases,
@@ -236,6 +238,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     },
     onStopped: (delivery) => deliver?.notice([delivery]),
     settings,
+    hidesSecrets: config.hideSecrets === true,
     isOurHost: createHostCheck(config.host, config.allowHosts ?? []),
     corsOrigins: config.corsOrigins ?? [],
   });

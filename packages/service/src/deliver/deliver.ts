@@ -12,6 +12,7 @@ import { hideSecrets } from '../hideSecrets.ts';
 import { type Log, describeError } from '../observe.ts';
 import { NO_TRACING, type Tracing } from '../tracing.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
+import { createHostPace } from './hostPace.ts';
 import { type Isolation, SenderDied } from './isolation.ts';
 import { CONTRACT_SCHEDULE_MS, nextWaitMs } from './schedule.ts';
 import type { SendResult, Sender, Sending } from './send.ts';
@@ -59,6 +60,7 @@ export function createDeliver({
   tracing = NO_TRACING,
   schedule = CONTRACT_SCHEDULE_MS,
   fastRetryMs,
+  maxPerHost,
 }: {
   store: Store;
   sender: Sender;
@@ -79,6 +81,8 @@ export function createDeliver({
    * failed with a 5xx: a restart is over by then. Undefined for none.
    */
   fastRetryMs?: number | undefined;
+  /** Webhooks that one host is sent in a second, of all streams together. Default: any number. */
+  maxPerHost?: number | undefined;
 }): Deliver {
   const inFlight: Record<string, number> = {};
   /** Of streams whose receivers fail, or did a moment ago. */
@@ -90,6 +94,7 @@ export function createDeliver({
     if (n > 0) queued.set(streamId, n);
     else queued.delete(streamId);
   };
+  const hostPace = createHostPace(maxPerHost);
   let total = 0;
   let bytesInFlight = 0;
   /** Schedules and signatures go by the ledger's clock, whatever this machine's says. */
@@ -126,7 +131,9 @@ export function createDeliver({
     inFlight[delivery.streamId] = (inFlight[delivery.streamId] ?? 0) + 1;
     total++;
     bytesInFlight += delivery.bodyBytes;
-    if (delivery.waitMs > 0) await new Promise((turn) => setTimeout(turn, delivery.waitMs));
+    const hostWaitMs = hostPace.take(delivery.streamId, delivery.webhookUrl);
+    const waitMs = Math.max(delivery.waitMs, hostWaitMs);
+    if (waitMs > 0) await new Promise((turn) => setTimeout(turn, waitMs));
     // What it is sent with is put together in there, so that a secret that cannot be opened fails it.
     const makeAttempt = async (): Promise<SendResult> =>
       send({
@@ -259,6 +266,7 @@ export function createDeliver({
       const room = breaker.room(underWay, now);
       if (room < IN_FLIGHT_PER_STREAM - underWay) taken[streamId] = IN_FLIGHT_PER_STREAM - room;
     }
+    for (const streamId of hostPace.waiting()) taken[streamId] = IN_FLIGHT_PER_STREAM;
     return taken;
   };
 

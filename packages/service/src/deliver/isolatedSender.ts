@@ -1,15 +1,15 @@
 /** The process of `isolation.ts`: sends what it is told to, and ends with the one that tells it. */
 import { createAddressGuard } from './guard.ts';
-import type { Errand, IsolatedSetup, Report } from './isolation.ts';
+import { type Errand, type IsolatedSetup, type Report, SETUP_VARIABLE } from './isolation.ts';
 import { createSender } from './send.ts';
 
-const { allowCidrs, timeoutMs } = JSON.parse(process.argv[2]!) as IsolatedSetup;
+const { allowCidrs, ...setup } = JSON.parse(process.env[SETUP_VARIABLE]!) as IsolatedSetup;
 let errand: Errand | undefined;
 const sender = createSender({
   guard: createAddressGuard({ allowCidrs }),
   secret: () => errand!.secret,
   region: () => errand!.region,
-  ...(timeoutMs !== undefined && { timeoutMs }),
+  ...setup,
 });
 const tell = (report: Report): void => void process.send!(report);
 

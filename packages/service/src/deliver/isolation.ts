@@ -26,12 +26,16 @@ export class SenderDied extends Error {
   override readonly name = 'SenderDied';
 }
 
-/** How the process is set up: its only argument, as JSON. */
+/** How the process is set up: as JSON in a variable, which other users of the machine do not see. */
 export interface IsolatedSetup {
   /** As in `AddressGuardOptions`. */
   allowCidrs: readonly string[];
   timeoutMs?: number | undefined;
+  /** As in `SenderOptions`. */
+  egressProxy?: string | undefined;
 }
+
+export const SETUP_VARIABLE = 'SLUICE_ISOLATED_SETUP';
 
 /** What the process is told to send. */
 export interface Errand {
@@ -82,8 +86,8 @@ export function createIsolation({
       if (sender !== undefined) return;
       const started = fork(
         new URL(`./isolatedSender${extname(import.meta.url)}`, import.meta.url),
-        [JSON.stringify(setup satisfies IsolatedSetup)],
         {
+          env: { ...process.env, [SETUP_VARIABLE]: JSON.stringify(setup satisfies IsolatedSetup) },
           execArgv: [...process.execArgv, `--max-old-space-size=${heapMib}`],
           serialization: 'advanced',
         },

@@ -25,7 +25,7 @@ const DRAIN_LIMIT_BYTES = 64 * 1024;
  */
 export function post(
   dispatcher: Dispatcher,
-  request: { path: string; headers: Record<string, string>; body: string },
+  request: { origin: string; path: string; headers: Record<string, string>; body: string },
   timeoutMs: number,
 ): Promise<Posted> {
   return new Promise((resolve) => {

@@ -1,3 +1,5 @@
+import { type IncomingMessage, createServer } from 'node:http';
+import { type AddressInfo, type Socket, connect } from 'node:net';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { verifySignature } from '@sluice/kit';
 import { signStandardWebhook, signWebhook } from '@sluice/kit/contract';
@@ -36,6 +38,86 @@ const send = (path = '/hook', body = '{"tag":"é ☕"}') =>
     queueSize: 4,
     recordsCharged: 2,
   });
+
+/** A proxy that tunnels, and notes where to and who asked. */
+async function startProxy(status = 200) {
+  const asked: { to: string; login: string | undefined }[] = [];
+  const server = createServer();
+  server.on('connect', (request: IncomingMessage, client: Socket) => {
+    asked.push({ to: request.url!, login: request.headers['proxy-authorization'] });
+    client.on('error', () => {});
+    if (status !== 200) {
+      client.end(`HTTP/1.1 ${status} Refused\r\n\r\n`);
+      return;
+    }
+    const { hostname, port } = new URL(`http://${request.url}`);
+    const target = connect(Number(port), hostname, () => {
+      client.write('HTTP/1.1 200 Connected\r\n\r\n');
+      target.pipe(client).pipe(target);
+    });
+    target.on('error', () => client.destroy());
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return { asked, port, stop: () => server.close() };
+}
+
+describe('through a proxy', () => {
+  const sendThrough = async (egressProxy: string, url: string, allowCidrs: readonly string[]) => {
+    const proxied = createSender({
+      guard: createAddressGuard({ allowCidrs }),
+      secret: () => SECRET,
+      region: () => 'us-east-1',
+      timeoutMs: 2_000,
+      egressProxy,
+    });
+    try {
+      const sending = { url, id: 'id-1', body: '{}', headers: {}, queueSize: 0, recordsCharged: 0 };
+      return await proxied.send(sending);
+    } finally {
+      await proxied.close();
+    }
+  };
+
+  test('a webhook goes to whom it is for, with the login for the proxy alone', async () => {
+    const proxy = await startProxy();
+    const result = await sendThrough(
+      `http://user:pass@127.0.0.1:${proxy.port}`,
+      `${sink.url}/through`,
+      EVERYWHERE,
+    );
+    expect(result).toMatchObject({ status: 200, error: null });
+    expect(proxy.asked).toEqual([
+      { to: new URL(sink.url).host, login: `Basic ${btoa('user:pass')}` },
+    ]);
+    expect(sink.requests).toMatchObject([{ path: '/through', body: '{}' }]);
+    expect(sink.requests[0]!.headers).not.toHaveProperty('proxy-authorization');
+    proxy.stop();
+  });
+
+  test('what the proxy refuses is no answer of the receiver', async () => {
+    const proxy = await startProxy(403);
+    const result = await sendThrough(`http://127.0.0.1:${proxy.port}`, sink.url, EVERYWHERE);
+    expect(result).toMatchObject({
+      status: null,
+      error: expect.stringContaining('Proxy response (403)') as string,
+    });
+    expect(sink.requests).toEqual([]);
+    proxy.stop();
+  });
+
+  test('private addresses in the URL are refused before it is asked', async () => {
+    const proxy = await startProxy();
+    for (const url of [sink.url, 'http://localhost:8080/', 'http://[::1]:8080/']) {
+      const result = await sendThrough(`http://127.0.0.1:${proxy.port}`, url, []);
+      expect(result.error).toMatch(/private, loopback or reserved/);
+    }
+    expect(proxy.asked).toEqual([]);
+    proxy.stop();
+  });
+});
 
 describe('an attempt', () => {
   test('carries both signatures over exactly the bytes it sends', async () => {

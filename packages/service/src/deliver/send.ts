@@ -1,5 +1,5 @@
 /** One POST to one webhook URL: signed, bounded in time and in what is read of the answer. */
-import { Pool } from 'undici';
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import {
   WEBHOOK_HEADERS,
   readInboxName,
@@ -59,7 +59,12 @@ export interface SenderOptions {
   secret(): string;
   /** `x-region` of the contract. */
   region(): string;
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
+  /**
+   * A proxy that all requests go through, `http:` or `https:`, with its login. It resolves names and
+   * decides where they may go; the guard judges URLs alone then. Default: none.
+   */
+  egressProxy?: string | undefined;
   /** Takes what is sent to an inbox of the service itself; undefined where there is no way to it. */
   inbox?:
     | ((
@@ -77,23 +82,29 @@ export function createSender({
   secret,
   region,
   timeoutMs = TOTAL_TIMEOUT_MS,
+  egressProxy,
   inbox = () => Promise.reject(new Error('no inbox is reached from here')),
 }: SenderOptions): Sender {
-  const pools = new Map<string, { pool: Pool; usedAt: number }>();
+  const pools = new Map<string, { pool: Dispatcher; usedAt: number }>();
+
+  const limits = {
+    pipelining: 1,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    maxHeaderSize: 16 * 1024,
+  };
 
   /** The pool of an origin that the guard lets through. */
-  const poolOf = (origin: string): Pool => {
+  const poolOf = (origin: string): Dispatcher => {
     let entry = pools.get(origin);
     if (entry === undefined) {
-      const pool = new Pool(origin, {
-        // As many connections as attempts: two streams may share a host, and a receiver that hangs
-        // for one must not hold up the other. The deliverer bounds how many attempts there are.
-        connect: guard.connect,
-        pipelining: 1,
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
-        maxHeaderSize: 16 * 1024,
-      });
+      // As many connections as attempts: two streams may share a host, and a receiver that hangs
+      // for one must not hold up the other. The deliverer bounds how many attempts there are.
+      const pool =
+        egressProxy === undefined
+          ? new Pool(origin, { ...limits, connect: guard.connect })
+          : // Always a tunnel: what the proxy refuses is no answer of the receiver's.
+            new ProxyAgent({ ...limits, uri: egressProxy, proxyTunnel: true });
       entry = { pool, usedAt: 0 };
       pools.set(origin, entry);
     }
@@ -165,7 +176,7 @@ export function createSender({
         name === undefined
           ? await post(
               poolOf(url.origin),
-              { ...request, path: url.pathname + url.search },
+              { ...request, origin: url.origin, path: url.pathname + url.search },
               timeoutMs,
             )
           : await hand(inbox(name, request), timeoutMs);

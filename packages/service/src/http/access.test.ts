@@ -394,6 +394,35 @@ describe('the secret of a stream', () => {
   });
 });
 
+describe('a service that hides its secrets', () => {
+  test('tells none but the new one, and lets all be replaced', async () => {
+    const hiding = await start({
+      dataFolder: join(folder, 'hiding'),
+      hideSecrets: true,
+      secret: undefined,
+    });
+    try {
+      const sluice = sluiceOf(hiding, API_KEY);
+      const { settings } = createClient({ baseUrl: hiding.url, apiKey: API_KEY });
+      const { id } = await createStream(hiding);
+      await expect(sluice.getStreamSecret(id)).rejects.toMatchObject({
+        code: 'forbidden',
+        message: expect.stringContaining('--hide-secrets') as string,
+      });
+      const first = await sluice.rotateStreamSecret(id);
+      const second = await sluice.rotateStreamSecret(id);
+      expect(second.secret).toMatch(/^whsec_/);
+      expect([first.previous, second.previous]).toEqual([[], []]);
+      expect(await settings.read()).toEqual({ region: 'us-east-1' });
+      const secretKey = 'another-streams-secret';
+      expect(await settings.set({ secretKey })).toEqual({ region: 'us-east-1' });
+      expect(hiding.secret).toBe(secretKey);
+    } finally {
+      await hiding.stop();
+    }
+  });
+});
+
 describe('a service without a key', () => {
   test('makes the first one, once, and will not start when all have ended', async () => {
     const dataFolder = join(folder, 'first');

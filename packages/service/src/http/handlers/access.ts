@@ -11,7 +11,14 @@ import {
 } from '@sluice/kit/contract';
 import type { ApiKeyRecord, Store } from '../../store/store.ts';
 import type { StreamSecrets } from '../../streamSecrets.ts';
-import { check, notFound, readId, setAuditTarget, validationFailed } from '../answers.ts';
+import {
+  HttpError,
+  check,
+  notFound,
+  readId,
+  setAuditTarget,
+  validationFailed,
+} from '../answers.ts';
 import { createKey } from '../apiKey.ts';
 import { readJson } from '../body.ts';
 import type { KeyRing } from '../keyRing.ts';
@@ -30,6 +37,8 @@ export interface AccessHandlerNeeds {
   store: Store;
   keyRing: KeyRing;
   streamSecrets: StreamSecrets;
+  /** Whether a secret is told to who makes it alone. */
+  hidesSecrets: boolean;
 }
 
 const DEFAULT_OVERLAP_SECONDS = 24 * 3_600;
@@ -38,6 +47,7 @@ export function createAccessHandlers({
   store,
   keyRing,
   streamSecrets,
+  hidesSecrets,
 }: AccessHandlerNeeds): AccessHandlers {
   return {
     async listKeys(context) {
@@ -69,6 +79,12 @@ export function createAccessHandlers({
     },
 
     async getSecret(context) {
+      if (hidesSecrets) {
+        throw new HttpError(
+          403,
+          'This service tells no secrets (--hide-secrets): make a new one, which is told once',
+        );
+      }
       const secret = await streamSecrets.read(readId(context, 'stream'));
       if (secret === undefined) throw notFound('Stream');
       return context.json(secret);
@@ -83,7 +99,7 @@ export function createAccessHandlers({
       const id = readId(context, 'stream');
       const secret = await streamSecrets.rotate(id, overlapSeconds * 1_000);
       if (secret === undefined) throw notFound('Stream');
-      return context.json(secret);
+      return context.json(hidesSecrets ? { ...secret, previous: [] } : secret);
     },
 
     async listAudit(context) {

@@ -26,11 +26,20 @@ export interface AccountHandlerNeeds {
     readonly hasFixedSecret: boolean;
     save(changes: Settings): Promise<void>;
   };
+  /** Whether secrets may be set, and are never told. */
+  hidesSecrets: boolean;
 }
 
-export function createAccountHandlers({ store, settings }: AccountHandlerNeeds): AccountHandlers {
+export function createAccountHandlers({
+  store,
+  settings,
+  hidesSecrets,
+}: AccountHandlerNeeds): AccountHandlers {
+  const toAnswer = ({ region, secretKey }: Settings): Settings =>
+    hidesSecrets ? { region } : { region, secretKey };
+
   return {
-    readSettings: (context) => context.json(settings.read()),
+    readSettings: (context) => context.json(toAnswer(settings.read())),
 
     async setSettings(context) {
       const changes = check(settingsSchema, 'requestBody', readJson(context));
@@ -49,7 +58,7 @@ export function createAccountHandlers({ store, settings }: AccountHandlerNeeds):
         });
       }
       await settings.save(changes);
-      return context.json(settings.read());
+      return context.json(toAnswer(settings.read()));
     },
 
     async getStats(context) {

@@ -1,0 +1,46 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createHostPace } from './hostPace.ts';
+
+test('streams of one host share its turns, others have their own', () => {
+  const pace = createHostPace(10);
+  expect(pace.take('a', 'https://one.example/a?x=1', 0)).toBe(0);
+  expect(pace.take('b', 'https://user@one.example/b', 0)).toBe(100);
+  expect(pace.take('c', 'https://two.example/', 0)).toBe(0);
+  for (let n = 0; n < 9; n++) expect(pace.take('d', 'sluice://inbox/d', 0)).toBe(0);
+  expect(pace.waiting(0)).toEqual([]);
+  for (let n = 2; n < 5; n++) expect(pace.take('a', 'https://one.example/', 0)).toBe(n * 100);
+  expect(pace.waiting(0)).toEqual(['a', 'b']);
+  expect(pace.waiting(300)).toEqual([]);
+  // What was not used is not saved up.
+  expect(pace.take('a', 'https://one.example/', 60_000)).toBe(0);
+  expect(pace.take('b', 'https://one.example/', 60_000)).toBe(100);
+});
+
+test('without a bound nobody waits', () => {
+  const pace = createHostPace(undefined);
+  for (let n = 0; n < 1_000; n++) expect(pace.take('a', 'https://one.example/', 0)).toBe(0);
+  expect(pace.waiting(0)).toEqual([]);
+});
+
+test('law: in no stretch of time are there more turns than the pace allows, and one', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(0.5, 1, 7, 1_000),
+      fc.array(fc.nat(500), { minLength: 1, maxLength: 60 }),
+      (perSecond, gaps) => {
+        const pace = createHostPace(perSecond);
+        let now = 0;
+        const turns = gaps.map((gap, n) => {
+          now += gap;
+          return now + pace.take(String(n % 5), 'https://one.example/', now);
+        });
+        for (const [n, first] of turns.entries()) {
+          for (const [m, last] of turns.slice(n).entries()) {
+            expect(m).toBeLessThanOrEqual(((last - first) * perSecond) / 1000 + 1e-6);
+          }
+        }
+      },
+    ),
+  );
+});
