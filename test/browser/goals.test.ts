@@ -204,6 +204,34 @@ test('what happens while the network is away is there when it is back, once', as
   }
 });
 
+test('a body too long to be read at once is read in a worker: lines, search, records', async () => {
+  const { result } = await readSluice().listDeliveries({ limit: 1, status: '5xx' });
+  const id = result[0]!.id;
+  const page = await visitor.signedIn();
+  await page.route(`**/sluice/deliveries/${id}`, async (route) => {
+    const answer = await route.fetch();
+    const delivery = (await answer.json()) as { body: string };
+    const body = JSON.parse(delivery.body) as { logs: object[]; end?: string };
+    body.logs = Array.from({ length: 3_000 }, () => body.logs[0]!);
+    body.end = 'the very end';
+    await route.fulfill({ response: answer, json: { ...delivery, body: JSON.stringify(body) } });
+  });
+  await page.goto(`${world.url}/console/deliveries/${id}?view=payload`);
+  const tree = page.getByRole('region', { name: 'Body', exact: true });
+  await tree.getByText('[3000]').waitFor();
+  expect(page.workers()).toHaveLength(1);
+  await page.getByRole('button', { name: 'Open all' }).click();
+  await page.getByLabel('Find in body').fill('the very end');
+  await page.keyboard.press('Enter');
+  await tree.getByText('"the very end"').waitFor();
+  // The end of all lines is on the screen, and of them no more than fit.
+  expect(await tree.evaluate((element) => element.scrollHeight)).toBeGreaterThan(24 * 3_000 * 5);
+  expect(await tree.getByRole('button', { name: /^Copy path/ }).count()).toBeLessThan(80);
+  await page.getByRole('tab', { name: /decoded/i }).click();
+  await page.getByRole('button', { name: 'Show more of 2,950' }).click();
+  await page.getByRole('button', { name: 'Show more of 2,450' }).waitFor();
+});
+
 test('every state is a link: a browser that opens it sees the same, back and forth', async () => {
   const { result } = await readSluice().listDeliveries({ limit: 1, status: '5xx' });
   const id = result[0]!.id;

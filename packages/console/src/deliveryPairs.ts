@@ -42,14 +42,16 @@ export function createDeliveryPairs(): DeliveryPairs {
         const before = known[old];
         const now = rows[next];
         // Both lists have the same order: what stands in only one of them has left, or is new.
-        const isGone = before !== undefined && (now === undefined || before.id > now.id);
-        const isNew = now !== undefined && (before === undefined || now.id > before.id);
-        if (before !== now) {
-          if (before !== undefined && !isNew) forget(before);
-          if (now !== undefined && !isGone) learn(now);
+        if (before === now) {
+          old++;
+          next++;
+        } else if (before !== undefined && (now === undefined || before.id >= now.id)) {
+          forget(before);
+          old++;
+        } else if (now !== undefined) {
+          learn(now);
+          next++;
         }
-        if (!isNew) old++;
-        if (!isGone) next++;
       }
       known = rows;
       return pairOf;

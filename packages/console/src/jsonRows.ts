@@ -65,6 +65,12 @@ export const OPEN_AT_FIRST: Openness = {
   revealed: new Set(),
 };
 
+export const isSameOpenness = (a: Openness, b: Openness): boolean =>
+  a.start === b.start && isSameSet(a.toggled, b.toggled) && isSameSet(a.revealed, b.revealed);
+
+const isSameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a === b || (a.size === b.size && [...a].every((path) => b.has(path)));
+
 /** Opens or closes one container, which is open or not as its row says. */
 export function withToggled({ start, toggled, revealed }: Openness, row: JsonRow): Openness {
   const nextRevealed = new Set(revealed);

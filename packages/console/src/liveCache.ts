@@ -146,6 +146,7 @@ export function rowsOf({ pages }: Pick<DeliveryPages, 'pages'>): DeliverySummary
   const [first = [], ...others] = pages
     .map(({ result }) => result)
     .filter((result) => result.length > 0);
+  if (others.length === 0) return first;
   let last = first.at(-1)?.id ?? '';
   return first.concat(
     ...others.map((result) => {

@@ -1,63 +1,65 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { clsx } from 'clsx';
 import { ChevronDown, ChevronRight, ChevronUp } from 'lucide-react';
-import { useDeferredValue, useMemo, useRef, useState } from 'react';
+import { useDeferredValue, useEffect, useState } from 'react';
+import { useAnswer, type Body } from '../body.ts';
 import { formatCount } from '../format.ts';
-import {
-  findInJson,
-  MAX_HITS,
-  OPEN_AT_FIRST,
-  toJsonRows,
-  withToggled,
-  type JsonRow,
-} from '../jsonRows.ts';
+import { MAX_HITS, OPEN_AT_FIRST, withToggled, type JsonRow } from '../jsonRows.ts';
 import { Button } from './button.tsx';
 import { CopyButton } from './copyButton.tsx';
+import { useRowWindow } from './rowWindow.ts';
 
 const ROW_HEIGHT = 24;
 const INDENT_PX = 14;
+
+const NOTHING_FOUND = { text: '', hits: [] };
 
 /**
  * A JSON value, line by line, with a field to find keys and values; only the lines on screen are
  * drawn, and everything is text.
  */
 export function JsonTree({
-  value,
+  body,
   label,
   children,
 }: {
-  value: unknown;
+  body: Body;
   label: string;
   /** Stands at the right of the toolbar. */
   children?: React.ReactNode;
 }) {
   const [openness, setOpenness] = useState(OPEN_AT_FIRST);
-  const rows = useMemo(() => toJsonRows(value, openness), [value, openness]);
+  const count = useAnswer(body, 'count', openness) ?? 0;
+  const { scroller, list, first, end, style, scrollToRow } = useRowWindow<
+    HTMLElement,
+    HTMLDivElement
+  >(count, ROW_HEIGHT);
+  const lines = useAnswer(body, 'lines', openness, first, end);
   const [text, setText] = useState('');
   const wanted = useDeferredValue(text.trim());
-  const hits = useMemo(() => findInJson(value, wanted), [value, wanted]);
+  const { text: soughtText, hits } = useAnswer(body, 'find', wanted) ?? NOTHING_FOUND;
+  const isSought = soughtText === text.trim();
   const [at, setAt] = useState(-1);
   const found = hits[at]?.path;
-  const scroller = useRef<HTMLElement>(null);
-  // oxlint-disable-next-line react/incompatible-library -- no compiler memoizes this leaf
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    getItemKey: (index) => rows[index]?.path ?? index,
-    overscan: 10,
-  });
+  const foundLine = useAnswer(body, 'lineOf', openness, found ?? '') ?? -1;
+  useEffect(() => {
+    if (foundLine >= 0) scrollToRow(foundLine, 'center');
+    // oxlint-disable-next-line react/exhaustive-deps -- once for what was found, not for every scroll
+  }, [found, foundLine]);
 
   const show = (index: number): void => {
     const hit = hits[(index + hits.length) % hits.length];
     if (hit === undefined) return;
-    const next = { ...openness, revealed: new Set([...openness.revealed, ...hit.within]) };
-    setOpenness(next);
+    setOpenness({ ...openness, revealed: new Set([...openness.revealed, ...hit.within]) });
     setAt(hits.indexOf(hit));
-    const line = toJsonRows(value, next).findIndex(({ path }) => path === hit.path);
-    // The list is longer only after it was drawn.
-    requestAnimationFrame(() => virtualizer.scrollToIndex(line, { align: 'center' }));
   };
+  // Asked for before it was found.
+  const [isAwaited, setAwaited] = useState(false);
+  useEffect(() => {
+    if (!isAwaited || !isSought) return;
+    setAwaited(false);
+    show(0);
+    // oxlint-disable-next-line react/exhaustive-deps -- what is shown changes with every line
+  }, [isAwaited, isSought]);
   const openAll = (start: 'all' | 'none'): void => {
     setOpenness({ ...OPEN_AT_FIRST, start });
     scroller.current?.scrollTo({ top: 0 });
@@ -78,7 +80,9 @@ export function JsonTree({
             setAt(-1);
           }}
           onKeyDown={(event) => {
-            if (event.key === 'Enter') show(at + (event.shiftKey ? -1 : 1));
+            if (event.key !== 'Enter') return;
+            if (isSought) show(at + (event.shiftKey ? -1 : 1));
+            else setAwaited(true);
           }}
           className="control w-40 min-w-0 rounded-control border border-line bg-transparent px-2 text-12 placeholder:text-faint"
         />
@@ -109,31 +113,30 @@ export function JsonTree({
         {children}
       </div>
       <section ref={scroller} aria-label={label} className="min-h-0 flex-1 overflow-auto py-1">
-        <div className="relative min-w-full" style={{ height: `${virtualizer.getTotalSize()}px` }}>
-          {virtualizer.getVirtualItems().map(({ index, start }) => {
-            const row = rows[index];
-            return (
-              row !== undefined && (
-                <div
-                  key={row.path}
-                  style={{
-                    transform: `translateY(${start}px)`,
-                    paddingLeft: `${8 + (row.depth - 1) * INDENT_PX}px`,
-                    height: `${ROW_HEIGHT}px`,
-                  }}
-                  className={clsx(
-                    'data group absolute inset-x-0 top-0 flex items-center gap-1.5 pr-2 hover:bg-raised',
-                    row.path === found && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
-                  )}
-                >
-                  <JsonLine
-                    row={row}
-                    onToggle={() => setOpenness((before) => withToggled(before, row))}
-                  />
-                </div>
-              )
-            );
-          })}
+        <div
+          ref={list}
+          className="min-w-full"
+          // What a worker answers may be a moment behind the scroll: it stands where it belongs.
+          style={{ ...style, paddingTop: `${(lines?.first ?? 0) * ROW_HEIGHT}px` }}
+        >
+          {lines?.rows.map((row) => (
+            <div
+              key={row.path}
+              style={{
+                paddingLeft: `${8 + (row.depth - 1) * INDENT_PX}px`,
+                height: `${ROW_HEIGHT}px`,
+              }}
+              className={clsx(
+                'data group flex items-center gap-1.5 pr-2 hover:bg-raised',
+                row.path === found && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
+              )}
+            >
+              <JsonLine
+                row={row}
+                onToggle={() => setOpenness((before) => withToggled(before, row))}
+              />
+            </div>
+          ))}
         </div>
       </section>
     </div>

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState, type CSSProperties, type RefObject }
 import { flushSync } from 'react-dom';
 
 /** Rows drawn beyond either edge, for the next moment of a scroll. */
-const OVERSCAN = 8;
+const OVERSCAN = 4;
 
 export interface RowWindow<Scroller extends HTMLElement, List extends HTMLElement> {
   scroller: RefObject<Scroller | null>;

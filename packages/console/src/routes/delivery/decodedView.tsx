@@ -1,5 +1,6 @@
-import { useMemo, useState } from 'react';
-import { toDecodedRecords, type DecodedRecord } from '../../decoded.ts';
+import { useState } from 'react';
+import { useAnswer, type Body } from '../../body.ts';
+import type { DecodedRecord } from '../../decoded.ts';
 import { formatCount } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
 import { Hash } from '../../ui/hash.tsx';
@@ -10,20 +11,26 @@ const PAGE_RECORDS = 50;
 const LOOKS_HASHED = /^0x[0-9a-fA-F]{40,}$/;
 
 /** The body as people read it: each record with its names, values and amounts. */
-export function DecodedView({ body }: { body: unknown }) {
-  const records = useMemo(() => toDecodedRecords(body), [body]);
+export function DecodedView({ body }: { body: Body | null }) {
+  return body === null ? <NoWebhook /> : <Records body={body} />;
+}
+
+const NoWebhook = () => <p className="p-4 text-muted">The body is no webhook; see the payload.</p>;
+
+function Records({ body }: { body: Body }) {
   const [shown, setShown] = useState(PAGE_RECORDS);
-  if (records === null) {
-    return <p className="p-4 text-muted">The body is no webhook; see the payload.</p>;
-  }
-  if (records.length === 0) {
+  const answer = useAnswer(body, 'records', shown);
+  if (answer === undefined) return null;
+  if (answer === null) return <NoWebhook />;
+  const { total, records } = answer;
+  if (total === 0) {
     return <p className="p-4 text-muted">The webhook carries no records.</p>;
   }
-  const left = records.length - shown;
+  const left = total - records.length;
   return (
     <div className="min-h-0 flex-1 overflow-y-auto">
       <ol>
-        {records.slice(0, shown).map((record, index) => (
+        {records.map((record, index) => (
           <Record key={index} record={record} />
         ))}
       </ol>

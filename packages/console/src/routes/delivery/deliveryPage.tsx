@@ -10,7 +10,7 @@ export function DeliveryPage() {
   const { view } = useSearch({ from: '/frame/deliveries/$deliveryId' });
   const navigate = useNavigate({ from: '/deliveries/$deliveryId' });
   return (
-    <div className="flex min-h-full flex-col">
+    <div className="flex h-full flex-col">
       <Trail to="/deliveries" title="Deliveries" here={formatId(deliveryId)} />
       <DeliveryView
         key={deliveryId}

@@ -2,11 +2,10 @@ import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { HelpCircle, RotateCw } from 'lucide-react';
-import { useMemo } from 'react';
 import { deliveryQuery, replayMutation, stopMutation } from '../../api.ts';
+import { useBody } from '../../body.ts';
 import { deliveryCondition } from '../../condition.ts';
 import { formatId } from '../../format.ts';
-import { parseJson } from '../../json.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { INSPECTOR_TABS, type InspectorTab } from '../../search.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
@@ -165,7 +164,7 @@ export function DeliveryView({
         className="flex min-h-60 flex-1 flex-col"
       >
         {detail.data === undefined ? (
-          detail.isPending && <p className="animate-late p-4 text-faint">Loading</p>
+          detail.isPending && <Reading />
         ) : (
           <Panel tab={tab} delivery={detail.data} />
         )}
@@ -174,13 +173,15 @@ export function DeliveryView({
   );
 }
 
+const Reading = () => <p className="animate-late p-4 text-faint">Loading</p>;
+
 function Panel({ tab, delivery }: { tab: InspectorTab; delivery: DeliveryDetail }) {
-  const parsed = useMemo(() => parseJson(delivery.body), [delivery.body]);
+  const body = useBody(delivery.body);
   switch (tab) {
     case 'decoded':
-      return <DecodedView body={parsed?.value} />;
+      return body === undefined ? <Reading /> : <DecodedView body={body} />;
     case 'payload':
-      return <PayloadView body={delivery.body} parsed={parsed} />;
+      return body === undefined ? <Reading /> : <PayloadView text={delivery.body} body={body} />;
     case 'response':
       return <ResponseView attempts={delivery.attemptList} />;
     case 'attempts':

@@ -1,5 +1,6 @@
 import { Code } from 'lucide-react';
 import { useState } from 'react';
+import type { Body } from '../../body.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { JsonTree } from '../../ui/jsonTree.tsx';
@@ -9,7 +10,14 @@ import { ScrollText } from '../../ui/scrollText.tsx';
 const PLAIN_TEXT_LIMIT = 500_000;
 
 /** The body as a tree, or as the very text that was sent. */
-export function PayloadView({ body, parsed }: { body: string; parsed: { value: unknown } | null }) {
+export function PayloadView({
+  text,
+  body,
+}: {
+  text: string;
+  /** Null where the text is no JSON. */
+  body: Body | null;
+}) {
   const [asText, setAsText] = useState(false);
   const tools = (
     <>
@@ -24,12 +32,12 @@ export function PayloadView({ body, parsed }: { body: string; parsed: { value: u
       >
         <Code size={14} strokeWidth={1.5} aria-hidden="true" />
       </Button>
-      <CopyButton text={body} label="Copy body" iconOnly />
+      <CopyButton text={text} label="Copy body" iconOnly />
     </>
   );
-  if (!asText && parsed !== null) {
+  if (!asText && body !== null) {
     return (
-      <JsonTree value={parsed.value} label="Body">
+      <JsonTree body={body} label="Body">
         {tools}
       </JsonTree>
     );
@@ -38,8 +46,8 @@ export function PayloadView({ body, parsed }: { body: string; parsed: { value: u
     <>
       <div className="flex justify-end border-b border-line px-3 py-1">{tools}</div>
       <ScrollText label="Body as sent" wrap className="flex-1">
-        {body.slice(0, PLAIN_TEXT_LIMIT)}
-        {body.length > PLAIN_TEXT_LIMIT && '\n… the rest is in the copy and in the tree'}
+        {text.slice(0, PLAIN_TEXT_LIMIT)}
+        {text.length > PLAIN_TEXT_LIMIT && '\n… the rest is in the copy and in the tree'}
       </ScrollText>
     </>
   );

@@ -1,18 +1,18 @@
 import type { Inbox, InboxRequestSummary } from '@sluice/kit/sluice';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { clsx } from 'clsx';
 import { X } from 'lucide-react';
-import { useMemo, useRef, useState } from 'react';
+import { useState } from 'react';
+import { useBody } from '../../body.ts';
 import { inboxRequestQuery, inboxRequestsQuery } from '../../api.ts';
 import { formatBytes, formatClock, formatDateTime, formatId } from '../../format.ts';
-import { parseJson } from '../../json.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { JsonTree } from '../../ui/jsonTree.tsx';
+import { useRowWindow } from '../../ui/rowWindow.ts';
 import { ScrollText } from '../../ui/scrollText.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -27,15 +27,14 @@ export function InboxRequests({ inbox, selected }: { inbox: Inbox; selected: str
   const navigate = useNavigate({ from: '/inbox' });
   const list = useInfiniteQuery(inboxRequestsQuery(inbox.name));
   const rows = list.data?.pages.flatMap(({ result }) => result) ?? [];
-  const scroller = useRef<HTMLDivElement>(null);
-  // oxlint-disable-next-line react/incompatible-library -- no compiler memoizes this leaf
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    getItemKey: (index) => rows[index]?.id ?? index,
-    overscan: 8,
-  });
+  const {
+    scroller,
+    list: ofRows,
+    first,
+    end,
+    style,
+    scrollToRow,
+  } = useRowWindow<HTMLDivElement, HTMLUListElement>(rows.length, ROW_HEIGHT);
   const show = (id: string | undefined): void => {
     void navigate({
       search: id === undefined ? { name: inbox.name } : { name: inbox.name, sel: id },
@@ -45,7 +44,7 @@ export function InboxRequests({ inbox, selected }: { inbox: Inbox; selected: str
   const move = (step: 1 | -1): void => {
     const from = rows.findIndex(({ id }) => id === selected);
     const index = Math.max(0, Math.min(rows.length - 1, from + step));
-    virtualizer.scrollToIndex(index);
+    scrollToRow(index);
     show(rows[index]?.id);
   };
   useShortcuts({
@@ -74,15 +73,10 @@ export function InboxRequests({ inbox, selected }: { inbox: Inbox; selected: str
           </p>
         )}
         <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto">
-          <ul className="relative" style={{ height: `${virtualizer.getTotalSize()}px` }}>
-            {virtualizer.getVirtualItems().map(({ index, start }) => {
-              const row = rows[index];
-              return (
-                row !== undefined && (
-                  <Row key={row.id} row={row} offsetPx={start} selected={row.id === selected} />
-                )
-              );
-            })}
+          <ul ref={ofRows} style={style}>
+            {rows.slice(first, end).map((row) => (
+              <Row key={row.id} row={row} selected={row.id === selected} />
+            ))}
           </ul>
           {list.hasNextPage && (
             <div className="px-4 py-2">
@@ -105,20 +99,12 @@ export function InboxRequests({ inbox, selected }: { inbox: Inbox; selected: str
   );
 }
 
-function Row({
-  row,
-  offsetPx,
-  selected,
-}: {
-  row: InboxRequestSummary;
-  offsetPx: number;
-  selected: boolean;
-}) {
+function Row({ row, selected }: { row: InboxRequestSummary; selected: boolean }) {
   return (
     <li
-      style={{ transform: `translateY(${offsetPx}px)`, height: `${ROW_HEIGHT}px` }}
+      style={{ height: `${ROW_HEIGHT}px` }}
       className={clsx(
-        'absolute inset-x-0 top-0 flex items-center gap-4 border-b border-line px-4 hover:bg-raised',
+        'relative flex items-center gap-4 border-b border-line px-4 hover:bg-raised',
         selected && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
       )}
     >
@@ -147,7 +133,6 @@ function RequestView({ inbox, id, onClose }: { inbox: string; id: string; onClos
   const request = useQuery(inboxRequestQuery(inbox, id));
   const [view, setView] = useState<'body' | 'headers'>('body');
   const body = request.data?.body;
-  const parsed = useMemo(() => (body === undefined ? null : parseJson(body)), [body]);
   return (
     <section
       aria-label="Webhook"
@@ -187,13 +172,21 @@ function RequestView({ inbox, id, onClose }: { inbox: string; id: string; onClos
               </div>
             ))}
           </dl>
-        ) : parsed === null ? (
-          <ScrollText label="Body" wrap className="flex-1">
-            {request.data.body}
-          </ScrollText>
         ) : (
-          <JsonTree value={parsed.value} label="Body" />
+          <BodyView text={request.data.body} />
         ))}
     </section>
+  );
+}
+
+function BodyView({ text }: { text: string }) {
+  const body = useBody(text);
+  if (body === undefined) return <p className="animate-late p-4 text-faint">Loading</p>;
+  return body === null ? (
+    <ScrollText label="Body" wrap className="flex-1">
+      {text}
+    </ScrollText>
+  ) : (
+    <JsonTree body={body} label="Body" />
   );
 }

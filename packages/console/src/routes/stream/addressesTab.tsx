@@ -1,8 +1,7 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
-import { useVirtualizer } from '@tanstack/react-virtual';
 import { Trash2, Upload } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { useState } from 'react';
 import { addressesQuery, client, queryKeys } from '../../api.ts';
 import { formatCount, formatQuantity } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
@@ -10,6 +9,7 @@ import { Button, Keycap } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { useRowWindow } from '../../ui/rowWindow.ts';
 import { ImportAddresses } from './importAddresses.tsx';
 
 const ROW_HEIGHT = 32;
@@ -21,15 +21,13 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
   const [importing, setImporting] = useState(false);
   const rows = list.data?.pages.flatMap(({ result }) => result) ?? [];
   const total = list.data?.pages.at(-1)?.total ?? stream.amountOfAddresses;
-  const scroller = useRef<HTMLDivElement>(null);
-  // oxlint-disable-next-line react/incompatible-library -- no compiler memoizes this leaf
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    getItemKey: (index) => rows[index]?.address ?? index,
-    overscan: 10,
-  });
+  const {
+    scroller,
+    list: ofRows,
+    first,
+    end,
+    style,
+  } = useRowWindow<HTMLDivElement, HTMLUListElement>(rows.length, ROW_HEIGHT);
   const refresh = (): void => {
     void queryClient.invalidateQueries({ queryKey: queryKeys.addresses(stream.id) });
     void queryClient.invalidateQueries({ queryKey: queryKeys.streams });
@@ -42,8 +40,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
   useShortcuts({ i: () => setImporting(true) });
 
   // The next page is asked for as soon as the end of this one comes near.
-  const lastShown = virtualizer.getVirtualItems().at(-1)?.index ?? 0;
-  const wantsMore = rows.length > 0 && lastShown >= rows.length - 20;
+  const wantsMore = rows.length > 0 && end >= rows.length - 20;
   if (wantsMore && list.hasNextPage && !list.isFetchingNextPage && !list.isError) {
     void list.fetchNextPage();
   }
@@ -90,40 +87,35 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
         </div>
       )}
       <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto">
-        <ul className="relative" style={{ height: `${virtualizer.getTotalSize()}px` }}>
-          {virtualizer.getVirtualItems().map(({ index, start }) => {
-            const row = rows[index];
-            return (
-              row !== undefined && (
-                <li
-                  key={row.address}
-                  style={{ transform: `translateY(${start}px)`, height: `${ROW_HEIGHT}px` }}
-                  className="absolute inset-x-0 top-0 flex items-center gap-3 border-b border-line px-4 hover:bg-raised"
+        <ul ref={ofRows} style={style}>
+          {rows.slice(first, end).map((row, index) => (
+            <li
+              key={row.address}
+              style={{ height: `${ROW_HEIGHT}px` }}
+              className="flex items-center gap-3 border-b border-line px-4 hover:bg-raised"
+            >
+              <span className="data w-12 shrink-0 text-right text-faint max-sm:hidden">
+                {formatCount(first + index + 1)}
+              </span>
+              <span className="data min-w-0 truncate" title={row.address}>
+                {row.address}
+              </span>
+              <span className="min-w-0 truncate font-medium max-sm:ml-auto">{row.label}</span>
+              <span className="ml-auto flex shrink-0">
+                <CopyButton text={row.address} label={`Copy ${row.address}`} iconOnly />
+                <Button
+                  look="quiet"
+                  square
+                  aria-label={`Stop watching ${row.label || row.address}`}
+                  title="Stop watching"
+                  disabled={remove.isPending && remove.variables === row.address}
+                  onClick={() => remove.mutate(row.address)}
                 >
-                  <span className="data w-12 shrink-0 text-right text-faint max-sm:hidden">
-                    {formatCount(index + 1)}
-                  </span>
-                  <span className="data min-w-0 truncate" title={row.address}>
-                    {row.address}
-                  </span>
-                  <span className="min-w-0 truncate font-medium max-sm:ml-auto">{row.label}</span>
-                  <span className="ml-auto flex shrink-0">
-                    <CopyButton text={row.address} label={`Copy ${row.address}`} iconOnly />
-                    <Button
-                      look="quiet"
-                      square
-                      aria-label={`Stop watching ${row.label || row.address}`}
-                      title="Stop watching"
-                      disabled={remove.isPending && remove.variables === row.address}
-                      onClick={() => remove.mutate(row.address)}
-                    >
-                      <Trash2 size={14} strokeWidth={1.5} aria-hidden="true" />
-                    </Button>
-                  </span>
-                </li>
-              )
-            );
-          })}
+                  <Trash2 size={14} strokeWidth={1.5} aria-hidden="true" />
+                </Button>
+              </span>
+            </li>
+          ))}
         </ul>
       </div>
       {importing && (

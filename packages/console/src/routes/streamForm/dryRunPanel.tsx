@@ -1,5 +1,6 @@
 import { ChevronLeft, ChevronRight, RotateCw } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
+import { bodyOf } from '../../body.ts';
 import type { StreamDraft } from '../../draft.ts';
 import { useDryRun, type DryRunBlock } from '../../dryRun.ts';
 import { formatBytes, formatCount, formatQuantity, sizeOf } from '../../format.ts';
@@ -137,13 +138,18 @@ export function DryRunPanel({
               onChange={setShows}
             />
           </div>
-          {shows === 'decoded' ? (
-            <DecodedView body={sample.webhook} />
-          ) : (
-            <JsonTree value={sample.webhook} label="Sample" />
-          )}
+          <Sample webhook={sample.webhook} shows={shows} />
         </>
       )}
     </section>
+  );
+}
+
+function Sample({ webhook, shows }: { webhook: unknown; shows: 'decoded' | 'payload' }) {
+  const body = useMemo(() => bodyOf(webhook), [webhook]);
+  return shows === 'decoded' ? (
+    <DecodedView body={body} />
+  ) : (
+    <JsonTree body={body} label="Sample" />
   );
 }

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { createBodyReader } from './bodyReader.ts';
+import { OPEN_AT_FIRST, toJsonRows, type Openness } from './jsonRows.ts';
+
+const body = {
+  logs: Array.from({ length: 30 }, (_, index) => ({ logIndex: String(index), data: '0x' })),
+};
+const ALL: Openness = { ...OPEN_AT_FIRST, start: 'all' };
+const NONE: Openness = { ...OPEN_AT_FIRST, start: 'none' };
+
+test('lines are those of the whole body, in parts', () => {
+  const reader = createBodyReader(body);
+  const rows = toJsonRows(body, ALL);
+  expect(reader.count(ALL)).toBe(rows.length);
+  expect(reader.lines(ALL, 10, 14)).toEqual({ first: 10, rows: rows.slice(10, 14) });
+  expect(reader.lineOf(ALL, '$.logs[2].data')).toBe(
+    rows.findIndex((row) => row.path === '$.logs[2].data'),
+  );
+  expect(reader.lineOf(NONE, '$.logs[2].data')).toBe(-1);
+});
+
+test('what was opened anew is not answered as it was before', () => {
+  const reader = createBodyReader(body);
+  expect(reader.count(NONE)).toBe(1);
+  const toggled = (...paths: string[]): Openness => ({ ...NONE, toggled: new Set(paths) });
+  expect(reader.count(toggled('$.logs'))).toBe(31);
+  // As it comes from another thread: the same, and another object.
+  expect(reader.count(toggled('$.logs'))).toBe(31);
+  expect(reader.count(toggled('$.logs', '$.logs[0]'))).toBe(33);
+  expect(reader.count(toggled('$.logs', '$.logs[1]'))).toBe(33);
+  expect(reader.count({ ...NONE, revealed: new Set(['$.logs']) })).toBe(31);
+});
+
+test('records come as many as are asked for, and are counted', () => {
+  const reader = createBodyReader({ ...body, block: {} });
+  const answer = reader.records(3);
+  expect(answer?.records).toHaveLength(3);
+  expect(answer?.total).toBe(30);
+  expect(createBodyReader('text').records(3)).toBeNull();
+});

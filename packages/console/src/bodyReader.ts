@@ -1,0 +1,47 @@
+/** A JSON body, answered for in parts small enough to be drawn or sent to another thread. Pure. */
+import { toDecodedRecords, type DecodedRecord } from './decoded.ts';
+import {
+  findInJson,
+  isSameOpenness,
+  toJsonRows,
+  type JsonHit,
+  type JsonRow,
+  type Openness,
+} from './jsonRows.ts';
+
+/** The same questions whichever thread has read the body. */
+export interface BodyReader {
+  /** How many lines are open. */
+  count(openness: Openness): number;
+  /** Some of them. */
+  lines(openness: Openness, first: number, end: number): { first: number; rows: JsonRow[] };
+  /** Which line a path has; -1 where it is closed in. */
+  lineOf(openness: Openness, path: string): number;
+  find(text: string): { text: string; hits: JsonHit[] };
+  /** Its first records; null where it is no webhook. */
+  records(count: number): { total: number; records: DecodedRecord[] } | null;
+}
+
+export function createBodyReader(body: unknown): BodyReader {
+  let opened: { openness: Openness; rows: JsonRow[] } | undefined;
+  let decoded: { records: DecodedRecord[] | null } | undefined;
+
+  const rowsOf = (openness: Openness): JsonRow[] => {
+    if (opened === undefined || !isSameOpenness(opened.openness, openness)) {
+      opened = { openness, rows: toJsonRows(body, openness) };
+    }
+    return opened.rows;
+  };
+
+  return {
+    count: (openness) => rowsOf(openness).length,
+    lines: (openness, first, end) => ({ first, rows: rowsOf(openness).slice(first, end) }),
+    lineOf: (openness, path) => rowsOf(openness).findIndex((row) => row.path === path),
+    find: (text) => ({ text, hits: findInJson(body, text) }),
+    records(count) {
+      decoded ??= { records: toDecodedRecords(body) };
+      if (decoded.records === null) return null;
+      return { total: decoded.records.length, records: decoded.records.slice(0, count) };
+    },
+  };
+}
