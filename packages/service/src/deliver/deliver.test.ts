@@ -48,7 +48,7 @@ async function start(
   schedule: readonly number[],
   timeoutMs = 5_000,
   fastRetryMs?: number,
-  ledger = store,
+  { ledger = store, maxPerHost }: { ledger?: Store; maxPerHost?: number } = {},
 ) {
   const changes: DeliverySummary[] = [];
   const waiting: { fits(change: DeliverySummary): boolean; found(): void }[] = [];
@@ -57,6 +57,7 @@ async function start(
     store: ledger,
     schedule,
     fastRetryMs,
+    maxPerHost,
     sender: createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...signing }),
     isolation: createIsolation({ allowCidrs: EVERYWHERE, ...signing }),
     log: createLog(() => {}),
@@ -261,6 +262,16 @@ describe('delivering', () => {
     expect(mostWithin(times, 65)).toBeLessThanOrEqual(2);
   });
 
+  test('does not send a host more in a second than it is bound to, whatever streams', async () => {
+    await queue('/one', 3);
+    await queue('/two', 3);
+    await start([60_000], 5_000, undefined, { maxPerHost: 10 });
+    await eventually(() => Promise.resolve(sink.requests.length === 6));
+    const times = sink.requests.map((request) => request.receivedAt);
+    // Six turns a tenth of a second apart; a timer may be some milliseconds early.
+    expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(480);
+  });
+
   test('keeps a strict order, and goes on after what failed for good', async () => {
     const stream = await queue('/ordered', 6, { ...DEFAULT_LIMITS, strictOrder: true });
     sink.respond([200, 500, 500, 500, 200], { path: '/ordered' });
@@ -370,7 +381,7 @@ describe('delivering', () => {
     sink.respond({ delayMs: 200 });
     const fine = await queue('/fine', 40);
     const odd = await queue('/odd');
-    const { until } = await start([60_000], 5_000, undefined, picky);
+    const { until } = await start([60_000], 5_000, undefined, { ledger: picky });
     await until((change) => change.streamId === odd.id);
     await eventually(async () =>
       (await listAll(fine.id)).every((each) => each.state === 'succeeded'),
