@@ -94,6 +94,32 @@ test('the compose file sets what the service knows, waits for its database, and 
   for (const name of asked) expect(given).toContain(`${name}=`);
 });
 
+test('the alerts go by metrics that there are, and each has a name, words and a severity', () => {
+  const { groups } = parse(read('deploy/prometheus-rules.yaml')) as {
+    groups: {
+      rules: {
+        alert: string;
+        expr: string;
+        for?: string;
+        labels: { severity: string };
+        annotations: { summary: string };
+      }[];
+    }[];
+  };
+  const rules = groups.flatMap((group) => group.rules);
+  expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  const explained = read('docs/operations.md');
+  for (const { alert, expr, for: wait, labels, annotations } of rules) {
+    const metrics = expr.match(/\b[a-z]+_[a-z_]+\b/g) ?? ['up'];
+    for (const metric of metrics) {
+      if (metric !== 'up') expect(explained, alert).toMatch(new RegExp(`\\| \`${metric}[\`{]`));
+    }
+    expect(wait ?? '1m').toMatch(/^\d+m$/);
+    expect(['page', 'warn']).toContain(labels.severity);
+    expect(annotations.summary.length).toBeGreaterThan(20);
+  }
+});
+
 describe('the Kubernetes manifest', () => {
   interface Manifest {
     kind: string;

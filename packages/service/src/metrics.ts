@@ -29,6 +29,10 @@ export interface MetricSources {
   oldestDue(): Promise<number | null>;
   /** Milliseconds since the oldest transaction of the database began; null where there is none. */
   oldestTransactionAge(): Promise<number | null>;
+  /** Whether the process is fit for traffic, as `/ready` says. */
+  isReady(): Promise<boolean>;
+  /** Of the ledger's disk; undefined where it is another machine's. */
+  diskUsedRatio(): number | undefined;
   /** What the ledger contradicts itself in. */
   violations(): Readonly<Record<ViolationKind, number>>;
 }
@@ -55,7 +59,14 @@ export function createMetrics(): Metrics {
       help,
       labelNames,
       registers,
-      collect: () => read(gauge),
+      // While the ledger is away the rest is to be read all the more.
+      async collect() {
+        try {
+          await read(gauge);
+        } catch {
+          gauge.remove();
+        }
+      },
     });
   };
 
@@ -153,6 +164,14 @@ export function createMetrics(): Metrics {
         'How long the oldest transaction keeps PostgreSQL from cleaning up; 0 on SQLite',
         async (gauge) => gauge.set(((await sources.oldestTransactionAge()) ?? 0) / 1000),
       );
+      addGauge('service_ready', '1 while the process is fit for traffic', async (gauge) =>
+        gauge.set((await sources.isReady()) ? 1 : 0),
+      );
+      if (sources.diskUsedRatio() !== undefined) {
+        addGauge('disk_used_ratio', 'Of the disk of the ledger, on SQLite', (gauge) =>
+          gauge.set(sources.diskUsedRatio()!),
+        );
+      }
       addGauge(
         'chain_head_lag_blocks',
         'Blocks between the head of the nodes and what is committed',

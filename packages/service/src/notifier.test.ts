@@ -21,6 +21,7 @@ let store: Store;
 let sink: WebhookSink;
 let notifier: Term | undefined;
 let chains: ChainReport[] = [];
+let diskFilling: string | undefined;
 let logged = '';
 
 beforeAll(async () => {
@@ -55,6 +56,7 @@ function start(timing: NotifierOptions['timing'] = {}): void {
       timeoutMs: 1_000,
     }),
     chains: () => chains,
+    diskFilling: () => diskFilling,
     log: createLog((line) => (logged += line)),
     timing: { lookMs: 20, gapMs: 0, haltMs: 0, scheduleMs: [50, 50], ...timing },
   });
@@ -177,6 +179,20 @@ describe.each([
     expect(told()).toMatchObject([
       { type: 'chain.halted', data: { chainId: '0x1', reason: 'deeper than the window' } },
       { type: 'chain.resumed', data: { chainId: '0x1' } },
+    ]);
+  });
+
+  test('tells of a disk that is filling, and once there is room again', async () => {
+    start();
+    diskFilling = '81 % of the disk is used';
+    await expect.poll(told, PATIENCE).toHaveLength(1);
+    diskFilling = '82 % of the disk is used';
+    await aWhile();
+    diskFilling = undefined;
+    await expect.poll(told, PATIENCE).toHaveLength(2);
+    expect(told()).toMatchObject([
+      { type: 'disk.filling', data: { reason: '81 % of the disk is used' } },
+      { type: 'disk.recovered', data: {} },
     ]);
   });
 

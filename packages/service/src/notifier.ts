@@ -32,6 +32,7 @@ const SCHEDULE_MS: readonly number[] = [
   10 * MINUTE_MS,
   ...Array<number>(8).fill(60 * MINUTE_MS),
 ];
+const DISK = 'disk';
 /** The state of what is well: it needs no row once that was told. */
 const WELL = '';
 
@@ -41,12 +42,22 @@ export interface NotifierOptions {
   /** For nothing else: it is closed at the stop. */
   sender: Sender;
   chains(): ChainReport[];
+  /** That the ledger's disk will be full some day, for people; undefined while it is not. */
+  diskFilling(): string | undefined;
   log: Log;
   /** Milliseconds; defaults above. */
   timing?: { lookMs?: number; gapMs?: number; haltMs?: number; scheduleMs?: readonly number[] };
 }
 
-export function startNotifier({ url, store, sender, chains, log, timing }: NotifierOptions): Term {
+export function startNotifier({
+  url,
+  store,
+  sender,
+  chains,
+  diskFilling,
+  log,
+  timing,
+}: NotifierOptions): Term {
   const { lookMs = LOOK_MS, gapMs = GAP_MS, haltMs = HALT_MS } = timing ?? {};
   const schedule = timing?.scheduleMs ?? SCHEDULE_MS;
   let stopping = false;
@@ -78,11 +89,16 @@ export function startNotifier({ url, store, sender, chains, log, timing }: Notif
       const notice = { type: 'chain.halted' as const, data: { chainId, reason } };
       troubles.set(`chain ${chainId}`, { state: 'down', notice });
     }
+    const reason = diskFilling();
+    if (reason !== undefined) {
+      troubles.set(DISK, { state: 'filling', notice: { type: 'disk.filling', data: { reason } } });
+    }
     return { now, troubles };
   };
 
   /** What is said when a trouble is over, or undefined where that says itself. */
   const readRecovery = async (subject: string): Promise<Told | undefined> => {
+    if (subject === DISK) return { type: 'disk.recovered', data: {} };
     const [kind, id = ''] = subject.split(' ');
     if (kind === 'stream') {
       const stream = await store.readStream(id);

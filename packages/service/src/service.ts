@@ -120,7 +120,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   // What PostgreSQL has left is for its own machine to say.
   const disk: DiskWatch | undefined =
     store.engine === 'sqlite'
-      ? await watchDisk(config.dataFolder, config.retention?.minFreeBytes ?? MIN_FREE_BYTES)
+      ? await watchDisk(config.dataFolder, config.retention?.minFreeBytes ?? MIN_FREE_BYTES, log)
       : undefined;
   // One process owns a SQLite ledger: whoever held a lease or changed a list before is gone.
   if (store.engine === 'sqlite') {
@@ -254,6 +254,8 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     oldestDue: () => store.readOldestDue(),
     oldestTransactionAge: () => store.readOldestTransactionAge(),
     violations: invariants.counts,
+    isReady: async () => (await readiness.read()).length === 0,
+    diskUsedRatio: () => disk?.usedRatio,
   });
   await reports.start();
   await deliver?.start();
@@ -290,6 +292,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
                 ...signing,
               }),
               chains: reports.list,
+              diskFilling: () => disk?.filling,
               log,
             }),
         });

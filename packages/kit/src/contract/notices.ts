@@ -23,6 +23,8 @@ interface StreamTrouble {
  *   `count` are so now, `deliveryId` is the newest of them.
  * - `chain.halted`: the chain is not read, for half a minute or more.
  * - `chain.resumed`: it is read again.
+ * - `disk.filling`: 80 % of the disk of a SQLite ledger is used.
+ * - `disk.recovered`: less is.
  */
 export type OperatorNotice =
   | NoticeOf<'stream.error', StreamTrouble>
@@ -30,4 +32,6 @@ export type OperatorNotice =
   | NoticeOf<'stream.recovered', { streamId: string; tag: string }>
   | NoticeOf<'delivery.quarantined', StreamTrouble & { deliveryId: string; count: number }>
   | NoticeOf<'chain.halted', { chainId: string; reason: string }>
-  | NoticeOf<'chain.resumed', { chainId: string }>;
+  | NoticeOf<'chain.resumed', { chainId: string }>
+  | NoticeOf<'disk.filling', { reason: string }>
+  | NoticeOf<'disk.recovered', Record<string, never>>;

@@ -16,6 +16,8 @@ const TYPES = [
   'delivery.quarantined',
   'chain.halted',
   'chain.resumed',
+  'disk.filling',
+  'disk.recovered',
 ] as const satisfies readonly OperatorNotice['type'][];
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
