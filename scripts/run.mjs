@@ -10,6 +10,7 @@ import {
   ensureNode,
   ensurePackages,
   ensurePostgres,
+  ensureShells,
   environment,
   root,
 } from './setup.mjs';
@@ -25,6 +26,7 @@ try {
     handOver(node, ['-C', '@sluice/source', 'packages/cli/src/main.ts', 'dev', ...args]);
   } else if (task === 'test') {
     ensurePostgres();
+    ensureShells();
     const CHROMIUM_BIN = ensureChromium();
     const isChosen = args.some((arg) => arg.startsWith('--project'));
     const projects = isChosen ? [] : ['--project', '!faults'];

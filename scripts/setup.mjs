@@ -164,6 +164,21 @@ export function ensurePostgres() {
     throw new SetupError('PostgreSQL was installed but its `postgres` binary was not found.');
 }
 
+/** The shells that complete the command line; bash is everywhere. */
+export function ensureShells() {
+  if (SHELLS.every(isOnPath)) return;
+  installFromSystem(SHELLS.join(' and '), 'the tests of completion press Tab in them', {
+    apt: SHELLS,
+    dnf: SHELLS,
+    brew: `brew install ${SHELLS.join(' ')}`,
+  });
+}
+
+const SHELLS = ['zsh', 'fish'];
+
+const isOnPath = (name) =>
+  (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)));
+
 function hasPostgres() {
   const debian = '/usr/lib/postgresql';
   const folders = [

@@ -127,17 +127,51 @@ test.each([
   });
 });
 
-test('completion prints a script of the shell, with which bash completes', async () => {
-  const script = `sluice() { "$NODE" -C @sluice/source "$MAIN" "$@"; }
+const SHELLS: [shell: string, args: string[], script: string, completed: string][] = [
+  [
+    'bash',
+    ['--norc', '-c'],
+    `sluice() { "$NODE" -C @sluice/source "$MAIN" "$@"; }
 source <(sluice completion bash)
 COMP_WORDS=(sluice streams de) COMP_CWORD=2 && _sluice
-complete -p sluice && echo "\${COMPREPLY[@]}"`;
-  const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
-  const env = { ...process.env, NODE: process.execPath, MAIN };
-  expect(spawnSync('bash', ['-c', script], { env, encoding: 'utf8' })).toMatchObject({
-    stdout: 'complete -o default -F _sluice sluice\ndelete\n',
-    stderr: '',
-  });
+complete -p sluice && echo "\${COMPREPLY[@]}"`,
+    'complete -o default -F _sluice sluice\ndelete\n',
+  ],
+  [
+    'zsh',
+    ['-fc'],
+    `sluice() { "$NODE" -C @sluice/source "$MAIN" "$@"; }
+autoload -Uz compinit && compinit -u -D
+source <(sluice completion zsh)
+compadd() { print -r -- "\${(P)@[-1]}" }
+print -r -- "$_comps[sluice]"
+words=(sluice streams de) CURRENT=3 _sluice`,
+    '_sluice\ndelete\n',
+  ],
+  [
+    'fish',
+    ['--no-config', '-c'],
+    `function sluice; $NODE -C @sluice/source $MAIN $argv; end
+sluice completion fish | source
+complete -C 'sluice chai'
+complete -C 'sluice streams de'`,
+    'chains\ndelete\n',
+  ],
+];
+
+test.each(SHELLS)(
+  '%s completes with the script that it is given',
+  (shell, args, script, completed) => {
+    const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+    const env = { ...process.env, NODE: process.execPath, MAIN };
+    const run = spawnSync(shell, [...args, script], { env, encoding: 'utf8' });
+    // Missing shells are installed by `npm test`.
+    expect(run.error).toBeUndefined();
+    expect(run).toMatchObject({ stdout: completed, stderr: '' });
+  },
+);
+
+test('completion for another shell is refused', async () => {
   expect(await sluice(['completion', 'csh'])).toMatchObject({ code: 2 });
 });
 
