@@ -25,14 +25,14 @@ import { resolve } from 'node:path';
 
 export const declareApply = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(command)
-    .requiredOption('-f, --file <file>', 'YAML with a list of streams')
+    .option('-f, --file <file>', 'YAML with a list of streams')
     .option('--dry-run', 'print what would change')
     .option('--prune', 'delete the streams that the file does not have')
     .option('-y, --yes', 'do not ask before streams are deleted')
     .action((options: ApplyOptions) => apply(options, terminal));
 
 interface ApplyOptions extends ConnectionOptions {
-  file: string;
+  file?: string;
   dryRun?: boolean;
   prune?: boolean;
   yes?: boolean;
@@ -52,6 +52,9 @@ type Step =
   | { readonly do: 'delete'; readonly tag: string; readonly stream: StreamSummary };
 
 async function apply(options: ApplyOptions, terminal: Terminal): Promise<void> {
+  if (options.file === undefined) {
+    throw new CommandError('usage', 'Which file? -f is missing', 'sluice apply -f sluice.yaml');
+  }
   const declared = readStreamFile(options.file);
   const connection = connect(options, terminal);
   const steps = await plan(connection, declared, options.prune ?? false);

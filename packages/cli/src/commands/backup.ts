@@ -64,8 +64,7 @@ function backUp(folder: string, file: string): number {
   try {
     return backUpSqlite(folder, file);
   } catch (error) {
-    if (!(error instanceof FileTakenError)) throw error;
-    throw new CommandError('not_confirmed', error.message, 'name a file that is not there yet');
+    throw toCommandError(error, 'name a file that is not there yet');
   }
 }
 
@@ -73,7 +72,14 @@ async function restore(file: string, folder: string, overwrite: boolean): Promis
   try {
     await restoreSqlite(file, folder, { overwrite });
   } catch (error) {
-    if (!(error instanceof FileTakenError)) throw error;
-    throw new CommandError('not_confirmed', error.message, '--yes replaces it');
+    throw toCommandError(error, '--yes replaces it');
   }
+}
+
+/** What can go wrong with a ledger or a backup is wrong with a file. */
+function toCommandError(error: unknown, ifTaken: string): CommandError {
+  const { message } = error as Error;
+  return error instanceof FileTakenError
+    ? new CommandError('not_confirmed', message, ifTaken)
+    : new CommandError('invalid_file', message);
 }

@@ -57,15 +57,14 @@ async function explain(what: string, options: ExplainOptions, terminal: Terminal
     ({ streamId, tag }) =>
       options.stream === undefined || options.stream === streamId || options.stream === tag,
   );
+  const isFound = found.kind !== 'unknown' && (found.kind === 'address' || found.block !== null);
   if (options.json) terminal.sayJson({ ...found, streams });
   else {
-    terminal.say(printable(found.message));
+    if (isFound) terminal.say(printable(found.message));
     for (const reason of found.stages) terminal.say(`  ${reasonLine(reason, terminal)}`);
     for (const verdict of streams) tell(verdict, options.stages ?? false, terminal);
   }
-  if (found.kind === 'unknown' || (found.kind !== 'address' && found.block === null)) {
-    throw new CommandError('not_found', found.message);
-  }
+  if (!isFound) throw new CommandError('not_found', found.message);
   const { expect } = options;
   if (expect !== undefined && !streams.some(({ verdict }) => verdict === expect)) {
     const got = streams.map(({ tag, verdict }) => `${tag} ${verdict}`).join(', ') || 'no stream';

@@ -1,5 +1,9 @@
 /** What happens live: listen, tail, trigger, replay. */
-import { type EvmWebhook, unwrap } from '@sluice/kit';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type EvmWebhook, createHandler, unwrap } from '@sluice/kit';
+import { toNodeListener } from '@sluice/kit/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { scripted, startFaultProxy } from '@sluice/testkit';
 import { ALICE, BOB, SECRET, TOKEN, type World, startWorld, until } from './world.test-only.ts';
@@ -230,6 +234,44 @@ describe('trigger', () => {
       '16225663 true',
       '16225664 true',
     ]);
+  });
+
+  test('an app without an ABI of its own decodes each, and each comes once', async () => {
+    const events: unknown[] = [];
+    const handler = createHandler({ secret: SECRET })
+      .on('Transfer', ({ args }) => void events.push(args['value']))
+      .on('ApprovalForAll', ({ args }) => void events.push(args['approved']))
+      .on('TransferSingle', ({ args }) => void events.push(args['id']))
+      .onRemoved(({ block }) => void events.push(`removed ${block.number}`));
+    const listener = toNodeListener(handler);
+    const server = createServer((request, response) => void listener(request, response));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const to = ['--to', String((server.address() as AddressInfo).port)];
+    const eventsOf = async (...args: string[]): Promise<unknown[]> => {
+      events.length = 0;
+      expect(await trigger(...args, ...to)).toMatchObject({ code: 0 });
+      return [...events];
+    };
+    const usdc = 250_000_000n;
+    expect(await eventsOf('erc20-transfer')).toEqual([usdc]);
+    expect(await eventsOf('erc20-transfer', '--both')).toEqual([usdc]);
+    expect(await eventsOf('erc20-transfer', '--reorg')).toEqual(['removed 16225662']);
+    expect(await eventsOf('erc20-transfer', '--count', '3', '--rate', '100')).toEqual([
+      ...[usdc, usdc, usdc],
+    ]);
+    expect(await eventsOf('nft-approval-for-all')).toEqual([true]);
+    expect(await eventsOf('erc1155-transfer')).toEqual([expect.any(BigInt)]);
+    world.pay(78n);
+    const { hash } = world.chain.head.transactions[0]!;
+    await until(
+      'its block is read',
+      async () => (await world.sluice(['explain', hash, '--expect', 'delivered'])).code === 0,
+    );
+    expect(await eventsOf('transaction', '--from-tx', hash)).toEqual([78n]);
+
+    server.close();
+    server.closeAllConnections();
   });
 
   test('edited by hand, by a path or in an editor', async () => {

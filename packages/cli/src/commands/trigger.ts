@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,7 @@ import { describeBody } from '../live/deliveryLine.ts';
 import { createSingleSender, findSecret, toLocalUrl } from '../live/forward.ts';
 import { setPath } from '../live/setPath.ts';
 import { readTransaction } from '../live/readTransaction.ts';
+import { STANDARD_EVENTS } from '../live/standardEvents.ts';
 import { findStream } from '../streams/findStream.ts';
 import { readStream } from '../streams/saveStream.ts';
 import { CommandError } from '../terminal/errors.ts';
@@ -130,7 +132,7 @@ async function trigger(
     throw new CommandError(
       'check_failed',
       `${refused} of ${sent} were not taken by ${url}`,
-      'a receiver answers 2xx within 15 s; 401 most often means another secret: sluice verify',
+      'a receiver answers 2xx within 15 s; 401 most often means another secret (sluice verify), 500 is told by its own log',
     );
   }
 }
@@ -167,9 +169,15 @@ async function compose(
     options.fromTx !== undefined && connection !== undefined
       ? await readTransaction(connection, options.fromTx, options.touching)
       : sampleOf(kind);
-  if (stream !== undefined && webhook.streamId !== '') {
-    Object.assign(webhook, { streamId: stream.id, tag: stream.tag });
-    if ('abi' in stream && 'abi' in webhook) webhook.abi = stream.abi ?? [];
+  if (kind !== 'test' && kind !== 'aptos-test') {
+    // A receiver takes one without a stream for a test webhook.
+    webhook.streamId ||= randomUUID();
+    if (stream !== undefined) Object.assign(webhook, { streamId: stream.id, tag: stream.tag });
+    // So that a handler without an ABI of its own can decode it.
+    if ('abi' in webhook) {
+      const ofStream = stream !== undefined && 'abi' in stream ? (stream.abi ?? []) : undefined;
+      webhook.abi = ofStream ?? STANDARD_EVENTS;
+    }
   }
   for (const assignment of options.set ?? []) setPath(webhook, assignment);
   const to = options.to ?? stream?.webhookUrl ?? '3000';

@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareVerify = (command: Command, terminal: Terminal): Command =>
   command
-    .requiredOption(
+    .option(
       '--header <name:value...>',
       'each header of the request that has webhook or signature in its name',
     )
@@ -19,7 +19,7 @@ export const declareVerify = (command: Command, terminal: Terminal): Command =>
     .action((options: VerifyOptions) => verify(options, terminal));
 
 interface VerifyOptions {
-  header: string[];
+  header?: string[];
   secret?: string;
   otherSecret?: string[];
   body?: string;
@@ -30,6 +30,13 @@ interface VerifyOptions {
 
 /** Says that a webhook is genuine, or why it is refused: exit code 9. */
 async function verify(options: VerifyOptions, terminal: Terminal): Promise<void> {
+  if (options.header === undefined) {
+    throw new CommandError(
+      'usage',
+      'Which headers did it have? --header is missing',
+      "--header 'webhook-id: …' 'webhook-timestamp: …' 'webhook-signature: …'",
+    );
+  }
   const secret = options.secret ?? terminal.env['SLUICE_SECRET'];
   if (secret === undefined) {
     throw new CommandError(
