@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../serve.ts';
 import { type NameServer, startNameServer, underNameServer } from './nameServer.ts';
+import { isRoot, needRoot } from './root.ts';
 import { type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 
-const isRoot = process.getuid?.() === 0;
 const PUBLIC = '93.184.216.34';
 const REFUSED = /private, loopback or reserved|SSRF_BLOCKED/;
 
@@ -43,7 +43,8 @@ describe.each(STORES)('on %s', (store) => {
       return errors.length >= count && errors;
     });
 
-  test.runIf(isRoot)('fault 10: NXDOMAIN, SERVFAIL, no answer, then recovery', async () => {
+  test('fault 10: NXDOMAIN, SERVFAIL, no answer, then recovery', async () => {
+    needRoot();
     const failures = { nxdomain: 'NXDOMAIN', servfail: 'SERVFAIL', silent: 'silence' } as const;
     const watches: Watch[] = [];
     for (const [label, failure] of Object.entries(failures)) {
@@ -113,32 +114,30 @@ describe.each(STORES)('on %s', (store) => {
       await world.start({ serve: { wrapper, allowPrivateEndpoints: false } });
     });
 
-    test.runIf(isRoot)(
-      'fault 11: names that rebind, mixed answers, the metadata address',
-      async () => {
-        const asked = new Map<string, number>();
-        const script = (name: string, answers: readonly (readonly string[])[]): void =>
-          names.answer(name, () => {
-            const n = asked.get(name) ?? 0;
-            asked.set(name, n + 1);
-            return answers[Math.min(n, answers.length - 1)]!;
-          });
-        script('rebinds.example', [[PUBLIC], ['127.0.0.1']]);
-        script('mixed.example', [[PUBLIC, '127.0.0.1']]);
-        script('metadata.example', [['169.254.169.254']]);
-        const before = world.receiver.requests.length;
-        world.mine(blocked);
-        world.mine([], 2);
-        // The rebinding name connects to its public address first, and finds nobody there.
-        expect((await attempted(blocked[0]!, 2))[1]!.error).toMatch(REFUSED);
-        for (const watch of blocked.slice(1)) {
-          expect((await attempted(watch, 1))[0]!.error).toMatch(REFUSED);
-        }
-        await world.holds(blocked);
-        expect(world.receiver.requests.length).toBe(before);
-        expect((await world.metrics(/^ssrf_blocked_total/))[0]).toBeGreaterThan(0);
-      },
-    );
+    test('fault 11: names that rebind, mixed answers, the metadata address', async () => {
+      needRoot();
+      const asked = new Map<string, number>();
+      const script = (name: string, answers: readonly (readonly string[])[]): void =>
+        names.answer(name, () => {
+          const n = asked.get(name) ?? 0;
+          asked.set(name, n + 1);
+          return answers[Math.min(n, answers.length - 1)]!;
+        });
+      script('rebinds.example', [[PUBLIC], ['127.0.0.1']]);
+      script('mixed.example', [[PUBLIC, '127.0.0.1']]);
+      script('metadata.example', [['169.254.169.254']]);
+      const before = world.receiver.requests.length;
+      world.mine(blocked);
+      world.mine([], 2);
+      // The rebinding name connects to its public address first, and finds nobody there.
+      expect((await attempted(blocked[0]!, 2))[1]!.error).toMatch(REFUSED);
+      for (const watch of blocked.slice(1)) {
+        expect((await attempted(watch, 1))[0]!.error).toMatch(REFUSED);
+      }
+      await world.holds(blocked);
+      expect(world.receiver.requests.length).toBe(before);
+      expect((await world.metrics(/^ssrf_blocked_total/))[0]).toBeGreaterThan(0);
+    });
 
     test('fault 13: every spelling is refused when it is saved, and when it is sent', async () => {
       const before = world.receiver.requests.length;
