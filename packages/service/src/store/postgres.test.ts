@@ -10,7 +10,7 @@ import { createLog } from '../observe.ts';
 import { createReadiness } from '../ready.ts';
 import { openPostgresStore } from './postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type Store } from './store.ts';
-import { testStore } from './store.suite.ts';
+import { testStore } from './suite/store.suite.ts';
 import { takeChain } from './takeChain.test-only.ts';
 
 async function execute(url: string, statement: string): Promise<void> {

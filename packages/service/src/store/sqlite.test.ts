@@ -8,7 +8,7 @@ import { openSqliteStore } from './sqlite.ts';
 import { testEvents } from './events.suite.ts';
 import { testHistory } from './history.suite.ts';
 import { testInvariants } from './invariants.suite.ts';
-import { testStore } from './store.suite.ts';
+import { testStore } from './suite/store.suite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 /**
  * The ledger: what is watched, how far each chain is committed, what matched, and every delivery
  * with its attempts. Each method is one transaction. SQLite and PostgreSQL run the same statements
- * (`reads.ts`, `writes.ts`) and pass the same suite (`store.suite.ts`). On PostgreSQL matches and
+ * (`reads.ts`, `writes.ts`) and pass the same suite (`suite/`). On PostgreSQL matches and
  * deliveries stand in partitions by day (`partitions.ts`): whoever makes one wait opens its day.
  *
  * A delivery moves so, and in no other way:

@@ -1,0 +1,201 @@
+/** Lists of addresses. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { refreshRules } from '../../match/refresh.ts';
+import { createStreamIndex } from '../../match/streamIndex.ts';
+import { type StoreTools, draft, address } from './storeTools.test-only.ts';
+
+export function testAddresses(tools: StoreTools): void {
+  const { packed, addition, add, remove, replace, listed, cleanUp, startChain } = tools;
+
+  describe('addresses', () => {
+    test('are added once, listed in order and removed all or nothing', async () => {
+      const { chain, tip } = await startChain();
+      const changed = { outcome: 'changed', effectiveFrom: { [chain]: tip().number + 1 } };
+      const { id } = await tools.store.createStream(draft([chain, '0xffffff']));
+      expect(await add(id, [3, 1, 2])).toEqual(changed);
+      await add(id, [2, 4]);
+      expect((await tools.store.readStream(id))?.addressCount).toBe(4);
+      const first = await tools.store.listAddresses(id, { limit: 3 });
+      expect(first).toEqual({
+        addresses: [1, 2, 3].map((n) => ({ address: address(n), label: null })),
+        total: 4,
+        next: address(3),
+      });
+      expect(await tools.store.listAddresses(id, { limit: 3, after: first.next })).toEqual({
+        addresses: [{ address: address(4), label: null }],
+        total: 4,
+        next: undefined,
+      });
+      expect(await remove(id, [1, 9])).toEqual({ outcome: 'missing', address: address(9) });
+      expect((await tools.store.readStream(id))?.addressCount).toBe(4);
+      expect(await remove(id, [1, 3, 1])).toEqual(changed);
+      expect(await listed(id)).toEqual([2, 4]);
+      expect(await add(id, [1])).toEqual(changed);
+      expect(await listed(id)).toEqual([1, 2, 4]);
+    });
+
+    test('carry labels, which go with them and change with the next that is given', async () => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      const labels = async () =>
+        (await tools.store.listAddresses(id, { limit: 100 })).addresses.map((row) => row.label);
+      await add(id, [1, 2, 3], { 1: 'one', 2: "two's, \u2192 2" });
+      expect(await labels()).toEqual(['one', "two's, \u2192 2", null]);
+      await add(id, [1, 2, 3], { 2: 'zwei', 3: 'drei' });
+      expect(await labels()).toEqual(['one', 'zwei', 'drei']);
+      await remove(id, [1]);
+      await add(id, [1]);
+      expect(await labels()).toEqual([null, 'zwei', 'drei']);
+      await replace(id, [2, 3, 4], { 3: 'three', 4: 'four' });
+      expect(await listed(id)).toEqual([2, 3, 4]);
+      expect(await labels()).toEqual([null, 'three', 'four']);
+      expect((await tools.store.readStream(id))?.addressCount).toBe(3);
+    });
+
+    test('a hundred thousand go in, are replaced and go out with one call', async () => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      const count = async () => (await tools.store.readStream(id))?.addressCount;
+      const many = Array.from({ length: 100_000 }, (_, n) => n + 1);
+      await add(id, many);
+      expect(await count()).toBe(100_000);
+      await add(id, [...many.slice(0, 6_000), 100_001]);
+      expect(await count()).toBe(100_001);
+      const others = Array.from({ length: 50_000 }, (_, n) => 75_001 + n);
+      await replace(id, others);
+      expect(await count()).toBe(50_000);
+      expect(await tools.store.listAddresses(id, { limit: 1 })).toEqual({
+        addresses: [{ address: address(75_001), label: null }],
+        total: 50_000,
+        next: address(75_001),
+      });
+      expect(await remove(id, [...others, 7])).toEqual({ outcome: 'missing', address: address(7) });
+      expect(await count()).toBe(50_000);
+      expect((await remove(id, others)).outcome).toBe('changed');
+      expect([await count(), await listed(id)]).toEqual([0, []]);
+    }, 60_000);
+
+    describe('while a change is staged', () => {
+      const staged = async () => {
+        const { id } = await tools.store.createStream(draft(['0x1']));
+        await add(id, [1, 2, 3], { 1: 'one' });
+        const begun = await tools.store.beginAddressChange(id);
+        if (begun.outcome !== 'begun') throw new Error(begun.outcome);
+        const { change } = begun;
+        await tools.store.stageAddresses(change, addition([1, 10, 11], { 1: 'ONE' }));
+        await tools.store.stageAddresses(change, { kind: 'remove', addresses: packed([3]) });
+        return { id, change };
+      };
+      const before = [
+        { address: address(1), label: 'one' },
+        { address: address(2), label: null },
+        { address: address(3), label: null },
+      ];
+      const page = async (id: string) => tools.store.listAddresses(id, { limit: 9 });
+
+      test('nobody sees any of it, and other changes of the stream wait', async () => {
+        const { id, change } = await staged();
+        const { revision } = await tools.store.readRules(Number.MAX_SAFE_INTEGER);
+        expect(await page(id)).toEqual({ addresses: before, total: 3, next: undefined });
+        expect((await tools.store.readAddresses(id)).addresses.bytes).toHaveLength(60);
+        expect(await tools.store.readRules(revision)).toMatchObject({ revision, changed: [] });
+        const another = await tools.store.createStream(draft(['0x1']));
+        expect((await add(another.id, [10])).outcome).toBe('changed');
+        expect(await add(id, [12])).toEqual({ outcome: 'busy' });
+        expect(await tools.store.beginAddressChange(id)).toEqual({ outcome: 'busy' });
+
+        expect((await tools.store.activateAddressChange(change)).outcome).toBe('changed');
+        expect(await page(id)).toEqual({
+          addresses: [
+            { address: address(1), label: 'ONE' },
+            { address: address(2), label: null },
+            { address: address(10), label: null },
+            { address: address(11), label: null },
+          ],
+          total: 4,
+          next: undefined,
+        });
+        expect((await add(id, [12])).outcome).toBe('changed');
+      });
+
+      test('a change that is given up leaves nothing behind', async () => {
+        const { id, change } = await staged();
+        while (await tools.store.undoAddressChange(change));
+        expect(await page(id)).toEqual({ addresses: before, total: 3, next: undefined });
+        expect(await tools.store.activateAddressChange(change)).toEqual({ outcome: 'lost' });
+        expect((await add(id, [10])).outcome).toBe('changed');
+      });
+
+      test('one that nobody goes on with is undone by the housekeeping', async () => {
+        const { id, change } = await staged();
+        await cleanUp({ staleMs: 60_000 });
+        expect(await add(id, [12])).toEqual({ outcome: 'busy' });
+        await cleanUp({ staleMs: -1 });
+        expect(await tools.store.stageAddresses(change, addition([5]))).toEqual({
+          outcome: 'lost',
+        });
+        expect(await page(id)).toEqual({ addresses: before, total: 3, next: undefined });
+        expect((await add(id, [12])).outcome).toBe('changed');
+      });
+
+      test('a stream that is deleted takes it along', async () => {
+        const { id, change } = await staged();
+        await tools.store.deleteStream(id);
+        expect(await tools.store.activateAddressChange(change)).toEqual({ outcome: 'lost' });
+        await cleanUp({ staleMs: -1 });
+        expect((await tools.store.readAddresses(id)).addresses.bytes).toHaveLength(0);
+        expect(await tools.store.beginAddressChange(id)).toEqual({ outcome: 'unknown-stream' });
+      });
+    });
+
+    test('law: the list, its count and an index that follows equal a set', async () => {
+      const numbers = fc.uniqueArray(fc.integer({ min: 1, max: 30 }), {
+        minLength: 1,
+        maxLength: 20,
+      });
+      const step = fc.record({
+        kind: fc.constantFrom('add', 'add', 'remove', 'replace', 'pause', 'follow', 'clean up'),
+        numbers,
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+          const { id } = await tools.store.createStream(draft(['0x1']));
+          const index = createStreamIndex();
+          let expected = new Set<number>();
+          for (const { kind, numbers } of steps) {
+            if (kind === 'follow') await refreshRules(index, tools.store);
+            else if (kind === 'clean up') await cleanUp({ keepMs: -1, staleMs: 60_000 });
+            else if (kind === 'pause') {
+              await tools.store.setStreamStatus(id, 'paused', '');
+              if (numbers.length % 2 === 0) await refreshRules(index, tools.store);
+              await tools.store.setStreamStatus(id, 'active', '');
+            } else if (kind === 'add') {
+              await add(id, numbers);
+              for (const n of numbers) expected.add(n);
+            } else if (kind === 'replace') {
+              await replace(id, numbers);
+              expected = new Set(numbers);
+            } else {
+              const isWhole = numbers.every((n) => expected.has(n));
+              expect((await remove(id, numbers)).outcome).toBe(isWhole ? 'changed' : 'missing');
+              if (isWhole) for (const n of numbers) expected.delete(n);
+            }
+          }
+          await refreshRules(index, tools.store);
+          const sorted = [...expected].toSorted((a, b) => a - b);
+          expect(await listed(id)).toEqual(sorted);
+          expect((await tools.store.readStream(id))?.addressCount).toBe(sorted.length);
+          const followed = Array.from({ length: 31 }, (_, n) => n).filter((n) => {
+            let isWatched = false;
+            index.watching('0x1', address(n), 2, (stream) => {
+              isWatched ||= stream.record.id === id;
+            });
+            return isWatched;
+          });
+          expect(followed).toEqual(sorted);
+          await tools.store.deleteStream(id);
+        }),
+        { numRuns: 40 },
+      );
+    }, 120_000);
+  });
+}

@@ -1,0 +1,247 @@
+/** Which blocks a stream was held against; backfills; what is forgotten. */
+import { describe, expect, test } from 'vitest';
+import { type BlockHeader } from '../store.ts';
+import { newMatch } from '../newMatch.test-only.ts';
+import { type StoreTools, hashOf, draft } from './storeTools.test-only.ts';
+
+export function testCoverage(tools: StoreTools): void {
+  const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
+
+  describe('coverage', () => {
+    const coverageOf = async (id: string) => (await tools.store.readCoverage(id))[0];
+
+    test('begins with the next block, and leaves out what passed while the stream was paused', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      expect(await coverageOf(id)).toMatchObject({ chainId: chain.chain, from: null, holes: [] });
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
+      expect(await coverageOf(id)).toMatchObject({ from: 101, to: 103, holes: [] });
+
+      await tools.store.setStreamStatus(id, 'paused', '');
+      await tools.store.setStreamStatus(id, 'paused', '');
+      for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
+      const growing = [{ from: 104, to: 105, reason: 'paused' }];
+      expect(await coverageOf(id)).toMatchObject({ from: 101, to: 105, holes: growing });
+      await tools.store.setStreamStatus(id, 'active', '');
+      await chain.commit(chain.next(), []);
+      expect(await coverageOf(id)).toMatchObject({ from: 101, to: 106, holes: growing });
+
+      // Paused and resumed between two blocks: nothing was missed.
+      await tools.store.setStreamStatus(id, 'paused', '');
+      await tools.store.setStreamStatus(id, 'active', '');
+      expect((await coverageOf(id))?.holes).toEqual(growing);
+    });
+
+    test('takes in the blocks that replaced others while the stream was paused', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const ancestor = chain.tip();
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
+      await tools.store.setStreamStatus(id, 'paused', '');
+      await chain.rewind(ancestor);
+      for (let n = 0; n < 4; n++) await chain.commit(chain.next(), []);
+      await tools.store.setStreamStatus(id, 'active', '');
+      await chain.commit(chain.next(), []);
+      expect(await coverageOf(id)).toMatchObject({
+        from: 105,
+        to: 105,
+        holes: [],
+      });
+    });
+
+    test('names what a chain that was resumed later left out, and begins anew with another chain', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), []);
+      const later: BlockHeader = { ...chain.next(), number: 150 };
+      await tools.store.startChain({
+        ...chain.held,
+        block: later,
+        genesisHash: hashOf(),
+        holeFrom: 102,
+      });
+      expect(await coverageOf(id)).toMatchObject({
+        from: 101,
+        to: 150,
+        holes: [{ from: 102, to: 150, reason: 'resumed' }],
+      });
+      const other: BlockHeader = { ...chain.next(), number: 7 };
+      await tools.store.startChain({ ...chain.held, block: other, genesisHash: hashOf() });
+      expect(await coverageOf(id)).toMatchObject({ from: null, to: null, holes: [] });
+    });
+
+    test('follows the chains of its stream', async () => {
+      const one = await startChain();
+      const two = await startChain();
+      const { id } = await tools.store.createStream(draft([one.chain]));
+      await one.commit(one.next(), []);
+      await tools.store.setStreamStatus(id, 'paused', '');
+      await tools.store.updateStream(id, { chainIds: [two.chain] });
+      await two.commit(two.next(), []);
+      expect(await tools.store.readCoverage(id)).toEqual([
+        { chainId: two.chain, from: null, to: null, holes: [] },
+      ]);
+      await tools.store.setStreamStatus(id, 'active', '');
+      await two.commit(two.next(), []);
+      expect(await tools.store.readCoverage(id)).toEqual([
+        { chainId: two.chain, from: 102, to: 102, holes: [] },
+      ]);
+    });
+  });
+
+  describe('backfills', () => {
+    const block = (number: number): BlockHeader => ({
+      number,
+      hash: hashOf(),
+      parentHash: hashOf(),
+      timestamp: 1_600_000_000 + number,
+    });
+    const newJob = async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const job = await tools.store.createJob({
+        streamId: id,
+        chain: chain.chain,
+        blockFrom: 10,
+        blockTo: 13,
+      });
+      return { chain, streamId: id, job: job! };
+    };
+
+    test('move on with what they matched, and deliver it as confirmed', async () => {
+      const { chain, streamId, job } = await newJob();
+      expect(await tools.store.listRunningJobs(chain.chain)).toEqual([job]);
+      const first = await tools.store.commitJob({
+        ...chain.held,
+        id: job.id,
+        blocks: [
+          { block: block(10), matches: [newMatch(streamId)] },
+          { block: block(11), matches: [] },
+        ],
+      });
+      expect(first).toMatchObject({
+        job: { nextBlock: 12, matches: 1, state: 'running' },
+        deliveries: [{ phase: 'confirmed', blockNumber: 10, state: 'pending' }],
+      });
+      const again = {
+        ...chain.held,
+        id: job.id,
+        blocks: [{ block: block(10), matches: [newMatch(streamId)] }],
+      };
+      expect(await tools.store.commitJob(again)).toBeUndefined();
+      const last = await tools.store.commitJob({
+        ...chain.held,
+        id: job.id,
+        blocks: [12, 13].map((number) => ({ block: block(number), matches: [] })),
+      });
+      expect(last).toMatchObject({ job: { nextBlock: 14, state: 'done' }, deliveries: [] });
+      expect(await tools.store.listRunningJobs(chain.chain)).toEqual([]);
+      expect(await deliveriesOf(streamId)).toHaveLength(1);
+      expect((await tools.store.readCoverage(streamId))[0]).toMatchObject({ from: 10, to: 13 });
+    });
+
+    test('announce again what was delivered before, since they were asked to', async () => {
+      const { chain, streamId } = await newJob();
+      const seen = chain.next();
+      await chain.commit(seen, [newMatch(streamId)], 0);
+      expect(await deliveriesOf(streamId)).toHaveLength(2);
+      for (let n = 0; n < 2; n++) {
+        const job = await tools.store.createJob({
+          streamId,
+          chain: chain.chain,
+          blockFrom: seen.number,
+          blockTo: seen.number,
+        });
+        await tools.store.commitJob({
+          ...chain.held,
+          id: job!.id,
+          blocks: [{ block: seen, matches: [newMatch(streamId)] }],
+        });
+      }
+      await tools.store.commitManual({
+        chain: chain.chain,
+        block: seen,
+        requestId: 'r1',
+        isConfirmed: true,
+        matches: [newMatch(streamId)],
+      });
+      expect(await deliveriesOf(streamId)).toHaveLength(5);
+    });
+
+    test('are paused, resumed and cancelled, and nothing is committed meanwhile', async () => {
+      const { chain, streamId, job } = await newJob();
+      expect(await tools.store.setJobState(job.id, 'paused', '')).toMatchObject({
+        state: 'paused',
+      });
+      const commit = {
+        ...chain.held,
+        id: job.id,
+        blocks: [{ block: block(10), matches: [newMatch(streamId)] }],
+      };
+      expect(await tools.store.commitJob(commit)).toBeUndefined();
+      expect(await deliveriesOf(streamId)).toEqual([]);
+      expect(await tools.store.setJobState(job.id, 'running', '')).toMatchObject({
+        state: 'running',
+      });
+      expect(await tools.store.commitJob(commit)).toMatchObject({ job: { nextBlock: 11 } });
+      expect(await tools.store.setJobState(job.id, 'cancelled', '')).toMatchObject({
+        state: 'cancelled',
+      });
+      expect(await tools.store.setJobState(job.id, 'running', '')).toBeUndefined();
+      expect(await tools.store.listJobs({ streamId, limit: 10 })).toHaveLength(1);
+    });
+
+    test('of an unknown or deleted stream are not begun', async () => {
+      const { chain, streamId } = await newJob();
+      await tools.store.deleteStream(streamId);
+      const range = { streamId, chain: chain.chain, blockFrom: 1, blockTo: 2 };
+      expect(await tools.store.createJob(range)).toBeUndefined();
+    });
+  });
+
+  describe('what is forgotten', () => {
+    const DAY = 86_400_000;
+    const expire = async (rule: { deliveredMs: number; undeliveredMs: number }) => {
+      const sum = { deliveries: 0, undelivered: 0 };
+      let after: string | undefined = '';
+      while (after !== undefined) {
+        const done = await tools.store.deleteExpired({ ...rule, limit: 2, after });
+        sum.deliveries += done.deliveries;
+        sum.undelivered += done.undelivered;
+        after = done.next;
+      }
+      return sum;
+    };
+
+    test('is what was delivered first, what was not later, and never what may be confirmed', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), [newMatch(id)], 1000);
+      const [first, second] = await claimOf(id);
+      await tools.store.completeDeliveries([
+        outcomeOf(first!),
+        outcomeOf(second!, { result: 'failed', status: 500, error: 'HTTP 500' }),
+      ]);
+      await tools.store.releaseLeases('all');
+      expect(await expire({ deliveredMs: DAY, undeliveredMs: DAY })).toEqual({
+        deliveries: 0,
+        undelivered: 0,
+      });
+
+      // As if a day had passed: everything was made before tomorrow.
+      await expire({ deliveredMs: -DAY, undeliveredMs: DAY });
+      expect((await deliveriesOf(id)).map((each) => each.state).toSorted()).toEqual([
+        'failed',
+        'pending',
+      ]);
+      expect(await tools.store.readDelivery(first!.id)).toBeUndefined();
+      const gone = await expire({ deliveredMs: -DAY, undeliveredMs: -DAY });
+      expect(gone.undelivered).toBeGreaterThanOrEqual(1);
+      expect(await deliveriesOf(id)).toEqual([]);
+
+      // The matches themselves were kept: their blocks are yet to be confirmed.
+      const confirmed = await chain.commit(chain.next(), [], 0);
+      expect(confirmed.outcome === 'committed' && confirmed.deliveries).toHaveLength(3);
+    });
+  });
+}

@@ -1,0 +1,330 @@
+/** Deliveries: claimed, completed, cancelled, lost. */
+import { describe, expect, test } from 'vitest';
+import { type Store } from '../store.ts';
+import { newMatch } from '../newMatch.test-only.ts';
+import { type StoreTools, draft } from './storeTools.test-only.ts';
+
+export function testDeliveries(tools: StoreTools): void {
+  const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
+
+  describe('deliveries', () => {
+    const oneDue = async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [newMatch(id)]);
+      return { chain, id };
+    };
+
+    test('are leased to one claimer, and completed under that lease alone', async () => {
+      const { id } = await oneDue();
+      const [claimed] = await claimOf(id);
+      expect(claimed).toMatchObject({
+        phase: 'unconfirmed',
+        attempts: 0,
+        webhookUrl: 'http://127.0.0.1:1/hook',
+      });
+      expect(await claimOf(id)).toEqual([]);
+      expect(
+        await tools.store.completeDeliveries([outcomeOf(claimed!, { leaseToken: 'stale' })]),
+      ).toEqual([]);
+      expect(await tools.store.completeDeliveries([outcomeOf(claimed!)])).toMatchObject([
+        { state: 'succeeded', attempts: 1, status: 200 },
+      ]);
+      expect(await tools.store.completeDeliveries([outcomeOf(claimed!)])).toEqual([]);
+      const detail = await tools.store.readDelivery(claimed!.id);
+      expect(detail?.attemptList).toMatchObject([{ number: 1, status: 200, responseBody: 'ok' }]);
+    });
+
+    test('that fail are due again after their wait, and each attempt is recorded', async () => {
+      const { id } = await oneDue();
+      const [first] = await claimOf(id);
+      const failure = { status: 500, error: 'HTTP 500', result: 'retry', retryInMs: 0 } as const;
+      expect(await tools.store.completeDeliveries([outcomeOf(first!, failure)])).toMatchObject([
+        { state: 'pending', attempts: 1, status: 500, error: 'HTTP 500' },
+      ]);
+      const [second] = await claimOf(id);
+      expect(second).toMatchObject({ id: first!.id, attempts: 1 });
+      await tools.store.completeDeliveries([
+        outcomeOf(second!, { ...failure, retryInMs: 3_600_000 }),
+      ]);
+      expect(await claimOf(id)).toEqual([]);
+      const detail = await tools.store.readDelivery(first!.id);
+      expect(detail?.attemptList.map((attempt) => attempt.number)).toEqual([1, 2]);
+      expect(detail?.nextAttemptAt).toBeGreaterThan(Date.now() + 3_500_000);
+      expect(detail?.body).toContain('"retries":1');
+    });
+
+    test('whose lease ran out go back to the queue; its late owner changes nothing', async () => {
+      const { id } = await oneDue();
+      const [lost] = await claimOf(id, -1);
+      await tools.store.releaseLeases('expired');
+      const [again] = await claimOf(id);
+      expect(again?.id).toBe(lost?.id);
+      expect(await tools.store.completeDeliveries([outcomeOf(lost!)])).toEqual([]);
+      expect(await tools.store.completeDeliveries([outcomeOf(again!)])).toHaveLength(1);
+    });
+
+    test('of a paused stream wait for its return, those of a deleted one are cancelled', async () => {
+      const { id } = await oneDue();
+      await tools.store.setStreamStatus(id, 'paused', '');
+      expect(await claimOf(id)).toEqual([]);
+      await tools.store.setStreamStatus(id, 'active', '');
+      const [claimed] = await claimOf(id);
+      await tools.store.completeDeliveries([
+        outcomeOf(claimed!, { result: 'retry', retryInMs: 0, status: null, error: 'x' }),
+      ]);
+      await tools.store.deleteStream(id);
+      expect(await claimOf(id)).toEqual([]);
+      expect((await deliveriesOf(id))[0]?.state).toBe('cancelled');
+    });
+
+    test('are claimed fairly: a long queue leaves room for a short one', async () => {
+      const chain = await startChain();
+      const busy = await tools.store.createStream(draft([chain.chain]));
+      const quiet = await tools.store.createStream(draft([chain.chain]));
+      for (let n = 0; n < 30; n++) await chain.commit(chain.next(), [newMatch(busy.id)], 1000);
+      await chain.commit(chain.next(), [newMatch(quiet.id)], 1000);
+      const claimed = await tools.store.claimDeliveries({
+        limit: 1000,
+        maxBytes: 1e9,
+        perStream: 8,
+        taken: { [busy.id]: 3 },
+        leaseMs: 40_000,
+      });
+      expect(claimed.filter((each) => each.streamId === busy.id)).toHaveLength(5);
+      expect(claimed.filter((each) => each.streamId === quiet.id)).toHaveLength(1);
+    });
+
+    test('are counted once each, and only when they were ours to complete', async () => {
+      const { id, chain } = await oneDue();
+      await chain.commit(chain.next(), [newMatch(id)]);
+      const [one, two] = await claimOf(id);
+      await tools.store.completeDeliveries([
+        outcomeOf(one!),
+        outcomeOf(two!, { leaseToken: 'stale' }),
+      ]);
+      await tools.store.completeDeliveries([
+        outcomeOf(two!, { result: 'failed', status: 500, error: 'HTTP 500' }),
+      ]);
+      await tools.store.rollUpStats();
+      await tools.store.rollUpStats();
+      const stats = (await tools.store.readStreamStats()).find((each) => each.streamId === id);
+      expect(stats).toMatchObject({ delivered24h: 1, failedAttempts24h: 1, queue: 0 });
+      expect(stats?.deliveredSeries.at(-1)).toBe(1);
+    });
+
+    test('are counted once each, though counts are added up while others are made', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      for (let n = 0; n < 40; n++) await chain.commit(chain.next(), [newMatch(id)], 1000);
+      const claimed = await claimOf(id);
+      await Promise.all([
+        ...claimed.map((each) => tools.store.completeDeliveries([outcomeOf(each)])),
+        ...Array.from({ length: 10 }, () => tools.store.rollUpStats()),
+      ]);
+      const counted = async () => [
+        (await tools.store.readTotals(id))[0]?.webhooksDelivered,
+        (await tools.store.readStreamStats()).find((each) => each.streamId === id)?.delivered24h,
+      ];
+      expect((await counted())[0]).toBe(40);
+      await tools.store.rollUpStats();
+      expect(await counted()).toEqual([40, 40]);
+    });
+
+    test('of a match in parts have each their part, and are confirmed with the same', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const parts = [0, 1, 2].map((part) =>
+        newMatch(id, { part, parts: 3, bodyTail: `,"logs":[${part}]}` }),
+      );
+      await chain.commit(chain.next(), parts);
+      for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
+      const claimed = await claimOf(id);
+      const told = (phase: string) =>
+        claimed
+          .filter((each) => each.phase === phase)
+          .map(({ part, parts: of, bodyTail }) => `${part}/${of} ${bodyTail}`)
+          .toSorted();
+      expect(told('unconfirmed')).toEqual([0, 1, 2].map((n) => `${n}/3 ,"logs":[${n}]}`));
+      expect(told('confirmed')).toEqual(told('unconfirmed'));
+      expect(new Set(claimed.map((each) => each.id)).size).toBe(6);
+    });
+
+    test('page through newest first, filtered, each exactly once', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      for (let n = 0; n < 9; n++) await chain.commit(chain.next(), [newMatch(id)], 1000);
+      const seen: string[] = [];
+      let after: string | undefined;
+      do {
+        const page = await tools.store.listDeliveries({
+          limit: 4,
+          after,
+          streamId: id,
+          state: 'pending',
+        });
+        seen.push(...page.rows.map((row) => row.id));
+        after = page.next;
+        await chain.commit(chain.next(), [newMatch(id)], 1000);
+      } while (after !== undefined);
+      expect(seen.length).toBe(new Set(seen).size);
+      expect(seen.length).toBeGreaterThanOrEqual(9);
+      expect(
+        (await tools.store.listDeliveries({ limit: 4, streamId: id, state: 'failed' })).rows,
+      ).toEqual([]);
+    });
+  });
+
+  describe('a retry that nobody wants any more is cancelled', () => {
+    const failing = { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 1 } as const;
+
+    test('of a stream that was deleted while it was under way', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [newMatch(id)]);
+      const [claimed] = await claimOf(id);
+      await tools.store.deleteStream(id);
+      const [changed] = await tools.store.completeDeliveries([outcomeOf(claimed!, failing)]);
+      expect(changed).toMatchObject({ state: 'cancelled', attempts: 1 });
+      expect((await deliveriesOf(id))[0]?.state).toBe('cancelled');
+    });
+
+    test('of a notice whose block came back while it was under way', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain], { notifyRemoved: true }));
+      const ancestor = chain.tip();
+      const block = chain.next();
+      await chain.commit(block, [newMatch(id)]);
+      for (const claimed of await claimOf(id))
+        await tools.store.completeDeliveries([outcomeOf(claimed)]);
+      await chain.rewind(ancestor);
+      const [notice] = await claimOf(id);
+      expect(notice?.phase).toBe('removed');
+      await chain.commit(block, [newMatch(id)]);
+      const [changed] = await tools.store.completeDeliveries([outcomeOf(notice!, failing)]);
+      expect(changed).toMatchObject({ phase: 'removed', state: 'cancelled' });
+    });
+  });
+
+  describe('a delivery whose leases are lost', () => {
+    const loseLeases = async (): Promise<Awaited<ReturnType<Store['releaseLeases']>>> =>
+      tools.store.releaseLeases('all');
+
+    /** Streams of other tests have suspects too: they are taken out of the way. */
+    const claimSuspectOf = async (id: string) => {
+      for (;;) {
+        const suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [] });
+        if (suspect === undefined || suspect.streamId === id) return suspect;
+      }
+    };
+
+    /** Loses all leases; the deliveries of the stream that are quarantined for it. */
+    const condemnedOf = async (streamId: string): Promise<string[]> => {
+      const { quarantined } = await loseLeases();
+      return quarantined.filter((each) => each.streamId === streamId).map(({ id }) => id);
+    };
+
+    /** A stream with one delivery that is suspect. */
+    const makeSuspect = async (): Promise<string> => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [newMatch(id)]);
+      for (let n = 0; n < 2; n++) {
+        expect(await claimOf(id)).toHaveLength(1);
+        await loseLeases();
+      }
+      return id;
+    };
+
+    test('is a suspect after two losses, and claimed as such alone', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [newMatch(id)]);
+      await claimOf(id);
+      expect(await loseLeases()).toMatchObject({ suspects: 0, quarantined: [] });
+      expect(await claimOf(id)).toHaveLength(1);
+      expect((await loseLeases()).suspects).toBeGreaterThanOrEqual(1);
+      // With the others it is claimed no more.
+      expect(await claimOf(id)).toEqual([]);
+      expect(await claimSuspectOf(id)).toMatchObject({ streamId: id });
+      expect(await claimSuspectOf(id)).toBeUndefined();
+    });
+
+    test('waits where its stream gets nothing for now', async () => {
+      const id = await makeSuspect();
+      for (;;) {
+        const suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [id] });
+        if (suspect === undefined) break;
+        expect(suspect.streamId).not.toBe(id);
+      }
+      expect(await claimSuspectOf(id)).toMatchObject({ streamId: id });
+    });
+
+    test('is not condemned by what happens while it is isolated', async () => {
+      const id = await makeSuspect();
+      for (let n = 0; n < 20; n++) {
+        const suspect = await claimSuspectOf(id);
+        await tools.store.noteIsolated(suspect!);
+        expect(await condemnedOf(id)).toEqual([]);
+        expect(await claimOf(id)).toEqual([]);
+      }
+    });
+
+    test('is set aside when the service dies ten times on end as it takes it up', async () => {
+      const id = await makeSuspect();
+      for (let lost = 3; lost <= 9; lost++) {
+        expect(await claimSuspectOf(id)).toBeDefined();
+        expect(await condemnedOf(id)).toEqual([]);
+      }
+      const suspect = await claimSuspectOf(id);
+      expect(await condemnedOf(id)).toEqual([suspect!.id]);
+      const [delivery] = await deliveriesOf(id);
+      expect(delivery).toMatchObject({ state: 'quarantined', attempts: 0 });
+      expect(delivery?.error).toMatch(/died 10 times on end/);
+      expect(await claimOf(id)).toEqual([]);
+      expect(await claimSuspectOf(id)).toBeUndefined();
+
+      await tools.store.replayDelivery(id, suspect!.id);
+      expect(await claimOf(id)).toHaveLength(1);
+    });
+
+    test('is set aside with its attempt when its own process died of it', async () => {
+      const id = await makeSuspect();
+      const suspect = await claimSuspectOf(id);
+      const death = { result: 'quarantined', status: null, error: 'ended by SIGABRT' } as const;
+      const [changed] = await tools.store.completeDeliveries([outcomeOf(suspect!, death)]);
+      expect(changed).toMatchObject({ state: 'quarantined', attempts: 1, error: death.error });
+      expect(await claimOf(id)).toEqual([]);
+      expect(await claimSuspectOf(id)).toBeUndefined();
+    });
+
+    test('is like any other again once an attempt of it ended', async () => {
+      const id = await makeSuspect();
+      const suspect = await claimSuspectOf(id);
+      const failure = { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 0 } as const;
+      await tools.store.completeDeliveries([outcomeOf(suspect!, failure)]);
+      expect(await claimOf(id)).toHaveLength(1);
+    });
+  });
+
+  test('claims are bounded by bytes, and one delivery is claimed however large', async () => {
+    const chain = await startChain();
+    const { id } = await tools.store.createStream(draft([chain.chain]));
+    const bodyTail = `,"logs":["${'x'.repeat(10_000)}"]}`;
+    for (let n = 0; n < 5; n++)
+      await chain.commit(chain.next(), [newMatch(id, { bodyTail })], 1000);
+    const claimUpTo = async (maxBytes: number): Promise<number> => {
+      const claimed = await tools.store.claimDeliveries({
+        limit: 1000,
+        maxBytes,
+        perStream: 1000,
+        taken: {},
+        leaseMs: 40_000,
+      });
+      return claimed.filter((each) => each.streamId === id).length;
+    };
+    expect(await claimUpTo(25_000)).toBe(2);
+    expect(await claimUpTo(10)).toBe(1);
+    expect(await claimUpTo(1e9)).toBe(2);
+  });
+}

@@ -1,0 +1,148 @@
+/** Matches that wait for calls and balances. */
+import { describe, expect, test } from 'vitest';
+import { type NewMatch, type Store, type Token } from '../store.ts';
+import { newMatch } from '../newMatch.test-only.ts';
+import { type StoreTools, newChain, draft, address } from './storeTools.test-only.ts';
+
+export function testEnrichment(tools: StoreTools): void {
+  const { startChain, deliveriesOf, claimOf } = tools;
+
+  describe('enrichment', () => {
+    const waiting = (streamId: string): NewMatch => ({
+      ...newMatch(streamId),
+      enrichment: '{"plan":1}',
+      bodyTail: ',"logs":["unfinished"]}',
+    });
+    const whole = ',"logs":["whole"]}';
+
+    const listAll = async (chain: string, more: Partial<Parameters<Store['listEnriching']>[0]>) =>
+      tools.store.listEnriching({
+        chain,
+        limit: 100,
+        perStream: 10,
+        notStreams: [],
+        notMatches: [],
+        ...more,
+      });
+
+    test('keeps deliveries back until their body is whole, and then only once', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const block = chain.next();
+      const committed = await chain.commit(block, [waiting(id)]);
+      expect(committed).toMatchObject({ deliveries: [{ state: 'enriching', streamId: id }] });
+      expect(await claimOf(id)).toEqual([]);
+      for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
+      // Confirmed meanwhile: that delivery waits too, and the queue counts both.
+      expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual([
+        'enriching',
+        'enriching',
+      ]);
+      const stats = await tools.store.readStreamStats();
+      expect(stats.find(({ streamId }) => streamId === id)?.queue).toBe(2);
+
+      const [match] = await listAll(chain.chain, {});
+      expect(match).toMatchObject({
+        streamId: id,
+        block: { number: block.number, hash: block.hash },
+        bodyTail: ',"logs":["unfinished"]}',
+        enrichment: '{"plan":1}',
+      });
+      const due = await tools.store.completeEnrichments({
+        ...chain.held,
+        bodies: [{ matchId: match!.id, bodyTail: whole }],
+      });
+      expect(due!.map(({ phase, state }) => `${phase} ${state}`).toSorted()).toEqual([
+        'confirmed pending',
+        'unconfirmed pending',
+      ]);
+      expect(await listAll(chain.chain, {})).toEqual([]);
+      // A second process that did the same work changes nothing.
+      const again = {
+        ...chain.held,
+        bodies: [{ matchId: match!.id, bodyTail: ',"logs":["other"]}' }],
+      };
+      expect(await tools.store.completeEnrichments(again)).toEqual([]);
+      expect((await claimOf(id)).map(({ bodyTail }) => bodyTail)).toEqual([whole, whole]);
+    });
+
+    test('is listed oldest first, fairly, and without those that are named', async () => {
+      const chain = await startChain();
+      const other = await startChain();
+      const busy = await tools.store.createStream(draft([chain.chain]));
+      const quiet = await tools.store.createStream(draft([chain.chain, other.chain]));
+      for (let n = 0; n < 5; n++) await chain.commit(chain.next(), [waiting(busy.id)], 1000);
+      await chain.commit(chain.next(), [waiting(quiet.id), waiting(busy.id)], 1000);
+      await other.commit(other.next(), [waiting(quiet.id)], 1000);
+      const all = await listAll(chain.chain, {});
+      expect(all).toHaveLength(7);
+      expect(all.map(({ id }) => id)).toEqual(all.map(({ id }) => id).toSorted());
+      const fair = await listAll(chain.chain, { perStream: 2 });
+      expect(fair.map(({ streamId }) => streamId)).toEqual([busy.id, busy.id, quiet.id]);
+      expect(fair[0]!.block.number).toBe(101);
+      expect(await listAll(chain.chain, { limit: 1 })).toEqual([all[0]]);
+      const others = await listAll(chain.chain, { notStreams: [busy.id] });
+      expect(others.map(({ streamId }) => streamId)).toEqual([quiet.id]);
+      const later = await listAll(chain.chain, {
+        perStream: 1,
+        notMatches: [all[0]!.id, all[1]!.id],
+      });
+      expect(later.map(({ id }) => id)).toContain(all[2]!.id);
+      expect(later).toHaveLength(2);
+    });
+
+    test('ends with a block that left the chain, and goes on when it comes back', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain], { notifyRemoved: true }));
+      const before = chain.tip();
+      const block = chain.next();
+      await chain.commit(block, [waiting(id)]);
+      const [match] = await listAll(chain.chain, {});
+      // Nothing was sent, so there is nothing to take back.
+      expect((await chain.rewind(before)).map(({ state }) => state)).toEqual(['cancelled']);
+      expect(await listAll(chain.chain, {})).toEqual([]);
+      const late = { ...chain.held, bodies: [{ matchId: match!.id, bodyTail: whole }] };
+      expect(await tools.store.completeEnrichments(late)).toEqual([]);
+      await chain.commit(block, []);
+      expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual(['enriching']);
+      expect(await listAll(chain.chain, {})).toHaveLength(1);
+      expect(await tools.store.completeEnrichments(late)).toMatchObject([{ state: 'pending' }]);
+    });
+
+    test('ends with its stream', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [waiting(id)]);
+      await tools.store.deleteStream(id);
+      expect(await listAll(chain.chain, {})).toEqual([]);
+      expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual(['cancelled']);
+    });
+
+    test('remembers tokens by chain, each as it was last read', async () => {
+      const token: Token = {
+        address: address(0xc0),
+        name: 'Robert\'); drop table "é" 🚀',
+        symbol: '',
+        decimals: 255,
+        standard: 'ERC1155',
+        blockNumber: 7,
+      };
+      const nameless: Token = { ...token, address: address(0xc1), name: '', decimals: null };
+      const chain = newChain();
+      const before = Date.now();
+      await tools.store.saveTokens(chain, [{ ...token, name: 'Old' }, nameless]);
+      await tools.store.saveTokens(chain, [token]);
+      await tools.store.saveTokens(chain, []);
+      const read = await tools.store.readTokens(chain, [
+        token.address,
+        nameless.address,
+        address(0xc2),
+      ]);
+      expect(read.map((each) => each.token)).toHaveLength(2);
+      expect(read.map((each) => each.token)).toEqual(expect.arrayContaining([token, nameless]));
+      for (const { readAt } of read) expect(Math.abs(readAt - before)).toBeLessThan(60_000);
+      expect(await tools.store.readTokens(newChain(), [token.address])).toEqual([]);
+      expect(await tools.store.readTokens(chain, [])).toEqual([]);
+    });
+  });
+}

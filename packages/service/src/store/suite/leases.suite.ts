@@ -1,0 +1,125 @@
+/** Leases of chains and of deliveries. */
+import { describe, expect, test } from 'vitest';
+import { newMatch } from '../newMatch.test-only.ts';
+import { type StoreTools, hashOf, newChain, draft } from './storeTools.test-only.ts';
+
+export function testLeases(tools: StoreTools): void {
+  const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
+
+  describe('leases of deliveries', () => {
+    test('are extended while they hold, and no longer', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [newMatch(id)], 1000);
+      const [held] = await claimOf(id);
+      await tools.store.extendLeases([held!], 0);
+      expect(await tools.store.extendLeases([held!], 60_000)).toEqual([held!.id]);
+      expect(await tools.store.extendLeases([{ ...held!, leaseToken: 'another' }], 0)).toEqual([]);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await tools.store.releaseLeases('expired');
+      expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual(['leased']);
+
+      await tools.store.extendLeases([held!], 0);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await tools.store.releaseLeases('expired');
+      expect(await tools.store.extendLeases([held!], 60_000)).toEqual([]);
+      expect(await tools.store.completeDeliveries([outcomeOf(held!)])).toEqual([]);
+      expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual(['pending']);
+      const [again] = await claimOf(id);
+      expect(await tools.store.completeDeliveries([outcomeOf(again!)])).toHaveLength(1);
+    });
+  });
+
+  describe('leases', () => {
+    const take = (name: string, forMs: number, force?: boolean) =>
+      tools.store.takeLease({ name, holder: 'one', forMs, force });
+    const renew = (name: string, epoch: number) =>
+      tools.store.renewLease({ name, epoch, forMs: 60_000, report: null });
+    const isFree = async (name: string) =>
+      (await tools.store.listLeases()).find((lease) => lease.name === name)!.freeForMs > 0;
+
+    test('are held by one until they run out or are given up, and each time with a higher epoch', async () => {
+      const name = newChain();
+      const takes = await Promise.all(Array.from({ length: 8 }, () => take(name, 60_000)));
+      expect(takes.filter((epoch) => epoch !== undefined)).toEqual([1]);
+      expect(await isFree(name)).toBe(false);
+      await tools.store.giveUpLease({ name, epoch: 1 });
+      expect(await take(name, 30)).toBe(2);
+      // One that was taken since is nothing to give up.
+      await tools.store.giveUpLease({ name, epoch: 1 });
+      expect(await take(name, 30)).toBeUndefined();
+      await new Promise((resolve) => setTimeout(resolve, 40));
+      expect(await isFree(name)).toBe(true);
+      expect(await take(name, 60_000)).toBe(3);
+      expect(await renew(name, 2)).toBe(false);
+      expect(await renew(name, 3)).toBe(true);
+      expect(await take(name, 60_000, true)).toBe(4);
+      expect(await renew(name, 3)).toBe(false);
+    });
+
+    test('one that ran out is renewed as long as nobody took it', async () => {
+      const name = newChain();
+      await take(name, 0);
+      expect(await renew(name, 1)).toBe(true);
+      expect(await take(name, 60_000)).toBeUndefined();
+    });
+
+    test('are ended all at once where whoever held them is gone', async () => {
+      const names = [newChain(), newChain()];
+      for (const name of names) await take(name, 60_000);
+      await tools.store.endLeases();
+      for (const name of names) expect(await take(name, 60_000)).toBe(2);
+    });
+
+    test('of a chain: what an earlier holder writes changes nothing', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const waiting = newMatch(id, { enrichment: '{}' });
+      const block = chain.next();
+      await chain.commit(block, [waiting]);
+      const job = await tools.store.createJob({
+        streamId: id,
+        chain: chain.chain,
+        blockFrom: 5,
+        blockTo: 9,
+      });
+      await take(chain.chain, 60_000, true);
+
+      const before = JSON.stringify([await deliveriesOf(id), await tools.store.readJob(job!.id)]);
+      expect(await chain.commit(chain.next(), [newMatch(id)])).toEqual({ outcome: 'lost-lease' });
+      expect(await chain.rewind(chain.next())).toBeUndefined();
+      const other = { ...block, hash: hashOf() };
+      expect(
+        await tools.store.startChain({ ...chain.held, block: other, genesisHash: hashOf() }),
+      ).toBeUndefined();
+      const past = { ...block, number: 5 };
+      expect(
+        await tools.store.commitJob({
+          ...chain.held,
+          id: job!.id,
+          blocks: [{ block: past, matches: [newMatch(id)] }],
+        }),
+      ).toBeUndefined();
+      const [match] = await tools.store.listEnriching({
+        chain: chain.chain,
+        limit: 1,
+        perStream: 1,
+        notStreams: [],
+        notMatches: [],
+      });
+      expect(
+        await tools.store.completeEnrichments({
+          ...chain.held,
+          bodies: [{ matchId: match!.id, bodyTail: ',"logs":[]}' }],
+        }),
+      ).toBeUndefined();
+      expect(JSON.stringify([await deliveriesOf(id), await tools.store.readJob(job!.id)])).toBe(
+        before,
+      );
+      expect(await tools.store.readCheckpoint(chain.chain)).toMatchObject({
+        number: block.number,
+        hash: block.hash,
+      });
+    });
+  });
+}

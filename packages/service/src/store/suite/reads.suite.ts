@@ -1,0 +1,157 @@
+/** What charts and explanations are made of. */
+import { describe, expect, test } from 'vitest';
+import { newMatch } from '../newMatch.test-only.ts';
+import { type StoreTools, hashOf, newChain, draft, address } from './storeTools.test-only.ts';
+
+export function testReads(tools: StoreTools): void {
+  const { packed, add, startChain, claimOf, outcomeOf } = tools;
+
+  describe('what charts are made of', () => {
+    test('attempts over time: how they ended, how long they took, in steps without gaps', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      for (let n = 0; n < 6; n++) await chain.commit(chain.next(), [newMatch(id)], 1000);
+      const [one, two, three, four, five] = await claimOf(id);
+      await tools.store.completeDeliveries([
+        outcomeOf(one!, { durationMs: 12 }),
+        outcomeOf(two!, { durationMs: 14 }),
+        outcomeOf(three!, { durationMs: 900 }),
+        outcomeOf(four!, { result: 'failed', status: 404, error: 'HTTP 404' }),
+        outcomeOf(five!, { result: 'retry', status: null, error: 'refused', retryInMs: 0 }),
+      ]);
+      const again = (await claimOf(id)).filter((each) => each.id === five!.id);
+      await tools.store.completeDeliveries(
+        again.map((each) => outcomeOf(each, { durationMs: 13 })),
+      );
+      await tools.store.rollUpStats();
+
+      for (const stepMinutes of [1, 5, 60] as const) {
+        const points = await tools.store.readActivity({ streamId: id, stepMinutes, points: 10 });
+        expect(points).toHaveLength(10);
+        for (const [n, { at }] of points.entries()) {
+          expect(at % (stepMinutes * 60_000)).toBe(0);
+          if (n > 0) expect(at - points[n - 1]!.at).toBe(stepMinutes * 60_000);
+        }
+        // The clock may have passed into the next step meanwhile.
+        const sum = (read: (point: (typeof points)[number]) => number): number =>
+          points.reduce((total, point) => total + read(point), 0);
+        expect(sum(({ delivered }) => delivered)).toBe(4);
+        expect(sum(({ failed }) => failed)).toBe(1);
+        expect(sum(({ failedAttempts }) => failedAttempts)).toBe(2);
+        expect(sum(({ retries }) => retries)).toBe(1);
+        expect(sum(({ failures }) => failures['4xx'])).toBe(1);
+        expect(sum(({ failures }) => failures.none)).toBe(1);
+        const { p50Ms, p95Ms } = points.find(({ delivered }) => delivered > 0)!;
+        expect(p50Ms).toBeGreaterThanOrEqual(10);
+        expect(p50Ms).toBeLessThanOrEqual(15);
+        expect(p95Ms).toBeLessThanOrEqual(1_000);
+      }
+      const all = await tools.store.readActivity({ stepMinutes: 60, points: 2 });
+      expect(all.reduce((total, point) => total + point.delivered, 0)).toBeGreaterThanOrEqual(4);
+      const stats = (await tools.store.readStreamStats()).find(({ streamId }) => streamId === id)!;
+      expect(stats).toMatchObject({ delivered24h: 4, failedAttempts24h: 2 });
+      expect(stats.hourlyDelivered).toHaveLength(24);
+      expect(stats.hourlyDelivered.reduce((sum, n) => sum + n, 0)).toBe(4);
+      expect(stats.p95Ms).toBeGreaterThan(500);
+    });
+
+    test('blocks with what became of them, those that left among them, and the reorg', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const other = await tools.store.createStream(draft([chain.chain]));
+      const sent = chain.next();
+      await chain.commit(sent, [newMatch(id)], 1);
+      const [delivery] = await claimOf(id);
+      await tools.store.completeDeliveries([outcomeOf(delivery!)]);
+      const gone = chain.next();
+      await chain.commit(gone, [newMatch(id), newMatch(other.id)], 1);
+      await chain.rewind(sent);
+      const instead = chain.next();
+      await chain.commit(instead, [newMatch(other.id)], 1000);
+
+      const tape = await tools.store.readTape({ chain: chain.chain, streamId: id, limit: 10 });
+      const short = tape.map((each) => [
+        each.number,
+        each.removed ? 'removed' : each.confirmed ? 'confirmed' : 'unconfirmed',
+        each.matches,
+        each.delivered,
+        each.waiting,
+        each.cancelled,
+      ]);
+      expect(short).toEqual([
+        [instead.number, 'unconfirmed', 0, 0, 0, 0],
+        [gone.number, 'removed', 1, 0, 0, 1],
+        [sent.number, 'confirmed', 1, 1, 1, 0],
+        [sent.number - 1, 'unconfirmed', 0, 0, 0, 0],
+      ]);
+      const ofAll = await tools.store.readTape({ chain: chain.chain, limit: 10 });
+      expect(ofAll.map(({ matches }) => matches)).toEqual([1, 2, 1, 0]);
+      expect(await tools.store.listReorgs({ chain: chain.chain, limit: 10 })).toEqual([
+        { chainId: chain.chain, blockNumber: sent.number, depth: 1, at: expect.any(Number) },
+      ]);
+    });
+  });
+
+  describe('what explains a block or an address', () => {
+    test('a block by hash and height, a transaction, what was matched of it, and what came of that', async () => {
+      const chain = await startChain();
+      const stream = await tools.store.createStream(draft([chain.chain]));
+      const other = await tools.store.createStream(draft([chain.chain]));
+      const before = chain.tip();
+      const block = chain.next();
+      const hash = hashOf();
+      await chain.commit(block, [
+        newMatch(stream.id, { transactionHashes: [hash] }),
+        newMatch(other.id, { enrichment: '{}' }),
+      ]);
+      const place = { chain: chain.chain, block: { number: block.number, hash: block.hash } };
+      expect(await tools.store.findTransaction(hash)).toEqual(place);
+      expect(await tools.store.findTransaction(hashOf())).toBeUndefined();
+      expect(await tools.store.findBlock(block.hash)).toEqual(place);
+      expect(await tools.store.findBlock(hashOf())).toBeUndefined();
+      expect(await tools.store.readBlockAt(chain.chain, block.number)).toEqual(place.block);
+      expect(await tools.store.readBlockAt(chain.chain, block.number + 1)).toBeUndefined();
+      const all = await tools.store.listMatchesOf(chain.chain, block.hash);
+      expect(all.map(({ streamId, state, isEnriching }) => [streamId, state, isEnriching])).toEqual(
+        [
+          [other.id, 'frozen', true],
+          [stream.id, 'frozen', false],
+        ],
+      );
+      const [one, ...more] = await tools.store.listMatchesOf(chain.chain, block.hash, hash);
+      expect(more).toEqual([]);
+      expect(one).toMatchObject({
+        streamId: stream.id,
+        deliveries: [{ phase: 'unconfirmed', state: 'pending', blockNumber: block.number }],
+      });
+
+      await chain.rewind(before);
+      expect(await tools.store.readBlockAt(chain.chain, block.number)).toBeUndefined();
+      expect(await tools.store.findBlock(block.hash)).toEqual(place);
+      expect((await tools.store.listMatchesOf(chain.chain, block.hash, hash))[0]?.state).toBe(
+        'orphaned',
+      );
+      // Where the transaction came again counts for more than where it was.
+      const again = chain.next();
+      await chain.commit(again, [newMatch(stream.id, { transactionHashes: [hash] })]);
+      expect((await tools.store.findTransaction(hash))?.block.hash).toBe(again.hash);
+    });
+
+    test('who watches an address: lists as they are active, not as they are being changed', async () => {
+      const stream = await tools.store.createStream(draft([newChain()]));
+      const watched = address(0xabcdef01);
+      const watchers = async () =>
+        (await tools.store.listWatchers(watched)).filter(({ streamId }) => streamId === stream.id);
+      expect(await watchers()).toEqual([]);
+      await add(stream.id, [0xabcdef01], { 0xabcdef01: 'Treasury' });
+      expect(await watchers()).toEqual([{ streamId: stream.id, label: 'Treasury' }]);
+
+      const begun = await tools.store.beginAddressChange(stream.id);
+      const { change } = begun as { change: number };
+      await tools.store.stageAddresses(change, { kind: 'remove', addresses: packed([0xabcdef01]) });
+      expect(await watchers()).toHaveLength(1);
+      await tools.store.activateAddressChange(change);
+      expect(await watchers()).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,262 @@
+/** What is kept of streams: their fields, limits, states and inboxes; and settings. */
+import type { StreamLimits } from '@sluice/kit/contract';
+import { DEFAULT_INBOX_ANSWER } from '@sluice/kit/contract';
+import { describe, expect, test } from 'vitest';
+import { DEFAULT_LIMITS, type ClaimedDelivery } from '../store.ts';
+import { newMatch } from '../newMatch.test-only.ts';
+import { type StoreTools, draft } from './storeTools.test-only.ts';
+
+export function testStreams(tools: StoreTools): void {
+  const { add, startChain, deliveriesOf, claimOf, outcomeOf } = tools;
+
+  describe('streams', () => {
+    test('are created, read, changed, paused and deleted', async () => {
+      const created = await tools.store.createStream(draft(['0x1', '0x89']));
+      expect(created.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-/);
+      expect(created).toMatchObject({
+        status: 'active',
+        statusMessage: 'Stream is active',
+        addressCount: 0,
+      });
+      expect(await tools.store.readStream(created.id)).toEqual(created);
+
+      const renamed = await tools.store.updateStream(created.id, { description: 'renamed' });
+      expect(renamed).toMatchObject({
+        description: 'renamed',
+        tag: 'tag',
+        chainIds: ['0x1', '0x89'],
+      });
+      const paused = await tools.store.setStreamStatus(
+        created.id,
+        'paused',
+        'Stream was paused by the user',
+      );
+      expect(paused?.status).toBe('paused');
+
+      expect((await tools.store.deleteStream(created.id))?.id).toBe(created.id);
+      expect(await tools.store.readStream(created.id)).toBeUndefined();
+      expect(await tools.store.updateStream(created.id, { tag: 'x' })).toBeUndefined();
+      expect(await tools.store.deleteStream(created.id)).toBeUndefined();
+      expect(await add(created.id, [1])).toEqual({ outcome: 'unknown-stream' });
+    });
+
+    test('list newest first, each exactly once while new ones arrive', async () => {
+      const mine: string[] = [];
+      for (let n = 0; n < 7; n++) mine.push((await tools.store.createStream(draft(['0x1']))).id);
+      const seen: string[] = [];
+      let after: { at: number; id: string } | undefined;
+      let total: number | undefined;
+      do {
+        const page = await tools.store.listStreams({ limit: 3, after });
+        total ??= page.total;
+        seen.push(...page.rows.map((row) => row.id));
+        after = page.next;
+        await tools.store.createStream(draft(['0x1'], { tag: 'late' }));
+      } while (after !== undefined);
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen.length).toBe(total);
+      expect(seen.filter((id) => mine.includes(id)).toSorted()).toEqual(mine.toSorted());
+    });
+  });
+
+  describe('the limits of a stream', () => {
+    /** A stream with `count` deliveries due, in the order of their blocks. */
+    const limited = async (limits: Partial<StreamLimits>, count = 5, blocks: object[] = []) => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(
+        draft([chain.chain], { limits: { ...DEFAULT_LIMITS, ...limits } }),
+      );
+      const more = async (changes = {}): Promise<void> => {
+        await chain.commit(chain.next(), [newMatch(id, changes)], 1000);
+      };
+      for (let n = 0; n < count; n++) await more(blocks[n]);
+      const ids = (await deliveriesOf(id)).map((each) => each.id).toReversed();
+      return { id, ids, more, held: chain.held };
+    };
+    const again = { result: 'retry', status: 500, error: 'HTTP 500' } as const;
+    const idsOf = (claimed: { id: string }[]): string[] => claimed.map((each) => each.id);
+
+    test('bound what is under way, whoever sends it', async () => {
+      const { id } = await limited({ maxInFlight: 2 });
+      const [first, second, ...more] = await claimOf(id);
+      expect(more).toEqual([]);
+      expect(await claimOf(id)).toEqual([]);
+      await tools.store.completeDeliveries([outcomeOf(first!)]);
+      expect(await claimOf(id)).toHaveLength(1);
+      await tools.store.completeDeliveries([outcomeOf(second!)]);
+      expect(await claimOf(id)).toHaveLength(1);
+    });
+
+    test('give turns at even distances, a moment ahead', async () => {
+      const { id } = await limited({ maxPerSecond: 10 }, 8);
+      const waits = async (): Promise<number[]> => (await claimOf(id)).map((each) => each.waitMs);
+      const first = await waits();
+      expect(first.map((each) => Math.round(each / 100))).toEqual([0, 1, 2]);
+      expect(await waits()).toEqual([]);
+      await expect.poll(async () => (await waits()).length).toBeGreaterThan(0);
+      const slow = await limited({ maxPerSecond: 0.1 });
+      expect(await claimOf(slow.id)).toHaveLength(1);
+      expect(await claimOf(slow.id)).toEqual([]);
+    });
+
+    test('keep a strict order: one at a time, and what fails holds up the rest until it is over', async () => {
+      const { id, ids } = await limited({ strictOrder: true }, 3);
+      const [first, ...none] = await claimOf(id);
+      expect(first?.id).toBe(ids[0]);
+      expect(none).toEqual([]);
+      expect(await claimOf(id)).toEqual([]);
+      await tools.store.completeDeliveries([outcomeOf(first!, { ...again, retryInMs: 60_000 })]);
+      expect(await claimOf(id)).toEqual([]);
+      await tools.store.replayDelivery(id, ids[0]!);
+      const [retried] = await claimOf(id);
+      expect(retried?.id).toBe(ids[0]);
+      await tools.store.completeDeliveries([
+        outcomeOf(retried!, { result: 'failed', status: 500, error: 'HTTP 500' }),
+      ]);
+      const [second] = await claimOf(id);
+      expect(second?.id).toBe(ids[1]);
+      // What is sent again goes before what comes later, and not beside what is under way.
+      await tools.store.replayDelivery(id, ids[0]!);
+      expect(await claimOf(id)).toEqual([]);
+      await tools.store.completeDeliveries([outcomeOf(second!)]);
+      expect(idsOf(await claimOf(id))).toEqual([ids[0]]);
+    });
+
+    test('keep the order while a body is completed, and while a suspect is tried', async () => {
+      const { id, ids, held } = await limited({ strictOrder: true }, 2, [{ enrichment: '{}' }]);
+      expect(await claimOf(id)).toEqual([]);
+      const { matchId } = (await tools.store.readDelivery(ids[0]!))!;
+      await tools.store.completeEnrichments({ ...held, bodies: [{ matchId, bodyTail: '}' }] });
+      for (let n = 0; n < 2; n++) {
+        expect(idsOf(await claimOf(id))).toEqual([ids[0]]);
+        await tools.store.releaseLeases('all');
+      }
+      expect(await claimOf(id)).toEqual([]);
+      let suspect: ClaimedDelivery | undefined;
+      do suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [] });
+      while (suspect !== undefined && suspect.streamId !== id);
+      expect(suspect?.id).toBe(ids[0]);
+      expect(await claimOf(id)).toEqual([]);
+      await tools.store.completeDeliveries([outcomeOf(suspect!)]);
+      expect(idsOf(await claimOf(id))).toEqual([ids[1]]);
+    });
+
+    test('change with their stream, for what waits already', async () => {
+      const { id, ids, more } = await limited({}, 3);
+      const strict = { ...DEFAULT_LIMITS, strictOrder: true };
+      expect((await tools.store.updateStream(id, { limits: strict }))?.limits).toEqual(strict);
+      await more();
+      const [first, ...none] = await claimOf(id);
+      expect(first?.id).toBe(ids[0]);
+      expect(none).toEqual([]);
+      await tools.store.updateStream(id, { limits: DEFAULT_LIMITS });
+      expect(await claimOf(id)).toHaveLength(3);
+    });
+  });
+
+  describe('streams that want confirmed deliveries alone', () => {
+    test('get no unconfirmed one', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain], { deliver: 'confirmed' }));
+      const match = { ...newMatch(id), deliver: 'confirmed' as const };
+      expect(await chain.commit(chain.next(), [match])).toMatchObject({ deliveries: [] });
+      for (let n = 0; n < 3; n++) await chain.commit(chain.next(), []);
+      expect((await deliveriesOf(id)).map((each) => each.phase)).toEqual(['confirmed']);
+    });
+  });
+
+  describe('the state of a stream', () => {
+    test('is error until it recovers, and terminated where that takes too long', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      expect(await tools.store.recoverStream(id)).toBeUndefined();
+      const failed = await tools.store.failStream(id, 'it is down');
+      expect(failed).toMatchObject({ status: 'error', statusMessage: 'it is down' });
+      expect(failed!.errorSince).toBeGreaterThan(Date.now() - 60_000);
+      expect(await tools.store.failStream(id, 'it is still down')).toBeUndefined();
+      // It is matched all the same.
+      expect((await rulesOf(id))?.status).toBe('error');
+      expect(await tools.store.recoverStream(id)).toMatchObject({
+        status: 'active',
+        errorSince: null,
+      });
+
+      await tools.store.failStream(id, 'it is down again');
+      expect(await tools.store.terminateStreams(3_600_000)).toEqual([]);
+      expect(await tools.store.terminateStreams(0)).toMatchObject([{ id, status: 'terminated' }]);
+      expect(await rulesOf(id)).toBeUndefined();
+      expect(await tools.store.setStreamStatus(id, 'active', 'Stream is active')).toMatchObject({
+        errorSince: null,
+      });
+      expect(await rulesOf(id)).toBeDefined();
+    });
+
+    test('in error it collects, is sent nothing until a probe is due, and everything once it recovers', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      for (let n = 0; n < 5; n++) await chain.commit(chain.next(), [newMatch(id)], 100);
+      // However many wait, that alone is no error.
+      expect((await tools.store.readStream(id))?.status).toBe('active');
+      await tools.store.failStream(id, 'HTTP 410');
+      await chain.commit(chain.next(), [newMatch(id)], 100);
+      const claimed = async () => (await claimOf(id)).map(({ isProbe }) => isProbe);
+      expect(await claimed()).toEqual([]);
+      const { rows } = await tools.store.listDeliveries({ limit: 10, streamId: id });
+      expect(rows.map(({ state }) => state)).toEqual(Array(6).fill('pending'));
+      await tools.store.recoverStream(id);
+      expect(await claimed()).toEqual(Array(6).fill(false));
+    });
+
+    const rulesOf = async (id: string) =>
+      (await tools.store.readRules(-1)).changed.find((stream) => stream.id === id);
+  });
+
+  describe('inboxes', () => {
+    const receive = (inbox: string, body = '{}') =>
+      tools.store.receiveInInbox({
+        inbox,
+        webhookId: 'id',
+        headers: { a: 'b' },
+        body,
+        verified: true,
+      });
+
+    test('answer as they are told: the first fail, and every third', async () => {
+      await tools.store.setInbox('told', {
+        ...DEFAULT_INBOX_ANSWER,
+        failFirst: 1,
+        failEvery: 3,
+        failStatus: 418,
+      });
+      const statuses = [];
+      for (let n = 0; n < 7; n++) statuses.push((await receive('told')).request.status);
+      expect(statuses).toEqual([418, 200, 418, 200, 200, 418, 200]);
+    });
+
+    test('keep the newest 500, and of large ones 64 MiB', async () => {
+      for (let n = 0; n < 505; n++) await receive('many', String(n));
+      const { rows } = await tools.store.listInboxRequests({ inbox: 'many', limit: 600 });
+      expect(rows).toHaveLength(500);
+      expect((await tools.store.readInboxRequest('many', rows[0]!.id))?.body).toBe('504');
+      expect((await tools.store.readInboxRequest('many', rows.at(-1)!.id))?.body).toBe('5');
+
+      const large = 'x'.repeat(30 * 1024 * 1024);
+      for (let n = 0; n < 3; n++) await receive('large', large);
+      expect(
+        (await tools.store.listInboxRequests({ inbox: 'large', limit: 10 })).rows,
+      ).toHaveLength(2);
+      expect(await tools.store.listInboxes()).toContainEqual(
+        expect.objectContaining({ name: 'large', received: 3, kept: 2 }),
+      );
+      await tools.store.deleteInbox('large');
+      expect((await tools.store.listInboxRequests({ inbox: 'large', limit: 10 })).rows).toEqual([]);
+    });
+  });
+
+  test('settings keep their last value', async () => {
+    expect(await tools.store.readSetting('colour')).toBeUndefined();
+    await tools.store.saveSetting('colour', 'green');
+    await tools.store.saveSetting('colour', 'blue');
+    expect(await tools.store.readSetting('colour')).toBe('blue');
+  });
+}
