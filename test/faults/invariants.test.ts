@@ -10,13 +10,15 @@ beforeEach(() => {
   db = new DatabaseSync(':memory:');
   db.exec(`
     create table stream (id, status);
-    create table delivery (id, stream_id, event_key, state, run_at, last_error, attempts);
+    create table match (id, chain, block_hash, part);
+    create table delivery (id, stream_id, match_id, phase, state, run_at, last_error, attempts);
     create table attempt (delivery_id, number, error);
     create table stat (stream_id, minute, metric, n);
     create table stat_delta (stream_id, minute, metric, n);
     insert into stream values ('s', 'active');
-    insert into delivery values ('d1', 's', '0x1:0xa:unconfirmed:0:live:0', 'succeeded', 0, null, 2);
-    insert into delivery values ('d2', 's', '0x1:0xa:confirmed:0:live:0', 'pending', 2000, 'x', 1);
+    insert into match values ('a', '0x1', '0xa', 0), ('a again', '0x1', '0xa', 0), ('b', '0x1', '0xb', 0);
+    insert into delivery values ('d1', 's', 'a', 'unconfirmed', 'succeeded', 0, null, 2);
+    insert into delivery values ('d2', 's', 'a', 'confirmed', 'pending', 2000, 'x', 1);
     insert into attempt values ('d1', 1, 'HTTP 500'), ('d1', 2, null), ('d2', 1, 'HTTP 500');
     insert into stat values ('s', 0, 'webhooks_delivered', 1), ('s', 7, 'failed_attempts', 1);
     insert into stat_delta values ('s', 7, 'delivered', 1), ('s', 7, 'failed_attempts', 1)`);
@@ -54,7 +56,7 @@ test.each<[string, RegExp, () => void]>([
     /^I1: .*unconfirmed has 2/,
     () =>
       db.exec(
-        "insert into delivery values ('d3', 's', '0x1:0xa:unconfirmed:0:live:1', 'cancelled', 0, null, 0)",
+        "insert into delivery values ('d3', 's', 'a again', 'unconfirmed', 'cancelled', 0, null, 0)",
       ),
   ],
   [
@@ -62,7 +64,7 @@ test.each<[string, RegExp, () => void]>([
     /^I1: .*0xb.* never/,
     () =>
       db.exec(
-        "insert into delivery values ('d3', 's', '0x1:0xb:unconfirmed:0:live:0', 'cancelled', 0, null, 0)",
+        "insert into delivery values ('d3', 's', 'b', 'unconfirmed', 'cancelled', 0, null, 0)",
       ),
   ],
   [
@@ -114,9 +116,7 @@ test.each<[string, RegExp, () => void]>([
 test('allows as many repeats as leases were lost, and what left the chain', async () => {
   received('d1', 4, 2);
   expect((await checkInvariants({ ...world, leasesLost: 2 })).violations).toEqual([]);
-  db.exec(
-    "insert into delivery values ('d3', 's', '0x1:0xb:removed:0:live:0', 'cancelled', 0, null, 0)",
-  );
+  db.exec("insert into delivery values ('d3', 's', 'b', 'removed', 'cancelled', 0, null, 0)");
   expect(
     (await checkInvariants({ ...world, leasesLost: 2, mayHave: new Set(['0x1:0xb:removed']) }))
       .violations,

@@ -31,6 +31,7 @@ export interface World {
 
 interface DeliveryRow {
   id: string;
+  /** `chain:blockHash:phase:part`. */
   event_key: string;
   state: string;
   run_at: number;
@@ -76,11 +77,12 @@ export async function checkInvariants(world: World): Promise<Verdict> {
     group by stream_id, metric`);
   for (const [stream, phases] of world.expected) {
     const deliveries = await world.ledger.rows<DeliveryRow>(`
-      select d.id, d.event_key, d.state, d.run_at, d.last_error, d.attempts,
-        s.status as stream_status,
+      select d.id, m.chain || ':' || m.block_hash || ':' || d.phase || ':' || m.part as event_key,
+        d.state, d.run_at, d.last_error, d.attempts, s.status as stream_status,
         (select count(*) from attempt a where a.delivery_id = d.id) as good_and_bad,
         (select count(*) from attempt a where a.delivery_id = d.id and a.error is null) as good
-      from delivery d join stream s on s.id = d.stream_id where d.stream_id = '${stream}'`);
+      from delivery d join match m on m.id = d.match_id join stream s on s.id = d.stream_id
+      where d.stream_id = '${stream}'`);
     // Not before they are read: what is made in between would seem to wait for a time to come.
     const now = await world.ledger.now();
     verdict.violations.push(

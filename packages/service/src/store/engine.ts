@@ -1,5 +1,5 @@
 /** What SQLite and PostgreSQL spell differently, and nothing else. */
-import { type Kysely, type RawBuilder, type Transaction, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, type Transaction, sql } from 'kysely';
 import { type DayFilter, type DayRange, openDay, openDays, toDayFilter } from './partitions.ts';
 import type { Tables } from './tables.ts';
 
@@ -22,6 +22,17 @@ export interface Engine {
    * compare each row of it with each value.
    */
   isIn(select: RawBuilder<unknown>): RawBuilder<unknown>;
+  /** Of each row of `outer`, which `where` may name, the first rows of a table: one index seek each. */
+  firstOfEach<Row>(
+    outer: RawBuilder<object>,
+    inner: {
+      from: keyof Tables;
+      columns: readonly (keyof Row & string)[];
+      where: RawBuilder<SqlBool>;
+      orderBy: string;
+      limit: number;
+    },
+  ): RawBuilder<Row>;
   /**
    * This text column in a condition that no partial index is chosen by. Where ids are given already,
    * PostgreSQL would take an index of what is pending, new and empty as far as it knows, and walk
@@ -55,6 +66,12 @@ export const sqliteEngine: Engine = {
   texts: (values, column) =>
     sql`(select value as ${sql.ref(column)} from json_each(${JSON.stringify(values)}))`,
   isIn: (select) => sql`in (${select})`,
+  // It has no lateral joins; each list of row ids is short.
+  firstOfEach: (outer, { from, columns, where, orderBy, limit }) => sql`
+    select ${sql.join(columns.map((column) => sql.ref(column)))}
+    from ${outer} as outer_row cross join ${sql.table(from)} as found
+    where found.rowid in (
+      select rowid from ${sql.table(from)} where ${where} order by ${sql.ref(orderBy)} limit ${limit})`,
   opaque: (column) => sql.ref(column),
   skipLocked: sql``,
   indexedBy: (index) => sql`indexed by ${sql.ref(index)}`,
@@ -75,6 +92,10 @@ export const postgresEngine: Engine = {
   texts: (values, column) =>
     sql`(select value as ${sql.ref(column)} from json_array_elements_text(${JSON.stringify(values)}::json))`,
   isIn: (select) => sql`= any(array(${select}))`,
+  firstOfEach: (outer, { from, columns, where, orderBy, limit }) => sql`
+    select found.* from ${outer} as outer_row cross join lateral (
+      select ${sql.join(columns.map((column) => sql.ref(column)))} from ${sql.table(from)}
+      where ${where} order by ${sql.ref(orderBy)} limit ${limit}) as found`,
   opaque: (column) => sql`${sql.ref(column)} || ''`,
   skipLocked: sql`for update skip locked`,
   indexedBy: () => sql``,

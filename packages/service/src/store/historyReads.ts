@@ -97,7 +97,7 @@ function toRange(
   }
   // A transaction or a block has few matches, which lead to their deliveries.
   const isOfMatches = transactionHash !== undefined || blockNumbers !== undefined;
-  const hint = isOfMatches ? engine.indexedBy('delivery_match') : sql``;
+  const hint = isOfMatches ? engine.indexedBy('delivery_once') : sql``;
   return sql`${hint} where ${sql.join(conditions, sql` and `)}`;
 }
 

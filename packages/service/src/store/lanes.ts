@@ -3,7 +3,7 @@
  * holds the lanes it takes from, by their streams' rows, and passes over those that another holds. What
  * is under way is counted in the ledger then; on SQLite the one process knows it.
  */
-import { type RawBuilder, sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { Db, Engine, Moment } from './engine.ts';
 import { type LaneTurns, type LimitedLane, TURNS_AHEAD_MS, isLimited } from './laneLimits.ts';
 import type { DayFilter } from './partitions.ts';
@@ -79,7 +79,7 @@ export async function holdLanes(
     }));
 }
 
-/** By lane, deliveries that are due, at most as many as it has room for. */
+/** By lane, deliveries that are due: as many as the lane with the most room has room for, at most. */
 export async function findDue(
   trx: Db,
   engine: Engine,
@@ -87,11 +87,6 @@ export async function findDue(
   { now, open }: Moment,
 ): Promise<Map<string, { id: string; body_bytes: number }[]>> {
   type Due = { id: string; stream_id: string; body_bytes: number };
-  const isDue = (streamId: RawBuilder<unknown>, room: RawBuilder<unknown>) => sql`
-    select id, stream_id, body_bytes from delivery
-    where ${open('block_day')} and stream_id = ${streamId} and state = 'pending'
-      and run_at <= ${now} and lost < 2
-    order by run_at limit ${room}`;
   const found: Due[] = [];
   const unordered: OpenLane[] = [];
   for (const each of lanes) {
@@ -101,22 +96,23 @@ export async function findDue(
     if (first === undefined) unordered.push(each);
     else if (first.may_go === 1) found.push(first);
   }
-  if (engine.name === 'postgres' && unordered.length > 0) {
-    const rooms = engine.rows(
-      unordered.map(({ lane, room }) => ({ lane_id: lane.id, room })),
-      { lane_id: 'text', room: 'bigint' },
+  if (unordered.length > 0) {
+    const ids = engine.texts(
+      unordered.map(({ lane }) => lane.id),
+      'lane_id',
     );
-    const { rows } = await sql<Due>`
-      select due.* from ${rooms} as roomy
-      cross join lateral (${isDue(sql.ref('roomy.lane_id'), sql.ref('roomy.room'))}) as due`.execute(
-      trx,
-    );
+    const isDue = sql<SqlBool>`${open('block_day')} and stream_id = lane_id and state = 'pending'
+      and run_at <= ${now} and lost < 2`;
+    const { rows } = await engine
+      .firstOfEach<Due>(ids, {
+        from: 'delivery',
+        columns: ['id', 'stream_id', 'body_bytes'],
+        where: isDue,
+        orderBy: 'run_at',
+        limit: Math.max(...unordered.map(({ room }) => room)),
+      })
+      .execute(trx);
     found.push(...rows);
-  } else {
-    for (const { lane, room } of unordered) {
-      const { rows } = await sql<Due>`${isDue(sql.val(lane.id), sql.val(room))}`.execute(trx);
-      found.push(...rows);
-    }
   }
   return Map.groupBy(found, (row) => row.stream_id);
 }

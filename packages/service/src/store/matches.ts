@@ -17,10 +17,7 @@ const deliveredColumns = [
   'stream_id',
   'chain',
   'block_number',
-  'block_hash',
   'block_day',
-  'part',
-  'origin',
   'tag',
   'logs',
   'transactions',
@@ -61,7 +58,6 @@ async function insertDeliveries(
           id: newId(),
           match_id: match.id,
           stream_id: match.stream_id,
-          event_key: `${match.chain}:${match.block_hash}:${phase}:${match.part}:${match.origin}`,
           phase,
           chain: match.chain,
           block_number: match.block_number,
@@ -86,9 +82,7 @@ async function insertDeliveries(
           updated_at: now,
         })),
       )
-      .onConflict((conflict) =>
-        conflict.columns(['event_key', 'stream_id', 'block_day']).doNothing(),
-      )
+      .onConflict((conflict) => conflict.columns(['match_id', 'phase', 'block_day']).doNothing())
       .returning(deliveryColumns)
       .execute();
     created.push(...rows.map(toDeliverySummary));

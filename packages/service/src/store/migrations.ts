@@ -373,7 +373,6 @@ const ledger: Migration = {
       .addColumn('id', 'text', (column) => column.notNull())
       .addColumn('match_id', 'text', (column) => column.notNull())
       .addColumn('stream_id', 'text', (column) => column.notNull())
-      .addColumn('event_key', 'text', (column) => column.notNull())
       .addColumn('phase', 'text', (column) => column.notNull())
       .addColumn('chain', 'text', (column) => column.notNull())
       .addColumn('block_number', 'bigint', (column) => column.notNull())
@@ -396,10 +395,15 @@ const ledger: Migration = {
       .addColumn('last_duration_ms', 'bigint')
       .addColumn('created_at', 'bigint', (column) => column.notNull())
       .addColumn('updated_at', 'bigint', (column) => column.notNull())
-      // The block comes first, so that the rows of one commit stand together in the index.
-      .addUniqueConstraint('delivery_once', ['event_key', 'stream_id', 'block_day'])
       .addPrimaryKeyConstraint('delivery_pk', withDay(db, ['id']))
       .modifyEnd(byDay(db))
+      .execute();
+    // With `match_once` the key that a block read twice meets: stream, chain, block, part, origin, phase.
+    await db.schema
+      .createIndex('delivery_once')
+      .unique()
+      .on('delivery')
+      .columns(['match_id', 'phase', 'block_day'])
       .execute();
     await db.schema
       .createIndex('delivery_due')
@@ -448,7 +452,6 @@ const ledger: Migration = {
       .on('delivery')
       .columns(['stream_id', 'id'])
       .execute();
-    await db.schema.createIndex('delivery_match').on('delivery').column('match_id').execute();
     // What was attempted stands in one of two lists, by how its last attempt ended: the history and
     // the log read nothing but these, chain by chain, and count in them.
     for (const [name, outcome] of [

@@ -280,7 +280,6 @@ function writeMatch(insert: Insert, match: PastMatch, stats: Stats): void {
       id,
       match_id: matchId,
       stream_id: streamId,
-      event_key: `${chain}:${block.hash}:${delivery.phase}:0:${liveOrigin(0)}`,
       phase: delivery.phase,
       chain,
       block_number: block.number,

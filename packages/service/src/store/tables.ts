@@ -348,10 +348,9 @@ interface TokenTable {
 interface DeliveryTable {
   /** Also the `webhook-id` of each attempt. */
   id: string;
+  /** One delivery of a match in each phase: a block read twice delivers once. */
   match_id: string;
   stream_id: string;
-  /** `chain:blockHash:phase:part:origin`, unique per stream: a block read twice delivers once. */
-  event_key: string;
   phase: DeliveryPhase;
   chain: string;
   block_number: number;
