@@ -107,6 +107,39 @@ test('events are picked from an ABI and filtered; what changes is shown before i
   ]);
 });
 
+test('triggers and balances are added; what cannot be is said at its field, by us or by the service', async () => {
+  const { id } = await world.createStream('reads');
+  const page = await visitor.signedIn(`/streams/${id}?tab=rules`);
+  await page.getByRole('button', { name: 'Add a trigger' }).click();
+  const trigger = page.getByRole('group', { name: 'Trigger 1' });
+  await trigger.getByLabel('Of the contract').fill('$value');
+  await trigger.getByText('should select an address: one of $contract, $from, $to').waitFor();
+  await trigger.getByLabel('Of the contract').fill('$contract');
+  await trigger.getByLabel('Call').fill('function f(uint256 n) view returns (uint256)');
+  await trigger.getByLabel('n: uint256').fill('many');
+  await page.getByRole('button', { name: 'Save 1 change' }).click();
+  await trigger.getByText(/should be .*(integer|number)/i).waitFor();
+  visitor.expectComplaints((text) => text.includes('422'));
+  await trigger
+    .getByLabel('Call')
+    .fill('function balanceOf(address owner) view returns (uint256 left)');
+  await trigger.getByLabel('owner: address').fill('$from');
+  await page.getByRole('button', { name: 'Add balances' }).click();
+  await page.getByRole('checkbox', { name: '$to', exact: true }).check();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Save 2 changes' }).click();
+  await expect
+    .poll(async () => (await world.client.streams.get(id)).getNativeBalances)
+    .toEqual([{ type: 'erc20transfer', selectors: ['$from', '$to'] }]);
+  expect((await world.client.streams.get(id)).triggers).toMatchObject([
+    { type: 'erc20transfer', contractAddress: '$contract', inputs: ['$from'] },
+  ]);
+  // As the form reads it back, nothing has changed.
+  await page.reload();
+  await trigger.getByLabel('owner: address').waitFor();
+  expect(await page.getByRole('button', { name: /^Save/ }).count()).toBe(0);
+});
+
 test('5,000 addresses are imported, with those that are none named', async () => {
   const { id } = await world.createStream('many');
   const page = await visitor.signedIn(`/streams/${id}?tab=addresses`);
@@ -272,8 +305,7 @@ test('all failures of an outage are replayed in three actions', async () => {
   const page = await visitor.signedIn(`/streams/${id}`);
   await page.getByText('retrying').first().waitFor();
   world.answerWith(200);
-  await page.getByLabel('Answer').selectOption('5xx');
-  await page.keyboard.press('Escape');
+  await page.getByRole('link', { name: /^5xx/ }).click();
   await page.getByRole('button', { name: 'Replay…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
   await dialog.getByRole('button', { name: /^Replay \d+ deliver/ }).click();
@@ -362,7 +394,8 @@ async function listScreens(): Promise<[path: string, text: string][]> {
     ['/replays', 'Replay'],
     ['/chains', 'Latency'],
     ['/verify', 'Other secrets'],
-    ['/settings', 'Reveal secret'],
+    ['/settings', '--keep-delivered'],
+    ['/settings/audit', 'unbroken'],
   ];
 }
 

@@ -10,6 +10,8 @@ import {
 import {
   createSluiceClient,
   type ActivityQuery,
+  type AuditPage,
+  type DeliveryFilter,
   type DeliveryPage,
   type DeliverySummary,
   type InboxPage,
@@ -144,6 +146,21 @@ export const keysQuery = queryOptions({
   queryFn: ({ signal }) => sluice.listApiKeys({ signal }),
 });
 
+export const aboutQuery = queryOptions({
+  queryKey: ['about'],
+  queryFn: ({ signal }) => sluice.getAbout({ signal }),
+  staleTime: 0,
+});
+
+export const auditQuery = infiniteQueryOptions({
+  queryKey: ['audit'],
+  queryFn: async ({ pageParam, signal }): Promise<AuditPage> =>
+    sluice.listAudit({ limit: PAGE_ROWS, cursor: pageParam }, { signal }),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.cursor,
+  staleTime: 0,
+});
+
 export const streamSecretQuery = (streamId: string) =>
   queryOptions({
     queryKey: ['stream secret', streamId],
@@ -177,12 +194,25 @@ const withChanges = (
 ): DeliveryPage =>
   withDeliveries({ pages: [page], pageParams: [] }, changes, filter).pages[0] ?? page;
 
+/** As the service is asked, now. */
+export const toDeliveryFilter = ({ sinceMs, ...filter }: ListFilter): DeliveryFilter =>
+  sinceMs === undefined ? filter : { ...filter, createdFrom: Date.now() - sinceMs };
+
+/** How many deliveries there are of each kind. */
+export const facetsQuery = (filter: ListFilter) =>
+  queryOptions({
+    queryKey: ['facets', filter],
+    queryFn: ({ signal }) => sluice.getDeliveryFacets(toDeliveryFilter(filter), { signal }),
+    staleTime: 0,
+    refetchInterval: SUMMARY_REFRESH_MS,
+  });
+
 export const deliveriesQuery = (filter: ListFilter) =>
   infiniteQueryOptions({
     queryKey: [...queryKeys.deliveries, filter],
     queryFn: async ({ pageParam, signal }): Promise<DeliveryPage> => {
       const askedAt = Date.now();
-      const query = { limit: PAGE_ROWS, ...filter, cursor: pageParam };
+      const query = { limit: PAGE_ROWS, ...toDeliveryFilter(filter), cursor: pageParam };
       const { result, cursor } = await sluice.listDeliveries(query, { signal });
       const page = cursor === undefined ? { result } : { result, cursor };
       const changes = changesSince(askedAt);

@@ -3,8 +3,10 @@ import type { AbiItem, AdvancedOption, AptosNetwork, AptosStream, Stream } from 
 import type { AptosStreamFields, StreamFields } from '@sluice/kit';
 import { eventSignature, parseEventSignature } from '@sluice/kit/contract';
 import type { NetworkType } from '@sluice/kit';
+import type { RecordKind, StreamTrigger } from '@sluice/kit';
 import { readInboxName } from '@sluice/kit/sluice';
 import { parseJson } from './json.ts';
+import { balanceProblem, fromTrigger, toTrigger, triggerProblems } from './triggers.ts';
 
 export const OPERATORS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
 export type Operator = (typeof OPERATORS)[number];
@@ -24,6 +26,26 @@ export interface EventRule {
   filterJson: string | null;
 }
 
+/** A read-only call for each record of a kind, as typed. */
+export interface TriggerDraft {
+  type: StreamTrigger['type'];
+  contractAddress: string;
+  /** As in Solidity: `function balanceOf(address owner) view returns (uint256)`. */
+  function: string;
+  /** One for each parameter; arrays and structs as JSON. */
+  inputs: string[];
+  /** Of logs: the event alone; empty for all. */
+  topic0: string;
+  /** Empty: nobody. */
+  callFrom: string;
+}
+
+/** Whose native balance to send along, of each record of a kind. */
+export interface BalanceDraft {
+  type: RecordKind;
+  selectors: string[];
+}
+
 export interface StreamDraft {
   family: NetworkType;
   /** Ids of EVM chains, or networks of Aptos. */
@@ -38,6 +60,8 @@ export interface StreamDraft {
   includeInternalTxs: boolean;
   includeAllTxLogs: boolean;
   filterPossibleSpamAddresses: boolean;
+  triggers: TriggerDraft[];
+  balances: BalanceDraft[];
   /** Move paths, one to a line. */
   functions: string;
   /** Move paths, one to a line. */
@@ -71,6 +95,8 @@ export const NEW_DRAFT: StreamDraft = {
   includeInternalTxs: false,
   includeAllTxLogs: false,
   filterPossibleSpamAddresses: false,
+  triggers: [],
+  balances: [],
   functions: '',
   moveEvents: '',
   includePayload: false,
@@ -143,6 +169,8 @@ export type DraftField =
   | 'chains'
   | 'addresses'
   | 'rules'
+  | 'triggers'
+  | 'balances'
   | 'functions'
   | 'moveEvents'
   | 'webhookUrl'
@@ -176,6 +204,13 @@ export function draftProblems(
       conditions.some(({ name, value }) => name === '' || value.trim() === ''),
     );
     if (empty !== undefined) problems.rules = `A condition of ${empty.signature} has no value.`;
+    const trigger = draft.triggers.map(
+      (each) => Object.values(triggerProblems(each, draft.abi))[0],
+    );
+    const wrong = trigger.findIndex((each) => each !== undefined);
+    if (wrong >= 0) problems.triggers = `Trigger ${wrong + 1}: ${trigger[wrong]}`;
+    const balance = draft.balances.find((each) => balanceProblem(each) !== undefined);
+    if (balance !== undefined) problems.balances = balanceProblem(balance) ?? '';
   } else {
     for (const field of ['functions', 'moveEvents'] as const) {
       const bad = linesOf(draft[field]).find((path) => !MOVE_PATH.test(path));
@@ -265,6 +300,8 @@ export function toEvmFields(draft: StreamDraft): StreamFields {
     filterPossibleSpamAddresses: draft.filterPossibleSpamAddresses,
     abi: draft.abi,
     advancedOptions: filtered,
+    triggers: draft.triggers.flatMap(toTrigger),
+    getNativeBalances: draft.balances.map(({ type, selectors }) => ({ type, selectors })),
     deliver: draft.onlyConfirmed ? 'confirmed' : 'both',
     notifyRemoved: draft.notifyRemoved,
     ...toLimits(draft),
@@ -347,6 +384,8 @@ export function toDraft(stream: Stream | AptosStream): StreamDraft {
     includeInternalTxs: stream.includeInternalTxs,
     includeAllTxLogs: stream.includeAllTxLogs,
     filterPossibleSpamAddresses: stream.filterPossibleSpamAddresses,
+    triggers: (stream.triggers ?? []).map(fromTrigger),
+    balances: (stream.getNativeBalances ?? []).map(({ type, selectors }) => ({ type, selectors })),
     onlyConfirmed: stream.deliver === 'confirmed',
     notifyRemoved: stream.notifyRemoved,
   };

@@ -62,6 +62,9 @@ function fieldsOf(draft: StreamDraft) {
       maxInFlight: _inFlight,
       maxPerSecond: _perSecond,
       strictOrder: _order,
+      // What is read for a webhook is read once it is to be sent.
+      triggers: _triggers,
+      getNativeBalances: _balances,
       ...fields
     } = toEvmFields(draft);
     return fields;

@@ -18,8 +18,13 @@ export interface ListFilter {
   streamId?: string;
   chainId?: string;
   phase?: DeliveryPhase;
-  /** `2xx` and so on, `none` where no answer came. */
+  /** A code, `2xx` and so on, `none` where no answer came. */
   status?: string;
+  attemptsFrom?: number;
+  attemptsTo?: number;
+  /** Made in so many milliseconds until now. */
+  sinceMs?: number;
+  reorged?: boolean;
   /** The replay that last sent it again. */
   replayId?: string;
 }
@@ -30,13 +35,18 @@ export interface DeliveryPages {
   pageParams: unknown[];
 }
 
-/** A row does not say which replay sent it: one that is listed stays. */
+/** A row does not say which replay sent it, or that its block has left: one that is listed stays. */
 const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
   (filter.state === undefined || filter.state === delivery.state) &&
   (filter.streamId === undefined || filter.streamId === delivery.streamId) &&
   (filter.chainId === undefined || filter.chainId === delivery.chainId) &&
   (filter.phase === undefined || filter.phase === delivery.phase) &&
-  (filter.status === undefined || filter.status === statusClassOf(delivery));
+  (filter.status === undefined ||
+    filter.status === statusClassOf(delivery) ||
+    filter.status === String(delivery.status)) &&
+  delivery.attempts >= (filter.attemptsFrom ?? 0) &&
+  delivery.attempts <= (filter.attemptsTo ?? Infinity) &&
+  (filter.sinceMs === undefined || delivery.createdAt >= Date.now() - filter.sinceMs);
 
 /** Undefined before the first attempt. */
 const statusClassOf = ({ status, attempts }: DeliverySummary): string | undefined => {
@@ -111,7 +121,7 @@ function withChanged(
   changes: readonly DeliverySummary[],
   filter: ListFilter,
 ): DeliverySummary[] {
-  const mayJoin = filter.replayId === undefined;
+  const mayJoin = filter.replayId === undefined && filter.reorged !== true;
   const parts: DeliverySummary[][] = [];
   let copied = 0;
   for (const change of changes) {

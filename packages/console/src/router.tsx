@@ -133,6 +133,12 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./routes/settings/settings.tsx'), 'SettingsPage'),
 });
 
+const audit = createRoute({
+  getParentRoute: () => frame,
+  path: '/settings/audit',
+  component: lazyRouteComponent(() => import('./routes/settings/audit.tsx'), 'AuditPage'),
+});
+
 /** The front page needs no mention in the URL. */
 function backTo(path: string): { back?: string } {
   return path === '/' ? {} : parseSignInSearch({ back: path });
@@ -155,6 +161,7 @@ export function createConsoleRouter() {
         chains,
         verify,
         settings,
+        audit,
       ]),
     ]),
     basepath: import.meta.env.BASE_URL,

@@ -20,7 +20,7 @@ const uuid = (value: unknown): string | undefined =>
   typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
 
 /** Drops the keys without value, so that they do not appear in the URL. */
-const present = <T extends object>(values: { [K in keyof T]: T[K] | undefined }): T =>
+export const present = <T extends object>(values: { [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 
 export const STREAM_SHOWS = ['failing', 'paused'] as const;
@@ -38,7 +38,7 @@ export function parseStreamsSearch(input: Record<string, unknown>): StreamsSearc
   });
 }
 
-export const DELIVERY_STATES: readonly DeliveryState[] = [
+const DELIVERY_STATES: readonly DeliveryState[] = [
   'pending',
   'leased',
   'succeeded',
@@ -59,14 +59,38 @@ export type InspectorTab = (typeof INSPECTOR_TABS)[number];
 
 export const PHASES: readonly DeliveryPhase[] = ['unconfirmed', 'confirmed', 'removed'];
 
-/** How the last attempt was answered. */
-export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
+/** How the last attempt was answered: a code, a class of them, or not at all. */
+const STATUS = /^([1-5]\d\d|[1-5]xx|none)$/;
+
+/** How often it was tried. */
+export const ATTEMPT_RANGES = [
+  { value: 'none', label: 'not tried yet', from: 0, to: 0 },
+  { value: 'one', label: 'tried once', from: 1, to: 1 },
+  { value: 'several', label: 'more than once', from: 2, to: Infinity },
+  { value: 'many', label: '5 times or more', from: 5, to: Infinity },
+] as const;
+
+const MINUTE_MS = 60_000;
+
+/** How long ago it was made, at most. */
+export const SINCES = [
+  { value: '15m', label: '15 minutes', ms: 15 * MINUTE_MS },
+  { value: '1h', label: 'hour', ms: 60 * MINUTE_MS },
+  { value: '24h', label: '24 hours', ms: 24 * 60 * MINUTE_MS },
+  { value: '7d', label: '7 days', ms: 7 * 24 * 60 * MINUTE_MS },
+] as const;
+
+const valuesOf = <T>(choices: readonly { value: T }[]): T[] => choices.map(({ value }) => value);
 
 export interface DeliveriesSearch {
   state?: DeliveryState;
   phase?: DeliveryPhase;
-  status?: (typeof STATUS_CLASSES)[number];
+  status?: string;
   chain?: string;
+  /** Whether the block left the chain. */
+  reorged?: boolean;
+  attempts?: (typeof ATTEMPT_RANGES)[number]['value'];
+  since?: (typeof SINCES)[number]['value'];
   /** Id of the replay that last sent them. */
   replay?: string;
   /** Id of the stream. */
@@ -78,11 +102,15 @@ export interface DeliveriesSearch {
 }
 
 export function parseDeliveriesSearch(input: Record<string, unknown>): DeliveriesSearch {
+  const status = text(input['status'], 4);
   return present<DeliveriesSearch>({
     state: pick(input['state'], DELIVERY_STATES),
     phase: pick(input['phase'], PHASES),
-    status: pick(input['status'], STATUS_CLASSES),
+    status: status !== undefined && STATUS.test(status) ? status : undefined,
     chain: text(input['chain'], 40),
+    reorged: typeof input['reorged'] === 'boolean' ? input['reorged'] : undefined,
+    attempts: pick(input['attempts'], valuesOf(ATTEMPT_RANGES)),
+    since: pick(input['since'], valuesOf(SINCES)),
     replay: uuid(input['replay']),
     stream: uuid(input['stream']),
     sel: uuid(input['sel']),
@@ -166,12 +194,17 @@ export function parseVerifySearch(input: Record<string, unknown>): VerifySearch 
 
 /** What of a search is a filter, as the service names it. */
 export function toListFilter(search: DeliveriesSearch, streamId?: string): ListFilter {
+  const range = ATTEMPT_RANGES.find(({ value }) => value === search.attempts);
   return present<ListFilter>({
     state: search.state,
     streamId: streamId ?? search.stream,
     chainId: search.chain,
     phase: search.phase,
     status: search.status,
+    reorged: search.reorged,
+    attemptsFrom: range?.from,
+    attemptsTo: range?.to === Infinity ? undefined : range?.to,
+    sinceMs: SINCES.find(({ value }) => value === search.since)?.ms,
     replayId: search.replay,
   });
 }

@@ -126,6 +126,7 @@ describe('what the package exports is a decision', () => {
       'readInboxName',
       'reorgQuerySchema',
       'rotateStreamSecretSchema',
+      'selectableOf',
       'settingsSchema',
       'signStandardWebhook',
       'signWebhook',

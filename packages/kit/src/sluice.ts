@@ -28,6 +28,7 @@ import type {
 import type { CreateReplay, DeliveryFilter, Replay, ReplayEstimate } from './contract/replays.ts';
 import { SLUICE_ROUTES } from './contract/sluice.ts';
 import type {
+  About,
   ChainCoverage,
   ChainHealth,
   ChainResumed,
@@ -46,6 +47,7 @@ import { connect, sleep } from './request.ts';
 import type { CallOptions, CallResult, Connection, ConnectionOptions } from './request.ts';
 
 export type {
+  About,
   BlockRange,
   ChainBlock,
   ChainCoverage,
@@ -170,6 +172,8 @@ export interface SluiceClient {
   /** Whether the calls of this client are signed in, by key or session. */
   checkSession(options?: CallOptions): CallResult<boolean>;
   deleteSession(options?: CallOptions): CallResult<void>;
+  /** Which version runs, on what, and how long deliveries are kept. */
+  getAbout(options?: CallOptions): CallResult<About>;
   /** Every stream with its recent numbers. */
   listStreamSummaries(options?: CallOptions): CallResult<StreamSummary[]>;
   /** Newest first. */
@@ -322,6 +326,8 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
     deleteSession: (options) =>
       one(() => ({ route: SLUICE_ROUTES.deleteSession, repeatable: true }), options, nothing),
+
+    getAbout: (options) => one(() => ({ route: SLUICE_ROUTES.getAbout }), options),
 
     listStreamSummaries: (options) =>
       one(

@@ -208,6 +208,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     live,
     log,
     version: VERSION,
+    kept,
     servesApi: roles.includes('api'),
     readMetrics: () => metrics.read(),
     whyNotReady: () => readiness.read(),

@@ -7,7 +7,7 @@ export function Trail({
   title,
   here,
 }: {
-  to: '/' | '/deliveries';
+  to: '/' | '/deliveries' | '/settings';
   title: string;
   here: string;
 }) {

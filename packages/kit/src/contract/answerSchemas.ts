@@ -32,6 +32,7 @@ import type {
   ChainResumed,
   DeliveryAttempt,
   DeliveryDetail,
+  About,
   DeliveryFacets,
   DeliveryPage,
   DeliverySummary,
@@ -421,6 +422,14 @@ const deliveryPage: z.ZodType<DeliveryPage> = z.strictObject({
   cursor: text.exactOptional(),
 });
 
+const about: z.ZodType<About> = z.strictObject({
+  version: text,
+  store: z.enum(['sqlite', 'postgres']),
+  deliveredMs: number,
+  undeliveredMs: number,
+  oldestDeliveryAt: unixMs.nullable(),
+});
+
 const facet = z.array(z.strictObject({ value: text, count }));
 const deliveryFacets: z.ZodType<DeliveryFacets> = z.strictObject({
   total: count,
@@ -744,6 +753,7 @@ export const ANSWER_SCHEMAS = {
   DeliverySummary: deliverySummary,
   DeliveryPage: deliveryPage,
   DeliveryFacets: deliveryFacets,
+  About: about,
   DeliveryDetail: deliveryDetail,
   StreamSummaryList: z.strictObject({ result: z.array(streamSummary) }),
   Explanation: explanation,

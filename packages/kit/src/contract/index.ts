@@ -120,6 +120,7 @@ export type {
   ChainState,
   DeliveryAttempt,
   DeliveryDetail,
+  About,
   DeliveryFacets,
   DeliveryPage,
   DeliveryPhase,
@@ -210,4 +211,6 @@ export type { EvmChain } from './chains.ts';
 export { toChainId } from './chainId.ts';
 export { checksumAddress, toAddress } from './evm.ts';
 export { canonicalType, eventSignature, eventTopic, parseEventSignature } from './events.ts';
+export { selectableOf } from './selectors.ts';
+export type { Selectable } from './selectors.ts';
 export type { EventSignature } from './events.ts';

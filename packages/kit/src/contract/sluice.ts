@@ -14,6 +14,8 @@ export const SLUICE_ROUTES = {
   /** 204 while the request carries a valid key or session, else 401. */
   checkSession: route('GET', '/sluice/session', 'any'),
   deleteSession: route('DELETE', '/sluice/session', 'open'),
+  /** {@link About}. */
+  getAbout: route('GET', '/sluice/about', 'streams:read'),
   /** `{ result: StreamSummary[] }`, newest stream first. */
   listStreamSummaries: route('GET', '/sluice/streams', 'streams:read'),
   /** {@link DeliveryPage}; query `limit`, `cursor` and the fields of a {@link DeliveryFilter}. */
@@ -184,6 +186,19 @@ export interface DeliveryPage {
   result: DeliverySummary[];
   /** Absent on the last page. */
   cursor?: string;
+}
+
+/** What runs here, and for how long it keeps what happened. */
+export interface About {
+  version: string;
+  /** What the ledger is kept in. */
+  store: 'sqlite' | 'postgres';
+  /** Milliseconds that a delivery is kept which reached its receiver or was cancelled. */
+  deliveredMs: number;
+  /** Milliseconds that every other is kept. */
+  undeliveredMs: number;
+  /** When the oldest delivery was made that is still kept; null without any. */
+  oldestDeliveryAt: number | null;
 }
 
 /** How many deliveries have this value. */

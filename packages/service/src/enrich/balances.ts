@@ -1,6 +1,6 @@
 /** Whose native balance a stream wants with its records (contract section 5.2). */
-import type { NativeBalanceSelection } from '@sluice/kit/contract';
-import { type BodyTail, fieldsOf, recordsOf } from './records.ts';
+import { type NativeBalanceSelection, selectableOf } from '@sluice/kit/contract';
+import { type BodyTail, recordsOf } from './records.ts';
 import { type Problem, checkSelector, isSelector } from './selectors.ts';
 
 const MAX_SELECTIONS = 32;
@@ -13,7 +13,7 @@ export function checkBalances(selections: readonly NativeBalanceSelection[]): Pr
   };
   if (selections.length > MAX_SELECTIONS) report([], `should be at most ${MAX_SELECTIONS}`);
   for (const [n, { type, selectors }] of selections.slice(0, MAX_SELECTIONS).entries()) {
-    const names = fieldsOf(type, 'address');
+    const { addresses: names } = selectableOf(type);
     if (selectors.length === 0) {
       report([n, 'selectors'], `should name at least one of $${names.join(', $')}`);
     }

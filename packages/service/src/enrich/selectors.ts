@@ -1,6 +1,5 @@
 /** `$field`: how a trigger or a balance names a field of each record (contract section 5.2). */
-import type { RecordKind } from '@sluice/kit/contract';
-import { type AnyRecord, fieldsOf } from './records.ts';
+import type { AnyRecord } from './records.ts';
 
 /** What is wrong with a stream's triggers or balances: where, and what it should be. */
 export interface Problem {
@@ -15,29 +14,6 @@ export interface Subject {
   record: AnyRecord;
   /** Decoded parameters of the record's event, by name. */
   args: Readonly<Record<string, unknown>>;
-}
-
-/** The names that selectors of one kind of record may use, without the `$`. */
-export interface Selectable {
-  all: readonly string[];
-  addresses: readonly string[];
-}
-
-/** @param event parameters of the event that a trigger on logs names */
-export function selectableOf(
-  kind: RecordKind,
-  event: readonly { name: string; type: string }[] = [],
-): Selectable {
-  const named = event.filter(({ name }) => name !== '');
-  return {
-    all: [...new Set([...fieldsOf(kind), ...named.map(({ name }) => name)])],
-    addresses: [
-      ...new Set([
-        ...fieldsOf(kind, 'address'),
-        ...named.filter(({ type }) => type === 'address').map(({ name }) => name),
-      ]),
-    ],
-  };
 }
 
 export const isSelector = (value: unknown): value is string =>

@@ -3,6 +3,7 @@ import { decodeLogs } from '@sluice/kit';
 import {
   type AbiItem,
   type AbiParameter,
+  type Selectable,
   type StreamTrigger,
   type WebhookLog,
   type WebhookTrigger,
@@ -10,6 +11,7 @@ import {
   eventTopic,
   keccak256,
   parseEventSignature,
+  selectableOf,
   toAddress,
 } from '@sluice/kit/contract';
 import { decodeAbiParameters, encodeAbiParameters } from 'viem/utils';
@@ -27,12 +29,10 @@ import type { AnyRecord } from './records.ts';
 import {
   type Problem,
   type Report,
-  type Selectable,
   type Subject,
   checkSelector,
   isSelector,
   select,
-  selectableOf,
 } from './selectors.ts';
 import type { StateAnswer, StateCall } from './state.ts';
 

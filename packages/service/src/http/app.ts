@@ -60,6 +60,8 @@ export interface AppNeeds
   /** Origins whose pages may call with a key. */
   corsOrigins: readonly string[];
   version: string;
+  /** How long deliveries are kept. */
+  kept: { deliveredMs: number; undeliveredMs: number };
 }
 
 /** A million addresses are 45 MB of JSON. */
@@ -180,6 +182,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     createSession: sluice.createSession,
     checkSession: (context) => context.body(null, 204),
     deleteSession: sluice.deleteSession,
+    getAbout: sluice.getAbout,
     listStreamSummaries: sluice.listStreamSummaries,
     listDeliveries: sluice.listDeliveries,
     getDeliveryFacets: sluice.getDeliveryFacets,

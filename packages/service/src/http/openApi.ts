@@ -356,6 +356,12 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     answer: undefined,
     errors: [],
   },
+  getAbout: {
+    summary: 'Which version runs, on what, and how long deliveries are kept',
+    tag: 'Sluice',
+    answer: 'About',
+    errors: [],
+  },
   listStreamSummaries: {
     summary: 'Every stream with its recent numbers, newest first',
     tag: 'Sluice',

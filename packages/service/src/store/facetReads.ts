@@ -135,6 +135,16 @@ export function createFacetReads(db: Kysely<Tables>, engine: Engine): FacetReads
   };
 
   return {
+    async readOldestDelivery() {
+      const row = await db
+        .selectFrom('delivery')
+        .select('created_at')
+        .orderBy('id')
+        .limit(1)
+        .executeTakeFirst();
+      return row?.created_at ?? null;
+    },
+
     async countFacets(filter) {
       const { counts, isCapped } = await count(filter, FACETS);
       // Of these the stretch itself is another without them.

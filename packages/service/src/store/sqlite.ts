@@ -119,6 +119,7 @@ const READS = {
   readTroubles: true,
   listOperatorNotices: true,
   countFacets: true,
+  readOldestDelivery: true,
   estimateReplay: true,
   readReplay: true,
   listReplays: true,

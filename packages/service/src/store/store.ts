@@ -491,6 +491,8 @@ export interface OperatorNoticeWrites {
 }
 
 export interface FacetReads {
+  /** When the oldest delivery was made, in Unix milliseconds; null without any. */
+  readOldestDelivery(): Promise<number | null>;
   /** At most 100,000 rows are read for each of at most three questions. */
   countFacets(filter: DeliveryFilter): Promise<DeliveryFacets>;
 }

@@ -1,47 +1,41 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
-import { Pause, Play, RotateCw, X } from 'lucide-react';
+import { ListFilter as FilterIcon, Pause, Play, RotateCw, X } from 'lucide-react';
 import { deliveryCondition, PHASE_CONDITIONS } from '../../condition.ts';
-import { DELIVERY_STATES, PHASES, STATUS_CLASSES, type DeliveriesSearch } from '../../search.ts';
+import type { FacetName } from '../../facets.ts';
+import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../search.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
-import { Select } from '../../ui/field.tsx';
 
-export type FilterName = 'state' | 'stream' | 'chain' | 'phase' | 'status' | 'replay';
+export type FilterName = FacetName | 'replay';
 
-interface Choice {
-  name: FilterName;
-  label: string;
-  /** What it says while nothing is chosen. */
-  every: string;
-  options: { value: string; label: string }[];
+/** What is chosen, in words, by the search param it stands in. */
+function chosenOf(
+  search: DeliveriesSearch,
+  streams: readonly StreamSummary[],
+  chains: readonly WatchedChain[],
+): [FilterName, string][] {
+  const stream = streams.find(({ id }) => id === search.stream);
+  const words: Record<FilterName, string | undefined> = {
+    state: search.state && deliveryCondition({ state: search.state, attempts: 0 }).word,
+    status: search.status === 'none' ? 'no answer' : search.status,
+    // A link may name a stream that was deleted since; its deliveries remain.
+    stream: search.stream && (stream?.tag || stream?.description || search.stream),
+    chain: search.chain && (chains.find(({ id }) => id === search.chain)?.name ?? search.chain),
+    phase: search.phase && PHASE_CONDITIONS[search.phase].word,
+    reorged:
+      search.reorged === undefined
+        ? undefined
+        : search.reorged
+          ? 'block left the chain'
+          : 'still on the chain',
+    attempts: ATTEMPT_RANGES.find(({ value }) => value === search.attempts)?.label,
+    since: SINCES.find(({ value }) => value === search.since)?.label,
+    replay: search.replay && 'of one replay',
+  };
+  return (Object.entries(words) as [FilterName, string | undefined][]).flatMap(([name, word]) =>
+    word === undefined ? [] : [[name, word] as [FilterName, string]],
+  );
 }
-
-const STATES: Choice = {
-  name: 'state',
-  label: 'State',
-  every: 'Every state',
-  options: DELIVERY_STATES.map((state) => ({
-    value: state,
-    label: deliveryCondition({ state, attempts: 0 }).word,
-  })),
-};
-
-const ANSWERS: Choice = {
-  name: 'status',
-  label: 'Answer',
-  every: 'Any answer',
-  options: STATUS_CLASSES.map((status) => ({
-    value: status,
-    label: status === 'none' ? 'no answer' : status,
-  })),
-};
-
-const PHASE_CHOICE: Choice = {
-  name: 'phase',
-  label: 'Phase',
-  every: 'Every phase',
-  options: PHASES.map((phase) => ({ value: phase, label: PHASE_CONDITIONS[phase].word })),
-};
 
 /** Which deliveries are listed; and what can be done with all of them. */
 export function DeliveryFilters({
@@ -49,47 +43,44 @@ export function DeliveryFilters({
   streams,
   chains,
   onChange,
+  onFilter,
   held,
   onHold,
   onReplay,
-  ref,
 }: {
   search: DeliveriesSearch;
-  /** To choose from; null where the page is one stream's. */
-  streams: StreamSummary[] | null;
+  streams: readonly StreamSummary[];
   chains: readonly WatchedChain[];
-  onChange: (name: FilterName, value: string | undefined) => void;
+  onChange: (name: FilterName, value: undefined) => void;
+  /** Opens what can be chosen; null where it stands beside the list. */
+  onFilter: (() => void) | null;
   held: boolean;
   onHold: (held: boolean) => void;
   /** Null while the filter finds everything. */
   onReplay: (() => void) | null;
-  ref: React.Ref<HTMLSelectElement>;
 }) {
-  const choices: Choice[] = [
-    STATES,
-    ...(streams === null ? [] : [streamChoice(streams)]),
-    ANSWERS,
-    PHASE_CHOICE,
-    ...(chains.length < 2 || streams === null ? [] : [chainChoice(chains)]),
-  ];
+  const chosen = chosenOf(search, streams, chains);
   return (
     <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
-      {choices.map((choice, index) => (
-        <FilterSelect
-          key={choice.name}
-          choice={choice}
-          value={search[choice.name]}
-          onChange={(value) => onChange(choice.name, value)}
-          {...(index === 0 ? { ref } : {})}
-        />
-      ))}
-      {search.replay !== undefined && (
-        <Button onClick={() => onChange('replay', undefined)}>
-          of one replay
-          <X size={12} strokeWidth={1.5} aria-hidden="true" />
-          <span className="sr-only">, show all</span>
+      {onFilter !== null && (
+        <Button onClick={onFilter}>
+          <FilterIcon size={14} strokeWidth={1.5} aria-hidden="true" />
+          Filter
+          <Keycap>/</Keycap>
         </Button>
       )}
+      {chosen.length === 0 && <span className="text-12 text-faint">All deliveries</span>}
+      {chosen.map(([name, word]) => (
+        <Button
+          key={name}
+          className="max-w-60 min-w-0"
+          aria-label={`${word}, take back`}
+          onClick={() => onChange(name, undefined)}
+        >
+          <span className="min-w-0 truncate">{word}</span>
+          <X size={12} strokeWidth={1.5} aria-hidden="true" />
+        </Button>
+      ))}
       <span className="ml-auto flex gap-1">
         <Button
           look="quiet"
@@ -116,54 +107,5 @@ export function DeliveryFilters({
         </Button>
       </span>
     </div>
-  );
-}
-
-const streamChoice = (streams: readonly StreamSummary[]): Choice => ({
-  name: 'stream',
-  label: 'Stream',
-  every: 'Every stream',
-  options: streams.map(({ id, tag, description }) => ({
-    value: id,
-    label: tag || description || id,
-  })),
-});
-
-const chainChoice = (chains: readonly WatchedChain[]): Choice => ({
-  name: 'chain',
-  label: 'Chain',
-  every: 'Every chain',
-  options: chains.map(({ id, name }) => ({ value: id, label: name })),
-});
-
-function FilterSelect({
-  choice: { label, every, options },
-  value,
-  onChange,
-  ref,
-}: {
-  choice: Choice;
-  value: string | undefined;
-  onChange: (value: string | undefined) => void;
-  ref?: React.Ref<HTMLSelectElement>;
-}) {
-  const known = value === undefined || options.some((option) => option.value === value);
-  return (
-    <Select
-      {...(ref === undefined ? {} : { ref })}
-      className="max-w-44 max-sm:max-w-[calc(50%-4px)] max-sm:min-w-28 max-sm:flex-1"
-      aria-label={label}
-      value={value ?? ''}
-      onChange={(event) => onChange(event.target.value || undefined)}
-    >
-      <option value="">{every}</option>
-      {options.map((option) => (
-        <option key={option.value} value={option.value}>
-          {option.label}
-        </option>
-      ))}
-      {/* A link may name a stream that was deleted since; its deliveries remain. */}
-      {!known && <option value={value}>{value}</option>}
-    </Select>
   );
 }

@@ -4,12 +4,14 @@ import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useStat
 import { chainsQuery, deliveriesQuery, streamsQuery } from '../../api.ts';
 import { createDeliveryPairs } from '../../deliveryPairs.ts';
 import { useShortcuts } from '../../keyboard.ts';
+import { useMedia } from '../../media.ts';
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { findRow, heldRows, KEPT_ROWS, placeOf, rowsOf, type ListFilter } from '../../liveCache.ts';
 import { parseDeliveriesSearch, toListFilter, type DeliveriesSearch } from '../../search.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { DeliveryFilters, type FilterName } from './deliveryFilters.tsx';
+import { Facets } from './facets.tsx';
 import { DeliveryTable, type DeliveryTableHandle } from './deliveryTable.tsx';
 
 const Inspector = lazy(async () => ({
@@ -64,7 +66,7 @@ export function Explorer({
   const [held, setHeld] = useState(false);
   const { shown, newer } = useMemo(() => heldRows(rows, anchor), [rows, anchor]);
   const table = useRef<DeliveryTableHandle>(null);
-  const filters = useRef<HTMLSelectElement>(null);
+  const facets = useRef<HTMLDivElement>(null);
   const [cursor, setCursor] = useState<string | null>(null);
 
   const hold = (on: boolean): void => {
@@ -88,11 +90,16 @@ export function Explorer({
     changes: { [K in keyof DeliveriesSearch]: string | undefined },
     replace: boolean,
   ): void => onSearch(parseDeliveriesSearch({ ...search, ...changes }), replace);
-  const changeFilter = (name: FilterName, value: string | undefined): void => {
+  /** What the filter finds is another list. */
+  const beginAnew = (): void => {
     setAnchor(null);
     setCursor(null);
-    change({ [name]: value }, true);
+    setChoosing(false);
     table.current?.scrollToTop();
+  };
+  const changeFilter = (name: FilterName, value: undefined): void => {
+    beginAnew();
+    change({ [name]: value }, true);
   };
   const close = (): void => {
     if (search.sel !== undefined) table.current?.focusRow(search.sel);
@@ -127,6 +134,20 @@ export function Explorer({
   const filtered = Object.keys(toListFilter(search)).length > 0;
   const mayReplay = filtered || streamId !== undefined;
   const [replaying, setReplaying] = useState(false);
+  // Beside the list where both have room, else in a dialog.
+  const isWide = useMedia('(min-width: 1240px)');
+  const isVeryWide = useMedia('(min-width: 1720px)');
+  const isBeside = search.sel === undefined ? isWide : isVeryWide;
+  const [choosing, setChoosing] = useState(false);
+  const choices = (
+    <Facets
+      filter={filter}
+      search={search}
+      streams={streamId === undefined ? (streams ?? []) : null}
+      chains={chains ?? []}
+      onChoose={beginAnew}
+    />
+  );
   useShortcuts({
     j: () => move(1),
     k: () => move(-1),
@@ -137,7 +158,11 @@ export function Explorer({
       setReplaying(mayReplay);
       return true;
     },
-    '/': () => filters.current?.focus(),
+    '/': () => {
+      const first = facets.current?.querySelector<HTMLElement>('a');
+      if (first) first.focus();
+      else setChoosing(true);
+    },
     Escape: () => {
       if (search.sel === undefined) return false;
       close();
@@ -147,15 +172,20 @@ export function Explorer({
 
   return (
     <div className="flex h-full min-h-0">
+      {isBeside && (
+        <div ref={facets} className="w-52 shrink-0 overflow-y-auto border-r border-line">
+          {choices}
+        </div>
+      )}
       <section aria-label="Deliveries" className="relative flex min-w-0 flex-1 flex-col">
         <DeliveryFilters
-          ref={filters}
           search={search}
-          streams={streamId === undefined ? (streams ?? []) : null}
+          streams={streams ?? []}
+          chains={chains ?? []}
           onChange={changeFilter}
+          onFilter={isBeside ? null : () => setChoosing(true)}
           held={held}
           onHold={hold}
-          chains={chains ?? []}
           onReplay={mayReplay ? () => setReplaying(true) : null}
         />
         {list.isError && (
@@ -197,6 +227,11 @@ export function Explorer({
           )}
         </div>
       </section>
+      {choosing && !isBeside && (
+        <Dialog title="Filter" onClose={() => setChoosing(false)}>
+          <div className="-m-4">{choices}</div>
+        </Dialog>
+      )}
       {replaying && (
         <Dialog title="Replay deliveries" onClose={() => setReplaying(false)}>
           <Suspense fallback={<p className="text-faint">Loading</p>}>

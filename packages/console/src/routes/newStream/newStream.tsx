@@ -7,6 +7,7 @@ import { createSnippets } from '../../createSnippets.ts';
 import { draftProblems, type StreamDraft } from '../../draft.ts';
 import { useCommandKey } from '../../keyboard.ts';
 import { AddressesFailed, createStream, draftFrom } from '../../newStream.ts';
+import { refusalsOf } from '../../refusals.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Trail } from '../../ui/trail.tsx';
@@ -73,7 +74,12 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
   };
   useCommandKey('Enter', submit);
 
-  const part = { draft, problems: tried ? problems : quiet(problems, draft), onChange: setDraft };
+  const part = {
+    draft,
+    problems: tried ? problems : quiet(problems, draft),
+    refusals: refusalsOf(create.error),
+    onChange: setDraft,
+  };
   return (
     <div className="flex min-h-full max-md:flex-col md:h-full">
       <form

@@ -1,8 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { clsx } from 'clsx';
 import { useState } from 'react';
-import { settingsQuery } from '../../api.ts';
+import { aboutQuery, settingsQuery } from '../../api.ts';
+import { formatDateTime, formatSpan } from '../../format.ts';
 import { setShortcutsOn, setTheme, THEMES, useShortcutsOn, useTheme } from '../../settings.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Check } from '../../ui/field.tsx';
@@ -52,9 +55,84 @@ export function SettingsPage() {
       <Section title="Export and import">
         <Transfer />
       </Section>
+      <Section title="Audit log">
+        <p className="text-muted">
+          Who read or changed what lets somebody in, sent again or deleted. Each record holds the
+          hash of the one before it.
+        </p>
+        <Link to="/settings/audit" className={clsx(buttonClass('plain'), 'mt-2')}>
+          Open the audit log
+        </Link>
+      </Section>
+      <AboutSections />
     </div>
   );
 }
+
+/** What the flags say that the service was started with: read here, changed there. */
+function AboutSections() {
+  const about = useQuery(aboutQuery);
+  if (about.isError) {
+    return (
+      <ErrorPanel
+        what="What this service is could not be read"
+        error={about.error}
+        onRetry={() => void about.refetch()}
+      />
+    );
+  }
+  if (about.data === undefined) return <p className="animate-late p-4 text-faint">Loading</p>;
+  const { version, store, deliveredMs, undeliveredMs, oldestDeliveryAt } = about.data;
+  return (
+    <>
+      <Section title="Retention">
+        <p className="text-muted">
+          With their bodies and attempts, deliveries are kept for a time; then they are gone, from
+          lists and counts of lists as well. Totals stay.
+        </p>
+        <dl className="mt-2 grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1 sm:grid-cols-[auto_auto_minmax(0,1fr)]">
+          <dt>Delivered or cancelled</dt>
+          <dd className="data">{formatSpan(deliveredMs)}</dd>
+          <dd className="data text-faint max-sm:col-span-2">--keep-delivered</dd>
+          <dt>All others</dt>
+          <dd className="data">{formatSpan(undeliveredMs)}</dd>
+          <dd className="data text-faint max-sm:col-span-2">--keep-undelivered</dd>
+          <dt>The oldest was made</dt>
+          <dd className="data col-span-1 sm:col-span-2">
+            {oldestDeliveryAt === null ? 'there is none' : formatDateTime(oldestDeliveryAt)}
+          </dd>
+        </dl>
+        <p className="mt-2 text-12 text-faint">
+          Set where the service is started. Whatever was made before that span goes within minutes
+          of its end.
+        </p>
+      </Section>
+      <Section title="About">
+        <p>
+          Sluice <span className="data">{version}</span>, its ledger in{' '}
+          {store === 'sqlite' ? 'SQLite' : 'PostgreSQL'}.
+        </p>
+        <ul className="mt-1 flex flex-wrap gap-x-4">
+          {ABOUT_LINKS.map(({ href, label }) => (
+            <li key={href}>
+              <a
+                href={href}
+                className="inline-block min-h-6 text-accent underline underline-offset-2"
+              >
+                {label}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </Section>
+    </>
+  );
+}
+
+const ABOUT_LINKS = [
+  { href: '/openapi.json', label: 'API as OpenAPI 3.1' },
+  { href: '/health', label: 'Health as JSON' },
+];
 
 /** Shown when asked for: somebody may be looking over a shoulder. */
 function Secret() {

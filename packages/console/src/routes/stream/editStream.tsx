@@ -12,6 +12,7 @@ import {
 } from '../../draft.ts';
 import { formatQuantity } from '../../format.ts';
 import { useCommandKey } from '../../keyboard.ts';
+import { refusalsOf } from '../../refusals.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import type { PartProps } from '../streamForm/watchPart.tsx';
@@ -76,7 +77,7 @@ function EditForm({
         submit();
       }}
     >
-      {children({ draft, problems, onChange: setDraft })}
+      {children({ draft, problems, refusals: refusalsOf(save.error), onChange: setDraft })}
       {save.isError && (
         <ErrorPanel what="The changes were not saved" error={save.error} onRetry={submit} />
       )}

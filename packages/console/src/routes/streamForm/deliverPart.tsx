@@ -6,10 +6,11 @@ import { Segments } from '../../ui/segments.tsx';
 import type { PartProps } from './watchPart.tsx';
 
 /** Where webhooks go, under which name, and how often. */
-export function DeliverPart({ draft, problems, onChange }: PartProps) {
+export function DeliverPart(props: PartProps) {
+  const { draft, problems, onChange } = props;
   return (
     <div className="grid gap-3">
-      <Destination draft={draft} problems={problems} onChange={onChange} />
+      <Destination {...props} />
       <div className="grid gap-3 sm:grid-cols-2">
         <TextField
           label="Tag"

@@ -1,6 +1,7 @@
 import type { StreamDraft } from '../../draft.ts';
 import { Check, TextArea } from '../../ui/field.tsx';
 import { EventRules } from './eventRules.tsx';
+import { ReadsPart } from './readsPart.tsx';
 import type { PartProps } from './watchPart.tsx';
 
 type Flag = {
@@ -78,6 +79,7 @@ export function MatchPart(props: PartProps) {
           />
         ))}
       </fieldset>
+      {draft.family === 'evm' && <ReadsPart {...props} />}
     </div>
   );
 }

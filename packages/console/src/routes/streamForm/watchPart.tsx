@@ -2,6 +2,7 @@ import type { NetworkType } from '@sluice/kit';
 import { parseAddressList } from '../../addressList.ts';
 import type { DraftField, StreamDraft } from '../../draft.ts';
 import { formatQuantity } from '../../format.ts';
+import type { Refusals } from '../../refusals.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Check, TextArea } from '../../ui/field.tsx';
 import { Segments } from '../../ui/segments.tsx';
@@ -9,6 +10,8 @@ import { Segments } from '../../ui/segments.tsx';
 export interface PartProps {
   draft: StreamDraft;
   problems: Partial<Record<DraftField, string>>;
+  /** What the service said of it when it was sent last. */
+  refusals: Refusals;
   onChange: (draft: StreamDraft) => void;
 }
 

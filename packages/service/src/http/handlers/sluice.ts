@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import * as z from 'zod';
 import {
+  type About,
   type ChainHealth,
   type DeliveryPage,
   type StreamSummary,
@@ -21,6 +22,7 @@ import { type ProblemNeeds, problemOf } from './streamProblems.ts';
 export interface SluiceHandlers {
   createSession(context: Context): Promise<Response>;
   deleteSession(context: Context): Promise<Response>;
+  getAbout(context: Context): Promise<Response>;
   listStreamSummaries(context: Context): Promise<Response>;
   listDeliveries(context: Context): Promise<Response>;
   getDeliveryFacets(context: Context): Promise<Response>;
@@ -38,10 +40,13 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
   auth: Auth;
   live: Live;
   chains(): ChainReport[];
+  version: string;
+  /** How long deliveries are kept. */
+  kept: { deliveredMs: number; undeliveredMs: number };
 }
 
 export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers {
-  const { store, auth, live, chains } = needs;
+  const { store, auth, live, chains, version, kept } = needs;
   const readAllStreams = async (): Promise<StreamRecord[]> => {
     const all: StreamRecord[] = [];
     let after: { at: number; id: string } | undefined;
@@ -62,6 +67,14 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
     async deleteSession(context) {
       await auth.signOut(context);
       return context.body(null, 204);
+    },
+    async getAbout(context) {
+      return context.json({
+        version,
+        store: store.engine,
+        ...kept,
+        oldestDeliveryAt: await store.readOldestDelivery(),
+      } satisfies About);
     },
     async listStreamSummaries(context) {
       const [streams, stats] = await Promise.all([readAllStreams(), store.readStreamStats()]);

@@ -1,0 +1,33 @@
+import { hashAuditRecord, type AuditRecord } from '@sluice/kit/sluice';
+import { expect, test } from 'vitest';
+import { findBreak, wordsOf } from './auditLog.ts';
+
+/** Newest first. */
+function logOf(length: number): AuditRecord[] {
+  const records: AuditRecord[] = [];
+  for (let seq = 1; seq <= length; seq++) {
+    const record = {
+      seq,
+      at: seq,
+      action: 'createSession',
+      keyId: 'bootstrap',
+      address: '127.0.0.1',
+      target: '',
+      previousHash: records[0]?.hash ?? '',
+    };
+    records.unshift({ ...record, hash: hashAuditRecord(record) });
+  }
+  return records;
+}
+
+test('what was changed, left out or put in between is noticed', () => {
+  const log = logOf(5);
+  expect(findBreak(log, hashAuditRecord)).toBeUndefined();
+  expect(findBreak(log.slice(1, 3), hashAuditRecord)).toBeUndefined();
+  expect(findBreak(log.with(2, { ...log[2]!, address: '10.0.0.1' }), hashAuditRecord)).toBe(3);
+  expect(findBreak(log.toSpliced(2, 1), hashAuditRecord)).toBe(2);
+});
+
+test('the name of a call in words', () => {
+  expect(wordsOf('revokeApiKey')).toBe('revoke api key');
+});

@@ -1,0 +1,96 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { clsx } from 'clsx';
+import { facetsQuery } from '../../api.ts';
+import { toFacets } from '../../facets.ts';
+import { formatCount } from '../../format.ts';
+import type { ListFilter } from '../../liveCache.ts';
+import { present, type DeliveriesSearch } from '../../search.ts';
+import type { WatchedChain } from '../../tape.ts';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+
+/** As the router writes it without quotes. */
+const toParam = (value: string): string | number | boolean =>
+  /^\d+$/.test(value)
+    ? Number(value)
+    : ['true', 'false'].includes(value)
+      ? value === 'true'
+      : value;
+
+/** How many deliveries there are of each kind; each a link to them. A second click takes it back. */
+export function Facets({
+  filter,
+  search,
+  streams,
+  chains,
+  onChoose,
+}: {
+  filter: ListFilter;
+  search: DeliveriesSearch;
+  /** To choose from; null where the page is one stream's. */
+  streams: readonly StreamSummary[] | null;
+  chains: readonly WatchedChain[];
+  /** The list begins anew. */
+  onChoose: () => void;
+}) {
+  const { data, isError, error, isPlaceholderData, refetch } = useQuery({
+    ...facetsQuery(filter),
+    placeholderData: keepPreviousData,
+  });
+  if (isError) {
+    return (
+      <ErrorPanel
+        what="The deliveries could not be counted"
+        error={error}
+        onRetry={() => void refetch()}
+      />
+    );
+  }
+  if (data === undefined) return <p className="animate-late px-4 py-3 text-faint">Counting</p>;
+  return (
+    <nav aria-label="Filter" className={clsx('grid gap-3 py-3', isPlaceholderData && 'opacity-60')}>
+      {toFacets(data, search, streams, chains).map(({ name, title, choices }) => (
+        <section key={name} aria-label={title}>
+          <h3 className="caps px-4 pb-0.5">{title}</h3>
+          <ul>
+            {choices.map(({ value, label, count, within }) => {
+              const chosen = String(search[name] ?? '') === value;
+              return (
+                <li key={value}>
+                  <Link
+                    to="."
+                    search={(now) =>
+                      present<typeof now>({
+                        ...now,
+                        sel: undefined,
+                        [name]: chosen ? undefined : toParam(value),
+                      })
+                    }
+                    replace
+                    aria-current={chosen || undefined}
+                    onClick={onChoose}
+                    title={label}
+                    className={clsx(
+                      'flex min-h-6 items-baseline gap-3 px-4 py-0.5 text-12 hover:bg-raised pointer-coarse:min-h-11 pointer-coarse:items-center',
+                      within === true && 'pl-7',
+                      chosen
+                        ? 'bg-raised font-medium shadow-[inset_2px_0_var(--color-accent)]'
+                        : 'text-muted',
+                    )}
+                  >
+                    <span className="min-w-0 flex-1 truncate">{label}</span>
+                    <span className="data text-faint">{formatCount(count)}</span>
+                  </Link>
+                </li>
+              );
+            })}
+          </ul>
+        </section>
+      ))}
+      {data.isCapped && (
+        <p className="px-4 text-12 text-faint">Counted in the newest 100,000 of these streams.</p>
+      )}
+    </nav>
+  );
+}

@@ -1,0 +1,127 @@
+import { hashAuditRecord, type AuditRecord } from '@sluice/kit/sluice';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { auditQuery, keysQuery } from '../../api.ts';
+import { findBreak, wordsOf } from '../../auditLog.ts';
+import { formatCount, formatDateTime, formatHash, formatQuantity } from '../../format.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copyButton.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Trail } from '../../ui/trail.tsx';
+
+/** Who did what, newest first; and whether anything of it was changed since. */
+export function AuditPage() {
+  const log = useInfiniteQuery(auditQuery);
+  const { data: keys } = useQuery(keysQuery);
+  const records = useMemo(() => log.data?.pages.flatMap(({ result }) => result), [log.data]);
+  const names = new Map(keys?.map(({ id, name }) => [id, name]));
+  return (
+    <>
+      <Trail to="/settings" title="Settings" here="Audit log" />
+      {log.isError && (
+        <ErrorPanel
+          what="The audit log could not be read"
+          error={log.error}
+          onRetry={() => void log.refetch()}
+          stale={records !== undefined}
+        />
+      )}
+      {log.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
+      {records?.length === 0 && (
+        <p className="p-4 text-muted">
+          Nothing yet. Signing in, reading secrets, keys, replays and deletions are written down
+          here.
+        </p>
+      )}
+      {records !== undefined && records.length > 0 && (
+        <>
+          <Chain records={records} />
+          <table className="w-full border-collapse">
+            <caption className="sr-only">Audit log</caption>
+            <thead>
+              <tr className="border-b border-line text-left">
+                <th scope="col" className="caps py-2 pr-3 pl-4 text-right max-sm:hidden">
+                  No.
+                </th>
+                <th scope="col" className="caps px-3 max-sm:pl-4">
+                  Time
+                </th>
+                <th scope="col" className="caps px-3">
+                  What
+                </th>
+                <th scope="col" className="caps px-3">
+                  By
+                </th>
+                <th scope="col" className="caps px-3 max-md:hidden">
+                  From
+                </th>
+                <th scope="col" className="caps py-2 pr-4 pl-3 max-md:hidden">
+                  To what
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {records.map((record) => (
+                <Row key={record.seq} record={record} name={names.get(record.keyId)} />
+              ))}
+            </tbody>
+          </table>
+          {log.hasNextPage && (
+            <div className="p-4">
+              <Button disabled={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
+                Older
+              </Button>
+            </div>
+          )}
+        </>
+      )}
+    </>
+  );
+}
+
+/** Said of what is loaded: it was hashed here, in the browser. */
+function Chain({ records }: { records: readonly AuditRecord[] }) {
+  const broken = useMemo(() => findBreak(records, hashAuditRecord), [records]);
+  const newest = records[0];
+  return (
+    <p className="flex flex-wrap items-center gap-x-4 border-b border-line px-4 py-2">
+      {broken === undefined ? (
+        <Status condition={{ shape: 'disc', word: 'unbroken', tone: 'ok' }} />
+      ) : (
+        <Status condition={{ shape: 'triangle', word: 'changed', tone: 'bad' }} />
+      )}
+      <span className="text-muted">
+        {broken === undefined
+          ? `${formatQuantity(records.length, 'record')}, each with the hash of the one before it, computed anew here.`
+          : `Record ${formatCount(broken)} is not what its hash, or the record after it, was made of.`}
+      </span>
+      {newest !== undefined && (
+        <span className="flex items-center gap-1 text-12 text-faint">
+          newest <span className="data">{formatHash(newest.hash)}</span>
+          <CopyButton text={newest.hash} label="Copy the newest hash" iconOnly />
+        </span>
+      )}
+    </p>
+  );
+}
+
+function Row({ record, name }: { record: AuditRecord; name: string | undefined }) {
+  const { seq, at, action, keyId, address, target } = record;
+  return (
+    <tr className="h-8 border-b border-line">
+      <td className="data pr-3 pl-4 text-right text-faint max-sm:hidden">{formatCount(seq)}</td>
+      <td className="data px-3 whitespace-nowrap max-sm:pl-4 max-sm:text-wrap">
+        {formatDateTime(at)}
+      </td>
+      <td className="px-3">{wordsOf(action)}</td>
+      <td className="px-3">
+        <span className="inline-block max-w-40 truncate align-bottom" title={keyId}>
+          {keyId === '' ? 'nobody' : keyId === 'bootstrap' ? 'the first key' : (name ?? keyId)}
+        </span>
+      </td>
+      <td className="data px-3 text-muted max-md:hidden">{address}</td>
+      <td className="data pr-4 pl-3 break-all text-muted max-md:hidden">{target}</td>
+    </tr>
+  );
+}

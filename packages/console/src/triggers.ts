@@ -1,0 +1,188 @@
+/** Triggers and native balances as the form holds them, and what is wrong with them (contract section 5.2). Pure. */
+import type { AbiItem, RecordKind, StreamTrigger } from '@sluice/kit';
+import { eventSignature, parseEventSignature, selectableOf, toAddress } from '@sluice/kit/contract';
+import type { Selectable } from '@sluice/kit/contract';
+import { formatAbiItem, parseAbiItem } from 'abitype';
+import type { BalanceDraft, TriggerDraft } from './draft.ts';
+
+export const TRIGGER_KINDS: readonly { value: StreamTrigger['type']; label: string }[] = [
+  { value: 'erc20transfer', label: 'ERC-20 transfer' },
+  { value: 'erc20approval', label: 'ERC-20 approval' },
+  { value: 'nfttransfer', label: 'NFT transfer' },
+  { value: 'log', label: 'log' },
+  { value: 'tx', label: 'transaction' },
+];
+
+export const BALANCE_KINDS: readonly { value: RecordKind; label: string }[] = [
+  ...TRIGGER_KINDS,
+  { value: 'internalTx', label: 'internal transaction' },
+];
+
+/** What most ask: the balance of whom a transfer left with less. */
+export const NEW_TRIGGER: TriggerDraft = {
+  type: 'erc20transfer',
+  contractAddress: '$contract',
+  function: 'function balanceOf(address owner) view returns (uint256 balance)',
+  inputs: ['$from'],
+  topic0: '',
+  callFrom: '',
+};
+
+export const NEW_BALANCE: BalanceDraft = { type: 'erc20transfer', selectors: ['$from'] };
+
+/** The function of a signature as in Solidity, or of its JSON; undefined where it is none. */
+export function parseFunction(text: string): AbiItem | undefined {
+  const trimmed = text.trim().replace(/;$/, '');
+  try {
+    const item: unknown = trimmed.startsWith('{')
+      ? JSON.parse(trimmed)
+      : parseAbiItem(/^function\s/.test(trimmed) ? trimmed : `function ${trimmed}`);
+    return (item as AbiItem).type === 'function' ? (item as AbiItem) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What selectors of the trigger may name, its event's parameters among them. */
+export function selectorsOf({ type, topic0 }: TriggerDraft, abi: readonly AbiItem[]): Selectable {
+  const wanted = type === 'log' ? parseEventSignature(topic0)?.topic0 : undefined;
+  const event = abi.filter(
+    (item) => item.type === 'event' && parseEventSignature(eventSignature(item))?.topic0 === wanted,
+  );
+  return selectableOf(
+    type,
+    event.flatMap(({ inputs = [] }) => inputs),
+  );
+}
+
+export type TriggerField = 'contractAddress' | 'function' | 'inputs' | 'topic0' | 'callFrom';
+
+const oneOf = (names: readonly string[]): string => names.map((name) => `$${name}`).join(', ');
+
+function addressProblem(text: string, { addresses }: Selectable): string | undefined {
+  const value = text.trim();
+  if (value.startsWith('$')) {
+    return addresses.includes(value.slice(1))
+      ? undefined
+      : `should select an address: one of ${oneOf(addresses)}`;
+  }
+  return toAddress(value) === undefined ? 'should be an address, or a selector of one' : undefined;
+}
+
+/** Selectors stand anywhere in an input, also within arrays and structs. */
+function inputProblem(value: unknown, { all }: Selectable): string | undefined {
+  if (Array.isArray(value)) {
+    return (value as unknown[])
+      .map((each) => inputProblem(each, { all, addresses: [] }))
+      .find(Boolean);
+  }
+  if (typeof value !== 'string' || !value.startsWith('$') || all.includes(value.slice(1))) {
+    return undefined;
+  }
+  return `should be a field of the record: one of ${oneOf(all)}`;
+}
+
+/** What keeps a trigger from being taken, by field. */
+export function triggerProblems(
+  trigger: TriggerDraft,
+  abi: readonly AbiItem[],
+): Partial<Record<TriggerField, string>> {
+  const problems: Partial<Record<TriggerField, string>> = {};
+  const note = (field: TriggerField, problem: string | undefined): void => {
+    if (problem !== undefined) problems[field] = problem;
+  };
+  const selectable = selectorsOf(trigger, abi);
+  note('contractAddress', addressProblem(trigger.contractAddress, selectable));
+  if (trigger.callFrom.trim() !== '')
+    note('callFrom', addressProblem(trigger.callFrom, selectable));
+  const item = parseFunction(trigger.function);
+  if (item === undefined) {
+    note(
+      'function',
+      'should be a function such as balanceOf(address owner) view returns (uint256)',
+    );
+  } else if (item.stateMutability !== 'view' && item.stateMutability !== 'pure') {
+    note('function', 'should be view or pure: a trigger only reads');
+  }
+  for (const [index, { name }] of (item?.inputs ?? []).entries()) {
+    const text = trigger.inputs[index] ?? '';
+    const what = name || `input ${index + 1}`;
+    const problem = text.trim() === '' ? 'needs a value' : inputProblem(toInput(text), selectable);
+    if (problem !== undefined) {
+      note('inputs', `${what} ${problem}`);
+      break;
+    }
+  }
+  if (trigger.type === 'log' && trigger.topic0 !== '') {
+    const isKnown = abi.some(
+      (each) => each.type === 'event' && eventSignature(each) === trigger.topic0,
+    );
+    if (!isKnown) note('topic0', 'should be an event of the ABI above');
+  }
+  return problems;
+}
+
+export function balanceProblem({ type, selectors }: BalanceDraft): string | undefined {
+  const { addresses } = selectableOf(type);
+  const isRight = (text: string): boolean =>
+    text.startsWith('$') && addresses.includes(text.slice(1));
+  return selectors.length > 0 && selectors.every(isRight)
+    ? undefined
+    : `Balances of a ${labelOf(type)} are of one or more of ${oneOf(addresses)}`;
+}
+
+const labelOf = (kind: RecordKind): string =>
+  BALANCE_KINDS.find(({ value }) => value === kind)?.label ?? kind;
+
+/** Arrays and structs are written as JSON; all else is text. */
+function toInput(text: string): unknown {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('[')) return trimmed;
+  try {
+    return JSON.parse(trimmed) as unknown;
+  } catch {
+    return trimmed;
+  }
+}
+
+/** None while its function cannot be read. */
+export function toTrigger(trigger: TriggerDraft): StreamTrigger[] {
+  const functionAbi = parseFunction(trigger.function);
+  if (functionAbi === undefined) return [];
+  const inputs = (functionAbi.inputs ?? []).map((_, index) => toInput(trigger.inputs[index] ?? ''));
+  return [
+    {
+      type: trigger.type,
+      contractAddress: trigger.contractAddress.trim(),
+      functionAbi,
+      ...(inputs.length > 0 && { inputs }),
+      ...(trigger.type === 'log' && trigger.topic0 !== '' && { topic0: trigger.topic0 }),
+      ...(trigger.callFrom.trim() !== '' && { callFrom: trigger.callFrom.trim() }),
+    },
+  ];
+}
+
+export const fromTrigger = (trigger: StreamTrigger): TriggerDraft => ({
+  type: trigger.type,
+  contractAddress: trigger.contractAddress,
+  function: toFunctionText(trigger.functionAbi),
+  inputs: (trigger.inputs ?? []).map((input) =>
+    typeof input === 'string' ? input : JSON.stringify(input),
+  ),
+  topic0: trigger.topic0 ?? '',
+  callFrom: trigger.callFrom ?? '',
+});
+
+/** As in Solidity, where that says all of it; else the JSON, so that saving it again changes nothing. */
+function toFunctionText(item: AbiItem): string {
+  const json = JSON.stringify(item);
+  try {
+    const text = formatAbiItem(item as Parameters<typeof formatAbiItem>[0]);
+    return sorted(parseFunction(text)) === sorted(item) ? text : json;
+  } catch {
+    return json;
+  }
+}
+
+const sorted = (item: AbiItem | undefined): string =>
+  JSON.stringify(Object.entries(item ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1)));
