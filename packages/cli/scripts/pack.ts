@@ -12,7 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'rolldown';
 
@@ -58,7 +58,11 @@ const consoleBuild = at('packages/console/dist');
 if (!existsSync(consoleBuild)) {
   throw new Error('The console is not built: npm start, or npm run build -w @sluice/console');
 }
-cpSync(consoleBuild, join(built, 'console'), { recursive: true });
+cpSync(consoleBuild, join(built, 'console'), {
+  recursive: true,
+  // What the build notes for itself.
+  filter: (path) => !basename(path).startsWith('.'),
+});
 // What it links to lies beside it in the package.
 const readme = readFileSync(at('packages/cli/README.md'), 'utf8').replaceAll('](../../', '](');
 writeFileSync(join(built, 'README.md'), readme);

@@ -95,7 +95,7 @@ describe('secret', () => {
     expect([shown.code, shown.stderr]).toEqual([0, '']);
     const first = shown.stdout.trimEnd();
     expect(first).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-    expect(await json<StreamSecret>('secret', 'show', streamId)).toMatchObject({
+    expect(await json<StreamSecret>('secret', 'show', 'guarded')).toMatchObject({
       streamId,
       secret: first,
       previous: [],

@@ -98,7 +98,7 @@ async function testNode(url: string, json: boolean, terminal: Terminal): Promise
           : terminal.tint('warn', '!');
     const shown = typeof answer === 'string' ? ` ${Number(answer)}` : '';
     terminal.say(
-      `${mark} ${what.padEnd(9)} ${durationMs} ms${shown}  ${printable(problem ?? '')}`.trimEnd(),
+      `${mark} ${what.padEnd(9)} ${String(durationMs).padStart(5)} ms${shown}  ${printable(problem ?? '')}`.trimEnd(),
     );
   }
   if (json) terminal.sayJson(findings);

@@ -154,7 +154,9 @@ async function* examineStreams(sluice: SluiceClient): AsyncGenerator<Finding, un
       check: 'stream',
       state: status === 'active' ? 'warn' : 'bad',
       message: `${tag || id} is ${status}: ${statusMessage}`,
-      fix: `curl -v -X POST ${new URL(webhookUrl).origin}`,
+      ...(webhookUrl.startsWith('http') && {
+        fix: `curl -v -X POST ${new URL(webhookUrl).origin}`,
+      }),
     };
   }
 }

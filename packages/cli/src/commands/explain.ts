@@ -64,7 +64,13 @@ async function explain(what: string, options: ExplainOptions, terminal: Terminal
     for (const reason of found.stages) terminal.say(`  ${reasonLine(reason, terminal)}`);
     for (const verdict of streams) tell(verdict, options.stages ?? false, terminal);
   }
-  if (!isFound) throw new CommandError('not_found', found.message);
+  if (!isFound) {
+    throw new CommandError(
+      'not_found',
+      found.message,
+      'give the whole hash, id or number; where several chains have it, --chain <id>',
+    );
+  }
   const { expect } = options;
   if (expect !== undefined && !streams.some(({ verdict }) => verdict === expect)) {
     const got = streams.map(({ tag, verdict }) => `${tag} ${verdict}`).join(', ') || 'no stream';

@@ -163,7 +163,9 @@ describe('listen', () => {
     expect(await world.sluice(['listen', '--print-secret'])).toMatchObject({
       stdout: `${SECRET}\n`,
     });
-    expect(await world.sluice(['listen', '70000'])).toMatchObject({ code: 2 });
+    for (const port of ['70000', 'abc', 'http://']) {
+      expect(await world.sluice(['listen', port])).toMatchObject({ code: 2 });
+    }
     expect(await world.sluice(['listen', '--evnts', 'confirmed'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('Did you mean --events?') as string,
@@ -329,9 +331,12 @@ describe('trigger', () => {
     const refused = await trigger('erc20-transfer', '--to', app('/no'));
     expect(refused).toMatchObject({ code: 9 });
     expect(refused.stdout).toContain('✗ HTTP 401');
-    expect(await trigger('erc20-transfer', '--to', 'http://127.0.0.1:9')).toMatchObject({
-      code: 9,
-    });
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    const gone = await trigger('erc20-transfer', '--to', String(port));
+    expect([gone.code, gone.stdout]).toEqual([9, expect.stringMatching(/^✗ ECONNREFUSED {2}/)]);
     expect(await trigger('erc20-transfr')).toMatchObject({ code: 2 });
     expect(await trigger('erc20-transfer', '--both', '--reorg')).toMatchObject({ code: 2 });
   });

@@ -2,22 +2,25 @@ import type { StreamSecret } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { toDurationMs } from '../durations.ts';
+import { findStream } from '../streams/findStream.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareSecret(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('show <stream>'))
     .description('print it')
-    .action(async (streamId: string, options: ConnectionOptions) => {
-      const secret = await connect(options, terminal).sluice.getStreamSecret(streamId);
-      print(secret, options, terminal);
+    .action(async (name: string, options: ConnectionOptions) => {
+      const { sluice } = connect(options, terminal);
+      const { id } = await findStream({ sluice }, name);
+      print(await sluice.getStreamSecret(id), options, terminal);
     });
   addConnectionOptions(command.command('rotate <stream>'))
     .description('make a new one; the old one signs beside it for a while')
     .option('--overlap <duration>', 'for how long; 0: not at all', '24h')
-    .action(async (streamId: string, options: ConnectionOptions & { overlap: string }) => {
+    .action(async (name: string, options: ConnectionOptions & { overlap: string }) => {
       const overlapSeconds = Math.round(toDurationMs('--overlap', options.overlap) / 1_000);
       const { sluice } = connect(options, terminal);
-      print(await sluice.rotateStreamSecret(streamId, { overlapSeconds }), options, terminal);
+      const { id } = await findStream({ sluice }, name);
+      print(await sluice.rotateStreamSecret(id, { overlapSeconds }), options, terminal);
     });
 }
 

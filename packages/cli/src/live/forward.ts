@@ -158,7 +158,8 @@ export function toLocalUrl(name: string, given: string, path = '/'): string {
     : /^https?:\/\//.test(given)
       ? given
       : `http://${given}`;
-  if (!URL.canParse(text) || (/^\d+$/.test(given) && Number(given) > 65_535)) {
+  const isWord = /^[a-z]\w*$/i.test(given) && given !== 'localhost';
+  if (isWord || !URL.canParse(text) || (/^\d+$/.test(given) && Number(given) > 65_535)) {
     throw new CommandError(
       'usage',
       `${name} ${given}: should be a port or a URL`,

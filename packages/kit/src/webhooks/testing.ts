@@ -213,7 +213,7 @@ export function createFakeSender({
       const error = response.ok ? undefined : `HTTP ${response.status}`;
       return { status: response.status, body, error, retryAfterMs: retryAfterMs(response) };
     } catch (error) {
-      const why = signal.aborted ? `no complete answer within ${timeoutMs} ms` : String(error);
+      const why = signal.aborted ? `no complete answer within ${timeoutMs} ms` : toWord(error);
       return { status: null, body: '', error: why, retryAfterMs: 0 };
     }
   };
@@ -245,6 +245,12 @@ export function createFakeSender({
       return send({ confirmed: false, removed: true, ...rest });
     },
   };
+}
+
+/** `ECONNREFUSED` and the like, where there is such a word: "fetch failed" says nothing. */
+function toWord(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause ? String(cause.code) : String(error);
 }
 
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
