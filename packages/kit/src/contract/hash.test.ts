@@ -31,8 +31,8 @@ it('gives the same natively and in JavaScript, for text and for bytes', () => {
     }),
   );
   fc.assert(
-    fc.property(bytes, fc.oneof(text, bytes), (key, message) => {
-      expect(hmac?.(key, message)).toEqual(portableHmac(key, message));
+    fc.property(bytes, fc.array(fc.oneof(text, bytes), { maxLength: 3 }), (key, message) => {
+      expect(hmac?.(key, ...message)).toBe(portableHmac(key, ...message));
     }),
   );
 });

@@ -11,7 +11,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 /** Gives lower-case hex without a prefix. */
 type Keccak = (input: string | Uint8Array) => string;
 /** Gives base64. */
-type Hmac = (key: Uint8Array, message: string | Uint8Array) => string;
+type Hmac = (key: Uint8Array, ...message: (string | Uint8Array)[]) => string;
 
 const toBytes = (input: string | Uint8Array): Uint8Array =>
   typeof input === 'string' ? new TextEncoder().encode(input) : input;
@@ -20,8 +20,11 @@ const toBytes = (input: string | Uint8Array): Uint8Array =>
 export const portableKeccak: Keccak = (input) => bytesToHex(keccak_256(toBytes(input)));
 
 /** In JavaScript; runs everywhere. */
-export const portableHmac: Hmac = (key, message) =>
-  btoa(String.fromCharCode(...hmac(sha256, key, toBytes(message))));
+export const portableHmac: Hmac = (key, ...message) => {
+  const state = hmac.create(sha256, key);
+  for (const part of message) state.update(toBytes(part));
+  return btoa(String.fromCharCode(...state.digest()));
+};
 
 /** The part of `node:crypto` used here; reached without an import, so that bundlers see none. */
 interface NodeCrypto {
@@ -29,7 +32,7 @@ interface NodeCrypto {
   readonly createHmac?: (
     algorithm: string,
     key: Uint8Array,
-  ) => { update(message: string | Uint8Array): { digest(encoding: 'base64'): string } };
+  ) => { update(part: string | Uint8Array): unknown; digest(encoding: 'base64'): string };
 }
 
 function nodeCrypto(): NodeCrypto | undefined {
@@ -56,7 +59,12 @@ export function nativeHmac(): Hmac | undefined {
   try {
     const createHmac = nodeCrypto()?.createHmac;
     return (
-      createHmac && ((key, message) => createHmac('sha256', key).update(message).digest('base64'))
+      createHmac &&
+      ((key, ...message) => {
+        const state = createHmac('sha256', key);
+        for (const part of message) state.update(part);
+        return state.digest('base64');
+      })
     );
   } catch {
     return undefined;
@@ -72,8 +80,8 @@ export function keccak256(input: string | Uint8Array): string {
   return `0x${keccak(input)}`;
 }
 
-/** HMAC-SHA-256 in base64. A string is taken as UTF-8. */
-export function hmacSha256(key: Uint8Array, message: string | Uint8Array): string {
+/** HMAC-SHA-256, in base64, of a message given in one or more parts. A string is taken as UTF-8. */
+export function hmacSha256(key: Uint8Array, ...message: (string | Uint8Array)[]): string {
   hmacOf ??= nativeHmac() ?? portableHmac;
-  return hmacOf(key, message);
+  return hmacOf(key, ...message);
 }

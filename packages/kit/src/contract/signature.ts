@@ -57,9 +57,7 @@ export interface StandardWebhook {
  * @throws TypeError when a `whsec_` secret is not base64.
  */
 export function signStandardWebhook({ id, timestamp, body, secret }: StandardWebhook): string {
-  const head = `${id}.${timestamp}.`;
-  const message = typeof body === 'string' ? head + body : joinBytes(encoder.encode(head), body);
-  return `v1,${hmacSha256(standardWebhookKey(secret), message)}`;
+  return `v1,${hmacSha256(standardWebhookKey(secret), `${id}.${timestamp}.`, body)}`;
 }
 
 function standardWebhookKey(secret: string): Uint8Array {
