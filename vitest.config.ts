@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import { CHROMIUM_OPTIONS } from './test/browser/chromium.ts';
+import { LongestFirst } from './test/longestFirst.ts';
 
 const source = {
   resolve: { conditions: ['@sluice/source'] },
@@ -28,17 +29,22 @@ const KIT_IN_NODE_ALONE = [
   'packages/kit/src/index.test.ts',
 ];
 
+/** What took too long, and nothing else, is tried once more: a machine under load is no finding. */
+const retry = { count: 1, condition: /time(d )?out/i };
+
 // `unit` runs beside the code; the others drive the whole program against real chains, databases,
 // browsers and the official client, so they get time to start them.
 export default defineConfig({
   test: {
     // Most of the time is waiting: for chains, servers and processes.
-    maxWorkers: 2,
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         ...source,
         test: {
           name: 'unit',
+          retry,
           include: ['packages/*/src/**/*.test.ts'],
           testTimeout: 20_000,
           hookTimeout: 60_000,
@@ -64,6 +70,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'story',
+          retry,
           include: ['test/story/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 120_000,
@@ -83,6 +90,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'conformance',
+          retry,
           include: ['test/conformance/**/*.test.ts'],
           globalSetup: 'test/installPeers.ts',
           testTimeout: 60_000,
@@ -93,6 +101,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'runtimes',
+          retry,
           include: ['test/runtimes/**/*.test.ts'],
           globalSetup: 'test/installPeers.ts',
           testTimeout: 180_000,
@@ -109,6 +118,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'packed',
+          retry,
           include: ['test/packed/**/*.test.ts'],
           globalSetup: 'test/installPeers.ts',
           testTimeout: 60_000,
@@ -119,6 +129,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'docs',
+          retry,
           include: ['test/docs/**/*.test.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
@@ -128,6 +139,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'browser',
+          retry,
           include: ['test/browser/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,

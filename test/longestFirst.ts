@@ -1,0 +1,16 @@
+/** The order of the test files: the long ones first, so that no worker is left alone with one at the end. */
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** From those that drive browsers and whole programs down to those of milliseconds. */
+const PROJECTS = ['browser', 'story', 'runtimes', 'packed', 'conformance', 'docs', 'unit'];
+/** Where the unit tests wait for scripted chains, or fill databases. */
+const LONG_UNITS = /\/service\/src\/(ingest|store|deliver)\//;
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ project, moduleId }: TestSpecification): number =>
+      PROJECTS.indexOf(project.name) + (LONG_UNITS.test(moduleId) ? 0 : 0.5);
+    const bySize = await super.sort(files);
+    return bySize.toSorted((a, b) => rankOf(a) - rankOf(b));
+  }
+}
