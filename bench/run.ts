@@ -17,7 +17,7 @@ const latency = async () => (await import('./delivery/latency.ts')).measureLaten
 const benchmarks: Record<string, () => Promise<Figures>> = {
   aptos: async () => (await import('./aptos.ts')).default(),
   cli: async () => (await import('./cli.ts')).default(),
-  console: async () => (await import('./console.ts')).default(),
+  console: async () => (await import('./console/console.ts')).default(),
   deliver: async () => (await throughput())('sqlite'),
   'deliver-postgres': async () => (await throughput())('postgres'),
   'deliver-latency': async () => (await latency())('sqlite'),

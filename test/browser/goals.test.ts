@@ -10,6 +10,8 @@ import { CONFIRMATIONS, startWorld, type World } from './world.ts';
 /** Until the page says that the feed is gone. */
 const TOLD_MS = 3_000;
 const PATIENCE = { timeout: 20_000, interval: 100 };
+/** Of a delivery in a list, as JSON; the names of stream and chain are ordinary ones. */
+const ROW_BYTES = 400;
 const CRASH = 'TypeError: handler <b>crashed</b>';
 
 let world: World;
@@ -294,6 +296,103 @@ test('every state is a link: a browser that opens it sees the same, back and for
   await links.at(-2)![1](page);
   await page.goForward();
   await links.at(-1)![1](page);
+});
+
+/** What of a list can be seen, and what is chosen in it. */
+const readView = (page: Page) =>
+  page.evaluate(() => {
+    const texts = (selector: string): string[] =>
+      [...document.querySelectorAll(selector)].map(({ textContent }) => textContent);
+    return {
+      url: location.href,
+      // Of some the time is told as it goes by.
+      rows: [...document.querySelectorAll('[data-row-link]')].map(
+        (link) => link.getAttribute('data-row-link') ?? link.textContent,
+      ),
+      selected: [...document.querySelectorAll('[aria-current=true] [data-row-link]')].map((link) =>
+        link.getAttribute('data-row-link'),
+      ),
+      tabs: texts('[role=tab][aria-selected=true], [aria-current=page], [aria-pressed=true]'),
+      fields: [...document.querySelectorAll('select, input')].map(
+        (field) => (field as HTMLInputElement).value,
+      ),
+    };
+  });
+
+type View = Awaited<ReturnType<typeof readView>>;
+
+test('a list that is opened by its link in a fresh browser is the list it was', async () => {
+  const { result } = await readSluice().listDeliveries({ limit: 2, status: '5xx' });
+  const id = result[1]!.id;
+  const paths = [
+    `/deliveries?status=5xx&stream=${broken.id}&sel=${id}&view=response`,
+    `/deliveries?phase=confirmed&state=succeeded`,
+    `/streams/${stream.id}?phase=unconfirmed&sel=${
+      (await readSluice().listDeliveries({ limit: 1, streamId: stream.id, phase: 'unconfirmed' }))
+        .result[0]!.id
+    }&view=attempts`,
+    `/?q=whale`,
+  ];
+  /** As it is once it changes no more. */
+  const settled = async (page: Page): Promise<View> => {
+    await page.locator('[data-row-link]').first().waitFor();
+    let last = await readView(page);
+    await expect
+      .poll(async () => {
+        const before = JSON.stringify(last);
+        last = await readView(page);
+        return JSON.stringify(last) === before;
+      }, PATIENCE)
+      .toBe(true);
+    return last;
+  };
+  const first = await visitor.signedIn();
+  const fresh = await visitor.signedIn();
+  for (const path of paths) {
+    await first.goto(`${world.url}/console${path}`);
+    const view = await settled(first);
+    expect(view.rows.length, path).toBeGreaterThan(0);
+    expect(view.selected, path).toEqual(/sel=([^&]+)/.exec(path)?.slice(1) ?? []);
+    await fresh.goto(view.url);
+    await expect.poll(() => readView(fresh), PATIENCE).toEqual(view);
+  }
+});
+
+test('back and forward lead through what one has looked at, exactly', async () => {
+  const page = await visitor.signedIn(`/deliveries?stream=${stream.id}`);
+  await rowsOf(page).first().waitFor();
+  const seen = [await readView(page)];
+  const look = async (act: () => Promise<unknown>): Promise<void> => {
+    const before = page.url();
+    await act();
+    await expect.poll(() => page.url(), PATIENCE).not.toBe(before);
+    await page.getByRole('region', { name: /^Delivery / }).waitFor();
+    seen.push(await readView(page));
+  };
+  await look(() => rowsOf(page).nth(0).getByRole('link').click());
+  await look(() => rowsOf(page).nth(2).getByRole('link').click());
+  await page.goto(`${world.url}/console/deliveries?status=5xx`);
+  await expect.poll(() => rowsOf(page).filter({ hasNotText: '500' }).count(), PATIENCE).toBe(0);
+  await rowsOf(page).first().waitFor();
+  seen.push(await readView(page));
+  for (const view of seen.toReversed().slice(1)) {
+    await page.goBack();
+    await expect.poll(() => readView(page), PATIENCE).toEqual(view);
+  }
+  for (const view of seen.slice(1)) {
+    await page.goForward();
+    await expect.poll(() => readView(page), PATIENCE).toEqual(view);
+  }
+});
+
+test('a list carries summaries only', async () => {
+  const page = await visitor.signedIn();
+  const answered = page.waitForResponse(/\/sluice\/deliveries\?/);
+  await page.goto(`${world.url}/console/deliveries`);
+  const text = await (await answered).text();
+  const { result } = JSON.parse(text) as { result: object[] };
+  expect(result.length).toBeGreaterThan(5);
+  expect(text.length / result.length).toBeLessThanOrEqual(ROW_BYTES);
 });
 
 test('every dialog is accessible, in both themes', async () => {

@@ -128,7 +128,7 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 /** `removed`: the notice that the block left the chain. */
 export type DeliveryPhase = 'unconfirmed' | 'confirmed' | 'removed';
 
-/** A row of a delivery list: at most 300 bytes as JSON for ordinary names. */
+/** A row of a delivery list: some 400 bytes as JSON for ordinary names, never with the body. */
 export interface DeliverySummary {
   /** The `webhook-id` of every attempt. */
   id: string;

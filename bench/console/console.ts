@@ -1,0 +1,70 @@
+/**
+ * What the console costs a browser: headless Chromium that draws in software, so that a machine with a
+ * graphics card does better. The service is real; what no service has at once (100,000 deliveries, a
+ * body of 5 MB, 200 deliveries a second) comes from a front before it.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@sluice/kit';
+import { startService } from '@sluice/service';
+import { chromium } from 'playwright-core';
+import { CHROMIUM_OPTIONS } from '../../test/browser/chromium.ts';
+import type { Figures } from '../figures.ts';
+import { measureImport } from './addresses.ts';
+import { measureArrival } from './arrival.ts';
+import { measureChart } from './chart.ts';
+import { startFront } from './front.ts';
+import { measureList } from './list.ts';
+import { measurePayload } from './payload.ts';
+
+const API_KEY = 'bench_console_key_0123456789';
+const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
+
+export default async function benchConsole(): Promise<Figures> {
+  execFileSync(process.execPath, ['scripts/run.mjs', 'build'], { cwd: REPOSITORY });
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-console-'));
+  const service = await startService({
+    port: 0,
+    host: '127.0.0.1',
+    dataFolder: folder,
+    apiKey: API_KEY,
+    chains: [],
+    aptos: [],
+    allowPrivateEndpoints: true,
+    consoleFolder: join(REPOSITORY, 'packages/console/dist'),
+  });
+  const { id: streamId } = await createClient({
+    baseUrl: service.url,
+    apiKey: API_KEY,
+  }).streams.create({
+    webhookUrl: 'sluice://inbox/bench',
+    description: 'of the bench',
+    tag: 'bench',
+    chainIds: ['0x1'],
+    topic0: ['Transfer(address,address,uint256)'],
+    allAddresses: true,
+    includeContractLogs: true,
+  });
+  const front = await startFront(service.url, streamId);
+  const browser = await chromium.launch(CHROMIUM_OPTIONS);
+  try {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await page.goto(`${front.url}/console/#key=${API_KEY}`);
+    await page.getByRole('link', { name: 'bench' }).waitFor();
+    return {
+      ...(await measureList(page, front)),
+      ...(await measureChart(page, front, streamId)),
+      ...(await measurePayload(page, front)),
+      ...(await measureImport(page, front, streamId)),
+      ...(await measureArrival(browser)),
+    };
+  } finally {
+    await browser.close();
+    await front.stop();
+    await service.stop();
+    rmSync(folder, { recursive: true });
+  }
+}

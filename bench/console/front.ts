@@ -1,0 +1,150 @@
+/** Stands before the service, and answers for it where a bench needs more than a service has at once. */
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, request as ask, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { DeliveryDetail, DeliverySummary, LiveEvent } from '@sluice/kit/sluice';
+
+export const ROWS = 100_000;
+export const POINTS = 1_440;
+const BODY_BYTES = 5_000_000;
+/** What stands in the body once, at its end. */
+export const LAST_WORD = 'the very end';
+const TICK_MS = 20;
+
+export interface Front {
+  url: string;
+  /** New deliveries over the live feed, until told to stop. */
+  append(perSecond: number): void;
+  stopAppending(): void;
+  stop(): Promise<void>;
+}
+
+export async function startFront(serviceUrl: string, streamId: string): Promise<Front> {
+  const now = Date.now();
+  const rows = Array.from({ length: ROWS }, (_, index) =>
+    toRow(streamId, now - index * 800, index),
+  );
+  const json = { 'content-type': 'application/json' };
+  const deliveries = JSON.stringify({ result: rows });
+  const activity = JSON.stringify({ stepMinutes: 1, result: toPoints(now) });
+  const body = toBody();
+  const feeds = new Set<ServerResponse>();
+  const tell = (text: string): void => {
+    for (const feed of feeds) feed.write(text);
+  };
+  let timer: NodeJS.Timeout | undefined;
+  let told = 0;
+  // A feed that is silent is believed broken.
+  const beats = setInterval(() => tell(':\n\n'), 1_000);
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', serviceUrl);
+    if (pathname === '/sluice/deliveries') return response.writeHead(200, json).end(deliveries);
+    if (pathname === '/sluice/activity') return response.writeHead(200, json).end(activity);
+    if (pathname.startsWith('/sluice/deliveries/')) {
+      const row = rows.find(({ id }) => pathname.endsWith(id)) ?? rows[0]!;
+      const detail: DeliveryDetail = {
+        ...row,
+        blockHash: `0x${'5'.repeat(64)}`,
+        webhookUrl: 'https://example.com/hooks',
+        body,
+        attemptList: [],
+      };
+      return response.writeHead(200, json).end(JSON.stringify(detail));
+    }
+    if (pathname === '/sluice/events') {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('id: 0\n\n');
+      feeds.add(response);
+      response.once('close', () => feeds.delete(response));
+      return response;
+    }
+    const { method = 'GET', headers, url: path = '/' } = request;
+    const passed = ask(new URL(path, serviceUrl), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    passed.once('error', () => response.destroy());
+    return request.pipe(passed);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    append(perSecond) {
+      timer = setInterval(() => {
+        for (let each = 0; each < (perSecond * TICK_MS) / 1_000; each++) {
+          const event: LiveEvent = {
+            type: 'delivery',
+            delivery: toRow(streamId, Date.now(), told++),
+          };
+          tell(`id: ${told}\ndata: ${JSON.stringify(event)}\n\n`);
+        }
+      }, TICK_MS);
+    },
+    stopAppending: () => clearInterval(timer),
+    async stop() {
+      clearInterval(timer);
+      clearInterval(beats);
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Ids are made in order, and lists are in the order of their ids. */
+const idAt = (createdAt: number, index: number): string => {
+  const time = createdAt.toString(16).padStart(12, '0');
+  const order = (index % 0x1000).toString(16).padStart(3, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${order}${randomUUID().slice(18)}`;
+};
+
+const toRow = (streamId: string, createdAt: number, index: number): DeliverySummary => ({
+  id: idAt(createdAt, index),
+  streamId,
+  matchId: randomUUID(),
+  tag: 'bench',
+  chainId: '0x1',
+  blockNumber: 23_835_256 - index,
+  phase: index % 2 === 0 ? 'confirmed' : 'unconfirmed',
+  state: 'succeeded',
+  records: 1 + (index % 4),
+  attempts: 1,
+  status: 200,
+  error: null,
+  durationMs: 40 + (index % 90),
+  createdAt,
+  updatedAt: createdAt,
+  nextAttemptAt: null,
+});
+
+const toPoints = (now: number) =>
+  Array.from({ length: POINTS }, (_, index) => ({
+    at: now - (POINTS - index) * 60_000,
+    delivered: 40 + (index % 17),
+    failed: 0,
+    failedAttempts: index % 5,
+    retries: index % 3,
+    failures: { none: 0, '3xx': 0, '4xx': index % 2, '5xx': index % 3 },
+    p50Ms: 60 + (index % 23),
+    p95Ms: 180 + (index % 71),
+  }));
+
+function toBody(): string {
+  const log = (index: number) => ({
+    logIndex: String(index),
+    transactionHash: `0x${index.toString(16).padStart(64, '0')}`,
+    address: '0xdac17f958d2ee523a2206206994597c13d831ec7',
+    data: `0x${(index * 1_000).toString(16).padStart(64, '0')}`,
+    topic0: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+    topic1: `0x${'1'.repeat(64)}`,
+    topic2: `0x${'2'.repeat(64)}`,
+    topic3: null,
+  });
+  const logs = Math.ceil(BODY_BYTES / JSON.stringify(log(1)).length);
+  return JSON.stringify({
+    block: { number: '23835231', hash: `0x${'5'.repeat(64)}`, timestamp: '1795269396' },
+    logs: Array.from({ length: logs }, (_, index) => log(index)),
+    streamId: LAST_WORD,
+  });
+}

@@ -1,0 +1,118 @@
+/// <reference lib="dom" />
+/** The list of deliveries: typed over, mounted, scrolled, appended to. */
+import type { Page } from 'playwright-core';
+import { toFigure, type Figures } from '../figures.ts';
+import { ROWS, type Front } from './front.ts';
+import { p95Of, readFrames, watch } from './look.ts';
+
+const APPENDED_PER_SECOND = 200;
+const APPEND_MS = 5_000;
+const SCROLLS = 120;
+/** Ten times as fast, so that minutes say what half an hour would. */
+const HEAP_PER_SECOND = 2_000;
+/** Until every row of the list has come live. */
+const FILL_MS = 60_000;
+const HEAP_MS = 30_000;
+
+export async function measureList(page: Page, front: Front): Promise<Figures> {
+  await page.goto(`${front.url}/console/`);
+  await page.getByRole('link', { name: 'bench' }).waitFor();
+  const { workOf, readHeap } = await watch(page);
+  const typingMs = await measureTyping(page);
+  await page.waitForTimeout(1_000);
+  const stillMs = p95Of(await readFrames(page, 1_000));
+  const mount = await workOf(() => measureMount(page));
+  const rows = await page.locator('[data-row-link]').count();
+  await page.waitForTimeout(500);
+  const scroll = await workOf(() => readScrollFrames(page));
+  front.append(APPENDED_PER_SECOND);
+  await page.waitForTimeout(1_000);
+  const append = await workOf(() => readFrames(page, APPEND_MS));
+  front.stopAppending();
+  const readHeapAfter = async (ms: number): Promise<number> => {
+    front.append(HEAP_PER_SECOND);
+    await page.waitForTimeout(ms);
+    front.stopAppending();
+    await page.waitForTimeout(1_000);
+    return readHeap();
+  };
+  const heapBefore = await readHeapAfter(FILL_MS);
+  const heapAfter = await readHeapAfter(HEAP_MS);
+  const added = (HEAP_PER_SECOND * HEAP_MS) / 1_000;
+  return {
+    'frame of a page at rest': toFigure(
+      stillMs,
+      'ms',
+      '95th; the machine’s share in all that follows',
+    ),
+    'typing in the filter': toFigure(typingMs, 'ms', 'slowest key to the next paint; goal 50'),
+    'list mounted': toFigure(mount.result, 'ms', `${ROWS.toLocaleString('en')} rows; goal 150`),
+    'list mounted, work': toFigure(mount.workMs, 'ms', 'of the main thread'),
+    'rows in the document': toFigure(rows, '', 'goal: 60 at most'),
+    'fast scroll': toFigure(p95Of(scroll.result), 'ms', 'frame, 95th percentile; goal 34'),
+    'fast scroll, work': toFigure(scroll.workMs / SCROLLS, 'ms', 'of the main thread, a frame'),
+    'live append': toFigure(
+      p95Of(append.result),
+      'ms',
+      `${APPENDED_PER_SECOND} rows a second, frame, 95th; goal 20`,
+    ),
+    'live append, work': toFigure(
+      append.workMs / (APPEND_MS / 1_000),
+      'ms',
+      'of the main thread, a second',
+    ),
+    'heap, list full': toFigure(heapBefore / 1e6, 'MB', 'goal: 150 at most'),
+    'heap, growth': toFigure(
+      (heapAfter - heapBefore) / 1e6,
+      'MB',
+      `after ${added.toLocaleString('en')} rows more; goal: no trend`,
+    ),
+  };
+}
+
+/** As the browser itself measures it: from the key to what it painted. */
+async function measureTyping(page: Page): Promise<number> {
+  await page.evaluate(() => {
+    const slowest = { slowestKeyMs: 0 };
+    Object.assign(globalThis, slowest);
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) {
+        const known = Reflect.get(globalThis, 'slowestKeyMs') as number;
+        Reflect.set(globalThis, 'slowestKeyMs', Math.max(known, duration));
+      }
+    }).observe({ type: 'event', durationThreshold: 16 } as PerformanceObserverInit);
+  });
+  await page.getByLabel('Filter streams').click();
+  await page.keyboard.type('bench chain:eth', { delay: 60 });
+  await page.waitForTimeout(300);
+  return page.evaluate(() => Reflect.get(globalThis, 'slowestKeyMs') as number);
+}
+
+/** From the press on the link until rows are painted. */
+const measureMount = (page: Page): Promise<number> =>
+  page.evaluate(async () => {
+    const frame = () => new Promise<number>(requestAnimationFrame);
+    const link = [...document.querySelectorAll('a')].find(
+      ({ textContent }) => textContent === 'Deliveries',
+    );
+    const started = performance.now();
+    link?.click();
+    while (document.querySelectorAll('[data-row-link]').length < 10) await frame();
+    await frame();
+    return performance.now() - started;
+  });
+
+const readScrollFrames = (page: Page): Promise<number[]> =>
+  page.evaluate(async (scrolls) => {
+    const list = document.querySelector('.delivery-list');
+    const frames: number[] = [];
+    let last = await new Promise<number>(requestAnimationFrame);
+    for (let each = 0; each < scrolls; each++) {
+      list?.scrollBy(0, 2_400);
+      const now = await new Promise<number>(requestAnimationFrame);
+      frames.push(now - last);
+      last = now;
+    }
+    list?.scrollTo(0, 0);
+    return frames;
+  }, SCROLLS);
