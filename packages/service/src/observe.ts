@@ -20,7 +20,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 export function createLog(write: (line: string) => void, format: LogFormat = 'text'): Log {
   const say = (level: string, event: string, fields: LogFields = {}): void => {
     if (format === 'json') {
-      write(`${JSON.stringify({ time: new Date().toISOString(), level, event, ...fields })}\n`);
+      write(`${toJson({ time: new Date().toISOString(), level, event, ...fields })}\n`);
       return;
     }
     const pairs = Object.entries(fields)
@@ -35,7 +35,17 @@ export function createLog(write: (line: string) => void, format: LogFormat = 'te
   };
 }
 
-const quote = (text: string): string => (/^[\w.:/@-]+$/.test(text) ? text : JSON.stringify(text));
+/** What moves a terminal's cursor or turns the direction of writing, and JSON leaves as it is. */
+const UNPRINTABLE = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** On one line, whatever is in it: receivers, nodes and tokens have a say in what is logged. */
+const toJson = (value: unknown): string =>
+  JSON.stringify(value).replaceAll(
+    UNPRINTABLE,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+const quote = (text: string): string => (/^[\w.:/@-]+$/.test(text) ? text : toJson(text));
 
 /** What went wrong, for people: the innermost cause says it, the wrappers around it do not. */
 export function describeError(error: unknown): string {
