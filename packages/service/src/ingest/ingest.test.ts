@@ -295,38 +295,6 @@ describe('reorgs', () => {
     world.chain.mineMany(CONFIRMATIONS);
     await world.expectOracle(1);
   });
-
-  test('deeper than the window halt the chain and say so; nothing is skipped', async () => {
-    await world.startWatching();
-    world.chain.mineMany(300);
-    await world.caughtUp();
-    world.chain.fork({
-      depth: 299,
-      blocks: Array.from({ length: 300 }, () => transferTo(WATCHED)),
-    });
-    const halted = await world.until('it halts', async () => {
-      const now = await world.health();
-      return now.state === 'down' && now;
-    });
-    expect(halted.message).toMatch(
-      /reorg reaches below block \d+, the oldest this ledger remembers/,
-    );
-    expect(halted.checkpoint).toBe(300);
-    expect(await world.readDeliveries()).toEqual([]);
-  }, 180_000);
-
-  test('deeper than the window start a local chain over at its head, and say so', async () => {
-    await world.startWatching({ resetWhenReplaced: true });
-    world.chain.mineMany(300);
-    await world.caughtUp();
-    world.chain.fork({ depth: 299, blocks: 300 });
-    await world.caughtUp();
-    const from = Number(world.chain.head.number) + 1;
-    world.chain.mine(transferTo(WATCHED));
-    world.chain.mineMany(CONFIRMATIONS);
-    await world.expectOracle(from);
-    expect(world.log.join('')).toContain('starting over at its head');
-  }, 180_000);
 });
 
 describe('removal notices', () => {
@@ -385,68 +353,6 @@ describe('removal notices', () => {
     await world.until('it is taken back', async () => toldOf(old.hash).includes('removed'));
     expect(toldOf(old.hash).toSorted()).toEqual(['confirmed', 'removed', 'unconfirmed']);
   });
-});
-
-describe('the way out of a halt', () => {
-  /** A chain that halted since another branch came from below its window. */
-  const halted = async (): Promise<void> => {
-    await world.startWatching();
-    world.chain.mineMany(300);
-    await world.caughtUp();
-    world.chain.fork({
-      depth: 299,
-      blocks: Array.from({ length: 310 }, () => transferTo(WATCHED)),
-    });
-    await world.until('it halts', async () => (await world.health()).state === 'down');
-  };
-
-  test('is a block to go on from; what lies between is a hole that a backfill can fill', async () => {
-    await halted();
-    expect(await world.sluice.resumeChain(CHAIN, { from: 305 })).toEqual({
-      chainId: CHAIN,
-      from: 305,
-    });
-    await world.caughtUp();
-    world.chain.mineMany(CONFIRMATIONS);
-    await world.expectOracle(305);
-
-    const client = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
-    const [stream] = (await client.streams.list()).result;
-    const [coverage] = await world.sluice.getCoverage(stream!.id);
-    const [hole] = coverage!.holes;
-    expect(coverage!.holes).toEqual([{ from: hole!.from, to: 304, reason: 'resumed' }]);
-    expect(hole!.from).toBeLessThanOrEqual(300 - 255);
-
-    const { jobId } = await client.streams.createHistoricalJob({
-      streamId: stream!.id,
-      chainId: CHAIN,
-      blockFrom: hole!.from,
-      blockTo: 304,
-    });
-    await world.until(
-      'the backfill is done',
-      async () => (await world.sluice.getJob(jobId!)).state === 'done',
-    );
-    expect((await world.sluice.getCoverage(stream!.id))[0]!.holes).toEqual([]);
-    const delivered = new Set(
-      (await world.readDeliveries())
-        .filter((each) => each.phase === 'confirmed' && each.state !== 'cancelled')
-        .map((each) => each.blockNumber),
-    );
-    for (let number = hole!.from; number <= 311; number++) expect(delivered.has(number)).toBe(true);
-  }, 180_000);
-
-  test('is the head where no block is named, and a block the node lacks is refused', async () => {
-    await halted();
-    await expect(world.sluice.resumeChain(CHAIN, { from: 9_999 })).rejects.toMatchObject({
-      code: 'not_found',
-      message: expect.stringContaining('whose head is 311') as string,
-    });
-    expect((await world.health()).state).toBe('down');
-    expect(await world.sluice.resumeChain(CHAIN)).toEqual({ chainId: CHAIN, from: 311 });
-    await world.caughtUp();
-    await world.until('it is live', async () => (await world.health()).state === 'live');
-  }, 180_000);
 });
 
 test('while the disk is full no block is committed, and all are afterwards', async () => {

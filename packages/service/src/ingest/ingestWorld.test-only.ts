@@ -55,7 +55,8 @@ export interface IngestWorld {
   stop(): Promise<void>;
 }
 
-export async function createIngestWorld(): Promise<IngestWorld> {
+/** @param databaseUrl of an empty PostgreSQL database for the ledger. Default: SQLite. */
+export async function createIngestWorld(databaseUrl?: string): Promise<IngestWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ingest-'));
   const sink = await startWebhookSink();
   const chain = await startScriptedChain();
@@ -81,6 +82,7 @@ export async function createIngestWorld(): Promise<IngestWorld> {
           port: 0,
           host: '127.0.0.1',
           dataFolder: folder,
+          databaseUrl,
           apiKey: API_KEY,
           chains: [
             { id: CHAIN, urls: [chain.url], confirmations: CONFIRMATIONS, pollMs: 20, ...change },
