@@ -116,6 +116,21 @@ export function createDeliver({
   /** Of a stop: all that was under way has ended, or its time is over. */
   const idle = Promise.withResolvers<void>();
 
+  /** It is under way no more. */
+  const leave = ({ streamId, bodyBytes }: ClaimedDelivery): void => {
+    const left = (inFlight[streamId] ?? 1) - 1;
+    if (left === 0) delete inFlight[streamId];
+    else inFlight[streamId] = left;
+    total--;
+    bytesInFlight -= bodyBytes;
+  };
+
+  /** After a stall: those that nobody took over meanwhile, their leases extended. */
+  const stillOurs = async (claimed: readonly ClaimedDelivery[]): Promise<ClaimedDelivery[]> => {
+    const held = new Set(await store.extendLeases(claimed, LEASE_MS).catch(() => []));
+    return claimed.filter(({ id }) => held.has(id));
+  };
+
   const attempt = async (
     delivery: ClaimedDelivery,
     send: (sending: Sending) => Promise<SendResult> = sender.send,
@@ -134,7 +149,17 @@ export function createDeliver({
     bytesInFlight += delivery.bodyBytes;
     const hostWaitMs = hostPace.take(delivery.streamId, delivery.webhookUrl);
     const waitMs = Math.max(delivery.waitMs, hostWaitMs);
-    if (waitMs > 0) await new Promise((turn) => setTimeout(turn, waitMs));
+    if (waitMs > 0) {
+      await new Promise((turn) => setTimeout(turn, waitMs));
+      const isLate = performance.now() - began > waitMs + STALL_MS;
+      if (isLate && (await stillOurs([delivery])).length === 0) {
+        span.end('its lease ran out before it was sent');
+        leave(delivery);
+        leases.delete(delivery.id);
+        completing ??= complete();
+        return;
+      }
+    }
     // What it is sent with is put together in there, so that a secret that cannot be opened fails it.
     const makeAttempt = async (): Promise<SendResult> =>
       send({
@@ -196,11 +221,7 @@ export function createDeliver({
       retryInMs: Math.max(wait ?? 0, result.retryAfterMs ?? 0),
       isFastRetry,
     });
-    const left = (inFlight[delivery.streamId] ?? 1) - 1;
-    if (left === 0) delete inFlight[delivery.streamId];
-    else inFlight[delivery.streamId] = left;
-    total--;
-    bytesInFlight -= delivery.bodyBytes;
+    leave(delivery);
     completing ??= complete();
     if (senderDied)
       log.error('delivery quarantined', {
@@ -336,10 +357,7 @@ export function createDeliver({
             taken: readTaken(),
             leaseMs: LEASE_MS,
           });
-          if (performance.now() - asked > STALL_MS) {
-            const held = new Set(await store.extendLeases(claimed, LEASE_MS));
-            claimed = claimed.filter(({ id }) => held.has(id));
-          }
+          if (performance.now() - asked > STALL_MS) claimed = await stillOurs(claimed);
         } catch (error) {
           log.error('cannot claim deliveries, trying again', { error: String(error) });
           await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
