@@ -46,6 +46,10 @@ test('each rejected line says where it is and what is wrong', () => {
     [6, 'has 38 digits; an EVM address has 40'],
   ]);
   expect(toRejectsCsv(rejects).split('\n')[1]).toBe('2,"hello","has no address"');
+  for (const text of ['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', '\t=1']) {
+    const [, row] = toRejectsCsv([{ line: 1, text, reason: 'r' }]).split('\n');
+    expect(row).toBe(`1,"'${text.replaceAll('"', '""')}","r"`);
+  }
 });
 
 test('Aptos addresses get their leading zeros', () => {

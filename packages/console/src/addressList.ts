@@ -102,9 +102,10 @@ function cellsOf(line: string): string[] {
   return cells;
 }
 
-/** The rejected lines as CSV, to be repaired and imported again. */
+/** The rejected lines as CSV, to be repaired and imported again. None is a formula to a spreadsheet. */
 export function toRejectsCsv(rejects: readonly RejectedLine[]): string {
-  const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+  const cell = (text: string): string =>
+    `"${text.replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`;
   return [
     'line,text,reason',
     ...rejects.map(({ line, text, reason }) => `${line},${cell(text)},${cell(reason)}`),

@@ -32,6 +32,7 @@ test.each(['text', 'json'] as const)(
             : `{${said.slice(said.indexOf('why=')).replace('why=', '"why":')}}`;
         expect(JSON.parse(json)).toMatchObject({ why: all });
       }),
+      { numRuns: 30 },
     );
   },
 );
