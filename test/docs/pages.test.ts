@@ -1,5 +1,5 @@
 /** What the pages name beside their snippets is there: links, anchors, calls, each other. */
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@sluice/kit';
 import { describe, expect, test } from 'vitest';
@@ -49,3 +49,17 @@ test.each(['docs', 'docs/kit', 'docs/decisions'])(
     }
   },
 );
+
+test('each example is run by a test, or is part of one that is', () => {
+  const readAll = (pattern: string): string =>
+    find([pattern])
+      .map((name) => read(new URL(name, root)))
+      .join('\n');
+  const tests = readAll('test/**/*.test.ts');
+  const examples = readAll('examples/*.ts');
+  for (const name of readdirSync(new URL('examples', root))) {
+    if (name === 'README.md') continue;
+    const isRun = new RegExp(`['/]${name}['\`]`).test(tests);
+    expect(isRun || examples.includes(`from './${name}'`), name).toBe(true);
+  }
+});

@@ -56,7 +56,8 @@ function describe(chain: ChainHealth): string[] {
     `${chain.id}  ${chain.name}  ${chain.state}  ${at}, ${head}, confirmations ${chain.confirmations}`,
     ...(chain.message === '' ? [] : [`  ${chain.message}`]),
     ...chain.providers.map(
-      ({ name, state, message }) => `  ${name}  ${state}${message === '' ? '' : `  ${message}`}`,
+      ({ name, state, message }) =>
+        `  ${name}  ${state}${message === '' || message === chain.message ? '' : `  ${message}`}`,
     ),
   ];
 }

@@ -41,10 +41,8 @@ async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<v
   if (options.json) terminal.sayJson(findings);
   const bad = findings.filter(({ state }) => state === 'bad');
   if (bad.length > 0) {
-    throw new CommandError(
-      'check_failed',
-      `${bad.map(({ check }) => check).join(', ')} not as it should be`,
-    );
+    const names = [...new Set(bad.map(({ check }) => check))].join(', ');
+    throw new CommandError('check_failed', `${bad.length} of ${findings.length} failed: ${names}`);
   }
 }
 
@@ -134,8 +132,11 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
       check: id.startsWith('aptos') ? 'aptos' : 'chain',
       state: state === 'down' ? 'bad' : state === 'live' ? 'ok' : 'warn',
       message: `${name} (${id}) is ${state}${lag}${message === '' ? '' : `: ${message}`}`,
+      ...(state === 'down' && { fix: 'can the service reach its node? sluice chains test <url>' }),
     };
-    for (const node of providers.filter((each) => each.state !== 'good')) {
+    // What is said of the only node is said of the chain.
+    const troubled = providers.filter((each) => each.state !== 'good');
+    for (const node of providers.length > 1 || state === 'live' ? troubled : []) {
       yield {
         check: 'node',
         state: 'warn',

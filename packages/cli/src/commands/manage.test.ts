@@ -334,6 +334,13 @@ describe('deliveries, dry runs and fixtures', () => {
     const gone = await sluice(['doctor', '--api-url', 'http://127.0.0.1:9']);
     expect(gone.code).toBe(9);
     expect(gone.stdout).toContain('✗ service   http://127.0.0.1:9 does not answer');
+    expect(gone.stderr).toMatch(/^error\[check_failed\]: 1 of 2 failed: service\n/);
+    const config = join(world.folder, 'config');
+    mkdirSync(join(config, 'sluice'), { recursive: true });
+    writeFileSync(join(config, 'sluice', 'contexts.json'), '{"contexts":{}}', { mode: 0o644 });
+    const open = await sluice(['doctor'], { env: { XDG_CONFIG_HOME: config } });
+    expect(open.code).toBe(9);
+    expect(open.stdout).toMatch(/^✗ contexts {2}.* others may read it\n +chmod 600 /m);
     const stranger = await json<object[]>('doctor', '--api-key', 'x'.repeat(20));
     expect(stranger).toContainEqual(expect.objectContaining({ check: 'key', state: 'bad' }));
   });
