@@ -39,10 +39,9 @@ const choicesOf = (name: string, search = {}) =>
     .find((facet) => facet.name === name)
     ?.choices.map(({ value, count }) => [value, count]);
 
-test('codes stand under their class', () => {
+test('several codes stand under their class', () => {
   expect(choicesOf('status')).toEqual([
     ['2xx', 90],
-    ['200', 90],
     ['5xx', 7],
     ['503', 4],
     ['500', 3],
@@ -50,12 +49,10 @@ test('codes stand under their class', () => {
   ]);
 });
 
-test('a longer time counts the shorter ones in, and so do attempts', () => {
+test('a longer time that finds more counts the shorter ones in, and so do attempts', () => {
   expect(choicesOf('since')).toEqual([
     ['15m', 1],
-    ['1h', 1],
     ['24h', 21],
-    ['7d', 21],
   ]);
   expect(choicesOf('attempts')).toEqual([
     ['one', 90],

@@ -26,7 +26,7 @@ const sumOf = (counts: readonly FacetCount[], has: (value: string) => boolean): 
 
 const classOf = (status: string): string => (status === 'none' ? status : `${status[0]}xx`);
 
-/** Classes with their codes: `5xx`, and under it `500` and `503`. */
+/** Classes, with their codes where they have several: `5xx`, and under it `500` and `503`. */
 function statusChoices(counts: readonly FacetCount[]): Choice[] {
   const classes = [...new Set(counts.map(({ value }) => classOf(value)))].toSorted();
   return classes.flatMap((name): Choice[] => {
@@ -37,7 +37,12 @@ function statusChoices(counts: readonly FacetCount[]): Choice[] {
         label: name === 'none' ? 'no answer' : name,
         count: sumOf(counts, (value) => classOf(value) === name),
       },
-      ...codes.map(({ value, count }) => ({ value, label: value, count, within: true })),
+      ...(codes.length < 2 ? [] : codes).map(({ value, count }) => ({
+        value,
+        label: value,
+        count,
+        within: true,
+      })),
     ];
   });
 }
@@ -108,7 +113,11 @@ export function toFacets(
       choices: SINCES.map(({ value, label }) => {
         shorter.add(value);
         return { value, label, count: sumOf(counts.age, (age) => shorter.has(age)) };
-      }),
+      }).filter(
+        // A longer time that finds nothing more is no choice.
+        ({ value, count }, index, all) =>
+          count > (all[index - 1]?.count ?? 0) || value === search.since,
+      ),
     },
   ];
   return facets.filter(

@@ -52,7 +52,7 @@ export function Facets({
     <nav aria-label="Filter" className={clsx('grid gap-3 py-3', isPlaceholderData && 'opacity-60')}>
       {toFacets(data, search, streams, chains).map(({ name, title, choices }) => (
         <section key={name} aria-label={title}>
-          <h3 className="caps px-4 pb-0.5">{title}</h3>
+          <h2 className="caps px-4 pb-0.5">{title}</h2>
           <ul>
             {choices.map(({ value, label, count, within }) => {
               const chosen = String(search[name] ?? '') === value;
