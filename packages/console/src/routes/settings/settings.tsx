@@ -152,6 +152,11 @@ function Secret() {
           onRetry={() => void settings.refetch()}
         />
       )}
+      {shown && settings.isSuccess && secret === undefined && (
+        <p className="mt-2">
+          This service tells its secret to nobody: it runs with --hide-secrets.
+        </p>
+      )}
       <div className="mt-2 flex flex-wrap items-center gap-2">
         {shown && secret !== undefined ? (
           <>
