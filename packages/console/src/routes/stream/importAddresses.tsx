@@ -33,6 +33,8 @@ function useAddressList(text: string, family: StreamSummary['family']): AddressL
 /** Paste or drop a list, see what of it is right, then send it in parts that can be gone on with. */
 export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onDone: () => void }) {
   const [text, setText] = useState('');
+  /** Of the file that it is from: 100,000 lines in a field would hold the page up for seconds. */
+  const [fileName, setFileName] = useState<string | null>(null);
   const list = useAddressList(text, stream.family);
   const [done, setDone] = useState(0);
   const [state, setState] = useState<'idle' | 'sending' | 'sent'>('idle');
@@ -40,14 +42,15 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
   const leaving = useRef<AbortController>(null);
   useEffect(() => () => leaving.current?.abort(), []);
 
-  const change = (next: string): void => {
+  const change = (next: string, from: string | null): void => {
     setText(next);
+    setFileName(from);
     setDone(0);
     setState('idle');
     setError(null);
   };
   const readFile = async (file: File | undefined): Promise<void> => {
-    if (file !== undefined) change(await file.text());
+    if (file !== undefined) change(await file.text(), file.name);
   };
   const send = async (): Promise<void> => {
     if (list === null) return;
@@ -84,15 +87,19 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
             ? '0x28C6c06298d514Db089934071355E5743bf21d60, binance-14'
             : '0x1, framework'
         }
-        help="Or drop a CSV file here."
+        help={
+          fileName === null
+            ? 'Or drop a CSV file here.'
+            : `Those of ${fileName}; what is typed here takes their place.`
+        }
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           if (event.dataTransfer.files.length === 0) return;
           event.preventDefault();
           void readFile(event.dataTransfer.files[0]);
         }}
-        value={text}
-        onChange={(event) => change(event.target.value)}
+        value={fileName === null ? text : ''}
+        onChange={(event) => change(event.target.value, null)}
       />
       <FileField
         label="CSV file"
