@@ -244,6 +244,10 @@ describe('trigger', () => {
       .on('Transfer', ({ args }) => void events.push(args['value']))
       .on('ApprovalForAll', ({ args }) => void events.push(args['approved']))
       .on('TransferSingle', ({ args }) => void events.push(args['id']))
+      .on('Approval', {
+        unconfirmed: () => void events.push('unconfirmed'),
+        confirmed: () => void events.push('confirmed'),
+      })
       .onRemoved(({ block }) => void events.push(`removed ${block.number}`));
     const listener = toNodeListener(handler);
     const server = createServer((request, response) => void listener(request, response));
@@ -262,6 +266,10 @@ describe('trigger', () => {
     expect(await eventsOf('erc20-transfer', '--count', '3', '--rate', '100')).toEqual([
       ...[usdc, usdc, usdc],
     ]);
+    for (let run = 0; run < 2; run++) {
+      const phases = await eventsOf('erc20-approval', '--both');
+      expect(phases).toEqual(['unconfirmed', 'confirmed']);
+    }
     expect(await eventsOf('nft-approval-for-all')).toEqual([true]);
     expect(await eventsOf('erc1155-transfer')).toEqual([expect.any(BigInt)]);
     world.pay(78n);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -184,16 +184,18 @@ async function compose(
   return { webhook, url: toLocalUrl('--to', to) };
 }
 
+/** In a block of its own: a handler that pairs deliveries by their block takes each run for news. */
 function sampleOf(kind: (typeof KINDS)[number]): Webhook {
-  return kind.startsWith('aptos-')
+  const sample = kind.startsWith('aptos-')
     ? sampleAptosWebhook(kind.slice('aptos-'.length) as AptosSampleKind)
     : sampleWebhook(kind as SampleKind);
+  return sample.streamId === '' ? sample : blocksLater(sample, 0);
 }
 
 /** Another block of the same chain. */
 const blocksLater = (webhook: Webhook, blocks: number): Webhook => {
   const number = BigInt(webhook.block.number || '0') + BigInt(blocks);
-  const hash = `0x${number.toString(16).padStart(64, '0')}`;
+  const hash = `0x${randomBytes(32).toString('hex')}`;
   return { ...webhook, block: { ...webhook.block, number: String(number), hash } } as Webhook;
 };
 
