@@ -1,3 +1,4 @@
+import { createSluiceClient } from '@sluice/kit/sluice';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   expectNoSidewaysScroll,
@@ -170,13 +171,19 @@ test('a failing stream says why, in list, title and inspector', async () => {
   const page = await visitor.signedIn();
   world.answerWith(500);
   try {
-    await world.transfer();
+    for (let count = 0; count < 2; count++) await world.transfer();
+    const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+    const countFailed = async () => (await sluice.getDeliveryFacets({ status: '500' })).total;
+    // Two streams watch, two payments each.
+    await expect.poll(countFailed, { timeout: LIVE_MS }).toBeGreaterThanOrEqual(4);
     await page.getByText('failing', { exact: true }).first().waitFor({ timeout: LIVE_MS });
     await expect.poll(() => page.title()).toMatch(/^▲ \d failing · Streams/);
     await page.getByRole('link', { name: 'Inspect the failure' }).first().click();
     // Two presses from the overview to the receiver's answer, shown as the text it is.
     await page.getByText('TypeError: handler <b>crashed</b>').waitFor();
     await page.getByText('handler crashed or is restarting').waitFor();
+    await page.getByRole('link', { name: /^\d+ failed the same way$/ }).click();
+    await page.getByRole('button', { name: '500, take back' }).waitFor();
   } finally {
     world.answerWith(200);
   }

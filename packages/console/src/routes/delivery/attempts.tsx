@@ -1,9 +1,12 @@
 import type { DeliveryAttempt, DeliveryDetail } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Info } from 'lucide-react';
+import { facetsQuery } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import {
   formatClock,
+  formatCount,
   formatDateTime,
   formatDue,
   formatDuration,
@@ -143,6 +146,23 @@ function Advice({ delivery }: { delivery: DeliveryDetail }) {
       {guidance.offer === 'curl' && (
         <CopyButton text={toCurl(delivery, newest.webhookUrl)} label="Copy as curl" />
       )}
+      <Similar streamId={delivery.streamId} status={newest.status} />
     </div>
+  );
+}
+
+/** The stream's deliveries whose last attempt was answered alike: where all of them can be replayed. */
+function Similar({ streamId, status }: { streamId: string; status: number | null }) {
+  const { data } = useQuery(facetsQuery({ streamId, status: String(status ?? 'none') }));
+  if (data === undefined || data.total < 2) return null;
+  return (
+    <Link
+      to="/deliveries"
+      search={{ stream: streamId, status: status === null ? 'none' : String(status) }}
+      className={buttonClass('plain')}
+    >
+      {formatCount(data.total)}
+      {data.isCapped && ' or more'} failed the same way
+    </Link>
   );
 }
