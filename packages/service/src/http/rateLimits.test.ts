@@ -144,13 +144,17 @@ describe('wrong keys', () => {
     // The key that somebody thought up cannot be found by trying: once a second at most one is looked at.
     let place = 0;
     await expect
-      .poll(async () => {
-        const from = `10.3.1.${place++}`;
-        await (
-          await untilRefused(() => withKey('wrong-key-of-16-characters', from))
-        ).body?.cancel();
-        return (await withKey(API_KEY, from)).status;
-      })
+      .poll(
+        async () => {
+          const from = `10.3.1.${place++}`;
+          await (
+            await untilRefused(() => withKey('wrong-key-of-16-characters', from))
+          ).body?.cancel();
+          return (await withKey(API_KEY, from)).status;
+        },
+        // A round may take a second here, and then one is looked at.
+        { timeout: 10_000 },
+      )
       .toBe(429);
     // One that was drawn could not be found anyway.
     expect((await withKey(key, '10.3.0.1')).status).toBe(200);
