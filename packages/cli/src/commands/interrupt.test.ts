@@ -129,7 +129,7 @@ test('backup: the file is there whole, or not at all', async () => {
   const source = ['--data', join(world.folder, 'data')];
   await world.sluice(['backup', join(folder, 'data', 'sluice.db'), ...source]);
   const ledger = new DatabaseSync(join(folder, 'data', 'sluice.db'));
-  ledger.exec('create table page (bytes blob); insert into page values (zeroblob(100000000))');
+  ledger.exec('create table page (bytes blob); insert into page values (zeroblob(30000000))');
   ledger.close();
   const begun = (): boolean => readdirSync(folder).some((name) => name.startsWith('ledger'));
   const words = ['backup', 'ledger.db', '--data', 'data'];
@@ -139,18 +139,19 @@ test('backup: the file is there whole, or not at all', async () => {
   if (!existsSync(join(folder, 'ledger.db'))) return;
   const written = new DatabaseSync(join(folder, 'ledger.db'), { readOnly: true });
   expect(written.prepare('select length(bytes) as size from page').get()).toEqual({
-    size: 100_000_000,
+    size: 30_000_000,
   });
   written.close();
 });
 
-test('serve: it drains, ends well, and its ledger is free for the next', async () => {
+test('serve: it drains, ends well, and lets go of its ledger', async () => {
   const folder = mkdtempSync(join(world.folder, 'serve-'));
   const words = ['serve', '--port', '0', '--data', 'data', '--min-free-mib', '0'];
   const chain = ['--chain', `0x7a69=${world.chain.url}`];
-  for (let run = 0; run < 2; run++) {
-    const { code, output, files } = await interrupt([...words, ...chain], /listening on/, folder);
-    expect(code, output).toBe(0);
-    expect(files).toEqual(['data']);
-  }
+  const { code, output, files } = await interrupt([...words, ...chain], /listening on/, folder);
+  expect(code, output).toBe(0);
+  expect(files).toEqual(['data']);
+  const ledger = new DatabaseSync(join(folder, 'data', 'sluice.db'));
+  ledger.exec('begin exclusive; commit');
+  ledger.close();
 });
