@@ -204,6 +204,8 @@ test('a stream is tried, edited and, by its name, deleted', async () => {
   await page.getByRole('link', { name: 'short-lived' }).waitFor({ state: 'detached' });
   await page.goto(`${world.url}/console/streams/${id}`);
   await page.getByText('There is no stream with this id').waitFor();
+  // The live feed may tell the page that the stream has changed before the page is left.
+  visitor.expectComplaints((text) => text.includes('404'));
 });
 
 test('a delivery has a page of its own, and is sent again from there by one key', async () => {

@@ -47,7 +47,10 @@ function statusChoices(counts: readonly FacetCount[]): Choice[] {
   });
 }
 
-/** What can be chosen, in words; a facet whose deliveries are all alike says nothing and is left out. */
+/** How deliveries fared: chosen to act on them, also where all fared alike. */
+const ALWAYS_SHOWN: readonly FacetName[] = ['state', 'status'];
+
+/** What can be chosen, in words; of the others, a facet whose deliveries are all alike is left out. */
 export function toFacets(
   counts: DeliveryFacets,
   search: DeliveriesSearch,
@@ -122,6 +125,9 @@ export function toFacets(
   ];
   return facets.filter(
     ({ name, choices }) =>
-      (name !== 'stream' || streams !== null) && (choices.length > 1 || search[name] !== undefined),
+      (name !== 'stream' || streams !== null) &&
+      (choices.length > 1 ||
+        search[name] !== undefined ||
+        (choices.length === 1 && ALWAYS_SHOWN.includes(name))),
   );
 }

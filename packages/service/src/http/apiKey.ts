@@ -8,6 +8,7 @@ const SECRET_DIGITS = 43;
 const ID_BYTES = 9;
 const ID_DIGITS = 13;
 
+const KEY_ID = new RegExp(`^[0-9A-Za-z]{${ID_DIGITS}}$`);
 const KEY = new RegExp(`^sluice_([0-9A-Za-z]{${ID_DIGITS}})_[0-9A-Za-z]{${SECRET_DIGITS}}$`);
 
 export function createKey(): { id: string; key: string; hash: string } {
@@ -18,6 +19,9 @@ export function createKey(): { id: string; key: string; hash: string } {
 
 /** The id a key names; undefined for what is no key of ours. */
 export const idOfKey = (key: string): string | undefined => KEY.exec(key)?.[1];
+
+/** Whether a key of ours can have this id. */
+export const isKeyId = (text: string): boolean => KEY_ID.test(text);
 
 /** How a key is kept: keys are random, so one hash without salt is enough. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');

@@ -1,6 +1,6 @@
 /**
  * Reorgs deeper than what the ledger remembers, and the ways on from there (`ingest.test.ts` has those
- * that are not so deep). What differs between the stores runs on both: hundreds of blocks take a while.
+ * that are not so deep). On both stores.
  */
 import { createClient } from '@sluice/kit';
 import { type Postgres, startPostgres } from '@sluice/testkit';
@@ -39,22 +39,18 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
   });
   afterEach(() => world.stop());
 
-  test.runIf(engine === 'sqlite')(
-    'deeper than the window start a local chain over at its head, and say so',
-    async () => {
-      await world.startWatching({ resetWhenReplaced: true });
-      world.chain.mineMany(300);
-      await world.caughtUp();
-      world.chain.fork({ depth: 299, blocks: 300 });
-      await world.caughtUp();
-      const from = Number(world.chain.head.number) + 1;
-      world.chain.mine(transferTo(WATCHED));
-      world.chain.mineMany(CONFIRMATIONS);
-      await world.expectOracle(from);
-      expect(world.log.join('')).toContain('starting over at its head');
-    },
-    180_000,
-  );
+  test('deeper than the window start a local chain over at its head, and say so', async () => {
+    await world.startWatching({ resetWhenReplaced: true });
+    world.chain.mineMany(300);
+    await world.caughtUp();
+    world.chain.fork({ depth: 299, blocks: 300 });
+    await world.caughtUp();
+    const from = Number(world.chain.head.number) + 1;
+    world.chain.mine(transferTo(WATCHED));
+    world.chain.mineMany(CONFIRMATIONS);
+    await world.expectOracle(from);
+    expect(world.log.join('')).toContain('starting over at its head');
+  }, 180_000);
 
   describe('halt a chain, and the way out', () => {
     /** Of the other branch, whose blocks begin at 2. */
@@ -124,15 +120,11 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
       }
     }, 180_000);
 
-    test.runIf(engine === 'sqlite')(
-      'is the head where no block is named',
-      async () => {
-        await halted();
-        expect(await world.sluice.resumeChain(CHAIN)).toEqual({ chainId: CHAIN, from: 311 });
-        await world.caughtUp();
-        await world.until('it is live', async () => (await world.health()).state === 'live');
-      },
-      180_000,
-    );
+    test('is the head where no block is named', async () => {
+      await halted();
+      expect(await world.sluice.resumeChain(CHAIN)).toEqual({ chainId: CHAIN, from: 311 });
+      await world.caughtUp();
+      await world.until('it is live', async () => (await world.health()).state === 'live');
+    }, 180_000);
   });
 });

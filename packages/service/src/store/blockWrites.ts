@@ -58,8 +58,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
 
     async commitBlock({ chain, epoch, block, ruleRevision, confirmUpTo, windowBlocks, ...commit }) {
       const { matches, after = { number: block.number - 1, hash: block.parentHash } } = commit;
-      // What is kept of the window follows on each other.
-      const keptBlocks = after.number === block.number - 1 ? windowBlocks : 1;
+      // What is kept of the window follows on each other; of a block passed over to, the parent is unknown.
+      const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
       return db.transaction().execute(async (trx) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return { outcome: 'lost-lease' };
         const rules = sql<{ revision: number }>`select revision from rule_revision`;

@@ -19,7 +19,7 @@ import {
   setAuditTarget,
   validationFailed,
 } from '../answers.ts';
-import { createKey } from '../apiKey.ts';
+import { createKey, isKeyId } from '../apiKey.ts';
 import { readJson } from '../body.ts';
 import type { KeyRing } from '../keyRing.ts';
 import { fromCursor, toCursor } from '../pages.ts';
@@ -72,7 +72,8 @@ export function createAccessHandlers({
     },
 
     async revokeKey(context) {
-      const record = await store.revokeApiKey(context.req.param('keyId') ?? '');
+      const id = context.req.param('keyId') ?? '';
+      const record = isKeyId(id) ? await store.revokeApiKey(id) : undefined;
       if (record === undefined) throw notFound('API key');
       keyRing.forget();
       return context.json(toApiKey(record));
