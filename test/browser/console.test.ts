@@ -117,10 +117,14 @@ test('filter, selection and tab are the URL, and survive a reload', async () => 
   // What else could be chosen is counted beside what is.
   await filter.getByRole('link', { name: /^quiet/ }).waitFor();
   const confirmed = filter.getByRole('link', { name: /^confirmed/ });
-  const count = /\d+$/.exec(await confirmed.innerText())?.[0];
   await confirmed.click();
   await page.waitForURL(/phase=confirmed/);
-  await expect.poll(() => rowsOf(page).count()).toBe(Number(count));
+  // What the filter counts is what the list holds, once both have come.
+  const isCounted = async (): Promise<boolean> => {
+    const count = /\d+$/.exec(await confirmed.innerText())?.[0];
+    return Number(count) === (await rowsOf(page).count());
+  };
+  await expect.poll(isCounted, { timeout: 20_000 }).toBe(true);
   await rowsOf(page).first().getByRole('link').click();
   await page.getByRole('tab', { name: /attempts/i }).click();
   await page.waitForURL(/view=attempts/);
