@@ -377,7 +377,7 @@ export function createIngest<Block>(
   const takeBlock = async (header: BlockHeader): Promise<Block> => {
     const fetched = await ahead.take(header.number);
     const needs = matcher.needs(chain);
-    return fetched?.header.hash === header.hash && suffices(fetched.needs, needs)
+    return fetched !== undefined && isSame(fetched.header, header) && suffices(fetched.needs, needs)
       ? fetched.block
       : (await fetchBlock(header)).block;
   };
@@ -540,6 +540,10 @@ interface Fetched<Block> {
   block: Block;
   needs: BlockNeeds;
 }
+
+/** Also in what a node may have given wrong beside the right hash. */
+const isSame = (a: BlockHeader, b: BlockHeader): boolean =>
+  a.hash === b.hash && a.parentHash === b.parentHash && a.timestamp === b.timestamp;
 
 const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
   (had.logs || had.transactions || !wanted.logs) &&

@@ -178,6 +178,18 @@ test('law: two of three nodes in any trouble, and the committed blocks are those
           ],
           [1, 0, 2],
         ],
+        // One that gives a false parent now and then, to the block that is read ahead of its turn.
+        [
+          ['mine', 'mine', 'wait', 'mine', 'mine', 'mine', 'mine', 'mine'],
+          [
+            [],
+            [
+              { kind: 'wrongParentHash', every: 2 },
+              { kind: 'delay', delayMs: 30, every: 2 },
+            ],
+          ],
+          [1, 0, 2],
+        ],
       ],
     },
   );
