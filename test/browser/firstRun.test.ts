@@ -3,9 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
+import { createSluiceClient } from '@sluice/kit/sluice';
 import { startService } from '@sluice/service';
 import { startAptosActivity, startScriptedAptos } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { until } from '../serve.ts';
 import {
   expectAccessible,
   expectContrast,
@@ -43,6 +45,10 @@ beforeAll(async () => {
   });
   stops.push(() => service.stop());
   url = service.url;
+  const sluice = createSluiceClient({ baseUrl: url, apiKey: API_KEY });
+  await until('the chain is live', async () =>
+    (await sluice.listChains()).every(({ state }) => state === 'live'),
+  );
   visitor = await startVisitor({ url, apiKey: API_KEY });
   stops.push(() => visitor.stop());
 });

@@ -11,9 +11,8 @@ export function WelcomePage() {
   const demo = useDemoStream();
   const fleet = useFleet();
   const { data: chains } = useQuery(chainsQuery);
-  const { rows, since } = useRecentDeliveries();
-  const isFirstRun =
-    fleet === undefined || (fleet.length === 0 && (since > 0 || rows.length === 0));
+  const { rows } = useRecentDeliveries();
+  const isFirstRun = fleet === undefined || (fleet.length === 0 && rows.length === 0);
   // The stream that is being made opens its own page.
   if (!isFirstRun && demo.create.isIdle) return <Navigate to="/" replace />;
   return (
