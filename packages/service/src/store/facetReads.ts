@@ -1,3 +1,4 @@
+/** How many deliveries there are of each kind, for a filter to be chosen by. */
 import type { DeliveryFacets, DeliveryFilter } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { allOf, isReorged, toConditions } from './deliveryFilter.ts';
@@ -135,16 +136,6 @@ export function createFacetReads(db: Kysely<Tables>, engine: Engine): FacetReads
   };
 
   return {
-    async readOldestDelivery() {
-      const row = await db
-        .selectFrom('delivery')
-        .select('created_at')
-        .orderBy('id')
-        .limit(1)
-        .executeTakeFirst();
-      return row?.created_at ?? null;
-    },
-
     async countFacets(filter) {
       const { counts, isCapped } = await count(filter, FACETS);
       // Of these the stretch itself is another without them.

@@ -1,10 +1,10 @@
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { testAccess } from './access.suite.ts';
-import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from './events.suite.ts';
-import { testHistory } from './history.suite.ts';
-import { testInvariants } from './invariants.suite.ts';
+import { testAccess } from './suite/access.suite.ts';
+import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from './suite/events.suite.ts';
+import { testHistory } from './suite/history.suite.ts';
+import { testInvariants } from './suite/invariants.suite.ts';
 import { newMatch } from './newMatch.test-only.ts';
 import { createLog } from '../observe.ts';
 import { createReadiness } from '../ready.ts';

@@ -255,6 +255,16 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       };
     },
 
+    async readOldestDelivery() {
+      const row = await db
+        .selectFrom('delivery')
+        .select('created_at')
+        .orderBy('id')
+        .limit(1)
+        .executeTakeFirst();
+      return row?.created_at ?? null;
+    },
+
     async readDelivery(id): Promise<DeliveryDetail | undefined> {
       const row = await db
         .selectFrom('delivery')

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
-import { testAccess } from './access.suite.ts';
+import { testAccess } from './suite/access.suite.ts';
 import { openSqliteStore } from './sqlite.ts';
-import { testEvents } from './events.suite.ts';
-import { testHistory } from './history.suite.ts';
-import { testInvariants } from './invariants.suite.ts';
+import { testEvents } from './suite/events.suite.ts';
+import { testHistory } from './suite/history.suite.ts';
+import { testInvariants } from './suite/invariants.suite.ts';
 import { testStore } from './suite/store.suite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));

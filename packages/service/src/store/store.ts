@@ -491,8 +491,6 @@ export interface OperatorNoticeWrites {
 }
 
 export interface FacetReads {
-  /** When the oldest delivery was made, in Unix milliseconds; null without any. */
-  readOldestDelivery(): Promise<number | null>;
   /** At most 100,000 rows are read for each of at most three questions. */
   countFacets(filter: DeliveryFilter): Promise<DeliveryFacets>;
 }
@@ -746,6 +744,8 @@ export interface Reads
     next: string | undefined;
   }>;
   readDelivery(id: string): Promise<DeliveryDetail | undefined>;
+  /** When the oldest delivery was made, in Unix milliseconds; null without any. */
+  readOldestDelivery(): Promise<number | null>;
   /** Newest first; bounds on time go by when the delivery was made. */
   listAttempted(
     filter: AttemptedFilter,

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import type { DeliveryFilter, DeliverySummary } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { timeOfId } from './ids.ts';
-import { newMatch } from './newMatch.test-only.ts';
-import { takeChain } from './takeChain.test-only.ts';
+import { timeOfId } from '../ids.ts';
+import { newMatch } from '../newMatch.test-only.ts';
+import { takeChain } from '../takeChain.test-only.ts';
 import {
   type AttemptOutcome,
   type AttemptResult,
@@ -16,7 +16,7 @@ import {
   type NewMatch,
   type Store,
   type StreamTotals,
-} from './store.ts';
+} from '../store.ts';
 
 const hashOf = (): string => `0x${randomBytes(32).toString('hex')}`;
 let lastChain = 0x20_000;

@@ -1,9 +1,9 @@
 /** That what contradicts itself is found, on every engine: each promise is broken by hand, in SQL. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createInvariantCheck } from '../invariants.ts';
-import { newMatch } from './newMatch.test-only.ts';
-import { takeChain } from './takeChain.test-only.ts';
+import { createInvariantCheck } from '../../invariants.ts';
+import { newMatch } from '../newMatch.test-only.ts';
+import { takeChain } from '../takeChain.test-only.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
@@ -12,7 +12,7 @@ import {
   type Store,
   type StreamRecord,
   type ViolationKind,
-} from './store.ts';
+} from '../store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const CHAIN = '0xabcd';

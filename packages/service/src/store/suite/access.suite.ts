@@ -8,7 +8,7 @@ import {
   type NewApiKey,
   type SealedSecret,
   type Store,
-} from './store.ts';
+} from '../store.ts';
 
 export function testAccess(open: () => Promise<Store>): void {
   let store: Store;
