@@ -14,6 +14,7 @@ import { startService } from '@sluice/service';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { startDemo } from '../../packages/cli/src/demo/startDemo.ts';
 import { CHROMIUM_OPTIONS } from './chromium.ts';
+import { buildConsole } from './world.ts';
 
 const API_KEY = 'pictures_key_0123456789';
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
@@ -33,7 +34,7 @@ const service = await startService({
   chains: demo.chains,
   aptos: demo.aptos,
   allowPrivateEndpoints: true,
-  consoleFolder: join(REPOSITORY, 'packages/console/dist'),
+  consoleFolder: await buildConsole(),
 });
 demo.startActivity();
 const browser = await chromium.launch(CHROMIUM_OPTIONS);
@@ -108,5 +109,7 @@ async function listScreens(): Promise<Record<string, string>> {
     chains: '/chains',
     verify: '/verify',
     settings: '/settings',
+    audit: '/settings/audit',
+    filter: '/deliveries',
   };
 }
