@@ -1,5 +1,5 @@
 /** Single-letter shortcuts, outside inputs only; two letters (`g s`) within a second. */
-import { useEffect, useRef } from 'react';
+import { useLayoutEffect, useRef } from 'react';
 import { PAGES } from './pages.ts';
 import { areShortcutsOn } from './settings.ts';
 
@@ -29,10 +29,11 @@ const isTyping = (target: EventTarget | null): boolean =>
  */
 export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>>): void {
   const latest = useRef(keys);
-  useEffect(() => {
+  // With the paint: a key must never meet what was on the screen before.
+  useLayoutEffect(() => {
     latest.current = keys;
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
       if (event.target instanceof HTMLElement && event.target.closest('dialog') !== null) return;
@@ -50,10 +51,10 @@ export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>
 /** A key with Ctrl or ⌘, wherever the focus is. */
 export function useCommandKey(key: string, handle: () => void): void {
   const latest = useRef(handle);
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = handle;
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (!(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return;
       if (event.key !== key || document.querySelector('dialog[open]') !== null) return;
