@@ -31,6 +31,8 @@ const KIT_IN_NODE_ALONE = [
 
 /** What took too long, and nothing else, is tried once more: a machine under load is no finding. */
 const retry = { count: 1, condition: /time(d )?out/i };
+/** What is waited for comes soon, or on such a machine after a while. */
+const expect = { poll: { timeout: 15_000 } };
 
 // `unit` runs beside the code; the others drive the whole program against real chains, databases,
 // browsers and the official client, so they get time to start them.
@@ -45,6 +47,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           retry,
+          expect,
           include: ['packages/*/src/**/*.test.ts'],
           testTimeout: 20_000,
           hookTimeout: 60_000,
@@ -54,6 +57,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'chromium',
+          expect,
           include: ['packages/kit/src/**/*.test.ts'],
           exclude: KIT_IN_NODE_ALONE,
           testTimeout: 20_000,
@@ -71,6 +75,7 @@ export default defineConfig({
         test: {
           name: 'story',
           retry,
+          expect,
           include: ['test/story/**/*.test.ts'],
           testTimeout: 180_000,
           hookTimeout: 120_000,
@@ -81,6 +86,7 @@ export default defineConfig({
         // Not part of `npm test`: `npm run test:faults`.
         test: {
           name: 'faults',
+          expect,
           include: ['test/faults/**/*.test.ts'],
           testTimeout: 900_000,
           hookTimeout: 120_000,
@@ -91,6 +97,7 @@ export default defineConfig({
         test: {
           name: 'conformance',
           retry,
+          expect,
           include: ['test/conformance/**/*.test.ts'],
           globalSetup: 'test/installPeers.ts',
           testTimeout: 60_000,
@@ -102,6 +109,7 @@ export default defineConfig({
         test: {
           name: 'runtimes',
           retry,
+          expect,
           include: ['test/runtimes/**/*.test.ts'],
           globalSetup: 'test/installPeers.ts',
           testTimeout: 180_000,
@@ -111,6 +119,7 @@ export default defineConfig({
         ...source,
         test: {
           name: 'recorded',
+          expect,
           include: ['test/recorded/**/*.test.ts'],
         },
       },
@@ -119,6 +128,7 @@ export default defineConfig({
         test: {
           name: 'packed',
           retry,
+          expect,
           include: ['test/packed/**/*.test.ts'],
           globalSetup: 'test/installPeers.ts',
           testTimeout: 60_000,
@@ -130,6 +140,7 @@ export default defineConfig({
         test: {
           name: 'docs',
           retry,
+          expect,
           include: ['test/docs/**/*.test.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
@@ -140,6 +151,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           retry,
+          expect,
           include: ['test/browser/**/*.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,

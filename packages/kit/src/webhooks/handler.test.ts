@@ -176,7 +176,7 @@ describe('duplicates', () => {
     const onWebhook = vi.fn(() => gate.opened);
     handler.onWebhook(onWebhook);
     const answers = [1, 2, 3].map(() => handler(post(WEBHOOK, { id: 'one' })));
-    await vi.waitFor(() => expect(onWebhook).toHaveBeenCalled());
+    await expect.poll(() => onWebhook.mock.calls.length).toBeGreaterThan(0);
     const pending = await Promise.race([...answers, Promise.resolve('pending')]);
     expect(pending).toBe('pending');
     gate.open();
@@ -287,7 +287,7 @@ describe('pairs', () => {
       confirmed: () => void calls.push('confirmed'),
     });
     const answers = [handler(post(UNCONFIRMED)), handler(post(WEBHOOK))];
-    await vi.waitFor(() => expect(calls).toEqual(['unconfirmed begins']));
+    await expect.poll(() => calls).toEqual(['unconfirmed begins']);
     await new Promise((resolve) => void setTimeout(resolve, 5));
     gate.open();
     await Promise.all(answers);
@@ -365,7 +365,7 @@ describe('the notice that a block is gone', () => {
       })
       .onRemoved(() => void calls.push('removed'));
     const answers = [handler(post(UNCONFIRMED)), handler(post(REMOVED))];
-    await vi.waitFor(() => expect(calls).toEqual(['stores']));
+    await expect.poll(() => calls).toEqual(['stores']);
     gate.open();
     await Promise.all(answers);
     expect(calls).toEqual(['stores', 'stored', 'removed']);
