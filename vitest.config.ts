@@ -157,6 +157,18 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      {
+        ...source,
+        // Not part of `npm test`: `npm run test:looks`.
+        test: {
+          name: 'looks',
+          include: ['test/looks/**/*.test.ts'],
+          // One after the other: each starts a browser and the seeded day.
+          fileParallelism: false,
+          testTimeout: 240_000,
+          hookTimeout: 120_000,
+        },
+      },
     ],
   },
 });

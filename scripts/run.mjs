@@ -1,5 +1,5 @@
 /**
- * `npm start`, `npm test` and `npm run test:faults`: set up what is missing, then hand over to the real
+ * `npm start`, `npm test`, `npm run test:faults` and `npm run test:looks`: set up what is missing, then hand over to the real
  * program on the pinned Node, passing signals on and its exit code back. `build` sets up and no more.
  */
 import { spawn } from 'node:child_process';
@@ -29,11 +29,16 @@ try {
     ensureShells();
     const CHROMIUM_BIN = ensureChromium();
     const isChosen = args.some((arg) => arg.startsWith('--project'));
-    const projects = isChosen ? [] : ['--project', '!faults'];
+    const projects = isChosen ? [] : ['--project', '!faults', '--project', '!looks'];
     handOver(node, [...VITEST, ...projects, ...args], { CHROMIUM_BIN });
   } else if (task === 'faults') {
     ensurePostgres();
     handOver(node, [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args]);
+  } else if (task === 'looks') {
+    const CHROMIUM_BIN = ensureChromium();
+    handOver(node, [...VITEST, '--project', 'looks', '--reporter', 'verbose', ...args], {
+      CHROMIUM_BIN,
+    });
   }
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;

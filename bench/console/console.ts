@@ -16,6 +16,7 @@ import type { Figures } from '../figures.ts';
 import { measureImport } from './addresses.ts';
 import { measureArrival } from './arrival.ts';
 import { measureChart } from './chart.ts';
+import { measureFirstLoads } from './firstLoads.ts';
 import { startFront } from './front.ts';
 import { measureList } from './list.ts';
 import { measurePayload } from './payload.ts';
@@ -60,6 +61,7 @@ export default async function benchConsole(): Promise<Figures> {
       ...(await measurePayload(page, front)),
       ...(await measureImport(page, front, streamId)),
       ...(await measureArrival(browser)),
+      ...(await measureFirstLoads()),
     };
   } finally {
     await browser.close();

@@ -4,19 +4,14 @@
  *
  *     npm run pictures [-- --all FOLDER]
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createSluiceClient } from '@sluice/kit/sluice';
-import { startService } from '@sluice/service';
 import { chromium, type Browser, type Page } from 'playwright-core';
-import { startDemo } from '../../packages/cli/src/demo/startDemo.ts';
-import { CHROMIUM_OPTIONS } from './chromium.ts';
-import { buildConsole } from './world.ts';
+import { CHROMIUM_OPTIONS } from '../browser/chromium.ts';
+import { startSeededDay } from './seededDay.ts';
 
-const API_KEY = 'pictures_key_0123456789';
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
@@ -24,19 +19,8 @@ const PHONE = { width: 360, height: 740 };
 const SETTLE_MS = 1_500;
 
 const { values } = parseArgs({ options: { all: { type: 'string' } } });
-const folder = await mkdtemp(join(tmpdir(), 'sluice-pictures-'));
-const demo = await startDemo({ folder });
-const service = await startService({
-  port: 0,
-  host: '127.0.0.1',
-  dataFolder: folder,
-  apiKey: API_KEY,
-  chains: demo.chains,
-  aptos: demo.aptos,
-  allowPrivateEndpoints: true,
-  consoleFolder: await buildConsole(),
-});
-demo.startActivity();
+const day = await startSeededDay();
+day.startActivity();
 const browser = await chromium.launch(CHROMIUM_OPTIONS);
 try {
   if (values.all === undefined) {
@@ -55,7 +39,7 @@ try {
     ] as const) {
       const page = await open(browser, theme, size);
       for (const [screen, path] of Object.entries(screens)) {
-        await page.goto(`${service.url}/console${path}`);
+        await page.goto(`${day.url}/console${path}`);
         await page.waitForTimeout(SETTLE_MS);
         await page.screenshot({ path: join(values.all, `${screen}-${name}.png`) });
       }
@@ -64,9 +48,7 @@ try {
   }
 } finally {
   await browser.close();
-  await service.stop();
-  await demo.stop();
-  await rm(folder, { recursive: true });
+  await day.stop();
 }
 
 async function open(
@@ -76,7 +58,7 @@ async function open(
 ): Promise<Page> {
   const context = await from.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
   const page = await context.newPage();
-  await page.goto(`${service.url}/console/#key=${API_KEY}`);
+  await page.goto(`${day.url}/console/#key=${day.apiKey}`);
   await page.getByText('live', { exact: true }).first().waitFor();
   await page.getByRole('link', { name: 'deposits' }).waitFor();
   await page.waitForTimeout(SETTLE_MS);
@@ -85,23 +67,18 @@ async function open(
 
 /** Every route, by a name for its picture. */
 async function listScreens(): Promise<Record<string, string>> {
-  const sluice = createSluiceClient({ baseUrl: service.url, apiKey: API_KEY });
-  const streams = await sluice.listStreamSummaries();
-  const idOf = (tag: string): string => streams.find((each) => each.tag === tag)!.id;
-  const newest = async (tag: string): Promise<string> =>
-    (await sluice.listDeliveries({ streamId: idOf(tag), limit: 1 })).result[0]!.id;
-  const failing = await newest('deposits');
+  const failing = await day.newestOf('deposits');
   return {
     streams: '/',
-    deliveries: `/deliveries?sel=${await newest('whale-usdt')}`,
+    deliveries: `/deliveries?sel=${await day.newestOf('whale-usdt')}`,
     delivery: `/deliveries/${failing}?view=attempts`,
     response: `/deliveries/${failing}?view=response`,
-    live: `/streams/${idOf('deposits')}`,
-    addresses: `/streams/${idOf('deposits')}?tab=addresses`,
-    rules: `/streams/${idOf('whale-usdt')}?tab=rules`,
-    metrics: `/streams/${idOf('all-swaps')}?tab=metrics`,
-    coverage: `/streams/${idOf('treasury')}?tab=coverage`,
-    stream_settings: `/streams/${idOf('treasury')}?tab=settings`,
+    live: `/streams/${day.idOf('deposits')}`,
+    addresses: `/streams/${day.idOf('deposits')}?tab=addresses`,
+    rules: `/streams/${day.idOf('whale-usdt')}?tab=rules`,
+    metrics: `/streams/${day.idOf('all-swaps')}?tab=metrics`,
+    coverage: `/streams/${day.idOf('treasury')}?tab=coverage`,
+    stream_settings: `/streams/${day.idOf('treasury')}?tab=settings`,
     new_stream: '/streams/new',
     explain: '/explain',
     inbox: '/inbox',

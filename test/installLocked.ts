@@ -1,0 +1,48 @@
+/**
+ * Installs the programs of others that stand in a folder with a lock of its own, when those on disk are
+ * not the ones of the lock. Install scripts are never run: what they would compile has a fallback in
+ * JavaScript.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+
+/**
+ * @param folder ends in `/`.
+ * @param what they are, for whoever waits.
+ */
+export function installLocked(folder: URL, what: string): void {
+  if (isInstalled(folder)) return;
+  process.stderr.write(`sluice: installing ${what} for the tests\n`);
+  const { status, error, stderr } = spawnSync(
+    'npm',
+    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+    { cwd: fileURLToPath(folder), encoding: 'utf8', shell: process.platform === 'win32' },
+  );
+  if (status !== 0) {
+    throw new Error(`npm ci failed in ${fileURLToPath(folder)}: ${error?.message ?? stderr}`);
+  }
+}
+
+/**
+ * npm keeps, beside the packages, the part of the lock that it has installed. What is optional may be
+ * missing there: it is made for one platform.
+ */
+function isInstalled(folder: URL): boolean {
+  const installed = readPackages(new URL('node_modules/.package-lock.json', folder)) ?? {};
+  const wanted = Object.entries(readPackages(new URL('package-lock.json', folder)) ?? {}).filter(
+    ([path, { optional }]) => path !== '' && (!optional || installed[path] !== undefined),
+  );
+  return wanted.length > 0 && isDeepStrictEqual(installed, Object.fromEntries(wanted));
+}
+
+function readPackages(lock: URL): Record<string, { optional?: boolean }> | undefined {
+  try {
+    const text = readFileSync(lock, 'utf8');
+    return (JSON.parse(text) as { packages: Record<string, { optional?: boolean }> }).packages;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

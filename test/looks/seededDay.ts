@@ -1,0 +1,56 @@
+/** The console over the demonstration's day, with nothing happening on its chains until it is told to. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSluiceClient, type SluiceClient } from '@sluice/kit/sluice';
+import { startService } from '@sluice/service';
+import { startDemo } from '../../packages/cli/src/demo/startDemo.ts';
+import { buildConsole } from '../browser/world.ts';
+
+const API_KEY = 'seeded_day_key_0123456789';
+
+export interface SeededDay {
+  /** Where the service answers, without a path at its end. */
+  url: string;
+  apiKey: string;
+  sluice: SluiceClient;
+  idOf(tag: string): string;
+  /** Id of the tag's newest delivery. */
+  newestOf(tag: string): Promise<string>;
+  /** From now on blocks come. */
+  startActivity(): void;
+  stop(): Promise<void>;
+}
+
+export async function startSeededDay(): Promise<SeededDay> {
+  const consoleFolder = await buildConsole();
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-day-'));
+  const demo = await startDemo({ folder });
+  const service = await startService({
+    port: 0,
+    host: '127.0.0.1',
+    dataFolder: folder,
+    apiKey: API_KEY,
+    chains: demo.chains,
+    aptos: demo.aptos,
+    allowPrivateEndpoints: true,
+    consoleFolder,
+  });
+  const sluice = createSluiceClient({ baseUrl: service.url, apiKey: API_KEY });
+  const streams = await sluice.listStreamSummaries();
+  const idOf = (tag: string): string => streams.find((each) => each.tag === tag)!.id;
+  return {
+    url: service.url,
+    apiKey: API_KEY,
+    sluice,
+    idOf,
+    newestOf: async (tag) =>
+      (await sluice.listDeliveries({ streamId: idOf(tag), limit: 1 })).result[0]!.id,
+    startActivity: () => demo.startActivity(),
+    async stop() {
+      await service.stop();
+      await demo.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
