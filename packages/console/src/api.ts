@@ -100,6 +100,12 @@ export const reorgsQuery = (chain: string) =>
     queryFn: ({ signal }) => sluice.listReorgs({ chain }, { signal }),
   });
 
+export const gapsQuery = (chain: string) =>
+  queryOptions({
+    queryKey: [...queryKeys.chains, 'gaps', chain],
+    queryFn: ({ signal }) => sluice.listGaps({ chain }, { signal }),
+  });
+
 export const jobsQuery = (streamId: string) =>
   queryOptions({
     queryKey: [...queryKeys.jobs, streamId],

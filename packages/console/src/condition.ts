@@ -5,6 +5,7 @@ import type {
   DeliverySummary,
   ExplainOutcome,
   ExplainVerdict,
+  GapKind,
   JobState,
   ProviderState,
   ReplayState,
@@ -59,6 +60,13 @@ export const PROVIDER_CONDITIONS: Record<ProviderState, Condition> = {
   limited: condition('bars', 'limited', 'warn'),
   down: condition('triangle', 'down', 'bad'),
   'wrong-chain': condition('cross', 'wrong chain', 'bad'),
+};
+
+export const GAP_CONDITIONS: Record<GapKind, Condition> = {
+  skipped: condition('exclamation', 'skipped', 'bad'),
+  restarted: condition('half', 'begun anew', 'warn'),
+  'passed-over': condition('ring', 'passed over', 'muted'),
+  halted: condition('triangle', 'halted', 'bad'),
 };
 
 export const OUTCOME_CONDITIONS: Record<ExplainOutcome, Condition> = {

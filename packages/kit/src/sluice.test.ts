@@ -83,11 +83,13 @@ describe('each call', () => {
     await client().getActivity({ streamId: 's1', step: 60, points: 24 });
     expect(await client().getTape('0x1', { limit: 60 })).toEqual([]);
     expect(await client().listReorgs({ chain: '0x1' })).toEqual([]);
+    expect(await client().listGaps({ chain: '0x1' })).toEqual([]);
     expect(calls()).toEqual([
       ['GET /sluice/activity'],
       ['GET /sluice/activity?streamId=s1&step=60&points=24'],
       ['GET /sluice/tape?chain=0x1&limit=60'],
       ['GET /sluice/reorgs?chain=0x1'],
+      ['GET /sluice/gaps?chain=0x1'],
     ]);
   });
 

@@ -17,7 +17,7 @@ import type { AptosNetwork } from './contract/aptos.ts';
 import type { AptosWebhook } from './contract/aptosWebhook.ts';
 import type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
 import type { Explanation } from './contract/explain.ts';
-import type { Activity, ActivityStep, Reorg, TapeBlock } from './contract/activity.ts';
+import type { Activity, ActivityStep, ChainGap, Reorg, TapeBlock } from './contract/activity.ts';
 import type {
   Inbox,
   InboxAnswer,
@@ -49,6 +49,7 @@ import type { CallOptions, CallResult, Connection, ConnectionOptions } from './r
 export type {
   About,
   BlockRange,
+  ChainAgreement,
   ChainBlock,
   ChainCoverage,
   ChainHealth,
@@ -68,6 +69,7 @@ export type {
   JobState,
   LiveEvent,
   ProviderHealth,
+  ProviderScore,
   ProviderState,
   StreamSummary,
 } from './contract/sluice.ts';
@@ -85,6 +87,8 @@ export type {
   Activity,
   ActivityPoint,
   ActivityStep,
+  ChainGap,
+  GapKind,
   Reorg,
   TapeBlock,
 } from './contract/activity.ts';
@@ -203,6 +207,8 @@ export interface SluiceClient {
   ): CallResult<TapeBlock[]>;
   /** Where chains went another way, newest first. */
   listReorgs(query?: { chain?: string | undefined }, options?: CallOptions): CallResult<Reorg[]>;
+  /** Where chains did not go on block by block, and why, newest first. */
+  listGaps(query?: { chain?: string | undefined }, options?: CallOptions): CallResult<ChainGap[]>;
   /** The built-in receivers, by name. */
   listInboxes(options?: CallOptions): CallResult<Inbox[]>;
   /** Makes an inbox, or changes how it answers; what is left out of the answer takes its default. */
@@ -368,6 +374,13 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
         () => ({ route: SLUICE_ROUTES.listReorgs, query }),
         options,
         (answer) => toPage<Reorg>(answer).result,
+      ),
+
+    listGaps: (query = {}, options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.listGaps, query }),
+        options,
+        (answer) => toPage<ChainGap>(answer).result,
       ),
 
     listInboxes: (options) =>

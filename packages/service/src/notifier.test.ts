@@ -83,7 +83,15 @@ const told = (): OperatorNotice[] => {
 
 const chain = (state: ChainReport['state'], message = ''): ChainReport => ({
   ...{ id: '0x1', name: 'Ethereum', code: 'eth', head: 1, checkpoint: 1, confirmations: 12 },
-  ...{ confirmedUpTo: 1, providers: [], progress: null, lacksTraces: false },
+  ...{
+    confirmedUpTo: 1,
+    safe: null,
+    finalized: null,
+    agreement: null,
+    providers: [],
+    progress: null,
+    lacksTraces: false,
+  },
   state,
   message,
 });

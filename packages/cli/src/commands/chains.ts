@@ -52,8 +52,9 @@ async function resumeChain(id: string, options: ResumeOptions, terminal: Termina
 function describe(chain: ChainHealth): string[] {
   const head = chain.head === null ? 'head unknown' : `head ${chain.head}`;
   const at = chain.checkpoint === null ? 'not begun' : `at ${chain.checkpoint}`;
+  const finalized = chain.finalized === null ? '' : `, finalized ${chain.finalized}`;
   return [
-    `${chain.id}  ${chain.name}  ${chain.state}  ${at}, ${head}, confirmations ${chain.confirmations}`,
+    `${chain.id}  ${chain.name}  ${chain.state}  ${at}, ${head}${finalized}, confirmations ${chain.confirmations}`,
     ...(chain.message === '' ? [] : [`  ${chain.message}`]),
     ...chain.providers.map(
       ({ name, state, message }) =>

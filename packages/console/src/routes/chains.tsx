@@ -1,8 +1,13 @@
-import type { ProviderHealth } from '@sluice/kit/sluice';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ChainAgreement, ChainGap, ProviderHealth, Reorg } from '@sluice/kit/sluice';
+import { type UseQueryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { chainsQuery, queryKeys, reorgsQuery, sluice } from '../api.ts';
-import { CHAIN_CONDITIONS, PROVIDER_CONDITIONS } from '../condition.ts';
+import { chainsQuery, gapsQuery, queryKeys, reorgsQuery, sluice } from '../api.ts';
+import {
+  type Condition,
+  CHAIN_CONDITIONS,
+  GAP_CONDITIONS,
+  PROVIDER_CONDITIONS,
+} from '../condition.ts';
 import {
   formatCount,
   formatDateTime,
@@ -22,7 +27,8 @@ import { Status } from '../ui/status.tsx';
 
 const TAPE_LENGTH = 60;
 const NARROW_LENGTH = 34;
-const SHOWN_REORGS = 5;
+/** Of each of a chain’s logs. */
+const SHOWN_ENTRIES = 5;
 /** What is known of the nodes is told by no event but a change of the chain’s state. */
 const NODES_REFRESH_MS = 5_000;
 
@@ -61,6 +67,7 @@ function Chain({ chain }: { chain: WatchedChain }) {
   const wide = useMedia('(min-width: 640px)');
   const length = wide ? TAPE_LENGTH : NARROW_LENGTH;
   const { id, name, state, message, head, checkpoint, confirmedUpTo, confirmations } = chain;
+  const { safe, finalized, agreement, providers } = chain;
   const lag = head === null || checkpoint === null ? null : Math.max(0, head - checkpoint);
   return (
     <section aria-label={name} className="border-b border-line px-4 py-4">
@@ -92,7 +99,7 @@ function Chain({ chain }: { chain: WatchedChain }) {
             {checkpoint === null ? '–' : formatCount(checkpoint)}
             {lag !== null && lag > 0 && <span className="text-warn"> −{formatCount(lag)}</span>}
           </Figure>
-          <Figure label="final">
+          <Figure label="confirmed">
             {confirmedUpTo === null ? '–' : formatCount(confirmedUpTo)}
             <span className="text-faint">
               {' '}
@@ -103,11 +110,27 @@ function Chain({ chain }: { chain: WatchedChain }) {
                   : `after ${formatQuantity(confirmations, 'block')}`}
             </span>
           </Figure>
+          <Tagged label="safe" height={safe} head={head} />
+          <Tagged label="finalized" height={finalized} head={head} />
         </dl>
       </div>
       <Progress chain={chain} />
-      <Providers providers={chain.providers} best={head} />
-      <Reorgs chainId={id} />
+      <Providers providers={providers} best={head} />
+      {agreement !== null && <Agreement agreement={agreement} nodes={providers.length} />}
+      <div className="mt-3 flex flex-wrap gap-x-16 gap-y-3">
+        <ChainLog
+          title="Gaps"
+          none="No block was left out."
+          query={gapsQuery(id)}
+          toEntry={describeGap}
+        />
+        <ChainLog
+          title="Reorgs"
+          none="The chain never went another way."
+          query={reorgsQuery(id)}
+          toEntry={describeReorg}
+        />
+      </div>
       {resuming && (
         <Dialog title={`Resume ${name}`} onClose={() => setResuming(false)}>
           <ResumeForm chain={chain} onDone={() => setResuming(false)} />
@@ -123,6 +146,32 @@ function Figure({ label, children }: { label: string; children: React.ReactNode 
       <dt className="text-12 text-faint">{label}</dt>
       <dd className="data">{children}</dd>
     </>
+  );
+}
+
+/** What nodes call so; most that do not know the tag have chains that never undo a block, or long ones. */
+function Tagged({
+  label,
+  height,
+  head,
+}: {
+  label: string;
+  height: number | null;
+  head: number | null;
+}) {
+  return (
+    <Figure label={label}>
+      {height === null ? (
+        <span className="text-faint">– no node says</span>
+      ) : (
+        <>
+          {formatCount(height)}
+          {head !== null && head > height && (
+            <span className="text-faint"> −{formatCount(head - height)}</span>
+          )}
+        </>
+      )}
+    </Figure>
   );
 }
 
@@ -173,8 +222,15 @@ function Providers({
             <th scope="col" className="caps px-3 text-right max-sm:hidden">
               Failures
             </th>
-            <th scope="col" className="caps pl-3 text-right max-sm:hidden">
+            <th scope="col" className="caps px-3 text-right max-sm:hidden">
               Disagreed
+            </th>
+            <th
+              scope="col"
+              className="caps pl-3 text-right"
+              title="How it is judged now: milliseconds of latency, and what lag, failures and doubt count; the lowest is followed"
+            >
+              Score
             </th>
           </tr>
         </thead>
@@ -185,8 +241,10 @@ function Providers({
                 <span className="data block truncate" title={provider.name}>
                   {provider.name}
                 </span>
-                {provider.message !== '' && (
-                  <span className="block text-12 break-words text-muted">{provider.message}</span>
+                {describeRole(provider, providers.length) !== '' && (
+                  <span className="block text-12 break-words text-muted">
+                    {describeRole(provider, providers.length)}
+                  </span>
                 )}
               </th>
               <td className="px-3 text-12">
@@ -211,9 +269,13 @@ function Providers({
                 {formatCount(provider.failures)}
               </td>
               <td
-                className={`data pl-3 text-right max-sm:hidden ${provider.disagreements > 0 ? 'text-bad' : 'text-faint'}`}
+                className={`data px-3 text-right max-sm:hidden ${provider.disagreements > 0 ? 'text-bad' : 'text-faint'}`}
               >
                 {formatCount(provider.disagreements)}
+              </td>
+              <td className="data pl-3 text-right">
+                {formatCount(provider.score.total)}
+                <span className="block text-12 text-muted">{describeScore(provider.score)}</span>
               </td>
             </tr>
           ))}
@@ -223,30 +285,120 @@ function Providers({
   );
 }
 
-/** Where the chain went another way, as the service has kept it. */
-function Reorgs({ chainId }: { chainId: string }) {
-  const { data: reorgs = [] } = useQuery({
-    ...reorgsQuery(chainId),
-    refetchInterval: NODES_REFRESH_MS,
-  });
-  if (reorgs.length === 0) return null;
+/** Which part a node plays beside the others, and what is wrong with it. */
+function describeRole({ message, isFollowed, hasVoice }: ProviderHealth, nodes: number): string {
+  if (message !== '') return message;
+  if (nodes === 1) return '';
+  if (!hasVoice) return 'not heard where nodes differ';
+  return isFollowed ? 'followed' : '';
+}
+
+/** What it counts beside latency; empty of a node that nothing is held against. */
+function describeScore({ lag, failures, doubt }: ProviderHealth['score']): string {
+  const parts = Object.entries({ lag, failures, doubt }).filter(([, points]) => points > 0);
+  return parts.map(([name, points]) => `${name} ${formatCount(points)}`).join(' · ');
+}
+
+function Agreement({
+  agreement: { blockNumber, state },
+  nodes,
+}: {
+  agreement: ChainAgreement;
+  nodes: number;
+}) {
+  const block = `block ${formatCount(blockNumber)}`;
+  const said: Record<ChainAgreement['state'], string> = {
+    agreed: `A second node has the same ${block}.`,
+    alone:
+      nodes === 1
+        ? `Nobody else was asked about ${block}: name a second node, and each new block is held against it.`
+        : `No other node that is heard knows ${block} yet.`,
+    outvoted: `Most nodes have this ${block}, and another has another one.`,
+    disagreed: `Nodes have different blocks at ${formatCount(blockNumber)}: nothing is taken until they agree.`,
+  };
   return (
-    <div className="mt-3">
-      <h3 className="caps">Reorgs</h3>
-      <ul>
-        {reorgs.slice(0, SHOWN_REORGS).map(({ blockNumber, depth, at }) => (
-          <li key={`${at} ${blockNumber}`} className="flex flex-wrap items-center gap-x-4">
-            <Status condition={{ shape: 'cross', word: 'removed', tone: 'reorg' }} />
-            <span>{formatQuantity(depth, 'block')}</span>
-            <span className="text-muted">
-              above <span className="data">{formatCount(blockNumber)}</span>
-            </span>
-            <span className="data text-faint">{formatDateTime(at)}</span>
-          </li>
-        ))}
-      </ul>
-    </div>
+    <p className={`mt-2 text-12 ${state === 'disagreed' ? 'text-bad' : 'text-muted'}`}>
+      {said[state]}
+    </p>
   );
+}
+
+/** One line of what happened to a chain. */
+interface LogEntry {
+  key: string;
+  condition: Condition;
+  what: string;
+  /** Why; empty where that is all there is to say. */
+  why: string;
+  at: number;
+}
+
+/** What the service keeps of what happened to a chain, newest first. */
+function ChainLog<Row>({
+  title,
+  none,
+  query,
+  toEntry,
+}: {
+  title: string;
+  none: string;
+  query: UseQueryOptions<Row[], Error, Row[], string[]>;
+  toEntry: (row: Row) => LogEntry;
+}) {
+  const { data, error, refetch } = useQuery({ ...query, refetchInterval: NODES_REFRESH_MS });
+  return (
+    <section aria-label={title} className="min-w-0">
+      <h3 className="caps">{title}</h3>
+      {error !== null && (
+        <ErrorPanel
+          what={`${title} could not be read`}
+          error={error}
+          onRetry={() => void refetch()}
+          stale={data !== undefined}
+        />
+      )}
+      {data?.length === 0 && <p className="text-12 text-faint">{none}</p>}
+      <ul>
+        {data
+          ?.slice(0, SHOWN_ENTRIES)
+          .map(toEntry)
+          .map(({ key, condition, what, why, at }) => (
+            <li key={key} className="flex flex-wrap items-baseline gap-x-4">
+              <Status condition={condition} />
+              <span className="data">{what}</span>
+              <span className="data text-faint">{formatDateTime(at)}</span>
+              {why !== '' && <p className="w-full text-12 break-words text-muted">{why}</p>}
+            </li>
+          ))}
+      </ul>
+    </section>
+  );
+}
+
+function describeReorg({ blockNumber, depth, at }: Reorg): LogEntry {
+  return {
+    key: `${at} ${blockNumber}`,
+    condition: { shape: 'cross', word: 'removed', tone: 'reorg' },
+    what: `${formatQuantity(depth, 'block')} above ${formatCount(blockNumber)}`,
+    why: '',
+    at,
+  };
+}
+
+function describeGap({ kind, from, to, reason, at, endedAt }: ChainGap): LogEntry {
+  const what =
+    to === null
+      ? `before ${formatCount(from)}${endedAt === null ? '' : `, until ${formatDateTime(endedAt)}`}`
+      : `${formatCount(from)}–${formatCount(to)}`;
+  const condition = GAP_CONDITIONS[kind];
+  const isOver = kind === 'halted' && endedAt !== null;
+  return {
+    key: `${at} ${kind} ${from}`,
+    condition: isOver ? { ...condition, tone: 'muted' } : condition,
+    what,
+    why: reason,
+    at,
+  };
 }
 
 /** The way out of a halt; it leaves a hole behind, so it is asked for. */

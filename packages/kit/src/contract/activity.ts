@@ -51,6 +51,30 @@ export interface TapeBlock {
   removed: boolean;
 }
 
+/**
+ * `skipped`: the chain went on later, and what lies between was left out · `restarted`: another chain, or
+ * one that was set up anew, began here, and nothing up to it was read · `passed-over`: no stream watched
+ * the chain, so that its blocks were not read; nothing is missing · `halted`: it stopped before a block,
+ * and nothing was skipped
+ */
+export type GapKind = 'skipped' | 'restarted' | 'passed-over' | 'halted';
+
+/** Where a chain did not go on block by block. */
+export interface ChainGap {
+  chainId: string;
+  kind: GapKind;
+  /** The first block that was not read; of a halt the one it waits for. Heights, of Aptos too. */
+  from: number;
+  /** The last one; null of a halt. */
+  to: number | null;
+  /** For people: why. */
+  reason: string;
+  /** When it came to be. */
+  at: number;
+  /** When it was over, and when blocks were last passed over; null of a halt that lasts. */
+  endedAt: number | null;
+}
+
 /** A chain that went another way. */
 export interface Reorg {
   chainId: string;

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { SCOPES } from './access.ts';
 import type { ApiKey, AuditPage, CreatedApiKey, StreamSecret } from './access.ts';
-import type { Activity, ActivityPoint, Reorg, TapeBlock } from './activity.ts';
+import type { Activity, ActivityPoint, ChainGap, Reorg, TapeBlock } from './activity.ts';
 import { REGIONS } from './account.ts';
 import type { Settings, Stats, StatsCounters, StreamStats } from './account.ts';
 import { APTOS_NETWORKS } from './aptos.ts';
@@ -515,6 +515,16 @@ const reorg: z.ZodType<Reorg> = z.strictObject({
   at: unixMs,
 });
 
+const chainGap: z.ZodType<ChainGap> = z.strictObject({
+  chainId,
+  kind: z.enum(['skipped', 'restarted', 'passed-over', 'halted']),
+  from: count,
+  to: count.nullable(),
+  reason: text,
+  at: unixMs,
+  endedAt: unixMs.nullable(),
+});
+
 const inboxAnswer: z.ZodType<InboxAnswer> = z.strictObject({
   status: count,
   delayMs: count,
@@ -588,6 +598,15 @@ const providerHealth: z.ZodType<ProviderHealth> = z.strictObject({
   latencyMs: number.nullable(),
   failures: count,
   disagreements: count,
+  score: z.strictObject({
+    total: count,
+    latency: count,
+    lag: count,
+    failures: count,
+    doubt: count,
+  }),
+  isFollowed: flag,
+  hasVoice: flag,
 });
 
 const chainProgress: z.ZodType<ChainProgress> = z.strictObject({
@@ -607,6 +626,14 @@ const chainHealth: z.ZodType<ChainHealth> = z.strictObject({
   checkpoint: count.nullable(),
   confirmations: z.union([count, z.literal('finalized')]),
   confirmedUpTo: count.nullable(),
+  safe: count.nullable(),
+  finalized: count.nullable(),
+  agreement: z
+    .strictObject({
+      blockNumber: count,
+      state: z.enum(['agreed', 'alone', 'outvoted', 'disagreed']),
+    })
+    .nullable(),
   providers: z.array(providerHealth),
   progress: chainProgress.nullable(),
   blocks: z.array(z.strictObject({ number: count, hash: text, timestamp: count, matches: count })),
@@ -760,6 +787,7 @@ export const ANSWER_SCHEMAS = {
   Activity: activity,
   Tape: z.strictObject({ result: z.array(tapeBlock) }),
   ReorgList: z.strictObject({ result: z.array(reorg) }),
+  GapList: z.strictObject({ result: z.array(chainGap) }),
   Inbox: inbox,
   InboxList: z.strictObject({ result: z.array(inbox) }),
   InboxPage: inboxPage,

@@ -93,7 +93,15 @@ export type {
 
 // What charts are made of
 export { ACTIVITY_STEPS } from './activity.ts';
-export type { Activity, ActivityPoint, ActivityStep, Reorg, TapeBlock } from './activity.ts';
+export type {
+  Activity,
+  ActivityPoint,
+  ActivityStep,
+  ChainGap,
+  GapKind,
+  Reorg,
+  TapeBlock,
+} from './activity.ts';
 
 // The built-in receiver
 export { DEFAULT_INBOX_ANSWER, isInboxName, readInboxName, toInboxUrl } from './inbox.ts';
@@ -112,6 +120,7 @@ export type {
 } from './access.ts';
 export type {
   BlockRange,
+  ChainAgreement,
   ChainBlock,
   ChainCoverage,
   ChainHealth,
@@ -131,6 +140,7 @@ export type {
   JobState,
   LiveEvent,
   ProviderHealth,
+  ProviderScore,
   ProviderState,
   SluiceRouteName,
   StreamCoverage,
@@ -144,6 +154,7 @@ export {
   aptosBackfillSchema,
   aptosBlockChoiceSchema,
   aptosDryRunSchema,
+  chainLogQuerySchema,
   createApiKeySchema,
   createAptosStreamSchema,
   createEvmStreamSchema,
@@ -162,7 +173,6 @@ export {
   listLogsQuerySchema,
   listQuerySchema,
   listStreamsQuerySchema,
-  reorgQuerySchema,
   rotateStreamSecretSchema,
   settingsSchema,
   streamStatusSchema,

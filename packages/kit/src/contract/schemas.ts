@@ -463,7 +463,8 @@ export const tapeQuerySchema = z.strictObject({
   limit: queryCount(1, 200, 60),
 });
 
-export const reorgQuerySchema = z.strictObject({
+/** Of the logs of what happened to chains: reorgs and gaps. */
+export const chainLogQuerySchema = z.strictObject({
   chain: anyChain.optional(),
   limit: queryCount(1, 100, 100),
 });

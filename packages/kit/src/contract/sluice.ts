@@ -39,6 +39,8 @@ export const SLUICE_ROUTES = {
   getTape: route('GET', '/sluice/tape', 'history:read'),
   /** `{ result: Reorg[] }`, newest first. Query `chain`, `limit` (at most 100). */
   listReorgs: route('GET', '/sluice/reorgs', 'history:read'),
+  /** `{ result: ChainGap[] }`, newest first. Query `chain`, `limit` (at most 100). */
+  listGaps: route('GET', '/sluice/gaps', 'history:read'),
   /** `{ result: Inbox[] }`, by name. */
   listInboxes: route('GET', '/sluice/inboxes', 'history:read'),
   /** Makes an inbox, or changes how it answers. Body `Partial<InboxAnswer>`, answers with the `Inbox`. */
@@ -283,6 +285,12 @@ export interface ChainHealth {
   confirmations: number | 'finalized';
   /** Last block whose matches are confirmed, null before the first. */
   confirmedUpTo: number | null;
+  /** Newest block that a node calls safe; null where none does, of Aptos the head. For people. */
+  safe: number | null;
+  /** Newest block that a node calls finalized, likewise. */
+  finalized: number | null;
+  /** How its newest block was held against the other nodes; null before the first. */
+  agreement: ChainAgreement | null;
   /** The nodes it is read from, in the order they were given. */
   providers: ProviderHealth[];
   /** Null but while catching up. */
@@ -296,6 +304,32 @@ export interface ChainHealth {
  * answer, and is tried again from time to time · `wrong-chain` serves another chain and is left out
  */
 export type ProviderState = 'good' | 'lagging' | 'limited' | 'down' | 'wrong-chain';
+
+/**
+ * How a chain's newest block was held against other nodes. `agreed`: a second node has the same one ·
+ * `alone`: there is no other, or none that answers and is believed · `outvoted`: most have it, others another ·
+ * `disagreed`: no side has most, and nothing is taken
+ */
+export interface ChainAgreement {
+  blockNumber: number;
+  state: 'agreed' | 'alone' | 'outvoted' | 'disagreed';
+}
+
+/**
+ * How a node is judged now, each part in what that many milliseconds of latency would count; the lowest
+ * total is followed, and left only for half of it. All but latency and lag are forgotten with time.
+ */
+export interface ProviderScore {
+  total: number;
+  /** At least 25; 100 before the first answer. */
+  latency: number;
+  /** 600 for as much as counts as lagging. */
+  lag: number;
+  /** 1,000 for each request that failed, halved every 30 s. */
+  failures: number;
+  /** 60,000 for each contradiction, a fifth of it for being outvoted; halved every five minutes. */
+  doubt: number;
+}
 
 /** One node of a chain, as it was last seen. */
 export interface ProviderHealth {
@@ -312,6 +346,11 @@ export interface ProviderHealth {
   failures: number;
   /** Heights at which its block was another than that of another provider, since the start. */
   disagreements: number;
+  score: ProviderScore;
+  /** It is the one whose head is taken. */
+  isFollowed: boolean;
+  /** Whether it is heard where nodes differ: not while it is away, was caught in a lie, or stands still. */
+  hasVoice: boolean;
 }
 
 /** How far a chain that fell behind has come; `checkpoint` is where it stands. */

@@ -197,6 +197,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     getActivity: activity.getActivity,
     getTape: activity.getTape,
     listReorgs: activity.listReorgs,
+    listGaps: activity.listGaps,
     listInboxes: inboxes.list,
     setInbox: inboxes.set,
     deleteInbox: inboxes.delete,

@@ -11,6 +11,7 @@ import {
   SLUICE_ROUTES,
   TEST_WEBHOOK,
   activityQuerySchema,
+  chainLogQuerySchema,
   aptosAddressesSchema,
   aptosBackfillSchema,
   aptosBlockChoiceSchema,
@@ -32,7 +33,6 @@ import {
   listLogsQuerySchema,
   listQuerySchema,
   listStreamsQuerySchema,
-  reorgQuerySchema,
   rotateStreamSecretSchema,
   settingsSchema,
   streamStatusSchema,
@@ -406,8 +406,18 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
   listReorgs: {
     summary: 'Where chains went another way, newest first; of each chain 100 are kept',
     tag: 'Sluice',
-    query: reorgQuerySchema,
+    query: chainLogQuerySchema,
     answer: 'ReorgList',
+    errors: [422],
+  },
+  listGaps: {
+    summary: 'Where chains did not go on block by block, and why, newest first',
+    description:
+      'Blocks that were left out when a chain was resumed, passed over while no stream watched it, or ' +
+      'before which it halted; of each chain 100 are kept.',
+    tag: 'Sluice',
+    query: chainLogQuerySchema,
+    answer: 'GapList',
     errors: [422],
   },
   listInboxes: {

@@ -4,6 +4,7 @@
  * majority decides. Where there is none, nothing is taken until they agree: a fork at the head
  * settles within seconds, and a provider that stopped following its chain loses its voice.
  */
+import type { ChainAgreement } from '@sluice/kit/contract';
 import type { BlockHeader } from '../store/store.ts';
 import { SourceError } from './source.ts';
 import type { AnyProvider } from './standing.ts';
@@ -16,6 +17,8 @@ export interface Agreement {
    * @throws SourceError `disagreement` where no side has the majority
    */
   check(header: BlockHeader, giver: AnyProvider, isHead: boolean): Promise<boolean>;
+  /** What came of the newest block, or of one since that was disagreed about; null before the first. */
+  latest(): ChainAgreement | null;
 }
 
 /** How long the others are waited for: nodes pass a block on within a fraction of this. */
@@ -32,6 +35,7 @@ interface Opinion {
 export function createAgreement(providers: readonly AnyProvider[], flag: string): Agreement {
   /** The head agreed on last: the same one comes at every poll. An older one may be undone by now. */
   let settledHead = '';
+  let latest: ChainAgreement | null = null;
   /** Disagreements already counted, oldest first. */
   const counted = new Set<string>();
 
@@ -89,13 +93,18 @@ export function createAgreement(providers: readonly AnyProvider[], flag: string)
   };
 
   return {
+    latest: () => latest,
     async check(header, giver, isHead) {
       if (header.hash === settledHead) return true;
+      let state: ChainAgreement['state'] = 'alone';
       const deadline = performance.now() + WAIT_MS;
       for (;;) {
         if (voicesBut(giver).length === 0) break;
         const witness = await readWitness(header, giver);
-        if (witness?.hash === header.hash) break;
+        if (witness?.hash === header.hash) {
+          state = 'agreed';
+          break;
+        }
         if (witness !== undefined) {
           const { winner, opinions } = await vote(header, giver);
           if (winner !== undefined) {
@@ -103,10 +112,12 @@ export function createAgreement(providers: readonly AnyProvider[], flag: string)
               if (each.hash !== winner) count(header.number, each, true);
             }
             if (winner !== header.hash) return false;
+            state = 'outvoted';
             break;
           }
           if (performance.now() > deadline) {
             for (const each of opinions) count(header.number, each, false);
+            latest = { blockNumber: header.number, state: 'disagreed' };
             throw new SourceError('disagreement', describe(header.number, opinions, flag));
           }
         } else if (!isHead || performance.now() > deadline) {
@@ -114,7 +125,10 @@ export function createAgreement(providers: readonly AnyProvider[], flag: string)
         }
         await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
       }
-      if (isHead) settledHead = header.hash;
+      if (isHead) {
+        settledHead = header.hash;
+        latest = { blockNumber: header.number, state };
+      }
       return true;
     },
   };

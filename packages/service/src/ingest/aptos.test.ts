@@ -186,6 +186,11 @@ describe('a network that nobody watches', () => {
     });
     node.mineMany(2);
     await until('it is passed over', async () => (await health()).checkpoint === passed + 2);
+    // One gap, in however many steps.
+    const gap = { chainId: 'aptos:local', kind: 'passed-over', to: passed + 2 };
+    expect(await sluice.listGaps({ chain: 'aptos:local' })).toMatchObject([gap]);
+    const { head, safe, finalized } = await health();
+    expect([safe, finalized]).toEqual([head, head]);
     expect(node.calls.transactions ?? 0).toBe(before);
 
     const added = await client.streams.addAddress(id, BOB, { networkType: 'aptos' });

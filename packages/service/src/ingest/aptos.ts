@@ -189,7 +189,11 @@ export function createAptosSource({
 
   return {
     lacksTraces: false,
-    providers: () => [...providers.health(), ...streams.map((each) => each.health())],
+    providers: () => [
+      ...providers.health(),
+      ...streams.map((each) => ({ ...each.health(), isFollowed: false })),
+    ],
+    agreement: providers.agreement,
     async readGenesisHash(expected) {
       chainId = await providers.readGenesisHash(expected);
       return chainId;
@@ -227,6 +231,7 @@ export function createAptosSource({
       return at === undefined ? undefined : { at };
     },
     readFinalized: async () => undefined,
+    readTagged: async () => undefined,
     // The head itself may still grow.
     readNewestWhole: async ({ number }) =>
       number === 0 ? undefined : providers.readHeaderAt(number - 1),

@@ -133,7 +133,7 @@ export function createAptosProvider(
       standing.noteHead(header);
       return header;
     },
-    readFinalized: async () => undefined,
+    readTagged: async () => undefined,
     readHeaderAt: readBounds,
     // Nodes find blocks by height and by version alone.
     readHeaderOf: async () => undefined,

@@ -3,14 +3,13 @@
  * version, as of a fullnode; behind it stands a stream that goes on where the page before it ended, and is
  * read no further than pages are asked for.
  */
-import type { ProviderHealth } from '@sluice/kit/contract';
 import type { AptosTransaction } from '../match/aptosBlock.ts';
 import { describeError } from '../observe.ts';
 import type { AptosCall, AptosGrpc } from './aptosGrpc.ts';
 import type { AptosPage } from './aptosProvider.ts';
 import { toAptosTransaction } from './aptosTransaction.ts';
 import { SourceError } from './source.ts';
-import { createStanding } from './standing.ts';
+import { type NodeHealth, createStanding } from './standing.ts';
 
 export interface AptosStream {
   readonly name: string;
@@ -18,7 +17,7 @@ export interface AptosStream {
   readonly score: number | undefined;
   /** Transactions from this version on, `limit` of them: they must be there, or it is waited for them. */
   readPage(start: number, limit: number): Promise<AptosPage>;
-  health(): ProviderHealth;
+  health(): NodeHealth;
   close(): void;
 }
 

@@ -154,6 +154,7 @@ export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions):
       return providers.all.every((each) => tracing.get(each) === 'none');
     },
     providers: providers.health,
+    agreement: providers.agreement,
     readGenesisHash: providers.readGenesisHash,
     readHead: providers.readHead,
     readHeader: (at) =>
@@ -178,6 +179,7 @@ export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions):
     },
 
     readFinalized: providers.readFinalized,
+    readTagged: providers.readTagged,
     sizeOf,
 
     async requestAt(block, method, params) {

@@ -502,6 +502,12 @@ describe('several nodes', () => {
     expect((await providerOf(liar)).disagreements).toBeGreaterThan(0);
     expect((await providerOf(world.chain)).disagreements).toBe(0);
     expect((await providerOf(honest)).disagreements).toBe(0);
+    // How they are judged says the same.
+    const { score, isFollowed } = await providerOf(liar);
+    expect(score.doubt).toBeGreaterThan(0);
+    expect(score.total).toBeGreaterThanOrEqual(score.doubt);
+    expect((await providerOf(honest)).score.doubt).toBe(0);
+    expect(isFollowed).toBe(false);
   });
 
   test('fault 19: two that disagree are waited for, and said by name; nothing is delivered', async () => {
@@ -518,6 +524,7 @@ describe('several nodes', () => {
       /providers disagree about block 1 \(.* has 0x.*, .* has 0x.*\): nothing is taken/,
     );
     expect(held.checkpoint).toBe(0);
+    expect(held.agreement).toEqual({ blockNumber: 1, state: 'disagreed' });
     expect(held.providers.map(({ disagreements }) => disagreements)).toEqual([1, 1]);
     expect(await world.readDeliveries()).toEqual([]);
     await liar.stop();

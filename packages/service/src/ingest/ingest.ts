@@ -17,6 +17,7 @@ import type {
 import type { Log } from '../observe.ts';
 import { NO_TRACING, type TraceSpan, type Tracing, within } from '../tracing.ts';
 import { createConfirming } from './confirming.ts';
+import { createFinality } from './finality.ts';
 import { createProgress } from './progress.ts';
 import { createReadAhead } from './readAhead.ts';
 import { type Reconciled, reconcile } from './reconcile.ts';
@@ -100,6 +101,9 @@ export function reportUnread<Block>(
     checkpoint: null,
     confirmations,
     confirmedUpTo: null,
+    safe: null,
+    finalized: null,
+    agreement: source.agreement(),
     providers: source.providers(),
     progress: null,
     lacksTraces: source.lacksTraces,
@@ -134,6 +138,7 @@ export function createIngest<Block>(
   /** Blocks that may come between two looks at the head. */
   const usualGap = options.isFinal ? LOGGED_GAP_BLOCKS : 1;
   const confirming = createConfirming(confirmations, source);
+  const finality = createFinality(source);
   const progress = createProgress();
 
   /** Newest first: the stored window of hashes. */
@@ -145,6 +150,8 @@ export function createIngest<Block>(
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   let publishedAt = 0;
+  /** What a process before this one said of a halt may stand too. */
+  let mayBeHalted = true;
 
   const fetchBlock = async (header: BlockHeader): Promise<Fetched<Block>> => {
     const needs = matcher.needs(chain);
@@ -174,6 +181,8 @@ export function createIngest<Block>(
     head,
     checkpoint: tip()?.number ?? null,
     confirmedUpTo: confirmedUpTo(),
+    ...(options.isFinal ? { safe: head, finalized: head } : finality.heights()),
+    agreement: source.agreement(),
     providers: source.providers(),
     progress: state === 'catching-up' ? (progress.read() ?? null) : null,
     lacksTraces: source.lacksTraces,
@@ -238,15 +247,14 @@ export function createIngest<Block>(
     clearTimeout(handle);
   };
 
-  /** The chain goes on after this block; `holeFrom` as in `Store.startChain`. */
+  /** The chain goes on after this block; `holeFrom` and `why` as in `Store.startChain`. */
   const startAt = async (
     block: BlockHeader,
     genesisHash: string,
-    holeFrom?: number,
+    { holeFrom, why }: { holeFrom?: number; why?: string } = {},
   ): Promise<void> => {
-    listener.onDeliveries(
-      asHolder(await store.startChain({ chain, epoch, block, genesisHash, holeFrom })),
-    );
+    const started = await store.startChain({ chain, epoch, block, genesisHash, holeFrom, why });
+    listener.onDeliveries(asHolder(started));
     window = [{ ...block, matches: 0 }];
   };
 
@@ -286,7 +294,7 @@ export function createIngest<Block>(
             `Point ${flag} at the right node, or use another --data folder.`,
         );
       }
-      await startAt(latest, genesisHash);
+      await startAt(latest, genesisHash, { why: `${replaced}: begun anew at the head` });
       log.warn('chain was replaced, starting over at its head', { chain, block: latest.number });
       return;
     }
@@ -359,7 +367,10 @@ export function createIngest<Block>(
         await readParent(branch[0]);
         if (options.resetWhenReplaced) {
           const latest = await source.readHead();
-          await startAt(latest, await source.readGenesisHash(), verdict.oldest);
+          await startAt(latest, await source.readGenesisHash(), {
+            holeFrom: verdict.oldest,
+            why: `rolled back below block ${verdict.oldest}, the oldest this ledger remembers: begun anew at the head`,
+          });
           log.warn('chain was rolled back beyond the window, starting over at its head', {
             chain,
             block: latest.number,
@@ -385,6 +396,14 @@ export function createIngest<Block>(
   const checkRefused = (): void => {
     const refused = refuseBlocks();
     if (refused !== undefined) throw new HaltError(refused);
+  };
+
+  /** For people to look up later; a ledger that cannot take it now is told at the next try. */
+  const noteHalt = async (why: string): Promise<void> => {
+    mayBeHalted = true;
+    await store.noteHalt({ chain, epoch, why }).catch((error: unknown) => {
+      log.warn('cannot note that the chain is halted', { chain, error: String(error) });
+    });
   };
 
   const commit = async (header: BlockHeader): Promise<void> => {
@@ -434,6 +453,10 @@ export function createIngest<Block>(
       return;
     }
     window = [{ ...header, matches }, ...before].slice(0, windowBlocks);
+    if (mayBeHalted) {
+      await store.endHalt({ chain, epoch });
+      mayBeHalted = false;
+    }
     listener.onBlock();
     if (result.deliveries.length > 0) listener.onDeliveries(result.deliveries);
   };
@@ -483,6 +506,7 @@ export function createIngest<Block>(
         }
         const latest = await source.readHead();
         head = latest.number;
+        if (!options.isFinal) finality.look(head);
         if (await confirming.refresh()) publish();
         let header = (await passOver(latest)) ? undefined : await next(latest);
         if (header === undefined) {
@@ -507,6 +531,7 @@ export function createIngest<Block>(
         if (!isPassing || failures >= PASSING_FAILURES) {
           setState('down', error instanceof Error ? error.message : String(error));
         }
+        if (error instanceof HaltError) await noteHalt(error.message);
         if (!(error instanceof SourceError) && !(error instanceof HaltError)) {
           log.error('ingest failed', { chain, error: String(error) });
         }

@@ -4,12 +4,20 @@ import type { BlockHeader } from '../store/store.ts';
 import { toHeader } from './header.ts';
 import { object } from './json.ts';
 import { type RpcClient, createRpcClient } from './rpc.ts';
-import { SourceError } from './source.ts';
+import { SourceError, isLacking } from './source.ts';
 import { type AnyProvider, type Identity, createStanding } from './standing.ts';
 
 export interface Provider extends AnyProvider {
-  /** @param order `aside`: after all that blocks are made of */
-  request(method: string, params: readonly unknown[], order?: 'aside'): Promise<unknown>;
+  /**
+   * @param order `aside`: after all that blocks are made of
+   * @param isOptional the node may refuse it without fault
+   */
+  request(
+    method: string,
+    params: readonly unknown[],
+    order?: 'aside',
+    isOptional?: boolean,
+  ): Promise<unknown>;
   subscribeHeads(onHead: () => void): () => void;
 }
 
@@ -28,15 +36,20 @@ const isShort = (method: string, params: readonly unknown[]): boolean =>
 export function createProvider(chain: string, url: string, name: string): Provider {
   const client: RpcClient = createRpcClient(url, name);
 
-  const request: Provider['request'] = (method, params, order) =>
-    standing.run(() => client.request(method, params), { isShort: isShort(method, params), order });
+  const request: Provider['request'] = (method, params, order, isOptional) =>
+    standing.run(() => client.request(method, params), {
+      isShort: isShort(method, params),
+      order,
+      isOptional,
+    });
 
   const readBlockHeader = async (
     method: string,
     at: string,
     what: string,
+    ...how: [order?: 'aside', isOptional?: boolean]
   ): Promise<BlockHeader | undefined> => {
-    const answer = await request(method, [at, false]);
+    const answer = await request(method, [at, false], ...how);
     if (answer === null) return undefined;
     const header = toHeader(chain, object(answer, `${name}: ${what}`));
     standing.remember(header.hash);
@@ -56,7 +69,7 @@ export function createProvider(chain: string, url: string, name: string): Provid
       const genesis = await readBlockHeader('eth_getBlockByNumber', '0x0', 'block 0');
       return { genesisHash: genesis?.hash };
     } catch (error) {
-      if (error instanceof SourceError && /^(missing|unsupported|refused)$/.test(error.kind)) {
+      if (error instanceof SourceError && isLacking(error)) {
         return { genesisHash: undefined };
       }
       throw error;
@@ -72,14 +85,13 @@ export function createProvider(chain: string, url: string, name: string): Provid
       standing.noteHead(header);
       return header;
     },
-    async readFinalized() {
+    async readTagged(tag, order) {
       try {
-        return await readBlockHeader('eth_getBlockByNumber', 'finalized', 'the finalized block');
+        const what = `the ${tag} block`;
+        return await readBlockHeader('eth_getBlockByNumber', tag, what, order, true);
       } catch (error) {
         // Nodes word it in many ways that they do not know the tag, or no such block yet.
-        if (error instanceof SourceError && /^(unsupported|missing|refused)$/.test(error.kind)) {
-          return undefined;
-        }
+        if (error instanceof SourceError && isLacking(error)) return undefined;
         throw error;
       }
     },

@@ -2,12 +2,12 @@
  * The nodes of one chain: which is followed, who is asked next where it fails, and which are left
  * out. The one followed is left only for one that is clearly better.
  */
-import type { ProviderHealth } from '@sluice/kit/contract';
+import type { ChainAgreement, ProviderHealth } from '@sluice/kit/contract';
 import type { Log } from '../observe.ts';
 import type { BlockHeader } from '../store/store.ts';
 import { type Agreement, createAgreement } from './agreement.ts';
 import { isReverted } from './provider.ts';
-import { SourceError } from './source.ts';
+import { type FinalityTag, SourceError } from './source.ts';
 import type { AnyProvider } from './standing.ts';
 
 export interface Providers<Provider extends AnyProvider> {
@@ -23,6 +23,8 @@ export interface Providers<Provider extends AnyProvider> {
    * too early cannot be taken back. Undefined where nobody knows such a block.
    */
   readFinalized(): Promise<BlockHeader | undefined>;
+  /** Of the first provider that knows the tag; asked after all that blocks are made of. */
+  readTagged(tag: FinalityTag): Promise<BlockHeader | undefined>;
   /**
    * What the first provider gives that can: those that know this block first, then the best.
    * `undefined` from one means that it has nothing to say, and the next is asked.
@@ -37,6 +39,7 @@ export interface Providers<Provider extends AnyProvider> {
   /** Looks at all from time to time, also at those that rest; answers with the way to stop it. */
   survey(everyMs: number): () => void;
   health(): ProviderHealth[];
+  agreement(): ChainAgreement | null;
   close(): Promise<void>;
 }
 
@@ -216,7 +219,7 @@ export function createProviders<Provider extends AnyProvider>({
       const results = await Promise.allSettled(
         ranked().map(async (each) => {
           await admit(each);
-          return each.readFinalized();
+          return each.readTagged('finalized');
         }),
       );
       const found = results.flatMap((each) =>
@@ -227,6 +230,8 @@ export function createProviders<Provider extends AnyProvider>({
       if (failed !== undefined) throw failed.reason;
       return undefined;
     },
+
+    readTagged: (tag) => ask((provider) => provider.readTagged(tag, 'aside')),
 
     survey(everyMs) {
       if (all.length === 1) return () => {};
@@ -257,7 +262,8 @@ export function createProviders<Provider extends AnyProvider>({
       return () => clearInterval(timer);
     },
 
-    health: () => all.map((each) => each.health()),
+    health: () => all.map((each) => ({ ...each.health(), isFollowed: each === followed })),
+    agreement: agreement.latest,
 
     async close() {
       await Promise.all(all.map((each) => each.close()));

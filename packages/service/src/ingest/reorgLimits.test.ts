@@ -50,6 +50,9 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
     world.chain.mineMany(CONFIRMATIONS);
     await world.expectOracle(from);
     expect(world.log.join('')).toContain('starting over at its head');
+    const [gap] = await world.sluice.listGaps({ chain: CHAIN });
+    expect(gap).toMatchObject({ kind: 'skipped', to: from - 1 });
+    expect(gap!.reason).toMatch(/^rolled back below block \d+/);
   }, 180_000);
 
   describe('halt a chain, and the way out', () => {
@@ -80,6 +83,8 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
         message: expect.stringContaining('whose head is 311') as string,
       });
       expect((await world.health()).state).toBe('down');
+      const halt = { kind: 'halted', from: 301, to: null, reason: now.message, endedAt: null };
+      expect(await world.sluice.listGaps({ chain: CHAIN })).toMatchObject([halt]);
     };
 
     test('is a block to go on from; what lies between is a hole that a backfill can fill', async () => {
@@ -98,6 +103,14 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
       const [hole] = coverage!.holes;
       expect(coverage!.holes).toEqual([{ from: hole!.from, to: 304, reason: 'resumed' }]);
       expect(hole!.from).toBeLessThanOrEqual(300 - 255);
+      expect(await world.sluice.listGaps({ chain: CHAIN })).toMatchObject([
+        {
+          kind: 'skipped',
+          ...{ from: hole!.from, to: 304 },
+          reason: 'resumed by request from block 305',
+        },
+        { kind: 'halted', endedAt: expect.any(Number) as number },
+      ]);
 
       const { jobId } = await client.streams.createHistoricalJob({
         streamId: stream!.id,

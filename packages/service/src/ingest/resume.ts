@@ -62,6 +62,7 @@ export async function resumeChain<Block>({
       block: before,
       genesisHash,
       holeFrom,
+      why: `resumed by request from block ${first}`,
     });
     if (cancelled === undefined) {
       throw new SourceError('missing', 'another request to resume came after it');

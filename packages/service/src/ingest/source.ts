@@ -1,5 +1,5 @@
 /** Where one chain's blocks come from. */
-import type { ProviderHealth } from '@sluice/kit/contract';
+import type { ChainAgreement, ProviderHealth } from '@sluice/kit/contract';
 import type { BlockHeader, BlockRef } from '../store/store.ts';
 import type { BlockNeeds, EvmBlock } from '../match/block.ts';
 
@@ -9,6 +9,8 @@ export interface ChainSource<Block> {
   readonly lacksTraces: boolean;
   /** The providers as they were last seen, in the order they were given. */
   providers(): ProviderHealth[];
+  /** How the newest block was held against the other providers; null before the first. */
+  agreement(): ChainAgreement | null;
   /**
    * Checks that a provider answers and is of the expected chain; answers with what tells the chain from
    * others: block 0's hash, of Aptos the chain id. Where
@@ -31,8 +33,13 @@ export interface ChainSource<Block> {
   readBlock(header: BlockHeader, needs: BlockNeeds): Promise<Block>;
   /** Where a transaction is, `pending` where in no block yet; undefined when no provider knows it. */
   findTransaction(hash: string): Promise<TransactionPlace | undefined>;
-  /** The newest block that can no longer be undone; undefined where no provider knows the tag. */
+  /**
+   * The newest block that can no longer be undone, believed of no provider alone; undefined where none
+   * knows the tag.
+   */
   readFinalized(): Promise<BlockRef | undefined>;
+  /** The newest block that the first provider calls so which knows the tag, asked after all else. */
+  readTagged(tag: FinalityTag): Promise<BlockRef | undefined>;
   /**
    * The header of the newest block below this head that is known to be whole, for chains that pass over
    * blocks which concern nobody; absent where each block is read in its turn.
@@ -44,6 +51,9 @@ export interface ChainSource<Block> {
   watchHeads(onHint: () => void): () => void;
   stop(): Promise<void>;
 }
+
+/** What a chain that votes on its blocks calls those that are likely to stay, and those that do. */
+export type FinalityTag = 'safe' | 'finalized';
 
 /** Height or hash of the block that a transaction is in. */
 export type TransactionPlace = { at: number | string } | 'pending';
@@ -104,6 +114,10 @@ export class SourceError extends Error {
     this.data = more.data;
   }
 }
+
+/** The node does not have, know or give what was asked for; nodes word it in many ways. */
+export const isLacking = ({ kind }: SourceError): boolean =>
+  kind === 'unsupported' || kind === 'missing' || kind === 'refused';
 
 /** Undefined where no node has it yet, or keeps it still. */
 export async function readKept(

@@ -2,11 +2,11 @@
  * One node of a chain, of whatever family: asked at its own pace, and known by what became of it. How
  * it is spoken to is its family's own.
  */
-import type { ProviderHealth, ProviderState } from '@sluice/kit/contract';
+import type { ProviderHealth, ProviderScore, ProviderState } from '@sluice/kit/contract';
 import type { BlockHeader } from '../store/store.ts';
 import { createDecaying } from './decaying.ts';
 import { createPace } from './pace.ts';
-import { SourceError } from './source.ts';
+import { type FinalityTag, SourceError, isLacking } from './source.ts';
 
 /** What the nodes of every family have in common. */
 export interface AnyProvider {
@@ -20,8 +20,8 @@ export interface AnyProvider {
   readonly hasVoice: boolean;
   /** Its newest block. */
   readHead(): Promise<BlockHeader>;
-  /** The newest block it calls final; undefined where it calls none so. */
-  readFinalized(): Promise<BlockHeader | undefined>;
+  /** The newest block it calls so; undefined where it calls none so. `aside`: asked after all else. */
+  readTagged(tag: FinalityTag, order?: 'aside'): Promise<BlockHeader | undefined>;
   /** Its block at this height; undefined where it has none. */
   readHeaderAt(number: number): Promise<BlockHeader | undefined>;
   /** The block with this hash; undefined where it does not know it. */
@@ -39,9 +39,12 @@ export interface AnyProvider {
   disagreed(outvoted: boolean): void;
   /** How its head stands to the best of the others, looked at in the same moment. */
   compare(behind: number): void;
-  health(): ProviderHealth;
+  health(): NodeHealth;
   close(): Promise<void>;
 }
+
+/** What is known of a node by itself; which one is followed, those who choose know. */
+export type NodeHealth = Omit<ProviderHealth, 'isFollowed'>;
 
 /** What a node says it serves. */
 export interface Identity {
@@ -68,11 +71,12 @@ export interface Standing extends Pick<
 > {
   /**
    * Makes a request in its turn and notes what became of it. A short one measures the latency; one
-   * `aside` comes after those that blocks wait for.
+   * `aside` comes after those that blocks wait for. Of an optional one it is no fault of the node that it
+   * refuses it.
    */
   run<T>(
     request: () => Promise<T>,
-    how: { isShort: boolean; order?: 'aside' | undefined },
+    how: { isShort: boolean; order?: 'aside' | undefined; isOptional?: boolean | undefined },
   ): Promise<T>;
   /** The node gave this block, or spoke of it. */
   remember(hash: string): void;
@@ -148,8 +152,9 @@ export function createStanding(
     if (known.size > KNOWN_BLOCKS) known.delete(known.values().next().value!);
   };
 
-  const noteError = (error: unknown): void => {
+  const noteError = (error: unknown, isOptional: boolean): void => {
     if (!(error instanceof SourceError) || isNoFault(error)) return;
+    if (isOptional && isLacking(error)) return;
     // What a node does not offer, or not in this size, is asked of another, or in another way.
     if (error.kind === 'unsupported' || error.kind === 'too-large') return;
     failures++;
@@ -169,7 +174,7 @@ export function createStanding(
     latencyMs = latencyMs === null ? ms : latencyMs + (ms - latencyMs) * LATENCY_WEIGHT;
   };
 
-  const run: Standing['run'] = (request, { isShort, order }) =>
+  const run: Standing['run'] = (request, { isShort, order, isOptional = false }) =>
     pace.run(async () => {
       try {
         const start = performance.now();
@@ -178,10 +183,23 @@ export function createStanding(
         if (isShort) measure(performance.now() - start);
         return result;
       } catch (error) {
-        noteError(error);
+        noteError(error, isOptional);
         throw error;
       }
     }, order);
+
+  const readScore = (): Omit<ProviderScore, 'total'> => ({
+    latency: Math.max(latencyMs ?? UNKNOWN_LATENCY_MS, LATENCY_FLOOR_MS),
+    lag: (behind / lagBlocks) * LAG_SCORE,
+    failures: trouble.read() * TROUBLE_SCORE,
+    doubt: doubt.read() * DOUBT_SCORE,
+  });
+  const sumOf = ({
+    latency,
+    lag,
+    failures: failed,
+    doubt: doubted,
+  }: Omit<ProviderScore, 'total'>) => latency + lag + failed + doubted;
 
   const exclude = (why: string): void => {
     wrong = why;
@@ -192,12 +210,7 @@ export function createStanding(
   const standing: Standing = {
     name,
     get score() {
-      return (
-        Math.max(latencyMs ?? UNKNOWN_LATENCY_MS, LATENCY_FLOOR_MS) +
-        (behind / lagBlocks) * LAG_SCORE +
-        trouble.read() * TROUBLE_SCORE +
-        doubt.read() * DOUBT_SCORE
-      );
+      return sumOf(readScore());
     },
     get state() {
       if (wrong !== '') return 'wrong-chain';
@@ -262,6 +275,7 @@ export function createStanding(
     },
     health: () => {
       const { state } = standing;
+      const score = readScore();
       return {
         name,
         state,
@@ -270,6 +284,14 @@ export function createStanding(
         latencyMs: latencyMs === null ? null : Math.round(latencyMs * 10) / 10,
         failures,
         disagreements,
+        score: {
+          total: Math.round(sumOf(score)),
+          latency: Math.round(score.latency),
+          lag: Math.round(score.lag),
+          failures: Math.round(score.failures),
+          doubt: Math.round(score.doubt),
+        },
+        hasVoice: standing.hasVoice,
       };
     },
   };

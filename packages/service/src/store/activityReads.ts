@@ -4,6 +4,7 @@ import type { ActivityPoint, DeliveryState } from '@sluice/kit/contract';
 import { type Engine, readMoment, readNow } from './engine.ts';
 import { quantileMs, readBucket } from './latency.ts';
 import { MINUTE_MS } from './statWrites.ts';
+import { listGaps } from './gaps.ts';
 import type { ActivityReads, StreamStats } from './store.ts';
 import type { Tables } from './tables.ts';
 
@@ -163,6 +164,8 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
         at: row.created_at,
       }));
     },
+
+    listGaps: (asked) => listGaps(db, asked),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { restartCoverage, rewindHoles } from './coverage.ts';
 import { type Db, type Engine, readNow } from './engine.ts';
+import { endHalt, noteHalt, notePassedOver, noteRestart } from './gaps.ts';
 import { holdsLease } from './leaseWrites.ts';
 import {
   confirmMatches,
@@ -17,10 +18,11 @@ import type { Tables } from './tables.ts';
 /** What moves a chain: its blocks, and with them what they matched. */
 export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
   return {
-    async startChain({ chain, epoch, block, genesisHash, holeFrom }) {
+    async startChain({ chain, epoch, block, genesisHash, holeFrom, why = '' }) {
       return db.transaction().execute(async (trx) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
+        await noteRestart(trx, { chain, block, holeFrom, why, now });
         const values = {
           number: block.number,
           hash: block.hash,
@@ -83,6 +85,9 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .returning('chain')
           .execute();
         if (moved.length === 0) return { outcome: 'not-next' };
+        if (after.number < block.number - 1) {
+          await notePassedOver(trx, { chain, after: after.number, upTo: block.number, now });
+        }
 
         await trx
           .insertInto('block')
@@ -139,6 +144,20 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           now,
         );
         return [...cancelled, ...(await noticeRemovals(trx, engine, orphaned, now))];
+      });
+    },
+
+    async noteHalt({ chain, epoch, why }) {
+      await db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return;
+        await noteHalt(trx, { chain, why, now: await readNow(engine, trx) });
+      });
+    },
+
+    async endHalt({ chain, epoch }) {
+      await db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return;
+        await endHalt(trx, chain, await readNow(engine, trx));
       });
     },
   };

@@ -259,6 +259,19 @@ const ledger: Migration = {
     await db.schema.createIndex('reorg_page').on('reorg').columns(['chain', 'id']).execute();
 
     await db.schema
+      .createTable('gap')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('from_block', 'bigint', (column) => column.notNull())
+      .addColumn('to_block', 'bigint')
+      .addColumn('reason', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('ended_at', 'bigint')
+      .execute();
+    await db.schema.createIndex('gap_page').on('gap').columns(['chain', 'id']).execute();
+
+    await db.schema
       .createTable('inbox')
       .addColumn('name', 'text', (column) => column.primaryKey())
       .addColumn('answer', 'text', (column) => column.notNull())

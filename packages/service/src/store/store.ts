@@ -41,6 +41,7 @@ import type {
   ReplayEstimate,
   StreamLimits,
   StreamStatus,
+  ChainGap,
   Reorg,
   TapeBlock,
 } from '@sluice/kit/contract';
@@ -654,6 +655,8 @@ export interface ActivityReads {
   }): Promise<TapeBlock[]>;
   /** Newest first; of each chain at most 100 are kept. */
   listReorgs(asked: { chain?: string | undefined; limit: number }): Promise<Reorg[]>;
+  /** Newest first; of each chain at most 100 are kept. */
+  listGaps(asked: { chain?: string | undefined; limit: number }): Promise<ChainGap[]>;
 }
 
 export interface InboxReads {
@@ -901,7 +904,8 @@ export interface BlockWrites {
    * Sets a chain's checkpoint where it does not follow from the one before. Without `holeFrom` the
    * chain begins here: whatever was not confirmed never is, what was not sent is cancelled, and
    * streams are covered from the next block on. With it, that holds for blocks from there on alone,
-   * and those up to this one are recorded as a hole. Answers with the cancelled deliveries.
+   * and those up to this one are recorded as a hole. Where the chain is not new, the gap is noted, with
+   * `why` for people, and a halt is over. Answers with the cancelled deliveries.
    */
   startChain(start: {
     chain: string;
@@ -909,6 +913,7 @@ export interface BlockWrites {
     block: BlockHeader;
     genesisHash: string;
     holeFrom?: number | undefined;
+    why?: string | undefined;
   }): Promise<DeliverySummary[] | undefined>;
   /** Checkpoint, matches and deliveries of one block, or none of them. */
   commitBlock(commit: BlockCommit): Promise<CommitOutcome>;
@@ -922,6 +927,10 @@ export interface BlockWrites {
     epoch: number;
     ancestor: BlockRef;
   }): Promise<DeliverySummary[] | undefined>;
+  /** The chain goes no further by itself; of a halt that is noted already only what is said of it changes. */
+  noteHalt(halt: { chain: string; epoch: number; why: string }): Promise<void>;
+  /** It goes on from where it halted. */
+  endHalt(halted: { chain: string; epoch: number }): Promise<void>;
 }
 
 export interface DeliveryWrites {

@@ -5,6 +5,7 @@ import type {
   DeliverMode,
   DeliveryPhase,
   DeliveryState,
+  GapKind,
   HoleReason,
   JobState,
   ReplayState,
@@ -43,6 +44,7 @@ export interface Tables {
   hole: HoleTable;
   job: JobTable;
   reorg: ReorgTable;
+  gap: GapTable;
   inbox: { name: string; answer: string; received: number };
   inbox_request: InboxRequestTable;
   replay: ReplayTable;
@@ -73,6 +75,20 @@ interface ReorgTable {
   /** Blocks that left. */
   depth: number;
   created_at: number;
+}
+
+/** Where a chain did not go on block by block; see `ChainGap` of the contract. */
+export interface GapTable {
+  id: string;
+  chain: string;
+  kind: GapKind;
+  from_block: number;
+  /** Null of a halt. */
+  to_block: number | null;
+  reason: string;
+  created_at: number;
+  /** Null while it lasts. */
+  ended_at: number | null;
 }
 
 /** A webhook that came into an inbox. */

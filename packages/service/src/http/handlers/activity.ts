@@ -1,9 +1,9 @@
-/** What charts are made of: attempts over time, blocks with what became of them, reorgs. */
+/** What charts are made of: attempts over time, blocks with what became of them, reorgs and gaps. */
 import type { Context } from 'hono';
 import {
   type Activity,
   activityQuerySchema,
-  reorgQuerySchema,
+  chainLogQuerySchema,
   tapeQuerySchema,
 } from '@sluice/kit/contract';
 import type { Store } from '../../store/store.ts';
@@ -13,6 +13,7 @@ export interface ActivityHandlers {
   getActivity(context: Context): Promise<Response>;
   getTape(context: Context): Promise<Response>;
   listReorgs(context: Context): Promise<Response>;
+  listGaps(context: Context): Promise<Response>;
 }
 
 export function createActivityHandlers({ store }: { store: Store }): ActivityHandlers {
@@ -33,8 +34,12 @@ export function createActivityHandlers({ store }: { store: Store }): ActivityHan
       return context.json({ result: await store.readTape({ chain, streamId, limit }) });
     },
     async listReorgs(context) {
-      const { chain, limit } = check(reorgQuerySchema, 'query', context.req.query());
+      const { chain, limit } = check(chainLogQuerySchema, 'query', context.req.query());
       return context.json({ result: await store.listReorgs({ chain, limit }) });
+    },
+    async listGaps(context) {
+      const { chain, limit } = check(chainLogQuerySchema, 'query', context.req.query());
+      return context.json({ result: await store.listGaps({ chain, limit }) });
     },
   };
 }

@@ -1,5 +1,6 @@
 /** What charts and explanations are made of. */
 import { describe, expect, test } from 'vitest';
+import type { BlockRef } from '../store.ts';
 import { newMatch } from '../newMatch.test-only.ts';
 import { type StoreTools, hashOf, newChain, draft, address } from './storeTools.test-only.ts';
 
@@ -89,6 +90,54 @@ export function testReads(tools: StoreTools): void {
       expect(await tools.store.listReorgs({ chain: chain.chain, limit: 10 })).toEqual([
         { chainId: chain.chain, blockNumber: sent.number, depth: 1, at: expect.any(Number) },
       ]);
+    });
+
+    test('where a chain did not go on block by block: passed over, halted, resumed later, begun anew', async () => {
+      const { store } = tools;
+      const { chain, held, next, tip } = await startChain();
+      const first = tip().number + 1;
+      const listed = async () =>
+        (await store.listGaps({ chain, limit: 10 })).map(({ chainId: _, at: __, ...gap }) => gap);
+      expect(await listed()).toEqual([]);
+
+      const passOver = async (to: number, after: BlockRef) => {
+        const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+        const block = { ...next(), number: to };
+        const commit = { ...held, block, after, ruleRevision: revision, matches: [] };
+        const outcome = await store.commitBlock({ ...commit, confirmUpTo: -1, windowBlocks: 256 });
+        expect(outcome.outcome).toBe('committed');
+        return block;
+      };
+      const passed = await passOver(first + 5, tip());
+      await passOver(first + 9, passed);
+      const over = { endedAt: expect.any(Number) as number };
+      const passedOver = { kind: 'passed-over', from: first, to: first + 9, ...over };
+      expect(await listed()).toEqual([{ ...passedOver, reason: 'no stream watched the chain' }]);
+
+      await store.noteHalt({ ...held, why: 'the disk is full' });
+      await store.noteHalt({ ...held, why: 'the disk is fuller' });
+      const halt = { kind: 'halted', from: first + 10, to: null, reason: 'the disk is fuller' };
+      expect((await listed())[0]).toEqual({ ...halt, endedAt: null });
+      await store.endHalt(held);
+      await store.noteHalt({ ...held, why: 'another reason' });
+      expect((await listed()).slice(0, 2)).toEqual([
+        { ...halt, reason: 'another reason', endedAt: null },
+        { ...halt, ...over },
+      ]);
+
+      const later = { ...next(), number: first + 50 };
+      const start = { ...held, block: later, genesisHash: hashOf() };
+      await store.startChain({ ...start, holeFrom: first + 10, why: 'by request' });
+      await store.startChain({ ...start, block: { ...later, number: 7 }, why: 'another chain' });
+      expect((await listed()).slice(0, 3)).toEqual([
+        { kind: 'restarted', from: 0, to: 7, reason: 'another chain', ...over },
+        { kind: 'skipped', from: first + 10, to: first + 50, reason: 'by request', ...over },
+        { ...halt, reason: 'another reason', ...over },
+      ]);
+
+      // Who lost the chain has nothing more to say of it.
+      await store.noteHalt({ chain, epoch: held.epoch + 1, why: 'stale' });
+      expect((await listed())[0]!.reason).toBe('another chain');
     });
   });
 
