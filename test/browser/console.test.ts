@@ -185,9 +185,14 @@ test('a failing stream says why, in list, title and inspector', async () => {
     await expect.poll(() => page.title()).toMatch(/^▲ \d failing · Streams/);
     await page.getByRole('link', { name: 'Inspect the failure' }).first().click();
     // Two presses from the overview to the receiver's answer, shown as the text it is.
-    await page.getByText('TypeError: handler <b>crashed</b>').waitFor();
+    await page.locator('pre').getByText('TypeError: handler <b>crashed</b>').waitFor();
     await page.getByText('handler crashed or is restarting').waitFor();
-    await page.getByRole('link', { name: /^\d+ failed the same way$/ }).click();
+    await page.getByText(/^\d+ deliveries failed the same way since \d\d:\d\d$/).waitFor();
+    await page.getByRole('button', { name: /^Replay all \d+ after a fix/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
+    await dialog.getByRole('button', { name: /^Replay \d+ deliveries$/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Similar failures' }).click();
     await page.getByRole('button', { name: '500, take back' }).waitFor();
   } finally {
     world.answerWith(200);

@@ -115,7 +115,7 @@ test('by keyboard: what failed is found, read, and left again where one was', as
   const inspector = page.getByRole('region', { name: /^Delivery / });
   await inspector.waitFor();
   // The answer is what one wants to see of it first; the tab before it is one key away, and back.
-  await inspector.getByText(CRASH).waitFor();
+  await inspector.locator('pre').getByText(CRASH).waitFor();
   await page.keyboard.press('[');
   await page.waitForURL(/view=payload/);
   await page.keyboard.press(']');
@@ -248,7 +248,7 @@ test('every state is a link: a browser that opens it sees the same, back and for
     [
       `/deliveries?status=5xx&stream=${broken.id}&sel=${id}&view=response`,
       async (page) => {
-        await page.getByText(CRASH).waitFor();
+        await page.locator('pre').getByText(CRASH).waitFor();
         await page.getByRole('button', { name: '5xx, take back' }).waitFor();
         await page.getByRole('button', { name: 'broken, take back' }).waitFor();
         await page.getByRole('tab', { name: 'response', selected: true }).waitFor();

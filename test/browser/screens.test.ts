@@ -1,4 +1,6 @@
 /** Each screen's story, against the real service: what one comes for, and that anybody can. */
+import { readFile } from 'node:fs/promises';
+import type { EvmWebhook } from '@sluice/kit';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { signedHeaders } from '@sluice/kit/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -218,7 +220,38 @@ test('a delivery has a page of its own, and is sent again from there by one key'
   await page.keyboard.press('r');
   await page.getByRole('tab', { name: /attempts 2/i }).waitFor();
   await page.getByRole('tab', { name: 'code', exact: true }).click();
-  await page.getByText('--data-binary').waitFor();
+  await page
+    .getByText(/^sluice replay [0-9a-f-]{36} --to 'http:\/\/localhost:3000\/hooks'$/)
+    .waitFor();
+  await page.getByRole('tab', { name: 'payload', exact: true }).click();
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Fixture' }).click();
+  expect((await saved).suggestedFilename()).toMatch(
+    /^whale-usdt-\d+-(un)?confirmed-[0-9a-f]{6}\.json$/,
+  );
+  const body = JSON.parse(await readFile(await (await saved).path(), 'utf8')) as EvmWebhook;
+  expect(body.streamId).toBe(stream.id);
+});
+
+test('from the page of a delivery one goes through the list that it was opened from', async () => {
+  const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+  const listed = { streamId: stream.id, phase: 'confirmed' } as const;
+  await expect
+    .poll(async () => (await sluice.listDeliveries(listed)).result.length, { timeout: 20_000 })
+    .toBeGreaterThanOrEqual(3);
+  const [, second, third] = (await sluice.listDeliveries(listed)).result;
+  const page = await visitor.signedIn(`/streams/${stream.id}?phase=confirmed&sel=${second!.id}`);
+  await page.getByRole('link', { name: 'Open as a page' }).click();
+  await page.waitForURL(/\/deliveries\/[0-9a-f-]{36}/);
+  await page.getByRole('link', { name: /^The next, older/ }).waitFor();
+  await page.keyboard.press('j');
+  await page.waitForURL(new RegExp(`/deliveries/${third!.id}`));
+  await page.getByRole('link', { name: /^The one before/ }).waitFor();
+  await page.keyboard.press('k');
+  await page.waitForURL(new RegExp(`/deliveries/${second!.id}`));
+  await page.getByRole('navigation', { name: 'Trail' }).getByRole('link').click();
+  await page.getByRole('button', { name: 'confirmed, take back' }).waitFor();
+  expect(new URL(page.url()).searchParams.get('sel')).toBe(second!.id);
 });
 
 test('verify names the cause, in this browser alone', async () => {

@@ -204,6 +204,29 @@ const withChanges = (
 export const toDeliveryFilter = ({ sinceMs, ...filter }: ListFilter): DeliveryFilter =>
   sinceMs === undefined ? filter : { ...filter, createdFrom: Date.now() - sinceMs };
 
+/** Those beside a delivery in the list of a filter; null at the ends of the list. */
+export const neighboursQuery = (
+  filter: ListFilter,
+  { id, createdAt }: Pick<DeliverySummary, 'id' | 'createdAt'>,
+) =>
+  queryOptions({
+    queryKey: ['neighbours', filter, id],
+    queryFn: async ({ signal }): Promise<{ older: string | null; newer: string | null }> => {
+      // Several may have been made in the same millisecond.
+      const query = { ...toDeliveryFilter(filter), limit: PAGE_ROWS };
+      const [older, newer] = await Promise.all([
+        sluice.listDeliveries({ ...query, createdTo: createdAt }, { signal }),
+        sluice.listDeliveries({ ...query, createdFrom: createdAt, order: 'oldest' }, { signal }),
+      ]);
+      return {
+        older: older.result.find((each) => each.id < id)?.id ?? null,
+        newer: newer.result.find((each) => each.id > id)?.id ?? null,
+      };
+    },
+    // New ones come.
+    staleTime: 0,
+  });
+
 /** How many deliveries there are of each kind. */
 export const facetsQuery = (filter: ListFilter) =>
   queryOptions({
@@ -211,6 +234,17 @@ export const facetsQuery = (filter: ListFilter) =>
     queryFn: ({ signal }) => sluice.getDeliveryFacets(toDeliveryFilter(filter), { signal }),
     staleTime: 0,
     refetchInterval: SUMMARY_REFRESH_MS,
+  });
+
+/** The first delivery of those that a filter finds; null where it finds none. */
+export const oldestQuery = (filter: ListFilter) =>
+  queryOptions({
+    queryKey: ['oldest delivery', filter],
+    queryFn: async ({ signal }): Promise<DeliverySummary | null> => {
+      const query = { ...toDeliveryFilter(filter), order: 'oldest', limit: 1 } as const;
+      return (await sluice.listDeliveries(query, { signal })).result[0] ?? null;
+    },
+    staleTime: 0,
   });
 
 export const deliveriesQuery = (filter: ListFilter) =>

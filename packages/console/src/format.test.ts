@@ -9,6 +9,7 @@ import {
   formatDue,
   formatDuration,
   formatHash,
+  formatMoment,
   formatId,
   formatQuantity,
   formatShare,
@@ -104,4 +105,10 @@ test('an amount that no token can have is not shown', () => {
   expect(formatAmount('1e18', 6)).toBeNull();
   expect(formatAmount('1', Number.NaN)).toBeNull();
   expect(formatAmount('1', 1e9)).toBeNull();
+});
+
+test('a moment of today needs no date', () => {
+  const at = (day: number, hour: number) => new Date(2026, 10, day, hour, 38, 40).getTime();
+  expect(formatMoment(at(22, 10), at(22, 12))).toBe('10:38');
+  expect(formatMoment(at(21, 23), at(22, 0))).toBe('2026-11-21 23:38');
 });

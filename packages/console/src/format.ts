@@ -26,6 +26,13 @@ export function formatDateTime(timeMs: number): string {
   return `${date} ${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}`;
 }
 
+/** `10:38` of today, with its date before that. */
+export function formatMoment(timeMs: number, now: number): string {
+  const [date, clock = ''] = formatDateTime(timeMs).split(' ');
+  const short = clock.slice(0, 5);
+  return date === formatDateTime(now).split(' ')[0] ? short : `${date} ${short}`;
+}
+
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

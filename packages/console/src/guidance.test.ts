@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest';
 import { attemptGuidance } from './guidance.ts';
 
-const status = (value: number) =>
-  attemptGuidance({ status: value, error: `answered ${value}` })?.advice;
-const transport = (error: string) => attemptGuidance({ status: null, error })?.advice;
+const figures = {
+  bodyBytes: 132_400,
+  p95Ms: 812,
+  nextAttemptAt: new Date(2026, 10, 22, 9, 5, 7).getTime(),
+};
+const guidanceOf = (status: number | null, error: string | null) =>
+  attemptGuidance({ status, error, durationMs: 15_000 }, figures);
+const status = (value: number) => guidanceOf(value, `answered ${value}`)?.advice;
+const transport = (error: string) => guidanceOf(null, error)?.advice;
 
 test('each family of answers has its own advice', () => {
   expect(status(401)).toContain('signature');
@@ -19,21 +25,31 @@ test('each family of answers has its own advice', () => {
 test('a call without answer is told apart by its cause', () => {
   expect(transport('connect ECONNREFUSED 127.0.0.1:3000')).toContain('Nothing listens');
   expect(transport('getaddrinfo ENOTFOUND api.example')).toContain('does not resolve');
-  expect(transport('The attempt timed out after 15 s')).toContain('deadline');
+  expect(transport('The attempt timed out after 15 s')).toContain('No answer after 15 s');
   expect(transport('certificate has expired')).toContain('certificate');
   expect(transport('10.0.0.1 is a private address')).toContain('private');
   expect(transport('socket hang up')).toContain('closed the connection');
 });
 
 test('nothing is said where nothing helps', () => {
-  expect(attemptGuidance({ status: 200, error: null })).toBeNull();
-  expect(attemptGuidance({ status: null, error: null })).toBeNull();
-  expect(attemptGuidance({ status: 418, error: 'teapot' })).toBeNull();
+  expect(guidanceOf(200, null)).toBeNull();
+  expect(guidanceOf(null, null)).toBeNull();
+  expect(guidanceOf(418, 'teapot')).toBeNull();
   expect(transport('?')).toBeUndefined();
 });
 
 test('advice leads to where it can be followed', () => {
-  expect(attemptGuidance({ status: 401, error: '' })?.offer).toBe('verify');
-  expect(attemptGuidance({ status: 404, error: '' })?.offer).toBe('edit');
-  expect(attemptGuidance({ status: 500, error: '' })?.offer).toBe('curl');
+  expect(guidanceOf(401, '')?.offer).toBe('verify');
+  expect(guidanceOf(404, '')?.offer).toBe('edit');
+  expect(guidanceOf(429, '')?.offer).toBe('limit');
+  expect(guidanceOf(500, '')?.offer).toBe('local');
+});
+
+test('advice has the figures of this delivery in it', () => {
+  expect(status(413)).toContain('This body of 132.4 kB');
+  expect(status(429)).toContain('waits until 09:05:07');
+  expect(status(408)).toContain('gave up after 15 s; what gets a 2xx takes up to 812 ms (p95)');
+  const unknown = { ...figures, p95Ms: null, nextAttemptAt: null };
+  const attempt = { status: null, error: 'timed out', durationMs: 5_000 };
+  expect(attemptGuidance(attempt, unknown)?.advice).toContain('No answer after 5.0 s. Answer');
 });

@@ -1,19 +1,42 @@
 /** What a failed attempt most often means, and what to do about it. */
 import type { DeliveryAttempt } from '@sluice/kit/sluice';
+import { formatBytes, formatClock, formatDuration } from './format.ts';
 
 export interface Guidance {
   /** One or two sentences for people. */
   advice: string;
-  /** Where the page leads on: to the signature check, to the stream's URL, or to a call to try. */
-  offer: 'verify' | 'edit' | 'curl' | null;
+  /**
+   * Where the page leads on: to the signature check, to the stream's URL or its limits, to a call to try,
+   * or to a command that sends it to a receiver at work.
+   */
+  offer: 'verify' | 'edit' | 'limit' | 'curl' | 'local' | null;
+}
+
+/** What is known beside the attempt itself. */
+export interface AttemptFigures {
+  bodyBytes: number;
+  /** Of the stream's attempts that got a 2xx lately; null without any. */
+  p95Ms: number | null;
+  /** Null where none comes. */
+  nextAttemptAt: number | null;
 }
 
 /** @returns null where there is nothing useful to add. */
-export function attemptGuidance({
-  status,
-  error,
-}: Pick<DeliveryAttempt, 'status' | 'error'>): Guidance | null {
-  if (status === null) return error === null ? null : transportGuidance(error.toLowerCase());
+export function attemptGuidance(
+  { status, error, durationMs }: Pick<DeliveryAttempt, 'status' | 'error' | 'durationMs'>,
+  { bodyBytes, p95Ms, nextAttemptAt }: AttemptFigures,
+): Guidance | null {
+  const tooSlow = (what: string): string =>
+    `${what} after ${formatDuration(durationMs)}${
+      p95Ms === null ? '' : `; what gets a 2xx takes up to ${formatDuration(p95Ms)} (p95)`
+    }. Answer 2xx first, then do the work.`;
+  if (status === null) {
+    if (error === null) return null;
+    const cause = error.toLowerCase();
+    return /time|abort|deadline/.test(cause)
+      ? guide(tooSlow('No answer'), 'curl')
+      : transportGuidance(cause);
+  }
   if (status === 401 || status === 403) {
     return guide(
       'The handler rejected the call, most often because the signature did not verify. Check that it uses this service’s secret and the raw body.',
@@ -27,21 +50,25 @@ export function attemptGuidance({
     );
   }
   if (status === 408) {
-    return guide('The receiver gave up waiting. Answer 2xx first, then do the work.');
+    return guide(tooSlow('The receiver gave up'));
   }
   if (status === 410) {
     return guide('Gone: the receiver says that it does not want webhooks any more.', 'edit');
   }
   if (status === 413) {
     return guide(
-      'The body is over the receiver’s limit. Raise it there: Express, for one, allows 100 kB by default.',
+      `This body of ${formatBytes(bodyBytes)} is over the receiver’s limit. Raise it there: Express, for one, allows 100 kB unless it is told express.raw({ type: '*/*', limit: '10mb' }).`,
     );
   }
   if (status === 429) {
-    return guide('The receiver asks for fewer calls; the next attempt waits as it says.');
+    const until = nextAttemptAt === null ? '' : ` until ${formatClock(nextAttemptAt).slice(0, 8)}`;
+    return guide(
+      `The receiver asks for fewer calls: the next attempt waits${until}. Or send it fewer at once.`,
+      'limit',
+    );
   }
   if (status >= 500) {
-    return guide('The handler crashed or is restarting; its answer says more.', 'curl');
+    return guide('The handler crashed or is restarting; its answer says more.', 'local');
   }
   if (status >= 300 && status < 400) {
     return guide(
@@ -55,9 +82,6 @@ export function attemptGuidance({
 const guide = (advice: string, offer: Guidance['offer'] = null): Guidance => ({ advice, offer });
 
 function transportGuidance(error: string): Guidance | null {
-  if (/time|abort|deadline/.test(error)) {
-    return guide('No answer within the deadline. Answer 2xx first, then do the work.', 'curl');
-  }
   if (/enotfound|eai_again|dns|getaddrinfo/.test(error)) {
     return guide(
       'The name does not resolve from the service’s machine. Check the host in the webhook URL.',

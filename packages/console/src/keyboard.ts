@@ -84,6 +84,7 @@ export const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] 
   { on: 'Delivery', keys: ['[', ']'], does: 'Previous tab, next tab' },
   { on: 'Delivery', keys: ['r'], does: 'Send it again' },
   { on: 'Delivery', keys: ['o'], does: 'Open it as a page' },
+  { on: 'Delivery', keys: ['j', 'k'], does: 'Older one, newer one' },
   { on: 'Delivery', keys: ['c'], does: 'Copy the id' },
   { on: 'Delivery', keys: ['y'], does: 'Copy a link' },
   { on: 'Delivery', keys: ['x'], does: 'Copy as curl' },

@@ -118,10 +118,12 @@ export function parseDeliveriesSearch(input: Record<string, unknown>): Deliverie
   });
 }
 
-export function parseDeliverySearch(
-  input: Record<string, unknown>,
-): Pick<DeliveriesSearch, 'view'> {
-  return present<Pick<DeliveriesSearch, 'view'>>({ view: pick(input['view'], INSPECTOR_TABS) });
+/** Of one delivery: its tab, and the filter of the list that it was opened from. */
+export type DeliverySearch = Omit<DeliveriesSearch, 'sel'>;
+
+export function parseDeliverySearch(input: Record<string, unknown>): DeliverySearch {
+  const { sel: _, ...search } = parseDeliveriesSearch(input);
+  return search;
 }
 
 /** What a link to the form has filled in already. */

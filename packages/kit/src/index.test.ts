@@ -31,6 +31,7 @@ describe('what the package exports is a decision', () => {
       'JOB_STATES',
       'SluiceError',
       'createSluiceClient',
+      'fixtureNameOf',
       'hashAuditRecord',
       'isInboxName',
       'isSluiceError',

@@ -34,6 +34,7 @@ import type {
   ChainResumed,
   DeliveryDetail,
   DeliveryFacets,
+  DeliveryOrder,
   DeliveryPage,
   DeliverySummary,
   Job,
@@ -131,8 +132,20 @@ export type { CallOptions, CallResult, WithResponse } from './request.ts';
 /** `apiKey` is left out where a console session's cookie signs the calls in. */
 export type SluiceClientOptions = ConnectionOptions;
 
+/**
+ * What a delivery's body is called as a file: `<tag>-<block>-<phase>-<end of the id>.json`. Such files are
+ * what `sluice fixture run` sends.
+ */
+export const fixtureNameOf = ({
+  id,
+  tag,
+  blockNumber,
+  phase,
+}: Pick<DeliverySummary, 'id' | 'tag' | 'blockNumber' | 'phase'>): string =>
+  `${tag.replaceAll(/[^\w.-]+/g, '_') || 'stream'}-${blockNumber}-${phase}-${id.slice(-6)}.json`;
+
 /** Which deliveries to list; all of them by default. */
-export type ListDeliveriesOptions = ListOptions & Readonly<DeliveryFilter>;
+export type ListDeliveriesOptions = ListOptions & Readonly<DeliveryFilter & DeliveryOrder>;
 
 /** Which attempts a chart shows, and how finely. */
 export interface ActivityQuery {
@@ -180,7 +193,7 @@ export interface SluiceClient {
   getAbout(options?: CallOptions): CallResult<About>;
   /** Every stream with its recent numbers. */
   listStreamSummaries(options?: CallOptions): CallResult<StreamSummary[]>;
-  /** Newest first. */
+  /** Newest first, unless `order` says otherwise. */
   listDeliveries(
     query?: ListDeliveriesOptions,
     options?: CallOptions,

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
+import { fixtureNameOf } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { writePrivately } from '../contexts.ts';
@@ -26,16 +27,15 @@ interface SaveOptions extends ConnectionOptions {
   dir: string;
 }
 
-/** `<tag>-<block>-<phase>-<end of the id>.json`, each the body as it was sent. */
+/** Each the body as it was sent. */
 async function save(ids: string[], options: SaveOptions, terminal: Terminal): Promise<void> {
   const { sluice } = connect(options, terminal);
   const folder = resolve(terminal.cwd, options.dir);
   mkdirSync(folder, { recursive: true });
   for (const id of ids) {
-    const { body, tag, blockNumber, phase } = await sluice.getDelivery(id);
-    const name = tag.replaceAll(/[^\w.-]+/g, '_') || 'stream';
-    const path = join(folder, `${name}-${blockNumber}-${phase}-${id.slice(-6)}.json`);
-    writePrivately(path, body);
+    const delivery = await sluice.getDelivery(id);
+    const path = join(folder, fixtureNameOf(delivery));
+    writePrivately(path, delivery.body);
     if (options.json) terminal.sayJson({ id, path });
     else terminal.say(path);
   }

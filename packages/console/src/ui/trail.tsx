@@ -1,27 +1,30 @@
-import { Link } from '@tanstack/react-router';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 
-/** The way back up, and where one is. */
+/** The way back up, and where one is; without a name of its own where what follows says it. */
 export function Trail({
-  to,
   title,
   here,
+  ...link
 }: {
   to: '/' | '/deliveries' | '/settings';
   title: string;
-  here: string;
-}) {
+  here?: string;
+} & Pick<LinkProps, 'search'>) {
   return (
-    <nav aria-label="Trail" className="flex min-w-0 items-center gap-2 px-4 pt-2 text-12">
+    <nav
+      aria-label="Trail"
+      className={`flex min-w-0 items-center gap-2 text-12 ${here === undefined ? '' : 'px-4 pt-2'}`}
+    >
       <Link
-        to={to}
+        {...link}
         className="inline-flex min-h-6 shrink-0 items-center gap-1 text-muted hover:text-text"
       >
         <ChevronLeft size={14} strokeWidth={1.5} aria-hidden="true" />
         {title}
       </Link>
       <span className="text-faint">/</span>
-      <span className="truncate">{here}</span>
+      {here !== undefined && <span className="truncate">{here}</span>}
     </nav>
   );
 }

@@ -131,6 +131,7 @@ export type {
   DeliveryDetail,
   About,
   DeliveryFacets,
+  DeliveryOrder,
   DeliveryPage,
   DeliveryPhase,
   DeliveryState,

@@ -29,7 +29,7 @@ import type { HistoryFilter, LogFilter } from './history.ts';
 import { readInboxName } from './inbox.ts';
 import type { InboxAnswer } from './inbox.ts';
 import type { CreateReplay, DeliveryFilter } from './replays.ts';
-import { DELIVERY_STATES } from './sluice.ts';
+import { DELIVERY_ORDERS, DELIVERY_STATES, type DeliveryOrder } from './sluice.ts';
 import { PAGE_LIMIT } from './streams.ts';
 import type {
   AbiItem,
@@ -512,11 +512,16 @@ const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean>) => {
   };
 };
 
-export const listDeliveriesQuerySchema: z.ZodType<DeliveryFilter & PagePlace> = z.strictObject({
-  limit,
-  cursor,
-  ...deliveryFilter(wholeNumberText, flagText),
-});
+export const listDeliveriesQuerySchema: z.ZodType<DeliveryFilter & DeliveryOrder & PagePlace> =
+  z.strictObject({
+    limit,
+    cursor,
+    order: z
+      .enum(DELIVERY_ORDERS, { error: 'should be newest or oldest' })
+      .optional()
+      .meta({ description: 'Which come first; newest by default' }),
+    ...deliveryFilter(wholeNumberText, flagText),
+  });
 
 export const deliveryFacetsQuerySchema: z.ZodType<DeliveryFilter> = z.strictObject(
   deliveryFilter(wholeNumberText, flagText),

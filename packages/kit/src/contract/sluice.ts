@@ -18,7 +18,7 @@ export const SLUICE_ROUTES = {
   getAbout: route('GET', '/sluice/about', 'streams:read'),
   /** `{ result: StreamSummary[] }`, newest stream first. */
   listStreamSummaries: route('GET', '/sluice/streams', 'streams:read'),
-  /** {@link DeliveryPage}; query `limit`, `cursor` and the fields of a {@link DeliveryFilter}. */
+  /** {@link DeliveryPage}; query `limit`, `cursor`, `order` and the fields of a {@link DeliveryFilter}. */
   listDeliveries: route('GET', '/sluice/deliveries', 'history:read'),
   /** {@link DeliveryFacets}; query: the fields of a {@link DeliveryFilter}. */
   getDeliveryFacets: route('GET', '/sluice/facets', 'history:read'),
@@ -182,9 +182,17 @@ export interface DeliveryDetail extends DeliverySummary {
   attemptList: DeliveryAttempt[];
 }
 
+export const DELIVERY_ORDERS = ['newest', 'oldest'] as const;
+
+/** How deliveries are listed. */
+export interface DeliveryOrder {
+  /** Which come first. Default `newest`. */
+  order?: (typeof DELIVERY_ORDERS)[number] | undefined;
+}
+
 /** A page of the list of deliveries. */
 export interface DeliveryPage {
-  /** Newest first. */
+  /** In the order that was asked for. */
   result: DeliverySummary[];
   /** Absent on the last page. */
   cursor?: string;

@@ -237,14 +237,15 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       return rows.map(({ parent_hash: parentHash, ...row }) => ({ ...row, parentHash }));
     },
 
-    async listDeliveries({ limit, after, ...filter }) {
+    async listDeliveries({ limit, after, order, ...filter }) {
+      const isNewestFirst = order !== 'oldest';
       let query = db
         .selectFrom('delivery')
         .select(deliveryColumns)
         .where(allOf(toConditions(filter)));
-      if (after !== undefined) query = query.where('id', '<', after);
+      if (after !== undefined) query = query.where('id', isNewestFirst ? '<' : '>', after);
       const rows = await query
-        .orderBy('id', 'desc')
+        .orderBy('id', isNewestFirst ? 'desc' : 'asc')
         .limit(limit + 1)
         .execute();
       const page = rows.slice(0, limit);

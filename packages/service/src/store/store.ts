@@ -28,6 +28,7 @@ import type {
   DeliveryDetail,
   DeliveryFacets,
   DeliveryFilter,
+  DeliveryOrder,
   DeliverySummary,
   LiveEvent,
   EvmStream,
@@ -432,7 +433,7 @@ export interface ListPosition {
   id: string;
 }
 
-export interface DeliveryListing extends DeliveryFilter {
+export interface DeliveryListing extends DeliveryFilter, DeliveryOrder {
   limit: number;
   /** The last id of the page before. */
   after?: string | undefined;
@@ -741,7 +742,7 @@ export interface Reads
   listLeases(): Promise<Lease[]>;
   /** The newest stored headers of the chain, newest first, with the matches each block gave. */
   readWindow(chain: string, limit: number): Promise<(BlockHeader & { matches: number })[]>;
-  /** Newest first. */
+  /** Newest first by default. */
   listDeliveries(filter: DeliveryListing): Promise<{
     rows: DeliverySummary[];
     next: string | undefined;

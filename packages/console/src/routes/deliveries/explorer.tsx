@@ -131,6 +131,8 @@ export function Explorer({
   });
   const hrefOf = (id: string): string => href.replace(`sel=${ANY_ROW}`, `sel=${id}`);
   const selected = findRow(rows, search.sel);
+  const { sel: _sel, view: _view, ...ofList } = search;
+  const filterSearch = streamId === undefined ? ofList : { ...ofList, stream: streamId };
   const filtered = Object.keys(toListFilter(search)).length > 0;
   const mayReplay = filtered || streamId !== undefined;
   const [replaying, setReplaying] = useState(false);
@@ -247,6 +249,7 @@ export function Explorer({
             summary={selected}
             pair={selected && pairOf(selected)}
             view={search.view}
+            filter={filterSearch}
             onView={(view) => change({ view }, true)}
             onClose={close}
           />

@@ -2,21 +2,22 @@ import type { DeliveryAttempt, DeliveryDetail } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Info } from 'lucide-react';
-import { facetsQuery } from '../../api.ts';
+import { streamsQuery } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import {
   formatClock,
-  formatCount,
   formatDateTime,
   formatDue,
   formatDuration,
   formatSpan,
+  sizeOf,
 } from '../../format.ts';
-import { attemptGuidance } from '../../guidance.ts';
+import { attemptGuidance, type Guidance } from '../../guidance.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { StatusShape } from '../../ui/status.tsx';
-import { toCurl } from './curl.ts';
+import { toCurl, toReplayCommand } from './curl.ts';
+import { FailedAlike } from './failedAlike.tsx';
 
 /** Beside the tabs only the last few fit; all of them stand in their own tab. */
 const SHOWN_IN_BRIEF = 4;
@@ -62,7 +63,7 @@ export function Attempts({
 }
 
 function AttemptLine({
-  attempt: { number, startedAt, durationMs, status, error, webhookUrl },
+  attempt,
   previous,
   longestMs,
 }: {
@@ -70,6 +71,7 @@ function AttemptLine({
   previous: DeliveryAttempt | undefined;
   longestMs: number;
 }) {
+  const { number, startedAt, durationMs, status, error } = attempt;
   const ok = error === null;
   const width = Math.max(1, (durationMs / longestMs) * 100);
   const gapMs = previous && startedAt - previous.startedAt - previous.durationMs;
@@ -105,64 +107,95 @@ function AttemptLine({
         </span>
         <span className="w-14 shrink-0 text-right">{formatDuration(durationMs)}</span>
       </div>
-      <p className="data truncate pl-10 text-faint" title={`POST ${webhookUrl}`}>
-        {error ?? `POST ${webhookUrl}`}
+      <p className="data truncate pl-10 text-faint" title={`POST ${attempt.webhookUrl}`}>
+        {outcomeOf(attempt, previous)}
       </p>
     </li>
   );
 }
 
+/** What a status alone does not say: what came with it, what went wrong, or where it went. */
+function outcomeOf(
+  { status, error, responseBody, webhookUrl }: DeliveryAttempt,
+  previous: DeliveryAttempt | undefined,
+): string {
+  if (error === null) return `POST ${webhookUrl}`;
+  const said = responseBody.trim();
+  if (status === null || said === '') return error;
+  return previous?.status === status && previous.responseBody.trim() === said
+    ? 'the same answer'
+    : (said.split('\n', 1)[0] ?? '');
+}
+
 /** What the last failure means, and the way on. */
 function Advice({ delivery }: { delivery: DeliveryDetail }) {
+  const { data: streams } = useQuery(streamsQuery);
   const newest = delivery.attemptList.at(-1);
-  const guidance = newest && attemptGuidance(newest);
-  if (newest === undefined || newest.error === null || !guidance) return null;
+  if (newest === undefined || newest.error === null) return null;
+  const guidance = attemptGuidance(newest, {
+    bodyBytes: sizeOf(delivery.body),
+    p95Ms: streams?.find(({ id }) => id === delivery.streamId)?.p95Ms ?? null,
+    nextAttemptAt: delivery.nextAttemptAt,
+  });
   return (
-    <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1 pb-2">
-      <p className="min-w-0 flex-1 basis-64 text-muted">
-        <Info
-          size={14}
-          strokeWidth={1.5}
-          aria-hidden="true"
-          className="mr-1.5 inline-block align-[-2px] text-info"
-        />
-        {guidance.advice}
-      </p>
-      {guidance.offer === 'verify' && (
+    <>
+      {guidance && (
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1 pb-2">
+          <p className="min-w-0 flex-1 basis-64 text-muted">
+            <Info
+              size={14}
+              strokeWidth={1.5}
+              aria-hidden="true"
+              className="mr-1.5 inline-block align-[-2px] text-info"
+            />
+            {guidance.advice}
+          </p>
+          <Offer offer={guidance.offer} delivery={delivery} webhookUrl={newest.webhookUrl} />
+        </div>
+      )}
+      <FailedAlike streamId={delivery.streamId} status={newest.status} />
+    </>
+  );
+}
+
+function Offer({
+  offer,
+  delivery,
+  webhookUrl,
+}: {
+  offer: Guidance['offer'];
+  delivery: DeliveryDetail;
+  webhookUrl: string;
+}) {
+  switch (offer) {
+    case null:
+      return null;
+    case 'verify':
+      return (
         <Link to="/verify" search={{ delivery: delivery.id }} className={buttonClass('plain')}>
           Check the signature
         </Link>
-      )}
-      {guidance.offer === 'edit' && (
+      );
+    case 'edit':
+    case 'limit':
+      return (
         <Link
           to="/streams/$streamId"
           params={{ streamId: delivery.streamId }}
           search={{ tab: 'settings' }}
           className={buttonClass('plain')}
         >
-          Edit the webhook URL
+          {offer === 'edit' ? 'Edit the webhook URL' : 'Limit the stream'}
         </Link>
-      )}
-      {guidance.offer === 'curl' && (
-        <CopyButton text={toCurl(delivery, newest.webhookUrl)} label="Copy as curl" />
-      )}
-      <Similar streamId={delivery.streamId} status={newest.status} />
-    </div>
-  );
-}
-
-/** The stream's deliveries whose last attempt was answered alike: where all of them can be replayed. */
-function Similar({ streamId, status }: { streamId: string; status: number | null }) {
-  const { data } = useQuery(facetsQuery({ streamId, status: String(status ?? 'none') }));
-  if (data === undefined || data.total < 2) return null;
-  return (
-    <Link
-      to="/deliveries"
-      search={{ stream: streamId, status: status === null ? 'none' : String(status) }}
-      className={buttonClass('plain')}
-    >
-      {formatCount(data.total)}
-      {data.isCapped && ' or more'} failed the same way
-    </Link>
-  );
+      );
+    case 'curl':
+      return <CopyButton text={toCurl(delivery, webhookUrl)} label="Copy as curl" />;
+    case 'local':
+      return (
+        <CopyButton
+          text={toReplayCommand(delivery, webhookUrl)}
+          label="Copy command to try it on localhost"
+        />
+      );
+  }
 }

@@ -1,6 +1,6 @@
-import type { DeliveryDetail } from '@sluice/kit/sluice';
+import { fixtureNameOf, type DeliveryDetail } from '@sluice/kit/sluice';
 import { Snippets } from '../../ui/snippets.tsx';
-import { toCurl } from './curl.ts';
+import { toCurl, toReplayCommand } from './curl.ts';
 
 const toHandler = (isAptos: boolean): string => `import { createServer } from 'node:http';
 import { createHandler } from '@sluice/kit';
@@ -16,10 +16,11 @@ createServer(toNodeListener(handler)).listen(3000);`;
 /** Longer bodies belong into a file of their own. */
 const LONGEST_BODY = 20_000;
 
-const toTest = ({ id, body }: DeliveryDetail): string => {
+const toTest = (delivery: DeliveryDetail): string => {
+  const { id, body } = delivery;
   const isLong = body.length > LONGEST_BODY;
   const text = isLong
-    ? `await readFile('delivery.json', 'utf8')`
+    ? `await readFile('fixtures/${fixtureNameOf(delivery)}', 'utf8')`
     : JSON.stringify(body).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
   return `import { signedRequest } from '@sluice/kit/testing';
 ${isLong ? "import { readFile } from 'node:fs/promises';\n" : ''}
@@ -34,6 +35,7 @@ export function CodeView({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <Snippets
       snippets={{
+        'command line': toReplayCommand(delivery, delivery.webhookUrl),
         curl: toCurl(delivery, delivery.webhookUrl),
         handler: toHandler(delivery.chainId.startsWith('aptos:')),
         test: toTest(delivery),

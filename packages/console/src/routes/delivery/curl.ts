@@ -15,3 +15,10 @@ export function toCurl({ id, body }: Pick<DeliveryDetail, 'id' | 'body'>, url: s
     `  --data-binary ${data}`,
   ].join(' \\\n');
 }
+
+/** Sends it from the machine of whoever types it, signed anew. */
+export const toReplayCommand = ({ id }: Pick<DeliveryDetail, 'id'>, url: string): string =>
+  `sluice replay ${id} --to ${quote(`http://localhost:3000${pathOf(url)}`)}`;
+
+/** Of an inbox there is none. */
+const pathOf = (url: string): string => (/^https?:/.test(url) ? new URL(url).pathname : '/');

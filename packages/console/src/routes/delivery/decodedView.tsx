@@ -1,23 +1,35 @@
+import { Link } from '@tanstack/react-router';
+import { ExternalLink } from 'lucide-react';
 import { useState } from 'react';
 import { useAnswer, type Body } from '../../body.ts';
 import type { DecodedRecord } from '../../decoded.ts';
 import { formatCount } from '../../format.ts';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { Hash } from '../../ui/hash.tsx';
 
 /** Records that are drawn before one asks for more. */
 const PAGE_RECORDS = 50;
 
+/** A public list of signatures; it is asked by whoever follows the link, never by the page. */
+const SIGNATURES_URL = 'https://www.4byte.directory/event-signatures/?bytes_signature=';
+
 const LOOKS_HASHED = /^0x[0-9a-fA-F]{40,}$/;
 
 /** The body as people read it: each record with its names, values and amounts. */
-export function DecodedView({ body }: { body: Body | null }) {
-  return body === null ? <NoWebhook /> : <Records body={body} />;
+export function DecodedView({
+  body,
+  streamId,
+}: {
+  body: Body | null;
+  /** Whose rules would name what is unknown; absent while there is no stream yet. */
+  streamId?: string;
+}) {
+  return body === null ? <NoWebhook /> : <Records body={body} streamId={streamId} />;
 }
 
 const NoWebhook = () => <p className="p-4 text-muted">The body is no webhook; see the payload.</p>;
 
-function Records({ body }: { body: Body }) {
+function Records({ body, streamId }: { body: Body; streamId: string | undefined }) {
   const [shown, setShown] = useState(PAGE_RECORDS);
   const answer = useAnswer(body, 'records', shown);
   if (answer === undefined) return null;
@@ -31,7 +43,7 @@ function Records({ body }: { body: Body }) {
     <div className="min-h-0 flex-1 overflow-y-auto">
       <ol>
         {records.map((record, index) => (
-          <Record key={index} record={record} />
+          <Record key={index} record={record} streamId={streamId} />
         ))}
       </ol>
       {left > 0 && (
@@ -47,9 +59,12 @@ function Records({ body }: { body: Body }) {
 
 function Record({
   record: { title, about, fields, place, txHash, unknown },
+  streamId,
 }: {
   record: DecodedRecord;
+  streamId: string | undefined;
 }) {
+  const topic0 = fields.find(({ name }) => name === 'topic0')?.value;
   return (
     <li className="border-b border-line px-4 py-2">
       <h3 className="flex flex-wrap items-baseline gap-x-3">
@@ -80,6 +95,29 @@ function Record({
             </div>
           ))}
       </dl>
+      {unknown && topic0 !== undefined && (
+        <p className="mt-1 flex flex-wrap gap-x-2">
+          {streamId !== undefined && (
+            <Link
+              to="/streams/$streamId"
+              params={{ streamId }}
+              search={{ tab: 'rules' }}
+              className={buttonClass('plain')}
+            >
+              Add its ABI
+            </Link>
+          )}
+          <a
+            href={`${SIGNATURES_URL}${topic0}`}
+            target="_blank"
+            rel="noreferrer"
+            className={buttonClass('quiet')}
+          >
+            Look up the signature
+            <ExternalLink size={12} strokeWidth={1.5} aria-hidden="true" />
+          </a>
+        </p>
+      )}
     </li>
   );
 }

@@ -1,25 +1,82 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Trail } from '../../ui/trail.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { ChevronDown, ChevronUp } from 'lucide-react';
+import { deliveryQuery, neighboursQuery } from '../../api.ts';
+import { useShortcuts } from '../../keyboard.ts';
+import { toListFilter, type DeliverySearch } from '../../search.ts';
+import { buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
-import { formatId } from '../../format.ts';
+import { Trail } from '../../ui/trail.tsx';
 import { DeliveryView } from './deliveryView.tsx';
 
-/** One delivery on a page of its own, to be sent to a colleague. */
+/** One delivery on a page of its own, to be sent to a colleague; those beside it are a key away. */
 export function DeliveryPage() {
   const { deliveryId } = useParams({ from: '/frame/deliveries/$deliveryId' });
-  const { view } = useSearch({ from: '/frame/deliveries/$deliveryId' });
+  const { view, ...filter } = useSearch({ from: '/frame/deliveries/$deliveryId' });
   const navigate = useNavigate({ from: '/deliveries/$deliveryId' });
+  const { data: delivery } = useQuery(deliveryQuery(deliveryId));
+  const { data: beside } = useQuery({
+    ...neighboursQuery(toListFilter(filter), delivery ?? { id: deliveryId, createdAt: 0 }),
+    enabled: delivery !== undefined,
+  });
+  const search: DeliverySearch = view === undefined ? filter : { ...filter, view };
+  const open = (id: string | null | undefined): boolean => {
+    if (id == null) return false;
+    void navigate({ params: { deliveryId: id }, search, replace: true });
+    return true;
+  };
+  useShortcuts({ j: () => open(beside?.older), k: () => open(beside?.newer) });
   return (
     <div className="flex h-full flex-col">
-      <Trail to="/deliveries" title="Deliveries" here={formatId(deliveryId)} />
       <DeliveryView
         key={deliveryId}
         id={deliveryId}
         view={view}
-        onView={(next) => void navigate({ search: { view: next }, replace: true })}
+        onView={(next) => void navigate({ search: { ...filter, view: next }, replace: true })}
+        trail={
+          <Trail to="/deliveries" search={{ ...filter, sel: deliveryId }} title="Deliveries" />
+        }
       >
         <CopyButton text={location.href} label="Copy link" icon="link" iconOnly />
+        <Beside id={beside?.older} search={search} label="The next, older one" keycap="j">
+          <ChevronDown size={14} strokeWidth={1.5} aria-hidden="true" />
+        </Beside>
+        <Beside id={beside?.newer} search={search} label="The one before, newer" keycap="k">
+          <ChevronUp size={14} strokeWidth={1.5} aria-hidden="true" />
+        </Beside>
       </DeliveryView>
     </div>
+  );
+}
+
+function Beside({
+  id,
+  search,
+  label,
+  keycap,
+  children,
+}: {
+  /** Absent while it is sought, null where there is none. */
+  id: string | null | undefined;
+  search: DeliverySearch;
+  label: string;
+  keycap: string;
+  children: React.ReactNode;
+}) {
+  if (id == null) {
+    return <span className={`${buttonClass('quiet', true)} opacity-50`}>{children}</span>;
+  }
+  return (
+    <Link
+      to="/deliveries/$deliveryId"
+      params={{ deliveryId: id }}
+      search={search}
+      replace
+      aria-label={label}
+      title={`${label} ${keycap}`}
+      className={buttonClass('quiet', true)}
+    >
+      {children}
+    </Link>
   );
 }

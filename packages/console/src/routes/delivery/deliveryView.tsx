@@ -31,6 +31,7 @@ export function DeliveryView({
   pair,
   view,
   onView,
+  trail,
   children,
 }: {
   id: string;
@@ -39,6 +40,8 @@ export function DeliveryView({
   /** Absent: the answer of one that failed, else what it says. */
   view: InspectorTab | undefined;
   onView: (view: InspectorTab) => void;
+  /** Stands before the name. */
+  trail?: React.ReactNode;
   /** What the place adds to the buttons. */
   children: React.ReactNode;
 }) {
@@ -74,6 +77,7 @@ export function DeliveryView({
   return (
     <>
       <header className="flex flex-wrap items-center gap-2 border-b border-line py-2 pr-2 pl-4">
+        {trail}
         {delivery !== undefined && <Status condition={deliveryCondition(delivery)} />}
         <h2 className="data min-w-16 truncate font-medium" title={id}>
           {formatId(id)}
@@ -179,9 +183,13 @@ function Panel({ tab, delivery }: { tab: InspectorTab; delivery: DeliveryDetail 
   const body = useBody(delivery.body);
   switch (tab) {
     case 'decoded':
-      return body === undefined ? <Reading /> : <DecodedView body={body} />;
+      return body === undefined ? (
+        <Reading />
+      ) : (
+        <DecodedView body={body} streamId={delivery.streamId} />
+      );
     case 'payload':
-      return body === undefined ? <Reading /> : <PayloadView text={delivery.body} body={body} />;
+      return body === undefined ? <Reading /> : <PayloadView delivery={delivery} body={body} />;
     case 'response':
       return <ResponseView attempts={delivery.attemptList} />;
     case 'attempts':

@@ -9,6 +9,7 @@ import {
   formatCount,
   formatDateTime,
   formatQuantity,
+  formatSpan,
   sizeOf,
 } from '../../format.ts';
 import type { WatchedChain } from '../../tape.ts';
@@ -101,7 +102,7 @@ function Expectation({
 
 function describeExpectation(
   { blockNumber }: DeliverySummary,
-  { confirmations, confirmedUpTo }: WatchedChain,
+  { confirmations, confirmedUpTo, blocks }: WatchedChain,
   head: number,
 ): string {
   if (confirmations === 'finalized') {
@@ -111,6 +112,14 @@ function describeExpectation(
   }
   const due = blockNumber + confirmations;
   return head < due
-    ? `sent again, confirmed, at block ${formatCount(due)}: ${formatQuantity(due - head, 'block')} to go`
+    ? `sent again, confirmed, at block ${formatCount(due)}: ${formatQuantity(due - head, 'block')} to go${about(due - head, blocks)}`
     : `final since block ${formatCount(due)}`;
+}
+
+/** How long so many blocks take, by those the chain has made; empty while it has made too few. */
+function about(count: number, blocks: WatchedChain['blocks']): string {
+  const [newest, oldest] = [blocks[0], blocks.at(-1)];
+  if (newest === undefined || oldest === undefined || newest.number === oldest.number) return '';
+  const blockMs = (newest.timestamp - oldest.timestamp) / (newest.number - oldest.number);
+  return `, about ${formatSpan(count * blockMs)}`;
 }

@@ -4,7 +4,7 @@ import { Maximize2, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import { formatId } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
-import type { InspectorTab } from '../../search.ts';
+import type { DeliverySearch, InspectorTab } from '../../search.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { DeliveryView } from './deliveryView.tsx';
 
@@ -14,6 +14,7 @@ export function Inspector({
   summary,
   pair,
   view,
+  filter,
   onView,
   onClose,
 }: {
@@ -21,6 +22,8 @@ export function Inspector({
   summary: DeliverySummary | undefined;
   pair: DeliverySummary | undefined;
   view: InspectorTab | undefined;
+  /** Of the list, so that the page of the delivery leads through it too. */
+  filter: DeliverySearch;
   onView: (view: InspectorTab) => void;
   onClose: () => void;
 }) {
@@ -31,7 +34,7 @@ export function Inspector({
   const page = {
     to: '/deliveries/$deliveryId',
     params: { deliveryId: id },
-    search: view === undefined ? {} : { view },
+    search: view === undefined ? filter : { ...filter, view },
   } as const;
   useShortcuts({ o: () => void navigate(page) });
   return (

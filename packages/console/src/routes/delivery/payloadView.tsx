@@ -1,6 +1,8 @@
-import { Code } from 'lucide-react';
+import { fixtureNameOf, type DeliveryDetail } from '@sluice/kit/sluice';
+import { Code, Download } from 'lucide-react';
 import { useState } from 'react';
 import type { Body } from '../../body.ts';
+import { download } from '../../download.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { JsonTree } from '../../ui/jsonTree.tsx';
@@ -11,13 +13,14 @@ const PLAIN_TEXT_LIMIT = 500_000;
 
 /** The body as a tree, or as the very text that was sent. */
 export function PayloadView({
-  text,
+  delivery,
   body,
 }: {
-  text: string;
+  delivery: DeliveryDetail;
   /** Null where the text is no JSON. */
   body: Body | null;
 }) {
+  const text = delivery.body;
   const [asText, setAsText] = useState(false);
   const tools = (
     <>
@@ -33,6 +36,14 @@ export function PayloadView({
         <Code size={14} strokeWidth={1.5} aria-hidden="true" />
       </Button>
       <CopyButton text={text} label="Copy body" iconOnly />
+      <Button
+        look="quiet"
+        title="Save the body as a file, for sluice fixture run and for tests"
+        onClick={() => download(fixtureNameOf(delivery), text, 'application/json')}
+      >
+        <Download size={14} strokeWidth={1.5} aria-hidden="true" />
+        Fixture
+      </Button>
     </>
   );
   if (!asText && body !== null) {

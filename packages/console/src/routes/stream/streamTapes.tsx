@@ -8,7 +8,8 @@ import { useMedia } from '../../media.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { StreamTape } from './streamTape.tsx';
 
-const LENGTH = 60;
+/** Two of them fit beside each other. */
+const LENGTH = 56;
 const NARROW_LENGTH = 34;
 
 const LEGEND = [

@@ -169,6 +169,16 @@ export function testDeliveries(tools: StoreTools): void {
       } while (after !== undefined);
       expect(seen.length).toBe(new Set(seen).size);
       expect(seen.length).toBeGreaterThanOrEqual(9);
+      const [oldest, older] = seen.toReversed();
+      const first = await tools.store.listDeliveries({ limit: 1, streamId: id, order: 'oldest' });
+      expect([first.rows.map((row) => row.id), first.next]).toEqual([[oldest], oldest]);
+      const second = await tools.store.listDeliveries({
+        limit: 1,
+        after: first.next,
+        streamId: id,
+        order: 'oldest',
+      });
+      expect(second.rows.map((row) => row.id)).toEqual([older]);
       expect(
         (await tools.store.listDeliveries({ limit: 4, streamId: id, state: 'failed' })).rows,
       ).toEqual([]);
