@@ -137,6 +137,26 @@ test('by keyboard: a delivery is sent again, also where a filter could be replay
   await inspector.getByRole('tab', { name: new RegExp(`attempts ${attempts + 1}`, 'i') }).waitFor();
 });
 
+test('by keyboard: rows are marked, and these alone are replayed', async () => {
+  const page = await visitor.signedIn(`/deliveries?stream=${broken.id}`);
+  await expect.poll(() => rowsOf(page).count(), PATIENCE).toBeGreaterThan(2);
+  await page.keyboard.press('j');
+  await page.keyboard.press(' ');
+  await page.getByRole('button', { name: '1 marked, take back' }).waitFor();
+  await page.keyboard.press('Shift+J');
+  await page.keyboard.press('Shift+J');
+  await page.getByRole('button', { name: '3 marked, take back' }).waitFor();
+  await page.keyboard.press('k');
+  await page.keyboard.press(' ');
+  await page.getByRole('button', { name: '2 marked, take back' }).waitFor();
+  expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(2);
+  await page.keyboard.press('r');
+  const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
+  await dialog.getByRole('button', { name: 'Replay 2 deliveries' }).click();
+  await page.waitForURL(/\/replays$/);
+  await page.getByText('2 deliveries chosen one by one').waitFor();
+});
+
 test('by keyboard: a signature is verified', async () => {
   const page = await visitor.signedIn();
   await page.keyboard.press('g');

@@ -119,6 +119,21 @@ test('a range of time is sent again until it is cancelled', async () => {
   expect(succeeded).toBe(replayed);
 });
 
+test('those that are named are sent again, and no others', async () => {
+  const { result } = await sluice.listDeliveries({ streamId });
+  const id = [result[1]!.id, result[3]!.id];
+  expect(await sluice.estimateReplay({ id })).toMatchObject({ deliveries: 2 });
+  const before = sink.requests.length;
+  const replay = await sluice.createReplay({ name: 'two', filter: { id }, perSecond: 50 });
+  await until('both have arrived', async () => {
+    return (await sluice.getReplay(replay.id)).succeeded === 2;
+  });
+  const sent = sink.requests.slice(before).map(({ headers }) => headers['webhook-id']);
+  expect(new Set(sent)).toEqual(new Set(id));
+  expect(sent).toHaveLength(2);
+  expect((await sluice.listReplays())[0]?.filter).toEqual({ id });
+});
+
 test('the login and token of the URL are told with the stream itself, and nowhere else', async () => {
   const client = createClient({ apiKey: API_KEY, baseUrl: service.url });
   expect(sink.requests.at(-1)).toMatchObject({
@@ -170,9 +185,15 @@ test('the login and token of the URL are told with the stream itself, and nowher
 test('a replay of everything there is must be asked for', async () => {
   await expect(sluice.estimateReplay({})).rejects.toMatchObject({ code: 'validation_failed' });
   await expect(
-    sluice.createReplay({ name: '', filter: { status: 'bad' }, perSecond: 0 }),
+    sluice.createReplay({
+      name: '',
+      filter: { status: 'bad', state: [], id: Array.from({ length: 501 }, () => streamId) },
+      perSecond: 0,
+    }),
   ).rejects.toMatchObject({
     details: {
+      'requestBody.filter.state': { message: 'should name one at least' },
+      'requestBody.filter.id': { message: 'should be at most 500 ids' },
       'requestBody.name': { message: 'should not be empty' },
       'requestBody.filter.status.0': { message: expect.stringMatching(/^should be a status/) },
       'requestBody.perSecond': { message: 'should be at least 0.1' },

@@ -115,13 +115,20 @@ function ReplayRow({ replay }: { replay: Replay }) {
 /** `failed · 5xx · deposits · after 2026-11-21 10:42:00`. */
 function describeFilter(filter: DeliveryFilter, nameOf: (streamId: string) => string): string {
   const { streamId, chainId, state, phase, status, error, createdFrom, createdTo } = filter;
+  const { id, reorged, attemptsFrom, attemptsTo } = filter;
   const listed = [state, phase, chainId].flatMap((value) => value ?? []);
   const answers = [status].flatMap((value) => value ?? []);
   return [
+    ...(id === undefined
+      ? []
+      : [`${formatQuantity([id].flat().length, 'delivery', 'deliveries')} chosen one by one`]),
     ...listed,
     ...answers.map((answer) => (answer === 'none' ? 'no answer' : answer)),
     ...[streamId].flatMap((value) => value ?? []).map(nameOf),
     ...(error === undefined ? [] : [`“${error}”`]),
+    ...(reorged === undefined ? [] : [reorged ? 'block left the chain' : 'still on the chain']),
+    ...(attemptsFrom === undefined ? [] : [`tried ${attemptsFrom} times or more`]),
+    ...(attemptsTo === undefined ? [] : [`tried ${attemptsTo} times or less`]),
     ...(filter.blockFrom === undefined ? [] : [`from block ${formatCount(filter.blockFrom)}`]),
     ...(filter.blockTo === undefined ? [] : [`to block ${formatCount(filter.blockTo)}`]),
     ...(createdFrom === undefined ? [] : [`after ${formatDateTime(createdFrom)}`]),

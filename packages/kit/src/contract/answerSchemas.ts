@@ -667,6 +667,7 @@ const replayEstimate: z.ZodType<ReplayEstimate> = z.strictObject({
 const oneOrSeveral = z.union([text, texts]).exactOptional();
 
 const deliveryFilter: z.ZodType<DeliveryFilter> = z.strictObject({
+  id: oneOrSeveral,
   streamId: oneOrSeveral,
   chainId: oneOrSeveral,
   state: z.array(z.enum(DELIVERY_STATES)).exactOptional(),
@@ -679,6 +680,7 @@ const deliveryFilter: z.ZodType<DeliveryFilter> = z.strictObject({
   createdTo: unixMs.exactOptional(),
   attemptsFrom: count.exactOptional(),
   attemptsTo: count.exactOptional(),
+  reorged: z.boolean().exactOptional(),
   replayId: uuid.exactOptional(),
 });
 

@@ -9,6 +9,8 @@ export type OneOrSeveral<Value> = Value | readonly Value[];
 
 /** Which deliveries: those that fit every field that is given. Both ends of a range belong to it. */
 export interface DeliveryFilter {
+  /** Of the deliveries themselves, 500 at most. */
+  id?: OneOrSeveral<string> | undefined;
   streamId?: OneOrSeveral<string> | undefined;
   /** In hex; of Aptos `aptos:` and the network. */
   chainId?: OneOrSeveral<string> | undefined;

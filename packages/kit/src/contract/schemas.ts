@@ -406,9 +406,9 @@ const several = <Item>(item: z.ZodType<Item>, items: object) =>
   z
     .preprocess(
       (given) => (given === undefined || Array.isArray(given) ? given : [given]),
-      z.array(item).optional(),
+      z.array(item).min(1, { error: 'should name one at least' }).optional(),
     )
-    .meta({ type: 'array', items });
+    .meta({ type: 'array', items, minItems: 1 });
 
 const wholeNumberError = { error: 'should be a whole number, 0 or more' };
 const isWhole = (it: number): boolean => Number.isSafeInteger(it) && it >= 0;
@@ -486,10 +486,19 @@ const answered = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
   error: 'should be a status, e.g. 404, a class of them, e.g. 5xx, or none',
 });
 
+/** What a URL still holds. */
+const MAX_DELIVERY_IDS = 500;
+
 /** The fields of a filter of deliveries, whose numbers and flags are texts in a query. */
 const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean>) => {
   const number = whole.optional().meta(WHOLE_NUMBER);
   return {
+    id: several(z.uuid({ error: 'should be the id of a delivery, a UUID' }), {
+      type: 'string',
+      format: 'uuid',
+    }).refine((ids) => ids === undefined || ids.length <= MAX_DELIVERY_IDS, {
+      error: `should be at most ${MAX_DELIVERY_IDS} ids`,
+    }),
     streamId: several(streamId, { type: 'string', format: 'uuid' }),
     chainId: several(anyChain, { ...CHAIN_ID, description: 'In hex, or aptos:<network>' }),
     state: several(z.enum(DELIVERY_STATES), { type: 'string', enum: DELIVERY_STATES }),

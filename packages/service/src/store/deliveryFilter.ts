@@ -10,6 +10,7 @@ export function toConditions(filter: DeliveryFilter): Condition[] {
   const add = <Value>(value: Value | undefined, condition: (value: Value) => Condition): void => {
     if (value !== undefined) conditions.push(condition(value));
   };
+  add(filter.id, (ids) => isOneOf('id', ids));
   add(filter.streamId, (ids) => isOneOf('stream_id', ids));
   add(filter.chainId, (chains) => isOneOf('chain', chains));
   add(filter.state, (states) => isOneOf('state', states));

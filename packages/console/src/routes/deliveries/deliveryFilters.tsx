@@ -44,6 +44,8 @@ export function DeliveryFilters({
   chains,
   onChange,
   onFilter,
+  marked,
+  onUnmark,
   held,
   onHold,
   onReplay,
@@ -54,9 +56,12 @@ export function DeliveryFilters({
   onChange: (name: FilterName, value: undefined) => void;
   /** Opens what can be chosen; null where it stands beside the list. */
   onFilter: (() => void) | null;
+  /** How many rows. */
+  marked: number;
+  onUnmark: () => void;
   held: boolean;
   onHold: (held: boolean) => void;
-  /** Null while the filter finds everything. */
+  /** Of what is marked, else of what the filter finds; null while that is everything. */
   onReplay: (() => void) | null;
 }) {
   const chosen = chosenOf(search, streams, chains);
@@ -81,15 +86,21 @@ export function DeliveryFilters({
           <X size={12} strokeWidth={1.5} aria-hidden="true" />
         </Button>
       ))}
+      {marked > 0 && (
+        <Button aria-label={`${marked} marked, take back`} onClick={onUnmark}>
+          <span className="data">{marked}</span> marked
+          <X size={12} strokeWidth={1.5} aria-hidden="true" />
+        </Button>
+      )}
       <span className="ml-auto flex gap-1">
         <Button
           look="quiet"
           disabled={onReplay === null}
-          title={onReplay === null ? 'Filter first: a replay is of some deliveries' : 'Replay r'}
+          title={onReplay === null ? 'Filter or mark some first: not all are replayed' : 'Replay r'}
           onClick={() => onReplay?.()}
         >
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
-          Replay…
+          {marked > 0 ? `Replay ${marked}…` : 'Replay…'}
         </Button>
         <Button
           look="quiet"

@@ -1,6 +1,7 @@
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- a table element would lay out all of its rows together */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { clsx } from 'clsx';
+import { Check } from 'lucide-react';
 import { memo, useState } from 'react';
 import { useNow } from '../../clock.ts';
 import { deliveryCondition, PHASE_CONDITIONS } from '../../condition.ts';
@@ -46,11 +47,15 @@ interface Cells {
 export function DeliveryRow({
   rowIndex,
   selected,
+  marked,
   paired,
+  onMark,
   ...cells
 }: Cells & {
   rowIndex: number;
   selected: boolean;
+  marked: boolean;
+  onMark: (id: string, through: boolean) => void;
   /** Its pair is the selected row. */
   paired: boolean;
 }) {
@@ -61,14 +66,53 @@ export function DeliveryRow({
       aria-rowindex={rowIndex}
       aria-current={selected || undefined}
       className={clsx(
-        'delivery-grid delivery-row relative border-b border-line px-4 hover:bg-raised',
+        'delivery-grid delivery-row group relative border-b border-line px-4 hover:bg-raised',
         selected && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
         paired && 'bg-raised shadow-[inset_2px_0_var(--color-line-strong)]',
         fresh && 'animate-fresh',
       )}
     >
       <DeliveryCells {...cells} />
+      <Mark row={cells.row} marked={marked} onMark={onMark} />
     </div>
+  );
+}
+
+/** Beside the row for a pointer; by keyboard it is the space bar, on the row itself. */
+function Mark({
+  row,
+  marked,
+  onMark,
+}: {
+  row: DeliverySummary;
+  marked: boolean;
+  onMark: (id: string, through: boolean) => void;
+}) {
+  return (
+    <button
+      type="button"
+      role="checkbox"
+      aria-checked={marked}
+      aria-label={`Mark ${formatClock(row.createdAt)}`}
+      title="Mark Space"
+      tabIndex={-1}
+      className={clsx(
+        'absolute inset-y-0 left-0 z-1 grid w-6 place-items-center max-md:hidden',
+        !marked && 'opacity-0 group-hover:opacity-100',
+      )}
+      // The keys go on meaning the row that has the focus.
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={(event) => onMark(row.id, event.shiftKey)}
+    >
+      <span
+        className={clsx(
+          'grid size-3 place-items-center rounded-[2px] border',
+          marked ? 'border-accent bg-accent text-bg' : 'border-line-strong',
+        )}
+      >
+        {marked && <Check size={10} strokeWidth={3} aria-hidden="true" />}
+      </span>
+    </button>
   );
 }
 

@@ -29,8 +29,10 @@ export function DeliveryTable({
   chains,
   loading,
   selected,
+  marks,
   hrefOf,
   onSelect,
+  onMark,
   filtered,
   ofOneStream,
   more,
@@ -43,8 +45,11 @@ export function DeliveryTable({
   chains: readonly WatchedChain[];
   loading: boolean;
   selected: string | undefined;
+  marks: ReadonlySet<string>;
   hrefOf: (id: string) => string;
   onSelect: (id: string) => void;
+  /** @param through with those between this row and the one marked before. */
+  onMark: (id: string, through: boolean) => void;
   filtered: boolean;
   ofOneStream: boolean;
   more: { load: () => void; loading: boolean } | null;
@@ -104,6 +109,8 @@ export function DeliveryTable({
               chainCode={codes.get(row.chainId) ?? row.chainId}
               rowIndex={first + index + 2}
               selected={row.id === selected}
+              marked={marks.has(row.id)}
+              onMark={onMark}
               paired={row.id === selectedPair}
               href={hrefOf(row.id)}
               onSelect={onSelect}

@@ -1,9 +1,10 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
-import { chainsQuery, deliveriesQuery, streamsQuery } from '../../api.ts';
+import { chainsQuery, deliveriesQuery, streamsQuery, toDeliveryFilter } from '../../api.ts';
 import { createDeliveryPairs } from '../../deliveryPairs.ts';
 import { useShortcuts } from '../../keyboard.ts';
+import { markRange, toggleMark } from '../../marks.ts';
 import { useMedia } from '../../media.ts';
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { findRow, heldRows, KEPT_ROWS, placeOf, rowsOf, type ListFilter } from '../../liveCache.ts';
@@ -68,6 +69,9 @@ export function Explorer({
   const table = useRef<DeliveryTableHandle>(null);
   const facets = useRef<HTMLDivElement>(null);
   const [cursor, setCursor] = useState<string | null>(null);
+  const [marks, setMarks] = useState<ReadonlySet<string>>(new Set());
+  /** Where a range begins: the row that was marked last, or left. */
+  const markedLast = useRef<string | null>(null);
 
   const hold = (on: boolean): void => {
     setHeld(on);
@@ -94,6 +98,7 @@ export function Explorer({
   const beginAnew = (): void => {
     setAnchor(null);
     setCursor(null);
+    setMarks(new Set());
     setChoosing(false);
     table.current?.scrollToTop();
   };
@@ -106,11 +111,24 @@ export function Explorer({
     change({ sel: undefined, view: undefined }, false);
   };
 
-  const move = (step: 1 | -1): void => {
-    const from = findRow(shown, search.sel ?? cursor ?? undefined);
+  const onMark = useCallback(
+    (id: string, through: boolean): void => {
+      const from = markedLast.current;
+      markedLast.current = id;
+      setMarks((now) =>
+        through && from !== null ? markRange(now, shown, from, id) : toggleMark(now, id),
+      );
+    },
+    [shown],
+  );
+  const current = search.sel ?? cursor ?? undefined;
+
+  /** @returns the row that is now the one the keys mean. */
+  const move = (step: 1 | -1): string | undefined => {
+    const from = findRow(shown, current);
     const index = from === undefined ? 0 : placeOf(shown, from.id) + step;
     const next = shown[Math.max(0, Math.min(shown.length - 1, index))];
-    if (next === undefined) return;
+    if (next === undefined) return undefined;
     setCursor(next.id);
     // With the inspector open, the next row is inspected; else it is only focused.
     if (search.sel === undefined) table.current?.focusRow(next.id);
@@ -118,6 +136,14 @@ export function Explorer({
       table.current?.scrollToRow(next.id);
       change({ sel: next.id }, true);
     }
+    return next.id;
+  };
+  const moveMarking = (step: 1 | -1): void => {
+    const from = current;
+    const to = move(step);
+    if (to === undefined) return;
+    markedLast.current = to;
+    setMarks(markRange(marks, shown, from ?? to, to));
   };
   const navigate = useNavigate();
   const onSelect = useCallback(
@@ -134,7 +160,7 @@ export function Explorer({
   const { sel: _sel, view: _view, ...ofList } = search;
   const filterSearch = streamId === undefined ? ofList : { ...ofList, stream: streamId };
   const filtered = Object.keys(toListFilter(search)).length > 0;
-  const mayReplay = filtered || streamId !== undefined;
+  const mayReplay = filtered || streamId !== undefined || marks.size > 0;
   const [replaying, setReplaying] = useState(false);
   // Beside the list where both have room, else in a dialog.
   const isWide = useMedia('(min-width: 1240px)');
@@ -151,8 +177,16 @@ export function Explorer({
     />
   );
   useShortcuts({
-    j: () => move(1),
-    k: () => move(-1),
+    j: () => void move(1),
+    k: () => void move(-1),
+    J: () => moveMarking(1),
+    K: () => moveMarking(-1),
+    // A button that has the focus is pressed by it.
+    ' ': () => {
+      if (current === undefined || document.activeElement?.closest('button') != null) return false;
+      onMark(current, false);
+      return true;
+    },
     l: () => hold(!held),
     // With a delivery open it is about that one.
     r: () => {
@@ -166,8 +200,9 @@ export function Explorer({
       else setChoosing(true);
     },
     Escape: () => {
-      if (search.sel === undefined) return false;
-      close();
+      if (search.sel !== undefined) close();
+      else if (marks.size > 0) setMarks(new Set());
+      else return false;
       return true;
     },
   });
@@ -185,6 +220,8 @@ export function Explorer({
           streams={streams ?? []}
           chains={chains ?? []}
           onChange={changeFilter}
+          marked={marks.size}
+          onUnmark={() => setMarks(new Set())}
           onFilter={isBeside ? null : () => setChoosing(true)}
           held={held}
           onHold={hold}
@@ -206,8 +243,10 @@ export function Explorer({
             chains={chains ?? []}
             loading={list.isPending}
             selected={search.sel}
+            marks={marks}
             hrefOf={hrefOf}
             onSelect={onSelect}
+            onMark={onMark}
             filtered={filtered}
             ofOneStream={streamId !== undefined}
             more={
@@ -237,7 +276,10 @@ export function Explorer({
       {replaying && (
         <Dialog title="Replay deliveries" onClose={() => setReplaying(false)}>
           <Suspense fallback={<p className="text-faint">Loading</p>}>
-            <ReplayForm filter={filter} name={nameOfFilter(filter, streams ?? [])} />
+            <ReplayForm
+              filter={marks.size > 0 ? { id: [...marks] } : toDeliveryFilter(filter)}
+              name={marks.size > 0 ? 'marked' : nameOfFilter(filter, streams ?? [])}
+            />
           </Suspense>
         </Dialog>
       )}

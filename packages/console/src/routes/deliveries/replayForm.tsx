@@ -1,8 +1,8 @@
+import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { queryKeys, sluice, toDeliveryFilter } from '../../api.ts';
-import type { ListFilter } from '../../liveCache.ts';
+import { queryKeys, sluice } from '../../api.ts';
 import { formatBytes, formatQuantity, formatSpan } from '../../format.ts';
 import { CallForm } from '../../ui/callForm.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -11,11 +11,17 @@ import { TextField } from '../../ui/field.tsx';
 const LONGEST_NAME = 128;
 
 /** How many the filter finds, then how fast they are sent again. */
-export function ReplayForm({ filter: listed, name: given }: { filter: ListFilter; name: string }) {
+export function ReplayForm({
+  filter: chosen,
+  name: given,
+}: {
+  filter: DeliveryFilter;
+  name: string;
+}) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  // What it finds now: time goes on, the selection does not.
-  const [filter] = useState(() => toDeliveryFilter(listed));
+  // What it found when it was opened: time goes on, the selection does not.
+  const [filter] = useState(chosen);
   const [name, setName] = useState(given.slice(0, LONGEST_NAME));
   const [rate, setRate] = useState('50');
   const estimate = useQuery({

@@ -195,6 +195,7 @@ export function testHistory(open: () => Promise<Store>): void {
       await fc.assert(
         fc.asyncProperty(
           fc.record({
+            id: maybe(some(all.map((each) => each.id))),
             streamId: some(streams),
             chainId: maybe(some(chains)),
             state: maybe(some([...new Set(all.map((each) => each.state))])),
@@ -217,6 +218,7 @@ export function testHistory(open: () => Promise<Store>): void {
                 : [`${each.status}`, `${String(each.status)[0]}xx`];
             const expected = all.filter(
               (each) =>
+                has(filter.id, each.id) &&
                 has(filter.streamId, each.streamId) &&
                 has(filter.chainId, each.chainId) &&
                 has(filter.state, each.state) &&

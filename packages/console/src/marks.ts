@@ -1,0 +1,25 @@
+/** Rows that somebody has marked, to do one thing with all of them. Pure. */
+import { placeOf } from './liveCache.ts';
+
+/** As many as the service takes by their ids at once. */
+export const MAX_MARKS = 500;
+
+type Row = { id: string };
+type Marks = ReadonlySet<string>;
+
+export function toggleMark(marks: Marks, id: string): Marks {
+  const next = new Set(marks);
+  if (!next.delete(id) && next.size < MAX_MARKS) next.add(id);
+  return next;
+}
+
+/** The rows between these two, both included, beside those that are marked; none past the most. */
+export function markRange(marks: Marks, rows: readonly Row[], from: string, to: string): Marks {
+  const [first, last] = [placeOf(rows, from), placeOf(rows, to)].toSorted((a, b) => a - b);
+  const next = new Set(marks);
+  for (const { id } of rows.slice(first, last! + 1)) {
+    if (next.size >= MAX_MARKS) break;
+    next.add(id);
+  }
+  return next;
+}
