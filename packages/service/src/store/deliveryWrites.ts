@@ -298,6 +298,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             error, response_body from ${attempts} as made`.execute(trx);
         await countActivity(
           trx,
+          engine,
           ours.map((outcome) => ({ outcome, delivery: changed.get(outcome.id)! })),
           now,
         );

@@ -56,12 +56,14 @@ export interface EndedAttempt {
 /** Counts how attempts ended, each in the minute `now`. */
 export async function countActivity(
   trx: Db,
+  engine: Engine,
   ended: readonly EndedAttempt[],
   now: number,
 ): Promise<void> {
   const minute = Math.floor(now / MINUTE_MS);
   await append(
     trx,
+    engine,
     ended.flatMap((each) =>
       activityMetricsOf(each).map((metric) => ({
         stream_id: each.delivery.streamId,
@@ -131,11 +133,20 @@ export async function countFinished(
       count(match.stream_id, 'internal_transactions', match.internal_transactions);
     }
   }
-  await append(trx, counted);
+  await append(trx, engine, counted);
 }
 
-async function append(trx: Db, counted: readonly Stat[]): Promise<void> {
-  if (counted.length > 0) await trx.insertInto('stat_delta').values(sum(counted)).execute();
+async function append(trx: Db, engine: Engine, counted: readonly Stat[]): Promise<void> {
+  if (counted.length === 0) return;
+  const deltas = engine.rows(sum(counted), {
+    stream_id: 'text',
+    minute: 'bigint',
+    metric: 'text',
+    n: 'bigint',
+  });
+  await sql`
+    insert into stat_delta (stream_id, minute, metric, n)
+    select stream_id, minute, metric, n from ${deltas} as counted`.execute(trx);
 }
 
 /** One row per stream, minute and metric, in one order everywhere: two roll-ups then never deadlock. */
