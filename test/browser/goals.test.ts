@@ -154,7 +154,10 @@ test('by keyboard: rows are marked, and these alone are replayed', async () => {
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
   await dialog.getByRole('button', { name: 'Replay 2 deliveries' }).click();
   await page.waitForURL(/\/replays$/);
-  await page.getByText('2 deliveries chosen one by one').waitFor();
+  const replay = page.getByRole('listitem').filter({ hasText: '2 deliveries chosen one by one' });
+  await replay.getByRole('link', { name: 'marked' }).click();
+  await page.waitForURL(/\/deliveries\?replay=/);
+  await expect.poll(() => rowsOf(page).count(), PATIENCE).toBe(2);
 });
 
 test('by keyboard: a signature is verified', async () => {

@@ -64,7 +64,11 @@ function ReplayRow({ replay }: { replay: Replay }) {
     <li className="border-b border-line px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
         <Status condition={REPLAY_CONDITIONS[state]} />
-        <h2 className="min-w-0 truncate font-medium">{name}</h2>
+        <h2 className="min-w-0 truncate font-medium">
+          <Link to="/deliveries" search={{ replay: id }} title="What it has sent again">
+            {name}
+          </Link>
+        </h2>
         <span className="data text-faint" title={formatDateTime(replay.createdAt)}>
           <Ago timeMs={replay.createdAt} />
         </span>
