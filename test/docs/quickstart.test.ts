@@ -58,7 +58,7 @@ test('npm start, an app, sluice listen, a stream: each prints what the page says
 
   // `npm start` is `sluice dev`.
   const dev = run([join(root, 'packages/cli/src/main.ts'), 'dev', '--port', '0']);
-  const url = await until('it is ready', () => /API +(http:\S+)/.exec(dev())?.[1], 20_000);
+  const url = await until('it is ready', () => /API +(http:\S+)/.exec(dev())?.[1]);
   const toReader = (text: string): string => text.replaceAll(url, 'http://127.0.0.1:4400');
   expect(prints(started, toReader(dev()), 'lines in it'), dev()).toBe(true);
 

@@ -145,7 +145,7 @@ async function runServer(file: string, { code, output }: Program, port: number):
   const explain = (error: Error) => {
     throw new Error(`${error.message}:\n${printed()}${complained()}`, { cause: error });
   };
-  await until('it listens', () => isListening(port), 10_000).catch(explain);
+  await until('it listens', () => isListening(port), 25_000).catch(explain);
   if (!code.includes('streams.create(')) await sendPair(port).catch(explain);
   const expected = output ?? '';
   await until('it prints', () => prints(expected, printed(), 'lines in it'), 15_000).catch(explain);
