@@ -377,6 +377,62 @@ test('a list that is opened by its link in a fresh browser is the list it was', 
   }
 });
 
+test('a list opens by link in the middle, and goes on to both sides', async () => {
+  for (let count = 0; count < 6; count++) await world.transfer();
+  await world.mine(CONFIRMATIONS);
+  const readAll = async () =>
+    (await readSluice().listDeliveries({ streamId: stream.id })).result.map(({ id }) => id);
+  await vi.waitFor(
+    async () => expect((await readAll()).length).toBeGreaterThanOrEqual(18),
+    PATIENCE,
+  );
+  const all = await readAll();
+  const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+  /** Those that a list begins with that goes until the time of this one. */
+  const listUntil = (id: string) => all.filter((each) => timeOf(each) <= timeOf(id));
+  const page = await visitor.open();
+  // Pages of five rows: what 100,000 deliveries would be in pages of a hundred.
+  await page.route('**/sluice/deliveries?*', async (route) => {
+    const url = new URL(route.request().url());
+    const limit = Number(url.searchParams.get('limit'));
+    url.searchParams.set('limit', String(Math.ceil(limit / 20)));
+    await route.continue({ url: url.href });
+  });
+  const selected = all[10]!;
+  const readRows = () =>
+    page
+      .locator('[data-row-link]')
+      .evaluateAll((links) => links.map((link) => link.getAttribute('data-row-link')));
+  await page.goto(
+    `${world.url}/console/deliveries?stream=${stream.id}&sel=${selected}#key=${world.apiKey}`,
+  );
+  // Too old for the first page, so the list begins at its time.
+  await page.waitForURL(/until=\d+/);
+  const begin = listUntil(selected);
+  await expect.poll(readRows, PATIENCE).toEqual(begin.slice(0, 5));
+  await page.locator(`[aria-current=true] [data-row-link="${selected}"]`).waitFor();
+  const link = page.url();
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await expect.poll(readRows, PATIENCE).toEqual(begin.slice(0, 10));
+  const newer = page.getByRole('button', { name: 'Newer' });
+  await newer.click();
+  const next = listUntil(all[all.indexOf(begin[0]!) - 5]!);
+  await expect.poll(readRows, PATIENCE).toEqual(next.slice(0, 5));
+  await page.goBack();
+  await expect.poll(async () => (await readRows())[0], PATIENCE).toBe(begin[0]);
+  await page.getByRole('button', { name: 'Newest' }).click();
+  await expect.poll(async () => (await readRows())[0], PATIENCE).toBe(all[0]);
+  // Live again: what comes now is on top.
+  await world.transfer();
+  await expect.poll(async () => (await readRows()).indexOf(all[0]!), PATIENCE).toBeGreaterThan(0);
+  const fresh = await visitor.signedIn();
+  await fresh.goto(link);
+  await fresh.locator(`[aria-current=true] [data-row-link="${selected}"]`).waitFor();
+  expect(await fresh.locator('[data-row-link]').first().getAttribute('data-row-link')).toBe(
+    begin[0],
+  );
+});
+
 test('back and forward lead through what one has looked at, exactly', async () => {
   const page = await visitor.signedIn(`/deliveries?stream=${stream.id}`);
   await rowsOf(page).first().waitFor();

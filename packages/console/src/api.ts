@@ -25,7 +25,7 @@ import {
   queryOptions,
   type InfiniteData,
 } from '@tanstack/react-query';
-import { watchChains, withDeliveries, type ListFilter } from './liveCache.ts';
+import { timeOfId, watchChains, withDeliveries, type ListFilter } from './liveCache.ts';
 import { changesSince } from './recentChanges.ts';
 import type { WatchedChain } from './tape.ts';
 
@@ -269,6 +269,32 @@ export const deliveriesQuery = (filter: ListFilter) =>
     // It would hold every row against the one that stood there before, and copy it.
     structuralSharing: false,
   });
+
+/** So many newer rows that some of those on screen stay in the first page. */
+const NEWER_ROWS = 90;
+
+/**
+ * Reads on from a list that ends at `createdTo` towards the newest.
+ * @returns until when the list must go to hold them; undefined where nothing newer is left out.
+ */
+export async function readNewer(
+  queryClient: QueryClient,
+  { createdTo = 0, ...filter }: ListFilter,
+): Promise<number | undefined> {
+  const { createdFrom = 0, ...query } = toDeliveryFilter(filter);
+  const { result, cursor } = await sluice.listDeliveries({
+    ...query,
+    createdFrom: Math.max(createdFrom, createdTo + 1),
+    order: 'oldest',
+    limit: NEWER_ROWS,
+  });
+  const last = cursor === undefined ? undefined : result.at(-1);
+  const until = last && timeOfId(last.id);
+  const next = until === undefined ? filter : { ...filter, createdTo: until };
+  // Drawn at once instead of after a blank.
+  await queryClient.prefetchInfiniteQuery(deliveriesQuery(next));
+  return until;
+}
 
 /** The newest delivery of a stream that was tried and waits; null where none does. */
 export const lastTriedQuery = (streamId: string) =>

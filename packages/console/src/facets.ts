@@ -5,7 +5,7 @@ import { ATTEMPT_RANGES, PHASES, SINCES, type DeliveriesSearch } from './search.
 import type { WatchedChain } from './tape.ts';
 
 /** The search params that choose among deliveries. */
-export type FacetName = Exclude<keyof DeliveriesSearch, 'sel' | 'view' | 'replay'>;
+export type FacetName = Exclude<keyof DeliveriesSearch, 'sel' | 'view' | 'replay' | 'until'>;
 
 interface Choice {
   value: string;

@@ -24,6 +24,8 @@ export interface ListFilter {
   attemptsTo?: number;
   /** Made in so many milliseconds until now. */
   sinceMs?: number;
+  /** Made until then, in Unix milliseconds. */
+  createdTo?: number;
   reorged?: boolean;
   /** The replay that last sent it again. */
   replayId?: string;
@@ -46,6 +48,7 @@ const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
     filter.status === String(delivery.status)) &&
   delivery.attempts >= (filter.attemptsFrom ?? 0) &&
   delivery.attempts <= (filter.attemptsTo ?? Infinity) &&
+  delivery.createdAt <= (filter.createdTo ?? Infinity) &&
   (filter.sinceMs === undefined || delivery.createdAt >= Date.now() - filter.sinceMs);
 
 /** Undefined before the first attempt. */
@@ -76,6 +79,9 @@ export function findRow(
   const row = id === undefined ? undefined : rows[placeOf(rows, id)];
   return row?.id === id ? row : undefined;
 }
+
+/** When a delivery was made, by its id: a UUID of version 7 begins with it. */
+export const timeOfId = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /**
  * Rows that changed are replaced where they stand, or leave when they pass the filter no more; new

@@ -65,3 +65,10 @@ test('a link may fill in the form', () => {
     address: '0x1',
   });
 });
+
+test('a time that a list begins at is one that there is', () => {
+  expect(parseDeliveriesSearch({ until: 1_795_000_000_000 }).until).toBe(1_795_000_000_000);
+  for (const until of [-1, 1.5, 9e15, '2026', null]) {
+    expect(parseDeliveriesSearch({ until })).toEqual({});
+  }
+});

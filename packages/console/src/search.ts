@@ -19,6 +19,12 @@ const text = (value: unknown, maxLength: number): string | undefined => {
 const uuid = (value: unknown): string | undefined =>
   typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
 
+/** As far as a `Date` reaches. */
+const time = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 8.64e15
+    ? value
+    : undefined;
+
 /** Drops the keys without value, so that they do not appear in the URL. */
 export const present = <T extends object>(values: { [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
@@ -91,6 +97,8 @@ export interface DeliveriesSearch {
   reorged?: boolean;
   attempts?: (typeof ATTEMPT_RANGES)[number]['value'];
   since?: (typeof SINCES)[number]['value'];
+  /** Made until then, in Unix milliseconds: where a list begins that is not opened at its newest. */
+  until?: number;
   /** Id of the replay that last sent them. */
   replay?: string;
   /** Id of the stream. */
@@ -111,6 +119,7 @@ export function parseDeliveriesSearch(input: Record<string, unknown>): Deliverie
     reorged: typeof input['reorged'] === 'boolean' ? input['reorged'] : undefined,
     attempts: pick(input['attempts'], valuesOf(ATTEMPT_RANGES)),
     since: pick(input['since'], valuesOf(SINCES)),
+    until: time(input['until']),
     replay: uuid(input['replay']),
     stream: uuid(input['stream']),
     sel: uuid(input['sel']),
@@ -119,10 +128,10 @@ export function parseDeliveriesSearch(input: Record<string, unknown>): Deliverie
 }
 
 /** Of one delivery: its tab, and the filter of the list that it was opened from. */
-export type DeliverySearch = Omit<DeliveriesSearch, 'sel'>;
+export type DeliverySearch = Omit<DeliveriesSearch, 'sel' | 'until'>;
 
 export function parseDeliverySearch(input: Record<string, unknown>): DeliverySearch {
-  const { sel: _, ...search } = parseDeliveriesSearch(input);
+  const { sel: _sel, until: _until, ...search } = parseDeliveriesSearch(input);
   return search;
 }
 
@@ -206,6 +215,7 @@ export function toListFilter(search: DeliveriesSearch, streamId?: string): ListF
     reorged: search.reorged,
     attemptsFrom: range?.from,
     attemptsTo: range?.to === Infinity ? undefined : range?.to,
+    createdTo: search.until,
     sinceMs: SINCES.find(({ value }) => value === search.since)?.ms,
     replayId: search.replay,
   });

@@ -39,6 +39,7 @@ export function JsonTree({
   const { text: soughtText, hits } = useAnswer(body, 'find', wanted) ?? NOTHING_FOUND;
   const isSought = soughtText === text.trim();
   const [at, setAt] = useState(-1);
+  const [pointedAt, setPointedAt] = useState('');
   const found = hits[at]?.path;
   const foundLine = useAnswer(body, 'lineOf', openness, found ?? '') ?? -1;
   useEffect(() => {
@@ -122,6 +123,8 @@ export function JsonTree({
           {lines?.rows.map((row) => (
             <div
               key={row.path}
+              onPointerEnter={() => setPointedAt(row.path)}
+              onFocus={() => setPointedAt(row.path)}
               style={{
                 paddingLeft: `${8 + (row.depth - 1) * INDENT_PX}px`,
                 height: `${ROW_HEIGHT}px`,
@@ -139,6 +142,13 @@ export function JsonTree({
           ))}
         </div>
       </section>
+      <p
+        aria-hidden="true"
+        title={pointedAt}
+        className="data h-7 shrink-0 truncate border-t border-line px-3 py-1 text-faint pointer-coarse:hidden"
+      >
+        {pointedAt}
+      </p>
     </div>
   );
 }
@@ -176,7 +186,7 @@ function JsonLine({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
         </>
       )}
       <Note text={note} />
-      <span className="ml-auto flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100">
+      <span className="ml-auto flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
         {!isContainer && (
           <CopyButton
             text={kind === 'string' ? (JSON.parse(text) as string) : text}

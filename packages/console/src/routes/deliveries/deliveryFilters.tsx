@@ -2,11 +2,12 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { ListFilter as FilterIcon, Pause, Play, RotateCw, X } from 'lucide-react';
 import { deliveryCondition, PHASE_CONDITIONS } from '../../condition.ts';
 import type { FacetName } from '../../facets.ts';
+import { formatDateTime } from '../../format.ts';
 import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../search.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
 
-export type FilterName = FacetName | 'replay';
+export type FilterName = FacetName | 'until' | 'replay';
 
 /** What is chosen, in words, by the search param it stands in. */
 function chosenOf(
@@ -30,6 +31,7 @@ function chosenOf(
           : 'still on the chain',
     attempts: ATTEMPT_RANGES.find(({ value }) => value === search.attempts)?.label,
     since: SINCES.find(({ value }) => value === search.since)?.label,
+    until: search.until === undefined ? undefined : `until ${formatDateTime(search.until)}`,
     replay: search.replay && 'of one replay',
   };
   return (Object.entries(words) as [FilterName, string | undefined][]).flatMap(([name, word]) =>
@@ -74,7 +76,9 @@ export function DeliveryFilters({
           <Keycap>/</Keycap>
         </Button>
       )}
-      {chosen.length === 0 && <span className="text-12 text-faint">All deliveries</span>}
+      {chosen.length === 0 && (
+        <span className="text-12 text-faint max-sm:hidden">All deliveries</span>
+      )}
       {chosen.map(([name, word]) => (
         <Button
           key={name}
@@ -96,11 +100,18 @@ export function DeliveryFilters({
         <Button
           look="quiet"
           disabled={onReplay === null}
-          title={onReplay === null ? 'Filter or mark some first: not all are replayed' : 'Replay r'}
+          title={
+            onReplay === null
+              ? 'Filter or mark some first: not all are replayed'
+              : 'Send all of these again'
+          }
           onClick={() => onReplay?.()}
         >
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
-          {marked > 0 ? `Replay ${marked}…` : 'Replay…'}
+          <span className={marked > 0 ? '' : 'max-sm:sr-only'}>
+            {marked > 0 ? `Replay ${marked}…` : 'Replay…'}
+          </span>
+          <Keycap>r</Keycap>
         </Button>
         <Button
           look="quiet"

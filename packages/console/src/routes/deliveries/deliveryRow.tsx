@@ -25,7 +25,7 @@ export const COLUMNS: readonly { label: string; numeric: boolean; className: str
   { label: 'Took', numeric: true, className: '' },
   { label: STREAM_COLUMN, numeric: false, className: '' },
   { label: 'Chain', numeric: false, className: 'cell-chain' },
-  { label: 'Block', numeric: true, className: '' },
+  { label: 'Block', numeric: true, className: 'cell-block' },
   { label: 'Phase', numeric: false, className: 'cell-phase' },
   { label: 'Records', numeric: true, className: 'wide-only' },
   { label: 'Attempts', numeric: true, className: 'wide-only' },

@@ -1,5 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
+import { ArrowUp, ArrowUpToLine } from 'lucide-react';
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { chainsQuery, deliveriesQuery, streamsQuery, toDeliveryFilter } from '../../api.ts';
 import { createDeliveryPairs } from '../../deliveryPairs.ts';
@@ -8,12 +9,19 @@ import { markRange, toggleMark } from '../../marks.ts';
 import { useMedia } from '../../media.ts';
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { findRow, heldRows, KEPT_ROWS, placeOf, rowsOf, type ListFilter } from '../../liveCache.ts';
-import { parseDeliveriesSearch, toListFilter, type DeliveriesSearch } from '../../search.ts';
+import {
+  parseDeliveriesSearch,
+  present,
+  toListFilter,
+  type DeliveriesSearch,
+} from '../../search.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { DeliveryFilters, type FilterName } from './deliveryFilters.tsx';
 import { Facets } from './facets.tsx';
 import { DeliveryTable, type DeliveryTableHandle } from './deliveryTable.tsx';
+import { useListPlace } from './listPlace.ts';
 
 const Inspector = lazy(async () => ({
   default: (await import('../delivery/inspector.tsx')).Inspector,
@@ -65,7 +73,7 @@ export function Explorer({
   // The list stands still below this row while its reader has scrolled, or holds it.
   const [anchor, setAnchor] = useState<Pick<DeliverySummary, 'id'> | null>(null);
   const [held, setHeld] = useState(false);
-  const { shown, newer } = useMemo(() => heldRows(rows, anchor), [rows, anchor]);
+  const { shown, newer: waiting } = useMemo(() => heldRows(rows, anchor), [rows, anchor]);
   const table = useRef<DeliveryTableHandle>(null);
   const facets = useRef<HTMLDivElement>(null);
   const [cursor, setCursor] = useState<string | null>(null);
@@ -106,6 +114,20 @@ export function Explorer({
     beginAnew();
     change({ [name]: value }, true);
   };
+  const goUntil = (until: number | undefined, replace = false): void => {
+    beginAnew();
+    onSearch(present<DeliveriesSearch>({ ...search, until }), replace);
+  };
+
+  const newer = useListPlace({
+    filter,
+    rows,
+    isRead: list.isSuccess,
+    selected: search.sel,
+    scrollToRow: (id) => table.current?.scrollToRow(id),
+    onUntil: (until, how) => goUntil(until, how === 'placed'),
+  });
+
   const close = (): void => {
     if (search.sel !== undefined) table.current?.focusRow(search.sel);
     change({ sel: undefined, view: undefined }, false);
@@ -127,6 +149,7 @@ export function Explorer({
   const move = (step: 1 | -1): string | undefined => {
     const from = findRow(shown, current);
     const index = from === undefined ? 0 : placeOf(shown, from.id) + step;
+    if (index < 0 && search.until !== undefined) newer.mutate();
     const next = shown[Math.max(0, Math.min(shown.length - 1, index))];
     if (next === undefined) return undefined;
     setCursor(next.id);
@@ -157,7 +180,7 @@ export function Explorer({
   });
   const hrefOf = (id: string): string => href.replace(`sel=${ANY_ROW}`, `sel=${id}`);
   const selected = findRow(rows, search.sel);
-  const { sel: _sel, view: _view, ...ofList } = search;
+  const { sel: _sel, view: _view, until: _until, ...ofList } = search;
   const filterSearch = streamId === undefined ? ofList : { ...ofList, stream: streamId };
   const filtered = Object.keys(toListFilter(search)).length > 0;
   const mayReplay = filtered || streamId !== undefined || marks.size > 0;
@@ -174,6 +197,7 @@ export function Explorer({
       streams={streamId === undefined ? (streams ?? []) : null}
       chains={chains ?? []}
       onChoose={beginAnew}
+      onUntil={goUntil}
     />
   );
   useShortcuts({
@@ -235,6 +259,26 @@ export function Explorer({
             stale={list.data !== undefined}
           />
         )}
+        {newer.isError && (
+          <ErrorPanel
+            what="The newer deliveries could not be read"
+            error={newer.error}
+            onRetry={() => newer.mutate()}
+            stale
+          />
+        )}
+        {search.until !== undefined && (
+          <div className="flex items-center gap-2 border-b border-line px-4 py-1">
+            <Button look="quiet" disabled={newer.isPending} onClick={() => newer.mutate()}>
+              <ArrowUp size={14} strokeWidth={1.5} aria-hidden="true" />
+              Newer
+            </Button>
+            <Button look="quiet" onClick={() => goUntil(undefined)}>
+              <ArrowUpToLine size={14} strokeWidth={1.5} aria-hidden="true" />
+              Newest
+            </Button>
+          </div>
+        )}
         <div className="relative flex min-h-0 flex-1 flex-col">
           <DeliveryTable
             ref={table}
@@ -257,13 +301,13 @@ export function Explorer({
             onScrolled={onScrolled}
             onClear={() => onSearch({}, false)}
           />
-          {newer > 0 && (
+          {waiting > 0 && (
             <button
               type="button"
               onClick={showNewest}
               className="control absolute top-2 left-1/2 z-10 -translate-x-1/2 animate-overlay rounded-full border border-line bg-raised px-3 text-12 shadow-overlay md:top-10"
             >
-              <span className="data text-accent">{newer}</span> new ↑
+              <span className="data text-accent">{waiting}</span> new ↑
             </button>
           )}
         </div>

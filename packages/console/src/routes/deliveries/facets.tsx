@@ -2,13 +2,16 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
+import { useState } from 'react';
 import { facetsQuery } from '../../api.ts';
 import { toFacets } from '../../facets.ts';
-import { formatCount } from '../../format.ts';
+import { formatCount, formatDateTime } from '../../format.ts';
 import type { ListFilter } from '../../liveCache.ts';
 import { present, type DeliveriesSearch } from '../../search.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+
+const MINUTE_MS = 60_000;
 
 /** As the router writes it without quotes. */
 const toParam = (value: string): string | number | boolean =>
@@ -25,6 +28,7 @@ export function Facets({
   streams,
   chains,
   onChoose,
+  onUntil,
 }: {
   filter: ListFilter;
   search: DeliveriesSearch;
@@ -33,6 +37,7 @@ export function Facets({
   chains: readonly WatchedChain[];
   /** The list begins anew. */
   onChoose: () => void;
+  onUntil: (until: number | undefined) => void;
 }) {
   const { data, isError, error, isPlaceholderData, refetch } = useQuery({
     ...facetsQuery(filter),
@@ -88,9 +93,43 @@ export function Facets({
           </ul>
         </section>
       ))}
+      <Until key={search.until} until={search.until} onUntil={onUntil} />
       {data.isCapped && (
         <p className="px-4 text-12 text-faint">Counted in the newest 100,000 of these streams.</p>
       )}
     </nav>
+  );
+}
+
+/** A time to go back to, to the minute. */
+function Until({
+  until,
+  onUntil,
+}: {
+  until: number | undefined;
+  onUntil: (until: number | undefined) => void;
+}) {
+  const given = until === undefined ? '' : formatDateTime(until).slice(0, -3).replace(' ', 'T');
+  const [typed, setTyped] = useState(given);
+  // Not with every digit: half of a date is a date too.
+  const commit = (): void => {
+    if (typed === given) return;
+    const minute = Date.parse(typed);
+    onUntil(Number.isNaN(minute) ? undefined : minute + MINUTE_MS - 1);
+  };
+  return (
+    <label className="block px-4">
+      <span className="caps block pb-0.5">Made until</span>
+      <input
+        type="datetime-local"
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        onBlur={commit}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') commit();
+        }}
+        className="control w-full min-w-0 rounded-control border border-line bg-transparent px-2 text-12 text-muted"
+      />
+    </label>
   );
 }

@@ -3,7 +3,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { Trash2, Upload } from 'lucide-react';
 import { useState } from 'react';
 import { addressesQuery, client, queryKeys } from '../../api.ts';
-import { formatCount, formatQuantity } from '../../format.ts';
+import { formatCount, formatHash, formatQuantity } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
@@ -98,7 +98,8 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
                 {formatCount(first + index + 1)}
               </span>
               <span className="data min-w-0 truncate" title={row.address}>
-                {row.address}
+                <span className="max-sm:hidden">{row.address}</span>
+                <span className="sm:hidden">{formatHash(row.address, 6)}</span>
               </span>
               <span className="min-w-0 truncate font-medium max-sm:ml-auto">{row.label}</span>
               <span className="ml-auto flex shrink-0">
