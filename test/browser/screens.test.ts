@@ -50,6 +50,17 @@ test('a useful stream is made in two actions: paste, and Ctrl Enter', async () =
   await page.getByText('token', { exact: true }).waitFor();
 });
 
+test('a dry run tells what a filter nearly let pass', async () => {
+  const page = await visitor.signedIn('/streams/new');
+  await page.getByLabel('Addresses', { exact: true }).fill(world.token);
+  await page.getByRole('button', { name: 'ERC-20 transfer' }).click();
+  await page.getByRole('button', { name: 'Only where…' }).click();
+  await page.getByLabel('Value', { exact: true }).fill('1000000000000');
+  const close = page.getByRole('region', { name: 'Not matched but close' });
+  await close.getByText(/\d+ Transfer/).waitFor();
+  await close.getByText('not ≥ 1,000,000,000,000').waitFor();
+});
+
 test('a form that is not right says so at the field, and keeps what was typed', async () => {
   const page = await visitor.signedIn('/streams/new');
   await page.getByLabel('Addresses', { exact: true }).fill('0x12');
@@ -426,7 +437,7 @@ async function listScreens(): Promise<[path: string, text: string][]> {
     ['/explain', 'Was a webhook sent'],
     ['/inbox', 'sluice://inbox'],
     ['/replays', 'Replay'],
-    ['/chains', 'Latency'],
+    ['/chains', 'No block was left out.'],
     ['/verify', 'Other secrets'],
     ['/settings', '--keep-delivered'],
     ['/settings/audit', 'unbroken'],

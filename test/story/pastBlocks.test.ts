@@ -19,6 +19,17 @@ import { API_KEY, type Served, serve, until } from '../serve.ts';
 const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;
 const TRANSFER = 'Transfer(address,address,uint256)';
+const TRANSFER_ABI = [
+  {
+    type: 'event',
+    name: 'Transfer',
+    inputs: [
+      { name: 'from', type: 'address', indexed: true },
+      { name: 'to', type: 'address', indexed: true },
+      { name: 'value', type: 'uint256', indexed: false },
+    ],
+  },
+];
 const abi = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-past-'));
@@ -138,6 +149,47 @@ describe('a dry run', () => {
       ],
     });
     expect(sink.requests).toEqual([]);
+  });
+
+  test('reads what triggers and balances ask for, or says why not, and tells what was close', async () => {
+    const functionOf = (name: string) => ({
+      ...{ type: 'function', name, stateMutability: 'view', inputs: [] },
+      outputs: [{ name: 'answer', type: 'string' }],
+    });
+    const trigger = (name: string) => ({
+      ...{ type: 'erc20transfer' as const, contractAddress: '$contract' },
+      functionAbi: functionOf(name),
+    });
+    const { webhook, near } = await sluice.dryRunEvm(CHAIN, {
+      block: moved[3]!,
+      includeContractLogs: true,
+      addresses: [receiver],
+      triggers: [trigger('symbol'), trigger('nothing')],
+      getNativeBalances: [{ type: 'erc20transfer', selectors: ['$to'] }],
+    });
+    expect(webhook!.erc20Transfers[0]!.triggers).toEqual([
+      { name: 'answer', value: 'SLD' },
+      { name: 'error', value: expect.any(String) },
+    ]);
+    expect(webhook!.nativeBalances).toEqual([
+      { address: receiver.toLowerCase(), balance: expect.stringMatching(/^\d+$/) },
+    ]);
+    expect(near).toEqual([]);
+
+    // Moved were 1.5 of a token with six decimals.
+    const tooMuch = await sluice.dryRunEvm(CHAIN, {
+      block: moved[3]!,
+      includeContractLogs: true,
+      addresses: [receiver],
+      topic0: [TRANSFER],
+      abi: TRANSFER_ABI,
+      advancedOptions: [{ topic0: TRANSFER, filter: { gt: ['value', '1500000'] } }],
+    });
+    const rule = { event: TRANSFER, name: 'value', operator: 'gt', wanted: '1500000' };
+    expect(tooMuch).toEqual({
+      webhook: null,
+      near: [{ ...rule, count: 1, min: '1500000', max: '1500000' }],
+    });
   });
 
   test('of a block where nothing matches is empty', async () => {

@@ -55,6 +55,26 @@ test('a log and what the service made of it are one record, with the amount', ()
   ]);
 });
 
+test('what triggers answered, or why not, stands with its record, and balances stand by themselves', () => {
+  const answers = [{ name: 'symbol', value: 'USDT' }];
+  const refused = [{ name: 'error', value: 'execution reverted' }];
+  const address = erc20.from;
+  const records = toDecodedRecords({
+    ...body,
+    logs: [{ ...log, triggers: answers }],
+    erc20Transfers: [{ ...erc20, triggers: refused }],
+    nativeBalances: [{ address, balance: '1500000000000000000' }],
+  });
+  expect(records?.[0]?.fields.slice(-2).map(({ name, value }) => [name, value])).toEqual([
+    ['trigger error', 'execution reverted'],
+    ['trigger symbol', 'USDT'],
+  ]);
+  expect(records?.[1]).toMatchObject({
+    title: 'Native balance',
+    fields: [{ value: address }, { name: 'balance', note: '1.5 native' }],
+  });
+});
+
 test('without an ABI a token is still known, and without both a known topic is named', () => {
   expect(toDecodedRecords({ ...body, abi: [] })?.[0]).toMatchObject({ title: 'Transfer' });
   const bare = toDecodedRecords({ ...body, abi: [], erc20Transfers: [] })?.[0];

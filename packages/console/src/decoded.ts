@@ -47,6 +47,7 @@ function evmRecords(body: Json): DecodedRecord[] {
   const tokens = tokenRecords(body);
   const records: DecodedRecord[] = [];
   for (const log of listOf(body['logs'])) {
+    const answers = triggersOf(log);
     const key = placeKey(log);
     const token = tokens.get(key);
     tokens.delete(key);
@@ -57,13 +58,18 @@ function evmRecords(body: Json): DecodedRecord[] {
       records.push({
         title: decoded.name,
         about: token?.about ?? '',
-        fields: [field('contract', log['address']), ...withAmounts(decoded.fields, token)],
+        fields: [
+          field('contract', log['address']),
+          ...withAmounts(decoded.fields, token),
+          ...(token?.fields.filter(isTrigger) ?? []),
+          ...answers,
+        ],
         place,
         txHash,
         unknown: false,
       });
     } else if (token !== undefined) {
-      records.push(token);
+      records.push({ ...token, fields: [...token.fields, ...answers] });
     } else {
       const topic0 = textOf(log['topic0']);
       const known = KNOWN_EVENTS[topic0];
@@ -75,6 +81,7 @@ function evmRecords(body: Json): DecodedRecord[] {
           field('contract', log['address']),
           ...topics.map((name) => field(name, log[name], name === 'topic0' ? (known ?? '') : '')),
           field('data', log['data']),
+          ...answers,
         ],
         place,
         txHash,
@@ -93,6 +100,7 @@ function evmRecords(body: Json): DecodedRecord[] {
         field('to', tx['toAddress'] ?? tx['receiptContractAddress']),
         field('value', tx['value'], nativeAmount(tx['value'])),
         field('status', tx['receiptStatus'], STATUS_WORDS[textOf(tx['receiptStatus'])] ?? ''),
+        ...triggersOf(tx),
       ],
       place: `transaction ${textOf(tx['transactionIndex'])}`,
       txHash: textOf(tx['hash']),
@@ -107,14 +115,33 @@ function evmRecords(body: Json): DecodedRecord[] {
         field('from', call['from']),
         field('to', call['to']),
         field('value', call['value'], nativeAmount(call['value'])),
+        ...triggersOf(call),
       ],
       place: '',
       txHash: textOf(call['transactionHash']),
       unknown: false,
     });
   }
+  for (const { address, balance } of listOf(body['nativeBalances'])) {
+    records.push({
+      title: 'Native balance',
+      about: '',
+      fields: [field('address', address), field('balance', balance, nativeAmount(balance))],
+      place: '',
+      txHash: '',
+      unknown: false,
+    });
+  }
   return records;
 }
+
+const TRIGGER = 'trigger ';
+
+/** What calls that were made for the record answered, or `error` and why not. */
+const triggersOf = (record: Json): DecodedField[] =>
+  listOf(record['triggers']).map(({ name, value }) => field(`${TRIGGER}${textOf(name)}`, value));
+
+const isTrigger = ({ name }: DecodedField): boolean => name.startsWith(TRIGGER);
 
 const STATUS_WORDS: Readonly<Record<string, string>> = { '0': 'failed', '1': 'succeeded' };
 
@@ -152,6 +179,7 @@ function tokenRecords(body: Json): Map<string, DecodedRecord> {
           ...names
             .filter((name) => name in record)
             .map((name) => field(name, record[name], name === 'value' ? amount : '')),
+          ...triggersOf(record),
         ],
         place: `log ${textOf(record['logIndex'])}`,
         txHash: textOf(record['transactionHash']),

@@ -11,6 +11,16 @@ import { balanceProblem, fromTrigger, toTrigger, triggerProblems } from './trigg
 export const OPERATORS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
 export type Operator = (typeof OPERATORS)[number];
 
+/** As people write them. */
+export const OPERATOR_SIGNS: Record<Operator, string> = {
+  eq: '=',
+  ne: '≠',
+  gt: '>',
+  gte: '≥',
+  lt: '<',
+  lte: '≤',
+};
+
 /** `value gte 1000000`, for one parameter of an event. */
 export interface Condition {
   name: string;

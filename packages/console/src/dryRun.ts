@@ -1,9 +1,11 @@
 /** What a draft would have matched in the blocks that are on the tape, one block at a time. */
-import type { AptosWebhook, DryRunAnswer } from '@sluice/kit';
+import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
+import type { NearMiss } from '@sluice/kit/sluice';
 import { useEffect, useState } from 'react';
-import { client, sluice } from './api.ts';
+import { sluice } from './api.ts';
 import { toAptosFields, toEvmFields, type StreamDraft } from './draft.ts';
 import type { AptosNetwork } from '@sluice/kit';
+import { withNear } from './nearMisses.ts';
 import type { WatchedChain } from './tape.ts';
 
 /** Newest first; more would take a node longer than one waits. */
@@ -21,7 +23,9 @@ export interface DryRunBlock {
 
 export interface DryRun {
   blocks: DryRunBlock[];
-  samples: { blockNumber: number; webhook: DryRunAnswer | Partial<AptosWebhook> }[];
+  samples: { blockNumber: number; webhook: Partial<EvmWebhook> | Partial<AptosWebhook> }[];
+  /** What one comparison of a filter kept out, by rule, most frequent first. */
+  near: NearMiss[];
   /** Records of all blocks asked so far. */
   records: number;
   asked: number;
@@ -32,6 +36,7 @@ export interface DryRun {
 const NOTHING: DryRun = {
   blocks: [],
   samples: [],
+  near: [],
   records: 0,
   asked: 0,
   state: 'idle',
@@ -48,7 +53,7 @@ const recordsOf = (webhook: object): number => {
   }, 0);
 };
 
-/** What decides about a match: not where it goes, how fast, or under which name. */
+/** What decides about a body: not where it goes, how fast, or under which name. */
 function fieldsOf(draft: StreamDraft) {
   if (draft.family === 'evm') {
     const {
@@ -62,9 +67,6 @@ function fieldsOf(draft: StreamDraft) {
       maxInFlight: _inFlight,
       maxPerSecond: _perSecond,
       strictOrder: _order,
-      // What is read for a webhook is read once it is to be sent.
-      triggers: _triggers,
-      getNativeBalances: _balances,
       ...fields
     } = toEvmFields(draft);
     return fields;
@@ -81,20 +83,22 @@ function fieldsOf(draft: StreamDraft) {
   };
 }
 
-function askBlock(
+async function askBlock(
   draft: StreamDraft,
   chain: string,
   blockNumber: number,
   addresses: string[],
   signal: AbortSignal,
-): Promise<DryRunAnswer | Partial<AptosWebhook>> {
+): Promise<{ webhook: Partial<EvmWebhook> | Partial<AptosWebhook>; near: NearMiss[] }> {
   const fields = fieldsOf(draft);
   if ('functions' in fields) {
     const body = { ...fields, block: blockNumber, addresses };
-    return sluice.dryRunAptosBlock(chain.replace(/^aptos:/, '') as AptosNetwork, body, { signal });
+    const network = chain.replace(/^aptos:/, '') as AptosNetwork;
+    return { webhook: await sluice.dryRunAptosBlock(network, body, { signal }), near: [] };
   }
-  const dryRun = { ...fields, addresses, chainId: chain, blockNumber };
-  return client.streams.dryRunBlock(dryRun, { signal });
+  const body = { ...fields, block: blockNumber, addresses };
+  const { webhook, near } = await sluice.dryRunEvm(chain, body, { signal });
+  return { webhook: webhook ?? {}, near };
 }
 
 /**
@@ -134,7 +138,13 @@ export function useDryRun(
       setRun(current);
       for (const number of numbers) {
         try {
-          const webhook = await askBlock(draft, chain.id, number, addresses, leaving.signal);
+          const { webhook, near } = await askBlock(
+            draft,
+            chain.id,
+            number,
+            addresses,
+            leaving.signal,
+          );
           const records = recordsOf(webhook);
           current = {
             ...current,
@@ -145,6 +155,7 @@ export function useDryRun(
               records > 0 && current.samples.length < KEPT_SAMPLES
                 ? [...current.samples, { blockNumber: number, webhook }]
                 : current.samples,
+            near: withNear(current.near, near),
             records: current.records + records,
             asked: current.asked + 1,
           };

@@ -2,7 +2,7 @@
 
 const grouped = new Intl.NumberFormat('en-US');
 
-export function formatCount(value: number): string {
+export function formatCount(value: number | bigint): string {
   return grouped.format(value);
 }
 

@@ -107,6 +107,7 @@ describe('what the package exports is a decision', () => {
       'eventSignature',
       'eventTopic',
       'evmAddressesSchema',
+      'evmDryRunSchema',
       'evmLabelledAddressesSchema',
       'explainQuerySchema',
       'findAptosNetwork',

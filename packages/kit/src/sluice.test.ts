@@ -93,6 +93,13 @@ describe('each call', () => {
     ]);
   });
 
+  it('a dry run names its chain in the path, and its block in the body', async () => {
+    const answer = { webhook: null, near: [] };
+    answerJson(answer);
+    expect(await client().dryRunEvm('0x1', { block: 7, allAddresses: true })).toEqual(answer);
+    expect(calls()).toEqual([['POST /sluice/evm/0x1/dry-run', { block: 7, allAddresses: true }]]);
+  });
+
   it('explain asks for what it was given, on one chain or any', async () => {
     const explanation = { query: '0x12', kind: 'unknown', streams: [] };
     answerJson(explanation);

@@ -15,7 +15,13 @@ import type {
 } from './contract/access.ts';
 import type { AptosNetwork } from './contract/aptos.ts';
 import type { AptosWebhook } from './contract/aptosWebhook.ts';
-import type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
+import type {
+  AptosBackfill,
+  AptosBlockChoice,
+  AptosDryRun,
+  EvmDryRun,
+  EvmDryRunAnswer,
+} from './contract/blocks.ts';
 import type { Explanation } from './contract/explain.ts';
 import type { Activity, ActivityStep, ChainGap, Reorg, TapeBlock } from './contract/activity.ts';
 import type {
@@ -122,7 +128,14 @@ export type {
 } from './contract/replays.ts';
 export type { AptosNetwork } from './contract/aptos.ts';
 export type { AptosWebhook } from './contract/aptosWebhook.ts';
-export type { AptosBackfill, AptosBlockChoice, AptosDryRun } from './contract/blocks.ts';
+export type {
+  AptosBackfill,
+  AptosBlockChoice,
+  AptosDryRun,
+  EvmDryRun,
+  EvmDryRunAnswer,
+  NearMiss,
+} from './contract/blocks.ts';
 export { isSluiceError, SluiceError } from './errors.ts';
 export type { SluiceErrorCode } from './errors.ts';
 export type { ListOptions } from './calls.ts';
@@ -264,6 +277,11 @@ export interface SluiceClient {
     body: AptosDryRun,
     options?: CallOptions,
   ): CallResult<Partial<AptosWebhook>>;
+  /**
+   * What an EVM stream of these options would get of one block, with what its triggers and balances read,
+   * and how many logs a single comparison of its filters kept out.
+   */
+  dryRunEvm(chainId: string, body: EvmDryRun, options?: CallOptions): CallResult<EvmDryRunAnswer>;
   /** Announces a block to an Aptos stream once more; answers with the records in it. */
   sendAptosBlock(
     network: AptosNetwork,
@@ -470,6 +488,9 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
     dryRunAptosBlock: (network, body, options) =>
       one(() => ({ route: SLUICE_ROUTES.dryRunAptosBlock, path: { network }, body }), options),
+
+    dryRunEvm: (chainId, body, options) =>
+      one(() => ({ route: SLUICE_ROUTES.dryRunEvm, path: { chainId }, body }), options),
 
     sendAptosBlock: (network, id, body, options) =>
       one(() => ({ route: SLUICE_ROUTES.sendAptosBlock, path: { network, id }, body }), options),

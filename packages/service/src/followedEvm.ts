@@ -59,17 +59,14 @@ export function followEvm(
         sayWhy(chain, async () => {
           const matcher = matching.try(chain, record, addresses);
           const block = await readBlock(blockNumber, matcher);
-          const webhook = await matcher.toWebhook(block);
-          if (webhook === undefined) return undefined;
-          const { chainId, abi, streamId, tag, ...rest } = webhook;
+          const near = matcher.findNearMisses(block);
+          const found = await matcher.toWebhook(block);
+          if (found === undefined) return { webhook: null, near };
+          const { chainId, abi, streamId, tag, ...rest } = found;
+          const confirmed = isConfirmed(block);
           return {
-            confirmed: isConfirmed(block),
-            chainId,
-            abi,
-            streamId,
-            tag,
-            retries: 0,
-            ...rest,
+            webhook: { confirmed, chainId, abi, streamId, tag, retries: 0, ...rest },
+            near,
           };
         }),
     },

@@ -1,5 +1,5 @@
 /** How a block becomes matches: the index of rules, the matcher, the body, and what it still lacks. */
-import type { EvmWebhook, ExplainedRecord } from '@sluice/kit/contract';
+import type { EvmWebhook, ExplainedRecord, NearMiss } from '@sluice/kit/contract';
 import type { Enrich } from './enrich/enrich.ts';
 import type { StreamMatcher } from './ingest/backfill.ts';
 import type { Matcher } from './ingest/ingest.ts';
@@ -7,6 +7,7 @@ import type { BlockNeeds, EvmBlock } from './match/block.ts';
 import { explainBlock } from './match/explain.ts';
 import { type Match, matchBlock, transactionHashesOf } from './match/match.ts';
 import { followRules } from './followRules.ts';
+import { findNearMisses } from './match/near.ts';
 import { loadAddresses } from './match/refresh.ts';
 import { type StreamIndex, createStreamIndex } from './match/streamIndex.ts';
 import { leastBytes, splitMatch } from './match/parts.ts';
@@ -35,6 +36,8 @@ export interface ExplainOnly {
 export interface SingleMatcher extends StreamMatcher<EvmBlock> {
   /** The body as it would be sent, less `confirmed` and `retries`. */
   toWebhook(block: EvmBlock): Promise<Omit<EvmWebhook, 'confirmed' | 'retries'> | undefined>;
+  /** What one comparison of its filters kept out. */
+  findNearMisses(block: EvmBlock): NearMiss[];
 }
 
 export interface Matching {
@@ -109,6 +112,7 @@ export function createMatching({
         await enrichOf(chain).complete(block, match.stream.record.options, tail);
         return { ...head, ...tail };
       },
+      findNearMisses: (block) => findNearMisses(index, chain, block, spamLists[chain]),
     };
   };
 

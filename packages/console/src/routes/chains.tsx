@@ -227,7 +227,7 @@ function Providers({
             </th>
             <th
               scope="col"
-              className="caps pl-3 text-right"
+              className="caps pl-3 text-right max-sm:hidden"
               title="How it is judged now: milliseconds of latency, and what lag, failures and doubt count; the lowest is followed"
             >
               Score
@@ -273,7 +273,7 @@ function Providers({
               >
                 {formatCount(provider.disagreements)}
               </td>
-              <td className="data pl-3 text-right">
+              <td className="data pl-3 text-right max-sm:hidden">
                 {formatCount(provider.score.total)}
                 <span className="block text-12 text-muted">{describeScore(provider.score)}</span>
               </td>

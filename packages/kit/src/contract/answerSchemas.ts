@@ -41,6 +41,7 @@ import type {
   StreamCoverage,
   StreamSummary,
 } from './sluice.ts';
+import type { NearMiss } from './blocks.ts';
 import type { AddressesAnswer, ErrorBody, EvmStream, StreamAddress } from './streams.ts';
 import type {
   EvmWebhook,
@@ -515,6 +516,16 @@ const reorg: z.ZodType<Reorg> = z.strictObject({
   at: unixMs,
 });
 
+const nearMiss: z.ZodType<NearMiss> = z.strictObject({
+  event: text,
+  name: text,
+  operator: z.enum(['lt', 'lte', 'gt', 'gte']),
+  wanted: text,
+  count,
+  min: text,
+  max: text,
+});
+
 const chainGap: z.ZodType<ChainGap> = z.strictObject({
   chainId,
   kind: z.enum(['skipped', 'restarted', 'passed-over', 'halted']),
@@ -794,6 +805,10 @@ export const ANSWER_SCHEMAS = {
   InboxList: z.strictObject({ result: z.array(inbox) }),
   InboxPage: inboxPage,
   InboxRequest: inboxRequest,
+  EvmDryRunAnswer: z.strictObject({
+    webhook: evmWebhook.nullable(),
+    near: z.array(nearMiss),
+  }),
   ChainHealthList: z.strictObject({ result: z.array(chainHealth) }),
   ChainResumed: chainResumed,
   StreamCoverage: streamCoverage,

@@ -21,6 +21,40 @@ export interface DryRunBlock extends Pick<
   addresses?: string[] | undefined;
 }
 
+/**
+ * What an EVM stream would watch and read, tried on one block. Triggers and balances are read from the chain
+ * as for a webhook.
+ */
+export interface EvmDryRun
+  extends DryRunBlock, Pick<CreateEvmStream, 'triggers' | 'getNativeBalances'> {
+  /** The block's number. */
+  block: number;
+}
+
+/** What came of it. */
+export interface EvmDryRunAnswer {
+  /** Null where nothing matches. */
+  webhook: EvmWebhook | null;
+  /** At most 20, most frequent first. */
+  near: NearMiss[];
+}
+
+/** Logs that all else would have let pass, and one comparison of a filter did not. */
+export interface NearMiss {
+  /** Such as `Transfer(address,address,uint256)`. */
+  event: string;
+  /** The rule: a parameter of the event, how it is compared, and with what. */
+  name: string;
+  operator: 'lt' | 'lte' | 'gt' | 'gte';
+  /** Decimal. */
+  wanted: string;
+  /** Logs in the block. */
+  count: number;
+  /** Smallest and largest of the values that were compared; decimal. */
+  min: string;
+  max: string;
+}
+
 /** The webhook that would be sent. The hosted service may leave parts of it out. */
 export type DryRunAnswer = Partial<EvmWebhook>;
 

@@ -20,6 +20,7 @@ import type {
   AptosBackfill,
   AptosBlockChoice,
   AptosDryRun,
+  EvmDryRun,
   DryRunBlock,
   HistoricalJob,
 } from './blocks.ts';
@@ -617,7 +618,7 @@ function quoted(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(',');
 }
 
-export const dryRunBlockSchema: z.ZodType<DryRunBlock> = z.strictObject({
+const dryRunFields = {
   tag: streamFields.tag,
   topic0: streamFields.topic0,
   allAddresses: streamFields.allAddresses,
@@ -629,6 +630,15 @@ export const dryRunBlockSchema: z.ZodType<DryRunBlock> = z.strictObject({
   abi: streamFields.abi,
   advancedOptions: streamFields.advancedOptions,
   addresses: z.array(evmAddress).optional(),
+};
+
+export const dryRunBlockSchema: z.ZodType<DryRunBlock> = z.strictObject(dryRunFields);
+
+export const evmDryRunSchema: z.ZodType<EvmDryRun> = z.strictObject({
+  ...dryRunFields,
+  block: wholeNumber,
+  triggers: streamFields.triggers,
+  getNativeBalances: streamFields.getNativeBalances,
 });
 
 export const historicalJobSchema: z.ZodType<HistoricalJob> = z

@@ -207,6 +207,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     listChains: sluice.listChains,
     liveEvents: sluice.liveEvents,
     resumeChain: blocks.resumeChain,
+    dryRunEvm: blocks.dryRunEvm,
     dryRunAptosBlock: aptosBlocks.dryRun,
     sendAptosBlock: aptosBlocks.sendBlock,
     createAptosBackfill: aptosBlocks.createBackfill,

@@ -20,6 +20,7 @@ import {
   createAptosStreamSchema,
   createEvmStreamSchema,
   dryRunBlockSchema,
+  evmDryRunSchema,
   evmAddressesSchema,
   evmLabelledAddressesSchema,
   explainQuerySchema,
@@ -59,6 +60,7 @@ const REQUEST_SCHEMAS = {
   AptosBackfill: aptosBackfillSchema,
   AptosBlockChoice: aptosBlockChoiceSchema,
   AptosDryRun: aptosDryRunSchema,
+  EvmDryRun: evmDryRunSchema,
   SetSettings: settingsSchema,
   DryRunBlock: dryRunBlockSchema,
   CreateHistoricalJob: historicalJobSchema,
@@ -479,6 +481,16 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     tag: 'Sluice',
     body: 'ResumeChain',
     answer: 'ChainResumed',
+    errors: [400, 404, 409, 422, 503],
+  },
+  dryRunEvm: {
+    summary: 'What an EVM stream would get of one block, and what it nearly would',
+    description:
+      'With what its triggers and balances read at that block. `near`: logs that one comparison of a ' +
+      'filter kept out, counted by rule.',
+    tag: 'Sluice',
+    body: 'EvmDryRun',
+    answer: 'EvmDryRunAnswer',
     errors: [400, 404, 409, 422, 503],
   },
   dryRunAptosBlock: {

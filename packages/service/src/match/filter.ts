@@ -12,6 +12,7 @@
 import {
   type AbiItem,
   type AbiParameter,
+  type NearMiss,
   keccak256,
   toAddress,
   toChainId,
@@ -27,8 +28,18 @@ export interface FilterSubject {
   possibleSpam: boolean;
 }
 
+/** The one comparison that keeps a subject out. */
+export interface Miss {
+  name: string;
+  operator: NearMiss['operator'];
+  wanted: bigint;
+  actual: bigint;
+}
+
 export interface Filter {
   passes(subject: FilterSubject): boolean;
+  /** Of a subject that does not pass: what it passes but for, where that is one comparison of numbers. */
+  missOf(subject: FilterSubject): Miss | undefined;
   /** Why, for people, with the values that were compared. */
   explain(subject: FilterSubject): string;
 }
@@ -111,6 +122,10 @@ function compile(
     if (operator === 'and') {
       return {
         passes: (subject) => merged.every((part) => part.passes(subject)),
+        missOf: (subject) => {
+          const [wrong, another] = parts.filter((part) => !part.passes(subject));
+          return another === undefined ? wrong?.missOf(subject) : undefined;
+        },
         explain: (subject) => {
           const wrong = parts.find((part) => !part.passes(subject));
           return wrong?.explain(subject) ?? explainAll(parts, subject);
@@ -119,6 +134,13 @@ function compile(
     }
     return {
       passes: (subject) => merged.some((part) => part.passes(subject)),
+      missOf: (subject) => {
+        for (const part of parts) {
+          const miss = part.missOf(subject);
+          if (miss !== undefined) return miss;
+        }
+        return undefined;
+      },
       explain: (subject) => {
         const right = parts.find((part) => part.passes(subject));
         return right?.explain(subject) ?? explainAll(parts, subject);
@@ -163,6 +185,11 @@ function compile(
   };
   return {
     passes,
+    missOf(subject) {
+      const actual = operand.read(subject);
+      if (typeof actual !== 'bigint' || typeof wanted !== 'bigint') return undefined;
+      return { name, operator: operator as NearMiss['operator'], wanted, actual };
+    },
     explain: (subject) =>
       tellComparison(name, operand.read(subject), `${compare.sign} ${wanted}`, {
         operator,
@@ -186,6 +213,7 @@ function isMember(
   return {
     membership: { name, operand, values, isIn },
     passes,
+    missOf: () => undefined,
     explain: (subject) => {
       const named = [...values].slice(0, NAMED).join(', ');
       const more = values.size > NAMED ? ` and ${values.size - NAMED} more` : '';

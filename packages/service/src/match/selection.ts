@@ -11,10 +11,21 @@
  *   other.
  */
 import { decodeLogs } from '@sluice/kit';
-import { type AbiItem, eventTopic, parseEventSignature } from '@sluice/kit/contract';
+import {
+  type AbiItem,
+  eventSignature,
+  eventTopic,
+  parseEventSignature,
+} from '@sluice/kit/contract';
 import type { StreamOptions } from '../store/store.ts';
 import type { EvmLog } from './block.ts';
-import { type Filter, FilterError, type FilterSubject, compileFilter } from './filter.ts';
+import {
+  type Filter,
+  FilterError,
+  type FilterSubject,
+  type Miss,
+  compileFilter,
+} from './filter.ts';
 import { type Tell, passed, stopped } from './reasons.ts';
 import { toWebhookLog } from './records.ts';
 
@@ -27,6 +38,8 @@ export interface LogContext {
 export interface Selection {
   /** Whether the stream takes the log, and whether the log's transaction comes with it. */
   take(log: EvmLog, context: LogContext, tell?: Tell): 'no' | 'log' | 'log-and-transaction';
+  /** Of a log that its filters alone keep out: the one comparison that does, where it is one. */
+  missOf(log: EvmLog, context: LogContext): (Miss & { event: string }) | undefined;
 }
 
 interface Option {
@@ -117,6 +130,19 @@ export function createSelection({
         return 'log-and-transaction';
       }
       return choices.some((option) => !option.includeNativeTxs && passes(option)) ? 'log' : 'no';
+    },
+
+    missOf(log, context) {
+      const topic = log.topics[0] ?? '';
+      const indexed = log.topics.length - 1;
+      const event = events.get(topic)?.get(indexed);
+      const subject = subjectOf(event, log, context);
+      if (event === undefined || subject === undefined) return undefined;
+      for (const { filters } of options.get(topic) ?? []) {
+        const miss = filters?.get(indexed)?.missOf(subject);
+        if (miss !== undefined) return { ...miss, event: eventSignature(event[0]) };
+      }
+      return undefined;
     },
   };
 }

@@ -40,6 +40,6 @@ function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
     return createSelection(options);
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
-    return { take: () => 'no' };
+    return { take: () => 'no', missOf: () => undefined };
   }
 }

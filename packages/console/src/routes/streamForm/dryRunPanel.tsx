@@ -1,8 +1,10 @@
 import { ChevronLeft, ChevronRight, RotateCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { bodyOf } from '../../body.ts';
-import type { StreamDraft } from '../../draft.ts';
+import { OPERATOR_SIGNS, type StreamDraft } from '../../draft.ts';
+import type { NearMiss } from '@sluice/kit/sluice';
 import { useDryRun, type DryRunBlock } from '../../dryRun.ts';
+import { ruleOf } from '../../nearMisses.ts';
 import { formatBytes, formatCount, formatQuantity, sizeOf } from '../../format.ts';
 import type { Tape, WatchedChain } from '../../tape.ts';
 import { BlockTape } from '../../ui/blockTape.tsx';
@@ -92,6 +94,7 @@ export function DryRunPanel({
             </>
           )}
         </output>
+        {run.near.length > 0 && <NearMisses near={run.near} />}
       </header>
       {run.error !== null && (
         <ErrorPanel what="The dry run stopped" error={run.error} onRetry={run.again} />
@@ -144,6 +147,35 @@ export function DryRunPanel({
     </section>
   );
 }
+
+/** Advice: a bound that is a little too tight looks like a stream that is quiet. */
+function NearMisses({ near }: { near: readonly NearMiss[] }) {
+  return (
+    <section aria-label="Not matched but close" className="mt-2">
+      <h3 className="text-12 text-muted">Not matched but close</h3>
+      <ul>
+        {near.map((each) => (
+          <li key={ruleOf(each)} className="flex flex-wrap items-baseline gap-x-2">
+            <span className="font-medium">
+              {formatCount(each.count)} {each.event.slice(0, each.event.indexOf('('))}
+            </span>
+            <span className="data min-w-0 break-all">
+              {each.name} {formatRange(each)}
+            </span>
+            <span className="data min-w-0 break-all text-muted">
+              not {OPERATOR_SIGNS[each.operator]} {formatInteger(each.wanted)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const formatInteger = (decimal: string): string => formatCount(BigInt(decimal));
+
+const formatRange = ({ min, max }: NearMiss): string =>
+  min === max ? formatInteger(min) : `${formatInteger(min)} – ${formatInteger(max)}`;
 
 function Sample({ webhook, shows }: { webhook: unknown; shows: 'decoded' | 'payload' }) {
   const body = useMemo(() => bodyOf(webhook), [webhook]);

@@ -1,6 +1,7 @@
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import {
+  OPERATOR_SIGNS,
   isEvent,
   itemOf,
   OPERATORS,
@@ -120,15 +121,6 @@ function typeOf({ type, components }: { type: string; components?: unknown }): s
   const inner = (components as { type: string; components?: unknown }[]).map(typeOf).join(',');
   return `(${inner})${type.slice('tuple'.length)}`;
 }
-
-const OPERATOR_SIGNS: Record<Operator, string> = {
-  eq: '=',
-  ne: '≠',
-  gt: '>',
-  gte: '≥',
-  lt: '<',
-  lte: '≤',
-};
 
 function Conditions({
   rule,

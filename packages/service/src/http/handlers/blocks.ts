@@ -8,11 +8,14 @@ import * as z from 'zod';
 import {
   type ChainResumed,
   type DryRunBlock,
+  type EvmDryRun,
+  type EvmDryRunAnswer,
   type EvmWebhook,
   type HistoricalJobAnswer,
   JOB_STATES,
   type StreamCoverage,
   dryRunBlockSchema,
+  evmDryRunSchema,
   historicalJobSchema,
   toChainId,
 } from '@sluice/kit/contract';
@@ -39,6 +42,8 @@ import { type EvmStreamNeeds, refuseContradictions } from './streams.ts';
 
 export interface BlockHandlers {
   dryRun(context: Context): Promise<Response>;
+  /** Ours, which also reads and tells what was close. */
+  dryRunEvm(context: Context): Promise<Response>;
   sendBlock(context: Context): Promise<Response>;
   createJob(context: Context): Promise<Response>;
   listJobs(context: Context): Promise<Response>;
@@ -57,12 +62,12 @@ export interface BlockCalls extends ExplainCalls {
 
 /** What the handlers need of an EVM chain that is read. */
 export interface ChainCalls extends BlockCalls {
-  /** The webhook this stream would get of the block; undefined when nothing matches. */
+  /** What this stream would get of the block. */
   dryRun(
     blockNumber: number,
     record: EvmStreamRecord,
     addresses: readonly string[],
-  ): Promise<EvmWebhook | undefined>;
+  ): Promise<EvmDryRunAnswer>;
 }
 
 export interface BlockHandlerNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
@@ -129,16 +134,30 @@ export function createBlockHandlers({
   const requireStream = async (id: string): Promise<EvmStreamRecord> =>
     ofFamily(await store.readStream(id), 'evm');
 
+  /** @throws HttpError where the options contradict each other */
+  const toChecked = (chain: string, wanted: DryRunBlock | EvmDryRun, body: unknown) => {
+    const record = toRecord(chain, wanted);
+    refuseContradictions(record.options, body, checkOptions(record.options));
+    return record;
+  };
+
   return {
     async dryRun(context) {
       const { chain, calls } = chainOf(context, 'chainId');
       const blockNumber = readBlockNumber(context);
       const body = readJson(context) ?? {};
       const wanted = check(dryRunBlockSchema, 'requestBody', body);
-      const record = toRecord(chain, wanted);
-      refuseContradictions(record.options, body, checkOptions(record.options));
-      const webhook = await calls.dryRun(blockNumber, record, wanted.addresses ?? []);
+      const record = toChecked(chain, wanted, body);
+      const { webhook } = await calls.dryRun(blockNumber, record, wanted.addresses ?? []);
       return context.json(webhook ?? emptyWebhook(chain, record));
+    },
+
+    async dryRunEvm(context) {
+      const { chain, calls } = chainOf(context, 'chainId');
+      const body = readJson(context);
+      const { block, addresses = [], ...wanted } = check(evmDryRunSchema, 'requestBody', body);
+      const record = toChecked(chain, { ...wanted, addresses }, body);
+      return context.json(await calls.dryRun(block, record, addresses));
     },
 
     async sendBlock(context) {
