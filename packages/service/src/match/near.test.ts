@@ -49,7 +49,10 @@ const blockOf = (moved: readonly Moved[]): EvmBlock => ({
   })),
 });
 
-const indexOf = (filters: readonly object[], options: Partial<StreamOptions> = {}) => {
+const indexOf = (
+  filters: readonly Record<string, unknown>[],
+  options: Partial<StreamOptions> = {},
+) => {
   const index = createStreamIndex();
   index.put({
     ...{ id: 's', tag: 's', description: '', webhookUrl: 'http://127.0.0.1/', chainIds: [CHAIN] },
@@ -65,8 +68,11 @@ const indexOf = (filters: readonly object[], options: Partial<StreamOptions> = {
   return index;
 };
 
-const nearOf = (filters: readonly object[], moved: readonly Moved[], options = {}) =>
-  findNearMisses(indexOf(filters, options), CHAIN, blockOf(moved));
+const nearOf = (
+  filters: readonly Record<string, unknown>[],
+  moved: readonly Moved[],
+  options = {},
+) => findNearMisses(indexOf(filters, options), CHAIN, blockOf(moved));
 
 const rule = { event: TRANSFER, name: 'value', operator: 'gte', wanted: '1000' };
 
