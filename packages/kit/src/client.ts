@@ -87,7 +87,7 @@ interface AptosChoice {
 }
 
 /** Lists may be read-only, chain ids in any spelling, an ABI `as const`. */
-type Given<Shape> = {
+export type Given<Shape> = {
   readonly [K in keyof Shape as Exclude<K, 'chainId' | 'chainIds' | 'abi'>]: Accepts<Shape[K]>;
 } & ('chainIds' extends keyof Shape
   ? {

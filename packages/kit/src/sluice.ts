@@ -14,6 +14,7 @@ import type {
   StreamSecret,
 } from './contract/access.ts';
 import type { AptosNetwork } from './contract/aptos.ts';
+import type { Given } from './client.ts';
 import type { AptosWebhook } from './contract/aptosWebhook.ts';
 import type {
   AptosBackfill,
@@ -281,7 +282,11 @@ export interface SluiceClient {
    * What an EVM stream of these options would get of one block, with what its triggers and balances read,
    * and how many logs a single comparison of its filters kept out.
    */
-  dryRunEvm(chainId: string, body: EvmDryRun, options?: CallOptions): CallResult<EvmDryRunAnswer>;
+  dryRunEvm(
+    chainId: string,
+    body: Given<EvmDryRun>,
+    options?: CallOptions,
+  ): CallResult<EvmDryRunAnswer>;
   /** Announces a block to an Aptos stream once more; answers with the records in it. */
   sendAptosBlock(
     network: AptosNetwork,
