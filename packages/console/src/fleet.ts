@@ -40,16 +40,18 @@ export interface FleetStream {
   latest: DeliverySummary | undefined;
 }
 
+/** Known once the newest deliveries are, which say why a stream fails; or cannot be read. */
 export function useFleet(): FleetStream[] | undefined {
   const { data: streams } = useQuery(streamsQuery);
-  const { rows } = useRecentDeliveries();
+  const { data, isPending } = useInfiniteQuery(deliveriesQuery({}));
   return useMemo(() => {
-    const newest = newestTried(rows);
+    if (isPending) return undefined;
+    const newest = newestTried(recentOf(data).rows);
     return streams?.map((stream) => {
       const latest = newest.get(stream.id);
       return { stream, latest, condition: streamCondition(stream, latest) };
     });
-  }, [streams, rows]);
+  }, [streams, data, isPending]);
 }
 
 /** The newest delivery that was tried; of a stream that fails it is looked for where it is not at hand. */

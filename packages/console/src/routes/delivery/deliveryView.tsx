@@ -133,6 +133,37 @@ export function DeliveryView({
           <Attempts delivery={detail.data} brief />
         </section>
       )}
+      {/* What was tried of a failed one stands above, so the tabs come with it. */}
+      {delivery === undefined || (detail.data === undefined && hasFailed(delivery)) ? (
+        detail.isPending && <Reading />
+      ) : (
+        <Tabs tab={tab} attempts={delivery.attempts} onView={onView} onStep={step}>
+          {detail.data === undefined ? (
+            detail.isPending && <Reading />
+          ) : (
+            <Panel tab={tab} delivery={detail.data} />
+          )}
+        </Tabs>
+      )}
+    </>
+  );
+}
+
+function Tabs({
+  tab,
+  attempts,
+  onView,
+  onStep,
+  children,
+}: {
+  tab: InspectorTab;
+  attempts: number;
+  onView: (view: InspectorTab) => void;
+  onStep: (by: 1 | -1) => void;
+  children: React.ReactNode;
+}) {
+  return (
+    <>
       <div
         role="tablist"
         aria-label="Delivery"
@@ -149,15 +180,13 @@ export function DeliveryView({
             tabIndex={each === tab ? 0 : -1}
             onClick={() => onView(each)}
             onKeyDown={({ key }) => {
-              if (key === 'ArrowRight') step(1);
-              if (key === 'ArrowLeft') step(-1);
+              if (key === 'ArrowRight') onStep(1);
+              if (key === 'ArrowLeft') onStep(-1);
             }}
             className="control h-9 border-b-2 border-transparent px-2 text-12 whitespace-nowrap text-muted capitalize hover:text-text aria-selected:border-accent aria-selected:text-text"
           >
             {each}
-            {each === 'attempts' && delivery !== undefined && (
-              <span className="data text-faint"> {delivery.attempts}</span>
-            )}
+            {each === 'attempts' && <span className="data text-faint"> {attempts}</span>}
           </button>
         ))}
       </div>
@@ -167,11 +196,7 @@ export function DeliveryView({
         aria-labelledby={`tab-${tab}`}
         className="flex min-h-60 flex-1 flex-col"
       >
-        {detail.data === undefined ? (
-          detail.isPending && <Reading />
-        ) : (
-          <Panel tab={tab} delivery={detail.data} />
-        )}
+        {children}
       </div>
     </>
   );

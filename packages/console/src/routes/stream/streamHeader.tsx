@@ -1,10 +1,9 @@
-import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Pause, Play, Zap } from 'lucide-react';
 import { chainsQuery, streamStatusMutation, testWebhookMutation } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import { streamReason, streamScope } from '../../condition.ts';
-import { useFleet, useLatest } from '../../fleet.ts';
+import { useLatest, type FleetStream } from '../../fleet.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -12,11 +11,11 @@ import { Status } from '../../ui/status.tsx';
 import { Trail } from '../../ui/trail.tsx';
 
 /** What the stream is, how it does, and the two things one does with it. */
-export function StreamHeader({ stream }: { stream: StreamSummary }) {
+export function StreamHeader({ row }: { row: FleetStream }) {
+  const { stream, condition } = row;
   const queryClient = useQueryClient();
   const now = useNow();
   const { data: chains } = useQuery(chainsQuery);
-  const row = useFleet()?.find(({ stream: { id } }) => id === stream.id);
   const latest = useLatest(row);
   const setStatus = useMutation(streamStatusMutation(queryClient, stream));
   const test = useMutation(testWebhookMutation(queryClient, stream));
@@ -24,7 +23,7 @@ export function StreamHeader({ stream }: { stream: StreamSummary }) {
   const scope = streamScope(stream);
   const paused = stream.status === 'paused';
   const mayChange = stream.status !== 'terminated';
-  const reason = row === undefined ? null : streamReason(stream, latest, now);
+  const reason = streamReason(stream, latest, now);
 
   const toggle = (): void => {
     if (mayChange) setStatus.mutate(paused ? 'active' : 'paused');
@@ -39,7 +38,7 @@ export function StreamHeader({ stream }: { stream: StreamSummary }) {
       <Trail to="/" title="Streams" here={name} />
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1 pb-2">
         <h2 className="max-w-full truncate text-16 font-semibold">{name}</h2>
-        {row !== undefined && <Status condition={row.condition} />}
+        <Status condition={condition} />
         <span className={scope.unscoped ? 'text-12 text-warn' : 'text-12 text-muted'}>
           {scope.text}
         </span>
@@ -67,9 +66,9 @@ export function StreamHeader({ stream }: { stream: StreamSummary }) {
           )}
         </span>
       </div>
-      {reason !== null && row !== undefined && (
+      {reason !== null && (
         <p
-          className={`px-4 pb-2 break-words ${row.condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}
+          className={`px-4 pb-2 break-words ${condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}
         >
           {reason}
         </p>

@@ -1,8 +1,9 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
-import { useQuery } from '@tanstack/react-query';
+import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
-import { streamsQuery } from '../../api.ts';
+import { chainsQuery, streamsQuery } from '../../api.ts';
+import { useFleet, type FleetStream } from '../../fleet.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { parseStreamSearch, STREAM_TABS, type StreamTab } from '../../search.ts';
 import { buttonClass } from '../../ui/button.tsx';
@@ -27,8 +28,11 @@ const SettingsTab = lazy(async () => ({
 export function StreamPage() {
   const { streamId } = useParams({ from: '/frame/streams/$streamId' });
   const streams = useQuery(streamsQuery);
-  const stream = streams.data?.find(({ id }) => id === streamId);
-  if (stream !== undefined) return <StreamTabs key={streamId} stream={stream} />;
+  const fleet = useFleet();
+  // Its tapes need them.
+  usePrefetchQuery(chainsQuery);
+  const row = fleet?.find(({ stream }) => stream.id === streamId);
+  if (row !== undefined) return <StreamTabs key={streamId} row={row} />;
   if (streams.isError) {
     return (
       <ErrorPanel
@@ -38,7 +42,7 @@ export function StreamPage() {
       />
     );
   }
-  if (streams.isPending) return <p className="animate-late p-4 text-faint">Loading</p>;
+  if (fleet === undefined) return <p className="animate-late p-4 text-faint">Loading</p>;
   return (
     <div className="p-4">
       <p className="font-medium">There is no stream with this id</p>
@@ -55,7 +59,7 @@ export function StreamPage() {
   );
 }
 
-function StreamTabs({ stream }: { stream: StreamSummary }) {
+function StreamTabs({ row }: { row: FleetStream }) {
   const search = useSearch({ from: '/frame/streams/$streamId' });
   const navigate = useNavigate({ from: '/streams/$streamId' });
   const tab = search.tab ?? 'deliveries';
@@ -68,7 +72,7 @@ function StreamTabs({ stream }: { stream: StreamSummary }) {
   useShortcuts({ '[': () => step(-1), ']': () => step(1) });
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <StreamHeader stream={stream} />
+      <StreamHeader row={row} />
       <nav
         aria-label="Stream"
         className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3"
@@ -90,7 +94,7 @@ function StreamTabs({ stream }: { stream: StreamSummary }) {
       </nav>
       <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
         <Suspense fallback={<p className="animate-late p-4 text-faint">Loading</p>}>
-          <Tab tab={tab} stream={stream} />
+          <Tab tab={tab} stream={row.stream} />
         </Suspense>
       </div>
     </div>

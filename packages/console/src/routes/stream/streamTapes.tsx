@@ -5,12 +5,15 @@ import { chainsQuery, deliveriesQuery } from '../../api.ts';
 import { recentOf } from '../../fleet.ts';
 import { formatCount } from '../../format.ts';
 import { useMedia } from '../../media.ts';
-import type { WatchedChain } from '../../tape.ts';
+import type { Tape, WatchedChain } from '../../tape.ts';
+import { BlockTape } from '../../ui/blockTape.tsx';
 import { StreamTape } from './streamTape.tsx';
 
 /** Two of them fit beside each other. */
 const LENGTH = 56;
 const NARROW_LENGTH = 34;
+
+const NO_BLOCKS: Tape = { ticks: [], unconfirmed: 0 };
 
 const LEGEND = [
   ['bg-text', 'delivered'],
@@ -27,25 +30,32 @@ export function StreamTapes({ stream }: { stream: StreamSummary }) {
   const wide = useMedia('(min-width: 640px)');
   const length = wide ? LENGTH : NARROW_LENGTH;
   const { rows, since } = useMemo(() => recentOf(data), [data]);
-  const shown = chains?.filter(({ id }) => stream.chainIds.includes(id)) ?? [];
+  // Until the chains are known, each has its place.
+  const shown = stream.chainIds
+    .map((id) => ({ id, chain: chains?.find((each) => each.id === id) }))
+    .filter(({ chain }) => chains === undefined || chain !== undefined);
   if (shown.length === 0) return null;
   return (
     <section aria-label="Blocks" className="border-b border-line px-4 py-3">
       <ul className="flex flex-wrap gap-x-10 gap-y-3">
-        {shown.map((chain) => (
-          <li key={chain.id} className="min-w-0">
-            <StreamTape
-              size="wide"
-              chain={chain}
-              streamId={stream.id}
-              deliveries={rows}
-              since={since}
-              length={length}
-              label={`Matches in the last ${length} blocks of ${chain.name}`}
-            />
+        {shown.map(({ id, chain }) => (
+          <li key={id} className="min-w-0">
+            {chain === undefined ? (
+              <BlockTape size="wide" tape={NO_BLOCKS} length={length} label="Blocks, loading" />
+            ) : (
+              <StreamTape
+                size="wide"
+                chain={chain}
+                streamId={stream.id}
+                deliveries={rows}
+                since={since}
+                length={length}
+                label={`Matches in the last ${length} blocks of ${chain.name}`}
+              />
+            )}
             <p className="data mt-1 flex justify-between gap-4 text-faint">
-              <span>{chain.name}</span>
-              <Position chain={chain} />
+              <span>{chain?.name ?? id}</span>
+              {chain !== undefined && <Position chain={chain} />}
             </p>
           </li>
         ))}

@@ -98,7 +98,7 @@ export function FleetStrip({
         </Figure>
         <Figure label="queue">{number(queue)}</Figure>
       </dl>
-      <ul className="flex min-h-15 flex-wrap gap-x-8 max-sm:min-h-8 max-sm:flex-col">
+      <ul className="flex min-h-15.5 flex-wrap gap-x-8 max-sm:min-h-8 max-sm:flex-col">
         {chains?.map((chain) => (
           <ChainFigure key={chain.id} chain={chain} />
         ))}

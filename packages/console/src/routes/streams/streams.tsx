@@ -200,7 +200,7 @@ export function StreamsPage() {
           </tr>
         </thead>
         {shown === undefined
-          ? streams.isPending &&
+          ? !streams.isError &&
             Array.from({ length: SKELETON_ROWS }, (_, index) => <StreamRowSkeleton key={index} />)
           : shown.map((row) => (
               <StreamRow
@@ -212,13 +212,15 @@ export function StreamsPage() {
               />
             ))}
       </table>
-      <p className="flex flex-wrap gap-x-4 px-4 py-2 text-12 text-faint pointer-coarse:hidden">
-        {HINTS.map(([keys, does]) => (
-          <span key={keys}>
-            <span className="data text-muted">{keys}</span> {does}
-          </span>
-        ))}
-      </p>
+      {shown !== undefined && (
+        <p className="flex flex-wrap gap-x-4 px-4 py-2 text-12 text-faint pointer-coarse:hidden">
+          {HINTS.map(([keys, does]) => (
+            <span key={keys}>
+              <span className="data text-muted">{keys}</span> {does}
+            </span>
+          ))}
+        </p>
+      )}
       {shown?.length === 0 && (
         <p className="px-4 py-6 text-muted">
           No stream passes this filter.{' '}

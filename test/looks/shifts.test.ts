@@ -1,0 +1,98 @@
+/// <reference lib="dom" />
+/** Nothing moves while a page comes, in whatever order the service answers. */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startVisitor, type Visitor } from '../browser/visitor.ts';
+import { listMainPages } from './lighthouse.ts';
+import { startSeededDay, type SeededDay } from './seededDay.ts';
+
+/** Goal of the console; what a page shifts by is a share of its area times a share of its height. */
+const MOST = 0.02;
+/** Between two answers. */
+const STEP_MS = 150;
+/** Without a question to the service a page has come. */
+const QUIET_MS = 1_500;
+const SLOWEST = 10;
+
+let day: SeededDay;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  day = await startSeededDay();
+  visitor = await startVisitor(day);
+});
+
+afterAll(async () => {
+  await visitor?.stop();
+  await day?.stop();
+});
+
+/** How long the answer to the n-th question is held back. */
+const ORDERS = {
+  'in the order of the questions': (nth: number) => Math.min(nth, SLOWEST) * STEP_MS,
+  'the other way round': (nth: number) => Math.max(0, SLOWEST - nth) * STEP_MS,
+};
+
+test.for(Object.entries(ORDERS))('answered %s', async ([, waitOf]) => {
+  const page = await visitor.signedIn('/chains');
+  await page.addInitScript(noteShifts);
+  const untilQuiet = await holdBack(page, waitOf);
+  for (const [name, path] of Object.entries(await listMainPages(day))) {
+    await page.goto(`${day.url}/console${path}`);
+    await page.getByText('live', { exact: true }).first().waitFor();
+    await untilQuiet();
+    const shifts = await page.evaluate(() => Reflect.get(globalThis, 'shifts') as Shift[]);
+    const total = shifts.reduce((sum, { value }) => sum + value, 0);
+    const told = shifts.map(({ value, what }) => `${value.toFixed(4)}: ${what}`);
+    expect.soft(total, `${name}\n${told.join('\n')}`).toBeLessThan(MOST);
+  }
+  await visitor.leave();
+});
+
+interface Shift {
+  value: number;
+  what: string;
+}
+
+interface LayoutShift extends PerformanceEntry {
+  value: number;
+  sources: { node: Node | null; previousRect: DOMRect; currentRect: DOMRect }[];
+}
+
+/** Runs in the page, before all else. */
+function noteShifts(): void {
+  const shifts: Shift[] = [];
+  Object.assign(globalThis, { shifts });
+  new PerformanceObserver((list) => {
+    for (const { value, sources } of list.getEntries() as LayoutShift[]) {
+      const moved = sources.map(({ node, previousRect, currentRect }) => {
+        const { outerHTML = node?.textContent ?? '' } = node as Partial<Element>;
+        return `${outerHTML.slice(0, 120)} from ${previousRect.y} to ${currentRect.y}`;
+      });
+      shifts.push({ value, what: moved.join('; ') });
+    }
+  }).observe({ type: 'layout-shift', buffered: true });
+}
+
+/**
+ * Holds the service's answers back, counted anew for each page.
+ * @returns what waits until the page has asked nothing for a while.
+ */
+async function holdBack(page: Page, waitOf: (nth: number) => number): Promise<() => Promise<void>> {
+  let asked = 0;
+  let underWay = 0;
+  let quietSince = Date.now();
+  await page.route(/\/sluice\/(?!events)/, async (route) => {
+    underWay++;
+    await new Promise((resolve) => setTimeout(resolve, waitOf(asked++)));
+    await route.continue();
+    underWay--;
+    quietSince = Date.now();
+  });
+  return async () => {
+    await expect
+      .poll(() => underWay === 0 && Date.now() - quietSince > QUIET_MS, { timeout: 30_000 })
+      .toBe(true);
+    asked = 0;
+  };
+}
