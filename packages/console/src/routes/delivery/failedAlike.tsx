@@ -15,10 +15,12 @@ const ReplayForm = lazy(async () => ({
 export function FailedAlike({ streamId, status }: { streamId: string; status: number | null }) {
   const answer = status === null ? 'none' : String(status);
   const filter = { streamId, status: answer };
-  const { data: counts } = useQuery(facetsQuery(filter));
+  const { data: counts, isPending } = useQuery(facetsQuery(filter));
   const { data: oldest } = useQuery(oldestQuery(filter));
   const now = useNow();
   const [replaying, setReplaying] = useState(false);
+  // Few fail alone: its place is kept.
+  if (isPending) return <div className="h-9" />;
   if (counts === undefined || counts.total < 2) return null;
   const count = `${formatCount(counts.total)}${counts.isCapped ? ' or more' : ''}`;
   return (
