@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createBodyReader } from './bodyReader.ts';
-import { OPEN_AT_FIRST, toJsonRows, type Openness } from './jsonRows.ts';
+import { OPEN_AT_FIRST, toJsonLines, type Openness } from './jsonRows.ts';
 
 const body = {
   logs: Array.from({ length: 30 }, (_, index) => ({ logIndex: String(index), data: '0x' })),
@@ -10,12 +10,11 @@ const NONE: Openness = { ...OPEN_AT_FIRST, start: 'none' };
 
 test('lines are those of the whole body, in parts', () => {
   const reader = createBodyReader(body);
-  const rows = toJsonRows(body, ALL);
-  expect(reader.count(ALL)).toBe(rows.length);
-  expect(reader.lines(ALL, 10, 14)).toEqual({ first: 10, rows: rows.slice(10, 14) });
-  expect(reader.lineOf(ALL, '$.logs[2].data')).toBe(
-    rows.findIndex((row) => row.path === '$.logs[2].data'),
-  );
+  const { count, row } = toJsonLines(body, ALL);
+  expect(reader.count(ALL)).toBe(count);
+  expect(reader.lines(ALL, 10, 12)).toEqual({ first: 10, rows: [row(10), row(11)] });
+  expect(reader.lines(ALL, count - 1, count + 9).rows).toEqual([row(count - 1)]);
+  expect(row(reader.lineOf(ALL, '$.logs[2].data')).path).toBe('$.logs[2].data');
   expect(reader.lineOf(NONE, '$.logs[2].data')).toBe(-1);
 });
 

@@ -3,8 +3,9 @@ import { toDecodedRecords, type DecodedRecord } from './decoded.ts';
 import {
   findInJson,
   isSameOpenness,
-  toJsonRows,
+  toJsonLines,
   type JsonHit,
+  type JsonLines,
   type JsonRow,
   type Openness,
 } from './jsonRows.ts';
@@ -23,20 +24,24 @@ export interface BodyReader {
 }
 
 export function createBodyReader(body: unknown): BodyReader {
-  let opened: { openness: Openness; rows: JsonRow[] } | undefined;
+  let opened: { openness: Openness; lines: JsonLines } | undefined;
   let decoded: { records: DecodedRecord[] | null } | undefined;
 
-  const rowsOf = (openness: Openness): JsonRow[] => {
+  const linesOf = (openness: Openness): JsonLines => {
     if (opened === undefined || !isSameOpenness(opened.openness, openness)) {
-      opened = { openness, rows: toJsonRows(body, openness) };
+      opened = { openness, lines: toJsonLines(body, openness) };
     }
-    return opened.rows;
+    return opened.lines;
   };
 
   return {
-    count: (openness) => rowsOf(openness).length,
-    lines: (openness, first, end) => ({ first, rows: rowsOf(openness).slice(first, end) }),
-    lineOf: (openness, path) => rowsOf(openness).findIndex((row) => row.path === path),
+    count: (openness) => linesOf(openness).count,
+    lines(openness, first, end) {
+      const { count, row } = linesOf(openness);
+      const length = Math.max(0, Math.min(end, count) - first);
+      return { first, rows: Array.from({ length }, (_, index) => row(first + index)) };
+    },
+    lineOf: (openness, path) => linesOf(openness).indexOf(path),
     find: (text) => ({ text, hits: findInJson(body, text) }),
     records(count) {
       decoded ??= { records: toDecodedRecords(body) };

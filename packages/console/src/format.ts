@@ -89,9 +89,11 @@ export function formatId(id: string): string {
   return id.slice(-8);
 }
 
-/** The size of a text when sent. */
+const BEYOND_ASCII = /[\u0080-\uffff]/;
+
+/** The size of a text when sent. Megabytes are only copied to be counted where they must be. */
 export function sizeOf(text: string): number {
-  return new TextEncoder().encode(text).length;
+  return BEYOND_ASCII.test(text) ? new TextEncoder().encode(text).length : text.length;
 }
 
 /**

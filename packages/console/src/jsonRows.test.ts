@@ -5,14 +5,18 @@ import {
   KNOWN_EVENTS,
   MAX_HITS,
   OPEN_AT_FIRST,
-  toJsonRows,
+  toJsonLines,
   withToggled,
   type Openness,
 } from './jsonRows.ts';
 
 const NONE = OPEN_AT_FIRST;
+const rowsOf = (value: unknown, openness: Openness) => {
+  const { count, row } = toJsonLines(value, openness);
+  return Array.from({ length: count }, (_, line) => row(line));
+};
 const lines = (value: unknown, openness: Openness = NONE) =>
-  toJsonRows(value, openness).map(({ path, text, size }) => `${path} ${text || size}`);
+  rowsOf(value, openness).map(({ path, text, size }) => `${path} ${text || size}`);
 
 test('members of the body stand at the left edge, with paths that can be used', () => {
   expect(lines({ a: 1, 'b-c': null, list: [true, 'x'] })).toEqual([
@@ -32,7 +36,7 @@ test('what is toggled is closed or opened', () => {
 });
 
 test('nothing is left of an empty container but its line', () => {
-  expect(toJsonRows({ a: [], b: {} }, NONE).map(({ open, size }) => [open, size])).toEqual([
+  expect(rowsOf({ a: [], b: {} }, NONE).map(({ open, size }) => [open, size])).toEqual([
     [false, 0],
     [false, 0],
   ]);
@@ -43,12 +47,12 @@ test('a body that is no object is one line', () => {
 });
 
 test('text of the chain stays text', () => {
-  const [row] = toJsonRows({ tokenName: '<img src=x onerror=alert(1)>' }, NONE);
+  const [row] = rowsOf({ tokenName: '<img src=x onerror=alert(1)>' }, NONE);
   expect(row?.text).toBe('"<img src=x onerror=alert(1)>"');
 });
 
 test('amounts, events and times are explained beside the value', () => {
-  const rows = toJsonRows(
+  const rows = rowsOf(
     {
       block: { timestamp: '1795269396' },
       erc20Transfers: [{ value: '1200500000', tokenDecimals: '6', tokenSymbol: 'USDT' }],
@@ -63,7 +67,7 @@ test('amounts, events and times are explained beside the value', () => {
 });
 
 test('a token that lies about its decimals explains nothing', () => {
-  const rows = toJsonRows([{ value: '1', tokenDecimals: '', tokenSymbol: 'X' }], NONE);
+  const rows = rowsOf([{ value: '1', tokenDecimals: '', tokenSymbol: 'X' }], NONE);
   expect(rows.every(({ note }) => note === '')).toBe(true);
 });
 
@@ -78,7 +82,7 @@ test('a large body is flattened quickly', () => {
     logIndex: String(index),
     data: '0x',
   }));
-  expect(toJsonRows({ logs }, NONE).length).toBe(30_001);
+  expect(rowsOf({ logs }, NONE).length).toBe(30_001);
 });
 
 test('everything can be opened and closed at once', () => {
@@ -108,7 +112,7 @@ test('a revealed container is open, and closes when it is pressed', () => {
   const value = { a: { b: { c: { d: 1 } } } };
   const revealed: Openness = { start: 'none', toggled: new Set(), revealed: new Set(['$.a']) };
   const pressed = (openness: Openness): Openness =>
-    toJsonRows(value, openness)
+    rowsOf(value, openness)
       .filter(({ path }) => path === '$.a')
       .reduce(withToggled, openness);
   expect(lines(value, revealed)).toEqual(['$.a 1', '$.a.b 1']);
@@ -116,4 +120,14 @@ test('a revealed container is open, and closes when it is pressed', () => {
   // Also where it would have been open without being revealed.
   const both: Openness = { ...revealed, start: 'all' };
   expect(lines(value, pressed(both))).toEqual(['$.a 1']);
+});
+
+test('a line is found by its path, also among many that end alike', () => {
+  const { count, indexOf, row } = toJsonLines(
+    { logs: [{ topic0: '1' }, { topic0: '2' }], topic0: '3', abi: [{ name: 'closed' }] },
+    NONE,
+  );
+  for (let line = 0; line < count; line++) expect(indexOf(row(line).path)).toBe(line);
+  expect(indexOf('$.abi[0].name')).toBe(-1);
+  expect(indexOf('$.none')).toBe(-1);
 });

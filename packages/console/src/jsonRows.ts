@@ -34,21 +34,20 @@ const childPath = (path: string, key: string | number): string => {
   return IDENTIFIER.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 };
 
-const membersOf = (value: unknown): [string | number, unknown][] =>
-  Array.isArray(value)
-    ? value.map((item, index) => [index, item])
-    : Object.entries(value as Record<string, unknown>);
+const isContainer = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null;
+
+const sizeOf = (value: object): number =>
+  Array.isArray(value) ? value.length : Object.keys(value).length;
 
 /**
  * Open at first: the body, its block, and lists and records short enough to read at once. Not the
  * ABI: it is the stream's, the same in every delivery.
  */
-function isOpenAtFirst(value: unknown, path: string, depth: number): boolean {
-  if (path === '$.abi') return false;
-  const size = membersOf(value).length;
-  if (size === 0) return false;
-  if (depth <= 1) return true;
-  return depth === 2 && size <= 20;
+function isOpenAtFirst(value: object, key: string | number, depth: number): boolean {
+  if (depth > 2 || (depth === 1 && key === 'abi')) return false;
+  const size = sizeOf(value);
+  return size > 0 && (depth === 1 || size <= 20);
 }
 
 /** What is open: `first` is what can be read at once; `toggled` are the exceptions from it. */
@@ -89,58 +88,97 @@ const isOpenBy = (
 ): boolean =>
   revealed.has(path) || (start === 'first' ? openAtFirst : start === 'all') !== toggled.has(path);
 
-export function toJsonRows(root: unknown, openness: Openness): JsonRow[] {
-  const rows: JsonRow[] = [];
-  const visit = (
-    key: string,
-    value: unknown,
-    path: string,
-    depth: number,
-    parent: unknown,
-  ): void => {
-    const kind = kindOf(value);
-    if (kind !== 'object' && kind !== 'array') {
-      rows.push({
-        path,
-        depth,
-        key,
-        kind,
-        text: JSON.stringify(value),
-        size: 0,
-        open: false,
-        openAtFirst: false,
-        note: noteFor(key, value, parent),
-      });
-      return;
-    }
-    const members = membersOf(value);
-    const openAtFirst = isOpenAtFirst(value, path, depth);
-    const open = members.length > 0 && isOpenBy(openness, { path, openAtFirst });
-    rows.push({
-      path,
-      depth,
-      key,
-      kind,
-      text: '',
-      size: members.length,
-      open,
-      openAtFirst,
-      note: open ? '' : recordNote(value),
-    });
-    if (!open) return;
-    for (const [name, member] of members) {
-      visit(String(name), member, childPath(path, name), depth + 1, value);
+/** The visible lines. Of 100,000 a few are seen: what a line says is put together when it is asked for. */
+export interface JsonLines {
+  count: number;
+  /** Of a line below `count`. */
+  row(line: number): JsonRow;
+  /** -1 where no line has this path. */
+  indexOf(path: string): number;
+}
+
+/** Of what stands in the outermost braces; those themselves say nothing. */
+const OUTERMOST = -1;
+
+export function toJsonLines(root: unknown, openness: Openness): JsonLines {
+  const keys: (string | number)[] = [];
+  const values: unknown[] = [];
+  const depths: number[] = [];
+  const opens: boolean[] = [];
+  /** The lines of the containers around. */
+  const parents: number[] = [];
+  const pathOf = (line: number): string =>
+    line === OUTERMOST ? '$' : childPath(pathOf(parents[line]!), keys[line]!);
+  const hasExceptions = openness.toggled.size > 0 || openness.revealed.size > 0;
+
+  const isOpen = (line: number, value: object, key: string | number, depth: number): boolean => {
+    const openAtFirst = openness.start === 'first' && isOpenAtFirst(value, key, depth);
+    const path = hasExceptions ? pathOf(line) : '';
+    return isOpenBy(openness, { path, openAtFirst }) && sizeOf(value) > 0;
+  };
+  const add = (key: string | number, value: unknown, depth: number, parent: number): void => {
+    const line = keys.length;
+    keys.push(key);
+    values.push(value);
+    depths.push(depth);
+    parents.push(parent);
+    const open = isContainer(value) && isOpen(line, value, key, depth);
+    opens.push(open);
+    if (open) addMembers(value, depth + 1, line);
+  };
+  const addMembers = (value: object, depth: number, parent: number): void => {
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) add(index, value[index], depth, parent);
+    } else {
+      for (const key of Object.keys(value)) {
+        add(key, (value as Record<string, unknown>)[key], depth, parent);
+      }
     }
   };
-  // The outermost braces say nothing: its members stand at the left edge.
-  if (kindOf(root) === 'object' || kindOf(root) === 'array') {
-    for (const [name, member] of membersOf(root)) {
-      visit(String(name), member, childPath('$', name), 1, root);
-    }
-  } else {
-    visit('', root, '$', 1, undefined);
+  if (!isContainer(root)) {
+    return {
+      count: 1,
+      row: () => toRow('$', 1, '', root, undefined, false),
+      indexOf: (path) => (path === '$' ? 0 : -1),
+    };
   }
-  return rows;
+  addMembers(root, 1, OUTERMOST);
+  return {
+    count: keys.length,
+    row(line) {
+      const parent = parents[line]!;
+      const around = parent === OUTERMOST ? root : values[parent];
+      return toRow(pathOf(line), depths[line]!, keys[line]!, values[line], around, opens[line]!);
+    },
+    indexOf: (path) =>
+      keys.findIndex((key, line) => path.endsWith(childPath('', key)) && pathOf(line) === path),
+  };
+}
+
+function toRow(
+  path: string,
+  depth: number,
+  key: string | number,
+  value: unknown,
+  parent: unknown,
+  open: boolean,
+): JsonRow {
+  const line = { path, depth, key: String(key), kind: kindOf(value), open };
+  return isContainer(value)
+    ? {
+        ...line,
+        text: '',
+        size: sizeOf(value),
+        openAtFirst: isOpenAtFirst(value, key, depth),
+        note: open ? '' : recordNote(value),
+      }
+    : {
+        ...line,
+        text: JSON.stringify(value),
+        size: 0,
+        openAtFirst: false,
+        note: noteFor(line.key, value, parent),
+      };
 }
 
 /** A key or value that holds what was looked for. */
@@ -157,24 +195,41 @@ export const MAX_HITS = 1000;
 export function findInJson(root: unknown, text: string): JsonHit[] {
   const wanted = text.toLowerCase();
   const hits: JsonHit[] = [];
-  const visit = (value: unknown, path: string, within: string[]): void => {
-    const around = path === '$' ? within : [...within, path];
-    for (const [key, member] of membersOf(value)) {
-      if (hits.length >= MAX_HITS) return;
-      const kind = kindOf(member);
-      const isContainer = kind === 'object' || kind === 'array';
-      const at = childPath(path, key);
-      if (
-        (typeof key === 'string' && key.toLowerCase().includes(wanted)) ||
-        (!isContainer && String(member).toLowerCase().includes(wanted))
-      ) {
-        hits.push({ path: at, within: around });
-      }
-      if (isContainer) visit(member, at, around);
+  const keysWith = new Map<string, boolean>();
+  const isKeyWith = (key: string): boolean => {
+    const known = keysWith.get(key) ?? key.toLowerCase().includes(wanted);
+    keysWith.set(key, known);
+    return known;
+  };
+  /** Keys of the containers around. */
+  const way: (string | number)[] = [];
+  const addHit = (key: string | number): void => {
+    let path = '$';
+    const within = way.map((each) => (path = childPath(path, each)));
+    hits.push({ path: childPath(path, key), within });
+  };
+  const look = (key: string | number, member: unknown): void => {
+    if (hits.length >= MAX_HITS) return;
+    if (isContainer(member)) {
+      if (typeof key === 'string' && isKeyWith(key)) addHit(key);
+      way.push(key);
+      visit(member);
+      way.pop();
+    } else if (
+      (typeof key === 'string' && isKeyWith(key)) ||
+      String(member).toLowerCase().includes(wanted)
+    ) {
+      addHit(key);
     }
   };
-  const kind = kindOf(root);
-  if (wanted !== '' && (kind === 'object' || kind === 'array')) visit(root, '$', []);
+  const visit = (value: object): void => {
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index++) look(index, value[index]);
+    } else {
+      for (const key of Object.keys(value)) look(key, (value as Record<string, unknown>)[key]);
+    }
+  };
+  if (wanted !== '' && isContainer(root)) visit(root);
   return hits;
 }
 

@@ -10,6 +10,8 @@ import { useRowWindow } from './rowWindow.ts';
 
 const ROW_HEIGHT = 24;
 const INDENT_PX = 14;
+/** A screen of them. */
+const FIRST_LINES = 40;
 
 const NOTHING_FOUND = { text: '', hits: [] };
 
@@ -28,7 +30,8 @@ export function JsonTree({
   children?: React.ReactNode;
 }) {
   const [openness, setOpenness] = useState(OPEN_AT_FIRST);
-  const count = useAnswer(body, 'count', openness) ?? 0;
+  // The first lines are asked for together with their number, not after it.
+  const count = useAnswer(body, 'count', openness) ?? FIRST_LINES;
   const { scroller, list, first, end, style, scrollToRow } = useRowWindow<
     HTMLElement,
     HTMLDivElement

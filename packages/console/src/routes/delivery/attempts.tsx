@@ -2,6 +2,7 @@ import type { DeliveryAttempt, DeliveryDetail } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Info } from 'lucide-react';
+import { useMemo } from 'react';
 import { streamsQuery } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import {
@@ -131,9 +132,11 @@ function outcomeOf(
 function Advice({ delivery }: { delivery: DeliveryDetail }) {
   const { data: streams } = useQuery(streamsQuery);
   const newest = delivery.attemptList.at(-1);
+  // Once, and not with every second that the page counts.
+  const bodyBytes = useMemo(() => sizeOf(delivery.body), [delivery.body]);
   if (newest === undefined || newest.error === null) return null;
   const guidance = attemptGuidance(newest, {
-    bodyBytes: sizeOf(delivery.body),
+    bodyBytes,
     p95Ms: streams?.find(({ id }) => id === delivery.streamId)?.p95Ms ?? null,
     nextAttemptAt: delivery.nextAttemptAt,
   });

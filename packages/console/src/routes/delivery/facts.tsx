@@ -1,6 +1,7 @@
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { chainsQuery } from '../../api.ts';
 import { PHASE_CONDITIONS } from '../../condition.ts';
 import {
@@ -38,6 +39,8 @@ export function Facts({
 }) {
   const { data: chains } = useQuery(chainsQuery);
   const chain = chains?.find(({ id }) => id === delivery.chainId);
+  const body = detail?.body;
+  const size = useMemo(() => (body === undefined ? '' : ` · ${formatBytes(sizeOf(body))}`), [body]);
   return (
     <dl className="grid gap-x-8 gap-y-0.5 border-b border-line px-4 py-2">
       <Fact label="Stream">
@@ -66,7 +69,7 @@ export function Facts({
       <Fact label="Content">
         <span className="data">
           {formatQuantity(delivery.records, 'record')}
-          {detail !== undefined && ` · ${formatBytes(sizeOf(detail.body))}`}
+          {size}
         </span>
         <Status condition={PHASE_CONDITIONS[delivery.phase]} className="ml-2" />
         {pair === undefined ? (
