@@ -439,7 +439,7 @@ async function listScreens(): Promise<[path: string, text: string][]> {
     ['/replays', 'Replay'],
     ['/chains', 'No block was left out.'],
     ['/verify', 'Other secrets'],
-    ['/settings', '--keep-delivered'],
+    ['/settings', 'at the next run'],
     ['/settings/audit', 'unbroken'],
   ];
 }

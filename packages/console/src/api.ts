@@ -152,6 +152,12 @@ export const keysQuery = queryOptions({
   queryFn: ({ signal }) => sluice.listApiKeys({ signal }),
 });
 
+export const expiryQuery = queryOptions({
+  queryKey: ['expiry'],
+  queryFn: ({ signal }) => sluice.getExpiry({ signal }),
+  refetchInterval: SUMMARY_REFRESH_MS,
+});
+
 export const aboutQuery = queryOptions({
   queryKey: ['about'],
   queryFn: ({ signal }) => sluice.getAbout({ signal }),

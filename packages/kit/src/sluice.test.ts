@@ -93,6 +93,13 @@ describe('each call', () => {
     ]);
   });
 
+  it('what is about to go', async () => {
+    const expiry = { at: null, deliveries: 0, bodyBytes: 0, isCapped: false };
+    answerJson(expiry);
+    expect(await client().getExpiry()).toEqual(expiry);
+    expect(calls()).toEqual([['GET /sluice/expiry']]);
+  });
+
   it('a dry run names its chain in the path, and its block in the body', async () => {
     const answer = { webhook: null, near: [] };
     answerJson(answer);

@@ -44,6 +44,7 @@ import type {
   DeliveryOrder,
   DeliveryPage,
   DeliverySummary,
+  Expiry,
   Job,
   LiveEvent,
   StreamSummary,
@@ -71,6 +72,7 @@ export type {
   DeliveryPhase,
   DeliveryState,
   DeliverySummary,
+  Expiry,
   FacetCount,
   HoleReason,
   Job,
@@ -205,6 +207,8 @@ export interface SluiceClient {
   deleteSession(options?: CallOptions): CallResult<void>;
   /** Which version runs, on what, and how long deliveries are kept. */
   getAbout(options?: CallOptions): CallResult<About>;
+  /** What retention is about to forget, and when. */
+  getExpiry(options?: CallOptions): CallResult<Expiry>;
   /** Every stream with its recent numbers. */
   listStreamSummaries(options?: CallOptions): CallResult<StreamSummary[]>;
   /** Newest first, unless `order` says otherwise. */
@@ -370,6 +374,7 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
       one(() => ({ route: SLUICE_ROUTES.deleteSession, repeatable: true }), options, nothing),
 
     getAbout: (options) => one(() => ({ route: SLUICE_ROUTES.getAbout }), options),
+    getExpiry: (options) => one(() => ({ route: SLUICE_ROUTES.getExpiry }), options),
 
     listStreamSummaries: (options) =>
       one(

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Term } from './duty.ts';
 import type { InvariantCheck } from './invariants.ts';
 import type { Log } from './observe.ts';
-import type { Store } from './store/store.ts';
+import { NEXT_SWEEP, type Store } from './store/store.ts';
 
 export interface HousekeepingOptions {
   /** How long a delivery is kept that succeeded or was cancelled. */
@@ -74,6 +74,12 @@ export function startHousekeeping({
       log.warn('deliveries expired before they were sent', { count: undelivered });
   };
 
+  /** When it comes next is for those to read who ask what is about to go. */
+  const sweep = async (): Promise<void> => {
+    await forget();
+    await store.saveSetting(NEXT_SWEEP, String((await store.readLedgerTime()) + SWEEP_MS));
+  };
+
   /** In small pieces; whoever waits to write has a turn between them. */
   const tidyAddresses = async (): Promise<void> => {
     const ages = { keepMs: ADDRESS_CHANGES_KEPT_MS, staleMs: ADDRESS_CHANGE_STALE_MS };
@@ -103,7 +109,7 @@ export function startHousekeeping({
     every(TRIM_MS, 'forget old events', () => store.trimEvents()),
     every(TIDY_MS, 'tidy lists of addresses', tidyAddresses),
     every(CHECK_MS, 'check the ledger', () => invariants.look()),
-    every(SWEEP_MS, 'forget old deliveries', forget),
+    every(SWEEP_MS, 'forget old deliveries', sweep),
     every(SWEEP_MS, 'terminate streams', terminate),
   ]);
   return {

@@ -33,6 +33,7 @@ import type {
   DeliveryAttempt,
   DeliveryDetail,
   About,
+  Expiry,
   DeliveryFacets,
   DeliveryPage,
   DeliverySummary,
@@ -526,6 +527,13 @@ const nearMiss: z.ZodType<NearMiss> = z.strictObject({
   max: text,
 });
 
+const expiry: z.ZodType<Expiry> = z.strictObject({
+  at: unixMs.nullable(),
+  deliveries: count,
+  bodyBytes: count,
+  isCapped: flag,
+});
+
 const chainGap: z.ZodType<ChainGap> = z.strictObject({
   chainId,
   kind: z.enum(['skipped', 'restarted', 'passed-over', 'halted']),
@@ -800,6 +808,7 @@ export const ANSWER_SCHEMAS = {
   Activity: activity,
   Tape: z.strictObject({ result: z.array(tapeBlock) }),
   ReorgList: z.strictObject({ result: z.array(reorg) }),
+  Expiry: expiry,
   GapList: z.strictObject({ result: z.array(chainGap) }),
   Inbox: inbox,
   InboxList: z.strictObject({ result: z.array(inbox) }),

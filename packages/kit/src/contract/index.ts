@@ -139,6 +139,7 @@ export type {
   DeliveryPhase,
   DeliveryState,
   DeliverySummary,
+  Expiry,
   HoleReason,
   Job,
   JobState,

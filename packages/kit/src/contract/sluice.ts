@@ -16,6 +16,8 @@ export const SLUICE_ROUTES = {
   deleteSession: route('DELETE', '/sluice/session', 'open'),
   /** {@link About}. */
   getAbout: route('GET', '/sluice/about', 'streams:read'),
+  /** What retention is about to forget: {@link Expiry}. */
+  getExpiry: route('GET', '/sluice/expiry', 'streams:read'),
   /** `{ result: StreamSummary[] }`, newest stream first. */
   listStreamSummaries: route('GET', '/sluice/streams', 'streams:read'),
   /** {@link DeliveryPage}; query `limit`, `cursor`, `order` and the fields of a {@link DeliveryFilter}. */
@@ -214,6 +216,20 @@ export interface About {
   undeliveredMs: number;
   /** When the oldest delivery was made that is still kept; null without any. */
   oldestDeliveryAt: number | null;
+}
+
+/**
+ * What is about to be forgotten: deliveries that are older than they are kept when that is done next.
+ * PostgreSQL forgets a day of blocks at once, up to a day later.
+ */
+export interface Expiry {
+  /** When that is; null before it was done once. */
+  at: number | null;
+  deliveries: number;
+  /** Of their bodies, as they were sent. */
+  bodyBytes: number;
+  /** Only the 100,000 oldest deliveries were looked at, and more are old. */
+  isCapped: boolean;
 }
 
 /** How many deliveries have this value. */

@@ -183,6 +183,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     checkSession: (context) => context.body(null, 204),
     deleteSession: sluice.deleteSession,
     getAbout: sluice.getAbout,
+    getExpiry: sluice.getExpiry,
     listStreamSummaries: sluice.listStreamSummaries,
     listDeliveries: sluice.listDeliveries,
     getDeliveryFacets: sluice.getDeliveryFacets,

@@ -364,6 +364,12 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     answer: 'About',
     errors: [],
   },
+  getExpiry: {
+    summary: 'What retention is about to forget, and when',
+    tag: 'Sluice',
+    answer: 'Expiry',
+    errors: [],
+  },
   listStreamSummaries: {
     summary: 'Every stream with its recent numbers, newest first',
     tag: 'Sluice',

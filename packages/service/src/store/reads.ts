@@ -14,6 +14,7 @@ import { allOf, toConditions } from './deliveryFilter.ts';
 import { createOperatorNoticeReads } from './noticeWrites.ts';
 import { WAITING_COMMITS } from './postgresServers.ts';
 import { createReplayReads } from './replayReads.ts';
+import { createRetentionReads } from './retentionReads.ts';
 import { createHistoryReads } from './historyReads.ts';
 import { createTotalReads } from './totalReads.ts';
 import { ADDRESSES_PER_PART, type ChainReport, type Reads, type StreamOfFamily } from './store.ts';
@@ -57,6 +58,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     ...createInvariantReads(db, engine),
     ...createExplainReads(db),
     ...createActivityReads(db, engine),
+    ...createRetentionReads(db),
     ...createInboxReads(db),
 
     async readSetting(key) {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readNow } from './engine.ts';
-import { firstIdAt } from './ids.ts';
+import { agedIds, isExpired } from './retentionReads.ts';
 import type { RetentionWrites } from './store.ts';
 import type { Tables } from './tables.ts';
 
@@ -16,9 +16,8 @@ export function createRetentionWrites(
     async deleteExpired({ deliveredMs, undeliveredMs, limit, after }) {
       return db.transaction().execute(async (trx) => {
         const now = await readNow(engine, trx);
-        const delivered = firstIdAt(now - deliveredMs);
-        const undelivered = firstIdAt(now - undeliveredMs);
-        const youngest = delivered > undelivered ? delivered : undelivered;
+        const aged = agedIds({ deliveredMs, undeliveredMs }, now);
+        const { delivered, youngest } = aged;
         // Ids of both tables are in the order of time: one stretch of it after the other.
         let last: string | undefined;
         for (const table of ['delivery', 'match'] as const) {
@@ -38,18 +37,7 @@ export function createRetentionWrites(
           .select(['id', 'state', 'block_day'])
           .where('id', '>', after)
           .where('id', '<=', last ?? youngest)
-          .where((eb) =>
-            eb.or([
-              eb.and([
-                eb('id', '<', delivered),
-                eb('state', 'in', ['succeeded', 'cancelled'] as const),
-              ]),
-              eb.and([
-                eb('id', '<', undelivered),
-                eb('state', 'in', ['enriching', 'pending', 'failed', 'quarantined'] as const),
-              ]),
-            ]),
-          )
+          .where(isExpired(aged))
           .execute();
         const { ids, days } = split(deliveries);
         if (ids.length > 0) {

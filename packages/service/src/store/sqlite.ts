@@ -133,6 +133,7 @@ const READS = {
   listOperatorNotices: true,
   countFacets: true,
   readOldestDelivery: true,
+  countExpiring: true,
   estimateReplay: true,
   readReplay: true,
   listReplays: true,

@@ -699,7 +699,8 @@ export interface Reads
     ExplainReads,
     InboxReads,
     AccessReads,
-    ActivityReads {
+    ActivityReads,
+    RetentionReads {
   readSetting(key: string): Promise<string | undefined>;
   /** Undefined when unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;
@@ -1077,6 +1078,19 @@ export interface FeedWrites {
 export interface RetentionAges {
   deliveredMs: number;
   undeliveredMs: number;
+}
+
+/** The setting that says when old deliveries are forgotten next; Unix milliseconds of the ledger's clock. */
+export const NEXT_SWEEP = 'nextSweepAt';
+
+export interface RetentionReads {
+  /**
+   * Deliveries that are old enough to be forgotten at this time of the ledger's clock, and the bytes of
+   * their bodies as they were sent; of the 100,000 oldest alone where it says so.
+   */
+  countExpiring(
+    asked: RetentionAges & { atMs: number },
+  ): Promise<{ deliveries: number; bodyBytes: number; isCapped: boolean }>;
 }
 
 export interface RetentionWrites {

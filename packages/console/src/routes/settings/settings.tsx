@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { useState } from 'react';
-import { aboutQuery, settingsQuery } from '../../api.ts';
-import { formatDateTime, formatSpan } from '../../format.ts';
+import { aboutQuery, expiryQuery, settingsQuery } from '../../api.ts';
+import { formatBytes, formatDateTime, formatQuantity, formatSpan } from '../../format.ts';
 import { setShortcutsOn, setTheme, THEMES, useShortcutsOn, useTheme } from '../../settings.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
@@ -101,10 +101,14 @@ function AboutSections() {
           <dd className="data col-span-1 sm:col-span-2">
             {oldestDeliveryAt === null ? 'there is none' : formatDateTime(oldestDeliveryAt)}
           </dd>
+          <dt>About to go</dt>
+          <dd className="data col-span-1 sm:col-span-2">
+            <AboutToGo />
+          </dd>
         </dl>
         <p className="mt-2 text-12 text-faint">
-          Set where the service is started. Whatever was made before that span goes within minutes
-          of its end.
+          Set where the service is started.
+          {store === 'postgres' && ' What is old goes a day of blocks at once, up to a day later.'}
         </p>
       </Section>
       <Section title="About">
@@ -125,6 +129,27 @@ function AboutSections() {
           ))}
         </ul>
       </Section>
+    </>
+  );
+}
+
+function AboutToGo() {
+  const { data, error } = useQuery(expiryQuery);
+  if (data === undefined) {
+    return error === null ? (
+      <span className="animate-late text-faint">counting</span>
+    ) : (
+      <span className="text-bad">not known: {error.message}</span>
+    );
+  }
+  const { at, deliveries, bodyBytes, isCapped } = data;
+  const when = at === null ? '' : ` ${formatDateTime(at)}`;
+  if (deliveries === 0) return <>none at the next run,{when || ' which is soon'}</>;
+  return (
+    <>
+      {isCapped && 'at least '}
+      {formatQuantity(deliveries, 'delivery', 'deliveries')}, {isCapped && 'at least '}
+      {formatBytes(bodyBytes)} of bodies, at the next run,{when || ' which is soon'}
     </>
   );
 }

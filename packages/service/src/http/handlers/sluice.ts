@@ -5,12 +5,13 @@ import {
   type About,
   type ChainHealth,
   type DeliveryPage,
+  type Expiry,
   type StreamSummary,
   deliveryFacetsQuerySchema,
   listDeliveriesQuerySchema,
 } from '@sluice/kit/contract';
 import { hideSecrets } from '../../hideSecrets.ts';
-import type { ChainReport, Store, StreamRecord } from '../../store/store.ts';
+import { type ChainReport, NEXT_SWEEP, type Store, type StreamRecord } from '../../store/store.ts';
 import { toChainBlock } from '../../store/liveEvents.ts';
 import type { Auth } from '../auth.ts';
 import { check, notFound, readId, readQuery } from '../answers.ts';
@@ -23,6 +24,7 @@ export interface SluiceHandlers {
   createSession(context: Context): Promise<Response>;
   deleteSession(context: Context): Promise<Response>;
   getAbout(context: Context): Promise<Response>;
+  getExpiry(context: Context): Promise<Response>;
   listStreamSummaries(context: Context): Promise<Response>;
   listDeliveries(context: Context): Promise<Response>;
   getDeliveryFacets(context: Context): Promise<Response>;
@@ -75,6 +77,15 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
         ...kept,
         oldestDeliveryAt: await store.readOldestDelivery(),
       } satisfies About);
+    },
+    async getExpiry(context) {
+      const [next, now] = await Promise.all([
+        store.readSetting(NEXT_SWEEP),
+        store.readLedgerTime(),
+      ]);
+      const at = next === undefined ? null : Number(next);
+      const expiring = await store.countExpiring({ ...kept, atMs: Math.max(at ?? 0, now) });
+      return context.json({ at, ...expiring } satisfies Expiry);
     },
     async listStreamSummaries(context) {
       const [streams, stats] = await Promise.all([readAllStreams(), store.readStreamStats()]);

@@ -201,7 +201,10 @@ export function testCoverage(tools: StoreTools): void {
 
   describe('what is forgotten', () => {
     const DAY = 86_400_000;
+    /** What is counted before is what goes. */
     const expire = async (rule: { deliveredMs: number; undeliveredMs: number }) => {
+      const atMs = await tools.store.readLedgerTime();
+      const counted = await tools.store.countExpiring({ ...rule, atMs });
       const sum = { deliveries: 0, undelivered: 0 };
       let after: string | undefined = '';
       while (after !== undefined) {
@@ -210,6 +213,8 @@ export function testCoverage(tools: StoreTools): void {
         sum.undelivered += done.undelivered;
         after = done.next;
       }
+      expect(counted).toMatchObject({ deliveries: sum.deliveries, isCapped: false });
+      expect(counted.bodyBytes > 0).toBe(sum.deliveries > 0);
       return sum;
     };
 
