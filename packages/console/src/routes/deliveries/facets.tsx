@@ -54,7 +54,10 @@ export function Facets({
   }
   if (data === undefined) return <p className="animate-late px-4 py-3 text-faint">Counting</p>;
   return (
-    <nav aria-label="Filter" className={clsx('grid gap-3 py-3', isPlaceholderData && 'opacity-60')}>
+    <nav
+      aria-label="Filter"
+      className={clsx('grid grid-cols-1 gap-3 py-3', isPlaceholderData && 'opacity-60')}
+    >
       {toFacets(data, search, streams, chains).map(({ name, title, choices }) => (
         <section key={name} aria-label={title}>
           <h2 className="caps px-4 pb-0.5">{title}</h2>

@@ -37,7 +37,13 @@ export function DeliveryPage() {
           <Trail to="/deliveries" search={{ ...filter, sel: deliveryId }} title="Deliveries" />
         }
       >
-        <CopyButton text={location.href} label="Copy link" icon="link" iconOnly />
+        <CopyButton
+          text={location.href}
+          label="Copy link"
+          icon="link"
+          iconOnly
+          className="max-sm:hidden"
+        />
         <Beside id={beside?.older} search={search} label="The next, older one" keycap="j">
           <ChevronDown size={14} strokeWidth={1.5} aria-hidden="true" />
         </Beside>
