@@ -116,6 +116,8 @@ test('filter, selection and tab are the URL, and survive a reload', async () => 
   await page.waitForURL(/stream=/);
   // What else could be chosen is counted beside what is.
   await filter.getByRole('link', { name: /^quiet/ }).waitFor();
+  // Nothing beside the list is wider than its place.
+  expect(await filter.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0);
   const confirmed = filter.getByRole('link', { name: /^confirmed/ });
   await confirmed.click();
   await page.waitForURL(/phase=confirmed/);

@@ -8,6 +8,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { createClient } from '@sluice/kit';
+import { createSluiceClient } from '@sluice/kit/sluice';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { CHROMIUM_OPTIONS } from '../browser/chromium.ts';
 import { startSeededDay } from './seededDay.ts';
@@ -38,9 +40,11 @@ try {
       ['phone', 'light', PHONE],
     ] as const) {
       const page = await open(browser, theme, size);
-      for (const [screen, path] of Object.entries(screens)) {
+      for (const [screen, { path, act }] of Object.entries(screens)) {
         await page.goto(`${day.url}/console${path}`);
-        await page.waitForTimeout(SETTLE_MS);
+        await settle(page);
+        await act?.(page);
+        await settle(page);
         await page.screenshot({ path: join(values.all, `${screen}-${name}.png`) });
       }
       await page.context().close();
@@ -65,28 +69,91 @@ async function open(
   return page;
 }
 
-/** Every route, by a name for its picture. */
-async function listScreens(): Promise<Record<string, string>> {
+/** Until nothing says any more that it is being read. */
+async function settle(page: Page): Promise<void> {
+  await page.waitForTimeout(SETTLE_MS / 3);
+  await page.waitForFunction(() => document.querySelector('.animate-late') === null);
+}
+
+interface Screen {
+  path: string;
+  /** What is done there before the picture. */
+  act?: (page: Page) => Promise<void>;
+}
+
+/** Every route, and what opens over it, by a name for its picture. */
+async function listScreens(): Promise<Record<string, Screen>> {
   const failing = await day.newestOf('deposits');
+  const whale = await day.newestOf('whale-usdt');
+  const connection = { baseUrl: day.url, apiKey: day.apiKey };
+  const { blockNumber, createdAt } = await createSluiceClient(connection).getDelivery(whale);
+  const client = createClient(connection);
+  const watched = await client.streams.listAddresses(day.idOf('usdc-on-base'), { limit: 1 });
+  const contract = watched.result[0]!.address;
+  await client.streams.create({
+    webhookUrl: 'sluice://inbox/demo',
+    description: 'Transfers of USDC, to look at',
+    tag: 'usdc-to-inbox',
+    chainIds: ['0x2105'],
+    topic0: ['Transfer(address,address,uint256)'],
+    allAddresses: true,
+    includeContractLogs: true,
+  });
+  const ofStream = (tag: string, tab: string): Screen => ({
+    path: `/streams/${day.idOf(tag)}?tab=${tab}`,
+  });
   return {
-    streams: '/',
-    deliveries: `/deliveries?sel=${await day.newestOf('whale-usdt')}`,
-    delivery: `/deliveries/${failing}?view=attempts`,
-    response: `/deliveries/${failing}?view=response`,
-    live: `/streams/${day.idOf('deposits')}`,
-    addresses: `/streams/${day.idOf('deposits')}?tab=addresses`,
-    rules: `/streams/${day.idOf('whale-usdt')}?tab=rules`,
-    metrics: `/streams/${day.idOf('all-swaps')}?tab=metrics`,
-    coverage: `/streams/${day.idOf('treasury')}?tab=coverage`,
-    stream_settings: `/streams/${day.idOf('treasury')}?tab=settings`,
-    new_stream: '/streams/new',
-    explain: '/explain',
-    inbox: '/inbox',
-    replays: '/replays',
-    chains: '/chains',
-    verify: '/verify',
-    settings: '/settings',
-    audit: '/settings/audit',
-    filter: '/deliveries',
+    streams: { path: '/' },
+    palette: {
+      path: '/',
+      async act(page) {
+        await page.keyboard.press('Control+k');
+        await page.keyboard.type(contract);
+      },
+    },
+    deliveries: { path: `/deliveries?sel=${whale}` },
+    filter: { path: '/deliveries' },
+    past: { path: `/deliveries?until=${createdAt - 6 * 3_600_000}` },
+    dialog: {
+      path: '/deliveries?status=5xx',
+      async act(page) {
+        await page.keyboard.press('r');
+        await page.getByLabel('Per second').waitFor();
+      },
+    },
+    delivery: { path: `/deliveries/${failing}?view=attempts` },
+    response: { path: `/deliveries/${failing}?view=response` },
+    payload: { path: `/deliveries/${whale}?view=payload` },
+    live: ofStream('deposits', 'deliveries'),
+    addresses: ofStream('deposits', 'addresses'),
+    rules: ofStream('whale-usdt', 'rules'),
+    metrics: ofStream('all-swaps', 'metrics'),
+    coverage: ofStream('treasury', 'coverage'),
+    stream_settings: ofStream('treasury', 'settings'),
+    new_stream: { path: '/streams/new' },
+    dry_run: {
+      path: `/streams/new?address=${contract}`,
+      async act(page) {
+        await page.getByRole('checkbox', { name: 'Ethereum' }).uncheck();
+        await page.getByRole('checkbox', { name: 'Base' }).check();
+        await page.getByRole('region', { name: 'Dry run' }).getByText('Sample').waitFor();
+      },
+    },
+    explain: { path: '/explain' },
+    verdict: { path: `/explain?q=${blockNumber}&chain=0x1` },
+    inbox: { path: '/inbox' },
+    replays: { path: '/replays' },
+    chains: { path: '/chains' },
+    verify: { path: '/verify' },
+    reason: {
+      path: `/verify?delivery=${whale}`,
+      async act(page) {
+        await page.getByLabel('Secret', { exact: true }).fill('whs_of_another_service');
+        await page.keyboard.press('Control+Enter');
+      },
+    },
+    settings: { path: '/settings' },
+    audit: { path: '/settings/audit' },
+    welcome: { path: '/welcome' },
   };
 }
