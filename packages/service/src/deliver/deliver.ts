@@ -4,6 +4,7 @@
  * together and per stream, so that one slow receiver holds nobody else back; one that fails is
  * asked less and less often (`breaker.ts`), and its stream says so.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { joinBody } from '../store/body.ts';
 import type { AttemptOutcome, ClaimedDelivery, Store } from '../store/store.ts';
@@ -38,6 +39,16 @@ const STALL_MS = LEASE_MS / 4;
 /** So many that the ledger writes hundreds at a time: what a write costs besides is shared by them. */
 const IN_FLIGHT = 1024;
 const IN_FLIGHT_PER_STREAM = 64;
+/**
+ * Begun at each turn of the event loop: answers come in between, and the next ones go over the same
+ * connections. Hundreds begun at once would each want one of their own, and outlive two collections of
+ * young objects.
+ */
+const BEGUN_AT_ONCE = 8;
+/** More is claimed once no more than these are left to begin, so that nobody waits for the ledger. */
+const CLAIM_AHEAD = 256;
+/** Outcomes that are written at once while more attempts begin. */
+const GATHERED = 512;
 /** Of all bodies under way together, so that large webhooks do not fill the memory. */
 const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 const GONE = 410;
@@ -100,12 +111,15 @@ export function createDeliver({
   let bytesInFlight = 0;
   /** Schedules and signatures go by the ledger's clock, whatever this machine's says. */
   let clockSkewMs = 0;
+  /** Claimed, and not begun yet; and when they were asked for. */
+  const waiting: { delivery: ClaimedDelivery; asked: number }[] = [];
   let outcomes: AttemptOutcome[] = [];
   let stopping = false;
   /** The time to drain is over: what is not written now is found again by its lease. */
   let abandoned = false;
   let awake = Promise.withResolvers<void>();
   let claiming: Promise<void> | undefined;
+  let beginning: Promise<void> | undefined;
   let completing: Promise<void> | undefined;
   /** Leases of ours by delivery, until what came of it is recorded. */
   const leases = new Map<string, string>();
@@ -116,6 +130,14 @@ export function createDeliver({
   /** Of a stop: all that was under way has ended, or its time is over. */
   const idle = Promise.withResolvers<void>();
 
+  /** From here on it is under way. */
+  const enter = ({ id, leaseToken, streamId, bodyBytes }: ClaimedDelivery): void => {
+    leases.set(id, leaseToken);
+    inFlight[streamId] = (inFlight[streamId] ?? 0) + 1;
+    total++;
+    bytesInFlight += bodyBytes;
+  };
+
   /** It is under way no more. */
   const leave = ({ streamId, bodyBytes }: ClaimedDelivery): void => {
     const left = (inFlight[streamId] ?? 1) - 1;
@@ -123,6 +145,17 @@ export function createDeliver({
     else inFlight[streamId] = left;
     total--;
     bytesInFlight -= bodyBytes;
+  };
+
+  const restIfDone = (): void => {
+    if (stopping && total === 0 && completing === undefined) idle.resolve();
+  };
+
+  /** Its lease is another's by now. */
+  const giveUp = (delivery: ClaimedDelivery): void => {
+    leave(delivery);
+    leases.delete(delivery.id);
+    restIfDone();
   };
 
   /** After a stall: those that nobody took over meanwhile, their leases extended. */
@@ -136,7 +169,6 @@ export function createDeliver({
     send: (sending: Sending) => Promise<SendResult> = sender.send,
   ): Promise<void> => {
     const began = performance.now();
-    leases.set(delivery.id, delivery.leaseToken);
     let senderDied = false;
     const span = tracing.start('delivery.attempt', {
       'delivery.id': delivery.id,
@@ -144,9 +176,6 @@ export function createDeliver({
       phase: delivery.phase,
       attempt: delivery.attempts + 1,
     });
-    inFlight[delivery.streamId] = (inFlight[delivery.streamId] ?? 0) + 1;
-    total++;
-    bytesInFlight += delivery.bodyBytes;
     const hostWaitMs = hostPace.take(delivery.streamId, delivery.webhookUrl);
     const waitMs = Math.max(delivery.waitMs, hostWaitMs);
     if (waitMs > 0) {
@@ -154,9 +183,7 @@ export function createDeliver({
       const isLate = performance.now() - began > waitMs + STALL_MS;
       if (isLate && (await stillOurs([delivery])).length === 0) {
         span.end('its lease ran out before it was sent');
-        leave(delivery);
-        leases.delete(delivery.id);
-        completing ??= complete();
+        giveUp(delivery);
         return;
       }
     }
@@ -222,7 +249,7 @@ export function createDeliver({
       isFastRetry,
     });
     leave(delivery);
-    completing ??= complete();
+    record();
     if (senderDied)
       log.error('delivery quarantined', {
         delivery: delivery.id,
@@ -292,13 +319,21 @@ export function createDeliver({
     return taken;
   };
 
+  /** While more begin, outcomes gather: what a write costs besides is shared by many. */
+  const isDue = (): boolean =>
+    outcomes.length > 0 && (waiting.length === 0 || outcomes.length >= GATHERED);
+  const record = (): void => {
+    if (isDue()) completing ??= complete();
+  };
+
   /**
    * One write takes every attempt that ended while the last write was under way. Where the ledger refuses
    * one of them for good, it is looked for by halves, so that it holds up none of the others.
    */
   const complete = async (): Promise<void> => {
     let most = Number.POSITIVE_INFINITY;
-    while (outcomes.length > 0) {
+    const isLooking = (): boolean => outcomes.length > 0 && most < Number.POSITIVE_INFINITY;
+    while (isDue() || isLooking()) {
       const batch = outcomes.splice(0, most);
       const [first] = batch as [AttemptOutcome];
       try {
@@ -332,7 +367,7 @@ export function createDeliver({
       awake.resolve();
     }
     completing = undefined;
-    if (stopping && total === 0) idle.resolve();
+    restIfDone();
   };
 
   /** Until something happened, or for a moment. */
@@ -343,9 +378,28 @@ export function createDeliver({
     awake = Promise.withResolvers();
   };
 
+  /** Begins what is claimed, a few at each turn of the event loop. */
+  const begin = async (): Promise<void> => {
+    while (waiting.length > 0 && !abandoned) {
+      const few = waiting.splice(0, BEGUN_AT_ONCE);
+      const isLate = performance.now() - few[0]!.asked > STALL_MS;
+      const deliveries = few.map(({ delivery }) => delivery);
+      const ours = new Set(isLate ? await stillOurs(deliveries) : deliveries);
+      for (const delivery of deliveries) {
+        if (ours.has(delivery)) void attempt(delivery);
+        else giveUp(delivery);
+      }
+      if (waiting.length <= CLAIM_AHEAD) awake.resolve();
+      await nextTurn();
+    }
+    beginning = undefined;
+    record();
+  };
+
   const claim = async (): Promise<void> => {
     while (!stopping) {
-      const room = bytesInFlight < BYTES_IN_FLIGHT ? IN_FLIGHT - total : 0;
+      const hasRoom = waiting.length <= CLAIM_AHEAD && bytesInFlight < BYTES_IN_FLIGHT;
+      const room = hasRoom ? IN_FLIGHT - total : 0;
       const asked = performance.now();
       let claimed: ClaimedDelivery[] = [];
       if (room > 0) {
@@ -357,7 +411,6 @@ export function createDeliver({
             taken: readTaken(),
             leaseMs: LEASE_MS,
           });
-          if (performance.now() - asked > STALL_MS) claimed = await stillOurs(claimed);
         } catch (error) {
           log.error('cannot claim deliveries, trying again', { error: String(error) });
           await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
@@ -365,7 +418,11 @@ export function createDeliver({
       }
       const [first] = claimed;
       if (first !== undefined) clockSkewMs = first.claimedAt - Date.now();
-      for (const delivery of claimed) void attempt(delivery);
+      for (const delivery of claimed) {
+        enter(delivery);
+        waiting.push({ delivery, asked });
+      }
+      if (claimed.length > 0) beginning ??= begin();
       if (claimed.length === 0) await nap();
     }
   };
@@ -375,7 +432,10 @@ export function createDeliver({
     isolation,
     log,
     leaseMs: LEASE_MS,
-    attempt,
+    attempt(delivery, send) {
+      enter(delivery);
+      return attempt(delivery, send);
+    },
     failingStreams: () =>
       Object.entries(readTaken())
         .filter(([, taken]) => taken >= IN_FLIGHT_PER_STREAM)

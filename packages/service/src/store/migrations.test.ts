@@ -8,7 +8,7 @@ import type { Migration } from 'kysely/migration';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate, migrations } from './migrations.ts';
-import { openSqlite } from './sqlite.ts';
+import { openSqlite } from './sqliteConnection.ts';
 
 /** A step as the next release may bring one: additive, over rows that are there. */
 const next: Record<string, Migration> = {

@@ -41,6 +41,32 @@ describe('SQLite store', () => {
     await second.close();
   });
 
+  test('of writes that are committed together, each answers for itself alone', async () => {
+    const path = join(folder, 'together');
+    const store = await openSqliteStore(path);
+    const other = new DatabaseSync(join(path, 'sluice.db'));
+    // As a full disk does it: with the statement, all that the transaction did before is undone.
+    other.exec(`create trigger refuse before insert on setting when new.key = 'bad'
+      begin select raise(rollback, 'no room for it'); end`);
+    other.close();
+    const keys = ['first', 'second', 'bad', 'last'];
+    const answers = await Promise.allSettled(keys.map((key) => store.saveSetting(key, 'kept')));
+    expect(answers.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(answers[2]).toMatchObject({ reason: { message: 'no room for it' } });
+    expect(await Promise.all(keys.map((key) => store.readSetting(key)))).toEqual([
+      'kept',
+      'kept',
+      undefined,
+      'kept',
+    ]);
+    await store.close();
+  });
+
   test('belongs to its owner alone', async () => {
     const path = join(folder, 'private');
     const store = await openSqliteStore(path);

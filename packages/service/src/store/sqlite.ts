@@ -1,15 +1,15 @@
 /** The ledger in one SQLite file: no server to run, one process at a time. */
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Kysely, SqliteAdapter, SqliteDialect, type SqliteDatabase } from 'kysely';
-import type { Tables } from './tables.ts';
+import type { Kysely } from 'kysely';
 import { createMemoryFeed } from './eventFeed.ts';
 import { withEvents } from './liveEvents.ts';
 import { createNotices, tellOf } from './notices.ts';
 import type { Reads, Store, Writes } from './store.ts';
 import { migrate } from './migrations.ts';
+import { openSqlite } from './sqliteConnection.ts';
 
 export interface WorkerCall {
   id: number;
@@ -20,77 +20,6 @@ export type WorkerReply = { id: number; value: unknown } | { id: number; error: 
 
 /** The ledger in its folder. */
 export const LEDGER_FILE = 'sluice.db';
-
-/** Statements kept prepared per connection; the ledger has fewer than this. */
-const PREPARED_STATEMENTS = 200;
-
-/** Kysely holds SQLite for unable to change a schema in a transaction; a step that fails leaves nothing. */
-class TransactionalAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true;
-  }
-}
-
-class TransactionalDialect extends SqliteDialect {
-  override createAdapter(): SqliteAdapter {
-    return new TransactionalAdapter();
-  }
-}
-
-type PreparedStatement = ReturnType<SqliteDatabase['prepare']>;
-
-/**
- * As Kysely runs a statement. Its rows are read as lists and made into objects here: those of `node:sqlite`
- * are dictionaries, which cost more to make, and three times as much to read.
- */
-function toPrepared(statement: StatementSync, isPointless: () => boolean): PreparedStatement {
-  const names = statement.columns().map(({ name }) => name);
-  statement.setReturnArrays(true);
-  const toRow = (values: unknown): Record<string, unknown> => {
-    const row: Record<string, unknown> = {};
-    for (let n = 0; n < names.length; n++) row[names[n]!] = (values as unknown[])[n];
-    return row;
-  };
-  const bind = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
-  return {
-    reader: names.length > 0,
-    all: (parameters) => statement.all(...bind(parameters)).map(toRow),
-    run: (parameters) =>
-      isPointless() ? { changes: 0, lastInsertRowid: 0 } : statement.run(...bind(parameters)),
-    *iterate(parameters) {
-      for (const values of statement.iterate(...bind(parameters))) yield toRow(values);
-    },
-  };
-}
-
-/** A Kysely database over `node:sqlite`. The caller destroys it. */
-export function openSqlite(path: string, readOnly: boolean): { db: Kysely<Tables> } {
-  const sqlite = new DatabaseSync(path, { readOnly, timeout: 10_000 });
-  if (!readOnly) {
-    // FULL: a commit that was answered survives the loss of power, not only of the process.
-    // Checkpoints every 40 MB of log, not every 4, so that fewer commits wait for one.
-    sqlite.exec(
-      'pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 10000',
-    );
-  }
-  sqlite.exec(
-    'pragma cache_size = -65536; pragma temp_store = memory; pragma mmap_size = 268435456',
-  );
-  const prepared = new Map<string, PreparedStatement>();
-  const prepare = (text: string): PreparedStatement => {
-    let statement = prepared.get(text);
-    if (statement === undefined) {
-      // A full disk has already rolled back: the reason is to be told, not that nothing is left to.
-      const isPointless = (): boolean => text === 'rollback' && !sqlite.isTransaction;
-      statement = toPrepared(sqlite.prepare(text), isPointless);
-      prepared.set(text, statement);
-      if (prepared.size > PREPARED_STATEMENTS) prepared.delete(prepared.keys().next().value!);
-    }
-    return statement;
-  };
-  const database: SqliteDatabase = { close: () => sqlite.close(), prepare };
-  return { db: new Kysely<Tables>({ dialect: new TransactionalDialect({ database }) }) };
-}
 
 const READS = {
   readSetting: true,
@@ -295,11 +224,13 @@ function startWorker<T extends string>(
   let lastId = 0;
   let failure: Error | undefined;
 
-  worker.on('message', (reply: WorkerReply) => {
-    const call = waiting.get(reply.id);
-    waiting.delete(reply.id);
-    if ('error' in reply) call?.reject(reply.error);
-    else call?.resolve(reply.value);
+  worker.on('message', (replies: WorkerReply[]) => {
+    for (const reply of replies) {
+      const call = waiting.get(reply.id);
+      waiting.delete(reply.id);
+      if ('error' in reply) call?.reject(reply.error);
+      else call?.resolve(reply.value);
+    }
   });
   const fail = (error: Error): void => {
     failure ??= error;

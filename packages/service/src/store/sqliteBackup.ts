@@ -15,7 +15,8 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import { describeError } from '../observe.ts';
 import { refuseNewer } from './migrations.ts';
-import { LEDGER_FILE, lockFolder, openSqlite } from './sqlite.ts';
+import { LEDGER_FILE, lockFolder } from './sqlite.ts';
+import { openSqlite } from './sqliteConnection.ts';
 
 /** A file that there is already is not replaced. */
 export class FileTakenError extends Error {

@@ -1,36 +1,93 @@
-/** One connection to the SQLite file, in a thread of its own: runs the store methods it is sent. */
-import { parentPort, workerData } from 'node:worker_threads';
-import { openSqlite } from './sqlite.ts';
+/**
+ * One connection to the SQLite file, in a thread of its own: runs the store methods it is sent, one at a
+ * time in the order they came. Writes that wait are committed together, so that they wait for the disk
+ * once; none is answered before it is durable.
+ */
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { openSqlite } from './sqliteConnection.ts';
 import { sqliteEngine } from './engine.ts';
 import { createReads } from './reads.ts';
 import { createWrites } from './writes.ts';
 import type { WorkerCall, WorkerReply } from './sqlite.ts';
 
+/** After so long a transaction takes up nothing more: those in it wait for their answers. */
+const SHARED_MS = 20;
+
 const { path, role } = workerData as { path: string; role: 'reads' | 'writes' };
 const port = parentPort!;
-const connection = openSqlite(path, role === 'reads');
+const { db, sqlite } = openSqlite(path, role === 'reads');
 const methods = (role === 'reads'
-  ? createReads(connection.db, sqliteEngine)
-  : createWrites(connection.db, sqliteEngine)) as unknown as Record<
+  ? createReads(db, sqliteEngine)
+  : createWrites(db, sqliteEngine)) as unknown as Record<
   string,
   (...args: unknown[]) => Promise<unknown>
 >;
 
-// One call at a time: the connection is the only writer, and calls answer in the order they came.
-let queue = Promise.resolve();
+const toError = (error: unknown): Error =>
+  error instanceof Error ? error : new Error(String(error));
+
+const answer = (replies: readonly WorkerReply[]): void => port.postMessage(replies);
+
+const run = async ({ id, method, args }: WorkerCall): Promise<WorkerReply> => {
+  try {
+    return { id, value: await methods[method]!(...args) };
+  } catch (error) {
+    return { id, error: toError(error) };
+  }
+};
+
+/** Why nothing was committed; undefined when all was. */
+const commit = (): Error | undefined => {
+  try {
+    sqlite.exec('commit');
+    return undefined;
+  } catch (error) {
+    if (sqlite.isTransaction) sqlite.exec('rollback');
+    return toError(error);
+  }
+};
+
+/**
+ * Carries out the first of these calls, and those behind it that one transaction has time for. One that
+ * fails undoes what it did itself; where SQLite takes back all of it, as when the disk is full, each is
+ * carried out again alone, so that none answers for another.
+ *
+ * @returns how many were answered
+ */
+const write = async (calls: readonly WorkerCall[]): Promise<number> => {
+  const replies: WorkerReply[] = [];
+  const began = performance.now();
+  const hasTime = (): boolean => performance.now() - began < SHARED_MS;
+  sqlite.exec('begin');
+  do replies.push(await run(calls[replies.length]!));
+  while (sqlite.isTransaction && replies.length < calls.length && hasTime());
+  const failure = commit();
+  if (failure === undefined) answer(replies);
+  else if (replies.length > 1) {
+    for (const call of calls.slice(0, replies.length)) await write([call]);
+  } else answer(replies.map((reply) => ('error' in reply ? reply : { ...reply, error: failure })));
+  return replies.length;
+};
+
+const waiting: WorkerCall[] = [];
+let working = false;
+
+const work = async (): Promise<void> => {
+  working = true;
+  while (waiting.length > 0) {
+    // What came meanwhile would be heard of one by one.
+    for (let next; (next = receiveMessageOnPort(port)) !== undefined;) waiting.push(next.message);
+    const closeAt = waiting.findIndex(({ method }) => method === 'close');
+    if (closeAt === 0) {
+      await db.destroy();
+      answer([{ id: waiting.shift()!.id, value: undefined }]);
+    } else if (role === 'reads') answer([await run(waiting.shift()!)]);
+    else waiting.splice(0, await write(closeAt < 0 ? waiting : waiting.slice(0, closeAt)));
+  }
+  working = false;
+};
+
 port.on('message', (call: WorkerCall) => {
-  queue = queue.then(async () => {
-    let reply: WorkerReply;
-    try {
-      if (call.method === 'close') {
-        await connection.db.destroy();
-        reply = { id: call.id, value: undefined };
-      } else {
-        reply = { id: call.id, value: await methods[call.method]!(...call.args) };
-      }
-    } catch (error) {
-      reply = { id: call.id, error: error instanceof Error ? error : new Error(String(error)) };
-    }
-    port.postMessage(reply);
-  });
+  waiting.push(call);
+  if (!working) void work();
 });
