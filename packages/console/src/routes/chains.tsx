@@ -1,5 +1,6 @@
 import type { ChainAgreement, ChainGap, ProviderHealth, Reorg } from '@sluice/kit/sluice';
 import { type UseQueryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { chainsQuery, gapsQuery, queryKeys, reorgsQuery, sluice } from '../api.ts';
 import {
@@ -18,7 +19,7 @@ import {
 import { useMedia } from '../media.ts';
 import { chainTape, type WatchedChain } from '../tape.ts';
 import { BlockTape } from '../ui/blockTape.tsx';
-import { Button } from '../ui/button.tsx';
+import { Button, buttonClass } from '../ui/button.tsx';
 import { CallForm } from '../ui/callForm.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ErrorPanel } from '../ui/errorPanel.tsx';
@@ -75,10 +76,11 @@ function Chain({ chain }: { chain: WatchedChain }) {
         <h2 className="text-16 font-semibold">{name}</h2>
         <span className="data text-faint">{id}</span>
         <Status condition={CHAIN_CONDITIONS[state]} />
+        <Link to="/deliveries" search={{ chain: id }} className={`${buttonClass('quiet')} ml-auto`}>
+          Deliveries
+        </Link>
         {state === 'down' && (
-          <Button className="ml-auto" onClick={() => setResuming(true)}>
-            Resume from a block…
-          </Button>
+          <Button onClick={() => setResuming(true)}>Resume from a block…</Button>
         )}
       </div>
       {message !== '' && (
@@ -117,7 +119,7 @@ function Chain({ chain }: { chain: WatchedChain }) {
       <Progress chain={chain} />
       <Providers providers={providers} best={head} />
       {agreement !== null && <Agreement agreement={agreement} nodes={providers.length} />}
-      <div className="mt-3 flex flex-wrap gap-x-16 gap-y-3">
+      <div className="mt-3 grid max-w-220 gap-x-16 gap-y-3 md:grid-cols-2">
         <ChainLog
           title="Gaps"
           none="No block was left out."
@@ -347,7 +349,7 @@ function ChainLog<Row>({
 }) {
   const { data, error, refetch } = useQuery({ ...query, refetchInterval: NODES_REFRESH_MS });
   return (
-    <section aria-label={title} className="min-w-0">
+    <div className="min-w-0">
       <h3 className="caps">{title}</h3>
       {error !== null && (
         <ErrorPanel
@@ -357,21 +359,26 @@ function ChainLog<Row>({
           stale={data !== undefined}
         />
       )}
+      {data === undefined && error === null && (
+        <p className="animate-late text-12 text-faint">Loading</p>
+      )}
       {data?.length === 0 && <p className="text-12 text-faint">{none}</p>}
-      <ul>
-        {data
-          ?.slice(0, SHOWN_ENTRIES)
-          .map(toEntry)
-          .map(({ key, condition, what, why, at }) => (
-            <li key={key} className="flex flex-wrap items-baseline gap-x-4">
-              <Status condition={condition} />
-              <span className="data">{what}</span>
-              <span className="data text-faint">{formatDateTime(at)}</span>
-              {why !== '' && <p className="w-full text-12 break-words text-muted">{why}</p>}
-            </li>
-          ))}
-      </ul>
-    </section>
+      {data !== undefined && data.length > 0 && (
+        <ul>
+          {data
+            .slice(0, SHOWN_ENTRIES)
+            .map(toEntry)
+            .map(({ key, condition, what, why, at }) => (
+              <li key={key} className="flex flex-wrap items-baseline gap-x-4 py-1">
+                <Status condition={condition} />
+                <span className="data">{what}</span>
+                <span className="data text-faint">{formatDateTime(at)}</span>
+                {why !== '' && <p className="w-full text-12 break-words text-muted">{why}</p>}
+              </li>
+            ))}
+        </ul>
+      )}
+    </div>
   );
 }
 
