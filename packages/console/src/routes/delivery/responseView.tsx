@@ -18,7 +18,7 @@ export function ResponseView({ attempts }: { attempts: readonly DeliveryAttempt[
         {attempts.length > 1 ? (
           <Select
             aria-label="Attempt"
-            className="w-56"
+            className="w-56 max-sm:w-44"
             value={attempt.number}
             onChange={(event) => setNumber(Number(event.target.value))}
           >
