@@ -72,8 +72,8 @@ export function DeliveryRow({
         fresh && 'animate-fresh',
       )}
     >
-      <DeliveryCells {...cells} />
       <Mark row={cells.row} marked={marked} onMark={onMark} />
+      <DeliveryCells {...cells} />
     </div>
   );
 }
@@ -89,30 +89,29 @@ function Mark({
   onMark: (id: string, through: boolean) => void;
 }) {
   return (
-    <button
-      type="button"
-      role="checkbox"
-      aria-checked={marked}
-      aria-label={`Mark ${formatClock(row.createdAt)}`}
-      title="Mark Space"
-      tabIndex={-1}
-      className={clsx(
-        'absolute inset-y-0 left-0 z-1 grid w-6 place-items-center max-md:hidden',
-        !marked && 'opacity-0 group-hover:opacity-100',
-      )}
-      // The keys go on meaning the row that has the focus.
-      onMouseDown={(event) => event.preventDefault()}
-      onClick={(event) => onMark(row.id, event.shiftKey)}
-    >
-      <span
-        className={clsx(
-          'grid size-3 place-items-center rounded-[2px] border',
-          marked ? 'border-accent bg-accent text-bg' : 'border-line-strong',
-        )}
+    <span role="cell" className="absolute inset-y-0 left-0 z-1 grid w-6 max-md:hidden">
+      <button
+        type="button"
+        role="checkbox"
+        aria-checked={marked}
+        aria-label={`Mark ${formatClock(row.createdAt)}`}
+        title="Mark Space"
+        tabIndex={-1}
+        className={clsx('grid place-items-center', !marked && 'opacity-0 group-hover:opacity-100')}
+        // The keys go on meaning the row that has the focus.
+        onMouseDown={(event) => event.preventDefault()}
+        onClick={(event) => onMark(row.id, event.shiftKey)}
       >
-        {marked && <Check size={10} strokeWidth={3} aria-hidden="true" />}
-      </span>
-    </button>
+        <span
+          className={clsx(
+            'grid size-3 place-items-center rounded-[2px] border',
+            marked ? 'border-accent bg-accent text-bg' : 'border-line-strong',
+          )}
+        >
+          {marked && <Check size={10} strokeWidth={3} aria-hidden="true" />}
+        </span>
+      </button>
+    </span>
   );
 }
 

@@ -89,6 +89,9 @@ export function DeliveryTable({
       <div role="table" aria-label="Deliveries" aria-rowcount={rows.length + 1}>
         <div role="rowgroup" className="sticky top-0 z-1 border-b border-line bg-bg max-md:sr-only">
           <div role="row" aria-rowindex={1} className="delivery-grid h-8 items-center px-4">
+            <span role="columnheader" className="sr-only max-md:hidden">
+              Marked
+            </span>
             {COLUMNS.map(({ label, numeric, className }) => (
               <span
                 key={label}
