@@ -108,7 +108,7 @@ async function listScreens(): Promise<Record<string, Screen>> {
       path: '/',
       async act(page) {
         await page.keyboard.press('Control+k');
-        await page.keyboard.type(contract);
+        await page.getByRole('dialog').locator('input').fill(contract);
       },
     },
     deliveries: { path: `/deliveries?sel=${whale}` },
@@ -154,6 +154,5 @@ async function listScreens(): Promise<Record<string, Screen>> {
     },
     settings: { path: '/settings' },
     audit: { path: '/settings/audit' },
-    welcome: { path: '/welcome' },
   };
 }

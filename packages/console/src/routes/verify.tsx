@@ -1,7 +1,7 @@
 import { diagnose, type Diagnosis } from '@sluice/kit';
 import { useQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { deliveryQuery } from '../api.ts';
 import { linesOf } from '../draft.ts';
 import { formatId } from '../format.ts';
@@ -50,6 +50,11 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
   const [body, setBody] = useState(sentBody);
   const [anyTime, setAnyTime] = useState(true);
   const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const answer = useRef<HTMLOutputElement>(null);
+  // The form is longer than most screens, and the answer stands below it.
+  useEffect(() => {
+    if (verdict !== null) answer.current?.scrollIntoView({ block: 'nearest' });
+  }, [verdict]);
 
   const verify = (): void => {
     const given = toHeaders(headers);
@@ -128,7 +133,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
           </kbd>
         </Button>
       </div>
-      <output className="block border-t border-line pt-3 empty:hidden">
+      <output ref={answer} className="block border-t border-line pt-3 empty:hidden">
         {verdict !== null && <VerdictView verdict={verdict} />}
       </output>
     </form>
