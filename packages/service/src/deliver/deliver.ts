@@ -23,7 +23,7 @@ export interface Deliver {
   start(): Promise<void>;
   /** Deliveries were created, revived or cancelled: count them, and look for due ones now. */
   notice(deliveries: readonly DeliverySummary[]): void;
-  /** Attempts under way. */
+  /** Attempts under way, or claimed and about to begin. */
   inFlight(): number;
   /** Streams whose receivers fail or ask for patience, by what that means for them now. */
   breakers(): Record<BreakerState, number>;
@@ -381,6 +381,7 @@ export function createDeliver({
   /** Begins what is claimed, a few at each turn of the event loop. */
   const begin = async (): Promise<void> => {
     while (waiting.length > 0 && !abandoned) {
+      const hadMany = waiting.length > CLAIM_AHEAD;
       const few = waiting.splice(0, BEGUN_AT_ONCE);
       const isLate = performance.now() - few[0]!.asked > STALL_MS;
       const deliveries = few.map(({ delivery }) => delivery);
@@ -389,7 +390,7 @@ export function createDeliver({
         if (ours.has(delivery)) void attempt(delivery);
         else giveUp(delivery);
       }
-      if (waiting.length <= CLAIM_AHEAD) awake.resolve();
+      if (hadMany && waiting.length <= CLAIM_AHEAD) awake.resolve();
       await nextTurn();
     }
     beginning = undefined;

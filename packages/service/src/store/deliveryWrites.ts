@@ -71,11 +71,12 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
       .where('id', 'in', [...new Set(rows.map((row) => row.stream_id))])
       .execute();
     const matchOf = new Map(matches.map((match) => [match.id, match]));
-    // Deliveries of one stream share these objects: on their way between threads they are copied once.
+    // Deliveries of one stream share these: on their way between threads objects are copied once.
     const endpointOf = new Map(
       streams.map((stream) => [
         stream.id,
         {
+          streamId: stream.id,
           webhookUrl: stream.webhook_url,
           headers: JSON.parse(stream.headers) as Record<string, string>,
           secrets: JSON.parse(stream.secrets) as SealedSecret[],
@@ -92,7 +93,6 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           id: row.id,
           leaseToken,
           claimedAt: now,
-          streamId: row.stream_id,
           phase: row.phase,
           attempts: row.attempts,
           fastRetried: row.fast_retried === 1,
@@ -260,18 +260,26 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             ${sql.join(deliveryColumns.map((column) => sql.ref(`delivery.${column}`)))}`.execute(
           trx,
         );
-        const dayOf = new Map(rows.map((row) => [row.id, row.block_day]));
-        const changed = new Map(rows.map((row) => [row.id, toDeliverySummary(row)]));
-        const ours = outcomes.filter((outcome) => changed.has(outcome.id));
-        if (ours.length === 0) return [];
-        const again = ours.filter((outcome) => outcome.result === 'retry').map(({ id }) => id);
-        for (const id of await cancelPointless(trx, open, again))
-          changed.get(id)!.state = 'cancelled';
+        const changedOf = new Map(
+          rows.map((row) => [row.id, { delivery: toDeliverySummary(row), day: row.block_day }]),
+        );
+        const ended = outcomes.flatMap((outcome) => {
+          const changed = changedOf.get(outcome.id);
+          return changed === undefined ? [] : [{ outcome, ...changed }];
+        });
+        if (ended.length === 0) return [];
+        const again = ended.filter(({ outcome }) => outcome.result === 'retry');
+        const pointless = await cancelPointless(
+          trx,
+          open,
+          again.map(({ delivery }) => delivery.id),
+        );
+        for (const id of pointless) changedOf.get(id)!.delivery.state = 'cancelled';
         const attempts = engine.rows(
-          ours.map((outcome) => ({
-            delivery_id: outcome.id,
-            number: changed.get(outcome.id)!.attempts,
-            block_day: dayOf.get(outcome.id),
+          ended.map(({ outcome, delivery, day }) => ({
+            delivery_id: delivery.id,
+            number: delivery.attempts,
+            block_day: day,
             webhook_url: outcome.webhookUrl,
             started_at: outcome.startedAt,
             duration_ms: outcome.durationMs,
@@ -296,14 +304,10 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             duration_ms, status, error, response_body)
           select delivery_id, number, block_day, webhook_url, started_at, duration_ms, status,
             error, response_body from ${attempts} as made`.execute(trx);
-        await countActivity(
-          trx,
-          engine,
-          ours.map((outcome) => ({ outcome, delivery: changed.get(outcome.id)! })),
-          now,
-        );
-        await countFinished(trx, engine, [...changed.values()], open, 1);
-        return [...changed.values()];
+        await countActivity(trx, engine, ended, now);
+        const changed = ended.map(({ delivery }) => delivery);
+        await countFinished(trx, engine, changed, open, 1);
+        return changed;
       });
     },
 
