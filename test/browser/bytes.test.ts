@@ -1,4 +1,4 @@
-/** What the console costs to load: its built files, compressed as a server would. */
+/** What the console costs to load: its built files, compressed as the service does. */
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

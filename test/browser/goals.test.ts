@@ -1,4 +1,7 @@
 /** What holds of the console as a whole: by keyboard alone, over a bad network, by link, in every dialog. */
+import { get } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { signedHeaders } from '@sluice/kit/testing';
 import { startFaultProxy } from '@sluice/testkit';
@@ -10,8 +13,8 @@ import { CONFIRMATIONS, startWorld, type World } from './world.ts';
 /** Until the page says that the feed is gone. */
 const TOLD_MS = 3_000;
 const PATIENCE = { timeout: 20_000, interval: 100 };
-/** Of a delivery in a list, as JSON; the names of stream and chain are ordinary ones. */
-const ROW_BYTES = 400;
+/** Of a delivery in a list: as it comes over the network, and as JSON. The names are ordinary ones. */
+const ROW_BYTES = { sent: 300, read: 400 };
 const CRASH = 'TypeError: handler <b>crashed</b>';
 
 let world: World;
@@ -460,20 +463,24 @@ test('back and forward lead through what one has looked at, exactly', async () =
   }
 });
 
-test('a list carries summaries only', async () => {
+test('a list carries summaries only, and comes packed, as the console itself does', async () => {
   const page = await visitor.signedIn('/settings');
-  const answers: string[] = [];
-  await page.route(/\/sluice\/deliveries\?/, async (route) => {
-    const response = await route.fetch();
-    answers.push(await response.text());
-    await route.fulfill({ response });
-  });
+  const asking = page.waitForRequest(/\/sluice\/deliveries\?/);
   await page.goto(`${world.url}/console/deliveries`);
-  await rowsOf(page).first().waitFor();
-  const text = answers[0]!;
+  const url = (await asking).url();
+  const headers = { 'x-api-key': world.apiKey, 'accept-encoding': 'gzip' };
+  const packed = await new Promise<Buffer>((resolve, reject) => {
+    get(url, { headers }, (answer) => void buffer(answer).then(resolve, reject));
+  });
+  const text = gunzipSync(packed).toString();
   const { result } = JSON.parse(text) as { result: object[] };
   expect(result.length).toBeGreaterThan(5);
-  expect(text.length / result.length).toBeLessThanOrEqual(ROW_BYTES);
+  expect(text.length / result.length).toBeLessThanOrEqual(ROW_BYTES.read);
+  expect(packed.length / result.length).toBeLessThanOrEqual(ROW_BYTES.sent);
+  const script = await page.locator('script[src]').first().getAttribute('src');
+  const served = await fetch(new URL(script!, world.url), { headers });
+  expect(served.headers.get('content-encoding')).toBe('gzip');
+  await served.body?.cancel();
 });
 
 test('every dialog is accessible, in both themes', async () => {

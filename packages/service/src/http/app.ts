@@ -1,6 +1,7 @@
 /** Every route of the service, and what holds for all of them: limits, hosts, keys, errors. */
 import { randomUUID } from 'node:crypto';
 import { type Context, Hono } from 'hono';
+import { compress } from 'hono/compress';
 import {
   type ErrorBody,
   ROUTES,
@@ -70,6 +71,8 @@ const ADDRESS_BODY_LIMIT_BYTES = 64 * BODY_LIMIT_BYTES;
 /** What every process answers. */
 const PROBES: readonly string[] = ['/health', '/ready', '/metrics'];
 const UNCOUNTED: readonly string[] = ['/health', '/ready'];
+/** What a browser reads much of. The body of one delivery would wait longer for the packing than for a cable. */
+const COMPRESSED: readonly string[] = ['/console/*', '/sluice/deliveries'];
 /** When to come back while the ledger is full or away. */
 const RETRY_AFTER_SECONDS = 5;
 
@@ -115,6 +118,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     return next();
   });
 
+  for (const path of COMPRESSED) app.use(path, compress());
   if (needs.corsOrigins.length > 0) app.use(allowPages(needs.corsOrigins));
   app.use(async (context, next) => {
     // What watches over the service must not be turned away because others knock.
