@@ -65,7 +65,12 @@ function ReplayRow({ replay }: { replay: Replay }) {
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
         <Status condition={REPLAY_CONDITIONS[state]} />
         <h2 className="min-w-0 truncate font-medium">
-          <Link to="/deliveries" search={{ replay: id }} title="What it has sent again">
+          <Link
+            to="/deliveries"
+            search={{ replay: id }}
+            title="What it has sent again"
+            className="inline-block min-w-6 leading-6"
+          >
             {name}
           </Link>
         </h2>
@@ -102,7 +107,7 @@ function ReplayRow({ replay }: { replay: Replay }) {
           <Link
             to="/deliveries"
             search={{ state: 'failed', replay: id }}
-            className="text-bad underline underline-offset-2"
+            className="text-bad leading-6 underline underline-offset-2"
           >
             {formatQuantity(replay.failed, 'failure')}
           </Link>
