@@ -1,9 +1,9 @@
 /** Lighthouse has nothing to say against the main pages of the console, on a desktop. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf, listMainPages, startAuditor, type Auditor } from './lighthouse.ts';
-import { startSeededDay, type SeededDay } from './seededDay.ts';
+import { startSeededDay, type RunningDay } from './seededDay.ts';
 
-let day: SeededDay;
+let day: RunningDay;
 let auditor: Auditor;
 
 beforeAll(async () => {

@@ -17,12 +17,15 @@ export interface SeededDay {
   idOf(tag: string): string;
   /** Id of the tag's newest delivery. */
   newestOf(tag: string): Promise<string>;
+}
+
+export interface RunningDay extends SeededDay {
   /** From now on blocks come. */
   startActivity(): void;
   stop(): Promise<void>;
 }
 
-export async function startSeededDay(): Promise<SeededDay> {
+export async function startSeededDay(): Promise<RunningDay> {
   const consoleFolder = await buildConsole();
   const folder = await mkdtemp(join(tmpdir(), 'sluice-day-'));
   const demo = await startDemo({ folder });
@@ -36,21 +39,31 @@ export async function startSeededDay(): Promise<SeededDay> {
     allowPrivateEndpoints: true,
     consoleFolder,
   });
-  const sluice = createSluiceClient({ baseUrl: service.url, apiKey: API_KEY });
-  const streams = await sluice.listStreamSummaries();
-  const idOf = (tag: string): string => streams.find((each) => each.tag === tag)!.id;
   return {
-    url: service.url,
-    apiKey: API_KEY,
-    sluice,
-    idOf,
-    newestOf: async (tag) =>
-      (await sluice.listDeliveries({ streamId: idOf(tag), limit: 1 })).result[0]!.id,
+    ...(await visitDay({ url: service.url, apiKey: API_KEY })),
     startActivity: () => demo.startActivity(),
     async stop() {
       await service.stop();
       await demo.stop();
       await rm(folder, { recursive: true });
     },
+  };
+}
+
+/** A day that runs, here or in another process. */
+export async function visitDay({
+  url,
+  apiKey,
+}: Pick<SeededDay, 'url' | 'apiKey'>): Promise<SeededDay> {
+  const sluice = createSluiceClient({ baseUrl: url, apiKey });
+  const streams = await sluice.listStreamSummaries();
+  const idOf = (tag: string): string => streams.find((each) => each.tag === tag)!.id;
+  return {
+    url,
+    apiKey,
+    sluice,
+    idOf,
+    newestOf: async (tag) =>
+      (await sluice.listDeliveries({ streamId: idOf(tag), limit: 1 })).result[0]!.id,
   };
 }

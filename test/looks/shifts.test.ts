@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startVisitor, type Visitor } from '../browser/visitor.ts';
 import { listMainPages } from './lighthouse.ts';
-import { startSeededDay, type SeededDay } from './seededDay.ts';
+import { startSeededDay, type RunningDay } from './seededDay.ts';
 
 /** Goal of the console; what a page shifts by is a share of its area times a share of its height. */
 const MOST = 0.02;
@@ -14,7 +14,7 @@ const STEP_MS = 150;
 const QUIET_MS = 1_500;
 const SLOWEST = 10;
 
-let day: SeededDay;
+let day: RunningDay;
 let visitor: Visitor;
 
 beforeAll(async () => {

@@ -1,0 +1,73 @@
+/**
+ * What the browser of the pictures takes for the service: a proxy that makes equal in answers what is
+ * another on every run, ports and times that were measured.
+ */
+import { once } from 'node:events';
+import { createServer, request as ask } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Front {
+  /** Of the proxy. */
+  url: string;
+  /** Nobody has been asked anything for this long, the live feed aside. */
+  quietMs(): number;
+  stop(): Promise<void>;
+}
+
+const ANOTHER_EACH_TIME: [RegExp, string][] = [
+  [/127\.0\.0\.1:\d+/g, '127.0.0.1:8545'],
+  [/"latencyMs":[\d.]+/g, '"latencyMs":12'],
+  [/"score":\{"total"[^}]*\}/g, '"score":{"total":12,"latency":12,"lag":0,"failures":0,"doubt":0}'],
+];
+
+/** @param serviceUrl where all requests go, whatever host they name. */
+export async function startFront(serviceUrl: string): Promise<Front> {
+  let underWay = 0;
+  let since = Date.now();
+  const server = createServer((request, response) => {
+    const { pathname, search } = new URL(request.url ?? '/', serviceUrl);
+    const isFeed = pathname === '/sluice/events';
+    if (!isFeed) underWay++;
+    response.once('close', () => {
+      if (!isFeed) underWay--;
+      since = Date.now();
+    });
+    const { method = 'GET', headers } = request;
+    const passed = ask(
+      new URL(pathname + search, serviceUrl),
+      { method, headers: { ...headers, 'accept-encoding': 'identity' } },
+      (answer) => {
+        const isJson = answer.headers['content-type']?.startsWith('application/json') ?? false;
+        if (!isJson) {
+          response.writeHead(answer.statusCode ?? 502, answer.headers);
+          answer.pipe(response);
+          return;
+        }
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.once('end', () => {
+          const text = ANOTHER_EACH_TIME.reduce(
+            (now, [what, same]) => now.replace(what, same),
+            Buffer.concat(chunks).toString(),
+          );
+          const { 'content-length': _, ...kept } = answer.headers;
+          response.writeHead(answer.statusCode ?? 502, kept).end(text);
+        });
+      },
+    );
+    passed.once('error', () => response.destroy());
+    response.once('close', () => passed.destroy());
+    request.pipe(passed);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    quietMs: () => (underWay > 0 ? 0 : Date.now() - since),
+    async stop() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/// <reference lib="dom" />
+/** What there is to be seen of the console, over the seeded day. */
+import { createClient } from '@sluice/kit';
+import type { Locator, Page } from 'playwright-core';
+import type { SeededDay } from './seededDay.ts';
+
+export const DESKTOP = { width: 1280, height: 800 };
+export const PHONE = { width: 360, height: 740 };
+
+export interface Screen {
+  path: string;
+  /** What is done there before the picture. */
+  act?: (page: Page) => Promise<void>;
+  /** Where something stands that is another each time, even when chance is not. */
+  chance?: (page: Page) => Locator;
+}
+
+const seeSample = (page: Page): Promise<void> =>
+  page.getByRole('region', { name: 'Dry run' }).getByText('Sample').waitFor();
+
+/** Until nothing says any more that it is being read. */
+export async function settle(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.querySelector('.animate-late') === null);
+}
+
+/**
+ * Every route, and what opens over it, by a name for its picture. Makes a stream, so that the inbox has
+ * something to say.
+ */
+export async function listScreens(day: SeededDay): Promise<Record<string, Screen>> {
+  const failing = await day.newestOf('deposits');
+  const whale = await day.newestOf('whale-usdt');
+  const { blockNumber, createdAt } = await day.sluice.getDelivery(whale);
+  const client = createClient({ baseUrl: day.url, apiKey: day.apiKey });
+  const watched = await client.streams.listAddresses(day.idOf('usdc-on-base'), { limit: 1 });
+  const contract = watched.result[0]!.address;
+  await client.streams.create({
+    webhookUrl: 'sluice://inbox/demo',
+    description: 'Transfers of USDC, to look at',
+    tag: 'usdc-to-inbox',
+    chainIds: ['0x2105'],
+    topic0: ['Transfer(address,address,uint256)'],
+    allAddresses: true,
+    includeContractLogs: true,
+  });
+  const ofStream = (tag: string, tab: string): Screen => ({
+    path: `/streams/${day.idOf(tag)}?tab=${tab}`,
+  });
+  return {
+    streams: { path: '/' },
+    palette: {
+      path: '/',
+      async act(page) {
+        await page.keyboard.press('Control+k');
+        await page.getByRole('dialog').locator('input').fill(contract);
+      },
+    },
+    deliveries: { path: `/deliveries?sel=${whale}` },
+    filter: { path: '/deliveries' },
+    past: { path: `/deliveries?until=${createdAt - 6 * 3_600_000}` },
+    dialog: {
+      path: '/deliveries?status=5xx',
+      async act(page) {
+        await page.keyboard.press('r');
+        await page.getByLabel('Per second').waitFor();
+      },
+    },
+    delivery: { path: `/deliveries/${failing}?view=attempts` },
+    response: { path: `/deliveries/${failing}?view=response` },
+    payload: { path: `/deliveries/${whale}?view=payload` },
+    live: ofStream('deposits', 'deliveries'),
+    addresses: ofStream('deposits', 'addresses'),
+    rules: { ...ofStream('whale-usdt', 'rules'), act: seeSample },
+    metrics: ofStream('all-swaps', 'metrics'),
+    coverage: ofStream('treasury', 'coverage'),
+    stream_settings: ofStream('treasury', 'settings'),
+    new_stream: { path: '/streams/new' },
+    dry_run: {
+      path: `/streams/new?address=${contract}`,
+      async act(page) {
+        await page.getByRole('checkbox', { name: 'Ethereum' }).uncheck();
+        await page.getByRole('checkbox', { name: 'Base' }).check();
+        await seeSample(page);
+      },
+    },
+    explain: { path: '/explain' },
+    verdict: { path: `/explain?q=${blockNumber}&chain=0x1` },
+    inbox: { path: '/inbox', chance: (page) => page.getByText(/^[0-9a-f]{8}$/) },
+    replays: { path: '/replays' },
+    chains: { path: '/chains' },
+    verify: { path: '/verify' },
+    reason: {
+      path: `/verify?delivery=${whale}`,
+      async act(page) {
+        await page.getByLabel('Secret', { exact: true }).fill('whs_of_another_service');
+        await page.keyboard.press('Control+Enter');
+      },
+    },
+    settings: { path: '/settings' },
+    audit: { path: '/settings/audit' },
+  };
+}

@@ -1,0 +1,194 @@
+/// <reference lib="dom" />
+/** Where the console sits for its pictures: the same day, at the same moment, on every run. */
+import { fork } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import { CHROMIUM_OPTIONS } from '../browser/chromium.ts';
+import { startFront, type Front } from './front.ts';
+import { DESKTOP, listScreens, PHONE, settle } from './screens.ts';
+import { visitDay, type SeededDay } from './seededDay.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 10, 44, 0);
+/** As the browser knows the service. */
+const ORIGIN = 'http://127.0.0.1:4400';
+/** A screen that has asked nothing for this long has come. */
+const QUIET_MS = 300;
+const PATIENCE_MS = 30_000;
+const SAME_EVERYWHERE = { reducedMotion: 'reduce', locale: 'en-US', timezoneId: 'UTC' } as const;
+
+/** Something with a role and a name: where it is, in pixels from the left and the top, and how large. */
+export interface Box {
+  what: string;
+  at: [x: number, y: number, width: number, height: number];
+}
+
+export interface Shot {
+  /** Of the file, without its ending. */
+  name: string;
+  png: Buffer;
+  boxes: Box[];
+}
+
+export interface Studio {
+  /** Another browser or other fonts draw other pixels. */
+  drawnBy: string;
+  shots(): AsyncGenerator<Shot>;
+  stop(): Promise<void>;
+}
+
+/** Those of `listScreens` that have goldens. */
+const ON_A_DESK = [
+  'streams',
+  'palette',
+  'deliveries',
+  'dialog',
+  'delivery',
+  'response',
+  'payload',
+  'live',
+  'addresses',
+  'rules',
+  'metrics',
+  'coverage',
+  'stream_settings',
+  'new_stream',
+  'dry_run',
+  'verdict',
+  'inbox',
+  'replays',
+  'chains',
+  'reason',
+  'settings',
+  'audit',
+];
+const ON_A_PHONE = ['streams', 'response'];
+
+export async function startStudio(): Promise<Studio> {
+  const still = await startStillDay();
+  const day = await visitDay(still);
+  const screens = await listScreens(day);
+  const front = await startFront(day.url);
+  const browser = await chromium.launch({ ...CHROMIUM_OPTIONS, proxy: { server: front.url } });
+  const storageState = await signIn(browser, day);
+
+  async function* shots(): AsyncGenerator<Shot> {
+    for (const [names, viewport, suffix] of [
+      [ON_A_DESK, DESKTOP, ''],
+      [ON_A_PHONE, PHONE, 'phone-'],
+    ] as const) {
+      const context = await browser.newContext({ ...SAME_EVERYWHERE, viewport, storageState });
+      context.setDefaultTimeout(PATIENCE_MS);
+      const page = await context.newPage();
+      await page.clock.setFixedTime(NOW);
+      for (const name of names) {
+        const { path, act, chance } = screens[name]!;
+        await page.goto(`${ORIGIN}/console${path}`);
+        await page.getByText('live', { exact: true }).first().waitFor();
+        await untilQuiet(page, front);
+        await act?.(page);
+        await page.mouse.move(0, 0);
+        const mask = chance === undefined ? [] : [chance(page)];
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          const png = await shootWhenStill(page, front, mask);
+          const boxes = await page.evaluate(readBoxes);
+          yield { name: `${name}-${suffix}${colorScheme}`, png, boxes };
+        }
+      }
+      await context.close();
+    }
+  }
+
+  return {
+    drawnBy: `Chromium ${browser.version().split('.')[0]}, ${await readHand(browser)}`,
+    shots,
+    async stop() {
+      await browser.close();
+      await front.stop();
+      await still.stop();
+    },
+  };
+}
+
+async function startStillDay(): Promise<{ url: string; apiKey: string; stop(): Promise<void> }> {
+  const child = fork(fileURLToPath(new URL('stillDay.ts', import.meta.url)), {
+    execArgv: ['-C', '@sluice/source', '--import', new URL('stillWorld.ts', import.meta.url).href],
+    env: { ...process.env, LOOKS_NOW: String(NOW) },
+  });
+  const ended = once(child, 'exit');
+  const said = await Promise.race([once(child, 'message'), ended.then(() => undefined)]);
+  if (said === undefined) throw new Error('the process of the seeded day ended before it began');
+  return {
+    ...(said[0] as { url: string; apiKey: string }),
+    async stop() {
+      child.disconnect();
+      await ended;
+    },
+  };
+}
+
+async function signIn(browser: Browser, day: SeededDay) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${ORIGIN}/console/#key=${day.apiKey}`);
+  await page.getByText('live', { exact: true }).first().waitFor();
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
+
+/** How letters and signs are drawn here, in fonts of the machine: a hash of some. */
+async function readHand(browser: Browser): Promise<string> {
+  const page = await browser.newPage();
+  await page.setContent(
+    '<p style="font: 14px sans-serif">Sluice 0123 ↵ → ← ↑ ≥ … – − · ×</p><p style="font: 12px monospace">Sluice 0123 ↵ → ≥ … −</p>',
+  );
+  const png = await page.screenshot({ clip: { x: 0, y: 0, width: 400, height: 100 } });
+  await page.close();
+  return `hand ${createHash('sha256').update(png).digest('hex').slice(0, 8)}`;
+}
+
+/** Runs in the page. */
+function readBoxes(): Box[] {
+  const named =
+    'h1, h2, h3, a, button, input, select, textarea, summary, table, [role], [aria-label]';
+  return [...document.querySelectorAll<HTMLElement>(named)].flatMap((element) => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    const isShown = width > 1 && height > 1 && y < innerHeight && element.checkVisibility();
+    if (!isShown) return [];
+    const role = element.getAttribute('role') ?? element.localName;
+    const name = element.ariaLabel ?? element.innerText.slice(0, 40);
+    return [
+      {
+        what: `${role} ${name}`.replaceAll(/\s+/g, ' ').trim(),
+        at: [x, y, width, height].map(Math.round) as Box['at'],
+      },
+    ];
+  });
+}
+
+async function untilQuiet(page: Page, front: Front): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  await settle(page);
+  while (front.quietMs() < QUIET_MS) {
+    if (Date.now() > deadline) throw new Error(`${page.url()} asks on after ${PATIENCE_MS} ms`);
+    await page.waitForTimeout(50);
+  }
+  await settle(page);
+}
+
+/** Two pictures in a row that are the same. */
+async function shootWhenStill(page: Page, front: Front, mask: Locator[]): Promise<Buffer> {
+  const deadline = Date.now() + PATIENCE_MS;
+  let last: Buffer | undefined;
+  while (Date.now() < deadline) {
+    await untilQuiet(page, front);
+    await page.evaluate(() => document.fonts.ready);
+    const next = await page.screenshot({ animations: 'disabled', caret: 'hide', mask });
+    if (last?.equals(next)) return next;
+    last = next;
+  }
+  throw new Error(`${page.url()} is not still after ${PATIENCE_MS} ms`);
+}
