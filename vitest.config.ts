@@ -148,6 +148,7 @@ export default defineConfig({
       },
       {
         ...source,
+        // Not part of `npm test`: `npm run test:browser`.
         test: {
           name: 'browser',
           retry,

@@ -1,6 +1,7 @@
 /**
- * `npm start`, `npm test`, `npm run test:faults` and `npm run test:looks`: set up what is missing, then hand over to the real
- * program on the pinned Node, passing signals on and its exit code back. `build` sets up and no more.
+ * `npm start`, `npm test`, `npm run test:faults`, `test:browser` and `test:looks`: set up what is missing,
+ * then hand over to the real program on the pinned Node, passing signals on and its exit code back. `build`
+ * sets up and no more.
  */
 import { spawn } from 'node:child_process';
 import {
@@ -16,6 +17,8 @@ import {
 } from './setup.mjs';
 
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
+/** Projects that are no part of `npm test`: each is a run of its own. */
+const STAGES = ['faults', 'browser', 'looks'];
 const [task, ...args] = process.argv.slice(2);
 
 try {
@@ -29,16 +32,15 @@ try {
     ensureShells();
     const CHROMIUM_BIN = ensureChromium();
     const isChosen = args.some((arg) => arg.startsWith('--project'));
-    const projects = isChosen ? [] : ['--project', '!faults', '--project', '!looks'];
-    handOver(node, [...VITEST, ...projects, ...args], { CHROMIUM_BIN });
+    const others = STAGES.flatMap((project) => ['--project', `!${project}`]);
+    handOver(node, [...VITEST, ...(isChosen ? [] : others), ...args], { CHROMIUM_BIN });
   } else if (task === 'faults') {
     ensurePostgres();
     handOver(node, [...VITEST, '--project', 'faults', '--reporter', 'verbose', ...args]);
-  } else if (task === 'looks') {
+  } else if (task === 'browser' || task === 'looks') {
     const CHROMIUM_BIN = ensureChromium();
-    handOver(node, [...VITEST, '--project', 'looks', '--reporter', 'verbose', ...args], {
-      CHROMIUM_BIN,
-    });
+    const command = [...VITEST, '--project', task, '--reporter', 'verbose', ...args];
+    handOver(node, command, { CHROMIUM_BIN });
   }
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;

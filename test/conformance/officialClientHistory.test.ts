@@ -80,16 +80,15 @@ async function transfer(): Promise<void> {
   await anvil.request('anvil_mine', ['0x1']);
 }
 
-/** The history, once all that is to come has failed once. */
+/** The history; where one more fails between its rows and their count, it is read again. */
 const readFailed = () =>
   until('three failures', async () => {
     const page = await streams.getHistory({ limit: 100 });
-    return page.result.length >= 3 && page;
+    return page.result.length >= 3 && page.pagination.total === page.result.length && page;
   });
 
 test('the history holds what failed, newest first, with the body as it was sent', async () => {
   const page = await readFailed();
-  expect(page.pagination.total).toBe(page.result.length);
   expect(page.hasNext()).toBe(false);
   expect(() => ANSWER_SCHEMAS.HistoryPage.parse(page.raw)).not.toThrow();
 

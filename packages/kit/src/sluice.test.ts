@@ -331,6 +331,22 @@ describe('liveEvents', () => {
     await closed.promise;
   });
 
+  it('is live once the service has said where it begins, not before', async () => {
+    const states: string[] = [];
+    let statesAtHeaders: string[] = [];
+    answer = (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.flushHeaders();
+      setTimeout(() => {
+        statesAtHeaders = [...states];
+        response.write(`: hello\n\n${message(1)}`);
+      }, 50);
+    };
+    await watch({ onState: ({ state }) => states.push(state) }).next();
+    expect(statesAtHeaders).toEqual(['connecting']);
+    expect(states).toEqual(['connecting', 'live']);
+  });
+
   it('goes on after a given id', async () => {
     answer = (response) => stream(response, message(8));
     await read(1, { lastEventId: '7' });

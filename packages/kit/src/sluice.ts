@@ -175,6 +175,7 @@ export interface ActivityQuery {
 /** Where a live connection stands. */
 export type LiveState =
   | { readonly state: 'connecting' }
+  /** The service has noted where it begins: what happens from now on is told. */
   | { readonly state: 'live' }
   /** It broke, for this reason, and is tried again after the wait. */
   | { readonly state: 'waiting'; readonly retryInMs: number; readonly error: SluiceError }
@@ -645,8 +646,9 @@ async function* readOnce(
     if (!response.headers.get('content-type')?.includes('text/event-stream') || !response.body) {
       throw new SluiceError('invalid_answer', 'The answer is no event stream');
     }
-    onState?.({ state: 'live' });
-    for await (const { id, data } of readEventStream(readChunks(response.body), onId)) {
+    // The headers come before the service has looked where its events stand; its greeting comes after.
+    const chunks = readChunks(response.body, () => onState?.({ state: 'live' }));
+    for await (const { id, data } of readEventStream(chunks, onId)) {
       yield { id, event: parseEvent(data) };
     }
   } finally {
@@ -658,9 +660,11 @@ async function* readOnce(
 /** The bytes of a body; a failure, or silence, is a network error. */
 async function* readChunks(
   body: ReadableStream<Uint8Array>,
+  onFirst: () => void,
 ): AsyncGenerator<Uint8Array, undefined> {
   const reader = body.getReader();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isFirst = true;
   try {
     for (;;) {
       const silence = new Promise<never>((_, reject) => {
@@ -671,6 +675,8 @@ async function* readChunks(
       const { done, value } = await Promise.race([reader.read(), silence]);
       clearTimeout(timer);
       if (done) return;
+      if (isFirst) onFirst();
+      isFirst = false;
       yield value;
     }
   } catch (cause) {
