@@ -13,6 +13,7 @@ import {
   expectContrast,
   expectNoSidewaysScroll,
   PHONE,
+  rowsOf,
   smallTargets,
   startVisitor,
   type Visitor,
@@ -76,7 +77,7 @@ test('a first run is welcomed, on a phone too, and one click shows webhooks', as
 
   await page.getByRole('button', { name: 'Start demo stream' }).click();
   await page.waitForURL(/\/streams\/[0-9a-f-]{36}$/);
-  await page.getByText('delivered').first().waitFor();
+  await rowsOf(page).filter({ hasText: 'delivered' }).first().waitFor();
   // Who was only looking is taken along to the list.
   await phone.getByRole('link', { name: 'demo' }).waitFor();
 
