@@ -174,6 +174,7 @@ test('5,000 addresses are imported, with those that are none named', async () =>
   await dialog.getByRole('button', { name: 'Import 5,000 addresses' }).click();
   await dialog.getByText('5,000 addresses watched from now on').waitFor();
   await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
   const list = page.getByRole('region', { name: 'Addresses' });
   await list.getByText('5,000 addresses').waitFor();
   expect(await list.getByRole('listitem').count()).toBeLessThanOrEqual(60);
