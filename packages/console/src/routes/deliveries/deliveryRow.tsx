@@ -1,7 +1,6 @@
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- a table element would lay out all of its rows together */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { clsx } from 'clsx';
-import { Check } from 'lucide-react';
 import { memo, useState } from 'react';
 import { useNow } from '../../clock.ts';
 import { deliveryCondition, PHASE_CONDITIONS } from '../../condition.ts';
@@ -66,7 +65,7 @@ export function DeliveryRow({
       aria-rowindex={rowIndex}
       aria-current={selected || undefined}
       className={clsx(
-        'delivery-grid delivery-row group relative border-b border-line px-4 hover:bg-raised',
+        'delivery-grid delivery-row relative border-b border-line px-4 hover:bg-raised',
         selected && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
         paired && 'bg-raised shadow-[inset_2px_0_var(--color-line-strong)]',
         fresh && 'animate-fresh',
@@ -89,7 +88,7 @@ function Mark({
   onMark: (id: string, through: boolean) => void;
 }) {
   return (
-    <span role="cell" className="absolute inset-y-0 left-0 z-1 grid w-6 max-md:hidden">
+    <span role="cell" className="mark-cell">
       <button
         type="button"
         role="checkbox"
@@ -97,20 +96,11 @@ function Mark({
         aria-label={`Mark ${formatClock(row.createdAt)}`}
         title="Mark Space"
         tabIndex={-1}
-        className={clsx('grid place-items-center', !marked && 'opacity-0 group-hover:opacity-100')}
+        className="mark"
         // The keys go on meaning the row that has the focus.
         onMouseDown={(event) => event.preventDefault()}
         onClick={(event) => onMark(row.id, event.shiftKey)}
-      >
-        <span
-          className={clsx(
-            'grid size-3 place-items-center rounded-[2px] border',
-            marked ? 'border-accent bg-accent text-bg' : 'border-line-strong',
-          )}
-        >
-          {marked && <Check size={10} strokeWidth={3} aria-hidden="true" />}
-        </span>
-      </button>
+      />
     </span>
   );
 }
