@@ -193,7 +193,7 @@ test('a replay of everything there is must be asked for', async () => {
   ).rejects.toMatchObject({
     details: {
       'requestBody.filter.state': { message: 'should name one at least' },
-      'requestBody.filter.id': { message: 'should be at most 500 ids' },
+      'requestBody.filter.id': { message: 'should name 500 at most' },
       'requestBody.name': { message: 'should not be empty' },
       'requestBody.filter.status.0': { message: expect.stringMatching(/^should be a status/) },
       'requestBody.perSecond': { message: 'should be at least 0.1' },

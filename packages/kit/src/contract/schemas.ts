@@ -403,13 +403,19 @@ export const explainQuerySchema = z.strictObject({
 });
 
 /** One value in a query, or the same name several times; `items` is what JSON Schema shall say of each. */
-const several = <Item>(item: z.ZodType<Item>, items: object) =>
-  z
+const several = <Item>(item: z.ZodType<Item>, items: object, maxItems?: number) => {
+  const some = z.array(item).min(1, { error: 'should name one at least' });
+  const list =
+    maxItems === undefined
+      ? some
+      : some.max(maxItems, { error: `should name ${maxItems} at most` });
+  return z
     .preprocess(
       (given) => (given === undefined || Array.isArray(given) ? given : [given]),
-      z.array(item).min(1, { error: 'should name one at least' }).optional(),
+      list.optional(),
     )
-    .meta({ type: 'array', items, minItems: 1 });
+    .meta({ type: 'array', items, minItems: 1, ...(maxItems !== undefined && { maxItems }) });
+};
 
 const wholeNumberError = { error: 'should be a whole number, 0 or more' };
 const isWhole = (it: number): boolean => Number.isSafeInteger(it) && it >= 0;
@@ -494,12 +500,11 @@ const MAX_DELIVERY_IDS = 500;
 const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean>) => {
   const number = whole.optional().meta(WHOLE_NUMBER);
   return {
-    id: several(z.uuid({ error: 'should be the id of a delivery, a UUID' }), {
-      type: 'string',
-      format: 'uuid',
-    }).refine((ids) => ids === undefined || ids.length <= MAX_DELIVERY_IDS, {
-      error: `should be at most ${MAX_DELIVERY_IDS} ids`,
-    }),
+    id: several(
+      z.uuid({ error: 'should be the id of a delivery, a UUID' }),
+      { type: 'string', format: 'uuid' },
+      MAX_DELIVERY_IDS,
+    ),
     streamId: several(streamId, { type: 'string', format: 'uuid' }),
     chainId: several(anyChain, { ...CHAIN_ID, description: 'In hex, or aptos:<network>' }),
     state: several(z.enum(DELIVERY_STATES), { type: 'string', enum: DELIVERY_STATES }),
