@@ -34,7 +34,9 @@ function describeEvent(event: DecodedLog, webhook: EvmWebhook): string {
   const parts = [event.name];
   if (typeof value === 'bigint' && id === undefined) {
     parts.push(
-      token ? `${toUnits(value, Number(token.tokenDecimals))} ${token.tokenSymbol}` : String(value),
+      token
+        ? `${toUnits(value, Number(token.tokenDecimals))} ${token.tokenSymbol}`.trim()
+        : String(value),
     );
   }
   if (typeof tokenId === 'bigint') parts.push(`#${tokenId}`);
@@ -69,10 +71,10 @@ function describeUndecoded(webhook: EvmWebhook): string {
 }
 
 /** `0x70997970…` as `0x7099…79c8`. */
-const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
+export const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
 
 /** A whole amount in its unit, without trailing zeros: 1500000 with 6 decimals is `1.5`. */
-function toUnits(amount: bigint, decimals: number): string {
+export function toUnits(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
   const rest = digits.slice(digits.length - decimals).replace(/0+$/, '');

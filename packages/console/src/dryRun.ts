@@ -1,11 +1,11 @@
 /** What a draft would have matched in the blocks that are on the tape, one block at a time. */
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
-import type { NearMiss } from '@sluice/kit/sluice';
+import { mergeNearMisses, type NearMiss } from '@sluice/kit/sluice';
 import { useEffect, useState } from 'react';
 import { sluice } from './api.ts';
 import { toAptosFields, toEvmFields, type StreamDraft } from './draft.ts';
 import type { AptosNetwork } from '@sluice/kit';
-import { withNear } from './nearMisses.ts';
+
 import type { WatchedChain } from './tape.ts';
 
 /** Newest first; more would take a node longer than one waits. */
@@ -155,7 +155,7 @@ export function useDryRun(
               records > 0 && current.samples.length < KEPT_SAMPLES
                 ? [...current.samples, { blockNumber: number, webhook }]
                 : current.samples,
-            near: withNear(current.near, near),
+            near: mergeNearMisses(current.near, near),
             records: current.records + records,
             asked: current.asked + 1,
           };

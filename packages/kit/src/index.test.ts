@@ -35,7 +35,9 @@ describe('what the package exports is a decision', () => {
       'hashAuditRecord',
       'isInboxName',
       'isSluiceError',
+      'mergeNearMisses',
       'readInboxName',
+      'ruleOfNearMiss',
       'toInboxUrl',
     ]);
   });

@@ -141,6 +141,7 @@ export type {
 } from './contract/blocks.ts';
 export { isSluiceError, SluiceError } from './errors.ts';
 export type { SluiceErrorCode } from './errors.ts';
+export { mergeNearMisses, ruleOfNearMiss } from './nearMisses.ts';
 export type { ListOptions } from './calls.ts';
 export type { AnyPage, ListedPage, ListResult } from './pages.ts';
 export type { CallOptions, CallResult, WithResponse } from './request.ts';

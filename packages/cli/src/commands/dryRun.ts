@@ -1,5 +1,12 @@
-import type { DryRunOptions, EvmWebhook } from '@sluice/kit';
-import type { AptosDryRun, AptosNetwork, AptosWebhook } from '@sluice/kit/sluice';
+import { type EvmWebhook, isAptosWebhook } from '@sluice/kit';
+import {
+  type AptosDryRun,
+  type AptosNetwork,
+  type AptosWebhook,
+  type EvmDryRun,
+  type NearMiss,
+  mergeNearMisses,
+} from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import {
   type Connection,
@@ -7,8 +14,8 @@ import {
   addConnectionOptions,
   connect,
 } from '../connection.ts';
+import { describeBlock, describeNearMisses } from '../describeDryRun.ts';
 import { toCount, toRange } from '../durations.ts';
-import { describeBody } from '../live/deliveryLine.ts';
 import { findTransaction, onlyOf } from '../live/readTransaction.ts';
 import { readAddresses } from '../streams/addresses.ts';
 import { findStream } from '../streams/findStream.ts';
@@ -43,6 +50,7 @@ const MAX_BLOCKS = 10_000;
 /** What a stream would have got of past blocks. Nothing is sent or stored. */
 async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void> {
   const given = checkOptions(options);
+  const { tx } = options;
   const connection = connect(options, terminal);
   const { from, to, chainId } =
     typeof given.blocks === 'object' ? given.blocks : await findBlock(connection, given.blocks);
@@ -59,20 +67,21 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   const progress = createProgress(terminal, { what: 'blocks', total });
   let matched = 0;
   let records = 0;
+  let close: NearMiss[] = [];
   for (let block = from; block <= to; block++) {
-    const matching = await matchBlock(connection, { chain, block, fields, addresses });
-    const webhook =
-      options.tx === undefined ? matching : onlyOf(matching as EvmWebhook, options.tx);
+    const { webhook, near } = await matchBlock(connection, { chain, block, fields, addresses, tx });
     progress.update(block - from + 1);
-    const found = webhook === undefined ? 0 : countRecords(webhook);
-    if (found === 0) continue;
-    matched++;
+    close = mergeNearMisses(close, near);
+    const found = webhook === null ? 0 : countRecords(webhook);
     records += found;
+    if (found > 0) matched++;
+    if (found === 0 && (near.length === 0 || !options.json)) continue;
     progress.end();
-    if (options.json) terminal.sayJson({ block, records: found, webhook });
-    else terminal.say(`#${block}  ${found} records  ${describeBody(JSON.stringify(webhook))}`);
+    if (options.json) terminal.sayJson({ block, records: found, webhook, near });
+    else if (webhook !== null) describeBlock(block, found, webhook).forEach(terminal.say);
   }
   progress.end();
+  if (!options.json) describeNearMisses(close, tx).forEach(terminal.say);
   terminal.note(`${count(matched)} of ${count(total)} blocks match, ${count(records)} records`);
   if (given.expect !== undefined && matched !== given.expect) {
     throw new CommandError(
@@ -152,9 +161,7 @@ async function readWanted(connection: Connection, stream: string): Promise<Wante
   };
 }
 
-type Answer = Partial<EvmWebhook> | Partial<AptosWebhook>;
-
-/** What of a stream decides which records it gets; the rest says where they go. */
+/** What of a stream decides what it gets; the rest says where it goes. */
 const MATCHING_FIELDS = {
   evm: [
     'tag',
@@ -167,7 +174,9 @@ const MATCHING_FIELDS = {
     'filterPossibleSpamAddresses',
     'abi',
     'advancedOptions',
-  ] satisfies (keyof DryRunOptions)[],
+    'triggers',
+    'getNativeBalances',
+  ] satisfies (keyof EvmDryRun)[],
   aptos: [
     'tag',
     'functions',
@@ -179,25 +188,39 @@ const MATCHING_FIELDS = {
   ] satisfies (keyof AptosDryRun)[],
 } as const;
 
+interface Question extends Wanted {
+  chain: string;
+  block: number;
+  /** What else the block has is left out. */
+  tx: string | undefined;
+}
+
+interface Answer {
+  /** Null where nothing matches. */
+  webhook: EvmWebhook | AptosWebhook | null;
+  near: NearMiss[];
+}
+
 async function matchBlock(
-  { api, sluice }: Connection,
-  { chain, block, fields, addresses }: Wanted & { chain: string; block: number },
+  { sluice }: Connection,
+  { chain, block, fields, addresses, tx }: Question,
 ): Promise<Answer> {
   const family = familyOf(fields);
   const names: readonly string[] = MATCHING_FIELDS[family];
   const matching = Object.fromEntries(
     Object.entries(fields).filter(([name]) => names.includes(name)),
   );
-  return family === 'evm'
-    ? api.streams.dryRunBlock({ chainId: chain, blockNumber: block, addresses, ...matching })
-    : sluice.dryRunAptosBlock(chain as AptosNetwork, { block, addresses, ...matching });
+  const asked = { block, addresses, ...matching };
+  if (family === 'aptos') {
+    const found = await sluice.dryRunAptosBlock(chain as AptosNetwork, asked);
+    return { webhook: found.transactions === undefined ? null : (found as AptosWebhook), near: [] };
+  }
+  const { webhook, near } = await sluice.dryRunEvm(chain, asked);
+  if (webhook === null || tx === undefined) return { webhook, near };
+  return { webhook: onlyOf(webhook, tx) ?? null, near };
 }
 
-const countRecords = (webhook: Answer): number =>
-  'transactions' in webhook
-    ? (webhook.transactions?.length ?? 0)
-    : ['logs', 'txs', 'txsInternal'].reduce(
-        (sum, name) =>
-          sum + ((webhook as Record<string, unknown[] | undefined>)[name]?.length ?? 0),
-        0,
-      );
+const countRecords = (webhook: EvmWebhook | AptosWebhook): number =>
+  isAptosWebhook(webhook)
+    ? webhook.transactions.length
+    : webhook.logs.length + webhook.txs.length + webhook.txsInternal.length;

@@ -285,6 +285,73 @@ describe('deliveries, dry runs and fixtures', () => {
     });
   });
 
+  test('a dry run tells what triggers and accounts answer, and what a filter nearly let pass', async () => {
+    world.chain.answerBalances(() => 1_500_000_000_000_000_000n);
+    world.chain.answerCalls(() => `0x${(750).toString(16).padStart(64, '0')}`);
+    const declare = (name: string, bound: string): string => {
+      const file = join(world.folder, name);
+      writeFileSync(
+        file,
+        `tag: near
+webhookUrl: http://x
+chainIds: ['0x7a69']
+includeContractLogs: true
+addresses: ['${ALICE}']
+topic0: ['Transfer(address,address,uint256)']
+abi:
+  - type: event
+    name: Transfer
+    inputs:
+      - { name: from, type: address, indexed: true }
+      - { name: to, type: address, indexed: true }
+      - { name: value, type: uint256, indexed: false }
+advancedOptions:
+  - topic0: Transfer(address,address,uint256)
+    filter: { gte: [value, '${bound}'] }
+triggers:
+  - type: erc20transfer
+    contractAddress: $contract
+    functionAbi:
+      type: function
+      name: balanceOf
+      stateMutability: view
+      inputs: [{ name: owner, type: address }]
+      outputs: [{ name: tokens, type: uint256 }]
+    inputs: [$from]
+getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
+`,
+      );
+      return file;
+    };
+    const low = declare('low.yaml', '250');
+    expect((await sluice(['dry-run', '-f', low, '--blocks', '0..1'])).stdout).toBe(
+      [
+        '#1  1 records  Transfer 250 0x7099…79c8 → 0x3c44…93bc',
+        '    trigger  tokens  750',
+        '    balance  0x7099…79c8  1.5 native',
+        '',
+      ].join('\n'),
+    );
+    expect(await json('dry-run', '-f', low, '--blocks', '1')).toMatchObject({
+      webhook: { erc20Transfers: [{ triggers: [{ name: 'tokens', value: '750' }] }] },
+      near: [],
+    });
+    const { hash } = world.chain.blockAt(1n)!.transactions[0]!;
+    const one = await json('dry-run', '-f', low, '--tx', hash);
+    expect(one).toMatchObject({ webhook: { nativeBalances: [{ address: ALICE }] } });
+
+    const high = declare('high.yaml', '1000');
+    const missed = await sluice(['dry-run', '-f', high, '--blocks', '0..1', '--expect', '0']);
+    expect(missed).toMatchObject({
+      code: 0,
+      stdout: 'Not matched but close:\n  1 × Transfer  value ≥ 1,000\n      it was 250\n',
+    });
+    expect(await json('dry-run', '-f', high, '--blocks', '0..1')).toMatchObject({
+      ...{ block: 1, records: 0, webhook: null },
+      near: [{ name: 'value', operator: 'gte', wanted: '1000', count: 1, min: '250' }],
+    });
+  });
+
   test('verify says that a webhook is genuine, and why it is not', async () => {
     const { headers, body } = await world.sink.waitFor((each) => each.id === id);
     const given = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].flatMap((name) => [

@@ -70,8 +70,7 @@ export function onlyOf(webhook: EvmWebhook, transactionHash: string): EvmWebhook
     ('hash' in record ? record.hash : 'transactionHash' in record ? record.transactionHash : '') ===
     hash;
   const { ERC721, ERC1155 } = webhook.nftApprovals;
-  const only: EvmWebhook = {
-    ...webhook,
+  const records = {
     logs: webhook.logs.filter(isOf),
     txs: webhook.txs.filter(isOf),
     txsInternal: webhook.txsInternal.filter(isOf),
@@ -81,5 +80,11 @@ export function onlyOf(webhook: EvmWebhook, transactionHash: string): EvmWebhook
     nftTokenApprovals: webhook.nftTokenApprovals.filter(isOf),
     nftApprovals: { ERC721: ERC721.filter(isOf), ERC1155: ERC1155.filter(isOf) },
   };
-  return only.logs.length + only.txs.length + only.txsInternal.length > 0 ? only : undefined;
+  if (records.logs.length + records.txs.length + records.txsInternal.length === 0) return undefined;
+  // In a topic an address has no 0x before it.
+  const named = JSON.stringify(records);
+  const nativeBalances = webhook.nativeBalances.filter(({ address }) =>
+    named.includes(address.slice(2)),
+  );
+  return { ...webhook, ...records, nativeBalances };
 }

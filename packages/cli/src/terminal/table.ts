@@ -15,7 +15,8 @@ export interface Column<Row> {
   readonly right?: boolean;
 }
 
-const WIDTH = 80;
+/** What output for people is made for. */
+export const WIDTH = 80;
 const GUTTER = 2;
 /** What a cut column keeps at least. */
 const CUT_LEAST = 9;

@@ -2,9 +2,8 @@ import { ChevronLeft, ChevronRight, RotateCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { bodyOf } from '../../body.ts';
 import { OPERATOR_SIGNS, type StreamDraft } from '../../draft.ts';
-import type { NearMiss } from '@sluice/kit/sluice';
+import { ruleOfNearMiss, type NearMiss } from '@sluice/kit/sluice';
 import { useDryRun, type DryRunBlock } from '../../dryRun.ts';
-import { ruleOf } from '../../nearMisses.ts';
 import { formatBytes, formatCount, formatQuantity, sizeOf } from '../../format.ts';
 import type { Tape, WatchedChain } from '../../tape.ts';
 import { BlockTape } from '../../ui/blockTape.tsx';
@@ -155,7 +154,7 @@ function NearMisses({ near }: { near: readonly NearMiss[] }) {
       <h3 className="text-12 text-muted">Not matched but close</h3>
       <ul>
         {near.map((each) => (
-          <li key={ruleOf(each)} className="flex flex-wrap items-baseline gap-x-2">
+          <li key={ruleOfNearMiss(each)} className="flex flex-wrap items-baseline gap-x-2">
             <span className="font-medium">
               {formatCount(each.count)} {each.event.slice(0, each.event.indexOf('('))}
             </span>

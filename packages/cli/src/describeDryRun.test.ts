@@ -1,0 +1,55 @@
+import { sampleWebhook } from '@sluice/kit/testing';
+import { expect, test } from 'vitest';
+import { describeBlock, describeNearMisses } from './describeDryRun.ts';
+
+const UINT256_MAX = String(2n ** 256n - 1n);
+
+test('a block tells its first record, what triggers answered and what accounts held', () => {
+  const sample = sampleWebhook('erc20-transfer');
+  const [transfer] = sample.erc20Transfers;
+  const triggers = [
+    { name: 'tokens', value: '750' },
+    { name: 'pair', value: { a: '1', b: ['2'] } },
+  ];
+  const balance = { address: `0x${'ab'.repeat(20)}`, balance: '1500000000000000000' };
+  const webhook = {
+    ...sample,
+    erc20Transfers: [{ ...transfer!, triggers }],
+    nativeBalances: [balance],
+  };
+  expect(describeBlock(7, 1, webhook)).toEqual([
+    expect.stringMatching(/^#7 {2}1 records {2}Transfer /),
+    '    trigger  tokens  750',
+    '    trigger  pair  {"a":"1","b":["2"]}',
+    '    balance  0xabab…abab  1.5 native',
+  ]);
+  const busy = { ...webhook, nativeBalances: Array.from({ length: 1_200 }, () => balance) };
+  expect(describeBlock(7, 1, busy)).toHaveLength(7);
+  expect(describeBlock(7, 1, busy).at(-1)).toBe('    and 1,197 more, which --json has');
+});
+
+test('a rule that was nearly met says by how much; the widest fit 80 columns', () => {
+  const miss = {
+    event: 'Transfer(address,address,uint256)',
+    name: 'value',
+    operator: 'gte' as const,
+    ...{ wanted: '1000', count: 3, min: '900', max: '950' },
+  };
+  expect(describeNearMisses([], undefined)).toEqual([]);
+  expect(describeNearMisses([miss, { ...miss, min: '-5', max: '-5' }], undefined)).toEqual([
+    'Not matched but close:',
+    '  3 × Transfer  value ≥ 1,000',
+    '      it was 900 – 950',
+    '  3 × Transfer  value ≥ 1,000',
+    '      it was -5',
+  ]);
+  const widest = { ...miss, name: 'argument'.repeat(9), wanted: UINT256_MAX, max: UINT256_MAX };
+  const error = { name: 'error', value: `execution reverted: ${'no\n'.repeat(90)}` };
+  const { txs, ...sample } = sampleWebhook('native-transfer');
+  const lines = [
+    ...describeNearMisses([{ ...widest, min: UINT256_MAX.slice(1) }], '0x'),
+    ...describeBlock(2 ** 40, 99_999, { ...sample, txs: [{ ...txs[0]!, triggers: [error] }] }),
+  ];
+  expect(lines.filter((line) => line.length > 80 || line.includes('\n'))).toEqual([]);
+  expect(lines[0]).toBe('Not matched but close, in the whole block:');
+});

@@ -1,0 +1,77 @@
+/** A dry run for people, in lines of at most 80 columns. Pure. */
+import {
+  type AptosWebhook,
+  type EvmWebhook,
+  type WebhookTrigger,
+  isAptosWebhook,
+} from '@sluice/kit';
+import type { NearMiss } from '@sluice/kit/sluice';
+import { shorten, toUnits } from './describe.ts';
+import { describeBody } from './live/deliveryLine.ts';
+import { WIDTH, cutText, printable } from './terminal/table.ts';
+import { count } from './terminal/progress.ts';
+
+/** A busy block has hundreds. */
+const SHOWN_READINGS = 5;
+/** Digits and commas of one bound: more than any token's usual amounts have. */
+const LONGEST_NUMBER = 30;
+
+/** A block that matches: its first record, what triggers answered and what accounts held there. */
+export function describeBlock(
+  block: number,
+  records: number,
+  webhook: EvmWebhook | AptosWebhook,
+): string[] {
+  const about = describeBody(JSON.stringify(webhook));
+  const readings = readingsOf(webhook);
+  const more = readings.length - SHOWN_READINGS;
+  return [
+    `#${block}  ${records} records  ${about}`,
+    ...readings.slice(0, SHOWN_READINGS).map((each) => `    ${each}`),
+    ...(more > 0 ? [`    and ${count(more)} more, which --json has`] : []),
+  ].map(toLine);
+}
+
+/** What one comparison of a filter kept out, rule by rule; also where one transaction is looked for. */
+export function describeNearMisses(near: readonly NearMiss[], tx: string | undefined): string[] {
+  if (near.length === 0) return [];
+  return [
+    `Not matched but close${tx === undefined ? '' : ', in the whole block'}:`,
+    ...near.flatMap(({ count: found, event, name, operator, wanted, min, max }) => [
+      `  ${count(found)} × ${event.slice(0, event.indexOf('('))}  ${name} ${SIGNS[operator]} ${number(wanted)}`,
+      `      it was ${min === max ? number(min) : `${number(min)} – ${number(max)}`}`,
+    ]),
+  ].map(toLine);
+}
+
+const SIGNS = { lt: '<', lte: '≤', gt: '>', gte: '≥' } as const;
+
+const toLine = (text: string): string => cutText(printable(text), WIDTH);
+
+const number = (decimal: string): string =>
+  cutText(BigInt(decimal).toLocaleString('en-US'), LONGEST_NUMBER, 'middle');
+
+function readingsOf(webhook: EvmWebhook | AptosWebhook): string[] {
+  if (isAptosWebhook(webhook)) return [];
+  const { logs, txs, erc20Transfers, erc20Approvals, nftTransfers, nativeBalances } = webhook;
+  const records: { triggers?: WebhookTrigger[] }[] = [
+    logs,
+    txs,
+    erc20Transfers,
+    erc20Approvals,
+    nftTransfers,
+  ].flat();
+  return [
+    ...records
+      .flatMap(({ triggers = [] }) => triggers)
+      .map(({ name, value }) => `trigger  ${name}  ${textOf(value)}`),
+    // 18 decimals: every EVM chain's own currency has them.
+    ...nativeBalances.map(
+      ({ address, balance }) =>
+        `balance  ${shorten(address)}  ${toUnits(BigInt(balance), 18)} native`,
+    ),
+  ];
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value);
