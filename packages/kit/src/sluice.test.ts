@@ -182,6 +182,7 @@ describe('each call', () => {
     await client().estimateReplay(filter);
     await client().createReplay({ name: 'n', filter, perSecond: 5 });
     await client().getReplay('a');
+    await client().getReplayProgress('a');
     await client().cancelReplay('a');
     answerJson({ result: [{ id: 'a' }] });
     expect(await client().listReplays()).toEqual([{ id: 'a' }]);
@@ -191,6 +192,7 @@ describe('each call', () => {
       ['POST /sluice/replays/estimate', { filter }],
       ['POST /sluice/replays', { name: 'n', filter, perSecond: 5 }],
       ['GET /sluice/replays/a'],
+      ['GET /sluice/replays/a/progress'],
       ['POST /sluice/replays/a/cancel'],
       ['GET /sluice/replays'],
       ['GET /sluice/deliveries?limit=100&state=failed&state=quarantined&status=5xx'],

@@ -32,7 +32,13 @@ import type {
   InboxRequest,
   InboxRequestSummary,
 } from './contract/inbox.ts';
-import type { CreateReplay, DeliveryFilter, Replay, ReplayEstimate } from './contract/replays.ts';
+import type {
+  CreateReplay,
+  DeliveryFilter,
+  Replay,
+  ReplayEstimate,
+  ReplayProgress,
+} from './contract/replays.ts';
 import { SLUICE_ROUTES } from './contract/sluice.ts';
 import type {
   About,
@@ -127,6 +133,7 @@ export type {
   OneOrSeveral,
   Replay,
   ReplayEstimate,
+  ReplayProgress,
   ReplayState,
 } from './contract/replays.ts';
 export type { AptosNetwork } from './contract/aptos.ts';
@@ -266,6 +273,8 @@ export interface SluiceClient {
   /** Newest first, at most 100. */
   listReplays(options?: CallOptions): CallResult<Replay[]>;
   getReplay(id: string, options?: CallOptions): CallResult<Replay>;
+  /** When what a replay sent came to its end, step by step. */
+  getReplayProgress(id: string, options?: CallOptions): CallResult<ReplayProgress>;
   /** Ends a replay; rejects with `conflict` when it is done. */
   cancelReplay(id: string, options?: CallOptions): CallResult<Replay>;
   listChains(options?: CallOptions): CallResult<ChainHealth[]>;
@@ -484,6 +493,9 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
     getReplay: (id, options) =>
       one(() => ({ route: SLUICE_ROUTES.getReplay, path: { id } }), options),
+
+    getReplayProgress: (id, options) =>
+      one(() => ({ route: SLUICE_ROUTES.getReplayProgress, path: { id } }), options),
 
     cancelReplay: (id, options) =>
       one(() => ({ route: SLUICE_ROUTES.cancelReplay, path: { id }, repeatable: true }), options),

@@ -23,7 +23,7 @@ import {
   trigger,
 } from './schemas.ts';
 import { REPLAY_STATES } from './replays.ts';
-import type { DeliveryFilter, Replay, ReplayEstimate } from './replays.ts';
+import type { DeliveryFilter, Replay, ReplayEstimate, ReplayProgress } from './replays.ts';
 import { DELIVERY_STATES, JOB_STATES } from './sluice.ts';
 import type {
   ChainCoverage,
@@ -714,8 +714,15 @@ const replay: z.ZodType<Replay> = z.strictObject({
   succeeded: count,
   failed: count,
   waiting: count,
+  createdBy: text,
   createdAt: unixMs,
   updatedAt: unixMs,
+});
+
+const replayProgress: z.ZodType<ReplayProgress> = z.strictObject({
+  stepMs: count,
+  succeeded: z.array(count),
+  failed: z.array(count),
 });
 
 const job: z.ZodType<Job> = z.strictObject({
@@ -824,6 +831,7 @@ export const ANSWER_SCHEMAS = {
   Job: job,
   ReplayEstimate: replayEstimate,
   Replay: replay,
+  ReplayProgress: replayProgress,
   ReplayList: z.strictObject({ result: z.array(replay) }),
   JobList: z.strictObject({ result: z.array(job) }),
   ApiKeyList: z.strictObject({ result: z.array(apiKey) }),

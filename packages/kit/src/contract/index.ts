@@ -16,6 +16,7 @@ export type {
   OneOrSeveral,
   Replay,
   ReplayEstimate,
+  ReplayProgress,
   ReplayState,
 } from './replays.ts';
 

@@ -77,6 +77,22 @@ export interface Replay {
   succeeded: number;
   failed: number;
   waiting: number;
+  /** Name of the API key that asked for it; `bootstrap` is the one that the service was started with. */
+  createdBy: string;
   createdAt: number;
+  /** When it moved on last; once it is not `running`, when it ended. */
   updatedAt: number;
+}
+
+/**
+ * How many of the deliveries that a replay was the last to send came to their end, step by step from
+ * `createdAt` on: at most 60 steps, which end soon after the replay does. A retry may end later still.
+ */
+export interface ReplayProgress {
+  /** Of one step: a second at least. */
+  stepMs: number;
+  /** Delivered in each step. */
+  succeeded: number[];
+  /** Given up in each step. */
+  failed: number[];
 }

@@ -65,6 +65,8 @@ export const SLUICE_ROUTES = {
   listReplays: route('GET', '/sluice/replays', 'history:read'),
   /** {@link Replay}. */
   getReplay: route('GET', '/sluice/replays/{id}', 'history:read'),
+  /** {@link ReplayProgress}: when what a {@link Replay} sent came to its end. */
+  getReplayProgress: route('GET', '/sluice/replays/{id}/progress', 'history:read'),
   /** Ends a {@link Replay}, and answers with it; what it made due already is sent. */
   cancelReplay: route('POST', '/sluice/replays/{id}/cancel', 'replay'),
   /** `{ result: ChainHealth[] }`. */

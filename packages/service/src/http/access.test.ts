@@ -476,10 +476,16 @@ describe('the audit log', () => {
   test('tells who sends many again', async () => {
     const { id } = await createStream(service);
     const replay = await admin.createReplay({ name: 'again', filter: { streamId: [id] } });
+    expect(replay.createdBy).toBe('bootstrap');
     const { result } = await admin.listAudit({ limit: 1 });
     expect(result).toMatchObject([
       { action: 'createReplay', keyId: 'bootstrap', target: replay.id },
     ]);
+    const { key } = await admin.createApiKey({ name: 'on call', scopes: ['replay'] });
+    const filter = { streamId: id };
+    expect(await sluiceOf(service, key).createReplay({ name: 'once more', filter })).toMatchObject({
+      createdBy: 'on call',
+    });
   });
 });
 

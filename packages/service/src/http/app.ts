@@ -197,6 +197,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     createReplay: replays.create,
     listReplays: replays.list,
     getReplay: replays.get,
+    getReplayProgress: replays.getProgress,
     cancelReplay: replays.cancel,
     explain: createExplainHandler(needs),
     getActivity: activity.getActivity,

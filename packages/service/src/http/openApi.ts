@@ -561,6 +561,12 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     errors: [],
   },
   getReplay: { summary: 'A replay', tag: 'Sluice', answer: 'Replay', errors: [404, 422] },
+  getReplayProgress: {
+    summary: 'When what a replay sent came to its end',
+    tag: 'Sluice',
+    answer: 'ReplayProgress',
+    errors: [404, 422],
+  },
   cancelReplay: {
     summary: 'End a replay; what it made due already is sent',
     tag: 'Sluice',

@@ -222,6 +222,7 @@ const ledger: Migration = {
       .addColumn('position', 'text', (column) => column.notNull())
       .addColumn('last_id', 'text', (column) => column.notNull())
       .addColumn('next_at', 'bigint', (column) => column.notNull())
+      .addColumn('created_by', 'text', (column) => column.notNull())
       .addColumn('created_at', 'bigint', (column) => column.notNull())
       .addColumn('updated_at', 'bigint', (column) => column.notNull())
       .execute();
@@ -439,7 +440,7 @@ const ledger: Migration = {
     await db.schema
       .createIndex('delivery_replayed')
       .on('delivery')
-      .columns(['replay_id', 'state'])
+      .columns(['replay_id', 'state', 'updated_at'])
       .where(sql.ref('replay_id'), 'is not', null)
       .execute();
     await db.schema

@@ -1,13 +1,26 @@
+import type { DeliveryState } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
 import { allOf, toConditions } from './deliveryFilter.ts';
 import { type Engine, readNow } from './engine.ts';
 import { REPLAYABLE } from './replayWrites.ts';
-import { toReplay } from './rows.ts';
+import { maker, toReplay } from './rows.ts';
 import type { ReplayReads } from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** Where counting ends: a million take about 80 ms. */
 const COUNT_LIMIT = 1_000_000;
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+/** How long a step of the progress can be. */
+const STEPS_MS = [1, 2, 5, 10, 30]
+  .map((seconds) => seconds * SECOND)
+  .concat([1, 2, 5, 10, 30].map((minutes) => minutes * MINUTE))
+  .concat([1, 2, 6, 12].map((hours) => hours * HOUR));
+const MOST_STEPS = 60;
+/** What was made due last is sent a moment later. */
+const LAST_SENT_MS = 15 * SECOND;
 
 /** What can be sent again, and how far those are that send. */
 export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayReads {
@@ -35,7 +48,12 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
     },
 
     async readReplay(id) {
-      const row = await db.selectFrom('replay').selectAll().where('id', '=', id).executeTakeFirst();
+      const row = await db
+        .selectFrom('replay')
+        .selectAll()
+        .select(maker)
+        .where('id', '=', id)
+        .executeTakeFirst();
       return row && toReplay(row, (await countsOf([id])).get(id));
     },
 
@@ -43,11 +61,35 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
       const rows = await db
         .selectFrom('replay')
         .selectAll()
+        .select(maker)
         .orderBy('id', 'desc')
         .limit(limit)
         .execute();
       const counts = await countsOf(rows.map((row) => row.id));
       return rows.map((row) => toReplay(row, counts.get(row.id)));
+    },
+
+    async readReplayProgress({ id, state, createdAt, updatedAt }) {
+      const now = await readNow(engine, db);
+      const end = state === 'running' ? now : Math.min(now, updatedAt + LAST_SENT_MS);
+      const spanMs = Math.max(1, end - createdAt);
+      const stepMs =
+        STEPS_MS.find((each) => spanMs <= each * MOST_STEPS) ?? Math.ceil(spanMs / MOST_STEPS);
+      const { rows } = await sql<{ step: number; state: DeliveryState; n: number }>`
+        select cast((updated_at - ${createdAt}) / ${stepMs} as bigint) as step, state, count(*) as n
+        from delivery where replay_id = ${id} and state in ('succeeded', 'failed', 'quarantined')
+          and updated_at between ${createdAt} and ${end}
+        group by 1, 2`.execute(db);
+      const count = Math.ceil(spanMs / stepMs);
+      const series = (...states: DeliveryState[]): number[] => {
+        const values = Array.from({ length: count }, () => 0);
+        for (const row of rows) {
+          const at = Math.min(row.step, count - 1);
+          if (states.includes(row.state)) values[at] = (values[at] ?? 0) + row.n;
+        }
+        return values;
+      };
+      return { stepMs, succeeded: series('succeeded'), failed: series('failed', 'quarantined') };
     },
 
     async listRunningReplays() {

@@ -2,7 +2,7 @@ import type { DeliveryState } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readMoment, readNow } from './engine.ts';
 import { newId } from './ids.ts';
-import { deliveryColumns, toDeliverySummary, toReplay } from './rows.ts';
+import { deliveryColumns, maker, toDeliverySummary, toReplay } from './rows.ts';
 import { countFinished } from './statWrites.ts';
 import type { ReplayWrites } from './store.ts';
 import type { Tables } from './tables.ts';
@@ -17,7 +17,7 @@ export const REPLAYABLE: readonly DeliveryState[] = [
 /** Deliveries sent again by the many. */
 export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWrites {
   return {
-    async createReplay({ name, filter, perSecond, total }) {
+    async createReplay({ name, filter, perSecond, total, keyId }) {
       const now = await readNow(engine, db);
       const row = await db
         .insertInto('replay')
@@ -33,10 +33,12 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
           // What is made from now on was not asked for.
           last_id: newId(now),
           next_at: now,
+          created_by: keyId,
           created_at: now,
           updated_at: now,
         })
         .returningAll()
+        .returning(maker)
         .executeTakeFirstOrThrow();
       return toReplay(row);
     },

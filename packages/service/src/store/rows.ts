@@ -1,5 +1,5 @@
 /** Rows of the ledger as the shapes the rest of the service works with. */
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type Selectable, sql } from 'kysely';
 import type {
   DeliveryFilter,
   DeliveryState,
@@ -128,9 +128,13 @@ export function toJob(row: Tables['job']): Job {
   };
 }
 
+/** Who asked for a replay, by the name of the key; null where the ledger does not have it. */
+export const maker = sql<string | null>`(
+  select name from api_key where api_key.id = replay.created_by)`.as('maker');
+
 /** `counts`: the deliveries it was the last to replay, by state. */
 export function toReplay(
-  row: Tables['replay'],
+  row: Selectable<Tables['replay']> & { maker: string | null },
   counts: readonly { state: DeliveryState; n: number }[] = [],
 ): Replay {
   const count = (...states: DeliveryState[]): number =>
@@ -146,6 +150,7 @@ export function toReplay(
     succeeded: count('succeeded'),
     failed: count('failed', 'quarantined'),
     waiting: count('pending', 'leased'),
+    createdBy: row.maker ?? row.created_by,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

@@ -65,6 +65,7 @@ const READS = {
   countExpiring: true,
   estimateReplay: true,
   readReplay: true,
+  readReplayProgress: true,
   listReplays: true,
   listRunningReplays: true,
   listReplayable: true,

@@ -191,6 +191,7 @@ function writePast(database: DatabaseSync, past: Past): number {
       position: '',
       last_id: pastId(createdAt),
       next_at: endedAt,
+      created_by: 'bootstrap',
       created_at: createdAt,
       updated_at: endedAt,
     });

@@ -40,6 +40,7 @@ import type {
   JobState,
   Replay,
   ReplayEstimate,
+  ReplayProgress,
   StreamLimits,
   StreamStatus,
   ChainGap,
@@ -502,6 +503,9 @@ export interface ReplayReads {
   readReplay(id: string): Promise<Replay | undefined>;
   /** Newest first. */
   listReplays(limit: number): Promise<Replay[]>;
+  readReplayProgress(
+    replay: Pick<Replay, 'id' | 'state' | 'createdAt' | 'updatedAt'>,
+  ): Promise<ReplayProgress>;
   /** Oldest first. */
   listRunningReplays(): Promise<RunningReplay[]>;
   /** Ids of deliveries that can be sent again, oldest first. */
@@ -997,6 +1001,8 @@ export interface ReplayWrites {
     filter: DeliveryFilter;
     perSecond: number;
     total: number;
+    /** Of the API key that asks for it. */
+    keyId: string;
   }): Promise<Replay>;
   /**
    * Makes these deliveries due, those that are on their way or cancelled by now excepted, and sets the

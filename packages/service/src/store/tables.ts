@@ -236,6 +236,8 @@ interface ReplayTable {
   last_id: string;
   /** The earliest time of the next step. */
   next_at: number;
+  /** Id of the API key that asked for it. */
+  created_by: string;
   created_at: number;
   updated_at: number;
 }

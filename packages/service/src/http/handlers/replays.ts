@@ -8,6 +8,7 @@ import {
 } from '@sluice/kit/contract';
 import type { Store } from '../../store/store.ts';
 import { HttpError, check, notFound, readId, setAuditTarget } from '../answers.ts';
+import { callerOf } from '../auth.ts';
 import { readJson } from '../body.ts';
 
 export interface ReplayHandlers {
@@ -15,6 +16,7 @@ export interface ReplayHandlers {
   create(context: Context): Promise<Response>;
   list(context: Context): Promise<Response>;
   get(context: Context): Promise<Response>;
+  getProgress(context: Context): Promise<Response>;
   cancel(context: Context): Promise<Response>;
   stopDelivery(context: Context): Promise<Response>;
 }
@@ -50,7 +52,14 @@ export function createReplayHandlers({
       const wanted = check(createReplaySchema, 'requestBody', readJson(context));
       const { name, filter, perSecond = PER_SECOND } = wanted;
       const { deliveries } = await store.estimateReplay(filter);
-      const replay = await store.createReplay({ name, filter, perSecond, total: deliveries });
+      const { keyId } = callerOf(context);
+      const replay = await store.createReplay({
+        name,
+        filter,
+        perSecond,
+        total: deliveries,
+        keyId,
+      });
       setAuditTarget(context, replay.id);
       onReplayChange(replay);
       return context.json(replay);
@@ -62,6 +71,11 @@ export function createReplayHandlers({
 
     async get(context) {
       return context.json(await find(readId(context, 'replay')));
+    },
+
+    async getProgress(context) {
+      const replay = await find(readId(context, 'replay'));
+      return context.json(await store.readReplayProgress(replay));
     },
 
     async cancel(context) {

@@ -315,7 +315,13 @@ export function testHistory(open: () => Promise<Store>): void {
       const { deliveries: total, bytes } = await store.estimateReplay(filter);
       expect(total).toBeGreaterThan(3);
       expect(bytes).toBeGreaterThan(0);
-      const replay = await store.createReplay({ name: 'all of it', filter, perSecond: 2, total });
+      const replay = await store.createReplay({
+        name: 'all of it',
+        filter,
+        perSecond: 2,
+        total,
+        keyId: 'bootstrap',
+      });
       expect(replay).toMatchObject({ state: 'running', total, replayed: 0, waiting: 0 });
       const running = async () =>
         (await store.listRunningReplays()).find((each) => each.id === replay.id);
@@ -347,6 +353,9 @@ export function testHistory(open: () => Promise<Store>): void {
       });
       expect(await listAllOf({ replayId: replay.id, state: 'failed' })).toEqual([ids[0]]);
       expect((await store.listReplays(100))[0]).toEqual(done);
+      const { succeeded, failed } = await store.readReplayProgress(done!);
+      const sumOf = (steps: number[]) => steps.reduce((sum, step) => sum + step, 0);
+      expect([sumOf(succeeded), sumOf(failed)]).toEqual([total - 1, 1]);
       await store.rollUpStats();
       const [totals] = await store.readTotals(streamId);
       const now = await deliveriesOf(streamId);
@@ -360,7 +369,13 @@ export function testHistory(open: () => Promise<Store>): void {
     test('are not sent again once their replay is cancelled', async () => {
       const { streamId, id } = await oneThat('failed');
       const filter = { streamId };
-      const replay = await store.createReplay({ name: 'no', filter, perSecond: 1, total: 1 });
+      const replay = await store.createReplay({
+        name: 'no',
+        filter,
+        perSecond: 1,
+        total: 1,
+        keyId: 'bootstrap',
+      });
       expect(await store.cancelReplay(replay.id)).toBe(true);
       expect(await store.cancelReplay(replay.id)).toBe(false);
       const step = { id: replay.id, after: '', ids: [id], isLast: true };
