@@ -31,13 +31,13 @@ describe('what the package exports is a decision', () => {
       'JOB_STATES',
       'SluiceError',
       'createSluiceClient',
-      'fixtureNameOf',
       'hashAuditRecord',
       'isInboxName',
       'isSluiceError',
       'mergeNearMisses',
       'readInboxName',
       'ruleOfNearMiss',
+      'toFixture',
       'toInboxUrl',
     ]);
   });

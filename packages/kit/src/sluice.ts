@@ -156,17 +156,28 @@ export type { CallOptions, CallResult, WithResponse } from './request.ts';
 /** `apiKey` is left out where a console session's cookie signs the calls in. */
 export type SluiceClientOptions = ConnectionOptions;
 
+/** A delivery as a file of test data. */
+export interface Fixture {
+  /** `<tag>-<block>-<phase>-<end of the id>.json`. */
+  readonly name: string;
+  /** The body exactly as it was sent. */
+  readonly text: string;
+}
+
 /**
- * What a delivery's body is called as a file: `<tag>-<block>-<phase>-<end of the id>.json`. Such files are
- * what `sluice fixture run` sends.
+ * A delivery as a file: what `sluice fixture save` writes and the console hands out, what
+ * `sluice fixture run` signs and sends, and what `signedRequest` of the testing entry takes as `body`.
  */
-export const fixtureNameOf = ({
+export const toFixture = ({
   id,
   tag,
   blockNumber,
   phase,
-}: Pick<DeliverySummary, 'id' | 'tag' | 'blockNumber' | 'phase'>): string =>
-  `${tag.replaceAll(/[^\w.-]+/g, '_') || 'stream'}-${blockNumber}-${phase}-${id.slice(-6)}.json`;
+  body,
+}: Pick<DeliveryDetail, 'id' | 'tag' | 'blockNumber' | 'phase' | 'body'>): Fixture => ({
+  name: `${tag.replaceAll(/[^\w.-]+/g, '_') || 'stream'}-${blockNumber}-${phase}-${id.slice(-6)}.json`,
+  text: body,
+});
 
 /** Which deliveries to list; all of them by default. */
 export type ListDeliveriesOptions = ListOptions & Readonly<DeliveryFilter & DeliveryOrder>;

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
-import { fixtureNameOf } from '@sluice/kit/sluice';
+import { type AptosWebhook, type EvmWebhook, isAptosWebhook } from '@sluice/kit';
+import { toFixture } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { writePrivately } from '../contexts.ts';
@@ -27,15 +27,14 @@ interface SaveOptions extends ConnectionOptions {
   dir: string;
 }
 
-/** Each the body as it was sent. */
 async function save(ids: string[], options: SaveOptions, terminal: Terminal): Promise<void> {
   const { sluice } = connect(options, terminal);
   const folder = resolve(terminal.cwd, options.dir);
   mkdirSync(folder, { recursive: true });
   for (const id of ids) {
-    const delivery = await sluice.getDelivery(id);
-    const path = join(folder, fixtureNameOf(delivery));
-    writePrivately(path, delivery.body);
+    const { name, text } = toFixture(await sluice.getDelivery(id));
+    const path = join(folder, name);
+    writePrivately(path, text);
     if (options.json) terminal.sayJson({ id, path });
     else terminal.say(path);
   }
@@ -51,12 +50,11 @@ async function runFixtures(
   options: RunOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const files = paths.map((path) => resolve(terminal.cwd, path)).flatMap(listFiles);
-  const webhooks = files.map((file) => [file, readWebhook(file)] as const);
+  const fixtures = paths.map((path) => resolve(terminal.cwd, path)).flatMap(readFixtures);
   const secret = await findSecret(options.secret, terminal.env, () => connect(options, terminal));
   const sender = createSingleSender(toLocalUrl('--to', options.to), secret);
   let failed = 0;
-  for (const [file, webhook] of webhooks) {
+  for (const { file, webhook } of fixtures) {
     if (terminal.signal.aborted) return;
     const { delivered, attempts } = await sender.send(webhook);
     const { status = null, error = null } = attempts.at(-1) ?? {};
@@ -70,30 +68,57 @@ async function runFixtures(
   if (failed > 0) {
     throw new CommandError(
       'check_failed',
-      `${failed} of ${files.length} were not answered with a 2xx`,
+      `${failed} of ${fixtures.length} were not answered with a 2xx`,
     );
   }
 }
 
-function listFiles(path: string): string[] {
-  const found = statIfThere(path);
-  if (found === undefined) throw new CommandError('invalid_file', `${path} is not there`);
-  if (!found.isDirectory()) return [path];
-  const files = readdirSync(path).filter((name) => name.endsWith('.json'));
-  if (files.length > 0) return files.toSorted().map((name) => join(path, name));
-  throw new CommandError(
-    'invalid_file',
-    `${path} holds no .json files`,
-    'sluice fixture save <delivery>',
-  );
+interface Read {
+  file: string;
+  webhook: EvmWebhook | AptosWebhook;
 }
 
-const statIfThere = (path: string) => statSync(path, { throwIfNoEntry: false });
+/** Those of a folder in the order of their blocks, as a receiver would get them. */
+function readFixtures(path: string): Read[] {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new CommandError('invalid_file', `${path} is not there`);
+  if (!found.isDirectory()) return [{ file: path, webhook: readWebhook(path) }];
+  const names = readdirSync(path).filter((name) => name.endsWith('.json'));
+  if (names.length === 0) {
+    throw new CommandError(
+      'invalid_file',
+      `${path} holds no .json files`,
+      'sluice fixture save <delivery>',
+    );
+  }
+  return names
+    .toSorted()
+    .map((name) => join(path, name))
+    .map((file) => ({ file, webhook: readWebhook(file) }))
+    .toSorted((a, b) => compareTurns(a.webhook, b.webhook));
+}
+
+const compareTurns = (a: EvmWebhook | AptosWebhook, b: EvmWebhook | AptosWebhook): number =>
+  Number(a.block.number) - Number(b.block.number) || phaseOf(a) - phaseOf(b);
+
+/** Unconfirmed, confirmed, removed; of Aptos there are only confirmed ones. */
+const phaseOf = (webhook: EvmWebhook | AptosWebhook): number =>
+  isAptosWebhook(webhook) ? 1 : webhook.removed ? 2 : webhook.confirmed ? 1 : 0;
 
 function readWebhook(path: string): EvmWebhook | AptosWebhook {
+  let webhook: Partial<EvmWebhook & AptosWebhook> | null;
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as EvmWebhook | AptosWebhook;
+    webhook = JSON.parse(readFileSync(path, 'utf8')) as typeof webhook;
   } catch (error) {
     throw new CommandError('invalid_file', `${path}: ${(error as Error).message}`);
   }
+  const records = webhook?.logs ?? webhook?.transactions;
+  if (typeof webhook?.streamId === 'string' && webhook.block && Array.isArray(records)) {
+    return webhook as EvmWebhook | AptosWebhook;
+  }
+  throw new CommandError(
+    'invalid_file',
+    `${path} is no body of a webhook: it should have streamId, block, and logs or transactions`,
+    'sluice fixture save <delivery>',
+  );
 }

@@ -1,4 +1,4 @@
-/** What is managed: streams, files of streams, addresses, deliveries, fixtures, the service's health. */
+/** What is managed: streams, files of streams, addresses, deliveries, dry runs, the service's health. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -222,7 +222,7 @@ describe('addresses', () => {
   });
 });
 
-describe('deliveries, dry runs and fixtures', () => {
+describe('deliveries and dry runs', () => {
   let id: string;
 
   beforeAll(async () => {
@@ -375,21 +375,6 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
       'It is prod.',
     );
     expect(await sluice(['verify', ...given], { input: body })).toMatchObject({ code: 2 });
-  });
-
-  test('fixtures are saved and sent to an app', async () => {
-    const dir = join(world.folder, 'fixtures');
-    const saved = await sluice(['fixture', 'save', id, '--dir', dir]);
-    expect(saved.stdout).toBe(`${join(dir, `pay-1-unconfirmed-${id.slice(-6)}.json`)}\n`);
-    const ran = await sluice(['fixture', 'run', dir, '--to', `${world.sink.url}/app`]);
-    expect(ran).toMatchObject({ code: 0, stdout: `✓ 200  ${saved.stdout}` });
-    world.sink.respond({ status: 500 }, { path: '/broken' });
-    const broken = await sluice(['fixture', 'run', dir, '--to', `${world.sink.url}/broken`]);
-    expect(broken).toMatchObject({ code: 9 });
-    mkdirSync(join(world.folder, 'empty'));
-    expect(await sluice(['fixture', 'run', join(world.folder, 'empty')])).toMatchObject({
-      code: 2,
-    });
   });
 
   test('doctor finds a service well, and says what is not', async () => {

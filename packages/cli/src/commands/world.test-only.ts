@@ -70,6 +70,9 @@ export async function startWorld(): Promise<World> {
   let service = await serve('0');
   const { url } = service;
   const connection = { baseUrl: url, apiKey: API_KEY };
+  const client = createSluiceClient(connection);
+  // What is mined before a chain is first read is no part of it.
+  await until('the chain is read', async () => (await client.listChains())[0]?.state === 'live');
   const variables = { SLUICE_API_URL: url, SLUICE_API_KEY: API_KEY };
   const withService = ({ env, ...rest }: RunOptions = {}): RunOptions => ({
     cwd: folder,
@@ -82,7 +85,7 @@ export async function startWorld(): Promise<World> {
     chain,
     sink,
     api: createClient(connection),
-    client: createSluiceClient(connection),
+    client,
     env: variables,
     sluice: (args, options) => sluice(args, withService(options)),
     start: (args, options) => start(args, withService(options)),

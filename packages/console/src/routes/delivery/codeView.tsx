@@ -1,4 +1,4 @@
-import { fixtureNameOf, type DeliveryDetail } from '@sluice/kit/sluice';
+import { toFixture, type DeliveryDetail } from '@sluice/kit/sluice';
 import { Snippets } from '../../ui/snippets.tsx';
 import { toCurl, toReplayCommand } from './curl.ts';
 
@@ -20,7 +20,7 @@ const toTest = (delivery: DeliveryDetail): string => {
   const { id, body } = delivery;
   const isLong = body.length > LONGEST_BODY;
   const text = isLong
-    ? `await readFile('fixtures/${fixtureNameOf(delivery)}', 'utf8')`
+    ? `await readFile('fixtures/${toFixture(delivery).name}', 'utf8')`
     : JSON.stringify(body).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
   return `import { signedRequest } from '@sluice/kit/testing';
 ${isLong ? "import { readFile } from 'node:fs/promises';\n" : ''}

@@ -1,4 +1,4 @@
-import { fixtureNameOf, type DeliveryDetail } from '@sluice/kit/sluice';
+import { toFixture, type DeliveryDetail } from '@sluice/kit/sluice';
 import { Code, Download } from 'lucide-react';
 import { useState } from 'react';
 import type { Body } from '../../body.ts';
@@ -21,6 +21,7 @@ export function PayloadView({
   body: Body | null;
 }) {
   const text = delivery.body;
+  const fixture = toFixture(delivery);
   const [asText, setAsText] = useState(false);
   const tools = (
     <>
@@ -39,7 +40,7 @@ export function PayloadView({
       <Button
         look="quiet"
         title="Save the body as a file, for sluice fixture run and for tests"
-        onClick={() => download(fixtureNameOf(delivery), text, 'application/json')}
+        onClick={() => download(fixture.name, fixture.text, 'application/json')}
       >
         <Download size={14} strokeWidth={1.5} aria-hidden="true" />
         Fixture
