@@ -154,6 +154,7 @@ async function claimOnly(store: Store, count: number): Promise<number> {
           status: 204,
           error: null,
           responseBody: '',
+          transport: null,
           result: 'succeeded',
           retryInMs: 0,
           isFastRetry: false,

@@ -63,6 +63,7 @@ import type { CallOptions, CallResult, Connection, ConnectionOptions } from './r
 
 export type {
   About,
+  AttemptParts,
   BlockRange,
   ChainAgreement,
   ChainBlock,
@@ -87,6 +88,7 @@ export type {
   ProviderHealth,
   ProviderScore,
   ProviderState,
+  ReceiverCertificate,
   StreamSummary,
 } from './contract/sluice.ts';
 export { DELIVERY_STATES, JOB_STATES } from './contract/sluice.ts';

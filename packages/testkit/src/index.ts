@@ -13,6 +13,7 @@ export {
 } from './contracts.generated.ts';
 export { type Activity, type ActivityOptions, startActivity } from './activity.ts';
 export { type DeployedContracts, deployContracts, localContracts } from './deployContracts.ts';
+export { type CertificateOptions, type CertifiedKey, createCertificate } from './certificate.ts';
 export type { SinkAnswer, SinkBehaviour, SinkSilence } from './sinkBehaviour.ts';
 export {
   type RecordedRequest,

@@ -1,13 +1,19 @@
 import { DELIVERY_STATES } from '@sluice/kit/contract';
 import { type AptosWebhook, type EvmWebhook, decodeLogs, isAptosWebhook } from '@sluice/kit';
-import type { DeliverySummary } from '@sluice/kit/sluice';
+import type { AttemptParts, DeliverySummary } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { describeAgo, toCount } from '../durations.ts';
 import { readPath } from '../live/setPath.ts';
 import { findStream } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { type Cell, type TableOptions, addTableOptions, sayTable } from '../terminal/table.ts';
+import {
+  type Cell,
+  type TableOptions,
+  addTableOptions,
+  printable,
+  sayTable,
+} from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareDeliveries(command: Command, terminal: Terminal): void {
@@ -80,6 +86,12 @@ async function get(id: string, options: ConnectionOptions, terminal: Terminal): 
     const text = isTime ? new Date(value).toISOString() : String(value);
     terminal.say(`${terminal.tint('faint', name.padEnd(16))}${text}`);
   }
+  const certificate = attemptList.findLast((attempt) => attempt.certificate !== null)?.certificate;
+  if (certificate) {
+    const text = printable(`${certificate.subject} for ${certificate.names.join(', ')}`);
+    const until = new Date(certificate.expiresAt).toISOString();
+    terminal.say(`${terminal.tint('faint', 'certificate'.padEnd(16))}${text}, until ${until}`);
+  }
   if (attemptList.length === 0) return;
   terminal.say();
   sayTable(terminal, attemptList, [
@@ -87,9 +99,26 @@ async function get(id: string, options: ConnectionOptions, terminal: Terminal): 
     { title: 'AT', value: ({ startedAt }) => new Date(startedAt).toISOString().slice(0, 19) },
     { title: 'HTTP', value: ({ status }) => status ?? '–', right: true },
     { title: 'TOOK', value: ({ durationMs }) => `${durationMs} ms`, right: true },
+    { title: 'OF WHICH', value: ({ parts }) => describeParts(parts) },
     { title: 'ERROR', value: ({ error }) => error ?? '', cut: 'end' },
     { title: 'ANSWER', value: ({ responseBody }) => responseBody, cut: 'end' },
   ]);
+}
+
+/** `dns 2, tls 31, wait 4966`; those that took no time are left out. */
+function describeParts(parts: AttemptParts | null): string {
+  if (parts === null) return '';
+  const { dnsMs, connectMs, tlsMs, waitMs, bodyMs } = parts;
+  const timed = Object.entries({
+    dns: dnsMs,
+    connect: connectMs,
+    tls: tlsMs,
+    wait: waitMs,
+    body: bodyMs,
+  })
+    .filter(([name, ms]) => ms !== null && (ms > 0 || name === 'wait'))
+    .map(([name, ms]) => `${name} ${ms}`);
+  return (waitMs !== null && connectMs === null ? ['open', ...timed] : timed).join(', ');
 }
 
 interface PayloadOptions extends ConnectionOptions {

@@ -47,7 +47,11 @@ const commands: [command: string, text: RegExp, data: object][] = [
   ['addresses import pay FILE', /^2 addresses of \S+ are in pay\n$/, { read: 2, rejected: 0 }],
   ['addresses diff pay FILE', /^- 0x700b\S+\n$/, { added: [], removed: [{ address: TOKEN }] }],
   ['chains list', /^0x7a69 .* live .*\n {2}\S+ +good/, [{ id: '0x7a69', state: 'live' }]],
-  ['deliveries get DELIVERY', /^state +succeeded$/m, { state: 'succeeded', attemptList: [{}] }],
+  [
+    'deliveries get DELIVERY',
+    /^state +succeeded$[\s\S]+OF WHICH[\s\S]+ wait \d+/m,
+    { state: 'succeeded', attemptList: [{}] },
+  ],
   ['deliveries payload DELIVERY', /^\{.*"tag":"pay".*\}$/, { tag: 'pay' }],
   ['deliveries payload DELIVERY --path $.tag', /^pay\n$/, 'pay' as unknown as object],
   ['explain DELIVERY', /^Block 1 of [\s\S]*^delivered {2}pay\n/m, { kind: 'delivery' }],

@@ -288,7 +288,7 @@ function createDeliveries({
     let at = createdAt + 3 + random.below(25);
     while (at <= nowMs) {
       const answer = stream.answer(nowMs - at, random);
-      attempts.push({ webhookUrl: webhookUrlOf(tag), startedAt: at, ...answer });
+      attempts.push({ webhookUrl: webhookUrlOf(tag), startedAt: at, transport: null, ...answer });
       if (answer.error === null) {
         return { phase, state: 'succeeded', createdAt, attempts, replayId };
       }

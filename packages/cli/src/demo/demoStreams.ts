@@ -89,7 +89,7 @@ const TRANSFER_EVENT = {
 const TRANSFER = 'Transfer(address,address,uint256)';
 const SWAP = 'Swap(address,address,int256,int256,uint160,uint128,int24)';
 
-export type Answer = Omit<PastAttempt, 'webhookUrl' | 'startedAt'>;
+export type Answer = Omit<PastAttempt, 'webhookUrl' | 'startedAt' | 'transport'>;
 
 export interface DemoStream {
   /** Where its webhooks go is filled in. */

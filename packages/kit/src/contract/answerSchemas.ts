@@ -407,6 +407,26 @@ const deliveryAttempt: z.ZodType<DeliveryAttempt> = z.strictObject({
   status: count.nullable(),
   error: textOrNull,
   responseBody: text,
+  parts: z
+    .strictObject({
+      dnsMs: number.nullable(),
+      connectMs: number.nullable(),
+      tlsMs: number.nullable(),
+      waitMs: number.nullable(),
+      bodyMs: number.nullable(),
+    })
+    .nullable()
+    .meta({ description: 'Where the time went; on an open connection only waitMs and bodyMs' }),
+  address: textOrNull,
+  certificate: z
+    .strictObject({
+      subject: text,
+      issuer: text,
+      names: z.array(text),
+      validFrom: unixMs,
+      expiresAt: unixMs,
+    })
+    .nullable(),
 });
 
 const deliveryDetail: z.ZodType<DeliveryDetail> = z.strictObject({

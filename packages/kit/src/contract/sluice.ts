@@ -179,6 +179,40 @@ export interface DeliveryAttempt {
   error: string | null;
   /** The first 4 KiB of the answer, as text. */
   responseBody: string;
+  /** Null for an inbox of the service itself, and where nobody lived to tell. */
+  parts: AttemptParts | null;
+  /** IP address and port that a connection was made to, or tried; null on an open connection. */
+  address: string | null;
+  /** Told when a connection is made, or fails; on an open one in the last 14 days before it expires. */
+  certificate: ReceiverCertificate | null;
+}
+
+/**
+ * Where the time of an attempt went, one after the other, in milliseconds; null where there was no such part.
+ * On an open connection there are only the last two, and of an attempt that failed none behind the one
+ * it failed in. All are null where nothing was tried.
+ */
+export interface AttemptParts {
+  /** Looking up the name. */
+  dnsMs: number | null;
+  /** TCP. Through a proxy: all until its tunnel, and TLS in it, stood. */
+  connectMs: number | null;
+  tlsMs: number | null;
+  /** From the request to the first byte of the answer. */
+  waitMs: number | null;
+  /** From there to the end of the answer. */
+  bodyMs: number | null;
+}
+
+/** What a receiver showed of itself as a TLS connection was made. */
+export interface ReceiverCertificate {
+  /** Such as `CN=api.acme.io`. */
+  subject: string;
+  issuer: string;
+  /** Names and IP addresses it is good for, the first 20. */
+  names: string[];
+  validFrom: number;
+  expiresAt: number;
 }
 
 /** A delivery with its body and every attempt. */

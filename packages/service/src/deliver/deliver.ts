@@ -216,6 +216,7 @@ export function createDeliver({
         status: null,
         error: describeError(error) + (senderDied ? ': replay it once the cause is found' : ''),
         responseBody: '',
+        transport: null,
       };
     });
     if (result.status !== null) span.set({ 'http.response.status_code': result.status });
@@ -237,6 +238,7 @@ export function createDeliver({
       status: result.status,
       error: result.error,
       responseBody: result.responseBody,
+      transport: result.transport,
       result: senderDied
         ? 'quarantined'
         : result.error === null
@@ -534,6 +536,7 @@ const toRefused = (outcome: AttemptOutcome, error: unknown): AttemptOutcome => (
     `the receiver ${outcome.status === null ? 'did not answer' : `answered ${outcome.status}`}, and the ` +
     `ledger refuses to record it: ${describeError(error)}; replay it once the cause is found`,
   responseBody: '',
+  transport: null,
   result: 'quarantined',
   retryInMs: 0,
   isFastRetry: false,

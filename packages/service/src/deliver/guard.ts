@@ -157,9 +157,9 @@ export function createAddressGuard({
       const refused = judgePort(options.port) ?? judgeHost(options.hostname);
       if (refused !== undefined) {
         callback(blockedError(refused), null);
-        return;
+        return undefined;
       }
-      guarded(options, (error, socket) => {
+      return guarded(options, (error, socket) => {
         if (error !== null) {
           callback(error, null);
           return;

@@ -1,6 +1,7 @@
 /** One HTTP exchange, bounded in time and in bytes. Never rejects: a failure is an outcome too. */
 import type { Dispatcher } from 'undici';
 import { describeError } from '../observe.ts';
+import type { Connecting, Connections } from './connections.ts';
 
 export interface Posted {
   /** Null when no answer began. */
@@ -11,6 +12,11 @@ export interface Posted {
   responseBody: string;
   /** Why the answer is not complete; null when it is. */
   failure: string | null;
+  /** The connection that was made for it, or that failed; undefined on an open one. */
+  connecting: Connecting | undefined;
+  /** When it was given to a connection, and when an answer began, as `performance.now()` says. */
+  isSent: boolean;
+  answeredAt: number | undefined;
 }
 
 const RESPONSE_LIMIT_BYTES = 4 * 1024;
@@ -25,6 +31,7 @@ const DRAIN_LIMIT_BYTES = 64 * 1024;
  */
 export function post(
   dispatcher: Dispatcher,
+  connections: Connections,
   request: { origin: string; path: string; headers: Record<string, string>; body: string },
   timeoutMs: number,
 ): Promise<Posted> {
@@ -36,6 +43,8 @@ export function post(
     let keptBytes = 0;
     let readBytes = 0;
     let over = false;
+    let connecting: Connecting | undefined;
+    let answeredAt: number | undefined;
 
     const end = (failure: string | null): void => {
       if (over) return;
@@ -43,7 +52,8 @@ export function post(
       clearTimeout(timer);
       // PostgreSQL cannot hold a NUL in text.
       const responseBody = Buffer.concat(kept).toString('utf8').replaceAll('\0', '\u{fffd}');
-      resolve({ status, retryAfter, responseBody, failure });
+      const isSent = controller !== undefined;
+      resolve({ status, retryAfter, responseBody, failure, connecting, isSent, answeredAt });
     };
     const giveUp = (failure: string | null): void => {
       end(failure);
@@ -59,11 +69,13 @@ export function post(
       {
         onRequestStart(started) {
           controller = started;
+          connecting = connections.takeOpened();
           // The deadline passed while it waited for a connection: it must not be sent now.
           if (over) started.abort(new Error('given up'));
         },
         onResponseStart(_, statusCode, headers) {
           status = statusCode;
+          answeredAt = performance.now();
           const header = headers['retry-after'];
           if (typeof header === 'string') retryAfter = header;
         },
@@ -80,7 +92,10 @@ export function post(
           if (readBytes > DRAIN_LIMIT_BYTES) giveUp(null);
         },
         onResponseEnd: () => end(null),
-        onResponseError: (_, error) => end(describeError(error)),
+        onResponseError(_, error) {
+          connecting ??= connections.ofError(error);
+          end(connecting?.refusal ?? describeError(error));
+        },
       },
     );
   });

@@ -88,7 +88,15 @@ describe('through a proxy', () => {
       `${sink.url}/through`,
       EVERYWHERE,
     );
-    expect(result).toMatchObject({ status: 200, error: null });
+    expect(result).toMatchObject({
+      status: 200,
+      error: null,
+      // The tunnel is one part, and the address of the proxy nobody's business.
+      transport: {
+        parts: { dnsMs: null, connectMs: expect.any(Number) as number, tlsMs: null },
+        address: null,
+      },
+    });
     expect(proxy.asked).toEqual([
       { to: new URL(sink.url).host, login: `Basic ${btoa('user:pass')}` },
     ]);
@@ -250,6 +258,7 @@ describe('an attempt', () => {
     expect(result).toMatchObject({
       status: null,
       error: expect.stringContaining('--allow-cidr') as string,
+      transport: { parts: { dnsMs: null, connectMs: null, waitMs: null }, address: null },
     });
     expect(sink.requests).toEqual([]);
     await guarded.close();

@@ -1,15 +1,19 @@
 /** One POST to one webhook URL: signed, bounded in time and in what is read of the answer. */
-import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { type Dispatcher, Pool, ProxyAgent, type buildConnector } from 'undici';
 import {
+  type ReceiverCertificate,
   WEBHOOK_HEADERS,
   readInboxName,
   signStandardWebhook,
   signWebhook,
 } from '@sluice/kit/contract';
 import { describeError } from '../observe.ts';
+import type { AttemptTransport } from '../store/store.ts';
+import { createConnections } from './connections.ts';
 import type { AddressGuard } from './guard.ts';
 import { type Posted, post } from './post.ts';
 import { parseRetryAfter } from './schedule.ts';
+import { toTransport } from './transport.ts';
 
 export interface Sending {
   url: string;
@@ -41,6 +45,8 @@ export interface SendResult {
   retryAfterMs?: number | undefined;
   /** The first 4 KiB of the answer, as text. */
   responseBody: string;
+  /** As in `AttemptOutcome`. */
+  transport: AttemptTransport | null;
 }
 
 export interface Sender {
@@ -77,6 +83,13 @@ export interface SenderOptions {
     | undefined;
 }
 
+interface Origin {
+  pool: Dispatcher;
+  usedAt: number;
+  /** As it was last shown; null before a connection was made, and without TLS. */
+  certificate: ReceiverCertificate | null;
+}
+
 export function createSender({
   guard,
   secret,
@@ -85,7 +98,8 @@ export function createSender({
   egressProxy,
   inbox = () => Promise.reject(new Error('no inbox is reached from here')),
 }: SenderOptions): Sender {
-  const pools = new Map<string, { pool: Dispatcher; usedAt: number }>();
+  const connections = createConnections();
+  const pools = new Map<string, Origin>();
 
   const limits = {
     pipelining: 1,
@@ -94,22 +108,30 @@ export function createSender({
     maxHeaderSize: 16 * 1024,
   };
 
-  /** The pool of an origin that the guard lets through. */
-  const poolOf = (origin: string): Dispatcher => {
+  /** An origin that the guard lets through. */
+  const reach = (origin: string): Origin => {
     let entry = pools.get(origin);
     if (entry === undefined) {
       // As many connections as attempts: two streams may share a host, and a receiver that hangs
       // for one must not hold up the other. The deliverer bounds how many attempts there are.
       const pool =
         egressProxy === undefined
-          ? new Pool(origin, { ...limits, connect: guard.connect })
-          : // Always a tunnel: what the proxy refuses is no answer of the receiver's.
-            new ProxyAgent({ ...limits, uri: egressProxy, proxyTunnel: true });
-      entry = { pool, usedAt: 0 };
+          ? new Pool(origin, { ...limits, connect: connections.noted(guard.connect) })
+          : new ProxyAgent({
+              ...limits,
+              uri: egressProxy,
+              // Always a tunnel: what the proxy refuses is no answer of the receiver's.
+              proxyTunnel: true,
+              factory(target, options) {
+                const tunnel = options as Pool.Options & { connect: buildConnector.connector };
+                return new Pool(target, { ...tunnel, connect: connections.noted(tunnel.connect) });
+              },
+            });
+      entry = { pool, usedAt: 0, certificate: null };
       pools.set(origin, entry);
     }
     entry.usedAt = performance.now();
-    return entry.pool;
+    return entry;
   };
 
   const sweep = setInterval(() => {
@@ -121,17 +143,20 @@ export function createSender({
   }, IDLE_ORIGIN_MS);
   sweep.unref();
 
-  const headersFor = ({
-    id,
-    body,
-    secrets = [],
-    part,
-    traceparent,
-    queueSize,
-    recordsCharged,
-    clockSkewMs = 0,
-  }: Sending): Record<string, string> => {
-    const timestamp = Math.floor((Date.now() + clockSkewMs) / 1000);
+  const headersFor = (
+    {
+      id,
+      body,
+      secrets = [],
+      part,
+      traceparent,
+      queueSize,
+      recordsCharged,
+      clockSkewMs = 0,
+    }: Sending,
+    startedAt: number,
+  ): Record<string, string> => {
+    const timestamp = Math.floor((startedAt + clockSkewMs) / 1000);
     const sign = (secret: string): string => signStandardWebhook({ id, timestamp, body, secret });
     return {
       'content-type': 'application/json',
@@ -152,44 +177,53 @@ export function createSender({
   return {
     async send(sending) {
       const startedAt = Date.now();
-      const started = performance.now();
-      const end = (result: Omit<SendResult, 'startedAt' | 'durationMs'>): SendResult => ({
-        startedAt,
-        durationMs: Math.round(performance.now() - started),
-        ...result,
-      });
+      const beganAt = performance.now();
+      const end = (
+        { status, failure, retryAfter, responseBody, ...posted }: Posted,
+        origin: Origin | undefined,
+      ): SendResult => {
+        const endedAt = performance.now();
+        const known = origin?.certificate ?? null;
+        return {
+          startedAt,
+          durationMs: Math.round(endedAt - beganAt),
+          status,
+          // A 2xx whose body stalls is not an answer yet: the receiver may still fail.
+          error: failure ?? statusError(status),
+          retryAfterMs:
+            status === 429 || status === 503
+              ? parseRetryAfter(retryAfter, Date.now() + (sending.clockSkewMs ?? 0))
+              : undefined,
+          responseBody,
+          transport: toTransport(posted, { beganAt, endedAt }, known),
+        };
+      };
       const url = new URL(sending.url);
       const name = readInboxName(sending.url);
       // An origin with a pool was let through already, and the guard does not change its mind.
       const isKnown = name !== undefined || pools.has(url.origin);
       const refused = isKnown ? undefined : guard.refuse(url);
-      if (refused !== undefined) return end({ status: null, error: refused, responseBody: '' });
+      if (refused !== undefined) return end({ ...UNSENT, failure: refused }, undefined);
       const request = {
         headers: {
           ...(url.username !== '' && { authorization: basicAuthorization(url) }),
           ...sending.headers,
-          ...headersFor(sending),
+          ...headersFor(sending, startedAt),
         },
         body: sending.body,
       };
-      const { status, retryAfter, responseBody, failure } =
-        name === undefined
-          ? await post(
-              poolOf(url.origin),
-              { ...request, origin: url.origin, path: url.pathname + url.search },
-              timeoutMs,
-            )
-          : await hand(inbox(name, request), timeoutMs);
-      // A 2xx whose body stalls is not an answer yet: the receiver may still fail.
-      return end({
-        status,
-        error: failure ?? statusError(status),
-        retryAfterMs:
-          status === 429 || status === 503
-            ? parseRetryAfter(retryAfter, Date.now() + (sending.clockSkewMs ?? 0))
-            : undefined,
-        responseBody,
-      });
+      if (name !== undefined) {
+        return { ...end(await hand(inbox(name, request), timeoutMs), undefined), transport: null };
+      }
+      const origin = reach(url.origin);
+      const posted = await post(
+        origin.pool,
+        connections,
+        { ...request, origin: url.origin, path: url.pathname + url.search },
+        timeoutMs,
+      );
+      if (posted.connecting !== undefined) origin.certificate = posted.connecting.certificate;
+      return end(posted, origin);
     },
     async close() {
       clearInterval(sweep);
@@ -199,25 +233,29 @@ export function createSender({
   };
 }
 
+const UNSENT: Posted = {
+  status: null,
+  retryAfter: undefined,
+  responseBody: '',
+  failure: null,
+  connecting: undefined,
+  isSent: false,
+  answeredAt: undefined,
+};
+
 /** What an inbox answers, as if it had come over the wire. */
 async function hand(
   answer: Promise<{ status: number; body: string }>,
   timeoutMs: number,
 ): Promise<Posted> {
-  const none = { status: null, retryAfter: undefined, responseBody: '' };
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<Posted>((resolve) => {
     const failure = `no complete answer within ${timeoutMs / 1000} s`;
-    timer = setTimeout(() => resolve({ ...none, failure }), timeoutMs);
+    timer = setTimeout(() => resolve({ ...UNSENT, failure }), timeoutMs);
   });
   const answered = answer.then(
-    ({ status, body }): Posted => ({
-      status,
-      retryAfter: undefined,
-      responseBody: body,
-      failure: null,
-    }),
-    (error: unknown): Posted => ({ ...none, failure: describeError(error) }),
+    ({ status, body }): Posted => ({ ...UNSENT, status, responseBody: body }),
+    (error: unknown): Posted => ({ ...UNSENT, failure: describeError(error) }),
   );
   try {
     return await Promise.race([answered, deadline]);

@@ -9,6 +9,7 @@ import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import { countActivity, countFinished } from './statWrites.ts';
 import type { ClaimedDelivery, DeliveryWrites, SealedSecret } from './store.ts';
 import type { Tables } from './tables.ts';
+import { packTransport } from './transport.ts';
 
 /** Leases lost on end that make a delivery suspect, and those that condemn it unsent. */
 const SUSPECT_LOST = 2;
@@ -286,6 +287,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             status: outcome.status,
             error: outcome.error,
             response_body: outcome.responseBody,
+            transport: packTransport(outcome.transport),
           })),
           {
             delivery_id: 'text',
@@ -297,13 +299,14 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             status: 'bigint',
             error: 'text',
             response_body: 'text',
+            transport: 'text',
           },
         );
         await sql`
           insert into attempt (delivery_id, number, block_day, webhook_url, started_at,
-            duration_ms, status, error, response_body)
+            duration_ms, status, error, response_body, transport)
           select delivery_id, number, block_day, webhook_url, started_at, duration_ms, status,
-            error, response_body from ${attempts} as made`.execute(trx);
+            error, response_body, transport from ${attempts} as made`.execute(trx);
         await countActivity(trx, engine, ended, now);
         const changed = ended.map(({ delivery }) => delivery);
         await countFinished(trx, engine, changed, open, 1);

@@ -489,6 +489,7 @@ const ledger: Migration = {
       .addColumn('status', 'integer')
       .addColumn('error', 'text')
       .addColumn('response_body', 'text', (column) => column.notNull())
+      .addColumn('transport', 'text')
       .addPrimaryKeyConstraint('attempt_pk', withDay(db, ['delivery_id', 'number']))
       // On SQLite the key is the table: one tree to write to instead of two.
       .modifyEnd(isPostgres(db) ? byDay(db) : sql`without rowid`)

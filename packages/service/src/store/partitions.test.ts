@@ -84,6 +84,7 @@ async function newStream() {
         status: 200,
         error: null,
         responseBody: '',
+        transport: null,
         result,
         retryInMs: 3_600_000,
         isFastRetry: false,

@@ -303,6 +303,7 @@ describe('PostgreSQL store', () => {
             status: 200,
             error: null,
             responseBody: '',
+            transport: null,
             result: 'succeeded',
             retryInMs: 0,
             isFastRetry: false,

@@ -27,6 +27,7 @@ import {
 } from './rows.ts';
 import { joinBody } from './body.ts';
 import { fromDigits } from './packedAddresses.ts';
+import { readTransport } from './transport.ts';
 
 /** At most 100 kB each. */
 const PARTS_PER_PAGE = 20;
@@ -302,6 +303,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
           status: attempt.status,
           error: attempt.error,
           responseBody: attempt.response_body,
+          ...readTransport(attempt),
         })),
       };
     },

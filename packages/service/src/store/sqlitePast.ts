@@ -16,6 +16,7 @@ import { toBlockDay } from './partitions.ts';
 import { LEDGER_FILE, openSqliteStore } from './sqlite.ts';
 import { activityMetricsOf, MINUTE_MS, TOTAL_MINUTE } from './statWrites.ts';
 import {
+  type AttemptTransport,
   ADDRESSES_PER_PART,
   type BlockHeader,
   type StreamDraft,
@@ -23,6 +24,7 @@ import {
   type Token,
 } from './store.ts';
 import type { MatchState, Tables, TotalMetric } from './tables.ts';
+import { packTransport } from './transport.ts';
 
 /** What happened. Times are Unix milliseconds, those of blocks Unix seconds. */
 export interface Past {
@@ -91,6 +93,8 @@ export interface PastAttempt {
   /** Null where it was answered with 2xx. */
   error: string | null;
   responseBody: string;
+  /** As in `AttemptOutcome`. */
+  transport: AttemptTransport | null;
 }
 
 export interface PastReplay {
@@ -315,6 +319,7 @@ function writeMatch(insert: Insert, match: PastMatch, stats: Stats): void {
         status: attempt.status,
         error: attempt.error,
         response_body: attempt.responseBody,
+        transport: packTransport(attempt.transport),
       });
     }
     stats.countDelivery(match, delivery);

@@ -16,6 +16,7 @@
  *     cancelled ──its block came back──▶ enriching | pending
  */
 import type {
+  AttemptParts,
   ActivityPoint,
   ActivityStep,
   ApiKey,
@@ -25,6 +26,7 @@ import type {
   ChainFamily,
   ChainHealth,
   DeliverMode,
+  DeliveryAttempt,
   DeliveryDetail,
   DeliveryFacets,
   DeliveryFilter,
@@ -343,6 +345,11 @@ export interface ClaimedDelivery {
 }
 
 /** How one HTTP attempt ended. */
+/** How an attempt reached its receiver, or did not. */
+export type AttemptTransport = Pick<DeliveryAttempt, 'address' | 'certificate'> & {
+  parts: AttemptParts;
+};
+
 export interface AttemptOutcome {
   id: string;
   leaseToken: string;
@@ -355,6 +362,8 @@ export interface AttemptOutcome {
   /** Null on success. */
   error: string | null;
   responseBody: string;
+  /** Null where that is all: it was answered at once on an open connection, or by an inbox of ours. */
+  transport: AttemptTransport | null;
   /** `retry` needs `retryInMs`; `quarantined` when the process that sent it alone died of it. */
   result: 'succeeded' | 'retry' | 'failed' | 'quarantined';
   retryInMs: number;

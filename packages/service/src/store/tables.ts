@@ -415,6 +415,8 @@ interface AttemptTable {
   status: number | null;
   error: string | null;
   response_body: string;
+  /** As `transport.ts` packs it. */
+  transport: string | null;
 }
 
 /** A partition of each of the tables that `partitions.ts` names. */

@@ -1,6 +1,6 @@
 /** Deliveries: claimed, completed, cancelled, lost. */
 import { describe, expect, test } from 'vitest';
-import { type Store } from '../store.ts';
+import type { AttemptTransport, Store } from '../store.ts';
 import { newMatch } from '../newMatch.test-only.ts';
 import { type StoreTools, draft } from './storeTools.test-only.ts';
 
@@ -44,12 +44,32 @@ export function testDeliveries(tools: StoreTools): void {
       ]);
       const [second] = await claimOf(id);
       expect(second).toMatchObject({ id: first!.id, attempts: 1 });
+      const transport: AttemptTransport = {
+        parts: { dnsMs: 2, connectMs: 1, tlsMs: 31, waitMs: null, bodyMs: null },
+        address: '[::1]:443',
+        certificate: {
+          subject: 'CN=a.test',
+          issuer: 'CN="an" authority',
+          names: ['a.test', '*.b.test'],
+          validFrom: 1_000,
+          expiresAt: 2_000,
+        },
+      };
       await tools.store.completeDeliveries([
-        outcomeOf(second!, { ...failure, retryInMs: 3_600_000 }),
+        outcomeOf(second!, { ...failure, transport, retryInMs: 3_600_000 }),
       ]);
       expect(await claimOf(id)).toEqual([]);
       const detail = await tools.store.readDelivery(first!.id);
       expect(detail?.attemptList.map((attempt) => attempt.number)).toEqual([1, 2]);
+      expect(detail?.attemptList).toMatchObject([
+        {
+          // Nothing was kept, so it was answered at once on an open connection.
+          parts: { dnsMs: null, connectMs: null, tlsMs: null, waitMs: 5, bodyMs: 0 },
+          address: null,
+          certificate: null,
+        },
+        transport,
+      ]);
       expect(detail?.nextAttemptAt).toBeGreaterThan(Date.now() + 3_500_000);
       expect(detail?.body).toContain('"retries":1');
     });

@@ -136,7 +136,7 @@ export function testEvents(open: () => Promise<Store>): void {
         {
           ...{ id: mine!.id, leaseToken: mine!.leaseToken, webhookUrl: mine!.webhookUrl },
           ...{ result: 'succeeded', status: 200, error: null, durationMs: 1, startedAt: 1 },
-          ...{ responseBody: '', retryInMs: 0, isFastRetry: false },
+          ...{ responseBody: '', transport: null, retryInMs: 0, isFastRetry: false },
         },
       ]);
       expect(about(await feed.take('delivery'))).toEqual(['1 succeeded']);

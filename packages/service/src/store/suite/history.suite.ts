@@ -94,6 +94,7 @@ export function testHistory(open: () => Promise<Store>): void {
         status: 200,
         error: null,
         responseBody: '',
+        transport: null,
         result: 'succeeded',
         retryInMs: 0,
         isFastRetry: false,

@@ -103,6 +103,7 @@ export function testInvariants(
           status: n % 10 === 9 ? 500 : 200,
           error: n % 10 === 9 ? 'HTTP 500' : null,
           responseBody: '',
+          transport: null,
           result: n % 10 === 9 ? 'failed' : 'succeeded',
           retryInMs: 0,
           isFastRetry: false,

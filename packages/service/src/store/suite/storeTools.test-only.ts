@@ -140,6 +140,7 @@ export function useStore(open: () => Promise<Store>) {
     status: 200,
     error: null,
     responseBody: 'ok',
+    transport: null,
     result: 'succeeded',
     retryInMs: 0,
     isFastRetry: false,

@@ -1,0 +1,267 @@
+import type { lookup } from 'node:dns';
+import { createServer, type RequestListener } from 'node:http';
+import { createSecureServer } from 'node:http2';
+import type { AddressInfo, Server } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { type CertifiedKey, createCertificate } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { type Sender, createSender } from './send.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const NOW = Math.floor(Date.now() / 1000) * 1000;
+const at = (days: number): Date => new Date(NOW + days * DAY_MS);
+const HOST = 'receiver.test';
+const LOOKUP_MS = 30;
+
+const authority = createCertificate({
+  commonName: 'Test authority',
+  validFrom: at(-10),
+  expiresAt: at(1_000),
+  isAuthority: true,
+});
+const certificate = (days: number, names = [HOST]): CertifiedKey =>
+  createCertificate({
+    commonName: names[0]!,
+    names,
+    validFrom: at(-10),
+    expiresAt: at(days),
+    issuer: authority,
+  });
+
+const day = (days: number): string => at(days).toISOString().slice(0, 10);
+
+const trusted = getCACertificates('default');
+let sender: Sender;
+const servers: Server[] = [];
+
+beforeAll(() => {
+  setDefaultCACertificates([...trusted, authority.cert]);
+  const slowLookup = ((hostname: string, _: unknown, callback: (...args: unknown[]) => void) =>
+    setTimeout(
+      () =>
+        hostname === HOST
+          ? callback(null, [{ address: '127.0.0.1', family: 4 }])
+          : callback(Object.assign(new Error(`ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' })),
+      LOOKUP_MS,
+    )) as unknown as typeof lookup;
+  sender = createSender({
+    guard: createAddressGuard({ allowCidrs: EVERYWHERE, lookup: slowLookup }),
+    secret: () => 'secret',
+    region: () => 'us-east-1',
+    timeoutMs: 5_000,
+  });
+});
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+afterAll(async () => {
+  setDefaultCACertificates(trusted);
+  await sender.close();
+});
+
+const listen = async (server: Server): Promise<number> => {
+  servers.push(server);
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return (server.address() as AddressInfo).port;
+};
+
+const send = async (url: string) => {
+  const sending = { url, id: 'x', body: '{}', headers: {}, queueSize: 0, recordsCharged: 0 };
+  const result = await sender.send(sending);
+  // Its connection is free for the next one a moment after the answer.
+  await nextTurn();
+  return result;
+};
+
+const ms = (from: number) =>
+  expect.toSatisfy((value: number) => value >= from - 1 && value < 3_000);
+
+describe('the parts of an attempt', () => {
+  test('of a connection that is made, then of the open one', async () => {
+    const WAIT_MS = 40;
+    const BODY_MS = 50;
+    const port = await listen(
+      createServer((_, response) => {
+        setTimeout(() => {
+          response.writeHead(200).write('begins');
+          setTimeout(() => response.end('ends'), BODY_MS);
+        }, WAIT_MS);
+      }),
+    );
+    const first = await send(`http://${HOST}:${port}/`);
+    expect(first).toMatchObject({ error: null, responseBody: 'beginsends' });
+    expect(first.transport).toEqual({
+      parts: {
+        dnsMs: ms(LOOKUP_MS),
+        connectMs: ms(0),
+        tlsMs: null,
+        waitMs: ms(WAIT_MS),
+        bodyMs: ms(BODY_MS),
+      },
+      address: `127.0.0.1:${port}`,
+      certificate: null,
+    });
+    const { dnsMs, connectMs, waitMs, bodyMs } = first.transport!.parts;
+    // Each is rounded; what is left was spent before a connection was asked for.
+    expect(dnsMs! + connectMs! + waitMs! + bodyMs!).toBeLessThanOrEqual(first.durationMs + 3);
+
+    const second = await send(`http://${HOST}:${port}/`);
+    expect(second.transport).toEqual({
+      parts: {
+        dnsMs: null,
+        connectMs: null,
+        tlsMs: null,
+        waitMs: ms(WAIT_MS),
+        bodyMs: ms(BODY_MS),
+      },
+      address: null,
+      certificate: null,
+    });
+  });
+
+  const atOnce: RequestListener = (_, response) => response.end('ok');
+
+  test('are nothing to keep of an answer at once on an open connection', async () => {
+    const port = await listen(createServer(atOnce));
+    const url = `http://127.0.0.1:${port}/`;
+    expect((await send(url)).transport).toMatchObject({
+      parts: { dnsMs: null, connectMs: ms(0), tlsMs: null, waitMs: ms(0), bodyMs: ms(0) },
+    });
+    await expect.poll(async () => (await send(url)).transport).toBeNull();
+  });
+
+  test.each(['HTTP/1.1', 'HTTP/2'])('of TLS with %s, and the certificate', async (protocol) => {
+    const expiring = certificate(100);
+    const { cert, key } = expiring;
+    const server =
+      protocol === 'HTTP/2'
+        ? createSecureServer({ cert, key }, (_, response) => response.end('ok'))
+        : createTlsServer({ cert, key }, atOnce);
+    const port = await listen(server);
+    const url = `https://${HOST}:${port}/`;
+    const first = await send(url);
+    expect(first).toMatchObject({ status: 200, error: null });
+    expect(first.transport).toEqual({
+      parts: {
+        dnsMs: ms(LOOKUP_MS),
+        connectMs: ms(0),
+        tlsMs: ms(0),
+        waitMs: ms(0),
+        bodyMs: ms(0),
+      },
+      address: `127.0.0.1:${port}`,
+      certificate: {
+        subject: `CN=${HOST}`,
+        issuer: 'CN=Test authority',
+        names: [HOST],
+        validFrom: at(-10).getTime(),
+        expiresAt: at(100).getTime(),
+      },
+    });
+    await expect.poll(async () => (await send(url)).transport).toBeNull();
+  });
+
+  test('end where it failed: in the lookup, in connecting, before an answer', async () => {
+    expect(await send('http://nowhere.test/')).toMatchObject({
+      error: 'ENOTFOUND nowhere.test',
+      transport: {
+        parts: { dnsMs: ms(LOOKUP_MS), connectMs: null, tlsMs: null, waitMs: null, bodyMs: null },
+        address: null,
+      },
+    });
+    expect(await send('http://127.0.0.1:1024/')).toMatchObject({
+      error: expect.stringContaining('ECONNREFUSED') as string,
+      transport: {
+        parts: { dnsMs: null, connectMs: ms(0), tlsMs: null, waitMs: null, bodyMs: null },
+        address: '127.0.0.1:1024',
+      },
+    });
+    const port = await listen(createServer((request) => setTimeout(() => request.destroy(), 40)));
+    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({
+      status: null,
+      transport: { parts: { connectMs: ms(0), waitMs: ms(40), bodyMs: null } },
+    });
+  });
+});
+
+describe('the certificate of a receiver', () => {
+  const listenWith = async ({ cert, key }: CertifiedKey): Promise<number> =>
+    listen(createTlsServer({ cert, key }, (_, response) => response.end('ok')));
+
+  test.each([
+    [
+      'has expired',
+      () => certificate(-1),
+      `the certificate has expired, or one that signed it has: CN=${HOST}; for ${HOST}; ` +
+        `valid from ${day(-10)} to ${day(-1)}; signed by CN=Test authority`,
+    ],
+    [
+      'is for another name',
+      () => certificate(100, ['other.test', '*.others.test']),
+      `the certificate is not for ${HOST}: CN=other.test; for other.test, *.others.test; `,
+    ],
+    [
+      'is its own witness',
+      () =>
+        createCertificate({
+          commonName: HOST,
+          names: [HOST],
+          validFrom: at(-10),
+          expiresAt: at(100),
+        }),
+      `the certificate is signed by itself alone: CN=${HOST}`,
+    ],
+    [
+      'comes from nobody known',
+      () =>
+        createCertificate({
+          commonName: HOST,
+          names: [HOST],
+          validFrom: at(-10),
+          expiresAt: at(100),
+          issuer: { ...authority, commonName: 'Somebody' },
+        }),
+      'the certificate comes without the ones that signed it, or from nobody that is trusted here',
+    ],
+  ])('that %s is told with the failure', async (_, made, said) => {
+    const port = await listenWith(made());
+    const result = await send(`https://${HOST}:${port}/`);
+    expect(result).toMatchObject({
+      status: null,
+      error: expect.stringContaining(said) as string,
+      transport: {
+        parts: { dnsMs: ms(LOOKUP_MS), connectMs: ms(0), tlsMs: ms(0), waitMs: null, bodyMs: null },
+        address: `127.0.0.1:${port}`,
+        certificate: { subject: expect.stringContaining('CN=') as string },
+      },
+    });
+    expect(result.error).toContain(`at 127.0.0.1:${port}`);
+  });
+
+  test('that expires soon is told with each attempt, on open connections too', async () => {
+    const soon = certificate(13);
+    const port = await listenWith(soon);
+    const url = `https://${HOST}:${port}/`;
+    const expiresAt = at(13).getTime();
+    expect((await send(url)).transport?.certificate).toMatchObject({ expiresAt });
+    expect((await send(url)).transport).toMatchObject({
+      parts: { connectMs: null },
+      address: null,
+      certificate: { expiresAt },
+    });
+  });
+
+  test('is not what failed where no TLS is spoken', async () => {
+    const port = await listen(createServer((_, response) => response.end('ok')));
+    expect(await send(`https://${HOST}:${port}/`)).toMatchObject({
+      status: null,
+      error: expect.not.stringContaining('certificate') as string,
+      transport: { parts: { tlsMs: ms(0), waitMs: null }, certificate: null },
+    });
+  });
+});

@@ -1,0 +1,39 @@
+/** What is kept of how an attempt reached its receiver. */
+import type { ReceiverCertificate } from '@sluice/kit/contract';
+import type { AttemptTransport } from '../store/store.ts';
+import type { Posted } from './post.ts';
+
+const WARNED_MS = 14 * 24 * 3_600_000;
+
+/** Of an attempt on an open connection: the certificate it was made with, once it is about to expire. */
+const endingSoon = (certificate: ReceiverCertificate | null): ReceiverCertificate | null =>
+  certificate !== null && certificate.expiresAt - Date.now() < WARNED_MS ? certificate : null;
+
+/**
+ * Null of an attempt on an open connection that was answered at once: that is nearly every attempt, and what
+ * is known of it is how long it took.
+ *
+ * @param beganAt when the attempt began and ended, as `performance.now()` says
+ * @param known the certificate of the receiver, if it was shown before
+ */
+export function toTransport(
+  { connecting, isSent, answeredAt }: Pick<Posted, 'connecting' | 'isSent' | 'answeredAt'>,
+  { beganAt, endedAt }: { beganAt: number; endedAt: number },
+  known: ReceiverCertificate | null,
+): AttemptTransport | null {
+  const bodyMs = answeredAt === undefined ? null : Math.round(endedAt - answeredAt);
+  const certificate = connecting === undefined ? endingSoon(known) : connecting.certificate;
+  if (connecting === undefined && bodyMs === 0 && certificate === null) return null;
+  const sentAt = connecting?.endedAt ?? beganAt;
+  return {
+    parts: {
+      dnsMs: connecting?.dnsMs ?? null,
+      connectMs: connecting?.connectMs ?? null,
+      tlsMs: connecting?.tlsMs ?? null,
+      waitMs: isSent ? Math.round((answeredAt ?? endedAt) - sentAt) : null,
+      bodyMs,
+    },
+    address: connecting?.address ?? null,
+    certificate,
+  };
+}

@@ -1,0 +1,48 @@
+/** How attempts reached their receivers, as the ledger keeps it: nothing, for nearly every one. */
+import { type AttemptParts, type DeliveryAttempt, readInboxName } from '@sluice/kit/contract';
+import type { AttemptTransport } from './store.ts';
+import type { Tables } from './tables.ts';
+
+type Ms = number | null;
+type Packed = [Ms, Ms, Ms, Ms, Ms, AttemptTransport['address'], AttemptTransport['certificate']];
+
+/** A short list. */
+export function packTransport(transport: AttemptTransport | null): string | null {
+  if (transport === null) return null;
+  const { parts, address, certificate } = transport;
+  const { dnsMs, connectMs, tlsMs, waitMs, bodyMs } = parts;
+  const packed: Packed = [dnsMs, connectMs, tlsMs, waitMs, bodyMs, address, certificate];
+  return JSON.stringify(packed);
+}
+
+/** The other way; and what it means that nothing was kept. */
+export function readTransport({
+  transport,
+  webhook_url: webhookUrl,
+  status,
+  duration_ms: durationMs,
+}: Pick<Tables['attempt'], 'transport' | 'webhook_url' | 'status' | 'duration_ms'>): Pick<
+  DeliveryAttempt,
+  'parts' | 'address' | 'certificate'
+> {
+  if (transport !== null) {
+    const [dnsMs, connectMs, tlsMs, waitMs, bodyMs, address, certificate] = JSON.parse(
+      transport,
+    ) as Packed;
+    return { parts: { dnsMs, connectMs, tlsMs, waitMs, bodyMs }, address, certificate };
+  }
+  const isOverNetwork = status !== null && readInboxName(webhookUrl) === undefined;
+  return {
+    parts: isOverNetwork ? answeredAtOnce(durationMs) : null,
+    address: null,
+    certificate: null,
+  };
+}
+
+const answeredAtOnce = (durationMs: number): AttemptParts => ({
+  dnsMs: null,
+  connectMs: null,
+  tlsMs: null,
+  waitMs: durationMs,
+  bodyMs: 0,
+});

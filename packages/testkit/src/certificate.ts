@@ -1,0 +1,85 @@
+/** X.509 certificates of any names and dates, signed by themselves or by one another, for TLS servers. */
+import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+
+export interface CertificateOptions {
+  /** What it calls itself, its common name. */
+  commonName: string;
+  /** DNS names it is good for. */
+  names?: readonly string[];
+  validFrom: Date;
+  expiresAt: Date;
+  /** Who signs it; default: itself. */
+  issuer?: CertifiedKey;
+  /** Whether it may sign others. Default false. */
+  isAuthority?: boolean;
+}
+
+export interface CertifiedKey {
+  commonName: string;
+  /** Both as PEM. */
+  key: string;
+  cert: string;
+}
+
+/** Of P-256, signed with ECDSA and SHA-256 (RFC 5280, in DER). */
+export function createCertificate({
+  commonName,
+  names = [],
+  validFrom,
+  expiresAt,
+  issuer,
+  isAuthority = false,
+}: CertificateOptions): CertifiedKey {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' });
+  const alternatives = sequence(...names.map((name) => der(0x82, Buffer.from(name, 'ascii'))));
+  const tbs = sequence(
+    der(0xa0, integer(Buffer.of(2))),
+    integer(Buffer.concat([Buffer.of(1), randomBytes(15)])),
+    ECDSA_WITH_SHA256,
+    nameOf(issuer?.commonName ?? commonName),
+    sequence(timeOf(validFrom), timeOf(expiresAt)),
+    nameOf(commonName),
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(
+      0xa3,
+      sequence(
+        extension(BASIC_CONSTRAINTS, isAuthority ? sequence(TRUE) : sequence()),
+        ...(names.length === 0 ? [] : [extension(SUBJECT_ALT_NAME, alternatives)]),
+      ),
+    ),
+  );
+  const signature = sign('sha256', tbs, createPrivateKey(issuer?.key ?? key));
+  const certificate = sequence(tbs, ECDSA_WITH_SHA256, bits(signature));
+  const lines = certificate.toString('base64').replaceAll(/.{64}/g, '$&\n');
+  const cert = `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
+  return { commonName, key, cert };
+}
+
+function der(tag: number, ...contents: Buffer[]): Buffer {
+  const content = Buffer.concat(contents);
+  const { length } = content;
+  if (length < 128) return Buffer.concat([Buffer.of(tag, length), content]);
+  return Buffer.concat([Buffer.of(tag, 0x82, length >> 8, length & 0xff), content]);
+}
+
+const sequence = (...contents: Buffer[]): Buffer => der(0x30, ...contents);
+const integer = (bytes: Buffer): Buffer => der(0x02, bytes);
+/** All bits of the last byte count. */
+const bits = (bytes: Buffer): Buffer => der(0x03, Buffer.of(0), bytes);
+const objectId = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
+const TRUE = der(0x01, Buffer.of(0xff));
+
+const COMMON_NAME = objectId('550403');
+const BASIC_CONSTRAINTS = objectId('551d13');
+const SUBJECT_ALT_NAME = objectId('551d11');
+const ECDSA_WITH_SHA256 = sequence(objectId('2a8648ce3d040302'));
+
+const extension = (id: Buffer, value: Buffer): Buffer => sequence(id, der(0x04, value));
+
+const nameOf = (commonName: string): Buffer =>
+  sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(commonName, 'utf8')))));
+
+/** `YYYYMMDDHHMMSSZ`. */
+const timeOf = (time: Date): Buffer =>
+  der(0x18, Buffer.from(`${time.toISOString().replaceAll(/[-:T]|\..*/g, '')}Z`, 'ascii'));
