@@ -155,12 +155,58 @@ test('by keyboard: rows are marked, and these alone are replayed', async () => {
   expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(2);
   await page.keyboard.press('r');
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
-  await dialog.getByRole('button', { name: 'Replay 2 deliveries' }).click();
-  await page.waitForURL(/\/replays$/);
-  const replay = page.getByRole('listitem').filter({ hasText: '2 deliveries chosen one by one' });
-  await replay.getByRole('link', { name: 'marked' }).click();
-  await page.waitForURL(/\/deliveries\?replay=/);
+  await dialog.getByRole('button', { name: 'Replay 2 deliveries' }).waitFor();
+  // The keyboard is in the first field, and Enter sends the form.
+  expect(await dialog.getByLabel('Name').evaluate((field) => field.matches(':focus'))).toBe(true);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/replays\/[0-9a-f-]{36}$/);
+  await page.getByText('2 deliveries chosen one by one').waitFor();
   await expect.poll(() => rowsOf(page).count(), PATIENCE).toBe(2);
+});
+
+test('by keyboard: a replay is watched as it goes, and what failed of it is sent again', async () => {
+  const sluice = readSluice();
+  const { result } = await sluice.listDeliveries({ streamId: broken.id, limit: 2 });
+  const id = result.map((delivery) => delivery.id);
+  const page = await visitor.signedIn('/replays');
+  const made = await sluice.createReplay({ name: 'after the fix', filter: { id } });
+  const row = page.locator('tbody').filter({ hasText: 'after the fix' });
+  await row.getByText('2 deliveries chosen one by one').waitFor();
+  await row.getByText('by first key').waitFor();
+  // Each fails once more, and is given up where its schedule does not do so.
+  for (const delivery of result) {
+    const readTried = async (): Promise<string> => {
+      const { attempts, state } = await sluice.getDelivery(delivery.id);
+      return attempts > delivery.attempts ? state : 'not yet';
+    };
+    await expect.poll(readTried, PATIENCE).toMatch(/pending|failed/);
+    if ((await readTried()) === 'pending') await sluice.stopDelivery(delivery.id);
+  }
+  await row.getByRole('img', { name: '2 failed' }).waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(new RegExp(`/replays/${made.id}\\?state=failed`));
+  await expect.poll(() => rowsOf(page).count(), PATIENCE).toBe(2);
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Replay the 2 that failed again' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Replay what failed' });
+  await dialog.getByRole('button', { name: 'Replay 2 deliveries' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText('sent again by “after the fix”').waitFor();
+  await page.getByRole('link', { name: 'sent 2' }).waitFor();
+});
+
+test('a replay is cancelled, once it is asked again', async () => {
+  const filter = { streamId: [stream.id, broken.id] };
+  const { id } = await readSluice().createReplay({ name: 'too many', filter, perSecond: 0.1 });
+  const page = await visitor.signedIn(`/replays/${id}`);
+  await page.getByText('running', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Cancel…' }).click();
+  await expectAccessible(page);
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel replay' }).click();
+  await page.getByText('cancelled', { exact: true }).first().waitFor();
+  await page.getByText('never sent').waitFor();
+  expect((await readSluice().getReplay(id)).state).toBe('cancelled');
 });
 
 test('by keyboard: a signature is verified', async () => {
@@ -502,6 +548,7 @@ test('every dialog is accessible, in both themes', async () => {
       () => page.getByRole('button', { name: 'Delete stream' }).click(),
     ],
     [`/streams/${stream.id}`, () => page.getByRole('button', { name: 'Replay…' }).click()],
+    ['/replays', () => page.keyboard.press('r')],
     ['/inbox', () => page.getByRole('button', { name: 'Set answer' }).click()],
   ];
   for (const [path, open] of dialogs) {

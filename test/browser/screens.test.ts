@@ -356,8 +356,13 @@ test('all failures of an outage are replayed in three actions', async () => {
   await page.getByRole('button', { name: 'Replay…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
   await dialog.getByRole('button', { name: /^Replay \d+ deliver/ }).click();
-  await page.waitForURL(/\/replays$/);
-  await page.getByRole('list', { name: 'Replays' }).getByText('done').waitFor();
+  await page.waitForURL(/\/replays\/[0-9a-f-]{36}$/);
+  await page.getByText('done', { exact: true }).waitFor();
+  await page.getByRole('link', { name: /^delivered [1-9]/ }).click();
+  await rowsOf(page).getByText('delivered').first().waitFor();
+  await expectAccessible(page);
+  await page.getByRole('link', { name: 'Replays' }).first().click();
+  await page.getByRole('table', { name: 'Replays' }).getByText('done').waitFor();
   await expectAccessible(page);
 });
 

@@ -15,6 +15,7 @@ import {
   type DeliveryPage,
   type DeliverySummary,
   type InboxPage,
+  type Replay,
   type StreamSummary,
 } from '@sluice/kit/sluice';
 import {
@@ -25,7 +26,7 @@ import {
   queryOptions,
   type InfiniteData,
 } from '@tanstack/react-query';
-import { timeOfId, watchChains, withDeliveries, type ListFilter } from './liveCache.ts';
+import { timeOfId, watchChains, withDeliveries, withLatest, type ListFilter } from './liveCache.ts';
 import { changesSince } from './recentChanges.ts';
 import type { WatchedChain } from './tape.ts';
 
@@ -52,6 +53,7 @@ export const queryKeys = {
   inboxes: ['inboxes'],
   keys: ['keys'],
   replays: ['replays'],
+  replay: ['replay'],
 } as const;
 
 export const streamsQuery = queryOptions({
@@ -116,6 +118,35 @@ export const replaysQuery = queryOptions({
   queryKey: queryKeys.replays,
   queryFn: ({ signal }) => sluice.listReplays({ signal }),
 });
+
+export const replayQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...queryKeys.replay, id],
+    queryFn: ({ signal }) => sluice.getReplay(id, { signal }),
+  });
+
+/** When what it sent came to its end. */
+export const replayProgressQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...queryKeys.replay, id, 'progress'],
+    queryFn: ({ signal }) => sluice.getReplayProgress(id, { signal }),
+    staleTime: 0,
+  });
+
+/** Ends it; what is due already is sent. */
+export const cancelReplayMutation = (queryClient: QueryClient, id: string) => ({
+  mutationFn: () => sluice.cancelReplay(id),
+  onSuccess: (cancelled: Replay) => showReplay(queryClient, cancelled),
+});
+
+/** As the service tells of it. */
+export function showReplay(queryClient: QueryClient, replay: Replay): void {
+  queryClient.setQueryData(replayQuery(replay.id).queryKey, replay);
+  queryClient.setQueryData(
+    replaysQuery.queryKey,
+    (replays) => replays && withLatest(replays, replay),
+  );
+}
 
 export const inboxesQuery = queryOptions({
   queryKey: queryKeys.inboxes,

@@ -83,6 +83,7 @@ export const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] 
   { on: 'Deliveries', keys: ['Shift J', 'Shift K'], does: 'Mark as you go' },
   { on: 'Deliveries', keys: ['r'], does: 'Replay what is marked, or all that pass the filter' },
   { on: 'Deliveries', keys: ['l'], does: 'Hold the list, or let it run' },
+  { on: 'Replays', keys: ['r'], does: 'New replay' },
   { on: 'Delivery', keys: ['[', ']'], does: 'Previous tab, next tab' },
   { on: 'Delivery', keys: ['r'], does: 'Send it again' },
   { on: 'Delivery', keys: ['o'], does: 'Open it as a page' },

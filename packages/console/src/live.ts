@@ -1,5 +1,5 @@
 /** The live feed: one connection per page, its events folded into the query cache in batches. */
-import type { LiveEvent, LiveState } from '@sluice/kit/sluice';
+import type { LiveEvent, LiveState, Replay } from '@sluice/kit/sluice';
 import { notifyManager, type QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import {
@@ -7,11 +7,12 @@ import {
   streamsQuery,
   chainsQuery,
   jobsQuery,
-  replaysQuery,
+  showReplay,
   sluice,
   type DeliveryLists,
 } from './api.ts';
 import { noteChange } from './recentChanges.ts';
+import { isOpen } from './replayStanding.ts';
 import {
   KEPT_ROWS,
   withChainEvent,
@@ -26,6 +27,9 @@ const PAINT_INTERVAL_MS = 250;
 
 /** Counts of 24 hours come from the service; while deliveries run they are read again this often. */
 const SUMMARY_INTERVAL_MS = 2_000;
+
+/** And the figures of replays that are under way, where they are looked at. */
+const REPLAYS_INTERVAL_MS = 1_000;
 
 /** How long a row that just arrived is marked. */
 const FRESH_MS = 600;
@@ -122,6 +126,36 @@ function refreshSummaries(queryClient: QueryClient, delayMs: number): void {
   );
 }
 
+let replaysDueAt = 0;
+let replaysTimer: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * What becomes of the deliveries of a replay is told without its name: those replays that wait for some
+ * are read again while they are on the screen, and what is listed of them.
+ */
+function refreshReplays(queryClient: QueryClient): void {
+  const open = queryClient
+    .getQueriesData<Replay>({ queryKey: queryKeys.replay, type: 'active' })
+    .flatMap(([[, id, part], replay]) =>
+      part === undefined && replay !== undefined && isOpen(replay) ? [id] : [],
+    );
+  if (open.length === 0) return;
+  replaysTimer ??= setTimeout(
+    () => {
+      replaysTimer = undefined;
+      replaysDueAt = Date.now() + REPLAYS_INTERVAL_MS;
+      void queryClient.invalidateQueries({
+        predicate: ({ queryKey: [what, which] }) =>
+          what === 'replay'
+            ? open.includes(which)
+            : (what === 'deliveries' || what === 'facets') &&
+              open.includes((which as ListFilter | undefined)?.replayId),
+      });
+    },
+    Math.max(PAINT_INTERVAL_MS, replaysDueAt - Date.now()),
+  );
+}
+
 /** Older events are gone for good: everything is read again, the lists from their first page. */
 function readAnew(queryClient: QueryClient): void {
   queryClient.setQueriesData<DeliveryLists>(
@@ -142,6 +176,7 @@ function applyEvents(queryClient: QueryClient, events: readonly LiveEvent[]): vo
     markArrivals(deliveries);
     applyDeliveries(queryClient, deliveries);
     refreshSummaries(queryClient, PAINT_INTERVAL_MS);
+    refreshReplays(queryClient);
   }
   const ofChains = events.filter(({ type }) => ['block', 'reorg', 'chain'].includes(type));
   if (ofChains.length > 0) {
@@ -157,10 +192,8 @@ function applyEvents(queryClient: QueryClient, events: readonly LiveEvent[]): vo
       refreshSummaries(queryClient, 0);
       void queryClient.invalidateQueries({ queryKey: queryKeys.stream(event.streamId) });
     } else if (event.type === 'replay') {
-      queryClient.setQueryData(
-        replaysQuery.queryKey,
-        (replays) => replays && withLatest(replays, event.replay),
-      );
+      showReplay(queryClient, event.replay);
+      refreshReplays(queryClient);
     } else if (event.type === 'job') {
       queryClient.setQueryData(
         jobsQuery(event.job.streamId).queryKey,

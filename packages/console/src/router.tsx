@@ -17,6 +17,7 @@ import {
   parseExplainSearch,
   parseInboxSearch,
   parseNewStreamSearch,
+  parseReplaySearch,
   parseSignInSearch,
   parseStreamSearch,
   parseStreamsSearch,
@@ -111,7 +112,14 @@ const inbox = createRoute({
 const replays = createRoute({
   getParentRoute: () => frame,
   path: '/replays',
-  component: lazyRouteComponent(() => import('./routes/replays.tsx'), 'ReplaysPage'),
+  component: lazyRouteComponent(() => import('./routes/replays/replays.tsx'), 'ReplaysPage'),
+});
+
+const replay = createRoute({
+  getParentRoute: () => frame,
+  path: '/replays/$replayId',
+  validateSearch: parseReplaySearch,
+  component: lazyRouteComponent(() => import('./routes/replays/replayPage.tsx'), 'ReplayPage'),
 });
 
 const chains = createRoute({
@@ -158,6 +166,7 @@ export function createConsoleRouter() {
         explain,
         inbox,
         replays,
+        replay,
         chains,
         verify,
         settings,

@@ -172,6 +172,14 @@ export function parseStreamSearch(input: Record<string, unknown>): StreamSearch 
   return present<StreamSearch>({ tab: pick(input['tab'], STREAM_TABS), ...deliveries });
 }
 
+/** Of the deliveries that one replay sent. */
+export type ReplaySearch = Omit<DeliveriesSearch, 'replay'>;
+
+export function parseReplaySearch(input: Record<string, unknown>): ReplaySearch {
+  const { replay: _, ...search } = parseDeliveriesSearch(input);
+  return search;
+}
+
 export interface InboxSearch {
   /** Of the inbox; absent: the first. */
   name?: string;
@@ -204,11 +212,11 @@ export function parseVerifySearch(input: Record<string, unknown>): VerifySearch 
 }
 
 /** What of a search is a filter, as the service names it. */
-export function toListFilter(search: DeliveriesSearch, streamId?: string): ListFilter {
+export function toListFilter(search: DeliveriesSearch): ListFilter {
   const range = ATTEMPT_RANGES.find(({ value }) => value === search.attempts);
   return present<ListFilter>({
     state: search.state,
-    streamId: streamId ?? search.stream,
+    streamId: search.stream,
     chainId: search.chain,
     phase: search.phase,
     status: search.status,

@@ -34,6 +34,16 @@ const WINDOW_BLOCKS = 256;
 /** Waits after failure 1, 2, …: the quick retry, then the schedule of the contract. */
 const WAITS = [5_000, MINUTE, 10 * MINUTE, 60 * MINUTE, 120 * MINUTE, 360 * MINUTE, DAY];
 
+/** Of the swaps that were replayed, some were too old for their receiver, and given up by hand. */
+const EVERY_STALE = 13;
+const STALE = {
+  durationMs: 21,
+  status: 422,
+  error: 'HTTP 422',
+  responseBody: '{"error":"price is older than 30 minutes"}',
+} as const;
+const STOPPED = 'stopped by hand; the last attempt failed: HTTP 422';
+
 /** An EVM chain of the demonstration. */
 export interface DemoChain {
   id: string;
@@ -44,6 +54,8 @@ export interface DemoChain {
   head: number;
   /** How long ago blocks left, and how many. */
   reorg: { agoMs: number; depth: number };
+  /** When it stood still, where it did. */
+  halt?: { agoMs: number; lengthMs: number; why: string };
 }
 
 export interface DemoAptos {
@@ -164,6 +176,7 @@ export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: Demo
             at: nowMs - each.reorg.agoMs,
           },
         ],
+        gaps: each.halt === undefined ? [] : [toGap(each, each.halt, nowMs)],
         tokens: [USDT, USDC, BASE_USDC, BRIDGED_USDC].map((token) => ({
           ...token,
           standard: '',
@@ -176,11 +189,26 @@ export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: Demo
         window: aptosWindow,
         firstBlock: aptos.head - spanMs / aptos.blockMs + 1,
         reorgs: [],
+        gaps: [],
         tokens: [],
       },
     ],
   };
 }
+
+/** The chain stood before a block for a while, and then went on with it: nothing was left out. */
+const toGap = (
+  { head, blockMs }: DemoChain,
+  { agoMs, lengthMs, why }: NonNullable<DemoChain['halt']>,
+  nowMs: number,
+): PastChain['gaps'][number] => ({
+  kind: 'halted',
+  from: head - Math.ceil(agoMs / blockMs),
+  to: null,
+  reason: why,
+  at: nowMs - agoMs,
+  endedAt: nowMs - agoMs + lengthMs,
+});
 
 interface Span {
   random: Random;
@@ -285,10 +313,14 @@ function createDeliveries({
     const stream = DEMO_STREAMS[tag]!;
     const attempts: PastAttempt[] = [];
     let replayId: string | undefined;
+    let isStale = false;
     let at = createdAt + 3 + random.below(25);
     while (at <= nowMs) {
-      const answer = stream.answer(nowMs - at, random);
+      const answer = isStale ? STALE : stream.answer(nowMs - at, random);
       attempts.push({ webhookUrl: webhookUrlOf(tag), startedAt: at, transport: null, ...answer });
+      if (isStale) {
+        return { phase, state: 'failed', createdAt, attempts, replayId, error: STOPPED };
+      }
       if (answer.error === null) {
         return { phase, state: 'succeeded', createdAt, attempts, replayId };
       }
@@ -300,6 +332,7 @@ function createDeliveries({
         at = replay.createdAt + replay.total * 20;
         replay.total++;
         replayId = replay.id;
+        isStale = replay.total % EVERY_STALE === 0;
       }
     }
     return { phase, state: 'pending', createdAt, dueAt: at, attempts };

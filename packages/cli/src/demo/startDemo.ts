@@ -11,6 +11,9 @@ import { createRandom } from './random.ts';
 
 const MINUTE = 60_000;
 const SECONDS_BEFORE = 3_600n;
+/** Somebody took the node of another chain behind the same name, and took it back. */
+const MISROUTED =
+  'block 0 is that of Ethereum: another chain answers under this id. Point --chain 0x2105 at the right node, or use another --data folder.';
 
 export interface Demo {
   readonly chains: ServiceConfig['chains'];
@@ -52,6 +55,11 @@ export async function startDemo({
       confirmations: 100,
       head: 38_412_907,
       reorg: { agoMs: 1.2 * MINUTE, depth: 2 },
+      halt: {
+        agoMs: 332 * MINUTE,
+        lengthMs: 4.5 * MINUTE,
+        why: MISROUTED,
+      },
     }),
   ]);
   const aptosBlockMs = 1_000;

@@ -36,7 +36,9 @@ export function CallForm({
       <div>
         <Button
           type="submit"
-          {...(destructive ? { className: 'text-bad' } : { look: 'primary' })}
+          {...(destructive
+            ? { className: 'text-bad', 'data-destructive': '' }
+            : { look: 'primary' })}
           disabled={!ready || isPending}
         >
           {action}

@@ -3,6 +3,15 @@ import { X } from 'lucide-react';
 import { useEffect, useId, useRef } from 'react';
 import { Button } from './button.tsx';
 
+/** Something to do, instead of the button that closes; but nothing that takes something away. */
+function focusFirst(content: HTMLElement): boolean {
+  const first = content.querySelector<HTMLElement>(
+    'a[href], button:enabled:not([data-destructive]), input:enabled, select:enabled, textarea:enabled',
+  );
+  first?.focus();
+  return first !== null;
+}
+
 /** The browser's own modal dialog: it keeps the focus, closes with Esc, and gives the focus back. */
 export function Dialog({
   title,
@@ -19,9 +28,15 @@ export function Dialog({
   const titleId = useId();
   const content = useRef<HTMLDivElement>(null);
   useEffect(() => {
+    const inside = content.current;
     dialog.current?.showModal();
-    // Into the first field, where there is one, instead of onto the button that closes.
-    content.current?.querySelector<HTMLElement>('textarea, input, select')?.focus();
+    if (inside === null || focusFirst(inside)) return undefined;
+    // What is in it may come later than the dialog itself.
+    const arrivals = new MutationObserver(() => {
+      if (inside.contains(document.activeElement) || focusFirst(inside)) arrivals.disconnect();
+    });
+    arrivals.observe(inside, { childList: true, subtree: true });
+    return () => arrivals.disconnect();
   }, []);
   return (
     <dialog

@@ -136,6 +136,19 @@ export function Select({ children, className, ...props }: React.ComponentProps<'
   );
 }
 
+/** {@link Select} with its label above it. */
+export function SelectField({
+  label,
+  ...props
+}: { label: string } & React.ComponentProps<'select'>) {
+  const id = useId();
+  return (
+    <Labelled id={id} label={label}>
+      <Select id={id} className="block" {...props} />
+    </Labelled>
+  );
+}
+
 /** A box to tick, with what it does beside it; the whole line is the target. */
 export function Check({
   label,

@@ -7,7 +7,7 @@ export function Trail({
   here,
   ...link
 }: {
-  to: '/' | '/deliveries' | '/settings';
+  to: '/' | '/deliveries' | '/replays' | '/settings';
   title: string;
   here?: string;
 } & Pick<LinkProps, 'search'>) {

@@ -62,6 +62,7 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
         .selectFrom('replay')
         .selectAll()
         .select(maker)
+        .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .limit(limit)
         .execute();

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { Insertable } from 'kysely';
-import type { DeliveryFilter, DeliveryPhase, DeliveryState } from '@sluice/kit/contract';
+import type { ChainGap, DeliveryFilter, DeliveryPhase, DeliveryState } from '@sluice/kit/contract';
 import { splitBody, splitFinalBody } from './body.ts';
 import { pastId } from './ids.ts';
 import { liveOrigin } from './matches.ts';
@@ -43,6 +43,7 @@ export interface PastChain {
   /** The newest blocks, oldest first, as they will be found on the chain. */
   window: readonly BlockHeader[];
   reorgs: readonly { blockNumber: number; depth: number; at: number }[];
+  gaps: readonly Omit<ChainGap, 'chainId'>[];
   tokens: readonly Token[];
   /** The first block that streams were held against. */
   firstBlock: number;
@@ -207,7 +208,7 @@ function writePast(database: DatabaseSync, past: Past): number {
 function writeChain(
   database: DatabaseSync,
   insert: Insert,
-  { id, genesisHash, window, reorgs }: PastChain,
+  { id, genesisHash, window, reorgs, gaps }: PastChain,
 ): void {
   const head = window.at(-1);
   if (head !== undefined) {
@@ -238,6 +239,18 @@ function writeChain(
       block_number: blockNumber,
       depth,
       created_at: at,
+    });
+  }
+  for (const { kind, from, to, reason, at, endedAt } of gaps) {
+    insert('gap', {
+      id: pastId(at),
+      chain: id,
+      kind,
+      from_block: from,
+      to_block: to,
+      reason,
+      created_at: at,
+      ended_at: endedAt,
     });
   }
   database

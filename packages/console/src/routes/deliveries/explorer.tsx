@@ -4,11 +4,12 @@ import { ArrowUp, ArrowUpToLine } from 'lucide-react';
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { chainsQuery, deliveriesQuery, streamsQuery, toDeliveryFilter } from '../../api.ts';
 import { createDeliveryPairs } from '../../deliveryPairs.ts';
+import { nameFilter } from '../../filterWords.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { markRange, toggleMark } from '../../marks.ts';
 import { useMedia } from '../../media.ts';
-import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
-import { findRow, heldRows, KEPT_ROWS, placeOf, rowsOf, type ListFilter } from '../../liveCache.ts';
+import type { DeliveryFilter, DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
+import { findRow, heldRows, KEPT_ROWS, placeOf, rowsOf } from '../../liveCache.ts';
 import {
   parseDeliveriesSearch,
   present,
@@ -28,7 +29,7 @@ const Inspector = lazy(async () => ({
 }));
 
 const ReplayForm = lazy(async () => ({
-  default: (await import('./replayForm.tsx')).ReplayForm,
+  default: (await import('../replays/replayForm.tsx')).ReplayForm,
 }));
 
 /** Stands for the id of a row in the link that is the same for all. */
@@ -36,14 +37,10 @@ const ANY_ROW = 'row';
 
 const NO_ROWS: DeliverySummary[] = [];
 
-/** `failed 5xx deposits`: what somebody else would call it. */
-const nameOfFilter = (
-  { state, status, phase, streamId }: ListFilter,
-  streams: readonly StreamSummary[],
-): string =>
-  [state, status, phase, streams.find(({ id }) => id === streamId)?.tag ?? streamId]
-    .filter((part) => part !== undefined)
-    .join(' ');
+const ALL = {};
+
+const nameOfStream = (streamId: string, streams: readonly StreamSummary[]): string =>
+  streams.find(({ id }) => id === streamId)?.tag ?? streamId;
 
 /**
  * Deliveries as they happen, and one of them in full beside the list. Filter, selection and tab are
@@ -52,14 +49,14 @@ const nameOfFilter = (
 export function Explorer({
   search,
   onSearch,
-  streamId,
+  of = ALL,
 }: {
   search: DeliveriesSearch;
   onSearch: (search: DeliveriesSearch, replace: boolean) => void;
-  /** Only this stream's, whatever the search says. */
-  streamId?: string;
+  /** Only those of one stream, or of one replay: it is no part of the search. */
+  of?: Pick<DeliveriesSearch, 'stream' | 'replay'>;
 }) {
-  const filter = toListFilter(search, streamId);
+  const filter = toListFilter({ ...search, ...of });
   const list = useInfiniteQuery(deliveriesQuery(filter));
   const { data: streams } = useQuery(streamsQuery);
   const { data: chains } = useQuery(chainsQuery);
@@ -181,10 +178,13 @@ export function Explorer({
   const hrefOf = (id: string): string => href.replace(`sel=${ANY_ROW}`, `sel=${id}`);
   const selected = findRow(rows, search.sel);
   const { sel: _sel, view: _view, until: _until, ...ofList } = search;
-  const filterSearch = streamId === undefined ? ofList : { ...ofList, stream: streamId };
+  const filterSearch = { ...ofList, ...of };
   const filtered = Object.keys(toListFilter(search)).length > 0;
-  const mayReplay = filtered || streamId !== undefined || marks.size > 0;
-  const [replaying, setReplaying] = useState(false);
+  const mayReplay = Object.keys(filter).length > 0 || marks.size > 0;
+  /** What was chosen when it was opened: time goes on, the selection does not. */
+  const [replaying, setReplaying] = useState<DeliveryFilter | null>(null);
+  const replay = (): void =>
+    setReplaying(marks.size > 0 ? { id: [...marks] } : toDeliveryFilter(filter));
   // Beside the list where both have room, else in a dialog.
   const isWide = useMedia('(min-width: 1240px)');
   const isVeryWide = useMedia('(min-width: 1720px)');
@@ -194,7 +194,7 @@ export function Explorer({
     <Facets
       filter={filter}
       search={search}
-      streams={streamId === undefined ? (streams ?? []) : null}
+      streams={of.stream === undefined ? (streams ?? []) : null}
       chains={chains ?? []}
       onChoose={beginAnew}
       onUntil={goUntil}
@@ -215,7 +215,7 @@ export function Explorer({
     // With a delivery open it is about that one.
     r: () => {
       if (search.sel !== undefined) return false;
-      setReplaying(mayReplay);
+      if (mayReplay) replay();
       return true;
     },
     '/': () => {
@@ -249,7 +249,7 @@ export function Explorer({
           onFilter={isBeside ? null : () => setChoosing(true)}
           held={held}
           onHold={hold}
-          onReplay={mayReplay ? () => setReplaying(true) : null}
+          onReplay={mayReplay ? replay : null}
         />
         {list.isError && (
           <ErrorPanel
@@ -292,7 +292,7 @@ export function Explorer({
             onSelect={onSelect}
             onMark={onMark}
             filtered={filtered}
-            ofOneStream={streamId !== undefined}
+            ofOneStream={of.stream !== undefined}
             more={
               list.hasNextPage && rows.length < KEPT_ROWS
                 ? { load: () => void list.fetchNextPage(), loading: list.isFetchingNextPage }
@@ -317,12 +317,16 @@ export function Explorer({
           <div className="-m-4">{choices}</div>
         </Dialog>
       )}
-      {replaying && (
-        <Dialog title="Replay deliveries" onClose={() => setReplaying(false)}>
+      {replaying !== null && (
+        <Dialog title="Replay deliveries" onClose={() => setReplaying(null)}>
           <Suspense fallback={<p className="text-faint">Loading</p>}>
             <ReplayForm
-              filter={marks.size > 0 ? { id: [...marks] } : toDeliveryFilter(filter)}
-              name={marks.size > 0 ? 'marked' : nameOfFilter(filter, streams ?? [])}
+              filter={replaying}
+              name={
+                replaying.id === undefined
+                  ? nameFilter(replaying, (id) => nameOfStream(id, streams ?? []))
+                  : 'marked'
+              }
             />
           </Suspense>
         </Dialog>

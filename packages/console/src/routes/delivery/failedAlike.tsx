@@ -8,7 +8,7 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 
 const ReplayForm = lazy(async () => ({
-  default: (await import('../deliveries/replayForm.tsx')).ReplayForm,
+  default: (await import('../replays/replayForm.tsx')).ReplayForm,
 }));
 
 /** The stream's deliveries whose last attempt was answered alike: since when, and what to do with all. */

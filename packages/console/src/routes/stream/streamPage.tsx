@@ -115,7 +115,7 @@ function Tab({ tab, stream }: { tab: StreamTab; stream: StreamSummary }) {
               onSearch={(next, replace) => {
                 void navigate({ search: parseStreamSearch({ ...next }), replace });
               }}
-              streamId={stream.id}
+              of={{ stream: stream.id }}
             />
           </div>
         </>

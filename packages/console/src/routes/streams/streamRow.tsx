@@ -44,7 +44,7 @@ export function StreamRow({
   const tapeLength = Math.floor(TAPE_LENGTH / Math.max(1, taped.length));
 
   return (
-    <tbody className="group border-b border-line focus-within:bg-raised hover:bg-raised">
+    <tbody data-row className="group border-b border-line focus-within:bg-raised hover:bg-raised">
       <tr className="h-8 max-sm:h-14">
         <td className="pr-2 pl-4">
           <Status condition={condition} className="md:w-20 max-md:[&>span]:sr-only" />

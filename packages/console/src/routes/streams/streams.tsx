@@ -9,6 +9,7 @@ import { useShortcuts } from '../../keyboard.ts';
 import { parseStreamsSearch, type StreamsSearch } from '../../search.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { useRowKeys } from '../../ui/rowKeys.ts';
 import { SearchField } from '../../ui/searchField.tsx';
 import { FleetStrip } from './fleetStrip.tsx';
 import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';
@@ -78,16 +79,8 @@ export function StreamsPage() {
     void navigate({ search: parseStreamsSearch(search), replace: true });
   };
 
-  const moveFocus = (step: 1 | -1): void => {
-    const rows = [...(table.current?.querySelectorAll<HTMLElement>('[data-row-link]') ?? [])];
-    const focused = table.current?.querySelector('tbody:focus-within [data-row-link]');
-    const at = rows.findIndex((row) => row === focused);
-    const next = at === -1 ? (step === 1 ? 0 : rows.length - 1) : at + step;
-    rows[Math.min(rows.length - 1, Math.max(0, next))]?.focus();
-  };
+  useRowKeys(table);
   useShortcuts({
-    j: () => moveFocus(1),
-    k: () => moveFocus(-1),
     '/': () => search.current?.focus(),
     p: () => table.current?.querySelector<HTMLElement>('tbody:focus-within [data-pause]')?.click(),
   });

@@ -1,8 +1,8 @@
 import type { DeliveryFilter } from '@sluice/kit/sluice';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { queryKeys, sluice } from '../../api.ts';
+import { showReplay, sluice } from '../../api.ts';
 import { formatBytes, formatQuantity, formatSpan } from '../../format.ts';
 import { CallForm } from '../../ui/callForm.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -12,33 +12,37 @@ const LONGEST_NAME = 128;
 
 /** How many the filter finds, then how fast they are sent again. */
 export function ReplayForm({
-  filter: chosen,
+  filter,
   name: given,
+  children,
 }: {
   filter: DeliveryFilter;
+  /** What it is called unless another name is typed. */
   name: string;
+  /** What the filter is chosen by. */
+  children?: React.ReactNode;
 }) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  // What it found when it was opened: time goes on, the selection does not.
-  const [filter] = useState(chosen);
-  const [name, setName] = useState(given.slice(0, LONGEST_NAME));
+  const [typed, setName] = useState<string | null>(null);
+  const name = typed ?? given.slice(0, LONGEST_NAME);
   const [rate, setRate] = useState('50');
   const estimate = useQuery({
     queryKey: ['replay estimate', filter],
     queryFn: ({ signal }) => sluice.estimateReplay(filter, { signal }),
     gcTime: 0,
+    placeholderData: keepPreviousData,
   });
   const perSecond = Number(rate);
   const isRateRight = rate.trim() !== '' && perSecond >= 0.1 && perSecond <= 1000;
   const create = useMutation({
     mutationFn: () => sluice.createReplay({ name: name.trim(), filter, perSecond }),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: queryKeys.replays });
-      await navigate({ to: '/replays' });
+    onSuccess: async (made) => {
+      showReplay(queryClient, made);
+      await navigate({ to: '/replays/$replayId', params: { replayId: made.id } });
     },
   });
-  const count = estimate.data?.deliveries ?? 0;
+  const count = estimate.isPlaceholderData ? 0 : (estimate.data?.deliveries ?? 0);
   const ready = count > 0 && name.trim() !== '' && isRateRight;
   return (
     <CallForm
@@ -51,6 +55,7 @@ export function ReplayForm({
       }
       failed="The replay was not started"
     >
+      {children}
       {estimate.isError ? (
         <ErrorPanel
           what="The deliveries could not be counted"
@@ -60,9 +65,9 @@ export function ReplayForm({
       ) : estimate.data === undefined ? (
         <p className="text-faint">Counting</p>
       ) : (
-        <p>
+        <p aria-live="polite" className={estimate.isPlaceholderData ? 'opacity-60' : ''}>
           <span className="font-medium">
-            {formatQuantity(count, 'delivery', 'deliveries')}
+            {formatQuantity(estimate.data.deliveries, 'delivery', 'deliveries')}
             {estimate.data.isCapped && ' or more'}
           </span>
           <span className="text-muted">

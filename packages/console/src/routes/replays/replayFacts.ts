@@ -1,0 +1,53 @@
+/** What is said of a replay in the list and on its page. */
+import type { Replay } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { chainsQuery, replaysQuery, streamsQuery } from '../../api.ts';
+import { describeFilter, type Names } from '../../filterWords.ts';
+import { formatCount, formatDuration, formatSpan } from '../../format.ts';
+import { standingOf } from '../../replayStanding.ts';
+
+/** Of the ids that a filter names. */
+export function useNames(): Names {
+  const { data: streams } = useQuery(streamsQuery);
+  const { data: chains } = useQuery(chainsQuery);
+  const { data: replays } = useQuery(replaysQuery);
+  return {
+    ofStream: (id) => {
+      const stream = streams?.find((each) => each.id === id);
+      return stream?.tag || stream?.description || id;
+    },
+    ofChain: (id) => chains?.find((chain) => chain.id === id)?.name ?? id,
+    ofReplay: (id) => {
+      const name = replays?.find((replay) => replay.id === id)?.name;
+      return name === undefined ? 'an earlier replay' : `“${name}”`;
+    },
+  };
+}
+
+export const useFilterWords = (): ((filter: Replay['filter']) => string) => {
+  const names = useNames();
+  return (filter) => {
+    const words = describeFilter(filter, names);
+    return words.charAt(0).toUpperCase() + words.slice(1);
+  };
+};
+
+/** Who is called `bootstrap`: the key that the service was started with has no name. */
+export const makerOf = ({ createdBy }: Pick<Replay, 'createdBy'>): string =>
+  createdBy === 'bootstrap' ? 'first key' : createdBy;
+
+const MINUTE_MS = 60_000;
+
+const formatLength = (ms: number): string => (ms < MINUTE_MS ? formatDuration(ms) : formatSpan(ms));
+
+/** `50/s, 12 s left` while it runs, `48/s, in 24 s` once it has ended. */
+export function describePace(replay: Replay): string {
+  const { perSecond, createdAt, updatedAt, replayed } = replay;
+  const { secondsLeft } = standingOf(replay);
+  if (secondsLeft !== null) {
+    return `${formatCount(perSecond)}/s, ${formatLength(secondsLeft * 1000)} left`;
+  }
+  const tookMs = updatedAt - createdAt;
+  const pace = tookMs < 1000 ? perSecond : Math.min(perSecond, replayed / (tookMs / 1000));
+  return `${formatCount(Math.round(pace * 10) / 10)}/s, in ${formatLength(tookMs)}`;
+}

@@ -1,0 +1,189 @@
+import type { Replay } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { clsx } from 'clsx';
+import { RotateCw, X } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { replayProgressQuery, replayQuery } from '../../api.ts';
+import { REPLAY_CONDITIONS } from '../../condition.ts';
+import { formatCount, formatDateTime } from '../../format.ts';
+import { toReplayCall, toSelectionCommand } from '../../replayCommands.ts';
+import { standingOf } from '../../replayStanding.ts';
+import { parseReplaySearch, type ReplaySearch } from '../../search.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copyButton.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Trail } from '../../ui/trail.tsx';
+import { Explorer } from '../deliveries/explorer.tsx';
+import { CancelReplay } from './cancelReplay.tsx';
+import { ReplayBar } from './replayBar.tsx';
+import { describePace, makerOf, useFilterWords } from './replayFacts.ts';
+import { ReplayPace } from './replayPace.tsx';
+
+const ReplayForm = lazy(async () => ({ default: (await import('./replayForm.tsx')).ReplayForm }));
+
+const GIVEN_UP = ['failed', 'quarantined'] as const;
+
+/** One replay: how far it is, and what it sent, what failed of it first of all. */
+export function ReplayPage() {
+  const { replayId } = useParams({ from: '/frame/replays/$replayId' });
+  const search = useSearch({ from: '/frame/replays/$replayId' });
+  const navigate = useNavigate({ from: '/replays/$replayId' });
+  const replay = useQuery(replayQuery(replayId));
+  if (replay.data === undefined) {
+    return replay.isError ? (
+      <>
+        <Trail to="/replays" title="Replays" here={replayId} />
+        <ErrorPanel
+          what="The replay could not be read"
+          error={replay.error}
+          onRetry={() => void replay.refetch()}
+        />
+      </>
+    ) : (
+      <p className="animate-late p-4 text-faint">Loading</p>
+    );
+  }
+  return (
+    <div className="flex h-full min-h-0 flex-col overflow-y-auto">
+      <ReplayHeader replay={replay.data} search={search} />
+      {replay.isError && (
+        <ErrorPanel
+          what="The replay could not be read again"
+          error={replay.error}
+          onRetry={() => void replay.refetch()}
+          stale
+        />
+      )}
+      <div className="min-h-80 flex-1">
+        <Explorer
+          key={replayId}
+          search={search}
+          onSearch={(next, replace) => {
+            void navigate({ search: parseReplaySearch({ ...next }), replace });
+          }}
+          of={{ replay: replayId }}
+        />
+      </div>
+    </div>
+  );
+}
+
+function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch }) {
+  const { id, name, filter, state, perSecond, failed, createdAt, updatedAt } = replay;
+  const describe = useFilterWords();
+  const { data: progress } = useQuery(replayProgressQuery(id));
+  const [open, setOpen] = useState<'cancel' | 'again' | null>(null);
+  const asked = { name, filter, perSecond };
+  const command = toSelectionCommand(asked) ?? toReplayCall(asked, location.origin);
+  return (
+    <header>
+      <Trail to="/replays" title="Replays" here={name} />
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1">
+        <h2 className="max-w-full truncate text-16 font-semibold" title={name}>
+          {name}
+        </h2>
+        <Status condition={REPLAY_CONDITIONS[state]} />
+        <span className="ml-auto flex flex-wrap gap-2">
+          {failed > 0 && state !== 'running' && (
+            <Button onClick={() => setOpen('again')}>
+              <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
+              Replay the {formatCount(failed)} that failed again
+            </Button>
+          )}
+          {state === 'running' && (
+            <Button onClick={() => setOpen('cancel')}>
+              <X size={14} strokeWidth={1.5} aria-hidden="true" />
+              Cancel…
+            </Button>
+          )}
+        </span>
+      </div>
+      <p className="mt-1 px-4 break-words text-muted">{describe(filter)}</p>
+      <p className="flex flex-wrap gap-x-4 px-4 pb-2 text-12 text-faint">
+        <span>by {makerOf(replay)}</span>
+        <span className="data">
+          {formatDateTime(createdAt)}
+          {state !== 'running' && ` to ${formatDateTime(updatedAt).slice(11)}`}
+        </span>
+        <span className="data">{describePace(replay)}</span>
+      </p>
+      <ReplayBar replay={replay} className="w-full" />
+      <Figures replay={replay} search={search} />
+      {progress !== undefined && <ReplayPace progress={progress} />}
+      <p className="flex items-center gap-1 border-b border-line px-4 py-1">
+        <code className="data min-w-0 truncate text-faint" title={command}>
+          {command}
+        </code>
+        <CopyButton text={command} label="Copy what asks for the same" iconOnly />
+      </p>
+      {open === 'cancel' && <CancelReplay replay={replay} onClose={() => setOpen(null)} />}
+      {open === 'again' && (
+        <Dialog title="Replay what failed" onClose={() => setOpen(null)}>
+          <Suspense fallback={<p className="text-faint">Loading</p>}>
+            <ReplayForm filter={{ replayId: id, state: GIVEN_UP }} name={`${name} again`} />
+          </Suspense>
+        </Dialog>
+      )}
+    </header>
+  );
+}
+
+const SENT = [
+  { state: undefined, label: 'sent' },
+  { state: 'succeeded', label: 'delivered' },
+  { state: 'failed', label: 'failed' },
+  { state: 'pending', label: 'waiting' },
+] as const;
+
+/** The figures, each a link to the deliveries that it counts. */
+function Figures({ replay, search }: { replay: Replay; search: ReplaySearch }) {
+  const { replayed, succeeded, failed, waiting } = replay;
+  const { total, left, elsewhere } = standingOf(replay);
+  const counts = { sent: replayed, delivered: succeeded, failed, waiting };
+  return (
+    <nav aria-label="What it sent" className="flex flex-wrap items-center gap-x-2 px-2 py-1">
+      {SENT.map(({ state, label }) => (
+        <Link
+          key={label}
+          from="/replays/$replayId"
+          to="/replays/$replayId"
+          search={state === undefined ? {} : { state }}
+          replace
+          activeProps={{}}
+          aria-current={search.state === state ? 'true' : undefined}
+          className="control inline-flex items-center gap-2 rounded-control px-2 hover:bg-raised aria-[current=true]:bg-raised"
+        >
+          <span className="text-12 text-muted">{label}</span>
+          <span
+            className={clsx(
+              'font-mono text-14 font-medium',
+              counts[label] === 0 ? 'text-faint' : label === 'failed' && 'text-bad',
+            )}
+          >
+            {formatCount(counts[label])}
+          </span>
+          {state === undefined && <span className="data text-faint">of {formatCount(total)}</span>}
+        </Link>
+      ))}
+      {left > 0 && (
+        <span className="inline-flex items-center gap-2 px-2">
+          <span className="text-12 text-muted">
+            {replay.state === 'running' ? 'left' : 'never sent'}
+          </span>
+          <span className="font-mono text-14 font-medium">{formatCount(left)}</span>
+        </span>
+      )}
+      {elsewhere > 0 && (
+        <span
+          className="px-2 text-12 text-faint"
+          title="Sent once more by a later replay, or deleted by retention"
+        >
+          {formatCount(elsewhere)} sent again since, or gone
+        </span>
+      )}
+    </nav>
+  );
+}

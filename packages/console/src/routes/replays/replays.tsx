@@ -1,0 +1,114 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { RotateCw } from 'lucide-react';
+import { lazy, Suspense, useRef, useState } from 'react';
+import { replaysQuery } from '../../api.ts';
+import { useShortcuts } from '../../keyboard.ts';
+import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { useRowKeys } from '../../ui/rowKeys.ts';
+import { ReplayRow } from './replayRow.tsx';
+
+const NewReplay = lazy(async () => ({ default: (await import('./newReplay.tsx')).NewReplay }));
+
+/** Deliveries sent again, many at a time: which, who asked, how far, and what came of it. */
+export function ReplaysPage() {
+  const replays = useQuery(replaysQuery);
+  const table = useRef<HTMLTableElement>(null);
+  const [isNew, setNew] = useState(false);
+  useRowKeys(table);
+  useShortcuts({ r: () => setNew(true) });
+  return (
+    <div className="min-w-0">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2">
+        <p className="text-12 text-muted max-sm:hidden">
+          Each keeps the ids of its deliveries: a receiver knows those it has handled.
+        </p>
+        <Button look="primary" className="ml-auto" onClick={() => setNew(true)}>
+          <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
+          New replay
+          <kbd aria-hidden="true" className="font-mono text-11 pointer-coarse:hidden">
+            r
+          </kbd>
+        </Button>
+      </div>
+      {replays.isError && (
+        <ErrorPanel
+          what="The replays could not be read"
+          error={replays.error}
+          onRetry={() => void replays.refetch()}
+          stale={replays.data !== undefined}
+        />
+      )}
+      {replays.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
+      {replays.data?.length === 0 && <NoReplay />}
+      {replays.data !== undefined && replays.data.length > 0 && (
+        <table ref={table} className="w-full border-collapse">
+          <caption className="sr-only">Replays</caption>
+          <thead>
+            <tr className="h-8 border-b border-line text-left max-sm:sr-only">
+              <th scope="col" className="caps w-8 pl-4 md:w-26">
+                <span className="max-md:sr-only">State</span>
+              </th>
+              <th scope="col" className="caps w-full px-2">
+                Replay
+              </th>
+              <th scope="col" className="caps px-2 max-md:hidden">
+                <span className="sr-only">Progress</span>
+              </th>
+              {['Sent', 'Delivered', 'Failed', 'Waiting', 'Left'].map((head) => (
+                <th
+                  key={head}
+                  scope="col"
+                  className="caps px-2 text-right whitespace-nowrap max-sm:hidden max-lg:nth-7:hidden max-lg:nth-8:hidden"
+                >
+                  {head}
+                </th>
+              ))}
+              <th scope="col" className="caps px-2 text-right max-lg:hidden">
+                Pace
+              </th>
+              <th scope="col" className="caps px-2 text-right max-sm:hidden">
+                Began
+              </th>
+              <th scope="col" className="w-10 pr-2">
+                <span className="sr-only">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          {replays.data.map((replay) => (
+            <ReplayRow key={replay.id} replay={replay} />
+          ))}
+        </table>
+      )}
+      {isNew && (
+        <Dialog title="New replay" onClose={() => setNew(false)}>
+          <Suspense fallback={<p className="text-faint">Loading</p>}>
+            <NewReplay />
+          </Suspense>
+        </Dialog>
+      )}
+    </div>
+  );
+}
+
+function NoReplay() {
+  return (
+    <div className="px-4 py-6">
+      <p className="font-medium">Nothing replayed yet</p>
+      <p className="mt-1 max-w-140 text-muted">
+        Select rows in Deliveries, or filter them to all failures of an outage, and press{' '}
+        <Keycap>r</Keycap>
+        <span className="sr-only">Replay</span>. They are sent again at the pace you choose.
+      </p>
+      <Link
+        to="/deliveries"
+        search={{ state: 'failed' }}
+        className={`${buttonClass('plain')} mt-3`}
+      >
+        Failed deliveries
+      </Link>
+    </div>
+  );
+}
