@@ -26,7 +26,7 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
   return (
     <tbody data-row className="group border-b border-line focus-within:bg-raised hover:bg-raised">
       <tr className="h-8">
-        <td className="pr-2 pl-4">
+        <td rowSpan={2} className="pt-1.5 pr-2 pl-4 align-top">
           <Status condition={REPLAY_CONDITIONS[state]} className="max-md:[&>span]:sr-only" />
         </td>
         <td className="w-full max-w-0 px-2">
@@ -55,14 +55,12 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
         <td className="data px-2 text-right whitespace-nowrap text-muted max-lg:hidden">
           {describePace(replay)}
         </td>
-        <td className="data px-2 text-right whitespace-nowrap text-muted max-sm:hidden">
+        <td className="data pr-4 pl-2 text-right whitespace-nowrap text-muted max-sm:hidden">
           <Ago timeMs={createdAt} />
         </td>
-        <td className="pr-2" />
       </tr>
       <tr>
-        <td />
-        <td colSpan={10} className="pr-4 pb-2 pl-2">
+        <td colSpan={9} className="pr-4 pb-2 pl-2">
           <div className="mb-1 flex items-center gap-3 md:hidden">
             <ReplayBar replay={replay} className="w-24" />
             <span className="data text-muted">

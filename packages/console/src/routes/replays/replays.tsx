@@ -69,11 +69,8 @@ export function ReplaysPage() {
               <th scope="col" className="caps px-2 text-right max-lg:hidden">
                 Pace
               </th>
-              <th scope="col" className="caps px-2 text-right max-sm:hidden">
+              <th scope="col" className="caps pr-4 pl-2 text-right max-sm:hidden">
                 Began
-              </th>
-              <th scope="col" className="w-10 pr-2">
-                <span className="sr-only">Actions</span>
               </th>
             </tr>
           </thead>
