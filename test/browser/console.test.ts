@@ -88,6 +88,7 @@ test('a delivery appears without a reload, and opens with its body and attempts'
   await inspector.getByText('thank you').waitFor();
   await inspector.getByRole('tab', { name: /attempts/i }).click();
   await inspector.getByText('POST http://127.0.0.1').waitFor();
+  await inspector.getByText(/wait [\d,]+/).waitFor();
   await inspector.getByRole('tab', { name: /headers/i }).click();
   await inspector.getByText('webhook-id').waitFor();
   await page.keyboard.press('Escape');

@@ -6,10 +6,10 @@ const figures = {
   p95Ms: 812,
   nextAttemptAt: new Date(2026, 10, 22, 9, 5, 7).getTime(),
 };
-const guidanceOf = (status: number | null, error: string | null) =>
-  attemptGuidance({ status, error, durationMs: 15_000 }, figures);
+const guidanceOf = (status: number | null, error: string | null, address: string | null = null) =>
+  attemptGuidance({ status, error, durationMs: 15_000, address }, figures);
 const status = (value: number) => guidanceOf(value, `answered ${value}`)?.advice;
-const transport = (error: string) => guidanceOf(null, error)?.advice;
+const transport = (error: string, address?: string) => guidanceOf(null, error, address)?.advice;
 
 test('each family of answers has its own advice', () => {
   expect(status(401)).toContain('signature');
@@ -31,6 +31,19 @@ test('a call without answer is told apart by its cause', () => {
   expect(transport('socket hang up')).toContain('closed the connection');
 });
 
+test('a refused certificate is told as the service tells it, a refused connection with its address', () => {
+  const error =
+    'the certificate is not for a.test: CN=b.test; for b.test, timeout.test; valid from 2026-01-01 to 2026-11-01; signed by CN=X';
+  expect(guidanceOf(null, error)).toMatchObject({
+    advice: expect.stringContaining(`The secure connection failed: ${error}`) as string,
+    offer: 'curl',
+  });
+  expect(transport('connect ECONNREFUSED 10.1.2.3:443', '10.1.2.3:443')).toContain(
+    'Nothing listens at this address and port. Tried 10.1.2.3:443.',
+  );
+  expect(transport('wrong version number (SSL routines)', '10.1.2.3:443')).toContain('speaks TLS');
+});
+
 test('nothing is said where nothing helps', () => {
   expect(guidanceOf(200, null)).toBeNull();
   expect(guidanceOf(null, null)).toBeNull();
@@ -50,6 +63,6 @@ test('advice has the figures of this delivery in it', () => {
   expect(status(429)).toContain('waits until 09:05:07');
   expect(status(408)).toContain('gave up after 15 s; what gets a 2xx takes up to 812 ms (p95)');
   const unknown = { ...figures, p95Ms: null, nextAttemptAt: null };
-  const attempt = { status: null, error: 'timed out', durationMs: 5_000 };
+  const attempt = { status: null, error: 'timed out', durationMs: 5_000, address: null };
   expect(attemptGuidance(attempt, unknown)?.advice).toContain('No answer after 5.0 s. Answer');
 });

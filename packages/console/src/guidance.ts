@@ -23,7 +23,12 @@ export interface AttemptFigures {
 
 /** @returns null where there is nothing useful to add. */
 export function attemptGuidance(
-  { status, error, durationMs }: Pick<DeliveryAttempt, 'status' | 'error' | 'durationMs'>,
+  {
+    status,
+    error,
+    durationMs,
+    address,
+  }: Pick<DeliveryAttempt, 'status' | 'error' | 'durationMs' | 'address'>,
   { bodyBytes, p95Ms, nextAttemptAt }: AttemptFigures,
 ): Guidance | null {
   const tooSlow = (what: string): string =>
@@ -32,10 +37,12 @@ export function attemptGuidance(
     }. Answer 2xx first, then do the work.`;
   if (status === null) {
     if (error === null) return null;
-    const cause = error.toLowerCase();
-    return /time|abort|deadline/.test(cause)
-      ? guide(tooSlow('No answer'), 'curl')
-      : transportGuidance(cause);
+    return (
+      transportGuidance(error, address) ??
+      (/time|abort|deadline|no complete answer/i.test(error)
+        ? guide(tooSlow('No answer'), 'curl')
+        : null)
+    );
   }
   if (status === 401 || status === 403) {
     return guide(
@@ -81,33 +88,48 @@ export function attemptGuidance(
 
 const guide = (advice: string, offer: Guidance['offer'] = null): Guidance => ({ advice, offer });
 
-function transportGuidance(error: string): Guidance | null {
-  if (/enotfound|eai_again|dns|getaddrinfo/.test(error)) {
+function transportGuidance(error: string, address: string | null): Guidance | null {
+  const cause = error.toLowerCase();
+  const tried = address === null ? '' : ` Tried ${address}.`;
+  // Before the others: what the service says of a certificate may hold any word.
+  if (cause.startsWith('the certificate ')) {
+    return guide(
+      `The secure connection failed: ${error}. Renew or correct it at the receiver; what waits is then delivered by itself.`,
+      'curl',
+    );
+  }
+  if (/enotfound|eai_again|dns|getaddrinfo|not resolved/.test(cause)) {
     return guide(
       'The name does not resolve from the service’s machine. Check the host in the webhook URL.',
       'edit',
     );
   }
-  if (/cert|tls|ssl/.test(error)) {
-    return guide(
-      'The secure connection failed. Check the receiver’s certificate: its name, its chain and its expiry.',
-      'curl',
-    );
-  }
-  if (/private|loopback|not allowed|blocked|guard/.test(error)) {
+  if (/private|loopback|not allowed|blocked|guard/.test(cause)) {
     return guide(
       'The service does not call private addresses unless it was started to allow them.',
       'edit',
     );
   }
-  if (/econnrefused|refused/.test(error)) {
+  if (/connect timeout/.test(cause)) {
     return guide(
-      'Nothing listens at this address and port. Start the receiver, or correct the webhook URL.',
-      'edit',
+      `No connection came about.${tried} Check host and port in the webhook URL, and what stands between: a firewall swallows calls like this.`,
+      'curl',
     );
   }
-  if (/econnreset|socket|hang up/.test(error)) {
-    return guide('The receiver closed the connection before it answered.', 'curl');
+  if (/econnrefused|refused/.test(cause)) {
+    return guide(
+      `Nothing listens at this address and port.${tried} Start the receiver, or correct the webhook URL.`,
+      'curl',
+    );
+  }
+  if (/cert|tls|ssl/.test(cause)) {
+    return guide(
+      `The secure connection failed.${tried} Check that the receiver speaks TLS at this port, and its certificate: its name, its chain and its expiry.`,
+      'curl',
+    );
+  }
+  if (/econnreset|socket|hang up|other side/.test(cause)) {
+    return guide(`The receiver closed the connection before it answered.${tried}`, 'curl');
   }
   return null;
 }

@@ -17,6 +17,7 @@ import type { ScriptedAptosLedger, ScriptedChain } from '@sluice/testkit';
 import { toAptosBody, toEvmBody, type PlacedTransaction } from './demoBodies.ts';
 import { happeningsOn, happeningsOnAptos, toAptosTransaction } from './demoBlocks.ts';
 import {
+  type Answer,
   APTOS,
   BASE_USDC,
   BRIDGED_USDC,
@@ -317,7 +318,9 @@ function createDeliveries({
     let at = createdAt + 3 + random.below(25);
     while (at <= nowMs) {
       const answer = isStale ? STALE : stream.answer(nowMs - at, random);
-      attempts.push({ webhookUrl: webhookUrlOf(tag), startedAt: at, transport: null, ...answer });
+      const webhookUrl = webhookUrlOf(tag);
+      const transport = attempts.length === 0 ? null : onNewConnection(webhookUrl, answer);
+      attempts.push({ webhookUrl, startedAt: at, transport, ...answer });
       if (isStale) {
         return { phase, state: 'failed', createdAt, attempts, replayId, error: STOPPED };
       }
@@ -338,3 +341,19 @@ function createDeliveries({
     return { phase, state: 'pending', createdAt, dueAt: at, attempts };
   };
 }
+
+/** By the time of a retry the connection of the last attempt was closed. */
+const onNewConnection = (
+  webhookUrl: string,
+  { status, durationMs }: Answer,
+): PastAttempt['transport'] => ({
+  parts: {
+    dnsMs: null,
+    connectMs: 1,
+    tlsMs: null,
+    waitMs: durationMs - 1,
+    bodyMs: status === null ? null : 0,
+  },
+  address: new URL(webhookUrl).host,
+  certificate: null,
+});

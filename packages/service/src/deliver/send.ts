@@ -178,10 +178,8 @@ export function createSender({
     async send(sending) {
       const startedAt = Date.now();
       const beganAt = performance.now();
-      const end = (
-        { status, failure, retryAfter, responseBody, ...posted }: Posted,
-        origin: Origin | undefined,
-      ): SendResult => {
+      const end = (posted: Posted, origin: Origin | undefined): SendResult => {
+        const { status, failure, retryAfter, responseBody } = posted;
         const endedAt = performance.now();
         const known = origin?.certificate ?? null;
         return {

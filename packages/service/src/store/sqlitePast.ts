@@ -332,7 +332,7 @@ function writeMatch(insert: Insert, match: PastMatch, stats: Stats): void {
         status: attempt.status,
         error: attempt.error,
         response_body: attempt.responseBody,
-        transport: packTransport(attempt.transport),
+        transport: attempt.transport && packTransport(attempt.transport),
       });
     }
     stats.countDelivery(match, delivery);

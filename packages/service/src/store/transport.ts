@@ -7,9 +7,7 @@ type Ms = number | null;
 type Packed = [Ms, Ms, Ms, Ms, Ms, AttemptTransport['address'], AttemptTransport['certificate']];
 
 /** A short list. */
-export function packTransport(transport: AttemptTransport | null): string | null {
-  if (transport === null) return null;
-  const { parts, address, certificate } = transport;
+export function packTransport({ parts, address, certificate }: AttemptTransport): string {
   const { dnsMs, connectMs, tlsMs, waitMs, bodyMs } = parts;
   const packed: Packed = [dnsMs, connectMs, tlsMs, waitMs, bodyMs, address, certificate];
   return JSON.stringify(packed);

@@ -17,6 +17,7 @@ import { attemptGuidance, type Guidance } from '../../guidance.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { StatusShape } from '../../ui/status.tsx';
+import { AttemptBar, AttemptParts } from './attemptBar.tsx';
 import { toCurl, toReplayCommand } from './curl.ts';
 import { FailedAlike } from './failedAlike.tsx';
 
@@ -74,7 +75,6 @@ function AttemptLine({
 }) {
   const { number, startedAt, durationMs, status, error } = attempt;
   const ok = error === null;
-  const width = Math.max(1, (durationMs / longestMs) * 100);
   const gapMs = previous && startedAt - previous.startedAt - previous.durationMs;
   return (
     <li className="px-4 py-1">
@@ -100,16 +100,14 @@ function AttemptLine({
           />
           {status ?? 'no answer'}
         </span>
-        <span aria-hidden="true" className="h-1.5 min-w-8 flex-1">
-          <span
-            className={`block h-full ${ok ? 'bg-line-strong' : 'bg-bad'}`}
-            style={{ width: `${width}%` }}
-          />
-        </span>
+        <AttemptBar attempt={attempt} longestMs={longestMs} />
         <span className="w-14 shrink-0 text-right">{formatDuration(durationMs)}</span>
       </div>
-      <p className="data truncate pl-10 text-faint" title={`POST ${attempt.webhookUrl}`}>
-        {outcomeOf(attempt, previous)}
+      <p className="data flex flex-wrap gap-x-4 pl-10 text-faint">
+        <AttemptParts attempt={attempt} />
+        <span className="min-w-40 flex-1 truncate" title={`POST ${attempt.webhookUrl}`}>
+          {outcomeOf(attempt, previous)}
+        </span>
       </p>
     </li>
   );

@@ -13,6 +13,7 @@ import { CopyButton } from '../../ui/copyButton.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Attempts } from './attempts.tsx';
+import { CertificateWarning } from './certificateWarning.tsx';
 import { CodeView } from './codeView.tsx';
 import { toCurl } from './curl.ts';
 import { DecodedView } from './decodedView.tsx';
@@ -128,6 +129,7 @@ export function DeliveryView({
         />
       )}
       {delivery !== undefined && <Facts delivery={delivery} detail={detail.data} pair={pair} />}
+      {detail.data !== undefined && <CertificateWarning delivery={detail.data} />}
       {detail.data !== undefined && hasFailed(detail.data) && tab !== 'attempts' && (
         <section aria-label="Attempts" className="border-b border-line py-1">
           <Attempts delivery={detail.data} brief />

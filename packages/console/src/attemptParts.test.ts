@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { listParts, wentOverOpenConnection } from './attemptParts.ts';
+
+const none = { dnsMs: null, connectMs: null, tlsMs: null, waitMs: null, bodyMs: null };
+const wordsOf = (parts: Parameters<typeof listParts>[0]['parts']): string =>
+  listParts({ parts })
+    .map(({ name, ms }) => `${name} ${ms}`)
+    .join(' ');
+
+test('parts come in their order, and those that took no time are passed over', () => {
+  expect(wordsOf({ dnsMs: 2, connectMs: 0, tlsMs: 31, waitMs: 4_966, bodyMs: 4 })).toBe(
+    'dns 2 tls 31 wait 4966 body 4',
+  );
+  expect(wordsOf({ ...none, waitMs: 0, bodyMs: 0 })).toBe('wait 0');
+});
+
+test('a failure ends with the part it failed in', () => {
+  expect(wordsOf({ ...none, dnsMs: 3_000 })).toBe('dns 3000');
+  expect(wordsOf({ ...none, dnsMs: 1, connectMs: 5_000 })).toBe('dns 1 connect 5000');
+  expect(wordsOf(none)).toBe('');
+  expect(wordsOf(null)).toBe('');
+});
+
+test('an open connection is one that was sent on and not made', () => {
+  expect(wentOverOpenConnection({ parts: { ...none, waitMs: 3, bodyMs: 0 } })).toBe(true);
+  expect(wentOverOpenConnection({ parts: { ...none, connectMs: 0, waitMs: 3 } })).toBe(false);
+  expect(wentOverOpenConnection({ parts: none })).toBe(false);
+  expect(wentOverOpenConnection({ parts: null })).toBe(false);
+});

@@ -1,0 +1,28 @@
+/** What an attempt spent its time on, in words and in the order it happened. Pure. */
+import type { DeliveryAttempt } from '@sluice/kit/sluice';
+
+export interface AttemptPart {
+  name: 'dns' | 'connect' | 'tls' | 'wait' | 'body';
+  ms: number;
+  /** Before anything was sent. */
+  isSetUp: boolean;
+}
+
+/** Those that there were; of a part that took no time, only the wait. */
+export function listParts({ parts }: Pick<DeliveryAttempt, 'parts'>): AttemptPart[] {
+  if (parts === null) return [];
+  const all = [
+    { name: 'dns', ms: parts.dnsMs, isSetUp: true },
+    { name: 'connect', ms: parts.connectMs, isSetUp: true },
+    { name: 'tls', ms: parts.tlsMs, isSetUp: true },
+    { name: 'wait', ms: parts.waitMs, isSetUp: false },
+    { name: 'body', ms: parts.bodyMs, isSetUp: false },
+  ] as const;
+  return all.flatMap(({ name, ms, isSetUp }) =>
+    ms === null || (ms === 0 && name !== 'wait') ? [] : [{ name, ms, isSetUp }],
+  );
+}
+
+/** It began at once, since nothing had to be set up. */
+export const wentOverOpenConnection = ({ parts }: Pick<DeliveryAttempt, 'parts'>): boolean =>
+  parts !== null && parts.connectMs === null && parts.waitMs !== null;
