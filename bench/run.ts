@@ -1,4 +1,4 @@
-/** `npm run -s bench -- NAME [--json] [--minutes N]`: runs one benchmark and prints its figures as a table. */
+/** `npm run -s bench -- NAME [PART...] [--json] [--minutes N]`: runs one benchmark and prints its figures as a table. */
 import { parseArgs, styleText } from 'node:util';
 import type { Figures } from './figures.ts';
 
@@ -14,10 +14,12 @@ const { positionals, values: flags } = parseArgs({
 const throughput = async () => (await import('./delivery/throughput.ts')).measureThroughput;
 const latency = async () => (await import('./delivery/latency.ts')).measureLatency;
 
+const [name = '', ...parts] = positionals;
+
 const benchmarks: Record<string, () => Promise<Figures>> = {
   aptos: async () => (await import('./aptos.ts')).default(),
   cli: async () => (await import('./cli.ts')).default(),
-  console: async () => (await import('./console/console.ts')).default(),
+  console: async () => (await import('./console/console.ts')).measureConsole(parts),
   deliver: async () => (await throughput())('sqlite'),
   'deliver-postgres': async () => (await throughput())('postgres'),
   'deliver-latency': async () => (await latency())('sqlite'),
@@ -28,11 +30,10 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   match: async () => (await import('./match.ts')).default(),
 };
 
-const [name = ''] = positionals;
 const benchmark = benchmarks[name];
 if (benchmark === undefined) {
   console.error(
-    `usage: npm run -s bench -- NAME [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}`,
+    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only console has parts`,
   );
   process.exit(2);
 }

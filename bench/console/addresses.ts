@@ -1,14 +1,13 @@
 /// <reference lib="dom" />
 /** A file of 100,000 addresses: checked, sent in parts, and stopped on the way. */
-import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
-import type { Front } from './front.ts';
+import type { Bench } from './console.ts';
 
 const ADDRESSES = 100_000;
 /** Until it is stopped, to be gone on with. */
 const SENT = 10_000;
 
-export async function measureImport(page: Page, front: Front, streamId: string): Promise<Figures> {
+export async function measureImport({ page, front, streamId }: Bench): Promise<Figures> {
   await page.goto(`${front.url}/console/streams/${streamId}?tab=addresses`);
   await page.getByRole('button', { name: 'Import', exact: false }).first().click();
   const lines = Array.from(

@@ -1,15 +1,15 @@
 /// <reference lib="dom" />
 /** A delivery over a real chain, from the answer of its receiver to its row on the screen. */
 import { createSluiceClient } from '@sluice/kit/sluice';
-import type { Browser } from 'playwright-core';
 import { startWorld } from '../../test/browser/world.ts';
 import { toFigure, type Figures } from '../figures.ts';
+import type { Bench } from './console.ts';
 import { p95Of } from './look.ts';
 
 const TRANSFERS = 40;
 const EVERY_MS = 300;
 
-export async function measureArrival(browser: Browser): Promise<Figures> {
+export async function measureArrival({ browser }: Bench): Promise<Figures> {
   const world = await startWorld();
   try {
     await world.createStream('bench');

@@ -1,11 +1,11 @@
 /// <reference lib="dom" />
 /** The charts of a stream's metrics: drawn, and pointed at. */
-import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
-import { POINTS, type Front } from './front.ts';
+import type { Bench } from './console.ts';
+import { POINTS } from './front.ts';
 import { p95Of } from './look.ts';
 
-export async function measureChart(page: Page, front: Front, streamId: string): Promise<Figures> {
+export async function measureChart({ page, front, streamId }: Bench): Promise<Figures> {
   await page.goto(`${front.url}/console/streams/${streamId}?tab=coverage`);
   const tab = page.getByRole('link', { name: 'metrics' });
   // Its code comes first, so that the drawing alone is measured.

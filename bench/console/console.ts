@@ -10,21 +10,47 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@sluice/kit';
 import { startService } from '@sluice/service';
-import { chromium } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { CHROMIUM_OPTIONS } from '../../test/browser/chromium.ts';
 import type { Figures } from '../figures.ts';
 import { measureImport } from './addresses.ts';
 import { measureArrival } from './arrival.ts';
 import { measureChart } from './chart.ts';
 import { measureFirstLoads } from './firstLoads.ts';
-import { startFront } from './front.ts';
+import { startFront, type Front } from './front.ts';
+import { measureHeap } from './heap.ts';
 import { measureList } from './list.ts';
 import { measurePayload } from './payload.ts';
 
 const API_KEY = 'bench_console_key_0123456789';
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 
-export default async function benchConsole(): Promise<Figures> {
+/** What the parts measure with. */
+export interface Bench {
+  browser: Browser;
+  /** Signed in, of the front. */
+  page: Page;
+  front: Front;
+  streamId: string;
+}
+
+const PARTS: Record<string, (bench: Bench) => Promise<Figures>> = {
+  list: measureList,
+  heap: measureHeap,
+  chart: measureChart,
+  payload: measurePayload,
+  addresses: measureImport,
+  arrival: measureArrival,
+  pages: measureFirstLoads,
+};
+
+/** @param names of the parts to measure; all when none is named. */
+export async function measureConsole(names: readonly string[]): Promise<Figures> {
+  const parts = (names.length === 0 ? Object.keys(PARTS) : names).map((name) => {
+    const part = PARTS[name];
+    if (part !== undefined) return part;
+    throw new Error(`console has no part ${name}; its parts are ${Object.keys(PARTS).join(', ')}`);
+  });
   execFileSync(process.execPath, ['scripts/run.mjs', 'build'], { cwd: REPOSITORY });
   const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-console-'));
   const service = await startService({
@@ -55,14 +81,11 @@ export default async function benchConsole(): Promise<Figures> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.goto(`${front.url}/console/#key=${API_KEY}`);
     await page.getByRole('link', { name: 'bench' }).waitFor();
-    return {
-      ...(await measureList(page, front)),
-      ...(await measureChart(page, front, streamId)),
-      ...(await measurePayload(page, front)),
-      ...(await measureImport(page, front, streamId)),
-      ...(await measureArrival(browser)),
-      ...(await measureFirstLoads()),
-    };
+    const figures: Figures = {};
+    for (const measure of parts) {
+      Object.assign(figures, await measure({ browser, page, front, streamId }));
+    }
+    return figures;
   } finally {
     await browser.close();
     await front.stop();

@@ -2,22 +2,18 @@
 /** The list of deliveries: typed over, mounted, scrolled, appended to. */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
-import { ROWS, type Front } from './front.ts';
+import type { Bench } from './console.ts';
+import { ROWS } from './front.ts';
 import { p95Of, readFrames, watch } from './look.ts';
 
 const APPENDED_PER_SECOND = 200;
 const APPEND_MS = 5_000;
 const SCROLLS = 120;
-/** Ten times as fast, so that minutes say what half an hour would. */
-const HEAP_PER_SECOND = 2_000;
-/** Until every row of the list has come live. */
-const FILL_MS = 60_000;
-const HEAP_MS = 30_000;
 
-export async function measureList(page: Page, front: Front): Promise<Figures> {
+export async function measureList({ page, front }: Bench): Promise<Figures> {
   await page.goto(`${front.url}/console/`);
   await page.getByRole('link', { name: 'bench' }).waitFor();
-  const { workOf, readHeap } = await watch(page);
+  const { workOf } = await watch(page);
   const typingMs = await measureTyping(page);
   await page.waitForTimeout(1_000);
   const stillMs = p95Of(await readFrames(page, 1_000));
@@ -29,16 +25,6 @@ export async function measureList(page: Page, front: Front): Promise<Figures> {
   await page.waitForTimeout(1_000);
   const append = await workOf(() => readFrames(page, APPEND_MS));
   front.stopAppending();
-  const readHeapAfter = async (ms: number): Promise<number> => {
-    front.append(HEAP_PER_SECOND);
-    await page.waitForTimeout(ms);
-    front.stopAppending();
-    await page.waitForTimeout(1_000);
-    return readHeap();
-  };
-  const heapBefore = await readHeapAfter(FILL_MS);
-  const heapAfter = await readHeapAfter(HEAP_MS);
-  const added = (HEAP_PER_SECOND * HEAP_MS) / 1_000;
   return {
     'frame of a page at rest': toFigure(
       stillMs,
@@ -60,12 +46,6 @@ export async function measureList(page: Page, front: Front): Promise<Figures> {
       append.workMs / (APPEND_MS / 1_000),
       'ms',
       'of the main thread, a second',
-    ),
-    'heap, list full': toFigure(heapBefore / 1e6, 'MB', 'goal: 150 at most'),
-    'heap, growth': toFigure(
-      (heapAfter - heapBefore) / 1e6,
-      'MB',
-      `after ${added.toLocaleString('en')} rows more; goal: no trend`,
     ),
   };
 }

@@ -2,10 +2,11 @@
 /** A body of 5 MB: opened beside the list, searched, all of it opened. */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
-import { LAST_WORD, type Front } from './front.ts';
+import type { Bench } from './console.ts';
+import { LAST_WORD } from './front.ts';
 import { watch } from './look.ts';
 
-export async function measurePayload(page: Page, front: Front): Promise<Figures> {
+export async function measurePayload({ page, front }: Bench): Promise<Figures> {
   await page.goto(`${front.url}/console/deliveries?view=payload`);
   await page.locator('[data-row-link]').first().waitFor();
   // Its code comes first.
