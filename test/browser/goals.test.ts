@@ -487,6 +487,44 @@ test('a list opens by link in the middle, and goes on to both sides', async () =
   );
 });
 
+test('rows that are scrolled to stand in their order, and the focus leaves with its row', async () => {
+  for (let count = 0; count < 8; count++) await world.transfer();
+  await world.mine(CONFIRMATIONS);
+  const page = await visitor.signedIn(`/deliveries?stream=${stream.id}`, {
+    viewport: { width: 1280, height: 240 },
+  });
+  const readShown = () =>
+    page.locator('[data-row-link]').evaluateAll((links) =>
+      links.map((link) => ({
+        id: link.getAttribute('data-row-link') ?? '',
+        place: Number(link.closest('[role=row]')?.getAttribute('aria-rowindex')) - 2,
+        hasFocus: link === document.activeElement,
+      })),
+    );
+  await rowsOf(page).nth(6).waitFor();
+  const [first] = await readShown();
+  await page.locator(`[data-row-link="${first?.id}"]`).focus();
+  for (const place of [2, 7, 10]) {
+    await page
+      .locator('.delivery-list')
+      .evaluate((list, top) => list.scrollTo({ top }), place * 32);
+    await expect
+      .poll(async () => (await readShown()).at(-5)?.place, PATIENCE)
+      .toBeGreaterThan(place);
+    const shown = await readShown();
+    expect(shown.map((row) => row.place)).toEqual(shown.map((_, index) => shown[0]!.place + index));
+    expect(shown.map(({ id }) => id)).toEqual(
+      shown
+        .map(({ id }) => id)
+        .toSorted()
+        .reverse(),
+    );
+    const focused = shown.filter(({ hasFocus }) => hasFocus).map(({ id }) => id);
+    expect(focused).toEqual(shown[0]!.place === 0 ? [first?.id] : []);
+  }
+  expect((await readShown())[0]!.place).toBeGreaterThan(0);
+});
+
 test('back and forward lead through what one has looked at, exactly', async () => {
   const page = await visitor.signedIn(`/deliveries?stream=${stream.id}`);
   await rowsOf(page).first().waitFor();

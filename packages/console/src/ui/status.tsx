@@ -45,9 +45,20 @@ export function StatusShape({ condition }: { condition: Condition }) {
 }
 
 /** Shape and word; the word stays readable where the colour is not seen. */
-export function Status({ condition, className }: { condition: Condition; className?: string }) {
+export function Status({
+  condition,
+  className,
+  role,
+}: {
+  condition: Condition;
+  className?: string;
+  role?: 'cell';
+}) {
   return (
-    <span className={clsx('inline-flex items-center gap-1.5 whitespace-nowrap', className)}>
+    <span
+      role={role}
+      className={clsx('inline-flex items-center gap-1.5 whitespace-nowrap', className)}
+    >
       <StatusShape condition={condition} />
       <span className={LOUD.has(condition.tone) ? TONES[condition.tone] : 'text-muted'}>
         {condition.word}

@@ -1,7 +1,7 @@
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- a table element would lay out all of its rows together */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { clsx } from 'clsx';
-import { memo, useState } from 'react';
+import { memo, useLayoutEffect, useRef, useState } from 'react';
 import { useNow } from '../../clock.ts';
 import { deliveryCondition, PHASE_CONDITIONS } from '../../condition.ts';
 import {
@@ -42,7 +42,10 @@ interface Cells {
   ofOneStream: boolean;
 }
 
-/** The place of a row in the list changes with every new one, what is in its cells hardly ever. */
+/**
+ * The place of a row in the list changes with every new one, what is in its cells hardly ever. Its
+ * elements draw another row once this one has left the screen.
+ */
 export function DeliveryRow({
   rowIndex,
   selected,
@@ -58,9 +61,16 @@ export function DeliveryRow({
   /** Its pair is the selected row. */
   paired: boolean;
 }) {
-  const [fresh] = useState(() => isFresh(cells.row.id));
+  const element = useRef<HTMLDivElement>(null);
+  const { id } = cells.row;
+  // The focus leaves with the row, and does not go over to the next.
+  useLayoutEffect(() => {
+    const focused = document.activeElement;
+    if (focused instanceof HTMLElement && element.current?.contains(focused)) focused.blur();
+  }, [id]);
   return (
     <div
+      ref={element}
       role="row"
       aria-rowindex={rowIndex}
       aria-current={selected || undefined}
@@ -68,13 +78,19 @@ export function DeliveryRow({
         'delivery-grid delivery-row relative border-b border-line px-4 hover:bg-raised',
         selected && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
         paired && 'bg-raised shadow-[inset_2px_0_var(--color-line-strong)]',
-        fresh && 'animate-fresh',
       )}
     >
+      <Arrival key={id} id={id} />
       <Mark row={cells.row} marked={marked} onMark={onMark} />
       <DeliveryCells {...cells} />
     </div>
   );
+}
+
+/** Behind the cells of a row that appeared a moment ago. */
+function Arrival({ id }: { id: string }) {
+  const [fresh] = useState(() => isFresh(id));
+  return fresh && <span className="absolute inset-0 -z-1 animate-fresh bg-accent/16 opacity-0" />;
 }
 
 /** Beside the row for a pointer; by keyboard it is the space bar, on the row itself. */
@@ -131,9 +147,7 @@ const DeliveryCells = memo(function DeliveryCells({
           {formatClock(row.createdAt)}
         </a>
       </span>
-      <span role="cell" className="cell-state text-12">
-        <Status condition={deliveryCondition(row)} />
-      </span>
+      <Status role="cell" condition={deliveryCondition(row)} className="cell-state text-12" />
       <span
         role="cell"
         className={clsx('data cell-status text-right', bad ? 'text-bad' : 'text-muted')}

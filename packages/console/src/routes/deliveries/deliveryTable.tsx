@@ -1,12 +1,13 @@
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- a table element would lay out all of its rows together */
 import type { DeliverySummary } from '@sluice/kit/sluice';
-import { useImperativeHandle, useMemo } from 'react';
+import { useImperativeHandle, useMemo, useState } from 'react';
 import type { PairOf } from '../../deliveryPairs.ts';
 import { formatCount } from '../../format.ts';
 import { findRow, KEPT_ROWS, placeOf } from '../../liveCache.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { useMedia } from '../../media.ts';
 import { Button } from '../../ui/button.tsx';
+import { createRowSlots } from '../../ui/rowSlots.ts';
 import { useRowWindow } from '../../ui/rowWindow.ts';
 import { COLUMNS, DeliveryRow, STREAM_COLUMN } from './deliveryRow.tsx';
 
@@ -80,6 +81,9 @@ export function DeliveryTable({
   const codes = useMemo(() => new Map(chains.map(({ id, code }) => [id, code])), [chains]);
   const selectedRow = findRow(rows, selected);
   const selectedPair = selectedRow && pairOf(selectedRow)?.id;
+  const [rowSlots] = useState(createRowSlots);
+  const drawn = rows.slice(first, end);
+  const slots = rowSlots.place(drawn.map(({ id }) => id));
   return (
     <div
       ref={scroller}
@@ -104,9 +108,9 @@ export function DeliveryTable({
           </div>
         </div>
         <div ref={list} role="rowgroup" style={style}>
-          {rows.slice(first, end).map((row, index) => (
+          {drawn.map((row, index) => (
             <DeliveryRow
-              key={row.id}
+              key={slots.get(row.id)}
               row={row}
               pair={pairOf(row)}
               chainCode={codes.get(row.chainId) ?? row.chainId}
