@@ -1,4 +1,5 @@
 import { keccak256 } from '@sluice/kit/contract';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   findInJson,
@@ -33,6 +34,48 @@ test('what is toggled is closed or opened', () => {
   const long = { logs: [{ rows: Array.from({ length: 30 }, (_, index) => index) }] };
   expect(lines(long)).toHaveLength(3);
   expect(lines(long, { ...NONE, toggled: new Set(['$.logs[0].rows']) })).toHaveLength(33);
+});
+
+test('each line says where it stands, and is the next of what is open before it', () => {
+  fc.assert(
+    fc.property(
+      fc.object({
+        maxDepth: 4,
+        maxKeys: 5,
+        withNullPrototype: false,
+        values: [fc.integer(), fc.string()],
+      }),
+      fc.constantFrom('first' as const, 'all' as const, 'none' as const),
+      fc.infiniteStream(fc.boolean()),
+      (body, start, chance) => {
+        const paths = rowsOf(body, { ...NONE, start: 'all' }).map(({ path }) => path);
+        const some = (): Set<string> => new Set(paths.filter(() => chance.next().value));
+        const openness = { start, toggled: some(), revealed: some() };
+        const { count, row, indexOf } = toJsonLines(body, openness);
+        const seen: string[] = [];
+        const walk = (value: object, depth: number): void => {
+          for (const member of Object.values(value)) {
+            const line = seen.length;
+            const { path, open, size, ...rest } = row(line);
+            seen.push(path);
+            expect(rest.depth).toBe(depth);
+            expect(indexOf(path)).toBe(line);
+            expect(paths).toContain(path);
+            const isOpen =
+              openness.revealed.has(path) ||
+              (start === 'first' ? rest.openAtFirst : start === 'all') !==
+                openness.toggled.has(path);
+            expect(open).toBe(isOpen && size > 0);
+            if (open) walk(member as object, depth + 1);
+          }
+        };
+        walk(body, 1);
+        expect(seen).toHaveLength(count);
+        expect(new Set(seen).size).toBe(count);
+        for (const path of paths) if (!seen.includes(path)) expect(indexOf(path)).toBe(-1);
+      },
+    ),
+  );
 });
 
 test('nothing is left of an empty container but its line', () => {

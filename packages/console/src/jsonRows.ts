@@ -97,44 +97,19 @@ export interface JsonLines {
   indexOf(path: string): number;
 }
 
-/** Of what stands in the outermost braces; those themselves say nothing. */
-const OUTERMOST = -1;
+/** A container whose members are lines of their own. */
+interface Opened {
+  value: object;
+  /** Lines below its own. */
+  count: number;
+  /** Of those members that are open themselves, by their place. */
+  inner: ReadonlyMap<number, Opened> | undefined;
+  /** Line of each member, from the first of them; left out where every member is one line. */
+  starts: Uint32Array | undefined;
+}
 
+/** Only containers are kept: of a long body most lines are what stands in its records. */
 export function toJsonLines(root: unknown, openness: Openness): JsonLines {
-  const keys: (string | number)[] = [];
-  const values: unknown[] = [];
-  const depths: number[] = [];
-  const opens: boolean[] = [];
-  /** The lines of the containers around. */
-  const parents: number[] = [];
-  const pathOf = (line: number): string =>
-    line === OUTERMOST ? '$' : childPath(pathOf(parents[line]!), keys[line]!);
-  const hasExceptions = openness.toggled.size > 0 || openness.revealed.size > 0;
-
-  const isOpen = (line: number, value: object, key: string | number, depth: number): boolean => {
-    const openAtFirst = openness.start === 'first' && isOpenAtFirst(value, key, depth);
-    const path = hasExceptions ? pathOf(line) : '';
-    return isOpenBy(openness, { path, openAtFirst }) && sizeOf(value) > 0;
-  };
-  const add = (key: string | number, value: unknown, depth: number, parent: number): void => {
-    const line = keys.length;
-    keys.push(key);
-    values.push(value);
-    depths.push(depth);
-    parents.push(parent);
-    const open = isContainer(value) && isOpen(line, value, key, depth);
-    opens.push(open);
-    if (open) addMembers(value, depth + 1, line);
-  };
-  const addMembers = (value: object, depth: number, parent: number): void => {
-    if (Array.isArray(value)) {
-      for (let index = 0; index < value.length; index++) add(index, value[index], depth, parent);
-    } else {
-      for (const key of Object.keys(value)) {
-        add(key, (value as Record<string, unknown>)[key], depth, parent);
-      }
-    }
-  };
   if (!isContainer(root)) {
     return {
       count: 1,
@@ -142,18 +117,90 @@ export function toJsonLines(root: unknown, openness: Openness): JsonLines {
       indexOf: (path) => (path === '$' ? 0 : -1),
     };
   }
-  addMembers(root, 1, OUTERMOST);
+  const opened = open(root, 1, '$', openness);
   return {
-    count: keys.length,
-    row(line) {
-      const parent = parents[line]!;
-      const around = parent === OUTERMOST ? root : values[parent];
-      return toRow(pathOf(line), depths[line]!, keys[line]!, values[line], around, opens[line]!);
-    },
-    indexOf: (path) =>
-      keys.findIndex((key, line) => path.endsWith(childPath('', key)) && pathOf(line) === path),
+    count: opened.count,
+    row: (line) => rowOf(opened, line),
+    indexOf: (path) => lineOf(opened, path),
   };
 }
+
+/** @param depth of the members. */
+function open(value: object, depth: number, path: string, openness: Openness): Opened {
+  const hasExceptions = openness.toggled.size > 0 || openness.revealed.size > 0;
+  const keys = Array.isArray(value) ? undefined : Object.keys(value);
+  const length = sizeOf(value);
+  let count = 0;
+  let inner: Map<number, Opened> | undefined;
+  let starts: Uint32Array | undefined;
+  for (let index = 0; index < length; index++) {
+    if (starts !== undefined) starts[index] = count;
+    count++;
+    const key = keys?.[index] ?? index;
+    const member = memberOf(value, key);
+    if (!isContainer(member) || sizeOf(member) === 0) continue;
+    // Nobody asks for the path where there are no exceptions.
+    const memberPath = hasExceptions ? childPath(path, key) : '';
+    const openAtFirst = openness.start === 'first' && isOpenAtFirst(member, key, depth);
+    if (!isOpenBy(openness, { path: memberPath, openAtFirst })) continue;
+    starts ??= Uint32Array.from({ length }, (_, line) => line);
+    inner ??= new Map();
+    const members = open(member, depth + 1, memberPath, openness);
+    inner.set(index, members);
+    count += members.count;
+  }
+  return { value, count, inner, starts };
+}
+
+const memberOf = (value: object, key: string | number): unknown =>
+  (value as Record<string | number, unknown>)[key];
+
+function rowOf(outermost: Opened, line: number): JsonRow {
+  let opened = outermost;
+  let path = '$';
+  let left = line;
+  for (let depth = 1; ; depth++) {
+    const { value, starts, inner } = opened;
+    const index = starts === undefined ? left : lastUpTo(starts, left);
+    const key = Array.isArray(value) ? index : Object.keys(value)[index]!;
+    path = childPath(path, key);
+    left -= starts?.[index] ?? index;
+    const next = inner?.get(index);
+    if (left === 0 || next === undefined) {
+      return toRow(path, depth, key, memberOf(value, key), value, next !== undefined);
+    }
+    left--;
+    opened = next;
+  }
+}
+
+/** Where the last of the ascending numbers stands that is no more than this. */
+function lastUpTo(numbers: Uint32Array, most: number): number {
+  let from = 0;
+  let to = numbers.length;
+  while (to - from > 1) {
+    const middle = (from + to) >>> 1;
+    if (numbers[middle]! <= most) from = middle;
+    else to = middle;
+  }
+  return from;
+}
+
+function lineOf({ value, starts, inner }: Opened, wanted: string, path = '$'): number {
+  const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
+  const index = keys.findIndex((key) => isWithin(wanted, childPath(path, key)));
+  if (index === -1) return -1;
+  const line = starts?.[index] ?? index;
+  const memberPath = childPath(path, keys[index]!);
+  if (memberPath === wanted) return line;
+  const members = inner?.get(index);
+  const below = members === undefined ? -1 : lineOf(members, wanted, memberPath);
+  return below === -1 ? -1 : line + 1 + below;
+}
+
+/** A path goes on with a dot or a bracket. */
+const isWithin = (path: string, outer: string): boolean =>
+  path.startsWith(outer) && (path.length === outer.length || '.['.includes(path[outer.length]!));
 
 function toRow(
   path: string,
@@ -197,9 +244,11 @@ export function findInJson(root: unknown, text: string): JsonHit[] {
   const hits: JsonHit[] = [];
   const keysWith = new Map<string, boolean>();
   const isKeyWith = (key: string): boolean => {
-    const known = keysWith.get(key) ?? key.toLowerCase().includes(wanted);
-    keysWith.set(key, known);
-    return known;
+    const known = keysWith.get(key);
+    if (known !== undefined) return known;
+    const isWith = key.toLowerCase().includes(wanted);
+    keysWith.set(key, isWith);
+    return isWith;
   };
   /** Keys of the containers around. */
   const way: (string | number)[] = [];
