@@ -13,15 +13,7 @@ import type {
 } from '@sluice/kit/sluice';
 import { formatDue, formatQuantity } from './format.ts';
 
-export type Shape =
-  | 'disc'
-  | 'ring'
-  | 'dashed'
-  | 'half'
-  | 'triangle'
-  | 'bars'
-  | 'cross'
-  | 'exclamation';
+type Shape = 'disc' | 'ring' | 'dashed' | 'half' | 'triangle' | 'bars' | 'cross' | 'exclamation';
 export type Tone = 'ok' | 'muted' | 'info' | 'warn' | 'bad' | 'reorg' | 'faint';
 
 /** Never colour alone: the shape and the word say the same. */

@@ -2,8 +2,9 @@
 import { useLayoutEffect, useRef, useState, type CSSProperties, type RefObject } from 'react';
 import { flushSync } from 'react-dom';
 
-/** Rows drawn beyond either edge, for the next moment of a scroll. */
-const OVERSCAN = 4;
+/** Rows drawn beyond the edge that is scrolled to, for the next moment of a scroll, and beyond the other. */
+const AHEAD = 4;
+const BEHIND = 1;
 
 export interface RowWindow<Scroller extends HTMLElement, List extends HTMLElement> {
   scroller: RefObject<Scroller | null>;
@@ -28,7 +29,11 @@ export function useRowWindow<Scroller extends HTMLElement, List extends HTMLElem
   const scroller = useRef<Scroller>(null);
   const list = useRef<List>(null);
   // Until it is measured: what the browser's window has room for.
-  const [seen, setSeen] = useState({ first: 0, rows: Math.ceil(innerHeight / rowHeightPx) });
+  const [seen, setSeen] = useState({
+    first: 0,
+    rows: Math.ceil(innerHeight / rowHeightPx),
+    isDownward: true,
+  });
 
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -37,7 +42,9 @@ export function useRowWindow<Scroller extends HTMLElement, List extends HTMLElem
       const first = Math.floor(element.scrollTop / rowHeightPx);
       const rows = Math.ceil(element.clientHeight / rowHeightPx) + 1;
       setSeen((before) =>
-        before.first === first && before.rows === rows ? before : { first, rows },
+        before.first === first && before.rows === rows
+          ? before
+          : { first, rows, isDownward: first >= before.first },
       );
     };
     // Within the frame that shows the scroll, or its rows would come one frame late.
@@ -52,12 +59,13 @@ export function useRowWindow<Scroller extends HTMLElement, List extends HTMLElem
   }, [rowHeightPx]);
 
   const top = Math.max(0, Math.min(seen.first, count - seen.rows));
-  const first = Math.max(0, top - OVERSCAN);
+  const [above, below] = seen.isDownward ? [BEHIND, AHEAD] : [AHEAD, BEHIND];
+  const first = Math.max(0, top - above);
   return {
     scroller,
     list,
     first,
-    end: Math.min(count, top + seen.rows + OVERSCAN),
+    end: Math.min(count, top + seen.rows + below),
     style: { height: `${count * rowHeightPx}px`, paddingTop: `${first * rowHeightPx}px` },
     scrollToRow(index, align = 'nearest') {
       const [outer, inner] = [scroller.current, list.current];
