@@ -47,7 +47,7 @@ export function StreamRow({
     <tbody data-row className="group border-b border-line focus-within:bg-raised hover:bg-raised">
       <tr className="h-8 max-sm:h-14">
         <td className="pr-2 pl-4">
-          <Status condition={condition} className="md:w-20 max-md:[&>span]:sr-only" />
+          <Status condition={condition} className="md:w-20 max-md:[&>:last-child]:sr-only" />
         </td>
         <td className="w-full max-w-0 px-2">
           <div className="flex min-w-0 items-baseline gap-3">
