@@ -67,6 +67,7 @@ export function DeliveryRow({
   useLayoutEffect(() => {
     const focused = document.activeElement;
     if (focused instanceof HTMLElement && element.current?.contains(focused)) focused.blur();
+    // oxlint-disable-next-line react/exhaustive-deps -- when it becomes another
   }, [id]);
   return (
     <div
