@@ -49,6 +49,8 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
         webhookUrl: 'https://example.com/hooks',
         body,
         attemptList: [],
+        pair: null,
+        laterWaitsMs: [],
       };
       return response.writeHead(200, json).end(JSON.stringify(detail));
     }

@@ -2,6 +2,7 @@
 import { createDeliver } from '../../packages/service/src/deliver/deliver.ts';
 import { EVERYWHERE, createAddressGuard } from '../../packages/service/src/deliver/guard.ts';
 import { createIsolation } from '../../packages/service/src/deliver/isolation.ts';
+import { CONTRACT_SCHEDULE_MS } from '../../packages/service/src/deliver/schedule.ts';
 import { type Sender, createSender } from '../../packages/service/src/deliver/send.ts';
 import { createLog } from '../../packages/service/src/observe.ts';
 import { splitBody } from '../../packages/service/src/store/body.ts';
@@ -127,6 +128,7 @@ export async function startEngine(
   onSucceeded: (count: number) => void,
 ): Promise<RunningEngine> {
   const engine = createDeliver({
+    schedule: CONTRACT_SCHEDULE_MS,
     store,
     sender: createBenchSender(),
     isolation: createIsolation({ allowCidrs: EVERYWHERE, ...SIGNING }),

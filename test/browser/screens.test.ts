@@ -227,6 +227,10 @@ test('a delivery has a page of its own, and is sent again from there by one key'
   await page.getByRole('region', { name: /^Delivery / }).waitFor();
   await page.keyboard.press('o');
   await page.waitForURL(/\/deliveries\/[0-9a-f-]{36}/);
+  // From a page of its own, too, the other delivery of its match is a click away, and back.
+  await page.getByRole('link', { name: /same match, unconfirmed/ }).click();
+  await page.getByRole('link', { name: /same match, confirmed/ }).click();
+  await page.getByRole('link', { name: /same match, unconfirmed/ }).waitFor();
   await page.getByRole('tab', { name: /attempts 1/i }).click();
   await page.keyboard.press('r');
   await page.getByRole('tab', { name: /attempts 2/i }).waitFor();

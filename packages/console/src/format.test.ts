@@ -15,6 +15,7 @@ import {
   formatShare,
   formatSpan,
   sizeOf,
+  formatWait,
 } from './format.ts';
 
 test('counts are grouped and agree with their noun', () => {
@@ -48,6 +49,8 @@ test('ago and due allow for clocks that differ', () => {
   expect(formatAgo(5_000, 1_000)).toBe('now');
   expect(formatAgo(1_000, 42_000)).toBe('41s ago');
   expect(formatDue(60_000, 2_000)).toBe('in 58s');
+  const waits = [250, 5_000, 60_000, 600_000, 3_600_000, 86_400_000];
+  expect(waits.map(formatWait)).toEqual(['0.3 s', '5 s', '1 min', '10 min', '1 h', '24 h']);
   expect(formatDue(2_000, 60_000)).toBe('due');
 });
 

@@ -47,6 +47,13 @@ export function formatSpan(spanMs: number): string {
   return `${Math.floor(span / DAY)}d`;
 }
 
+/** A wait of a schedule: `5 s`, `10 min`, `1 h`, `24 h`. */
+export function formatWait(waitMs: number): string {
+  if (waitMs < MINUTE) return `${Number((waitMs / SECOND).toFixed(1))} s`;
+  if (waitMs < HOUR) return `${Math.round(waitMs / MINUTE)} min`;
+  return `${Math.round(waitMs / HOUR)} h`;
+}
+
 /** How long ago, `now` below two seconds: clocks of browser and service differ by that much. */
 export function formatAgo(timeMs: number, now: number): string {
   return now - timeMs < 2 * SECOND ? 'now' : `${formatSpan(now - timeMs)} ago`;

@@ -1,5 +1,5 @@
 /** The live feed: one connection per page, its events folded into the query cache in batches. */
-import type { LiveEvent, LiveState, Replay } from '@sluice/kit/sluice';
+import type { DeliveryDetail, LiveEvent, LiveState, Replay } from '@sluice/kit/sluice';
 import { notifyManager, type QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import {
@@ -233,8 +233,11 @@ function applyDeliveries(queryClient: QueryClient, deliveries: Deliveries): void
     }),
   );
   const ids = new Set<unknown>(deliveries.map(({ id }) => id));
-  // Attempts and body of the delivery on screen are not in the event.
+  const matchIds = new Set<unknown>(deliveries.map(({ matchId }) => matchId));
+  // Attempts and body of the delivery on screen, and its pair, are not in the event.
   void queryClient.invalidateQueries({
-    predicate: ({ queryKey: [what, id] }) => what === 'delivery' && ids.has(id),
+    predicate: ({ queryKey: [what, id], state: { data } }) =>
+      what === 'delivery' &&
+      (ids.has(id) || matchIds.has((data as DeliveryDetail | undefined)?.matchId)),
   });
 }

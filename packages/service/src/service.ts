@@ -9,6 +9,7 @@ import { createDeliver } from './deliver/deliver.ts';
 import { EVERYWHERE, createAddressGuard } from './deliver/guard.ts';
 import { createReplays } from './deliver/replays.ts';
 import { createIsolation } from './deliver/isolation.ts';
+import { CONTRACT_SCHEDULE_MS, laterWaitsMs } from './deliver/schedule.ts';
 import { createSender } from './deliver/send.ts';
 import { createApp } from './http/app.ts';
 import { createAuth } from './http/auth.ts';
@@ -116,6 +117,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   const inbox = createInbox({ store, secret: signing.secret });
   const { egressProxy } = config;
   const sender = createSender({ guard, inbox, egressProxy, ...signing });
+  const schedule = config.schedule ?? CONTRACT_SCHEDULE_MS;
 
   // What PostgreSQL has left is for its own machine to say.
   const disk: DiskWatch | undefined =
@@ -141,7 +143,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
         sender,
         isolation: createIsolation({ allowCidrs, egressProxy, ...signing }),
         log,
-        schedule: config.schedule,
+        schedule,
         maxPerHost: config.maxPerHost,
         fastRetryMs: config.fastRetry === false ? undefined : FAST_RETRY_MS,
         onChange: metrics.noteAttempts,
@@ -209,6 +211,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     log,
     version: VERSION,
     kept,
+    laterWaitsMs: (attempts, fastRetried) => laterWaitsMs(schedule, attempts, fastRetried),
     servesApi: roles.includes('api'),
     readMetrics: () => metrics.read(),
     whyNotReady: () => readiness.read(),

@@ -78,9 +78,19 @@ const stateCell = ({ state }: DeliverySummary): Cell => {
 };
 
 async function get(id: string, options: ConnectionOptions, terminal: Terminal): Promise<void> {
-  const { body, attemptList, ...summary } = await connect(options, terminal).sluice.getDelivery(id);
-  if (options.json) return terminal.sayJson({ ...summary, bytes: body.length, attemptList });
-  for (const [name, value] of Object.entries({ ...summary, bytes: body.length })) {
+  const delivery = await connect(options, terminal).sluice.getDelivery(id);
+  const { body, attemptList, pair, laterWaitsMs, ...summary } = delivery;
+  const bytes = body.length;
+  if (options.json) {
+    return terminal.sayJson({ ...summary, pair, laterWaitsMs, bytes, attemptList });
+  }
+  const fields = {
+    ...summary,
+    afterThat: laterWaitsMs.map((waitMs) => `+${Math.round(waitMs / 1000)} s`).join(', '),
+    pair: pair && `${pair.id} ${pair.phase}`,
+    bytes,
+  };
+  for (const [name, value] of Object.entries(fields)) {
     if (value === null || value === '') continue;
     const isTime = typeof value === 'number' && name.endsWith('At');
     const text = isTime ? new Date(value).toISOString() : String(value);

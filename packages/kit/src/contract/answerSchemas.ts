@@ -437,6 +437,12 @@ const deliveryDetail: z.ZodType<DeliveryDetail> = z.strictObject({
     description: 'Exactly the bytes of the last attempt, or of the first to come',
   }),
   attemptList: z.array(deliveryAttempt),
+  pair: deliverySummary.nullable().meta({
+    description: 'Of the same match in the other phase: confirmed or removed, or unconfirmed',
+  }),
+  laterWaitsMs: z.array(number).meta({
+    description: 'Of one that waits: the waits behind its next attempt, should each fail',
+  }),
 });
 
 const deliveryPage: z.ZodType<DeliveryPage> = z.strictObject({

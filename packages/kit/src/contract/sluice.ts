@@ -223,6 +223,17 @@ export interface DeliveryDetail extends DeliverySummary {
   /** Exactly the bytes of the last attempt, or of the first one to come. */
   body: string;
   attemptList: DeliveryAttempt[];
+  /**
+   * The delivery of the same match in the other phase: of an unconfirmed one the confirmed, or the notice of its
+   * removal; of these the unconfirmed. Null while there is none.
+   */
+  pair: DeliverySummary | null;
+  /**
+   * Of one that waits: milliseconds between the attempts that follow the next one, by the schedule, should
+   * each of them fail; a tenth may be added at random. Empty where the next one is the last, and of
+   * one that does not wait.
+   */
+  laterWaitsMs: number[];
 }
 
 export const DELIVERY_ORDERS = ['newest', 'oldest'] as const;

@@ -15,7 +15,7 @@ import { NO_TRACING, type Tracing } from '../tracing.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
 import { createHostPace } from './hostPace.ts';
 import { type Isolation, SenderDied } from './isolation.ts';
-import { CONTRACT_SCHEDULE_MS, nextWaitMs } from './schedule.ts';
+import { nextWaitMs } from './schedule.ts';
 import type { SendResult, Sender, Sending } from './send.ts';
 import { createSuspects } from './suspects.ts';
 
@@ -70,7 +70,7 @@ export function createDeliver({
   onLostOutcomes,
   openSecrets,
   tracing = NO_TRACING,
-  schedule = CONTRACT_SCHEDULE_MS,
+  schedule,
   fastRetryMs,
   maxPerHost,
 }: {
@@ -86,8 +86,8 @@ export function createDeliver({
   /** The secrets of its stream that sign at the time it was claimed. */
   openSecrets(delivery: ClaimedDelivery): string[];
   tracing?: Tracing | undefined;
-  /** Waits between attempts in milliseconds. Default: the contract's. */
-  schedule?: readonly number[] | undefined;
+  /** Waits between attempts in milliseconds. */
+  schedule: readonly number[];
   /**
    * Before the schedule, one retry so soon, of a first attempt that found no receiver or one that
    * failed with a 5xx: a restart is over by then. Undefined for none.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CONTRACT_SCHEDULE_MS, nextWaitMs, parseRetryAfter } from './schedule.ts';
+import { CONTRACT_SCHEDULE_MS, laterWaitsMs, nextWaitMs, parseRetryAfter } from './schedule.ts';
 
 test('seven retries as the contract says, then none', () => {
   const minutes = Array.from({ length: 8 }, (_, n) =>
@@ -22,6 +22,21 @@ test('law: never early, and late by a tenth at most', () => {
       },
     ),
   );
+});
+
+test('what is left of the schedule is what the attempts to come will wait', () => {
+  const schedule = [1, 2, 3];
+  for (const fastRetried of [false, true]) {
+    for (let attempts = fastRetried ? 1 : 0; attempts <= 4; attempts++) {
+      const waits: number[] = [];
+      for (let failed = attempts + 1; ; failed++) {
+        const wait = nextWaitMs(schedule, failed - (fastRetried ? 1 : 0), 0);
+        if (wait === undefined) break;
+        waits.push(wait);
+      }
+      expect(laterWaitsMs(schedule, attempts, fastRetried)).toEqual(waits);
+    }
+  }
 });
 
 const NOW = Date.UTC(2026, 0, 1);

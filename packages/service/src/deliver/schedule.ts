@@ -45,3 +45,15 @@ export function nextWaitMs(
   const wait = schedule[attempts - 1];
   return wait === undefined ? undefined : Math.ceil(wait * (1 + JITTER * random));
 }
+
+/**
+ * The waits behind the next attempt, should each fail from there on.
+ *
+ * @param attempts made so far
+ * @param fastRetried whether one of them was the quick retry, which the schedule does not count
+ */
+export const laterWaitsMs = (
+  schedule: readonly number[],
+  attempts: number,
+  fastRetried: boolean,
+): number[] => schedule.slice(attempts - (fastRetried ? 1 : 0));

@@ -30,7 +30,7 @@ import { createExplainHandler } from './handlers/explain.ts';
 import { createActivityHandlers } from './handlers/activity.ts';
 import { createInboxHandlers } from './handlers/inboxes.ts';
 import { type ReplayHandlerNeeds, createReplayHandlers } from './handlers/replays.ts';
-import { createSluiceHandlers } from './handlers/sluice.ts';
+import { type SluiceHandlerNeeds, createSluiceHandlers } from './handlers/sluice.ts';
 import { type EvmStreamNeeds, createEvmStreamHandlers } from './handlers/streams.ts';
 import type { Live } from './live.ts';
 import { createOpenApi } from './openApi.ts';
@@ -63,6 +63,8 @@ export interface AppNeeds
   version: string;
   /** How long deliveries are kept. */
   kept: { deliveredMs: number; undeliveredMs: number };
+  /** As the schedule has them. */
+  laterWaitsMs: SluiceHandlerNeeds['laterWaitsMs'];
 }
 
 /** A million addresses are 45 MB of JSON. */

@@ -1,5 +1,5 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { ChainFamily, DeliveryDetail } from '@sluice/kit/contract';
+import type { ChainFamily } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
 import { createAccessReads } from './accessReads.ts';
 import { createActivityReads } from './activityReads.ts';
@@ -17,7 +17,13 @@ import { createReplayReads } from './replayReads.ts';
 import { createRetentionReads } from './retentionReads.ts';
 import { createHistoryReads } from './historyReads.ts';
 import { createTotalReads } from './totalReads.ts';
-import { ADDRESSES_PER_PART, type ChainReport, type Reads, type StreamOfFamily } from './store.ts';
+import {
+  ADDRESSES_PER_PART,
+  type ChainReport,
+  type KeptDelivery,
+  type Reads,
+  type StreamOfFamily,
+} from './store.ts';
 import {
   countRows,
   deliveryColumns,
@@ -269,13 +275,14 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       return row?.created_at ?? null;
     },
 
-    async readDelivery(id): Promise<DeliveryDetail | undefined> {
+    async readDelivery(id): Promise<KeptDelivery | undefined> {
       const row = await db
         .selectFrom('delivery')
         .innerJoin('match', 'match.id', 'delivery.match_id')
         .innerJoin('stream', 'stream.id', 'delivery.stream_id')
         .select(deliveryColumns.map((column) => `delivery.${column}` as const))
         .select(['match.block_hash', 'match.body_head', 'match.body_tail', 'stream.webhook_url'])
+        .select('delivery.fast_retried')
         .where('delivery.id', '=', id)
         .executeTakeFirst();
       if (row === undefined) return undefined;
@@ -285,8 +292,18 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
         .where('delivery_id', '=', id)
         .orderBy('number')
         .execute();
+      const pair = await db
+        .selectFrom('delivery')
+        .select(deliveryColumns)
+        .where('match_id', '=', row.match_id)
+        .where('phase', row.phase === 'unconfirmed' ? '<>' : '=', 'unconfirmed')
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst();
       return {
         ...toDeliverySummary(row),
+        pair: pair === undefined ? null : toDeliverySummary(pair),
+        fastRetried: row.fast_retried === 1,
         blockHash: row.block_hash,
         webhookUrl: row.webhook_url,
         body: joinBody({

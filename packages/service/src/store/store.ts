@@ -345,6 +345,12 @@ export interface ClaimedDelivery {
 }
 
 /** How one HTTP attempt ended. */
+/** A delivery as the ledger has it; what comes next is the schedule's to say. */
+export type KeptDelivery = Omit<DeliveryDetail, 'laterWaitsMs'> & {
+  /** One of its attempts was the quick retry before the schedule. */
+  fastRetried: boolean;
+};
+
 /** How an attempt reached its receiver, or did not. */
 export type AttemptTransport = Pick<DeliveryAttempt, 'address' | 'certificate'> & {
   parts: AttemptParts;
@@ -761,7 +767,7 @@ export interface Reads
     rows: DeliverySummary[];
     next: string | undefined;
   }>;
-  readDelivery(id: string): Promise<DeliveryDetail | undefined>;
+  readDelivery(id: string): Promise<KeptDelivery | undefined>;
   /** When the oldest delivery was made, in Unix milliseconds; null without any. */
   readOldestDelivery(): Promise<number | null>;
   /** Newest first; bounds on time go by when the delivery was made. */

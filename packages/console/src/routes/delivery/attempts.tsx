@@ -10,13 +10,15 @@ import {
   formatDateTime,
   formatDue,
   formatDuration,
+  formatMoment,
   formatSpan,
+  formatWait,
   sizeOf,
 } from '../../format.ts';
 import { attemptGuidance, type Guidance } from '../../guidance.ts';
-import { buttonClass } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
-import { StatusShape } from '../../ui/status.tsx';
+import { Status, StatusShape } from '../../ui/status.tsx';
 import { AttemptBar, AttemptParts } from './attemptBar.tsx';
 import { toCurl, toReplayCommand } from './curl.ts';
 import { FailedAlike } from './failedAlike.tsx';
@@ -24,15 +26,23 @@ import { FailedAlike } from './failedAlike.tsx';
 /** Beside the tabs only the last few fit; all of them stand in their own tab. */
 const SHOWN_IN_BRIEF = 4;
 
+/** What can be done about one that waits for its next attempt. */
+export interface Retry {
+  now: () => void;
+  stop: () => void;
+  isBusy: boolean;
+}
+
 /** Every HTTP try as a bar on one scale, in order, and when the next one comes. */
 export function Attempts({
   delivery,
   brief = false,
+  retry,
 }: {
   delivery: DeliveryDetail;
   brief?: boolean;
+  retry: Retry;
 }) {
-  const now = useNow();
   const { attemptList, nextAttemptAt, state } = delivery;
   const shown = brief ? attemptList.slice(-SHOWN_IN_BRIEF) : attemptList;
   const hidden = attemptList.length - shown.length;
@@ -51,16 +61,50 @@ export function Attempts({
             longestMs={longestMs}
           />
         ))}
-        {waits && (
-          <li className="data flex flex-wrap items-center gap-x-3 px-4 py-1 text-warn">
-            <span className="w-7 text-faint">#{attemptList.length + 1}</span>
-            <span>{formatDue(nextAttemptAt, now)}</span>
-            <span className="text-faint">{formatDateTime(nextAttemptAt)}</span>
-          </li>
-        )}
+        {waits && <NextAttempt delivery={delivery} dueAt={nextAttemptAt} retry={retry} />}
       </ol>
       <Advice delivery={delivery} />
     </>
+  );
+}
+
+/** When it is tried next, what follows should that fail, and the two ways to cut it short. */
+function NextAttempt({
+  delivery: { attempts, laterWaitsMs },
+  dueAt,
+  retry,
+}: {
+  delivery: DeliveryDetail;
+  dueAt: number;
+  retry: Retry;
+}) {
+  const now = useNow();
+  const [first, ...others] = laterWaitsMs.map((waitMs) => `+${formatWait(waitMs)}`);
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-1">
+      <span className="data w-7 text-faint">#{attempts + 1}</span>
+      <time dateTime={new Date(dueAt).toISOString()} title={formatDateTime(dueAt)} className="data">
+        {formatMoment(dueAt, now).length > 5
+          ? formatDateTime(dueAt)
+          : formatClock(dueAt).slice(0, 8)}
+      </time>
+      <Status condition={{ shape: 'dashed', word: formatDue(dueAt, now), tone: 'warn' }} />
+      {attempts > 0 && (
+        <>
+          <span className="min-w-0 text-muted">
+            {first === undefined ? 'the last one' : `then ${[first, ...others].join(', ')}`}
+          </span>
+          <span className="ml-auto flex gap-2">
+            <Button disabled={retry.isBusy} onClick={retry.now}>
+              Retry now
+            </Button>
+            <Button look="quiet" disabled={retry.isBusy} onClick={retry.stop}>
+              Stop retrying
+            </Button>
+          </span>
+        </>
+      )}
+    </li>
   );
 }
 

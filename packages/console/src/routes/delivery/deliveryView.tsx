@@ -12,7 +12,7 @@ import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Attempts } from './attempts.tsx';
+import { Attempts, type Retry } from './attempts.tsx';
 import { CertificateWarning } from './certificateWarning.tsx';
 import { CodeView } from './codeView.tsx';
 import { toCurl } from './curl.ts';
@@ -63,6 +63,11 @@ export function DeliveryView({
   const sendAgain = (): void => {
     if (mayReplay && !replay.isPending) replay.mutate(delivery);
   };
+  const retry: Retry = {
+    now: sendAgain,
+    stop: () => stop.mutate(),
+    isBusy: stop.isPending || replay.isPending,
+  };
   useShortcuts({
     '[': () => step(-1),
     ']': () => step(1),
@@ -85,11 +90,6 @@ export function DeliveryView({
         </h2>
         <CopyButton text={id} label="Copy id" iconOnly className="max-sm:hidden" />
         <span className="ml-auto" />
-        {delivery?.state === 'pending' && delivery.attempts > 0 && (
-          <Button look="quiet" disabled={stop.isPending} onClick={() => stop.mutate()}>
-            Stop retrying
-          </Button>
-        )}
         <Button disabled={!mayReplay || replay.isPending} onClick={sendAgain}>
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
           {delivery?.state === 'pending' ? 'Send now' : 'Send again'}
@@ -128,11 +128,17 @@ export function DeliveryView({
           onRetry={() => stop.mutate()}
         />
       )}
-      {delivery !== undefined && <Facts delivery={delivery} detail={detail.data} pair={pair} />}
+      {delivery !== undefined && (
+        <Facts
+          delivery={delivery}
+          detail={detail.data}
+          pair={pair ?? detail.data?.pair ?? undefined}
+        />
+      )}
       {detail.data !== undefined && <CertificateWarning delivery={detail.data} />}
       {detail.data !== undefined && hasFailed(detail.data) && tab !== 'attempts' && (
         <section aria-label="Attempts" className="border-b border-line py-1">
-          <Attempts delivery={detail.data} brief />
+          <Attempts delivery={detail.data} brief retry={retry} />
         </section>
       )}
       {/* What was tried of a failed one stands above, so the tabs come with it. */}
@@ -143,7 +149,7 @@ export function DeliveryView({
           {detail.data === undefined ? (
             detail.isPending && <Reading />
           ) : (
-            <Panel tab={tab} delivery={detail.data} />
+            <Panel tab={tab} delivery={detail.data} retry={retry} />
           )}
         </Tabs>
       )}
@@ -206,7 +212,15 @@ function Tabs({
 
 const Reading = () => <p className="animate-late p-4 text-faint">Loading</p>;
 
-function Panel({ tab, delivery }: { tab: InspectorTab; delivery: DeliveryDetail }) {
+function Panel({
+  tab,
+  delivery,
+  retry,
+}: {
+  tab: InspectorTab;
+  delivery: DeliveryDetail;
+  retry: Retry;
+}) {
   const body = useBody(delivery.body);
   switch (tab) {
     case 'decoded':
@@ -222,7 +236,7 @@ function Panel({ tab, delivery }: { tab: InspectorTab; delivery: DeliveryDetail 
     case 'attempts':
       return (
         <div className="min-h-0 flex-1 overflow-y-auto py-1">
-          <Attempts delivery={delivery} />
+          <Attempts delivery={delivery} retry={retry} />
         </div>
       );
     case 'headers':

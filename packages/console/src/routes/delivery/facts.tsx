@@ -1,6 +1,6 @@
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { chainsQuery } from '../../api.ts';
 import { PHASE_CONDITIONS } from '../../condition.ts';
@@ -38,6 +38,8 @@ export function Facts({
   pair: DeliverySummary | undefined;
 }) {
   const { data: chains } = useQuery(chainsQuery);
+  // On a page of its own it leads to the page of the other; beside a list it selects the other's row.
+  const params = useParams({ strict: false });
   const chain = chains?.find(({ id }) => id === delivery.chainId);
   const body = detail?.body;
   const size = useMemo(() => (body === undefined ? '' : ` · ${formatBytes(sizeOf(body))}`), [body]);
@@ -76,8 +78,9 @@ export function Facts({
           <Expectation delivery={delivery} chain={chain} />
         ) : (
           <Link
-            to="."
-            search={(now) => ({ ...now, sel: pair.id })}
+            {...(params.deliveryId === undefined
+              ? { to: '.', search: (now) => ({ ...now, sel: pair.id }) }
+              : { to: '/deliveries/$deliveryId', params: { deliveryId: pair.id }, search: true })}
             className="inline-flex min-h-6 items-center gap-1.5 text-12 text-accent hover:underline"
           >
             {delivery.phase === 'confirmed' ? '←' : '→'} same match, {pair.phase}{' '}

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import {
   type About,
   type ChainHealth,
+  type DeliveryDetail,
   type DeliveryPage,
   type Expiry,
   type StreamSummary,
@@ -45,10 +46,12 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
   version: string;
   /** How long deliveries are kept. */
   kept: { deliveredMs: number; undeliveredMs: number };
+  /** The waits behind the next attempt of a delivery that had so many. */
+  laterWaitsMs(attempts: number, fastRetried: boolean): number[];
 }
 
 export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers {
-  const { store, auth, live, chains, version, kept } = needs;
+  const { store, auth, live, chains, version, kept, laterWaitsMs } = needs;
   const readAllStreams = async (): Promise<StreamRecord[]> => {
     const all: StreamRecord[] = [];
     let after: { at: number; id: string } | undefined;
@@ -132,9 +135,15 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       return context.json(await store.countFacets(filter));
     },
     async getDelivery(context) {
-      const delivery = await store.readDelivery(readId(context, 'delivery'));
-      if (delivery === undefined) throw notFound('Delivery');
-      return context.json({ ...delivery, webhookUrl: hideSecrets(delivery.webhookUrl) });
+      const found = await store.readDelivery(readId(context, 'delivery'));
+      if (found === undefined) throw notFound('Delivery');
+      const { fastRetried, ...delivery } = found;
+      const waits = delivery.state === 'pending' || delivery.state === 'leased';
+      return context.json({
+        ...delivery,
+        webhookUrl: hideSecrets(delivery.webhookUrl),
+        laterWaitsMs: waits ? laterWaitsMs(delivery.attempts, fastRetried) : [],
+      } satisfies DeliveryDetail);
     },
     async listChains(context) {
       const result = await Promise.all(

@@ -168,6 +168,11 @@ export function testDeliveries(tools: StoreTools): void {
       expect(told('unconfirmed')).toEqual([0, 1, 2].map((n) => `${n}/3 ,"logs":[${n}]}`));
       expect(told('confirmed')).toEqual(told('unconfirmed'));
       expect(new Set(claimed.map((each) => each.id)).size).toBe(6);
+      // Each knows the delivery of its own part in the other phase.
+      for (const { id: one } of claimed) {
+        const pair = (await tools.store.readDelivery(one))!.pair!;
+        expect((await tools.store.readDelivery(pair.id))!.pair!.id).toBe(one);
+      }
     });
 
     test('page through newest first, filtered, each exactly once', async () => {
@@ -230,6 +235,9 @@ export function testDeliveries(tools: StoreTools): void {
       await chain.rewind(ancestor);
       const [notice] = await claimOf(id);
       expect(notice?.phase).toBe('removed');
+      const { pair } = (await tools.store.readDelivery(notice!.id))!;
+      expect(pair).toMatchObject({ phase: 'unconfirmed', matchId: expect.any(String) as string });
+      expect(await tools.store.readDelivery(pair!.id)).toMatchObject({ pair: { id: notice!.id } });
       await chain.commit(block, [newMatch(id)]);
       const [changed] = await tools.store.completeDeliveries([outcomeOf(notice!, failing)]);
       expect(changed).toMatchObject({ phase: 'removed', state: 'cancelled' });
