@@ -13,10 +13,13 @@ const { positionals, values: flags } = parseArgs({
 
 const throughput = async () => (await import('./delivery/throughput.ts')).measureThroughput;
 const latency = async () => (await import('./delivery/latency.ts')).measureLatency;
+const addresses = async () => (await import('./addresses.ts')).measureAddresses;
 
 const [name = '', ...parts] = positionals;
 
 const benchmarks: Record<string, () => Promise<Figures>> = {
+  addresses: async () => (await addresses())('sqlite'),
+  'addresses-postgres': async () => (await addresses())('postgres'),
   aptos: async () => (await import('./aptos.ts')).default(),
   cli: async () => (await import('./cli.ts')).default(),
   console: async () => (await import('./console/console.ts')).measureConsole(parts),

@@ -152,7 +152,7 @@ test('triggers and balances are added; what cannot be is said at its field, by u
   expect(await page.getByRole('button', { name: /^Save/ }).count()).toBe(0);
 });
 
-test('5,000 addresses are imported, with those that are none named', async () => {
+test('5,000 addresses are imported, with those that are none named, and on after a break', async () => {
   const { id } = await world.createStream('many');
   const page = await visitor.signedIn(`/streams/${id}?tab=addresses`);
   await page.getByText('No addresses yet').waitFor();
@@ -170,7 +170,15 @@ test('5,000 addresses are imported, with those that are none named', async () =>
   await dialog.getByText('1 line rejected').waitFor();
   await dialog.getByText('has no address').waitFor();
   await expectAccessible(page);
+  // The connection is lost behind the first part, for longer than a call is repeated.
+  let calls = 0;
+  const lost = (url: URL): boolean => url.pathname === `/streams/evm/${id}/address`;
+  await page.route(lost, (route) => (calls++ === 0 ? route.continue() : route.abort()));
   await dialog.getByRole('button', { name: 'Import 5,000 addresses' }).click();
+  await dialog.getByText('Stopped after 500 of 5,000').waitFor();
+  await page.unroute(lost);
+  visitor.expectComplaints((text) => text.includes('ERR_FAILED'));
+  await dialog.getByRole('button', { name: 'Go on with 4,500 addresses' }).click();
   await dialog.getByText('5,000 addresses watched from now on').waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { createClient } from '@sluice/kit';
+import { createSluiceClient } from '@sluice/kit/sluice';
 import type { AddressesAnswer } from '@sluice/kit/contract';
 import { type Anvil, type WebhookSink, startAnvil, startWebhookSink } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -149,6 +150,38 @@ test('what is acknowledged is watched from the block that the answer names', asy
   expect(answer.effectiveFrom?.[CHAIN]).toBeGreaterThanOrEqual(0);
   await client.streams.delete(id);
 });
+
+test('kill -9 in mid-import: it goes on at once where it came to, and each address is in, once', async () => {
+  const { id: streamId } = await createStream();
+  const addresses = Array.from({ length: 8_000 }, (_, n) => ({
+    address: address(n),
+    ...(n % 2 === 0 && { label: `customer ${n}` }),
+  }));
+  const importFrom = (from: number, onProgress: (done: number) => void): Promise<void> =>
+    createSluiceClient({ apiKey: API_KEY, baseUrl: service.url, maxRetries: 0 }).importAddresses({
+      ...{ streamId, family: 'evm', addresses, from, onProgress },
+    });
+  let done = 0;
+  let killed: Promise<void> | undefined;
+  const cut = importFrom(0, (now) => {
+    done = now;
+    // While the next part is on its way.
+    if (now >= 1_000) killed ??= new Promise((go) => setTimeout(go, 10)).then(service.kill);
+  });
+  await expect(cut).rejects.toMatchObject({ code: 'network_error' });
+  await killed;
+  service = await serve(data);
+  await importFrom(done, () => {});
+  const { streams } = clientOf(service);
+  const found = new Map<string, string | undefined>();
+  for await (const each of streams.listAddresses(streamId)) found.set(each.address, each.label);
+  const wanted = addresses.map(({ address: each, label }) => [each, label] as const);
+  expect(found.size).toBe(addresses.length);
+  expect(wanted.filter(([each, label]) => !found.has(each) || found.get(each) !== label)).toEqual(
+    [],
+  );
+  expect((await streams.get(streamId)).amountOfAddresses).toBe(addresses.length);
+}, 120_000);
 
 test('kill -9 while a list is staged leaves nothing of it, and the next one goes through', async () => {
   const { id } = await createStream();

@@ -2,9 +2,8 @@
 import type { AptosStream, Stream } from '@sluice/kit';
 import type { NetworkType } from '@sluice/kit';
 import type { AddressRow } from './addressList.ts';
-import { client } from './api.ts';
+import { client, sluice } from './api.ts';
 import { toAptosFields, toDraft, toEvmFields, type StreamDraft } from './draft.ts';
-import { uploadAddresses } from './upload.ts';
 
 export interface ExportedStream {
   family: NetworkType;
@@ -60,7 +59,7 @@ export async function importStream({ family, stream, addresses }: ExportedStream
     family === 'evm'
       ? await client.streams.create({ ...toEvmFields(draft), ...keptOf(stream as Stream) })
       : await client.streams.create({ ...toAptosFields(draft), networkType: 'aptos' });
-  await uploadAddresses({ streamId: id, family, rows: addresses }, () => {});
+  await sluice.importAddresses({ streamId: id, family, addresses });
 }
 
 /** What the form does not show, and would lose. */

@@ -1,12 +1,11 @@
 /** A form's first state, from what a link gives, and the calls that make the stream of it. */
 import type { ChainHealth } from '@sluice/kit/sluice';
 import { parseAddressList } from './addressList.ts';
-import { client } from './api.ts';
+import { client, sluice } from './api.ts';
 import { NEW_DRAFT, toAptosFields, toEvmFields, withRule, type StreamDraft } from './draft.ts';
 import { DEFAULT_INBOX_URL } from './inboxes.ts';
 import { recognise } from './paste.ts';
 import type { NewStreamSearch } from './search.ts';
-import { uploadAddresses } from './upload.ts';
 
 /** Into the built-in inbox at first, so that no stream waits for a receiver. */
 export function draftFrom({ address, event }: NewStreamSearch): StreamDraft {
@@ -69,7 +68,7 @@ export async function createStream(draft: StreamDraft): Promise<string> {
   const { rows } = parseAddressList(draft.addresses, draft.family);
   if (rows.length > 0 && !draft.allAddresses) {
     try {
-      await uploadAddresses({ streamId: id, family: draft.family, rows }, () => {});
+      await sluice.importAddresses({ streamId: id, family: draft.family, addresses: rows });
     } catch (error) {
       throw new AddressesFailed(id, error);
     }

@@ -57,6 +57,8 @@ import type {
 } from './contract/sluice.ts';
 import { isSluiceError, SluiceError } from './errors.ts';
 import { readEventStream } from './eventStream.ts';
+import { importAddresses } from './importAddresses.ts';
+import type { AddressImport } from './importAddresses.ts';
 import type { AnyPage, ListResult } from './pages.ts';
 import { connect, sleep } from './request.ts';
 import type { CallOptions, CallResult, Connection, ConnectionOptions } from './request.ts';
@@ -150,6 +152,7 @@ export type {
 } from './contract/blocks.ts';
 export { isSluiceError, SluiceError } from './errors.ts';
 export type { SluiceErrorCode } from './errors.ts';
+export type { AddressImport } from './importAddresses.ts';
 export { mergeNearMisses, ruleOfNearMiss } from './nearMisses.ts';
 export type { ListOptions } from './calls.ts';
 export type { AnyPage, ListedPage, ListResult } from './pages.ts';
@@ -233,6 +236,12 @@ export interface SluiceClient {
   getExpiry(options?: CallOptions): CallResult<Expiry>;
   /** Every stream with its recent numbers. */
   listStreamSummaries(options?: CallOptions): CallResult<StreamSummary[]>;
+  /**
+   * Adds many addresses to a stream, in their order and in parts of about a tenth of a second; each part
+   * takes effect whole. Addresses that are there stay, so that an import which broke off may go on anywhere
+   * before the place it came to.
+   */
+  importAddresses(wanted: AddressImport, options?: CallOptions): Promise<void>;
   /** Newest first, unless `order` says otherwise. */
   listDeliveries(
     query?: ListDeliveriesOptions,
@@ -378,7 +387,8 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
     options,
     options.apiKey === undefined ? { credentials: 'same-origin' } : {},
   );
-  const { one, list } = createCalls(connection);
+  const calls = createCalls(connection);
+  const { one, list } = calls;
   return {
     createSession: (apiKey, options) =>
       one(
@@ -406,6 +416,8 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
         options,
         (answer) => toPage<StreamSummary>(answer).result,
       ),
+
+    importAddresses: (wanted, options) => importAddresses(calls, wanted, options),
 
     listDeliveries: ({ limit, cursor, ...query } = {}, options) =>
       list(

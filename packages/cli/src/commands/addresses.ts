@@ -9,12 +9,7 @@ import {
 } from '../connection.ts';
 import { toCount } from '../durations.ts';
 import { type AddressFile, readAddressFile } from '../streams/addressFile.ts';
-import {
-  addAddresses,
-  compareAddresses,
-  readAddresses,
-  removeAddresses,
-} from '../streams/addresses.ts';
+import { compareAddresses, readAddresses, removeAddresses } from '../streams/addresses.ts';
 import { findStream } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, createProgress } from '../terminal/progress.ts';
@@ -28,13 +23,10 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
   add('add <stream> <address...>', 'watch more addresses')
     .option('--label <text>', 'a name for people, for each of them')
     .action((name: string, addresses: string[], options: AddOptions) =>
-      withStream(name, options, terminal, async ({ api }, stream) => {
-        const { label } = options;
-        await addAddresses(
-          api,
-          stream,
-          addresses.map((address) => ({ address, ...(label !== undefined && { label }) })),
-        );
+      withStream(name, options, terminal, async ({ sluice }, stream) => {
+        const { id: streamId, family } = stream;
+        const labelled = addresses.map((address) => ({ address, label: options.label }));
+        await sluice.importAddresses({ streamId, family, addresses: labelled });
         tell(`Added ${count(addresses.length)} to ${stream.tag}`, { added: addresses.length });
       }),
     );
@@ -128,7 +120,7 @@ async function withStream(
 }
 
 async function importFile(
-  { api }: Connection,
+  { api, sluice }: Connection,
   stream: StreamSummary,
   path: string,
   options: ImportOptions,
@@ -152,9 +144,12 @@ async function importFile(
   });
   let done = first;
   try {
-    await addAddresses(api, stream, addresses.slice(first), (added) => {
-      done = first + added;
-      progress.update(done);
+    await sluice.importAddresses({
+      ...{ streamId: stream.id, family: stream.family, addresses, from: first },
+      onProgress(now) {
+        done = now;
+        progress.update(done);
+      },
     });
     await removeAddresses(api, stream, removed);
   } catch (error) {

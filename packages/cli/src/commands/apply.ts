@@ -8,7 +8,6 @@ import {
 import { writePrivately } from '../contexts.ts';
 import {
   type AddressDiff,
-  addAddresses,
   compareAddresses,
   readAddresses,
   removeAddresses,
@@ -118,7 +117,7 @@ async function plan(
   return steps;
 }
 
-async function carryOut({ api }: Connection, step: Step): Promise<void> {
+async function carryOut({ api, sluice }: Connection, step: Step): Promise<void> {
   switch (step.do) {
     case 'keep':
       return;
@@ -128,7 +127,7 @@ async function carryOut({ api }: Connection, step: Step): Promise<void> {
     case 'create': {
       const { fields, addresses = [] } = step.declared;
       const { id } = await createStream(api, { description: '', ...fields });
-      await addAddresses(api, { id, family: familyOf(fields) }, addresses);
+      await sluice.importAddresses({ streamId: id, family: familyOf(fields), addresses });
       return;
     }
     case 'update': {
@@ -140,7 +139,8 @@ async function carryOut({ api }: Connection, step: Step): Promise<void> {
           Object.fromEntries(changes.map(({ field, to }) => [field, to])),
         );
       }
-      await addAddresses(api, stream, addresses.added);
+      const { id: streamId, family } = stream;
+      await sluice.importAddresses({ streamId, family, addresses: addresses.added });
       await removeAddresses(api, stream, addresses.removed);
     }
   }

@@ -1,5 +1,6 @@
 import { type Client, createClient, isSluiceError } from '@sluice/kit';
 import type { NetworkType } from '@sluice/kit';
+import type { SluiceClient } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
 import {
@@ -9,7 +10,6 @@ import {
   toClientOptions,
 } from '../connection.ts';
 import { type ImportJournal, type ImportedStream, openJournal } from '../streams/importJournal.ts';
-import { addAddresses } from '../streams/addresses.ts';
 import type { ListedAddress } from '../streams/addressFile.ts';
 import { createStream } from '../streams/saveStream.ts';
 import { type AnyStream, compareFields, toContractFields } from '../streams/streamFields.ts';
@@ -63,7 +63,7 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
   });
   const found = await listHosted(hosted);
   if (options.dryRun) return tellPlan(found, options, terminal);
-  const { api } = connect(options, terminal);
+  const { api, sluice } = connect(options, terminal);
   const journal = openJournal(resolve(terminal.cwd, options.journal), options.hostedUrl);
   const ours = await listAll(api);
   let failed = 0;
@@ -96,7 +96,7 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
           journal,
           activate: options.activate ?? false,
         }));
-      done(await copyAddresses({ hosted, api, stream, target, journal, terminal }), 'is here');
+      done(await copyAddresses({ hosted, sluice, stream, target, journal, terminal }), 'is here');
     } catch (error) {
       if (terminal.signal.aborted) throw error;
       if (!isSluiceError(error)) throw error;
@@ -193,14 +193,14 @@ async function findOrCreate(
 
 async function copyAddresses({
   hosted,
-  api,
+  sluice,
   stream,
   target,
   journal,
   terminal,
 }: {
   hosted: Client;
-  api: Client;
+  sluice: SluiceClient;
   stream: AnyStream;
   target: ImportedStream;
   journal: ImportJournal;
@@ -212,7 +212,8 @@ async function copyAddresses({
   let pages = 0;
   let progress: Progress | undefined;
   const write = async (cursor: string | undefined): Promise<void> => {
-    if (gathered.length > 0) await addAddresses(api, at, gathered);
+    const { id: streamId, family } = at;
+    await sluice.importAddresses({ streamId, family, addresses: gathered });
     const addresses = at.addresses + gathered.length;
     at = journal.save(stream.id, { ...target, addresses, cursor, done: cursor === undefined });
     gathered = [];

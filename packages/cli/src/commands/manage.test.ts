@@ -184,7 +184,7 @@ describe('addresses', () => {
     const run = await sluice(['addresses', 'import', 'token', path()]);
     expect(run.code).toBe(8);
     expect(run.stdout).toBe(`25,000 addresses of ${path()} are in token, 1 lines repeated one\n`);
-    expect(run.stderr).toMatch(/^10,000 of 25,000 addresses {2}[\d,]+\/s {2}\d+ s left\n/);
+    expect(run.stderr).toMatch(/^\d,\d{3} of 25,000 addresses {2}[\d,]+\/s {2}\d+ s left\n/);
     expect(run.stderr).toContain('is line 5: no address');
     expect(readFileSync(`${path()}.rejects`, 'utf8')).toMatch(/^# line 5: .*\nhello\n$/);
     expect(await json('streams', 'get', 'token')).toMatchObject({ amountOfAddresses: 25_001 });

@@ -1,11 +1,11 @@
-/** The addresses of a stream: all of them read, compared with a list, and added in batches. */
+/** The addresses of a stream: all of them read, compared with a list, and removed in batches. */
 import type { Client } from '@sluice/kit';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { ListedAddress } from './addressFile.ts';
 
 type Named = Pick<StreamSummary, 'id' | 'family'>;
 
-/** Addresses in one call: a call takes effect whole, and progress is seen between calls. */
+/** Addresses in one call, which takes effect whole. */
 const ADDRESS_BATCH = 10_000;
 
 /** Every address, lower case, with its label. */
@@ -47,27 +47,6 @@ const comparable = (address: string): string =>
   address.length === 42
     ? address.toLowerCase()
     : `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
-
-/** Adds them batch by batch, in order; `onAdded` hears how many are in after each. */
-export async function addAddresses(
-  api: Client,
-  { id, family }: Named,
-  addresses: readonly ListedAddress[],
-  onAdded: (count: number) => void = () => {},
-): Promise<void> {
-  for (let at = 0; at < addresses.length; at += ADDRESS_BATCH) {
-    const batch = addresses.slice(at, at + ADDRESS_BATCH);
-    const labels = Object.fromEntries(
-      batch.flatMap(({ address, label }) => (label === undefined ? [] : [[address, label]])),
-    );
-    await api.streams.addAddress(
-      id,
-      batch.map(({ address }) => address),
-      { networkType: family, ...(Object.keys(labels).length > 0 && { labels }) },
-    );
-    onAdded(at + batch.length);
-  }
-}
 
 export async function removeAddresses(
   api: Client,

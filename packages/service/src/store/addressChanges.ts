@@ -85,11 +85,12 @@ export function createAddressChanges(store: Store): AddressChanges {
     addresses: AddressList,
     toPart: (addresses: AddressList) => AddressPart,
   ): Promise<AddressOutcome> =>
-    inTurn(streamId, async () =>
-      countAddresses(addresses) <= ADDRESSES_PER_PART
-        ? store.changeAddresses(streamId, toPart(addresses))
-        : stage(streamId, partsOf(await sortAddresses(addresses), toPart)),
-    );
+    inTurn(streamId, async () => {
+      const sorted = await sortAddresses(addresses);
+      return countAddresses(sorted) <= ADDRESSES_PER_PART
+        ? store.changeAddresses(streamId, toPart(sorted))
+        : stage(streamId, partsOf(sorted, toPart));
+    });
 
   return {
     add: (streamId, addresses, labels) =>

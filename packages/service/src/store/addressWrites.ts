@@ -55,27 +55,18 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
     return row !== undefined;
   };
 
-  /** The addresses of a part as a table, with their labels where it has any. */
-  const wantedRows = (part: AddressPart): RawBuilder<object> => {
-    const addresses = unpackAddresses(part.addresses);
-    const labels = part.kind === 'add' ? part.labels : {};
-    if (Object.keys(labels).length === 0) {
-      const texts = engine.texts(addresses, 'address');
-      return sql`(select address, null as label from ${texts} as texts)`;
-    }
-    const rows = addresses.map((address) => ({ address, label: labels[address] ?? null }));
-    return engine.rows(rows, { address: 'text', label: 'text' });
-  };
+  const textsOf = (addresses: readonly string[]): RawBuilder<object> =>
+    sql`select address from ${engine.texts(addresses, 'address')} as texts`;
 
-  // Subqueries stand where no planner makes a join of them: each address is looked up by the key.
+  // The subquery stands where no planner makes a join of it: each address is looked up by the key.
   const findMissing = async (
     trx: Db,
     streamId: string,
     change: number,
-    wanted: RawBuilder<object>,
+    addresses: readonly string[],
   ): Promise<string | undefined> => {
     const { rows } = await sql<{ address: string }>`
-      select wanted.address from ${wanted} as wanted
+      select wanted.address from (${textsOf(addresses)}) as wanted
       where (
         select 1 from stream_address as had
         where had.stream_id = ${streamId} and had.address = wanted.address
@@ -85,42 +76,61 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
     return rows[0]?.address;
   };
 
+  const remove = async (
+    trx: Db,
+    streamId: string,
+    change: number,
+    addresses: readonly string[],
+  ): Promise<number> => {
+    const removed = await sql`
+      update stream_address set removed_by = ${change}
+      where stream_id = ${streamId} and removed_by is null
+        and address ${engine.isIn(textsOf(addresses))}`.execute(trx);
+    return Number(removed.numAffectedRows ?? 0);
+  };
+
   /** Answers with the number of rows that were added, and that are dead once the change is active. */
   const stageAdded = async (
     trx: Db,
     streamId: string,
     change: number,
-    part: AddressPart & { kind: 'add' },
-    wanted: RawBuilder<object>,
+    { labels, clearLabels }: AddressPart & { kind: 'add' },
+    addresses: readonly string[],
   ): Promise<{ added: number; dead: number }> => {
-    const relabels = part.clearLabels || Object.keys(part.labels).length > 0;
+    const { rows: present } = await sql<{ address: string; label: string | null }>`
+      select address, label from stream_address
+      where stream_id = ${streamId} and removed_by is null
+        and address ${engine.isIn(textsOf(addresses))}`.execute(trx);
+    const known = new Map(present.map(({ address, label }) => [address, label]));
     // An address with another label is a row that goes and a row that comes.
-    const relabelled = relabels
-      ? await sql`
-          update stream_address set removed_by = ${change}
-          where stream_id = ${streamId} and removed_by is null and address ${engine.isIn(sql`
-            select wanted.address from ${wanted} as wanted
-            where (
-              select had.label is distinct from wanted.label from stream_address as had
-              where had.stream_id = ${streamId} and had.address = wanted.address
-                and had.removed_by is null
-              limit 1) ${part.clearLabels ? sql`` : sql`and wanted.label is not null`}`)}`.execute(
-          trx,
-        )
-      : undefined;
+    const relabelled = present
+      .filter(({ address, label }) => {
+        const wanted = labels[address] ?? (clearLabels ? null : label);
+        return wanted !== label;
+      })
+      .map(({ address }) => address);
+    const dead = relabelled.length > 0 ? await remove(trx, streamId, change, relabelled) : 0;
+    const coming = [...addresses.filter((address) => !known.has(address)), ...relabelled];
+    if (coming.length === 0) return { added: 0, dead };
     const inserted = await sql`
       insert into stream_address (stream_id, address, label, added_by, removed_by)
-      select ${streamId}, wanted.address, wanted.label, ${change}, null from ${wanted} as wanted
-      where (
-        select 1 from stream_address as had
-        where had.stream_id = ${streamId} and had.address = wanted.address
-          and had.removed_by is null
-        limit 1) is null
+      select ${streamId}, coming.address, coming.label, ${change}, null
+      from ${rowsOf(coming, labels)} as coming
+      where true
       on conflict do nothing`.execute(trx);
-    return {
-      added: Number(inserted.numAffectedRows ?? 0),
-      dead: Number(relabelled?.numAffectedRows ?? 0),
-    };
+    return { added: Number(inserted.numAffectedRows ?? 0), dead };
+  };
+
+  /** Addresses as a table, with their labels where any has one. */
+  const rowsOf = (
+    addresses: readonly string[],
+    labels: Readonly<Record<string, string>>,
+  ): RawBuilder<object> => {
+    if (Object.keys(labels).length === 0) {
+      return sql`(select address, null as label from ${engine.texts(addresses, 'address')} as texts)`;
+    }
+    const rows = addresses.map((address) => ({ address, label: labels[address] ?? null }));
+    return engine.rows(rows, { address: 'text', label: 'text' });
   };
 
   const stagePart = async (
@@ -130,19 +140,15 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
     number: number,
     part: AddressPart,
   ): Promise<{ address: string } | undefined> => {
-    const wanted = wantedRows(part);
+    const addresses = unpackAddresses(part.addresses);
     let added = 0;
     let dead: number;
     if (part.kind === 'add') {
-      ({ added, dead } = await stageAdded(trx, streamId, change, part, wanted));
+      ({ added, dead } = await stageAdded(trx, streamId, change, part, addresses));
     } else {
-      const missing = await findMissing(trx, streamId, change, wanted);
+      const missing = await findMissing(trx, streamId, change, addresses);
       if (missing !== undefined) return { address: missing };
-      const removed = await sql`
-        update stream_address set removed_by = ${change}
-        where stream_id = ${streamId} and removed_by is null
-          and address ${engine.isIn(sql`select address from ${wanted} as wanted`)}`.execute(trx);
-      dead = Number(removed.numAffectedRows ?? 0);
+      dead = await remove(trx, streamId, change, addresses);
     }
     await trx
       .insertInto('address_change_part')
@@ -216,17 +222,16 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
       .innerJoin('address_change as change', 'change.id', 'part.change_id')
       .select(['change.stream_id', 'part.change_id', 'part.part', 'part.width', 'part.digits']);
 
-  const rowsOf = ({ stream_id: streamId, width, digits }: Part): RawBuilder<boolean> => {
+  const isOf = ({ stream_id: streamId, width, digits }: Part): RawBuilder<boolean> => {
     const addresses = unpackAddresses({ width, bytes: fromDigits(digits) });
-    const texts = sql`select address from ${engine.texts(addresses, 'address')} as texts`;
-    return sql<boolean>`stream_id = ${streamId} and address ${engine.isIn(texts)}`;
+    return sql<boolean>`stream_id = ${streamId} and address ${engine.isIn(textsOf(addresses))}`;
   };
 
   /** Deletes the rows that an active change removed: nobody sees them any more. */
   const deleteDead = async (trx: Db, part: Part): Promise<void> => {
     await sql`
       delete from stream_address
-      where ${rowsOf(part)} and removed_by = ${part.change_id}`.execute(trx);
+      where ${isOf(part)} and removed_by = ${part.change_id}`.execute(trx);
     await trx
       .updateTable('address_change_part')
       .set({ dead: 0 })
@@ -252,10 +257,10 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
         return false;
       }
       await sql`
-        delete from stream_address where ${rowsOf(part)} and added_by = ${change}`.execute(trx);
+        delete from stream_address where ${isOf(part)} and added_by = ${change}`.execute(trx);
       await sql`
         update stream_address set removed_by = null
-        where ${rowsOf(part)} and removed_by = ${change}`.execute(trx);
+        where ${isOf(part)} and removed_by = ${change}`.execute(trx);
       await trx
         .deleteFrom('address_change_part')
         .where('change_id', '=', change)
@@ -345,8 +350,11 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
         if (failure !== undefined) throw new Refused({ outcome: 'missing', ...failure });
         const activated = await activate(trx, id);
         if (activated === undefined) throw new Refused({ outcome: 'unknown-stream' });
-        const staged = await selectParts(trx).where('change_id', '=', id).execute();
-        for (const each of staged) await deleteDead(trx, each);
+        const [died] = await selectParts(trx)
+          .where('change_id', '=', id)
+          .where('part.dead', '>', 0)
+          .execute();
+        if (died !== undefined) await deleteDead(trx, died);
         return { outcome: 'changed', effectiveFrom: activated.effectiveFrom };
       });
       return change.catch((error: unknown) => {

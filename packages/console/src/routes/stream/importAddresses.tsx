@@ -1,9 +1,9 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useEffect, useRef, useState } from 'react';
+import { sluice } from '../../api.ts';
 import { toRejectsCsv, type AddressList } from '../../addressList.ts';
 import { download } from '../../download.ts';
 import { formatCount, formatQuantity } from '../../format.ts';
-import { uploadAddresses } from '../../upload.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { FileField, TextArea } from '../../ui/field.tsx';
@@ -59,8 +59,9 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
     setState('sending');
     setError(null);
     try {
-      const upload = { streamId: stream.id, family: stream.family, rows: list.rows, done, signal };
-      await uploadAddresses(upload, setDone);
+      const { id: streamId, family } = stream;
+      const wanted = { streamId, family, addresses: list.rows, from: done, onProgress: setDone };
+      await sluice.importAddresses(wanted, { signal });
       setState('sent');
     } catch (problem) {
       setState('idle');
