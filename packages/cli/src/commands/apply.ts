@@ -18,6 +18,7 @@ import { type FieldChange, compareFields, familyOf, toFields } from '../streams/
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { count } from '../terminal/progress.ts';
+import { WIDTH, cutText } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { resolve } from 'node:path';
@@ -158,7 +159,7 @@ function describe(step: Step, { tint }: Terminal): string[] {
         tint('ok', `+ ${step.tag}`),
         ...Object.entries(fields)
           .filter(([field]) => field !== 'tag')
-          .map(([field, value]) => `    ${field}: ${brief(value)}`),
+          .map(([field, value]) => `    ${field}: ${brief(value, WIDTH - field.length - 6)}`),
         ...(addresses.length > 0 ? [`    ${count(addresses.length)} addresses`] : []),
       ];
     }
@@ -166,7 +167,10 @@ function describe(step: Step, { tint }: Terminal): string[] {
       const { added, removed } = step.addresses;
       return [
         tint('warn', `~ ${step.tag}`),
-        ...step.changes.map(({ field, from, to }) => `    ${field}: ${brief(from)} → ${brief(to)}`),
+        ...step.changes.map(({ field, from, to }) => {
+          const width = Math.floor((WIDTH - field.length - 9) / 2);
+          return `    ${field}: ${brief(from, width)} → ${brief(to, width)}`;
+        }),
         ...(added.length > 0 ? [`    + ${count(added.length)} addresses`] : []),
         ...(removed.length > 0 ? [`    - ${count(removed.length)} addresses`] : []),
       ];
@@ -174,10 +178,7 @@ function describe(step: Step, { tint }: Terminal): string[] {
   }
 }
 
-const brief = (value: unknown): string => {
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
-};
+const brief = (value: unknown, width: number): string => cutText(JSON.stringify(value), width);
 
 function toJson(step: Step): object {
   if (step.do !== 'update') return { do: step.do, tag: step.tag };

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { toCount } from '../durations.ts';
 import { CommandError } from '../terminal/errors.ts';
+import { toLine, wrapText } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareAudit(command: Command, terminal: Terminal): void {
@@ -25,7 +26,7 @@ async function listAudit(options: ListOptions, terminal: Terminal): Promise<void
   let left = toCount('--limit', options.limit, 1);
   for await (const record of connect(options, terminal).sluice.listAudit()) {
     if (options.json) terminal.sayJson(record);
-    else terminal.say(describe(record));
+    else sayRecord(record, terminal);
     if (--left === 0) return;
   }
 }
@@ -65,10 +66,23 @@ async function verifyAudit(options: VerifyOptions, terminal: Terminal): Promise<
     );
   const [records, head] = [newest?.seq ?? 0, newest?.hash ?? ''];
   if (options.json) terminal.sayJson({ records, head });
-  else terminal.say(`${records} records, unbroken; the newest has the hash ${head}`);
+  else
+    wrapText(`${records} records, unbroken; the newest has the hash ${head}`, 2).forEach(
+      terminal.say,
+    );
 }
 
-const describe = ({ seq, at, action, keyId, address, target }: AuditRecord): string =>
-  [seq, new Date(at).toISOString(), action, target, keyId || 'nobody', address]
-    .filter((part) => part !== '')
-    .join('  ');
+const sayRecord = (
+  { seq, at, action, keyId, address, target }: AuditRecord,
+  terminal: Terminal,
+): void =>
+  terminal.say(
+    toLine(terminal, [
+      { text: String(seq) },
+      { text: `${new Date(at).toISOString().slice(0, 19)}Z` },
+      { text: action },
+      { text: target, cut: 'middle' },
+      { text: keyId || 'nobody' },
+      { text: address },
+    ]),
+  );

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { toCount } from '../durations.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { printable } from '../terminal/table.ts';
+import { WIDTH, cutText, printable, wrapText } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareChains(command: Command, terminal: Terminal): void {
@@ -30,7 +30,7 @@ async function listChains(options: ConnectionOptions, terminal: Terminal): Promi
   if (chains.length === 0) {
     terminal.note('No chains: start the service with --chain <hexId>=<rpcUrl>');
   }
-  for (const chain of chains) for (const line of describe(chain)) terminal.say(line);
+  chains.flatMap(describe).forEach(terminal.say);
 }
 
 interface ResumeOptions extends ConnectionOptions {
@@ -43,9 +43,9 @@ async function resumeChain(id: string, options: ResumeOptions, terminal: Termina
   const resumed = await connect(options, terminal).sluice.resumeChain(id, from);
   if (options.json) terminal.sayJson(resumed);
   else {
-    terminal.say(
-      `${resumed.chainId} goes on from block ${resumed.from}; what was left out is a hole in the coverage of its streams`,
-    );
+    const { chainId, from: next } = resumed;
+    const told = `${chainId} goes on from block ${next}; what was left out is a hole in the coverage of its streams`;
+    wrapText(told, 2).forEach(terminal.say);
   }
 }
 
@@ -53,7 +53,7 @@ function describe(chain: ChainHealth): string[] {
   const head = chain.head === null ? 'head unknown' : `head ${chain.head}`;
   const at = chain.checkpoint === null ? 'not begun' : `at ${chain.checkpoint}`;
   const finalized = chain.finalized === null ? '' : `, finalized ${chain.finalized}`;
-  return [
+  const lines = [
     `${chain.id}  ${chain.name}  ${chain.state}  ${at}, ${head}${finalized}, confirmations ${chain.confirmations}`,
     ...(chain.message === '' ? [] : [`  ${chain.message}`]),
     ...chain.providers.map(
@@ -61,6 +61,7 @@ function describe(chain: ChainHealth): string[] {
         `  ${name}  ${state}${message === '' || message === chain.message ? '' : `  ${message}`}`,
     ),
   ];
+  return lines.flatMap((line) => wrapText(line, 4));
 }
 
 /** What ingestion asks of a node; `needed`: it cannot do without. */
@@ -99,9 +100,9 @@ async function testNode(url: string, json: boolean, terminal: Terminal): Promise
           ? terminal.tint('bad', '✗')
           : terminal.tint('warn', '!');
     const shown = typeof answer === 'string' ? ` ${Number(answer)}` : '';
-    terminal.say(
-      `${mark} ${what.padEnd(9)} ${String(durationMs).padStart(5)} ms${shown}  ${printable(problem ?? '')}`.trimEnd(),
-    );
+    const figures = `${what.padEnd(9)} ${String(durationMs).padStart(5)} ms${shown}`;
+    const told = cutText(`${figures}  ${printable(problem ?? '')}`.trimEnd(), WIDTH - 2);
+    terminal.say(`${mark} ${told}`);
   }
   if (json) terminal.sayJson(findings);
   if (missing > 0) {

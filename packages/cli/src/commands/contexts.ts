@@ -10,7 +10,7 @@ import {
 import { contextsPath, readContexts, saveContexts } from '../contexts.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { ask } from '../terminal/prompt.ts';
-import { sayTable } from '../terminal/table.ts';
+import { sayTable, wrapText } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareLogin = (command: Command, terminal: Terminal): Command =>
@@ -96,7 +96,10 @@ export const declareWhoami = (command: Command, terminal: Terminal): Command =>
     };
     const key = apiKey === undefined ? null : `…${apiKey.slice(-4)}`;
     if (options.json) terminal.sayJson({ apiUrl: url, source, name: name ?? null, apiKey: key });
-    else terminal.say(`${url}  by ${from[source]}  ${key === null ? 'no API key' : `key ${key}`}`);
+    else {
+      const told = `${url}  by ${from[source]}  ${key === null ? 'no API key' : `key ${key}`}`;
+      wrapText(told, 4).forEach(terminal.say);
+    }
     if (apiKey === undefined) throw toMissingKey(target);
   });
 
@@ -116,7 +119,7 @@ export function declareContext(command: Command, terminal: Terminal): void {
       if (rows.length === 0) return terminal.note('None yet: sluice login');
       sayTable(terminal, rows, [
         { title: ' ', value: ({ inUse }) => (inUse ? { text: '*', tone: 'ok' } : '') },
-        { title: 'NAME', value: ({ name }) => name },
+        { title: 'NAME', value: ({ name }) => name, cut: 'end' },
         { title: 'SERVICE', value: ({ apiUrl }) => apiUrl },
       ]);
     });

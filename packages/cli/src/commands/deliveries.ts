@@ -11,7 +11,7 @@ import {
   type Cell,
   type TableOptions,
   addTableOptions,
-  printable,
+  sayField,
   sayTable,
 } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -93,14 +93,14 @@ async function get(id: string, options: ConnectionOptions, terminal: Terminal): 
   for (const [name, value] of Object.entries(fields)) {
     if (value === null || value === '') continue;
     const isTime = typeof value === 'number' && name.endsWith('At');
-    const text = isTime ? new Date(value).toISOString() : String(value);
-    terminal.say(`${terminal.tint('faint', name.padEnd(16))}${text}`);
+    sayField(terminal, name.padEnd(16), isTime ? new Date(value).toISOString() : value);
   }
   const certificate = attemptList.findLast((attempt) => attempt.certificate !== null)?.certificate;
   if (certificate) {
-    const text = printable(`${certificate.subject} for ${certificate.names.join(', ')}`);
-    const until = new Date(certificate.expiresAt).toISOString();
-    terminal.say(`${terminal.tint('faint', 'certificate'.padEnd(16))}${text}, until ${until}`);
+    const { subject, names, expiresAt } = certificate;
+    const until = new Date(expiresAt).toISOString();
+    const text = `${subject} for ${names.join(', ')}, until ${until}`;
+    sayField(terminal, 'certificate'.padEnd(16), text);
   }
   if (attemptList.length === 0) return;
   terminal.say();
@@ -109,7 +109,7 @@ async function get(id: string, options: ConnectionOptions, terminal: Terminal): 
     { title: 'AT', value: ({ startedAt }) => new Date(startedAt).toISOString().slice(0, 19) },
     { title: 'HTTP', value: ({ status }) => status ?? '–', right: true },
     { title: 'TOOK', value: ({ durationMs }) => `${durationMs} ms`, right: true },
-    { title: 'OF WHICH', value: ({ parts }) => describeParts(parts) },
+    { title: 'OF WHICH', value: ({ parts }) => describeParts(parts), cut: 'end' },
     { title: 'ERROR', value: ({ error }) => error ?? '', cut: 'end' },
     { title: 'ANSWER', value: ({ responseBody }) => responseBody, cut: 'end' },
   ]);

@@ -10,7 +10,7 @@ import {
 } from '../connection.ts';
 import { contextsPath } from '../contexts.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { printable } from '../terminal/table.ts';
+import { wrapText } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
 
@@ -33,9 +33,15 @@ async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<v
   const tell = (finding: Finding): void => {
     findings.push(finding);
     if (options.json) return;
-    const mark = { ok: tint('ok', '✓'), warn: tint('warn', '!'), bad: tint('bad', '✗') };
-    terminal.say(`${mark[finding.state]} ${finding.check.padEnd(10)}${printable(finding.message)}`);
-    if (finding.fix !== undefined) terminal.say(`  ${' '.repeat(10)}${tint('faint', finding.fix)}`);
+    const mark = { ok: '✓', warn: '!', bad: '✗' }[finding.state];
+    const text = `${mark} ${finding.check.padEnd(10)}${finding.message}`;
+    const [first = '', ...more] = wrapText(text, 12);
+    terminal.say(first.replace(mark, tint(finding.state, mark)));
+    more.forEach(terminal.say);
+    if (finding.fix === undefined) return;
+    for (const line of wrapText(`${' '.repeat(12)}${finding.fix}`, 12)) {
+      terminal.say(tint('faint', line));
+    }
   };
   for await (const finding of examine(options, terminal)) tell(finding);
   if (options.json) terminal.sayJson(findings);

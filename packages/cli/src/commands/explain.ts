@@ -7,7 +7,7 @@ import type {
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { printable } from '../terminal/table.ts';
+import { printable, wrapText } from '../terminal/table.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 
 const EXPECTABLE = [
@@ -60,8 +60,8 @@ async function explain(what: string, options: ExplainOptions, terminal: Terminal
   const isFound = found.kind !== 'unknown' && (found.kind === 'address' || found.block !== null);
   if (options.json) terminal.sayJson({ ...found, streams });
   else {
-    if (isFound) terminal.say(printable(found.message));
-    for (const reason of found.stages) terminal.say(`  ${reasonLine(reason, terminal)}`);
+    if (isFound) wrapText(found.message, 2).forEach(terminal.say);
+    for (const reason of found.stages) sayReason(reason, terminal);
     for (const verdict of streams) tell(verdict, options.stages ?? false, terminal);
   }
   if (!isFound) {
@@ -82,7 +82,7 @@ function tell(stream: StreamVerdict, all: boolean, terminal: Terminal): void {
   const { tag, streamId, verdict, because, stages, deliveries } = stream;
   terminal.say();
   terminal.say(`${terminal.tint(TONES[verdict], verdict)}  ${printable(tag || streamId)}`);
-  for (const reason of all ? stages : [because]) terminal.say(`  ${reasonLine(reason, terminal)}`);
+  for (const reason of all ? stages : [because]) sayReason(reason, terminal);
   for (const { id, phase, state, attempts } of deliveries) {
     terminal.say(`  ${terminal.tint('faint', id)}  ${phase}  ${state}, ${attempts} attempts`);
   }
@@ -95,7 +95,9 @@ const MARKS: Readonly<Record<ExplainOutcome, [Tone, string]>> = {
   unknown: ['faint', '?'],
 };
 
-function reasonLine({ stage, outcome, what }: ExplainReason, { tint }: Terminal): string {
+function sayReason({ stage, outcome, what }: ExplainReason, { say, tint }: Terminal): void {
   const [tone, mark] = MARKS[outcome];
-  return `${tint(tone, mark)} ${stage.padEnd(12)} ${printable(what)}`;
+  const [first = '', ...more] = wrapText(`  ${mark} ${stage.padEnd(12)} ${what}`, 17);
+  say(first.replace(mark, tint(tone, mark)));
+  more.forEach(say);
 }

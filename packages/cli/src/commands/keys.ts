@@ -5,6 +5,7 @@ import { type ConnectionOptions, addConnectionOptions, connect } from '../connec
 import { toDurationMs } from '../durations.ts';
 import { repeatable } from '../options.ts';
 import { CommandError } from '../terminal/errors.ts';
+import { wrapText } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareKeys(command: Command, terminal: Terminal): void {
@@ -41,7 +42,7 @@ async function createKey(name: string, options: NewKeyOptions, terminal: Termina
     terminal.sayJson(created);
     return;
   }
-  terminal.note(describe(created));
+  describe(created).forEach(terminal.note);
   terminal.note('The key, shown this once:');
   terminal.say(created.key);
 }
@@ -53,7 +54,7 @@ async function listKeys(options: ConnectionOptions, terminal: Terminal): Promise
     return;
   }
   if (keys.length === 0) terminal.note('No keys but the one the service was started with');
-  for (const key of keys) terminal.say(describe(key));
+  keys.flatMap(describe).forEach(terminal.say);
 }
 
 async function revokeKey(
@@ -68,12 +69,12 @@ async function revokeKey(
       throw new CommandError('not_found', `There is no key ${id}`, 'sluice keys list names them');
     });
   if (options.json) terminal.sayJson(revoked);
-  else terminal.say(describe(revoked));
+  else describe(revoked).forEach(terminal.say);
 }
 
-function describe(key: ApiKey): string {
+function describe(key: ApiKey): string[] {
   const day = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
-  return [
+  const parts = [
     key.id,
     key.name,
     key.scopes.join(','),
@@ -84,5 +85,6 @@ function describe(key: ApiKey): string {
       : key.expiresAt !== null
         ? [`expires ${day(key.expiresAt)}`]
         : []),
-  ].join('  ');
+  ];
+  return wrapText(parts.join('  '), 4);
 }

@@ -84,7 +84,7 @@ describe('listen', () => {
     expect(unwrap({ headers, body, secret }).verifiedBy).toBe('webhook-signature');
     expect(headers).toMatchObject({ 'x-team': 'ledger' });
     expect(running.stdout()).toMatch(
-      /^\d\d:\d\d:\d\d\.\d{3} {2}✓ 200 +\d+ ms {2}pay {2}#\d+ (un)?confirmed {2}Transfer \d+ 0x7099…79c8 → 0x3c44…93bc {2}[\da-f]{8}\n/,
+      /^\d\d:\d\d:\d\d {2}✓ 200 +\d+ ms {2}pay {2}#\d+ (un)?confirmed {2}Transfer \d+ 0x7099…79c8 → .+\n/,
     );
     running.interrupt();
     expect(await running.ended).toMatchObject({ code: 130 });
@@ -202,7 +202,7 @@ describe('trigger', () => {
   test.each([
     ['erc20-transfer', 'Transfer 250 USDC 0x0a1a…9419 → 0xc5b4…4c14'],
     ['native-transfer', '0.1 ETH 0x0a1a…9419 → 0xc5b4…4c14'],
-    ['internal-transfer', '0.002419488490784747 ETH 0x0a1a…9419 → 0xc5b4…4c14 inside'],
+    ['internal-transfer', '0.002419488490784747 ETH 0x0a1a…9419 → 0xc5b4…4c14'],
     ['aptos-coin-transfer', '1.5 APT'],
     ['test', ''],
   ])('%s arrives as the service would send it', async (kind, line) => {

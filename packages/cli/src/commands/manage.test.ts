@@ -392,7 +392,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     writeFileSync(join(config, 'sluice', 'contexts.json'), '{"contexts":{}}', { mode: 0o644 });
     const open = await sluice(['doctor'], { env: { XDG_CONFIG_HOME: config } });
     expect(open.code).toBe(9);
-    expect(open.stdout).toMatch(/^✗ contexts {2}.* others may read it\n +chmod 600 /m);
+    expect(open.stdout).toMatch(/^✗ contexts {2}\S+ holds[^✗]* read it\n +chmod 600 /m);
     const stranger = await json<object[]>('doctor', '--api-key', 'x'.repeat(20));
     expect(stranger).toContainEqual(expect.objectContaining({ check: 'key', state: 'bad' }));
   });

@@ -15,7 +15,7 @@ import { findStream } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
-import { type TableOptions, addTableOptions, sayTable } from '../terminal/table.ts';
+import { type TableOptions, addTableOptions, sayTable, wrapText } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareReplay = (command: Command, terminal: Terminal): Command =>
@@ -140,7 +140,7 @@ async function replaySelection(
     throw error;
   }
   if (options.json) terminal.sayJson(ended);
-  else terminal.say(describe(ended));
+  else describe(ended).forEach(terminal.say);
   if (!options.wait) terminal.note(look);
   if (options.wait && ended.failed > 0) {
     throw new CommandError(
@@ -170,8 +170,11 @@ async function waitFor(
   }
 }
 
-const describe = ({ id, name, state, total, replayed, succeeded, failed }: Replay): string =>
-  `${id}  ${name}  ${state}  ${count(replayed)} of ${count(total)} sent again, ${count(succeeded)} delivered, ${count(failed)} failed`;
+const describe = ({ id, name, state, total, replayed, succeeded, failed }: Replay): string[] =>
+  wrapText(
+    `${id}  ${name}  ${state}  ${count(replayed)} of ${count(total)} sent again, ${count(succeeded)} delivered, ${count(failed)} failed`,
+    4,
+  );
 
 /** One delivery after the other; answers whether it was taken. */
 async function createResend(
@@ -195,7 +198,11 @@ async function createResend(
     const { streamId, webhookUrl } = await sluice.getDelivery(id);
     await api.history.replay({ streamId, id });
     if (options.json) terminal.sayJson({ id, queued: true });
-    else terminal.say(`${terminal.tint('ok', '✓')} queued ${id} for ${webhookUrl}`);
+    else {
+      const [first = '', ...more] = wrapText(`✓ queued ${id} for ${webhookUrl}`, 2);
+      terminal.say(first.replace('✓', terminal.tint('ok', '✓')));
+      more.forEach(terminal.say);
+    }
     return true;
   };
 }
@@ -226,7 +233,7 @@ export function declareReplays(command: Command, terminal: Terminal): void {
       const { sluice } = connect(options, terminal);
       const found = await (verb === 'get' ? sluice.getReplay(id) : sluice.cancelReplay(id));
       if (options.json) terminal.sayJson(found);
-      else terminal.say(describe(found));
+      else describe(found).forEach(terminal.say);
     });
   }
 }

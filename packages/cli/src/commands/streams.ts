@@ -10,7 +10,13 @@ import { readStreamFile } from '../streams/streamFile.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { count } from '../terminal/progress.ts';
-import { type Cell, type TableOptions, addTableOptions, sayTable } from '../terminal/table.ts';
+import {
+  type Cell,
+  type TableOptions,
+  addTableOptions,
+  sayField,
+  sayTable,
+} from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareStreams(command: Command, terminal: Terminal): void {
@@ -101,13 +107,12 @@ const describeScope = ({ allAddresses, amountOfAddresses, topic0 }: StreamSummar
   return `${allAddresses ? 'everybody' : `${count(amountOfAddresses)} addr`}${events}`;
 };
 
-/** A line for each field; long ones as JSON. */
+/** A line for each field; lists and the like as JSON, as far as it fits. */
 function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal): void {
   if (json) return terminal.sayJson(stream);
   for (const [name, value] of Object.entries(stream)) {
     if (value === null || value === undefined || value === '') continue;
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    terminal.say(`${terminal.tint('faint', name.padEnd(28))}${text}`);
+    sayField(terminal, name.padEnd(28), value);
   }
 }
 

@@ -23,6 +23,7 @@ import { STANDARD_EVENTS } from '../live/standardEvents.ts';
 import { findStream } from '../streams/findStream.ts';
 import { readStream } from '../streams/saveStream.ts';
 import { CommandError } from '../terminal/errors.ts';
+import { type Part, toLine } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const EVM_KINDS = [
@@ -109,10 +110,16 @@ async function trigger(
       return;
     }
     const outcome = delivered ? String(last?.status) : (last?.error ?? '');
-    terminal.say(
-      `${terminal.tint(delivered ? 'ok' : 'bad', `${delivered ? '✓' : '✗'} ${outcome}`)}  ` +
-        `${phase}  #${body.block.number}  ${describeBody(JSON.stringify(body))}  ${terminal.tint('faint', id.slice(-8))}`,
-    );
+    const parts: Part[] = [
+      delivered
+        ? { text: `✓ ${outcome}`, tone: 'ok' }
+        : { text: `✗ ${outcome}`, tone: 'bad', cut: 'end' },
+      { text: phase },
+      { text: `#${body.block.number}` },
+      { text: describeBody(JSON.stringify(body)), cut: 'end' },
+      { text: id.slice(-8), tone: 'faint', optional: true },
+    ];
+    terminal.say(toLine(terminal, parts));
   };
   for (let at = 0; at < count && !terminal.signal.aborted; at++) {
     if (at > 0) await delay(pauseMs, undefined, { signal: terminal.signal }).catch(() => {});

@@ -2,7 +2,7 @@
 import { type AptosWebhook, type EvmWebhook, decodeLogs, isAptosWebhook } from '@sluice/kit';
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { describeAptosWebhook, describeWebhook } from '../describe.ts';
-import { printable } from '../terminal/table.ts';
+import { toLine } from '../terminal/table.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 
 /** What a delivery can say of its block. */
@@ -15,11 +15,11 @@ export interface Outcome {
   durationMs: number | null;
 }
 
-const clock = (timeMs: number): string => new Date(timeMs).toISOString().slice(11, 23);
+const clock = (timeMs: number): string => new Date(timeMs).toISOString().slice(11, 19);
 
-/** `10:44:07.221  ✓ 200    12 ms  whale-usdt  #41 unconfirmed  Transfer 250 USDC  9k2f81aa`. */
+/** `10:44:07  ✓ 200    12 ms  whale-usdt  #41 unconfirmed  Transfer 250 USDC  9k2f81aa`. */
 export function deliveryLine(
-  { tint }: Pick<Terminal, 'tint'>,
+  terminal: Pick<Terminal, 'tint'>,
   delivery: DeliverySummary & { body?: string },
   outcome: Outcome,
   atMs: number,
@@ -29,17 +29,15 @@ export function deliveryLine(
   const took = outcome.durationMs === null ? '' : `${outcome.durationMs} ms`;
   const what =
     delivery.body === undefined ? `${delivery.records} records` : describeBody(delivery.body);
-  return [
-    tint('faint', clock(atMs)),
-    tint(tone, `${mark} ${status.padEnd(3)}`),
-    took.padStart(8),
-    printable(delivery.tag || delivery.streamId.slice(0, 8)),
-    `#${delivery.blockNumber} ${delivery.phase}`,
-    printable(outcome.error === null ? what : outcome.error),
-    tint('faint', delivery.id.slice(-8)),
-  ]
-    .filter((part) => part !== '')
-    .join('  ');
+  return toLine(terminal, [
+    { text: clock(atMs), tone: 'faint' },
+    { text: `${mark} ${status.padEnd(3)}`, tone },
+    { text: took === '' ? '' : took.padStart(8) },
+    { text: delivery.tag || delivery.streamId.slice(0, 8), cut: 'end' },
+    { text: `#${delivery.blockNumber} ${delivery.phase}` },
+    { text: outcome.error ?? what, cut: 'end' },
+    { text: delivery.id.slice(-8), tone: 'faint', optional: true },
+  ]);
 }
 
 function markOf({ state }: DeliverySummary, { status, error }: Outcome): [Tone, string] {

@@ -85,8 +85,64 @@ export const printable = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '\u{fffd}');
 
-/** Takes what is too much from the widest of the columns that may be cut. */
-function shrink(widths: number[], columns: readonly Column<never>[]): void {
+/** One of several things that stand side by side in a line. */
+export interface Part {
+  readonly text: string;
+  readonly tone?: Tone;
+  /** Where it is cut when the line is too long. Default: it is not. */
+  readonly cut?: 'middle' | 'end';
+  /** It is left out first. */
+  readonly optional?: true;
+}
+
+/** The parts that are not empty in one line, two spaces apart. */
+export function toLine({ tint }: Pick<Terminal, 'tint'>, parts: readonly Part[]): string {
+  const isTooLong = (some: readonly Part[]): boolean =>
+    some.reduce((sum, { text }) => sum + text.length + GUTTER, -GUTTER) > WIDTH;
+  const full = parts
+    .map((part) => ({ ...part, text: printable(part.text) }))
+    .filter(({ text }) => text !== '');
+  const shown = isTooLong(full) ? full.filter(({ optional }) => !optional) : full;
+  const widths = shown.map(({ text }) => text.length);
+  shrink(widths, shown);
+  return shown
+    .map(({ text, tone, cut }, at) => {
+      const fit = cutText(text, widths[at]!, cut);
+      return tone === undefined ? fit : tint(tone, fit);
+    })
+    .join(' '.repeat(GUTTER));
+}
+
+/**
+ * A sentence over as many lines as it needs, the later ones indented. A word that is too long for a line
+ * (a URL, a path) stays whole, to be copied, and stands as far left as it needs.
+ */
+export function wrapText(text: string, indent: number): string[] {
+  const lines: string[] = [];
+  const [first = '', ...words] = printable(text).split(' ');
+  let line = first;
+  for (const word of words) {
+    if (line.trim() === '' || line.length + 1 + word.length <= WIDTH) line += ` ${word}`;
+    else {
+      lines.push(line.trimEnd());
+      line = ' '.repeat(Math.max(0, Math.min(indent, WIDTH - word.length))) + word;
+    }
+  }
+  return [...lines, line];
+}
+
+/** A field with its value: text whole, over several lines where it needs them; anything else as JSON, cut. */
+export function sayField({ say, tint }: Terminal, name: string, value: unknown): void {
+  const [first = '', ...more] =
+    typeof value === 'string'
+      ? wrapText(name + value, name.length)
+      : [cutText(name + JSON.stringify(value), WIDTH)];
+  say((tint('faint', name) + first.slice(name.length)).trimEnd());
+  more.forEach(say);
+}
+
+/** Takes what is too much from the widest of those that may be cut. */
+function shrink(widths: number[], columns: readonly Pick<Part, 'cut'>[]): void {
   const total = (): number => widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER);
   while (total() > WIDTH) {
     let widest = -1;
