@@ -116,6 +116,7 @@ export { DEFAULT_INBOX_ANSWER, isInboxName, readInboxName, toInboxUrl } from './
 export type {
   Inbox,
   InboxAnswer,
+  InboxDelivery,
   InboxPage,
   InboxRequest,
   InboxRequestSummary,

@@ -14,7 +14,14 @@ import type { DryRunAnswer, HistoricalJobAnswer } from './blocks.ts';
 import { EXPLAIN_KINDS, EXPLAIN_OUTCOMES, EXPLAIN_STAGES, EXPLAIN_VERDICTS } from './explain.ts';
 import type { ExplainedRecord, Explanation, ExplainReason, StreamVerdict } from './explain.ts';
 import type { DeliveryLog, HistoryRecord } from './history.ts';
-import type { Inbox, InboxAnswer, InboxPage, InboxRequest, InboxRequestSummary } from './inbox.ts';
+import type {
+  Inbox,
+  InboxAnswer,
+  InboxDelivery,
+  InboxPage,
+  InboxRequest,
+  InboxRequestSummary,
+} from './inbox.ts';
 import {
   abiItem,
   abiParameter,
@@ -588,11 +595,20 @@ const inbox: z.ZodType<Inbox> = z.strictObject({
   lastAt: unixMs.nullable(),
 });
 
+const inboxDelivery: z.ZodType<InboxDelivery> = z.strictObject({
+  streamId: uuid,
+  tag: text,
+  chainId,
+  blockNumber: count,
+  phase: z.enum(['unconfirmed', 'confirmed', 'removed']),
+});
+
 const inboxRequestFields = {
   id: uuid,
   inbox: text,
   receivedAt: unixMs,
   webhookId: text,
+  delivery: inboxDelivery.nullable(),
   verified: flag,
   status: count,
   sizeBytes: count,
@@ -601,6 +617,7 @@ const inboxRequestSummary: z.ZodType<InboxRequestSummary> = z.strictObject(inbox
 
 const inboxRequest: z.ZodType<InboxRequest> = z.strictObject({
   ...inboxRequestFields,
+  answer: z.strictObject({ body: text, delayMs: count }),
   headers,
   body: text,
 });

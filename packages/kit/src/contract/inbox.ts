@@ -3,6 +3,8 @@
  * service itself, where what came can be looked at. It is made by the first webhook that comes.
  */
 
+import type { DeliverySummary } from './sluice.ts';
+
 /** How an inbox answers. */
 export interface InboxAnswer {
   /** 200 to 599. */
@@ -43,6 +45,12 @@ export interface Inbox {
   lastAt: number | null;
 }
 
+/** The delivery that a webhook in an inbox was of, as it was then. */
+export type InboxDelivery = Pick<
+  DeliverySummary,
+  'streamId' | 'tag' | 'chainId' | 'blockNumber' | 'phase'
+>;
+
 /** A webhook that came into an inbox. */
 export interface InboxRequestSummary {
   id: string;
@@ -50,6 +58,8 @@ export interface InboxRequestSummary {
   receivedAt: number;
   /** Its `webhook-id`: the id of the delivery, but of test webhooks. */
   webhookId: string;
+  /** What of; null of a test webhook. */
+  delivery: InboxDelivery | null;
   /** Whether its `x-signature` is that of its body and the streams secret. */
   verified: boolean;
   /** How it was answered. */
@@ -62,6 +72,8 @@ export interface InboxRequest extends InboxRequestSummary {
   headers: Record<string, string>;
   /** The bytes that were signed. */
   body: string;
+  /** With which body it was answered, and after what wait. */
+  answer: Pick<InboxAnswer, 'body' | 'delayMs'>;
 }
 
 /** A page of an inbox. */

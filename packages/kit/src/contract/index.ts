@@ -109,7 +109,14 @@ export type {
 
 // The built-in receiver
 export { DEFAULT_INBOX_ANSWER, isInboxName, readInboxName, toInboxUrl } from './inbox.ts';
-export type { Inbox, InboxAnswer, InboxPage, InboxRequest, InboxRequestSummary } from './inbox.ts';
+export type {
+  Inbox,
+  InboxAnswer,
+  InboxDelivery,
+  InboxPage,
+  InboxRequest,
+  InboxRequestSummary,
+} from './inbox.ts';
 
 // Shapes of our own API
 export type {

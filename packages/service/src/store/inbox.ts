@@ -4,6 +4,7 @@ import {
   DEFAULT_INBOX_ANSWER,
   type Inbox,
   type InboxAnswer,
+  type InboxDelivery,
   type InboxRequestSummary,
   toInboxUrl,
 } from '@sluice/kit/sluice';
@@ -20,6 +21,7 @@ const summaryColumns = [
   'inbox',
   'received_at',
   'webhook_id',
+  'delivery',
   'verified',
   'status',
   'body_bytes',
@@ -32,6 +34,7 @@ const toSummary = (row: SummaryRow): InboxRequestSummary => ({
   inbox: row.inbox,
   receivedAt: row.received_at,
   webhookId: row.webhook_id,
+  delivery: row.delivery === null ? null : (JSON.parse(row.delivery) as InboxDelivery),
   verified: row.verified === 1,
   status: row.status,
   sizeBytes: row.body_bytes,
@@ -88,6 +91,7 @@ export const createInboxReads = (db: Kysely<Tables>): InboxReads => ({
         ...toSummary(row),
         headers: JSON.parse(row.headers) as Record<string, string>,
         body: row.body,
+        answer: { body: row.answer_body, delayMs: row.answer_delay_ms },
       }
     );
   },
@@ -139,11 +143,14 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
         inbox,
         received_at: now,
         webhook_id: webhookId,
+        delivery: await describeDelivery(trx, webhookId),
         verified: verified ? 1 : 0,
         status: statusOf(answer, received),
         headers: JSON.stringify(headers),
         body,
         body_bytes: Buffer.byteLength(body),
+        answer_body: answer.body,
+        answer_delay_ms: answer.delayMs,
       };
       await trx.insertInto('inbox_request').values(row).execute();
       await sql`
@@ -156,6 +163,23 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
     });
   },
 });
+
+/** As JSON; null where the id is of none, as that of a test webhook. */
+async function describeDelivery(trx: Db, id: string): Promise<string | null> {
+  const row = await trx
+    .selectFrom('delivery')
+    .select(['stream_id', 'tag', 'chain', 'block_number', 'phase'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  return JSON.stringify({
+    streamId: row.stream_id,
+    tag: row.tag,
+    chainId: row.chain,
+    blockNumber: row.block_number,
+    phase: row.phase,
+  } satisfies InboxDelivery);
+}
 
 function statusOf(
   { status, failFirst, failEvery, failStatus }: InboxAnswer,

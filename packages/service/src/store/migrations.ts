@@ -284,11 +284,14 @@ const ledger: Migration = {
       .addColumn('inbox', 'text', (column) => column.notNull())
       .addColumn('received_at', 'bigint', (column) => column.notNull())
       .addColumn('webhook_id', 'text', (column) => column.notNull())
+      .addColumn('delivery', 'text')
       .addColumn('verified', 'integer', (column) => column.notNull())
       .addColumn('status', 'integer', (column) => column.notNull())
       .addColumn('headers', 'text', (column) => column.notNull())
       .addColumn('body', 'text', (column) => column.notNull())
       .addColumn('body_bytes', 'bigint', (column) => column.notNull())
+      .addColumn('answer_body', 'text', (column) => column.notNull())
+      .addColumn('answer_delay_ms', 'integer', (column) => column.notNull())
       .execute();
     await db.schema
       .createIndex('inbox_request_page')

@@ -97,6 +97,8 @@ interface InboxRequestTable {
   inbox: string;
   received_at: number;
   webhook_id: string;
+  /** JSON of an `InboxDelivery`; null of a test webhook. */
+  delivery: string | null;
   /** 1 where its signature is right. */
   verified: number;
   /** How it was answered. */
@@ -105,6 +107,8 @@ interface InboxRequestTable {
   headers: string;
   body: string;
   body_bytes: number;
+  answer_body: string;
+  answer_delay_ms: number;
 }
 
 interface ApiKeyTable {

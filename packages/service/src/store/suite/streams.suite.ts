@@ -233,6 +233,24 @@ export function testStreams(tools: StoreTools): void {
       expect(statuses).toEqual([418, 200, 418, 200, 200, 418, 200]);
     });
 
+    test('keep what a webhook was of, and what it was answered', async () => {
+      const chain = await startChain();
+      const { id: streamId } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [newMatch(streamId)], 0);
+      const { rows } = await tools.store.listDeliveries({ limit: 1, streamId });
+      const { id, blockNumber, phase } = rows[0]!;
+      await tools.store.setInbox('said', { ...DEFAULT_INBOX_ANSWER, body: 'thanks', delayMs: 20 });
+      const { request } = await tools.store.receiveInInbox({
+        ...{ inbox: 'said', webhookId: id, headers: {}, body: '{}', verified: true },
+      });
+      expect(request.delivery).toMatchObject({ streamId, blockNumber, phase });
+      expect(await tools.store.readInboxRequest('said', request.id)).toMatchObject({
+        ...request,
+        answer: { body: 'thanks', delayMs: 20 },
+      });
+      expect((await receive('said')).request.delivery).toBeNull();
+    });
+
     test('keep the newest 500, and of large ones 64 MiB', async () => {
       for (let n = 0; n < 505; n++) await receive('many', String(n));
       const { rows } = await tools.store.listInboxRequests({ inbox: 'many', limit: 600 });
