@@ -587,7 +587,7 @@ test('every dialog is accessible, in both themes', async () => {
     ],
     [`/streams/${stream.id}`, () => page.getByRole('button', { name: 'Replay…' }).click()],
     ['/replays', () => page.keyboard.press('r')],
-    ['/inbox', () => page.getByRole('button', { name: 'Set answer' }).click()],
+    ['/inbox', () => page.getByRole('button', { name: 'Forget all of broken' }).click()],
   ];
   for (const [path, open] of dialogs) {
     await page.goto(`${world.url}/console${path}`);

@@ -316,21 +316,43 @@ test('a new stream delivers into the inbox, which answers as it is told', async 
     includeContractLogs: true,
   });
   await world.transfer();
-  const webhooks = page.getByRole('region', { name: 'Webhooks' });
-  await webhooks.getByText('signed', { exact: true }).nth(1).waitFor();
-  await webhooks.getByRole('link').first().click();
+  const webhooks = page.getByRole('table', { name: 'Webhooks' });
+  await webhooks.getByText('valid', { exact: true }).nth(1).waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
   const webhook = page.getByRole('region', { name: 'Webhook', exact: true });
   await webhook.getByText('erc20Transfers').waitFor();
   await expectAccessible(page);
-  await webhook.getByRole('button', { name: 'Headers' }).click();
+  await page.keyboard.press(']');
   await webhook.getByText('webhook-signature').waitFor();
+  await page.keyboard.press(']');
+  await webhook.getByText('Keccak-256 of this body').waitFor();
+  // What is looked at is a link.
+  await page.waitForURL(/\/inbox\/default\?sel=[0-9a-f-]{36}&view=signature$/);
+  await page.reload();
+  await webhook.getByText('Keccak-256 of this body').waitFor();
   await page.getByRole('button', { name: 'Set answer' }).click();
-  const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Status', { exact: true }).fill('99');
-  await dialog.getByText('A whole number, 200 to 599').waitFor();
-  await dialog.getByLabel('Status', { exact: true }).fill('202');
-  await dialog.getByRole('button', { name: 'Set answer' }).click();
-  await page.getByText('answers 202').waitFor();
+  const form = page.getByRole('form', { name: 'What default answers' });
+  await form.getByLabel('Status', { exact: true }).fill('99');
+  await form.getByText('A whole number, 200 to 599').waitFor();
+  await form.getByRole('button', { name: 'Every third fails' }).click();
+  await form.getByLabel('After ms').fill('20');
+  await form.getByText('Answers 500 to every third request, 200 to the others').waitFor();
+  await expectAccessible(page);
+  await form.getByRole('button', { name: 'Set answer' }).click();
+  await form.waitFor({ state: 'detached' });
+  await page
+    .getByText('Answers 500 to every third request, 200 to the others, after 20 ms')
+    .waitFor();
+  await world.transfer();
+  await page.keyboard.press('Escape');
+  await webhook.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Forget all of default' }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Forget \d+ webhook/ })
+    .click();
+  await page.getByText('Nothing here.').or(webhooks.getByText('valid').first()).waitFor();
 });
 
 test('a key is told once, and revoked; the secret of a stream is rotated', async () => {

@@ -34,6 +34,7 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
   const client = createClient({ baseUrl: day.url, apiKey: day.apiKey });
   const watched = await client.streams.listAddresses(day.idOf('usdc-on-base'), { limit: 1 });
   const contract = watched.result[0]!.address;
+  const outage = (await day.sluice.listReplays())[0]!.id;
   await client.streams.create({
     webhookUrl: 'sluice://inbox/demo',
     description: 'Transfers of USDC, to look at',
@@ -85,8 +86,36 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     },
     explain: { path: '/explain' },
     verdict: { path: `/explain?q=${blockNumber}&chain=0x1` },
-    inbox: { path: '/inbox', chance: (page) => page.getByText(/^[0-9a-f]{8}$/) },
+    inbox: { path: '/inbox' },
+    webhook: {
+      path: '/inbox/demo?view=signature',
+      async act(page) {
+        await page.locator('[data-row-link]').first().waitFor();
+        await page.keyboard.press('j');
+        await page.keyboard.press('Enter');
+        await page
+          .getByRole('region', { name: 'Webhook', exact: true })
+          .getByText('valid')
+          .first()
+          .waitFor();
+      },
+    },
+    answer: {
+      path: '/inbox',
+      async act(page) {
+        await page.getByRole('button', { name: 'Set answer' }).click();
+        await page.getByRole('button', { name: 'Every third fails' }).click();
+      },
+    },
     replays: { path: '/replays' },
+    replay: { path: `/replays/${outage}?state=failed` },
+    new_replay: {
+      path: '/replays',
+      async act(page) {
+        await page.keyboard.press('r');
+        await page.getByRole('button', { name: /^Replay \d/ }).waitFor();
+      },
+    },
     chains: { path: '/chains' },
     verify: { path: '/verify' },
     reason: {

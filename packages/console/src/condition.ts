@@ -61,6 +61,11 @@ export const GAP_CONDITIONS: Record<GapKind, Condition> = {
   halted: condition('triangle', 'halted', 'bad'),
 };
 
+export const SIGNATURE_CONDITIONS = {
+  valid: condition('disc', 'valid', 'ok'),
+  wrong: condition('triangle', 'not valid', 'bad'),
+};
+
 export const OUTCOME_CONDITIONS: Record<ExplainOutcome, Condition> = {
   passed: condition('disc', 'passed', 'ok'),
   stopped: condition('cross', 'stopped here', 'bad'),

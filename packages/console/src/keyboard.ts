@@ -83,6 +83,8 @@ export const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] 
   { on: 'Deliveries', keys: ['Shift J', 'Shift K'], does: 'Mark as you go' },
   { on: 'Deliveries', keys: ['r'], does: 'Replay what is marked, or all that pass the filter' },
   { on: 'Deliveries', keys: ['l'], does: 'Hold the list, or let it run' },
+  { on: 'Inbox', keys: ['[', ']'], does: 'Body, headers, signature, answer' },
+  { on: 'Inbox', keys: ['c', 'y', 'x'], does: 'Copy the id, a link, as curl' },
   { on: 'Replays', keys: ['r'], does: 'New replay' },
   { on: 'Delivery', keys: ['[', ']'], does: 'Previous tab, next tab' },
   { on: 'Delivery', keys: ['r'], does: 'Send it again' },

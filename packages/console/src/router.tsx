@@ -109,6 +109,14 @@ const inbox = createRoute({
   component: lazyRouteComponent(() => import('./routes/inbox/inbox.tsx'), 'InboxPage'),
 });
 
+/** One inbox by its name; without a name, the first. */
+const namedInbox = createRoute({
+  getParentRoute: () => frame,
+  path: '/inbox/$name',
+  validateSearch: parseInboxSearch,
+  component: lazyRouteComponent(() => import('./routes/inbox/inbox.tsx'), 'NamedInboxPage'),
+});
+
 const replays = createRoute({
   getParentRoute: () => frame,
   path: '/replays',
@@ -165,6 +173,7 @@ export function createConsoleRouter() {
         delivery,
         explain,
         inbox,
+        namedInbox,
         replays,
         replay,
         chains,

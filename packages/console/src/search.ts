@@ -180,15 +180,21 @@ export function parseReplaySearch(input: Record<string, unknown>): ReplaySearch 
   return search;
 }
 
+export const REQUEST_VIEWS = ['body', 'headers', 'signature', 'answer'] as const;
+export type RequestView = (typeof REQUEST_VIEWS)[number];
+
 export interface InboxSearch {
-  /** Of the inbox; absent: the first. */
-  name?: string;
   /** Id of the webhook that is shown whole. */
   sel?: string;
+  /** What of it. */
+  view?: RequestView;
 }
 
 export function parseInboxSearch(input: Record<string, unknown>): InboxSearch {
-  return present<InboxSearch>({ name: text(input['name'], 63), sel: text(input['sel'], 64) });
+  return present<InboxSearch>({
+    sel: text(input['sel'], 64),
+    view: pick(input['view'], REQUEST_VIEWS),
+  });
 }
 
 export interface ExplainSearch {

@@ -1,6 +1,12 @@
 /** The built-in receiver: takes webhooks in process, keeps them, and answers as it is told. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { WEBHOOK_HEADERS, signWebhook } from '@sluice/kit/contract';
+import {
+  type AptosWebhook,
+  type EvmWebhook,
+  type InboxDelivery,
+  WEBHOOK_HEADERS,
+  signWebhook,
+} from '@sluice/kit/contract';
 import type { Store } from './store/store.ts';
 
 /** Takes a webhook, and answers after its wait. */
@@ -21,6 +27,7 @@ export function createInbox({
     const { request, answer } = await store.receiveInInbox({
       inbox,
       webhookId: headers[WEBHOOK_HEADERS.id] ?? '',
+      delivery: readDelivery(body),
       headers,
       body,
       verified: headers[WEBHOOK_HEADERS.signature] === signWebhook(body, secret()),
@@ -28,4 +35,17 @@ export function createInbox({
     if (answer.delayMs > 0) await wait(answer.delayMs, undefined, { ref: false });
     return { status: request.status, body: answer.body };
   };
+}
+
+/** What a webhook says of itself; null of a test webhook, which is of no block. */
+function readDelivery(body: string): InboxDelivery | null {
+  const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
+  const { streamId, tag, block } = webhook;
+  if (streamId === '') return null;
+  const place = { streamId, tag, blockNumber: Number(block.number) };
+  if ('network' in webhook) {
+    return { ...place, chainId: `aptos:${webhook.network}`, phase: 'confirmed' };
+  }
+  const phase = webhook.removed ? 'removed' : webhook.confirmed ? 'confirmed' : 'unconfirmed';
+  return { ...place, chainId: webhook.chainId, phase };
 }

@@ -93,6 +93,7 @@ export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: Demo
     id: randomUUID(),
     name: 'all-swaps after the outage',
     filter: { streamId: idOf.get('all-swaps')!, status: 'none' },
+    perSecond: 0.5,
     total: 0,
     createdAt: nowMs - OUTAGE_AGO.to + 4 * MINUTE,
     endedAt: nowMs - OUTAGE_AGO.to + 9 * MINUTE,
@@ -332,7 +333,7 @@ function createDeliveries({
       at = ended + Math.round(wait * (1 + random.next() / 10));
       const isReplayed = tag === 'all-swaps' && ended < replay.createdAt && at > replay.createdAt;
       if (isReplayed) {
-        at = replay.createdAt + replay.total * 20;
+        at = replay.createdAt + (replay.total / replay.perSecond) * 1_000;
         replay.total++;
         replayId = replay.id;
         isStale = replay.total % EVERY_STALE === 0;

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { chainsQuery, explainQuery } from '../api.ts';
+import { nameChains } from '../chainNames.ts';
 import { deliveryCondition, OUTCOME_CONDITIONS, VERDICT_CONDITIONS } from '../condition.ts';
 import { formatClock, formatCount, formatDateTime, formatQuantity } from '../format.ts';
 import { useShortcuts } from '../keyboard.ts';
@@ -142,9 +143,13 @@ function Answer({ explanation }: { explanation: Explanation }) {
   return (
     <>
       <section aria-label="What was found" className="border-b border-line px-4 py-3">
-        <p>{message}</p>
+        <p>{nameChains(message, chains)}</p>
         <div className="mt-1 flex flex-wrap items-center gap-x-4 text-muted">
-          {chainId !== null && <span>{chain?.name ?? chainId}</span>}
+          {chainId !== null && (
+            <span>
+              {chain?.name} <span className="data text-faint">{chainId}</span>
+            </span>
+          )}
           {block !== null && (
             <>
               <span className="data">block {formatCount(block.number)}</span>
@@ -176,6 +181,7 @@ function Answer({ explanation }: { explanation: Explanation }) {
 
 /** A stage to a line: what was asked, and the values that were compared. */
 function Reasons({ reasons }: { reasons: readonly ExplainReason[] }) {
+  const { data: chains = [] } = useQuery(chainsQuery);
   if (reasons.length === 0) return null;
   return (
     <ol className="mt-2">
@@ -189,7 +195,9 @@ function Reasons({ reasons }: { reasons: readonly ExplainReason[] }) {
             {stage}
             <span className="sr-only"> {OUTCOME_CONDITIONS[outcome].word}</span>
           </span>
-          <span className={`break-words ${outcome === 'stopped' ? '' : 'text-muted'}`}>{what}</span>
+          <span className={`break-words ${outcome === 'stopped' ? '' : 'text-muted'}`}>
+            {nameChains(what, chains)}
+          </span>
         </li>
       ))}
     </ol>
@@ -201,13 +209,16 @@ function Verdict({
 }: {
   verdict: StreamVerdict;
 }) {
+  const { data: chains = [] } = useQuery(chainsQuery);
   return (
     <li className="border-b border-line">
       <details className="group">
         <summary className="grid min-h-9 cursor-pointer grid-cols-[120px_minmax(0,1fr)] items-center gap-x-4 gap-y-1 px-4 py-1.5 hover:bg-raised sm:grid-cols-[120px_200px_minmax(0,1fr)]">
           <Status condition={VERDICT_CONDITIONS[verdict]} />
           <span className="truncate font-medium">{tag || streamId}</span>
-          <span className="min-w-0 break-words text-muted max-sm:col-span-2">{because.what}</span>
+          <span className="min-w-0 break-words text-muted max-sm:col-span-2">
+            {nameChains(because.what, chains)}
+          </span>
         </summary>
         <div className="px-4 pb-4 sm:pl-38">
           <Reasons reasons={stages} />

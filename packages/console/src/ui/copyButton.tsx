@@ -1,8 +1,8 @@
-import { Check, Copy, Link2, Route } from 'lucide-react';
+import { Check, Code, Copy, Link2, Route } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button, Keycap } from './button.tsx';
 
-const ICONS = { copy: Copy, path: Route, link: Link2 } as const;
+const ICONS = { copy: Copy, path: Route, link: Link2, code: Code } as const;
 
 export function CopyButton({
   text,

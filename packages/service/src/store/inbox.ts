@@ -126,7 +126,7 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
     await db.deleteFrom('inbox_request').where('inbox', '=', name).execute();
   },
 
-  async receiveInInbox({ inbox, webhookId, headers, body, verified }) {
+  async receiveInInbox({ inbox, webhookId, delivery, headers, body, verified }) {
     return db.transaction().execute(async (trx) => {
       const now = await readNow(engine, trx);
       const { answer: set, received } = await trx
@@ -143,7 +143,7 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
         inbox,
         received_at: now,
         webhook_id: webhookId,
-        delivery: await describeDelivery(trx, webhookId),
+        delivery: delivery === null ? null : JSON.stringify(delivery),
         verified: verified ? 1 : 0,
         status: statusOf(answer, received),
         headers: JSON.stringify(headers),
@@ -163,23 +163,6 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
     });
   },
 });
-
-/** As JSON; null where the id is of none, as that of a test webhook. */
-async function describeDelivery(trx: Db, id: string): Promise<string | null> {
-  const row = await trx
-    .selectFrom('delivery')
-    .select(['stream_id', 'tag', 'chain', 'block_number', 'phase'])
-    .where('id', '=', id)
-    .executeTakeFirst();
-  if (row === undefined) return null;
-  return JSON.stringify({
-    streamId: row.stream_id,
-    tag: row.tag,
-    chainId: row.chain,
-    blockNumber: row.block_number,
-    phase: row.phase,
-  } satisfies InboxDelivery);
-}
 
 function statusOf(
   { status, failFirst, failEvery, failStatus }: InboxAnswer,

@@ -102,6 +102,7 @@ export interface PastReplay {
   id: string;
   name: string;
   filter: DeliveryFilter;
+  perSecond: number;
   total: number;
   createdAt: number;
   endedAt: number;
@@ -184,12 +185,12 @@ function writePast(database: DatabaseSync, past: Past): number {
     age.run(status, statusMessage, errorSince, createdAt, createdAt, id);
     for (const chain of draft.chainIds) cover.run(firstBlocks.get(chain) ?? null, id, chain);
   }
-  for (const { id, name, filter, total, createdAt, endedAt } of past.replays) {
+  for (const { id, name, filter, perSecond, total, createdAt, endedAt } of past.replays) {
     insert('replay', {
       id,
       name,
       filter: JSON.stringify(filter),
-      per_second: 50,
+      per_second: perSecond,
       state: 'done',
       total,
       replayed: total,

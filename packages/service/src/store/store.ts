@@ -36,6 +36,7 @@ import type {
   EvmStream,
   Inbox,
   InboxAnswer,
+  InboxDelivery,
   InboxRequest,
   InboxRequestSummary,
   Job,
@@ -702,6 +703,7 @@ export interface InboxWrites {
   receiveInInbox(received: {
     inbox: string;
     webhookId: string;
+    delivery: InboxDelivery | null;
     headers: Record<string, string>;
     body: string;
     verified: boolean;

@@ -51,6 +51,7 @@ export function DeliveryFilters({
   held,
   onHold,
   onReplay,
+  children,
 }: {
   search: DeliveriesSearch;
   streams: readonly StreamSummary[];
@@ -65,6 +66,8 @@ export function DeliveryFilters({
   onHold: (held: boolean) => void;
   /** Of what is marked, else of what the filter finds; null while that is everything. */
   onReplay: (() => void) | null;
+  /** Where the list stands, when it is not at its newest. */
+  children?: React.ReactNode;
 }) {
   const chosen = chosenOf(search, streams, chains);
   return (
@@ -96,7 +99,8 @@ export function DeliveryFilters({
           <X size={12} strokeWidth={1.5} aria-hidden="true" />
         </Button>
       )}
-      <span className="ml-auto flex gap-1">
+      <span className="ml-auto flex flex-wrap justify-end gap-1">
+        {children}
         <Button
           look="quiet"
           disabled={onReplay === null}

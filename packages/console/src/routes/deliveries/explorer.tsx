@@ -250,7 +250,20 @@ export function Explorer({
           held={held}
           onHold={hold}
           onReplay={mayReplay ? replay : null}
-        />
+        >
+          {search.until !== undefined && (
+            <>
+              <Button look="quiet" disabled={newer.isPending} onClick={() => newer.mutate()}>
+                <ArrowUp size={14} strokeWidth={1.5} aria-hidden="true" />
+                Newer
+              </Button>
+              <Button look="quiet" onClick={() => goUntil(undefined)}>
+                <ArrowUpToLine size={14} strokeWidth={1.5} aria-hidden="true" />
+                Newest
+              </Button>
+            </>
+          )}
+        </DeliveryFilters>
         {list.isError && (
           <ErrorPanel
             what="The deliveries could not be read"
@@ -266,18 +279,6 @@ export function Explorer({
             onRetry={() => newer.mutate()}
             stale
           />
-        )}
-        {search.until !== undefined && (
-          <div className="flex items-center gap-2 border-b border-line px-4 py-1">
-            <Button look="quiet" disabled={newer.isPending} onClick={() => newer.mutate()}>
-              <ArrowUp size={14} strokeWidth={1.5} aria-hidden="true" />
-              Newer
-            </Button>
-            <Button look="quiet" onClick={() => goUntil(undefined)}>
-              <ArrowUpToLine size={14} strokeWidth={1.5} aria-hidden="true" />
-              Newest
-            </Button>
-          </div>
         )}
         <div className="relative flex min-h-0 flex-1 flex-col">
           <DeliveryTable

@@ -6,12 +6,18 @@ const LONGEST_ARGUMENT = 100_000;
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The call as a command; without signatures, which only the service can make. */
-export function toCurl({ id, body }: Pick<DeliveryDetail, 'id' | 'body'>, url: string): string {
+export function toCurl(
+  {
+    id,
+    body,
+    headers = { 'content-type': 'application/json', 'webhook-id': id },
+  }: Pick<DeliveryDetail, 'id' | 'body'> & { headers?: Readonly<Record<string, string>> },
+  url: string,
+): string {
   const data = body.length > LONGEST_ARGUMENT ? '@body.json' : quote(body);
   return [
     `curl -v -X POST ${quote(url)}`,
-    `  -H 'content-type: application/json'`,
-    `  -H 'webhook-id: ${id}'`,
+    ...Object.entries(headers).map(([name, value]) => `  -H ${quote(`${name}: ${value}`)}`),
     `  --data-binary ${data}`,
   ].join(' \\\n');
 }

@@ -1,73 +1,116 @@
-import type { Inbox } from '@sluice/kit/sluice';
+import { DEFAULT_INBOX_ANSWER, type Inbox, type InboxAnswer } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryKeys, sluice } from '../../api.ts';
-import { CallForm } from '../../ui/callForm.tsx';
-import { TextArea, TextField } from '../../ui/field.tsx';
+import { describeAnswer } from '../../inboxAnswer.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { TextField } from '../../ui/field.tsx';
 
 const NUMBERS = [
-  { name: 'status', label: 'Status', help: '200 to 599', least: 200, most: 599 },
-  { name: 'delayMs', label: 'Delay in ms', help: 'at most 20,000', least: 0, most: 20_000 },
-  { name: 'failFirst', label: 'Fail the first', help: 'so many webhooks', least: 0, most: 1e6 },
-  { name: 'failEvery', label: 'Fail every', help: 'so many; 0 for none', least: 0, most: 1e6 },
-  { name: 'failStatus', label: 'Fail with', help: '200 to 599', least: 200, most: 599 },
+  { name: 'status', label: 'Status', bounds: '200 to 599', least: 200, most: 599 },
+  { name: 'delayMs', label: 'After ms', bounds: '0 to 20,000', least: 0, most: 20_000 },
+  { name: 'failStatus', label: 'Fail with', bounds: '200 to 599', least: 200, most: 599 },
+  { name: 'failFirst', label: 'the first', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
+  { name: 'failEvery', label: 'and every', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
 ] as const;
 
 type NumberName = (typeof NUMBERS)[number]['name'];
 
-/** A receiver that fails on cue, to see how a stream bears it. */
+const PRESETS: readonly { label: string; answer: Partial<InboxAnswer> }[] = [
+  { label: 'All well', answer: {} },
+  { label: 'Every third fails', answer: { failEvery: 3 } },
+  { label: 'First five fail', answer: { failFirst: 5, failStatus: 503 } },
+  { label: 'Slow', answer: { delayMs: 2_000 } },
+  { label: 'Too many', answer: { status: 429 } },
+  { label: 'Gone', answer: { status: 410 } },
+];
+
+const toTexts = (answer: InboxAnswer): Record<NumberName, string> =>
+  Object.fromEntries(NUMBERS.map(({ name }) => [name, String(answer[name])])) as Record<
+    NumberName,
+    string
+  >;
+
+const isRight = ({ least, most }: (typeof NUMBERS)[number], text: string): boolean => {
+  const value = Number(text);
+  return text.trim() !== '' && Number.isInteger(value) && value >= least && value <= most;
+};
+
+/** A receiver that fails on cue, to see how a stream bears it: said in words before it is set. */
 export function AnswerForm({ inbox, onDone }: { inbox: Inbox; onDone: () => void }) {
   const queryClient = useQueryClient();
   const [body, setBody] = useState(inbox.answer.body);
-  const [texts, setTexts] = useState(
-    () =>
-      Object.fromEntries(NUMBERS.map(({ name }) => [name, String(inbox.answer[name])])) as Record<
-        NumberName,
-        string
-      >,
-  );
-  const isRight = ({ name, least, most }: (typeof NUMBERS)[number]): boolean => {
-    const value = Number(texts[name]);
-    return texts[name].trim() !== '' && Number.isInteger(value) && value >= least && value <= most;
-  };
+  const [texts, setTexts] = useState(() => toTexts(inbox.answer));
   const save = useMutation({
-    mutationFn: () =>
-      sluice.setInbox(inbox.name, {
-        body,
-        ...(Object.fromEntries(NUMBERS.map(({ name }) => [name, Number(texts[name])])) as Record<
-          NumberName,
-          number
-        >),
-      }),
+    mutationFn: (answer: InboxAnswer) => sluice.setInbox(inbox.name, answer),
     onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: queryKeys.inboxes });
       onDone();
+      await queryClient.invalidateQueries({ queryKey: queryKeys.inboxes });
     },
   });
-  const ready = NUMBERS.every(isRight);
+  const ready = NUMBERS.every((field) => isRight(field, texts[field.name]));
+  const numbers = Object.fromEntries(
+    NUMBERS.map(({ name }) => [name, Number(texts[name])]),
+  ) as Record<NumberName, number>;
+  const send = (): void => {
+    if (ready && !save.isPending) save.mutate({ ...numbers, body });
+  };
   return (
-    <CallForm call={save} ready={ready} action="Set answer" failed="The answer was not set">
-      <div className="grid grid-cols-2 gap-3">
+    <form
+      noValidate
+      aria-label={`What ${inbox.name} answers`}
+      className="border-b border-line bg-surface px-4 py-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <div className="flex flex-wrap items-start gap-3">
         {NUMBERS.map((field) => (
-          <TextField
-            key={field.name}
-            label={field.label}
-            help={field.help}
-            error={isRight(field) ? undefined : `A whole number, ${field.help}.`}
-            inputMode="numeric"
-            mono
-            value={texts[field.name]}
-            onChange={(event) => setTexts({ ...texts, [field.name]: event.target.value })}
-          />
+          <span key={field.name} className="w-24">
+            <TextField
+              label={field.label}
+              error={
+                isRight(field, texts[field.name]) ? undefined : `A whole number, ${field.bounds}.`
+              }
+              inputMode="numeric"
+              mono
+              value={texts[field.name]}
+              onChange={(event) => setTexts({ ...texts, [field.name]: event.target.value })}
+            />
+          </span>
         ))}
+        <span className="min-w-48 flex-1">
+          <TextField
+            label="Body"
+            mono
+            maxLength={1000}
+            value={body}
+            onChange={(event) => setBody(event.target.value)}
+          />
+        </span>
       </div>
-      <TextArea
-        label="Body"
-        rows={3}
-        maxLength={1000}
-        value={body}
-        onChange={(event) => setBody(event.target.value)}
-      />
-    </CallForm>
+      <div className="mt-2 flex flex-wrap items-center gap-1">
+        {PRESETS.map(({ label, answer }) => (
+          <Button
+            key={label}
+            look="quiet"
+            onClick={() => setTexts(toTexts({ ...DEFAULT_INBOX_ANSWER, ...answer }))}
+          >
+            {label}
+          </Button>
+        ))}
+        <p aria-live="polite" className="ml-auto px-2 text-muted">
+          {ready && describeAnswer(numbers)}
+        </p>
+        <Button type="submit" look="primary" disabled={!ready || save.isPending}>
+          Set answer
+        </Button>
+      </div>
+      {save.isError && (
+        <ErrorPanel what="The answer was not set" error={save.error} onRetry={send} />
+      )}
+    </form>
   );
 }

@@ -1,10 +1,13 @@
 import type { Inbox } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { SlidersHorizontal, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { inboxesQuery, queryKeys, sluice } from '../../api.ts';
-import { formatQuantity } from '../../format.ts';
+import { formatCount, formatQuantity } from '../../format.ts';
+import { describeInbox } from '../../inboxAnswer.ts';
+import { DEFAULT_INBOX_URL } from '../../inboxes.ts';
+import type { InboxSearch } from '../../search.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CallForm } from '../../ui/callForm.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
@@ -16,10 +19,26 @@ import { InboxRequests } from './inboxRequests.tsx';
 
 /** The built-in receiver: what came in, and what it answers. */
 export function InboxPage() {
-  const search = useSearch({ from: '/frame/inbox' });
-  const navigate = useNavigate({ from: '/inbox' });
+  return <Inboxes name={undefined} search={useSearch({ from: '/frame/inbox' })} />;
+}
+
+export function NamedInboxPage() {
+  const { name } = useParams({ from: '/frame/inbox/$name' });
+  return <Inboxes name={name} search={useSearch({ from: '/frame/inbox/$name' })} />;
+}
+
+function Inboxes({
+  name,
+  search,
+}: {
+  /** Absent: the first. */
+  name: string | undefined;
+  search: InboxSearch;
+}) {
+  const navigate = useNavigate();
   const inboxes = useQuery(inboxesQuery);
-  const inbox = inboxes.data?.find(({ name }) => name === search.name) ?? inboxes.data?.[0];
+  const inbox =
+    name === undefined ? inboxes.data?.[0] : inboxes.data?.find((each) => each.name === name);
   return (
     <div className="flex h-full min-h-0 flex-col">
       {inboxes.isError && (
@@ -32,40 +51,45 @@ export function InboxPage() {
       )}
       {inboxes.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
       {inboxes.data !== undefined && inboxes.data.length > 1 && (
-        <div className="border-b border-line px-4 py-2">
+        <div className="border-b border-line px-2 py-1">
           <Segments
             label="Inbox"
-            options={inboxes.data.map(({ name, received }) => ({
-              value: name,
+            options={inboxes.data.map((each) => ({
+              value: each.name,
               label: (
                 <>
-                  {name} <span className="data text-faint">{received}</span>
+                  {each.name} <span className="data text-faint">{formatCount(each.kept)}</span>
                 </>
               ),
             }))}
             value={inbox?.name ?? ''}
-            onChange={(name) => void navigate({ search: { name } })}
+            onChange={(next) => void navigate({ to: '/inbox/$name', params: { name: next } })}
           />
         </div>
       )}
-      {inboxes.data?.length === 0 && <NoInbox />}
-      {inbox !== undefined && <InboxView key={inbox.name} inbox={inbox} selected={search.sel} />}
+      {inboxes.data !== undefined && inbox === undefined && (
+        <NoInbox url={name === undefined ? DEFAULT_INBOX_URL : `sluice://inbox/${name}`} />
+      )}
+      {inbox !== undefined && <InboxView key={inbox.name} inbox={inbox} search={search} />}
     </div>
   );
 }
 
-function NoInbox() {
+/** Whoever has a key reads it from anywhere. */
+const toReadCommand = (name: string): string =>
+  `curl -H "x-api-key: $SLUICE_API_KEY" ${location.origin}/sluice/inboxes/${name}/requests`;
+
+function NoInbox({ url }: { url: string }) {
   return (
     <div className="px-4 py-6">
       <p className="font-medium">Nothing has come in yet</p>
-      <p className="mt-1 text-muted">
+      <p className="mt-1 max-w-140 text-muted">
         An inbox is a receiver inside the service: no server, no public address. Give a stream this
         URL, or any other name:
       </p>
-      <p className="data mt-3 flex items-center gap-2">
-        sluice://inbox/default
-        <CopyButton text="sluice://inbox/default" label="Copy URL" />
-      </p>
+      <CopyLine text={url} label="Copy URL" />
+      <p className="mt-3 text-muted">What came is read from a script, too:</p>
+      <CopyLine text={toReadCommand(url.split('/').at(-1) ?? '')} label="Copy as curl" />
       <Link to="/streams/new" className={`${buttonClass('primary')} mt-3`}>
         New stream into an inbox
       </Link>
@@ -73,49 +97,67 @@ function NoInbox() {
   );
 }
 
-function InboxView({ inbox, selected }: { inbox: Inbox; selected: string | undefined }) {
+function CopyLine({ text, label }: { text: string; label: string }) {
+  return (
+    <p className="mt-1 flex min-w-0 items-center gap-1">
+      <code className="data min-w-0 break-all">{text}</code>
+      <CopyButton text={text} label={label} iconOnly />
+    </p>
+  );
+}
+
+function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
   const queryClient = useQueryClient();
-  const [open, setOpen] = useState<'answer' | 'clear' | null>(null);
+  const [isAnswerOpen, setAnswerOpen] = useState(false);
+  const [isClearing, setClearing] = useState(false);
   const clear = useMutation({
     mutationFn: () => sluice.clearInbox(inbox.name),
     onSuccess: async () => {
-      setOpen(null);
+      setClearing(false);
       await queryClient.invalidateQueries({ queryKey: queryKeys.inboxes });
     },
   });
   return (
     <>
       <header className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2">
-        <span className="data inline-flex min-w-0 items-center gap-1">
+        <span className="data inline-flex min-w-0 items-center gap-1 font-medium">
           <span className="truncate">{inbox.url}</span>
           <CopyButton text={inbox.url} label="Copy URL" iconOnly />
         </span>
-        <span className="text-muted">answers {describeAnswer(inbox)}</span>
-        <span className="ml-auto flex gap-2">
-          <Button onClick={() => setOpen('answer')}>
+        <output className="min-w-0 text-muted">{describeInbox(inbox)}</output>
+        <span className="ml-auto flex gap-1">
+          <Button aria-expanded={isAnswerOpen} onClick={() => setAnswerOpen(!isAnswerOpen)}>
             <SlidersHorizontal size={14} strokeWidth={1.5} aria-hidden="true" />
             Set answer
           </Button>
+          <CopyButton
+            text={toReadCommand(inbox.name)}
+            label="Copy as curl, to read it from a script"
+            icon="code"
+            iconOnly
+          />
           <Button
             look="quiet"
             square
             aria-label={`Forget all of ${inbox.name}`}
             title="Forget all that came in"
             disabled={inbox.kept === 0}
-            onClick={() => setOpen('clear')}
+            onClick={() => setClearing(true)}
           >
             <Trash2 size={14} strokeWidth={1.5} aria-hidden="true" />
           </Button>
         </span>
       </header>
-      <InboxRequests inbox={inbox} selected={selected} />
-      {open === 'answer' && (
-        <Dialog title={`What ${inbox.name} answers`} onClose={() => setOpen(null)}>
-          <AnswerForm inbox={inbox} onDone={() => setOpen(null)} />
-        </Dialog>
+      {isAnswerOpen && (
+        <AnswerForm
+          key={JSON.stringify(inbox.answer)}
+          inbox={inbox}
+          onDone={() => setAnswerOpen(false)}
+        />
       )}
-      {open === 'clear' && (
-        <Dialog title={`Forget all of ${inbox.name}`} onClose={() => setOpen(null)}>
+      <InboxRequests inbox={inbox} search={search} />
+      {isClearing && (
+        <Dialog title={`Forget all of ${inbox.name}`} onClose={() => setClearing(false)}>
           <CallForm
             call={clear}
             ready
@@ -132,16 +174,4 @@ function InboxView({ inbox, selected }: { inbox: Inbox; selected: string | undef
       )}
     </>
   );
-}
-
-function describeAnswer({ answer }: Inbox): string {
-  const { status, delayMs, failFirst, failEvery, failStatus } = answer;
-  return [
-    String(status),
-    delayMs > 0 ? `after ${delayMs} ms` : '',
-    failFirst > 0 ? `the first ${failFirst} with ${failStatus}` : '',
-    failEvery > 0 ? `every ${failEvery}th with ${failStatus}` : '',
-  ]
-    .filter((part) => part !== '')
-    .join(', ');
 }

@@ -1,31 +1,38 @@
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- a table element would lay out all of its rows together */
 import type { Inbox, InboxRequestSummary } from '@sluice/kit/sluice';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import { X } from 'lucide-react';
-import { useState } from 'react';
-import { useBody } from '../../body.ts';
-import { inboxRequestQuery, inboxRequestsQuery } from '../../api.ts';
-import { formatBytes, formatClock, formatDateTime, formatId } from '../../format.ts';
+import { chainsQuery, inboxRequestsQuery } from '../../api.ts';
+import { PHASE_CONDITIONS, SIGNATURE_CONDITIONS } from '../../condition.ts';
+import { formatBytes, formatClock, formatCount, formatDateTime } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
+import { present, type InboxSearch } from '../../search.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copyButton.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
-import { JsonTree } from '../../ui/jsonTree.tsx';
 import { useRowWindow } from '../../ui/rowWindow.ts';
-import { ScrollText } from '../../ui/scrollText.tsx';
-import { Segments } from '../../ui/segments.tsx';
 import { Status } from '../../ui/status.tsx';
+import { RequestInspector } from './requestInspector.tsx';
 
-const ROW_HEIGHT = 36;
+const ROW_HEIGHT = 32;
 
-const VERIFIED = { shape: 'disc', word: 'signed', tone: 'ok' } as const;
-const NOT_VERIFIED = { shape: 'triangle', word: 'not signed', tone: 'bad' } as const;
+const HEADS = [
+  { label: 'Time', className: '' },
+  { label: 'Answer', className: 'text-right' },
+  { label: 'Signature', className: '' },
+  { label: 'Stream', className: '' },
+  { label: 'Chain', className: 'inbox-chain' },
+  { label: 'Block', className: 'inbox-block text-right' },
+  { label: 'Phase', className: 'inbox-phase' },
+  { label: 'Size', className: 'inbox-size text-right' },
+];
 
 /** What came into an inbox, newest first, and one of it whole. */
-export function InboxRequests({ inbox, selected }: { inbox: Inbox; selected: string | undefined }) {
-  const navigate = useNavigate({ from: '/inbox' });
+export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
+  const { sel: selected, view } = search;
+  const navigate = useNavigate();
   const list = useInfiniteQuery(inboxRequestsQuery(inbox.name));
+  const { data: chains } = useQuery(chainsQuery);
   const rows = list.data?.pages.flatMap(({ result }) => result) ?? [];
   const {
     scroller,
@@ -34,31 +41,47 @@ export function InboxRequests({ inbox, selected }: { inbox: Inbox; selected: str
     end,
     style,
     scrollToRow,
-  } = useRowWindow<HTMLDivElement, HTMLUListElement>(rows.length, ROW_HEIGHT);
-  const show = (id: string | undefined): void => {
+  } = useRowWindow<HTMLDivElement, HTMLDivElement>(rows.length, ROW_HEIGHT);
+  const show = (next: { [K in keyof InboxSearch]: InboxSearch[K] | undefined }): void => {
     void navigate({
-      search: id === undefined ? { name: inbox.name } : { name: inbox.name, sel: id },
-      replace: selected !== undefined && id !== undefined,
+      to: '/inbox/$name',
+      params: { name: inbox.name },
+      search: present<InboxSearch>({ sel: next.sel, view: next.view }),
+      replace: selected !== undefined && next.sel !== undefined,
     });
   };
+  /** With one open, the next is opened; else it is only focused. */
   const move = (step: 1 | -1): void => {
-    const from = rows.findIndex(({ id }) => id === selected);
+    const focused = document.activeElement?.getAttribute('data-row-link');
+    const from = rows.findIndex(({ id }) => id === (selected ?? focused));
     const index = Math.max(0, Math.min(rows.length - 1, from + step));
+    const id = rows[index]?.id;
+    if (id === undefined) return;
     scrollToRow(index);
-    show(rows[index]?.id);
+    if (selected !== undefined) show({ sel: id, view });
+    else {
+      // The row may be drawn only after the scroll.
+      requestAnimationFrame(() => {
+        scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`)?.focus();
+      });
+    }
+  };
+  const close = (): void => {
+    scroller.current?.querySelector<HTMLElement>(`[data-row-link="${selected}"]`)?.focus();
+    show({});
   };
   useShortcuts({
     j: () => move(1),
     k: () => move(-1),
     Escape: () => {
       if (selected === undefined) return false;
-      show(undefined);
+      close();
       return true;
     },
   });
   return (
     <div className="flex min-h-0 flex-1">
-      <section aria-label="Webhooks" className="flex min-w-0 flex-1 flex-col">
+      <section aria-label="Webhooks" className="inbox-list flex min-w-0 flex-1 flex-col">
         {list.isError && (
           <ErrorPanel
             what="The inbox could not be read"
@@ -67,126 +90,126 @@ export function InboxRequests({ inbox, selected }: { inbox: Inbox; selected: str
             stale={list.data !== undefined}
           />
         )}
+        {list.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
         {list.isSuccess && rows.length === 0 && (
           <p className="px-4 py-6 text-muted">
-            Nothing here. What a stream sends to this inbox appears at once.
+            Nothing here. What a stream sends to {inbox.url} appears at once.
           </p>
         )}
-        <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto">
-          <ul ref={ofRows} style={style}>
-            {rows.slice(first, end).map((row) => (
-              <Row key={row.id} row={row} selected={row.id === selected} />
-            ))}
-          </ul>
-          {list.hasNextPage && (
-            <div className="px-4 py-2">
-              <Button disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-                Show more
-              </Button>
+        {rows.length > 0 && (
+          <div role="table" aria-label="Webhooks" className="flex min-h-0 flex-1 flex-col">
+            <div
+              role="row"
+              className="inbox-grid h-8 shrink-0 border-b border-line px-4 max-sm:sr-only"
+            >
+              {HEADS.map(({ label, className }) => (
+                <span key={label} role="columnheader" className={clsx('caps', className)}>
+                  {label}
+                </span>
+              ))}
             </div>
-          )}
-        </div>
+            <div ref={scroller} role="presentation" className="min-h-0 flex-1 overflow-y-auto">
+              <div ref={ofRows} role="rowgroup" style={style}>
+                {rows.slice(first, end).map((row) => (
+                  <Row
+                    key={row.id}
+                    row={row}
+                    search={view === undefined ? {} : { view }}
+                    selected={row.id === selected}
+                    chain={
+                      chains?.find(({ id }) => id === row.delivery?.chainId)?.code ??
+                      row.delivery?.chainId
+                    }
+                  />
+                ))}
+              </div>
+              {list.hasNextPage && (
+                <div className="px-4 py-2">
+                  <Button
+                    disabled={list.isFetchingNextPage}
+                    onClick={() => void list.fetchNextPage()}
+                  >
+                    Show more
+                  </Button>
+                </div>
+              )}
+            </div>
+          </div>
+        )}
       </section>
       {selected !== undefined && (
-        <RequestView
+        <RequestInspector
           key={selected}
           inbox={inbox.name}
           id={selected}
-          onClose={() => show(undefined)}
+          view={view}
+          onView={(next) => show({ sel: selected, view: next })}
+          onClose={close}
         />
       )}
     </div>
   );
 }
 
-function Row({ row, selected }: { row: InboxRequestSummary; selected: boolean }) {
+function Row({
+  row,
+  search,
+  selected,
+  chain,
+}: {
+  row: InboxRequestSummary;
+  search: InboxSearch;
+  selected: boolean;
+  /** Its short code; absent of a test webhook. */
+  chain: string | undefined;
+}) {
+  const { id, inbox, receivedAt, delivery, verified, status, sizeBytes } = row;
   return (
-    <li
+    <div
+      role="row"
+      aria-current={selected || undefined}
       style={{ height: `${ROW_HEIGHT}px` }}
       className={clsx(
-        'relative flex items-center gap-4 border-b border-line px-4 hover:bg-raised',
+        'inbox-grid relative border-b border-line px-4 hover:bg-raised',
         selected && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
       )}
     >
-      <Link
-        to="/inbox"
-        search={{ name: row.inbox, sel: row.id }}
-        title={formatDateTime(row.receivedAt)}
-        className="data after:absolute after:inset-0"
+      <span role="cell" className="data">
+        <Link
+          data-row-link={id}
+          to="/inbox/$name"
+          params={{ name: inbox }}
+          search={{ ...search, sel: id }}
+          title={`${formatDateTime(receivedAt)} · ${row.webhookId}`}
+          className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+        >
+          {formatClock(receivedAt)}
+        </Link>
+      </span>
+      <span
+        role="cell"
+        className={clsx('data text-right', status >= 300 ? 'text-bad' : 'text-muted')}
       >
-        {formatClock(row.receivedAt)}
-      </Link>
-      <Status condition={row.verified ? VERIFIED : NOT_VERIFIED} className="text-12" />
-      <span className={clsx('data', row.status >= 300 && 'text-bad')}>{row.status}</span>
-      <span className="data text-muted max-sm:hidden">{formatId(row.webhookId)}</span>
-      <span className="data ml-auto text-faint">{formatBytes(row.sizeBytes)}</span>
-    </li>
-  );
-}
-
-const VIEWS = [
-  { value: 'body', label: 'Body' },
-  { value: 'headers', label: 'Headers' },
-] as const;
-
-function RequestView({ inbox, id, onClose }: { inbox: string; id: string; onClose: () => void }) {
-  const request = useQuery(inboxRequestQuery(inbox, id));
-  const [view, setView] = useState<'body' | 'headers'>('body');
-  const body = request.data?.body;
-  return (
-    <section
-      aria-label="Webhook"
-      className="flex min-w-0 flex-col border-line bg-surface max-md:fixed max-md:inset-x-0 max-md:top-11 max-md:bottom-12 max-md:z-10 md:w-1/2 md:border-l"
-    >
-      <header className="flex flex-wrap items-center gap-2 border-b border-line py-2 pr-2 pl-4">
-        <Segments label="Show" options={VIEWS} value={view} onChange={setView} />
-        {request.data !== undefined && (
-          <Link
-            to="/deliveries/$deliveryId"
-            params={{ deliveryId: request.data.webhookId }}
-            className="inline-flex min-h-7 items-center text-accent hover:underline"
-          >
-            Delivery
-          </Link>
-        )}
-        <span className="ml-auto" />
-        {body !== undefined && <CopyButton text={body} label="Copy body" iconOnly />}
-        <Button look="quiet" square aria-label="Close" title="Close Esc" onClick={onClose}>
-          <X size={16} strokeWidth={1.5} aria-hidden="true" />
-        </Button>
-      </header>
-      {request.isError && (
-        <ErrorPanel
-          what="The webhook could not be read"
-          error={request.error}
-          onRetry={() => void request.refetch()}
-        />
-      )}
-      {request.data !== undefined &&
-        (view === 'headers' ? (
-          <dl className="min-h-0 flex-1 overflow-y-auto px-4 py-2">
-            {Object.entries(request.data.headers).map(([name, value]) => (
-              <div key={name} className="data flex flex-wrap gap-x-3 border-b border-line py-1">
-                <dt className="text-muted">{name}</dt>
-                <dd className="min-w-0 break-all">{value}</dd>
-              </div>
-            ))}
-          </dl>
-        ) : (
-          <BodyView text={request.data.body} />
-        ))}
-    </section>
-  );
-}
-
-function BodyView({ text }: { text: string }) {
-  const body = useBody(text);
-  if (body === undefined) return <p className="animate-late p-4 text-faint">Loading</p>;
-  return body === null ? (
-    <ScrollText label="Body" wrap className="flex-1">
-      {text}
-    </ScrollText>
-  ) : (
-    <JsonTree body={body} label="Body" />
+        {status}
+      </span>
+      <span role="cell" className="text-12">
+        <Status condition={SIGNATURE_CONDITIONS[verified ? 'valid' : 'wrong']} />
+      </span>
+      <span role="cell" className="truncate" title={delivery?.tag}>
+        {delivery === null ? <span className="text-faint">test</span> : delivery.tag || 'no tag'}
+      </span>
+      <span role="cell" className="data inbox-chain truncate text-muted">
+        {chain}
+      </span>
+      <span role="cell" className="data inbox-block text-right">
+        {delivery !== null && formatCount(delivery.blockNumber)}
+      </span>
+      <span role="cell" className="inbox-phase text-12">
+        {delivery !== null && <Status condition={PHASE_CONDITIONS[delivery.phase]} />}
+      </span>
+      <span role="cell" className="data inbox-size text-right text-faint">
+        {formatBytes(sizeBytes)}
+      </span>
+    </div>
   );
 }

@@ -92,6 +92,7 @@ export function testEvents(open: () => Promise<Store>): void {
       await store.setStreamStatus(id, 'paused', '');
       await store.receiveInInbox({
         ...{ inbox: 'watched', webhookId: 'w', headers: {}, body: '{}', verified: true },
+        delivery: null,
       });
       expect(await feed.take('inbox')).toMatchObject([
         { type: 'inbox', request: { inbox: 'watched', webhookId: 'w' } },

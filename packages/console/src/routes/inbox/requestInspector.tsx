@@ -1,0 +1,235 @@
+import type { InboxRequest } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { X } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { chainsQuery, inboxRequestQuery } from '../../api.ts';
+import { useBody } from '../../body.ts';
+import { SIGNATURE_CONDITIONS } from '../../condition.ts';
+import { formatBytes, formatCount, formatDateTime, formatDuration } from '../../format.ts';
+import { useShortcuts } from '../../keyboard.ts';
+import { REQUEST_VIEWS, type RequestView } from '../../search.ts';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copyButton.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { JsonTree } from '../../ui/jsonTree.tsx';
+import { ScrollText } from '../../ui/scrollText.tsx';
+import { Segments } from '../../ui/segments.tsx';
+import { Status } from '../../ui/status.tsx';
+import { toCurl } from '../delivery/curl.ts';
+
+/** Where one's own handler listens while one writes it. */
+const LOCAL_URL = 'http://localhost:3000/';
+
+const VIEWS = REQUEST_VIEWS.map((value) => ({
+  value,
+  label: value.charAt(0).toUpperCase() + value.slice(1),
+}));
+
+/** A webhook as it came, beside the list; on a phone, over it. */
+export function RequestInspector({
+  inbox,
+  id,
+  view = 'body',
+  onView,
+  onClose,
+}: {
+  inbox: string;
+  id: string;
+  view: RequestView | undefined;
+  onView: (view: RequestView) => void;
+  onClose: () => void;
+}) {
+  const request = useQuery(inboxRequestQuery(inbox, id));
+  const panel = useRef<HTMLElement>(null);
+  // On a phone the panel covers the list, so the focus must follow.
+  useEffect(() => panel.current?.focus({ preventScroll: true }), []);
+  const { data } = request;
+  const curl =
+    data && toCurl({ id: data.webhookId, body: data.body, headers: data.headers }, LOCAL_URL);
+  const step = (by: 1 | -1): void => {
+    const next = REQUEST_VIEWS[REQUEST_VIEWS.indexOf(view) + by];
+    if (next !== undefined) onView(next);
+  };
+  const copy = (text: string | undefined): void => {
+    if (text !== undefined) void navigator.clipboard.writeText(text);
+  };
+  useShortcuts({
+    '[': () => step(-1),
+    ']': () => step(1),
+    c: () => copy(data?.webhookId),
+    y: () => copy(location.href),
+    x: () => copy(curl),
+  });
+  return (
+    <section
+      ref={panel}
+      tabIndex={-1}
+      aria-label="Webhook"
+      className="flex min-w-0 flex-col border-line bg-surface outline-none max-md:fixed max-md:inset-x-0 max-md:top-11 max-md:bottom-12 max-md:z-10 md:w-[46%] md:min-w-96 md:border-l"
+    >
+      <header className="flex flex-wrap items-center gap-2 border-b border-line py-2 pr-2 pl-4">
+        {data !== undefined && (
+          <>
+            <span className={`data font-medium ${data.status >= 300 ? 'text-bad' : ''}`}>
+              {data.status}
+            </span>
+            <Status condition={SIGNATURE_CONDITIONS[data.verified ? 'valid' : 'wrong']} />
+          </>
+        )}
+        <span className="ml-auto" />
+        {curl !== undefined && (
+          <CopyButton text={curl} label="Copy as curl x" icon="code" iconOnly />
+        )}
+        {data !== undefined && <CopyButton text={data.body} label="Copy body" iconOnly />}
+        <CopyButton text={location.href} label="Copy link y" icon="link" iconOnly />
+        <Button look="quiet" square aria-label="Close" title="Close Esc" onClick={onClose}>
+          <X size={16} strokeWidth={1.5} aria-hidden="true" />
+        </Button>
+      </header>
+      {request.isError && (
+        <ErrorPanel
+          what="The webhook could not be read"
+          error={request.error}
+          onRetry={() => void request.refetch()}
+        />
+      )}
+      {data !== undefined && (
+        <>
+          <Facts request={data} />
+          <div className="border-b border-line px-2 py-1">
+            <Segments label="Show" options={VIEWS} value={view} onChange={onView} />
+          </div>
+          <View request={data} view={view} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Facts({
+  request: { delivery, webhookId, receivedAt, sizeBytes },
+}: {
+  request: InboxRequest;
+}) {
+  const { data: chains } = useQuery(chainsQuery);
+  return (
+    <p className="flex flex-wrap items-center gap-x-4 border-b border-line px-4 py-1">
+      <span className="data">{formatDateTime(receivedAt)}</span>
+      <span className="data text-muted">{formatBytes(sizeBytes)}</span>
+      {delivery === null ? (
+        <span className="text-muted">test webhook</span>
+      ) : (
+        <>
+          <span className="data text-muted">
+            {chains?.find(({ id }) => id === delivery.chainId)?.code ?? delivery.chainId} block{' '}
+            {formatCount(delivery.blockNumber)}, {delivery.phase}
+          </span>
+          <Link
+            to="/streams/$streamId"
+            params={{ streamId: delivery.streamId }}
+            className="inline-flex min-h-7 items-center text-accent hover:underline"
+          >
+            {delivery.tag || 'Stream'}
+          </Link>
+          <Link
+            to="/deliveries/$deliveryId"
+            params={{ deliveryId: webhookId }}
+            className="inline-flex min-h-7 items-center text-accent hover:underline"
+          >
+            Delivery
+          </Link>
+        </>
+      )}
+    </p>
+  );
+}
+
+function View({ request, view }: { request: InboxRequest; view: RequestView }) {
+  switch (view) {
+    case 'body':
+      return <BodyView text={request.body} />;
+    case 'headers':
+      return (
+        <dl className="min-h-0 flex-1 overflow-y-auto px-4 py-1">
+          {Object.entries(request.headers).map(([name, value]) => (
+            <div key={name} className="data flex flex-wrap gap-x-3 border-b border-line py-1">
+              <dt className="w-44 text-muted">{name}</dt>
+              <dd className="min-w-0 break-all">{value}</dd>
+            </div>
+          ))}
+        </dl>
+      );
+    case 'signature':
+      return <SignatureView request={request} />;
+    case 'answer':
+      return <AnswerView request={request} />;
+  }
+}
+
+/** What was compared, and where one finds out more. */
+function SignatureView({
+  request: { verified, headers, delivery, webhookId },
+}: {
+  request: InboxRequest;
+}) {
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto px-4 py-3">
+      <Status condition={SIGNATURE_CONDITIONS[verified ? 'valid' : 'wrong']} />
+      <p className="mt-1 text-muted">
+        {verified
+          ? 'x-signature is the Keccak-256 of this body followed by the secret of the service.'
+          : 'x-signature is not the Keccak-256 of this body followed by the secret that the service has now: the secret was changed meanwhile.'}
+      </p>
+      <dl className="mt-2">
+        {['x-signature', 'webhook-signature', 'webhook-timestamp'].map((name) => (
+          <div key={name} className="data flex flex-wrap gap-x-3 border-b border-line py-1">
+            <dt className="w-44 text-muted">{name}</dt>
+            <dd className="min-w-0 break-all">{headers[name] ?? '–'}</dd>
+          </div>
+        ))}
+      </dl>
+      {delivery !== null && (
+        <Link
+          to="/verify"
+          search={{ delivery: webhookId }}
+          className={`${buttonClass('plain')} mt-3`}
+        >
+          Verify it in this browser
+        </Link>
+      )}
+    </div>
+  );
+}
+
+function AnswerView({ request: { status, answer } }: { request: InboxRequest }) {
+  return (
+    <>
+      <p className="flex flex-wrap gap-x-4 border-b border-line px-4 py-2">
+        <span className={`data font-medium ${status >= 300 ? 'text-bad' : ''}`}>{status}</span>
+        <span className="data text-muted">
+          {answer.delayMs === 0 ? 'at once' : `after ${formatDuration(answer.delayMs)}`}
+        </span>
+      </p>
+      {answer.body === '' ? (
+        <p className="p-4 text-muted">The answer had no body.</p>
+      ) : (
+        <ScrollText label="Answer" wrap className="flex-1">
+          {answer.body}
+        </ScrollText>
+      )}
+    </>
+  );
+}
+
+function BodyView({ text }: { text: string }) {
+  const body = useBody(text);
+  if (body === undefined) return <p className="animate-late p-4 text-faint">Loading</p>;
+  return body === null ? (
+    <ScrollText label="Body" wrap className="flex-1">
+      {text}
+    </ScrollText>
+  ) : (
+    <JsonTree body={body} label="Body" />
+  );
+}
