@@ -322,7 +322,6 @@ test('a new stream delivers into the inbox, which answers as it is told', async 
   await page.keyboard.press('Enter');
   const webhook = page.getByRole('region', { name: 'Webhook', exact: true });
   await webhook.getByText('erc20Transfers').waitFor();
-  await expectAccessible(page);
   await page.keyboard.press(']');
   await webhook.getByText('webhook-signature').waitFor();
   await page.keyboard.press(']');
