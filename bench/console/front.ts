@@ -49,6 +49,7 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
         webhookUrl: 'https://example.com/hooks',
         body,
         attemptList: [],
+        labels: {},
         pair: null,
         laterWaitsMs: [],
       };

@@ -230,9 +230,13 @@ test('a stream is tried, edited and, by its name, deleted', async () => {
 });
 
 test('a delivery has a page of its own, and is sent again from there by one key', async () => {
+  const labels = { [world.token]: 'house money' };
+  await world.client.streams.addAddress(stream.id, world.token, { labels });
   const page = await visitor.signedIn(`/streams/${stream.id}`);
   await rowsOf(page).first().getByRole('link').click();
-  await page.getByRole('region', { name: /^Delivery / }).waitFor();
+  const inspector = page.getByRole('region', { name: /^Delivery / });
+  await inspector.getByText('house money', { exact: true }).waitFor();
+  await inspector.getByText('by the stream as it is now').waitFor();
   await page.keyboard.press('o');
   await page.waitForURL(/\/deliveries\/[0-9a-f-]{36}/);
   // From a page of its own, too, the other delivery of its match is a click away, and back.

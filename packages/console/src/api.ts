@@ -29,6 +29,7 @@ import {
 import { timeOfId, watchChains, withDeliveries, withLatest, type ListFilter } from './liveCache.ts';
 import { changesSince } from './recentChanges.ts';
 import type { WatchedChain } from './tape.ts';
+import { toWhyMatched, type WhyMatched } from './whyMatched.ts';
 
 const baseUrl = location.origin;
 export const sluice = createSluiceClient({ baseUrl });
@@ -176,6 +177,20 @@ export const explainQuery = (question: string, chain: string | undefined) =>
     queryFn: ({ signal }) => sluice.explain(question, { chain, signal }),
     // A webhook may be sent meanwhile.
     staleTime: 0,
+  });
+
+/** Rows are run through by key; only of the one that is stayed at is its block read. */
+const STAY_MS = 400;
+
+/** Why each record of a delivery is in it; null where its block cannot be read any more. */
+export const whyMatchedQuery = ({ id, createdAt }: Pick<DeliverySummary, 'id' | 'createdAt'>) =>
+  queryOptions({
+    queryKey: ['why matched', id],
+    queryFn: async ({ signal }): Promise<WhyMatched | null> => {
+      await new Promise((resolve) => setTimeout(resolve, STAY_MS));
+      signal.throwIfAborted();
+      return toWhyMatched(await sluice.explain(id, { signal }), createdAt);
+    },
   });
 
 export const keysQuery = queryOptions({

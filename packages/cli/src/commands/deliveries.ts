@@ -79,10 +79,10 @@ const stateCell = ({ state }: DeliverySummary): Cell => {
 
 async function get(id: string, options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const delivery = await connect(options, terminal).sluice.getDelivery(id);
-  const { body, attemptList, pair, laterWaitsMs, ...summary } = delivery;
+  const { body, attemptList, pair, labels, laterWaitsMs, ...summary } = delivery;
   const bytes = body.length;
   if (options.json) {
-    return terminal.sayJson({ ...summary, pair, laterWaitsMs, bytes, attemptList });
+    return terminal.sayJson({ ...summary, labels, pair, laterWaitsMs, bytes, attemptList });
   }
   const fields = {
     ...summary,

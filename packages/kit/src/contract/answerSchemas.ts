@@ -444,6 +444,9 @@ const deliveryDetail: z.ZodType<DeliveryDetail> = z.strictObject({
     description: 'Exactly the bytes of the last attempt, or of the first to come',
   }),
   attemptList: z.array(deliveryAttempt),
+  labels: z.record(text, text).meta({
+    description: 'Of addresses in the body that the stream watches: the label by the address',
+  }),
   pair: deliverySummary.nullable().meta({
     description: 'Of the same match in the other phase: confirmed or removed, or unconfirmed',
   }),
@@ -496,6 +499,7 @@ const explainedRecord: z.ZodType<ExplainedRecord> = z.strictObject({
 const streamVerdict: z.ZodType<StreamVerdict> = z.strictObject({
   streamId: uuid,
   tag: text,
+  changedAt: unixMs,
   verdict: z.enum(EXPLAIN_VERDICTS),
   because: explainReason,
   stages: z.array(explainReason),

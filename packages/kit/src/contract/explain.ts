@@ -91,6 +91,8 @@ export type ExplainVerdict = (typeof EXPLAIN_VERDICTS)[number];
 export interface StreamVerdict {
   streamId: string;
   tag: string;
+  /** When the stream was last changed: what came before was judged by other rules, perhaps. */
+  changedAt: number;
   verdict: ExplainVerdict;
   /** The reason that decided. */
   because: ExplainReason;

@@ -223,6 +223,8 @@ export interface DeliveryDetail extends DeliverySummary {
   /** Exactly the bytes of the last attempt, or of the first one to come. */
   body: string;
   attemptList: DeliveryAttempt[];
+  /** Of the addresses in the body, in lower case, those that the stream watches under a label now. */
+  labels: Record<string, string>;
   /**
    * The delivery of the same match in the other phase: of an unconfirmed one the confirmed, or the notice of its
    * removal; of these the unconfirmed. Null while there is none.

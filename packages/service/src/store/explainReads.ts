@@ -6,6 +6,13 @@ import type { Tables } from './tables.ts';
 
 const MATCHES = 1_000;
 
+/** An address `its` that a stream watches now: neither still being added nor removed. */
+const IS_LISTED = sql<SqlBool>`
+  not exists (select 1 from address_change as added
+    where added.id = its.added_by and added.state <> 'active')
+  and (its.removed_by is null or exists (select 1 from address_change as removed
+    where removed.id = its.removed_by and removed.state <> 'active'))`;
+
 export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
   async listMatchesOf(chain, blockHash, transactionHash) {
     let query = db
@@ -79,11 +86,16 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
     const { rows } = await sql<{ streamId: string; label: string | null }>`
       select stream.id as "streamId", its.label from stream
       join stream_address as its on its.stream_id = stream.id and its.address = ${address}
-      where stream.deleted_at is null
-        and not exists (select 1 from address_change as added
-          where added.id = its.added_by and added.state <> 'active')
-        and (its.removed_by is null or exists (select 1 from address_change as removed
-          where removed.id = its.removed_by and removed.state <> 'active'))`.execute(db);
+      where stream.deleted_at is null and ${IS_LISTED}`.execute(db);
     return rows;
+  },
+
+  async listLabels(streamId, addresses) {
+    if (addresses.length === 0) return {};
+    const { rows } = await sql<{ address: string; label: string }>`
+      select its.address, its.label from stream_address as its
+      where its.stream_id = ${streamId} and its.address in (${sql.join(addresses)})
+        and its.label is not null and ${IS_LISTED}`.execute(db);
+    return Object.fromEntries(rows.map(({ address, label }) => [address, label]));
   },
 });

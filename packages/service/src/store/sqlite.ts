@@ -53,6 +53,7 @@ const READS = {
   findBlock: true,
   readBlockAt: true,
   listWatchers: true,
+  listLabels: true,
   readStreamStats: true,
   readCoverage: true,
   readJob: true,

@@ -347,7 +347,7 @@ export interface ClaimedDelivery {
 
 /** How one HTTP attempt ended. */
 /** A delivery as the ledger has it; what comes next is the schedule's to say. */
-export type KeptDelivery = Omit<DeliveryDetail, 'laterWaitsMs'> & {
+export type KeptDelivery = Omit<DeliveryDetail, 'laterWaitsMs' | 'labels'> & {
   /** One of its attempts was the quick retry before the schedule. */
   fastRetried: boolean;
 };
@@ -656,6 +656,8 @@ export interface ExplainReads {
   readBlockAt(chain: string, number: number): Promise<BlockRef | undefined>;
   /** Streams whose list has this address; lower case. */
   listWatchers(address: string): Promise<{ streamId: string; label: string | null }[]>;
+  /** The labels of those of these addresses, in lower case, that the stream watches under one. */
+  listLabels(streamId: string, addresses: readonly string[]): Promise<Record<string, string>>;
 }
 
 export interface ActivityReads {

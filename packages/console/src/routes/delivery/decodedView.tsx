@@ -1,6 +1,9 @@
+import type { DeliveryDetail } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ExternalLink } from 'lucide-react';
 import { useState } from 'react';
+import { whyMatchedQuery } from '../../api.ts';
 import { useAnswer, type Body } from '../../body.ts';
 import type { DecodedRecord } from '../../decoded.ts';
 import { formatCount } from '../../format.ts';
@@ -18,18 +21,18 @@ const LOOKS_HASHED = /^0x[0-9a-fA-F]{40,}$/;
 /** The body as people read it: each record with its names, values and amounts. */
 export function DecodedView({
   body,
-  streamId,
+  delivery,
 }: {
   body: Body | null;
-  /** Whose rules would name what is unknown; absent while there is no stream yet. */
-  streamId?: string;
+  /** Whose stream knows more of it; absent while there is no stream yet. */
+  delivery?: DeliveryDetail;
 }) {
-  return body === null ? <NoWebhook /> : <Records body={body} streamId={streamId} />;
+  return body === null ? <NoWebhook /> : <Records body={body} delivery={delivery} />;
 }
 
 const NoWebhook = () => <p className="p-4 text-muted">The body is no webhook; see the payload.</p>;
 
-function Records({ body, streamId }: { body: Body; streamId: string | undefined }) {
+function Records({ body, delivery }: { body: Body; delivery: DeliveryDetail | undefined }) {
   const [shown, setShown] = useState(PAGE_RECORDS);
   const answer = useAnswer(body, 'records', shown);
   if (answer === undefined) return null;
@@ -43,7 +46,7 @@ function Records({ body, streamId }: { body: Body; streamId: string | undefined 
     <div className="min-h-0 flex-1 overflow-y-auto">
       <ol>
         {records.map((record, index) => (
-          <Record key={index} record={record} streamId={streamId} />
+          <Record key={index} record={record} delivery={delivery} />
         ))}
       </ol>
       {left > 0 && (
@@ -58,12 +61,13 @@ function Records({ body, streamId }: { body: Body; streamId: string | undefined 
 }
 
 function Record({
-  record: { title, about, fields, place, txHash, unknown },
-  streamId,
+  record,
+  delivery,
 }: {
   record: DecodedRecord;
-  streamId: string | undefined;
+  delivery: DeliveryDetail | undefined;
 }) {
+  const { title, about, fields, place, txHash, unknown } = record;
   const topic0 = fields.find(({ name }) => name === 'topic0')?.value;
   return (
     <li className="border-b border-line px-4 py-2">
@@ -80,7 +84,10 @@ function Record({
               <dt className="data text-faint">{name}</dt>
               <dd className="data flex min-h-6 min-w-0 items-center gap-3">
                 {LOOKS_HASHED.test(value) ? (
-                  <Hash value={value} name={name} />
+                  <>
+                    <Label of={value} labels={delivery?.labels} />
+                    <Hash value={value} name={name} />
+                  </>
                 ) : (
                   <span className={note === '' ? 'truncate' : 'truncate text-faint'} title={value}>
                     {value}
@@ -94,13 +101,14 @@ function Record({
               </dd>
             </div>
           ))}
+        {delivery !== undefined && txHash !== '' && <Because record={record} delivery={delivery} />}
       </dl>
       {unknown && topic0 !== undefined && (
         <p className="mt-1 flex flex-wrap gap-x-2">
-          {streamId !== undefined && (
+          {delivery !== undefined && (
             <Link
               to="/streams/$streamId"
-              params={{ streamId }}
+              params={{ streamId: delivery.streamId }}
               search={{ tab: 'rules' }}
               className={buttonClass('plain')}
             >
@@ -119,5 +127,44 @@ function Record({
         </p>
       )}
     </li>
+  );
+}
+
+/** What the stream calls an address that it watches; the address stands beside it. */
+function Label({ of: address, labels }: { of: string; labels: Labels | undefined }) {
+  const label = labels?.[address.toLowerCase()];
+  return label === undefined ? null : (
+    <span className="min-w-0 truncate font-medium" title={`Watched as ${label}`}>
+      {label}
+    </span>
+  );
+}
+
+type Labels = DeliveryDetail['labels'];
+
+/** Why the record is in the webhook. Its line is there before what it says, so that nothing moves. */
+function Because({ record, delivery }: { record: DecodedRecord; delivery: DeliveryDetail }) {
+  const { data: matched, isPending } = useQuery(whyMatchedQuery(delivery));
+  const why = matched?.of(record);
+  return (
+    <div className="col-span-2 grid grid-cols-subgrid items-baseline">
+      <dt className="data text-faint">because</dt>
+      <dd className="flex min-h-6 min-w-0 flex-wrap items-baseline gap-x-3">
+        {why?.reasons.map((reason) => (
+          <span key={reason} className="min-w-0 break-words">
+            <span className={why.taken ? 'text-ok' : 'text-warn'}>{why.taken ? '✓' : '✗'}</span>{' '}
+            {reason}
+          </span>
+        ))}
+        {why === undefined && !isPending && (
+          <span className="text-faint">
+            {matched ? 'not known' : 'not known: its block cannot be read any more'}
+          </span>
+        )}
+        {why !== undefined && matched?.isByNewRules && (
+          <span className="text-faint">by the stream as it is now</span>
+        )}
+      </dd>
+    </div>
   );
 }

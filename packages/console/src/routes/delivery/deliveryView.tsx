@@ -224,11 +224,7 @@ function Panel({
   const body = useBody(delivery.body);
   switch (tab) {
     case 'decoded':
-      return body === undefined ? (
-        <Reading />
-      ) : (
-        <DecodedView body={body} streamId={delivery.streamId} />
-      );
+      return body === undefined ? <Reading /> : <DecodedView body={body} delivery={delivery} />;
     case 'payload':
       return body === undefined ? <Reading /> : <PayloadView delivery={delivery} body={body} />;
     case 'response':

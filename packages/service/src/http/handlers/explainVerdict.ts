@@ -48,6 +48,7 @@ export function toStreamVerdict(
   ): StreamVerdict => ({
     streamId: stream.id,
     tag: stream.tag,
+    changedAt: stream.updatedAt,
     verdict: name,
     because,
     stages,
@@ -224,6 +225,7 @@ export function toWatchVerdict(
   return {
     streamId: stream.id,
     tag: stream.tag,
+    changedAt: stream.updatedAt,
     verdict: isWatched ? 'watched' : 'not-watched',
     because,
     stages: [

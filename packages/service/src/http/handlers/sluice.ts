@@ -142,6 +142,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       return context.json({
         ...delivery,
         webhookUrl: hideSecrets(delivery.webhookUrl),
+        labels: await store.listLabels(delivery.streamId, addressesIn(delivery.body)),
         laterWaitsMs: waits ? laterWaitsMs(delivery.attempts, fastRetried) : [],
       } satisfies DeliveryDetail);
     },
@@ -171,4 +172,17 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       return context.body(events, 200, headers);
     },
   };
+}
+
+/** Found in a body; no page shows more. */
+const ADDRESSES = 1_000;
+
+/** What may be an address in a body, in lower case: a topic holds one of EVM behind zeros. */
+function addressesIn(body: string): string[] {
+  const found = new Set<string>();
+  for (const [hex] of body.matchAll(/0x(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])/gi)) {
+    found.add(hex.toLowerCase().replace(/^0x0{24}(?=.{40}$)/, '0x'));
+    if (found.size >= ADDRESSES) break;
+  }
+  return [...found];
 }

@@ -196,13 +196,19 @@ export function testReads(tools: StoreTools): void {
       expect(await watchers()).toEqual([]);
       await add(stream.id, [0xabcdef01], { 0xabcdef01: 'Treasury' });
       expect(await watchers()).toEqual([{ streamId: stream.id, label: 'Treasury' }]);
+      await add(stream.id, [0xabcdef02]);
+      const asked = [watched, address(0xabcdef02), address(0xabcdef03)];
+      const labels = async () => tools.store.listLabels(stream.id, asked);
+      expect(await labels()).toEqual({ [watched]: 'Treasury' });
 
       const begun = await tools.store.beginAddressChange(stream.id);
       const { change } = begun as { change: number };
       await tools.store.stageAddresses(change, { kind: 'remove', addresses: packed([0xabcdef01]) });
       expect(await watchers()).toHaveLength(1);
+      expect(await labels()).toEqual({ [watched]: 'Treasury' });
       await tools.store.activateAddressChange(change);
       expect(await watchers()).toEqual([]);
+      expect(await labels()).toEqual({});
     });
   });
 }

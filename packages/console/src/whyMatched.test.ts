@@ -1,0 +1,57 @@
+import type { ExplainedRecord } from '@sluice/kit/sluice';
+import { expect, test } from 'vitest';
+import { toWhyMatched } from './whyMatched.ts';
+
+const MADE_AT = 1_000;
+const log = (index: number, changes: Partial<ExplainedRecord> = {}): ExplainedRecord => ({
+  kind: 'log',
+  index,
+  transactionHash: '0xa',
+  taken: true,
+  reasons: [
+    { stage: 'address', outcome: 'passed', what: 'from is watched' },
+    { stage: 'records', outcome: 'passed', what: 'includeContractLogs is on' },
+    { stage: 'filter', outcome: 'stopped', what: 'value 4 < 5' },
+    { stage: 'filter', outcome: 'passed', what: 'value 4 ≥ 1' },
+  ],
+  ...changes,
+});
+const whyOf = (records: ExplainedRecord[], changedAt = 0) => {
+  const verdict = { stage: 'match', outcome: 'passed', what: '' } as const;
+  const stream = { streamId: 's', tag: '', changedAt, verdict: 'delivered' } as const;
+  return toWhyMatched(
+    { streams: [{ ...stream, because: verdict, stages: [], records, deliveries: [] }] },
+    MADE_AT,
+  );
+};
+
+test('a record is told what let it pass, and no more', () => {
+  const why = whyOf([log(3), log(4, { transactionHash: '0xb' })])!;
+  expect(why.of({ place: 'log 3', txHash: '0xa' })).toEqual({
+    taken: true,
+    reasons: ['from is watched', 'value 4 ≥ 1'],
+  });
+  expect(why.of({ place: 'log 3', txHash: '0xb' })).toBeUndefined();
+  expect(why.isByNewRules).toBe(false);
+});
+
+test('one that the stream of today would not take is told what stops it', () => {
+  const why = whyOf([log(3, { taken: false })], MADE_AT + 1)!;
+  expect(why.isByNewRules).toBe(true);
+  expect(why.of({ place: 'log 3', txHash: '0xa' })).toEqual({
+    taken: false,
+    reasons: ['value 4 < 5'],
+  });
+});
+
+test('what has no place is told by its transaction, where only one is meant', () => {
+  const call = (index: number) => log(index, { kind: 'internalTransaction' });
+  expect(whyOf([call(0)])!.of({ place: '', txHash: '0xa' })?.taken).toBe(true);
+  expect(whyOf([call(0), call(1)])!.of({ place: '', txHash: '0xa' })).toBeUndefined();
+  expect(whyOf([log(1)])!.of({ place: '', txHash: '0xa' })).toBeUndefined();
+});
+
+test('nothing is known of a block that no node has any more', () => {
+  expect(whyOf([])).toBeNull();
+  expect(toWhyMatched({ streams: [] }, MADE_AT)).toBeNull();
+});
