@@ -32,6 +32,7 @@ export async function deliverWithPgBoss(
   databaseUrl: string,
   webhook: { url: string; body: string },
   count: number,
+  warmUp: number,
 ): Promise<number> {
   installPeers();
   const require = createRequire(new URL('../../test/peers/package.json', import.meta.url));
@@ -59,7 +60,8 @@ export async function deliverWithPgBoss(
           await Promise.all(
             fetched.map(({ id, data }) =>
               sender.send({
-                ...data,
+                url: data.url,
+                body: Buffer.from(data.body),
                 id,
                 headers: {},
                 secrets: [STREAM_SECRET],
@@ -78,7 +80,7 @@ export async function deliverWithPgBoss(
     return (jobs * 1000) / (performance.now() - started);
   };
   try {
-    await deliver(Math.ceil(count / 10));
+    await deliver(warmUp);
     return await deliver(count);
   } finally {
     await sender.close();

@@ -6,7 +6,7 @@ const URLS = /\b[a-z][a-z+.-]*:[/\\]{2,}[^\s"'<>]+/gi;
  * may be logged, listed and shown. A token in the path stays: nothing tells it from a name.
  */
 export const hideSecrets = (text: string): string =>
-  text.includes('//') || text.includes('\\')
+  text.includes('@') || text.includes('?')
     ? text.replaceAll(URLS, (url) => {
         const [, before = '', query] = /^([^?]*)(\?.*)?$/s.exec(url) ?? [];
         return hideLogin(before) + (query === undefined ? '' : hideValues(query));

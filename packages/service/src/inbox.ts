@@ -12,7 +12,7 @@ import type { Store } from './store/store.ts';
 /** Takes a webhook, and answers after its wait. */
 export type ReceiveInbox = (
   inbox: string,
-  request: { headers: Record<string, string>; body: string },
+  request: { headers: Record<string, string>; body: Uint8Array },
 ) => Promise<{ status: number; body: string }>;
 
 export function createInbox({
@@ -29,7 +29,7 @@ export function createInbox({
       webhookId: headers[WEBHOOK_HEADERS.id] ?? '',
       delivery: readDelivery(body),
       headers,
-      body,
+      body: Buffer.from(body).toString(),
       verified: headers[WEBHOOK_HEADERS.signature] === signWebhook(body, secret()),
     });
     if (answer.delayMs > 0) await wait(answer.delayMs, undefined, { ref: false });

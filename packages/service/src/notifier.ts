@@ -172,7 +172,7 @@ export function startNotifier({
     const { error } = await sender.send({
       url,
       id: row.id,
-      body: row.body,
+      body: Buffer.from(row.body),
       headers: {},
       clockSkewMs: now - Date.now(),
       queueSize: 0,

@@ -226,7 +226,8 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
       readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,
     async testWebhook(family, endpoint) {
       if (config.testWebhook === false) return undefined;
-      const body = JSON.stringify(family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK);
+      const webhook = family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK;
+      const body = Buffer.from(JSON.stringify(webhook));
       // A fresh id each time, so that a captured test cannot be shown again as a new one.
       const id = crypto.randomUUID();
       const result = await sender.send({

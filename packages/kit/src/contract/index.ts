@@ -228,7 +228,12 @@ export type {
 
 // Signatures and hashes
 export { hmacSha256, keccak256 } from './hash.ts';
-export { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from './signature.ts';
+export {
+  readStandardWebhookKey,
+  signStandardWebhook,
+  signWebhook,
+  WEBHOOK_HEADERS,
+} from './signature.ts';
 export type { StandardWebhook } from './signature.ts';
 
 // Chains, addresses, events

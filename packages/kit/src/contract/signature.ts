@@ -57,10 +57,10 @@ export interface StandardWebhook {
  * @throws TypeError when a `whsec_` secret is not base64.
  */
 export function signStandardWebhook({ id, timestamp, body, secret }: StandardWebhook): string {
-  return `v1,${hmacSha256(standardWebhookKey(secret), `${id}.${timestamp}.`, body)}`;
+  return `v1,${hmacSha256(readStandardWebhookKey(secret), `${id}.${timestamp}.`, body)}`;
 }
 
-function standardWebhookKey(secret: string): Uint8Array {
+export function readStandardWebhookKey(secret: string): Uint8Array {
   if (!secret.startsWith('whsec_')) return encoder.encode(secret);
   let text: string;
   try {

@@ -6,7 +6,6 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DeliverySummary } from '@sluice/kit/contract';
-import { joinBody } from '../store/body.ts';
 import type { AttemptOutcome, ClaimedDelivery, Store } from '../store/store.ts';
 import { isUnavailable } from '../store/unavailable.ts';
 import { hideSecrets } from '../hideSecrets.ts';
@@ -37,7 +36,7 @@ const EXTEND_MS = LEASE_MS / 6;
 /** A claim that took longer was made by a process that stalled: what it leased may be another's by now. */
 const STALL_MS = LEASE_MS / 4;
 /** So many that the ledger writes hundreds at a time: what a write costs besides is shared by them. */
-const IN_FLIGHT = 1024;
+const IN_FLIGHT = 2048;
 const IN_FLIGHT_PER_STREAM = 64;
 /**
  * Begun at each turn of the event loop: answers come in between, and the next ones go over the same
@@ -46,7 +45,7 @@ const IN_FLIGHT_PER_STREAM = 64;
  */
 const BEGUN_AT_ONCE = 8;
 /** More is claimed once no more than these are left to begin, so that nobody waits for the ledger. */
-const CLAIM_AHEAD = 256;
+const CLAIM_AHEAD = 512;
 /** Outcomes that are written at once while more attempts begin. */
 const GATHERED = 512;
 /** Of all bodies under way together, so that large webhooks do not fill the memory. */
@@ -192,12 +191,7 @@ export function createDeliver({
       send({
         url: delivery.webhookUrl,
         id: delivery.id,
-        body: joinBody({
-          bodyHead: delivery.bodyHead,
-          bodyTail: delivery.bodyTail,
-          phase: delivery.phase,
-          retries: delivery.attempts,
-        }),
+        body: delivery.body,
         headers: delivery.headers,
         traceparent: span.traceparent,
         secrets: openSecrets(delivery),

@@ -32,7 +32,7 @@ const DRAIN_LIMIT_BYTES = 64 * 1024;
 export function post(
   dispatcher: Dispatcher,
   connections: Connections,
-  request: { origin: string; path: string; headers: Record<string, string>; body: string },
+  request: { origin: string; path: string; headers: Record<string, string>; body: Uint8Array },
   timeoutMs: number,
 ): Promise<Posted> {
   return new Promise((resolve) => {

@@ -33,7 +33,7 @@ const send = (path = '/hook', body = '{"tag":"é ☕"}') =>
   sender.send({
     url: sink.url + path,
     id: 'id-1',
-    body,
+    body: Buffer.from(body),
     headers: {},
     queueSize: 4,
     recordsCharged: 2,
@@ -74,7 +74,14 @@ describe('through a proxy', () => {
       egressProxy,
     });
     try {
-      const sending = { url, id: 'id-1', body: '{}', headers: {}, queueSize: 0, recordsCharged: 0 };
+      const sending = {
+        url,
+        id: 'id-1',
+        body: Buffer.from('{}'),
+        headers: {},
+        queueSize: 0,
+        recordsCharged: 0,
+      };
       return await proxied.send(sending);
     } finally {
       await proxied.close();
@@ -206,7 +213,7 @@ describe('an attempt', () => {
         // Nobody listens there: tests listen on ports of the system's choice, far above.
         url: 'http://127.0.0.1:1024/',
         id: 'x',
-        body: '{}',
+        body: Buffer.from('{}'),
         headers: {},
         queueSize: 0,
         recordsCharged: 0,
@@ -222,7 +229,14 @@ describe('an attempt', () => {
     ['100%zz:x', '100%zz:x'],
   ])('sends the login %s of its URL', async (login, expected) => {
     const url = `${sink.url.replace('http://', `http://${login}@`)}/hook`;
-    const sending = { url, id: 'x', body: '{}', headers: {}, queueSize: 0, recordsCharged: 0 };
+    const sending = {
+      url,
+      id: 'x',
+      body: Buffer.from('{}'),
+      headers: {},
+      queueSize: 0,
+      recordsCharged: 0,
+    };
     expect(await sender.send(sending)).toMatchObject({ status: 200, error: null });
     expect(sink.requests[0]?.headers.authorization).toBe(
       `Basic ${Buffer.from(expected).toString('base64')}`,
@@ -232,7 +246,14 @@ describe('an attempt', () => {
   test("carries the user's own headers, which replace none of ours", async () => {
     const headers = { authorization: 'Bearer token', 'x-signature': 'forged', 'x-tenant': '7' };
     const url = sink.url.replace('http://', 'http://me:login@');
-    await sender.send({ url, id: 'id-9', body: '{}', headers, queueSize: 0, recordsCharged: 0 });
+    await sender.send({
+      url,
+      id: 'id-9',
+      body: Buffer.from('{}'),
+      headers,
+      queueSize: 0,
+      recordsCharged: 0,
+    });
     expect(sink.requests[0]?.headers).toMatchObject({
       authorization: 'Bearer token',
       'x-tenant': '7',
@@ -250,7 +271,7 @@ describe('an attempt', () => {
     const result = await guarded.send({
       url: `${sink.url}/hook`,
       id: 'x',
-      body: '{}',
+      body: Buffer.from('{}'),
       headers: {},
       queueSize: 0,
       recordsCharged: 0,

@@ -1,25 +1,21 @@
 /** One POST to one webhook URL: signed, bounded in time and in what is read of the answer. */
 import { type Dispatcher, Pool, ProxyAgent, type buildConnector } from 'undici';
-import {
-  type ReceiverCertificate,
-  WEBHOOK_HEADERS,
-  readInboxName,
-  signStandardWebhook,
-  signWebhook,
-} from '@sluice/kit/contract';
+import { type ReceiverCertificate, WEBHOOK_HEADERS, readInboxName } from '@sluice/kit/contract';
 import { describeError } from '../observe.ts';
 import type { AttemptTransport } from '../store/store.ts';
 import { createConnections } from './connections.ts';
 import type { AddressGuard } from './guard.ts';
 import { type Posted, post } from './post.ts';
 import { parseRetryAfter } from './schedule.ts';
+import { createSigner } from './signer.ts';
 import { toTransport } from './transport.ts';
 
 export interface Sending {
   url: string;
   /** The `webhook-id`. */
   id: string;
-  body: string;
+  /** UTF-8. */
+  body: Uint8Array;
   /** The user's own. */
   headers: Record<string, string>;
   /** The stream's own, which sign the `webhook-signature` beside the account's. Default: none. */
@@ -59,6 +55,13 @@ export interface Sender {
 const TOTAL_TIMEOUT_MS = 15_000;
 const IDLE_ORIGIN_MS = 60_000;
 
+/** Where a webhook URL leads. */
+type Target = { headers: Record<string, string> } & (
+  | { origin: string; path: string }
+  | { inbox: string }
+  | { refused: string }
+);
+
 export interface SenderOptions {
   guard: AddressGuard;
   /** The account's streams secret, read for each attempt. */
@@ -75,7 +78,7 @@ export interface SenderOptions {
   inbox?:
     | ((
         name: string,
-        request: { headers: Record<string, string>; body: string },
+        request: { headers: Record<string, string>; body: Uint8Array },
       ) => Promise<{
         status: number;
         body: string;
@@ -100,13 +103,12 @@ export function createSender({
 }: SenderOptions): Sender {
   const connections = createConnections();
   const pools = new Map<string, Origin>();
+  /** By webhook URL: streams have few, and each is asked for thousands of times. */
+  const targets = new Map<string, Target>();
+  const signer = createSigner();
 
-  const limits = {
-    pipelining: 1,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    maxHeaderSize: 16 * 1024,
-  };
+  // No times of undici's own: the deadline of `post` ends all of it.
+  const limits = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16 * 1024 };
 
   /** An origin that the guard lets through. */
   const reach = (origin: string): Origin => {
@@ -134,7 +136,18 @@ export function createSender({
     return entry;
   };
 
+  const targetOf = (webhookUrl: string): Target => {
+    let target = targets.get(webhookUrl);
+    if (target === undefined) {
+      target = readTarget(webhookUrl, guard);
+      targets.set(webhookUrl, target);
+    }
+    return target;
+  };
+
   const sweep = setInterval(() => {
+    targets.clear();
+    signer.forget();
     for (const [origin, { pool, usedAt }] of pools) {
       if (performance.now() - usedAt < IDLE_ORIGIN_MS) continue;
       pools.delete(origin);
@@ -157,21 +170,22 @@ export function createSender({
     startedAt: number,
   ): Record<string, string> => {
     const timestamp = Math.floor((startedAt + clockSkewMs) / 1000);
-    const sign = (secret: string): string => signStandardWebhook({ id, timestamp, body, secret });
-    return {
+    const signed = signer.sign({ id, timestamp, body, secret: secret(), secrets });
+    const headers: Record<string, string> = {
       'content-type': 'application/json',
       'user-agent': 'Sluice',
       'accept-encoding': 'identity',
       'x-region': region(),
       'x-queue-size': String(queueSize),
       'x-records-charged': String(recordsCharged),
-      ...(part !== undefined && { 'x-sluice-part': part }),
-      ...(traceparent !== undefined && { traceparent }),
-      [WEBHOOK_HEADERS.signature]: signWebhook(body, secret()),
+      [WEBHOOK_HEADERS.signature]: signed.signature,
       [WEBHOOK_HEADERS.id]: id,
       [WEBHOOK_HEADERS.timestamp]: String(timestamp),
-      [WEBHOOK_HEADERS.standardSignature]: [...secrets, secret()].map(sign).join(' '),
+      [WEBHOOK_HEADERS.standardSignature]: signed.standardSignature,
     };
+    if (part !== undefined) headers[WEBHOOK_HEADERS.part] = part;
+    if (traceparent !== undefined) headers['traceparent'] = traceparent;
+    return headers;
   };
 
   return {
@@ -196,28 +210,21 @@ export function createSender({
           transport: toTransport(posted, { beganAt, endedAt }, known),
         };
       };
-      const url = new URL(sending.url);
-      const name = readInboxName(sending.url);
-      // An origin with a pool was let through already, and the guard does not change its mind.
-      const isKnown = name !== undefined || pools.has(url.origin);
-      const refused = isKnown ? undefined : guard.refuse(url);
-      if (refused !== undefined) return end({ ...UNSENT, failure: refused }, undefined);
+      const target = targetOf(sending.url);
+      if ('refused' in target) return end({ ...UNSENT, failure: target.refused }, undefined);
       const request = {
-        headers: {
-          ...(url.username !== '' && { authorization: basicAuthorization(url) }),
-          ...sending.headers,
-          ...headersFor(sending, startedAt),
-        },
+        headers: { ...target.headers, ...sending.headers, ...headersFor(sending, startedAt) },
         body: sending.body,
       };
-      if (name !== undefined) {
-        return { ...end(await hand(inbox(name, request), timeoutMs), undefined), transport: null };
+      if ('inbox' in target) {
+        const posted = await hand(inbox(target.inbox, request), timeoutMs);
+        return { ...end(posted, undefined), transport: null };
       }
-      const origin = reach(url.origin);
+      const origin = reach(target.origin);
       const posted = await post(
         origin.pool,
         connections,
-        { ...request, origin: url.origin, path: url.pathname + url.search },
+        { ...request, origin: target.origin, path: target.path },
         timeoutMs,
       );
       if (posted.connecting !== undefined) origin.certificate = posted.connecting.certificate;
@@ -267,6 +274,18 @@ function statusError(status: number | null): string | null {
   return status >= 300 && status < 400
     ? `HTTP ${status}: redirects are not followed; set the stream's URL to the final address`
     : `HTTP ${status}`;
+}
+
+/** The guard does not change its mind of a URL: names are looked up anew for each connection. */
+function readTarget(webhookUrl: string, guard: AddressGuard): Target {
+  const url = new URL(webhookUrl);
+  const headers: Record<string, string> =
+    url.username === '' ? {} : { authorization: basicAuthorization(url) };
+  const inbox = readInboxName(webhookUrl);
+  if (inbox !== undefined) return { headers, inbox };
+  const refused = guard.refuse(url);
+  if (refused !== undefined) return { headers, refused };
+  return { headers, origin: url.origin, path: url.pathname + url.search };
 }
 
 function basicAuthorization({ username, password }: URL): string {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
+import { joinBody } from './body.ts';
 import { type Db, type Engine, readMoment } from './engine.ts';
 import { PROBE_EVERY_MS } from './healthWrites.ts';
 import { type LaneTurns, isLimited, takeTurns, toTurns } from './laneLimits.ts';
 import { LANES_AT_ONCE, type OpenLane, dueLanes, findDue, holdLanes } from './lanes.ts';
+import { packTexts } from './packedTexts.ts';
 import type { DayFilter } from './partitions.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import { countActivity, countFinished } from './statWrites.ts';
@@ -85,29 +87,36 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
         },
       ]),
     );
-    return rows.flatMap((row): ClaimedDelivery[] => {
+    const found = rows.flatMap((row) => {
       const match = matchOf.get(row.match_id);
       const endpoint = endpointOf.get(row.stream_id);
-      if (match === undefined || endpoint === undefined) return [];
-      return [
-        {
-          id: row.id,
-          leaseToken,
-          claimedAt: now,
-          phase: row.phase,
-          attempts: row.attempts,
-          fastRetried: row.fast_retried === 1,
+      return match === undefined || endpoint === undefined ? [] : [{ row, match, endpoint }];
+    });
+    const bodies = packTexts(
+      found.map(({ row, match }) =>
+        joinBody({
           bodyHead: match.body_head,
           bodyTail: match.body_tail,
-          bodyBytes: row.body_bytes,
-          records: row.records,
-          part: match.part,
-          parts: match.parts,
-          ...endpoint,
-          waitMs: waitOf.get(row.id) ?? 0,
-        },
-      ];
-    });
+          phase: row.phase,
+          retries: row.attempts,
+        }),
+      ),
+    );
+    return found.map(({ row, match, endpoint }, n) => ({
+      id: row.id,
+      leaseToken,
+      claimedAt: now,
+      phase: row.phase,
+      attempts: row.attempts,
+      fastRetried: row.fast_retried === 1,
+      body: bodies[n]!,
+      bodyBytes: row.body_bytes,
+      records: row.records,
+      part: match.part,
+      parts: match.parts,
+      ...endpoint,
+      waitMs: waitOf.get(row.id) ?? 0,
+    }));
   };
 
   return {

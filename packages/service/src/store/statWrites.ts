@@ -151,10 +151,21 @@ async function append(trx: Db, engine: Engine, counted: readonly Stat[]): Promis
 
 /** One row per stream, minute and metric, in one order everywhere: two roll-ups then never deadlock. */
 function sum(counted: readonly Stat[]): Stat[] {
-  const sums = new Map<string, Stat>();
-  for (const row of counted) {
-    const key = `${row.stream_id} ${row.minute} ${row.metric}`;
-    sums.set(key, { ...row, n: (sums.get(key)?.n ?? 0) + row.n });
+  // By one after the other: a key of all three would be a new text for each row.
+  const streams = new Map<string, Map<Stat['metric'], Map<number, number>>>();
+  for (const { stream_id, metric, minute, n } of counted) {
+    let metrics = streams.get(stream_id);
+    if (metrics === undefined) streams.set(stream_id, (metrics = new Map()));
+    let minutes = metrics.get(metric);
+    if (minutes === undefined) metrics.set(metric, (minutes = new Map()));
+    minutes.set(minute, (minutes.get(minute) ?? 0) + n);
   }
-  return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  return inOrder(streams).flatMap(([stream_id, metrics]) =>
+    inOrder(metrics).flatMap(([metric, minutes]) =>
+      inOrder(minutes).map(([minute, n]) => ({ stream_id, minute, metric, n })),
+    ),
+  );
 }
+
+const inOrder = <K extends string | number, V>(map: ReadonlyMap<K, V>): [K, V][] =>
+  [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -328,10 +328,11 @@ export interface ClaimedDelivery {
   attempts: number;
   /** Whether one of them was the quick retry before the schedule. */
   fastRetried: boolean;
+  /** What is sent and signed, as UTF-8. */
+  body: Uint8Array;
+  /** Of what is stored of it. */
   bodyBytes: number;
   webhookUrl: string;
-  bodyHead: string;
-  bodyTail: string;
   records: number;
   headers: Record<string, string>;
   /** The newest first. */

@@ -163,10 +163,14 @@ export function testDeliveries(tools: StoreTools): void {
       const told = (phase: string) =>
         claimed
           .filter((each) => each.phase === phase)
-          .map(({ part, parts: of, bodyTail }) => `${part}/${of} ${bodyTail}`)
+          .map(({ part, parts: of, body }) => `${part}/${of} ${Buffer.from(body)}`)
           .toSorted();
-      expect(told('unconfirmed')).toEqual([0, 1, 2].map((n) => `${n}/3 ,"logs":[${n}]}`));
-      expect(told('confirmed')).toEqual(told('unconfirmed'));
+      const bodies = (confirmed: boolean) =>
+        parts.map(
+          ({ bodyHead, bodyTail }, n) => `${n}/3 {"confirmed":${confirmed}${bodyHead}0${bodyTail}`,
+        );
+      expect(told('unconfirmed')).toEqual(bodies(false));
+      expect(told('confirmed')).toEqual(bodies(true));
       expect(new Set(claimed.map((each) => each.id)).size).toBe(6);
       // Each knows the delivery of its own part in the other phase.
       for (const { id: one } of claimed) {

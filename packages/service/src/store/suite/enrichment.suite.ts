@@ -63,7 +63,9 @@ export function testEnrichment(tools: StoreTools): void {
         bodies: [{ matchId: match!.id, bodyTail: ',"logs":["other"]}' }],
       };
       expect(await tools.store.completeEnrichments(again)).toEqual([]);
-      expect((await claimOf(id)).map(({ bodyTail }) => bodyTail)).toEqual([whole, whole]);
+      const sent = (await claimOf(id)).map(({ body }) => Buffer.from(body).toString());
+      expect(sent).toHaveLength(2);
+      for (const body of sent) expect(body).toContain(whole);
     });
 
     test('is listed oldest first, fairly, and without those that are named', async () => {

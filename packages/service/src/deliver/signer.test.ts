@@ -1,0 +1,35 @@
+import { signStandardWebhook, signWebhook } from '@sluice/kit/contract';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createSigner } from './signer.ts';
+
+test('law: signs as the contract does, whatever the body and the secrets', () => {
+  const signer = createSigner();
+  const text = fc.string({ unit: 'grapheme' });
+  const secret = fc.oneof(
+    text.filter((each) => !each.startsWith('whsec_')),
+    // Keys of HMAC up to its block, and beyond it.
+    fc.uint8Array({ maxLength: 100 }).map((key) => `whsec_${Buffer.from(key).toString('base64')}`),
+  );
+  const body = fc.oneof(
+    text,
+    fc.nat({ max: 100_000 }).map((length) => 'é'.repeat(length)),
+  );
+  const webhook = fc.record({
+    id: fc.oneof(fc.uuid(), text),
+    timestamp: fc.nat(),
+    body: body.map((each) => Buffer.from(each)),
+    secret,
+    secrets: fc.array(secret, { maxLength: 3 }),
+  });
+  fc.assert(
+    fc.property(webhook, ({ secrets, ...signed }) => {
+      expect(signer.sign({ ...signed, secrets })).toEqual({
+        signature: signWebhook(signed.body, signed.secret),
+        standardSignature: [...secrets, signed.secret]
+          .map((each) => signStandardWebhook({ ...signed, secret: each }))
+          .join(' '),
+      });
+    }),
+  );
+});
