@@ -71,7 +71,14 @@ const listen = async (server: Server): Promise<number> => {
 };
 
 const send = async (url: string) => {
-  const sending = { url, id: 'x', body: '{}', headers: {}, queueSize: 0, recordsCharged: 0 };
+  const sending = {
+    url,
+    id: 'x',
+    body: Buffer.from('{}'),
+    headers: {},
+    queueSize: 0,
+    recordsCharged: 0,
+  };
   const result = await sender.send(sending);
   // Its connection is free for the next one a moment after the answer.
   await nextTurn();
