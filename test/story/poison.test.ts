@@ -35,7 +35,7 @@ test('a delivery that kills its sender is set aside, and its siblings arrive', a
     `import { Socket } from 'node:net';
      const write = Socket.prototype.write;
      Socket.prototype.write = function (chunk, ...rest) {
-       if (String(chunk).includes('"value":"${POISON}"')) process.kill(process.pid, 'SIGKILL');
+       if (Buffer.from(chunk).includes('"value":"${POISON}"')) process.kill(process.pid, 'SIGKILL');
        return write.call(this, chunk, ...rest);
      };`,
   );

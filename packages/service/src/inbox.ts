@@ -23,13 +23,14 @@ export function createInbox({
   /** The account's streams secret. */
   secret(): string;
 }): ReceiveInbox {
-  return async (inbox, { headers, body }) => {
+  return async (inbox, { headers, body: bytes }) => {
+    const body = Buffer.from(bytes).toString();
     const { request, answer } = await store.receiveInInbox({
       inbox,
       webhookId: headers[WEBHOOK_HEADERS.id] ?? '',
       delivery: readDelivery(body),
       headers,
-      body: Buffer.from(body).toString(),
+      body,
       verified: headers[WEBHOOK_HEADERS.signature] === signWebhook(body, secret()),
     });
     if (answer.delayMs > 0) await wait(answer.delayMs, undefined, { ref: false });
