@@ -23,7 +23,7 @@ describe.each(STORES)('on %s', (store) => {
       `import { Socket } from 'node:net';
        const write = Socket.prototype.write;
        Socket.prototype.write = function (chunk, ...rest) {
-         const text = String(chunk);
+         const text = Buffer.from(chunk).toString();
          if (text.startsWith('{') && text.includes('"value":"${POISON}"')) process.kill(process.pid, 'SIGKILL');
          return write.call(this, chunk, ...rest);
        };`,

@@ -163,7 +163,7 @@ export function testDeliveries(tools: StoreTools): void {
       const told = (phase: string) =>
         claimed
           .filter((each) => each.phase === phase)
-          .map(({ part, parts: of, body }) => `${part}/${of} ${Buffer.from(body)}`)
+          .map(({ part, parts: of, body }) => `${part}/${of} ${Buffer.from(body).toString()}`)
           .toSorted();
       const bodies = (confirmed: boolean) =>
         parts.map(
