@@ -37,6 +37,12 @@ export default defineConfig({
     // The service forbids data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    rolldownOptions: {
+      output: {
+        // What every page begins with is one file: twenty would wait for each other's connections.
+        codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] },
+      },
+    },
   },
   server: {
     // The service checks Origin, so the proxy speaks for itself.

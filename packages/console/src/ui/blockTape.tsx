@@ -24,45 +24,40 @@ const COLORS: Record<TickFill, string> = {
   reorged: 'var(--color-reorg)',
 };
 
-function tickShape({ number, height, fill }: Tick, index: number, size: Size) {
-  const x = index * size.step;
-  const tall = height === 0 ? BASE : Math.max(4, Math.round(height * (size.height - 1)));
-  const y = size.height - tall;
-  const color = COLORS[fill];
-  const key = `${number}${fill === 'reorged' ? 'r' : ''}`;
-  if (fill === 'hollow' && size.width < 3) {
-    // Too thin for an outline: dimmer says the same.
-    return (
-      <rect key={key} x={x} y={y} width={size.width} height={tall} fill="var(--color-faint)" />
-    );
-  }
-  if (fill === 'hollow') {
-    return (
-      <rect
-        key={key}
-        x={x + 0.5}
-        y={y + 0.5}
-        width={size.width - 1}
-        height={tall - 1}
-        fill="none"
-        stroke={color}
-        strokeWidth="1"
-      />
-    );
-  }
-  return (
-    <g key={key}>
-      <rect x={x} y={y} width={size.width} height={tall} fill={color} />
-      {fill === 'reorged' && (
-        <path
-          d={`M${x - 1.5} ${size.height - 1}L${x + size.width + 1.5} ${y}`}
-          stroke={color}
-          strokeWidth="1"
-        />
-      )}
-    </g>
-  );
+interface Ink {
+  color: string;
+  isOutline: boolean;
 }
+
+/** One path for all ticks that are drawn alike: a page has hundreds of ticks, each would be an element. */
+function toPaths(ticks: readonly Tick[], size: Size): [Ink, string][] {
+  const paths = new Map<string, [Ink, string]>();
+  const draw = (color: string, isOutline: boolean, shape: string): void => {
+    const key = `${color} ${isOutline}`;
+    const [ink, before] = paths.get(key) ?? [{ color, isOutline }, ''];
+    paths.set(key, [ink, before + shape]);
+  };
+  ticks.forEach(({ height, fill }, index) => {
+    const x = index * size.step;
+    const tall = height === 0 ? BASE : Math.max(4, Math.round(height * (size.height - 1)));
+    const y = size.height - tall;
+    const isThin = size.width < 3;
+    if (fill === 'hollow' && !isThin) {
+      draw(COLORS.hollow, true, box(x + 0.5, y + 0.5, size.width - 1, tall - 1));
+    } else {
+      // Too thin for an outline: dimmer says the same.
+      const color = fill === 'hollow' ? 'var(--color-faint)' : COLORS[fill];
+      draw(color, false, box(x, y, size.width, tall));
+    }
+    if (fill === 'reorged') {
+      draw(COLORS.reorged, true, `M${x - 1.5} ${size.height - 1}L${x + size.width + 1.5} ${y}`);
+    }
+  });
+  return [...paths.values()];
+}
+
+const box = (x: number, y: number, width: number, height: number): string =>
+  `M${x} ${y}h${width}v${height}h${-width}z`;
 
 /**
  * One tick per block, newest at the right; height is what matched. The notch on the base line
@@ -95,7 +90,13 @@ export const BlockTape = memo(function BlockTape({
       className="block shrink-0 overflow-visible"
     >
       <g transform={`translate(${offset} 0)`}>
-        {tape.ticks.map((tick, index) => tickShape(tick, index, size))}
+        {toPaths(tape.ticks, size).map(([{ color, isOutline }, shape]) => (
+          <path
+            key={`${color} ${isOutline}`}
+            d={shape}
+            {...(isOutline ? { fill: 'none', stroke: color } : { fill: color })}
+          />
+        ))}
       </g>
       {tape.unconfirmed > 0 && tape.unconfirmed < length && (
         <rect x={boundary} y={size.height + 1} width="1" height="2" fill="var(--color-muted)" />
