@@ -153,9 +153,10 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
         answer_delay_ms: answer.delayMs,
       };
       await trx.insertInto('inbox_request').values(row).execute();
+      // The newest that is one too many, found once: older ones are too many as well.
       await sql`
-        delete from inbox_request where inbox = ${inbox} and id in (
-          select id from (
+        delete from inbox_request where inbox = ${inbox} and id <= (
+          select max(id) from (
             select id, row_number() over newest as n, sum(body_bytes) over newest as bytes
             from inbox_request where inbox = ${inbox} window newest as (order by id desc)) as held
           where n > ${KEPT_REQUESTS} or (n > 1 and bytes > ${KEPT_BYTES}))`.execute(trx);
