@@ -144,7 +144,8 @@ test('by keyboard: rows are marked, and these alone are replayed', async () => {
   const page = await visitor.signedIn(`/deliveries?stream=${broken.id}`);
   await expect.poll(() => rowsOf(page).count(), PATIENCE).toBeGreaterThan(2);
   await page.keyboard.press('j');
-  await page.keyboard.press(' ');
+  await page.keyboard.press('.');
+  await page.getByRole('button', { name: 'Mark', exact: true }).press('Enter');
   await page.getByRole('button', { name: '1 marked, take back' }).waitFor();
   await page.keyboard.press('Shift+J');
   await page.keyboard.press('Shift+J');
@@ -184,10 +185,14 @@ test('by keyboard: a replay is watched as it goes, and what failed of it is sent
   }
   await row.getByRole('img', { name: '2 failed' }).waitFor();
   await page.keyboard.press('j');
+  // What can be done with the row, by its list of actions.
+  await page.keyboard.press('.');
+  await page.getByRole('dialog', { name: 'after the fix' }).waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(`/replays/${made.id}\\?state=failed`));
   await expect.poll(() => rowsOf(page).count(), PATIENCE).toBe(2);
-  await expectAccessible(page);
   await page.getByRole('button', { name: 'Replay the 2 that failed again' }).press('Enter');
   const dialog = page.getByRole('dialog', { name: 'Replay what failed' });
   await dialog.getByRole('button', { name: 'Replay 2 deliveries' }).waitFor();

@@ -330,6 +330,9 @@ test('a new stream delivers into the inbox, which answers as it is told', async 
   await webhook.getByText('webhook-signature').waitFor();
   await page.keyboard.press(']');
   await webhook.getByText('Keccak-256 of this body').waitFor();
+  await page.keyboard.press('.');
+  await page.getByRole('dialog', { name: 'Webhook' }).getByText('Copy as curl').waitFor();
+  await page.keyboard.press('Escape');
   // What is looked at is a link.
   await page.waitForURL(/\/inbox\/default\?sel=[0-9a-f-]{36}&view=signature$/);
   await page.reload();

@@ -73,6 +73,7 @@ export const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] 
   { on: 'Everywhere', keys: ['n'], does: 'New stream' },
   { on: 'Everywhere', keys: ['?'], does: 'This list' },
   { on: 'Lists', keys: ['j', 'k'], does: 'Next row, previous row' },
+  { on: 'Everywhere', keys: ['.'], does: 'What can be done with the row or the page' },
   { on: 'Lists', keys: ['Enter'], does: 'Open the row' },
   { on: 'Lists', keys: ['/'], does: 'Filter' },
   { on: 'Streams', keys: ['p'], does: 'Pause or resume the stream' },

@@ -1,10 +1,17 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { ArrowUp, ArrowUpToLine } from 'lucide-react';
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
-import { chainsQuery, deliveriesQuery, streamsQuery, toDeliveryFilter } from '../../api.ts';
+import {
+  chainsQuery,
+  deliveriesQuery,
+  replayMutation,
+  streamsQuery,
+  toDeliveryFilter,
+} from '../../api.ts';
 import { createDeliveryPairs } from '../../deliveryPairs.ts';
 import { nameFilter } from '../../filterWords.ts';
+import { formatClock } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { markRange, toggleMark } from '../../marks.ts';
 import { useMedia } from '../../media.ts';
@@ -16,6 +23,7 @@ import {
   toListFilter,
   type DeliveriesSearch,
 } from '../../search.ts';
+import { focusedRow, useActions } from '../../ui/actionList.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -231,8 +239,44 @@ export function Explorer({
     },
   });
 
+  const queryClient = useQueryClient();
+  const sendAgain = useMutation(replayMutation(queryClient));
+  const actions = useActions(() => {
+    const row = findRow(shown, focusedRow());
+    // With a delivery open they are about that one.
+    if (search.sel !== undefined || row === undefined) return null;
+    const params = { deliveryId: row.id };
+    return {
+      of: `${row.tag || 'Delivery'} ${formatClock(row.createdAt)}`,
+      actions: [
+        { label: 'Open', keycap: '↵', run: () => onSelect(row.id) },
+        {
+          label: 'Open as a page',
+          run: () => void navigate({ to: '/deliveries/$deliveryId', params, search: filterSearch }),
+        },
+        { label: 'Send again', run: () => sendAgain.mutate(row) },
+        {
+          label: marks.has(row.id) ? 'Take the mark back' : 'Mark',
+          keycap: '␣',
+          run: () => onMark(row.id, false),
+        },
+        mayReplay && {
+          label: marks.size > 0 ? `Replay ${marks.size}…` : 'Replay all of the list…',
+          keycap: 'r',
+          run: replay,
+        },
+        { label: 'Copy id', run: () => void navigator.clipboard.writeText(row.id) },
+        {
+          label: 'Explain',
+          run: () => void navigate({ to: '/explain', search: { q: row.id } }),
+        },
+      ],
+    };
+  });
+
   return (
     <div className="flex h-full min-h-0">
+      {actions}
       {isBeside && (
         <div ref={facets} className="w-52 shrink-0 overflow-y-auto border-r border-line">
           {choices}
@@ -270,6 +314,13 @@ export function Explorer({
             error={list.error}
             onRetry={() => void (list.isFetchNextPageError ? list.fetchNextPage() : list.refetch())}
             stale={list.data !== undefined}
+          />
+        )}
+        {sendAgain.isError && (
+          <ErrorPanel
+            what="The delivery was not sent again"
+            error={sendAgain.error}
+            onRetry={() => sendAgain.variables && sendAgain.mutate(sendAgain.variables)}
           />
         )}
         {newer.isError && (

@@ -8,6 +8,7 @@ import { deliveryCondition } from '../../condition.ts';
 import { formatId } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { INSPECTOR_TABS, type InspectorTab } from '../../search.ts';
+import { useActions } from '../../ui/actionList.tsx';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -68,20 +69,39 @@ export function DeliveryView({
     stop: () => stop.mutate(),
     isBusy: stop.isPending || replay.isPending,
   };
+  const copy = (text: string): void => void navigator.clipboard.writeText(text);
+  const copyId = (): void => copy(id);
+  const copyLink = (): void => copy(location.href);
+  const copyCurl = (): void => {
+    if (detail.data !== undefined) copy(toCurl(detail.data, detail.data.webhookUrl));
+  };
   useShortcuts({
     '[': () => step(-1),
     ']': () => step(1),
     r: sendAgain,
-    c: () => void navigator.clipboard.writeText(id),
-    y: () => void navigator.clipboard.writeText(location.href),
-    x: () => {
-      if (detail.data === undefined) return;
-      void navigator.clipboard.writeText(toCurl(detail.data, detail.data.webhookUrl));
-    },
+    c: copyId,
+    y: copyLink,
+    x: copyCurl,
   });
+  const actions = useActions(() => ({
+    of: `Delivery ${formatId(id)}`,
+    actions: [
+      mayReplay && {
+        label: delivery.state === 'pending' ? 'Send now' : 'Send again',
+        keycap: 'r',
+        run: sendAgain,
+      },
+      delivery?.state === 'pending' &&
+        delivery.attempts > 0 && { label: 'Stop retrying', run: () => stop.mutate() },
+      { label: 'Copy id', keycap: 'c', run: copyId },
+      { label: 'Copy link', keycap: 'y', run: copyLink },
+      detail.data !== undefined && { label: 'Copy as curl', keycap: 'x', run: copyCurl },
+    ],
+  }));
 
   return (
     <>
+      {actions}
       <header className="flex flex-wrap items-center gap-2 border-b border-line py-2 pr-2 pl-4">
         {trail}
         {delivery !== undefined && <Status condition={deliveryCondition(delivery)} />}

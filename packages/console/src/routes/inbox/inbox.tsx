@@ -8,6 +8,7 @@ import { formatCount, formatQuantity } from '../../format.ts';
 import { describeInbox } from '../../inboxAnswer.ts';
 import { DEFAULT_INBOX_URL } from '../../inboxes.ts';
 import type { InboxSearch } from '../../search.ts';
+import { useActions } from '../../ui/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CallForm } from '../../ui/callForm.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
@@ -117,8 +118,22 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
       await queryClient.invalidateQueries({ queryKey: queryKeys.inboxes });
     },
   });
+  const actions = useActions(() =>
+    // With a webhook open they are about that one.
+    search.sel !== undefined
+      ? null
+      : {
+          of: inbox.url,
+          actions: [
+            { label: 'Set answer', run: () => setAnswerOpen(true) },
+            { label: 'Copy URL', run: () => void navigator.clipboard.writeText(inbox.url) },
+            inbox.kept > 0 && { label: 'Forget all…', run: () => setClearing(true) },
+          ],
+        },
+  );
   return (
     <>
+      {actions}
       <header className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2">
         <span className="data inline-flex min-w-0 items-center gap-1 font-medium">
           <span className="truncate">{inbox.url}</span>

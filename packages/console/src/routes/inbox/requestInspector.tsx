@@ -9,6 +9,7 @@ import { SIGNATURE_CONDITIONS } from '../../condition.ts';
 import { formatBytes, formatCount, formatDateTime, formatDuration } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { REQUEST_VIEWS, type RequestView } from '../../search.ts';
+import { useActions } from '../../ui/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -54,13 +55,17 @@ export function RequestInspector({
   const copy = (text: string | undefined): void => {
     if (text !== undefined) void navigator.clipboard.writeText(text);
   };
+  const copies = [
+    { label: 'Copy id', keycap: 'c', run: () => copy(data?.webhookId) },
+    { label: 'Copy link', keycap: 'y', run: () => copy(location.href) },
+    { label: 'Copy as curl', keycap: 'x', run: () => copy(curl) },
+  ];
   useShortcuts({
     '[': () => step(-1),
     ']': () => step(1),
-    c: () => copy(data?.webhookId),
-    y: () => copy(location.href),
-    x: () => copy(curl),
+    ...Object.fromEntries(copies.map(({ keycap, run }) => [keycap, run])),
   });
+  const actions = useActions(() => ({ of: 'Webhook', actions: copies }));
   return (
     <section
       ref={panel}
@@ -68,6 +73,7 @@ export function RequestInspector({
       aria-label="Webhook"
       className="flex min-w-0 flex-col border-line bg-surface outline-none max-md:fixed max-md:inset-x-0 max-md:top-11 max-md:bottom-12 max-md:z-10 md:w-[46%] md:min-w-96 md:border-l"
     >
+      {actions}
       <header className="flex flex-wrap items-center gap-2 border-b border-line py-2 pr-2 pl-4">
         {data !== undefined && (
           <>

@@ -10,6 +10,7 @@ import { formatCount, formatDateTime } from '../../format.ts';
 import { toReplayCall, toSelectionCommand } from '../../replayCommands.ts';
 import { standingOf } from '../../replayStanding.ts';
 import { parseReplaySearch, type ReplaySearch } from '../../search.ts';
+import { focusedRow, useActions } from '../../ui/actionList.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -78,8 +79,26 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
   const [open, setOpen] = useState<'cancel' | 'again' | null>(null);
   const asked = { name, filter, perSecond };
   const command = toSelectionCommand(asked) ?? toReplayCall(asked, location.origin);
+  const mayReplay = failed > 0 && state !== 'running';
+  const actions = useActions(() =>
+    // With a delivery open or in focus they are about that one.
+    search.sel !== undefined || focusedRow() !== undefined
+      ? null
+      : {
+          of: name,
+          actions: [
+            mayReplay && { label: 'Replay what failed again', run: () => setOpen('again') },
+            state === 'running' && { label: 'Cancel…', run: () => setOpen('cancel') },
+            {
+              label: 'Copy the command',
+              run: () => void navigator.clipboard.writeText(command),
+            },
+          ],
+        },
+  );
   return (
     <header>
+      {actions}
       <Trail to="/replays" title="Replays" here={name} />
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1">
         <h2 className="max-w-full truncate text-16 font-semibold" title={name}>
@@ -87,7 +106,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
         </h2>
         <Status condition={REPLAY_CONDITIONS[state]} />
         <span className="ml-auto flex flex-wrap gap-2">
-          {failed > 0 && state !== 'running' && (
+          {mayReplay && (
             <Button onClick={() => setOpen('again')}>
               <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
               Replay the {formatCount(failed)} that failed again

@@ -31,7 +31,7 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
         </td>
         <td className="w-full max-w-0 px-2">
           <Link
-            data-row-link
+            data-row-link={id}
             to="/replays/$replayId"
             params={{ replayId: id }}
             search={failed > 0 ? { state: 'failed' } : {}}

@@ -1,13 +1,17 @@
+import type { Replay } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
 import { lazy, Suspense, useRef, useState } from 'react';
 import { replaysQuery } from '../../api.ts';
 import { useShortcuts } from '../../keyboard.ts';
+import type { ReplaySearch } from '../../search.ts';
+import { focusedRow, useActions } from '../../ui/actionList.tsx';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { useRowKeys } from '../../ui/rowKeys.ts';
+import { CancelReplay } from './cancelReplay.tsx';
 import { ReplayRow } from './replayRow.tsx';
 
 const NewReplay = lazy(async () => ({ default: (await import('./newReplay.tsx')).NewReplay }));
@@ -19,8 +23,30 @@ export function ReplaysPage() {
   const [isNew, setNew] = useState(false);
   useRowKeys(table);
   useShortcuts({ r: () => setNew(true) });
+  const navigate = useNavigate();
+  const [cancelling, setCancelling] = useState<Replay | null>(null);
+  const actions = useActions(() => {
+    const replay = replays.data?.find(({ id }) => id === focusedRow());
+    if (replay === undefined) return null;
+    const params = { replayId: replay.id };
+    const open = (search: ReplaySearch): void =>
+      void navigate({ to: '/replays/$replayId', params, search });
+    return {
+      of: replay.name,
+      actions: [
+        { label: 'Open', keycap: '↵', run: () => open({}) },
+        { label: 'What failed', run: () => open({ state: 'failed' }) },
+        replay.state === 'running' && { label: 'Cancel…', run: () => setCancelling(replay) },
+        { label: 'New replay', keycap: 'r', run: () => setNew(true) },
+      ],
+    };
+  });
   return (
     <div className="min-w-0">
+      {actions}
+      {cancelling !== null && (
+        <CancelReplay replay={cancelling} onClose={() => setCancelling(null)} />
+      )}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2">
         <p className="text-12 text-muted max-sm:hidden">
           Each keeps the ids of its deliveries: a receiver knows those it has handled.

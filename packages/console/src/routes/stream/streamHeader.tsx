@@ -1,10 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
 import { Pause, Play, Zap } from 'lucide-react';
 import { chainsQuery, streamStatusMutation, testWebhookMutation } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import { streamReason, streamScope } from '../../condition.ts';
 import { useLatest, type FleetStream } from '../../fleet.ts';
 import { useShortcuts } from '../../keyboard.ts';
+import { focusedRow, useActions } from '../../ui/actionList.tsx';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -32,9 +34,23 @@ export function StreamHeader({ row }: { row: FleetStream }) {
     if (!test.isPending) test.mutate();
   };
   useShortcuts({ p: toggle, t: sendTest });
+  const selected = useSearch({ from: '/frame/streams/$streamId', select: ({ sel }) => sel });
+  const actions = useActions(() =>
+    // With a delivery open or in focus they are about that one.
+    selected !== undefined || focusedRow() !== undefined
+      ? null
+      : {
+          of: name,
+          actions: [
+            { label: 'Send test', keycap: 't', run: sendTest },
+            mayChange && { label: paused ? 'Resume' : 'Pause', keycap: 'p', run: toggle },
+          ],
+        },
+  );
 
   return (
     <header>
+      {actions}
       <Trail to="/" title="Streams" here={name} />
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1 pb-2">
         <h2 className="max-w-full truncate text-16 font-semibold">{name}</h2>

@@ -52,7 +52,7 @@ export function StreamRow({
         <td className="w-full max-w-0 px-2">
           <div className="flex min-w-0 items-baseline gap-3">
             <Link
-              data-row-link
+              data-row-link={stream.id}
               to="/streams/$streamId"
               params={{ streamId: stream.id }}
               title={stream.description === '' ? name : `${name}: ${stream.description}`}

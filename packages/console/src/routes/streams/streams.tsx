@@ -7,6 +7,7 @@ import { chainsQuery, streamsQuery } from '../../api.ts';
 import { isFailing, useFleet, useRecentDeliveries, type FleetStream } from '../../fleet.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { parseStreamsSearch, type StreamsSearch } from '../../search.ts';
+import { focusedRow, useActions } from '../../ui/actionList.tsx';
 import { buttonClass } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { useRowKeys } from '../../ui/rowKeys.ts';
@@ -85,6 +86,39 @@ export function StreamsPage() {
     p: () => table.current?.querySelector<HTMLElement>('tbody:focus-within [data-pause]')?.click(),
   });
 
+  const actions = useActions(() => {
+    const id = focusedRow();
+    const stream = fleet?.find((row) => row.stream.id === id)?.stream;
+    if (stream === undefined) return null;
+    const params = { streamId: stream.id };
+    const pause = table.current?.querySelector<HTMLElement>('tbody:focus-within [data-pause]');
+    return {
+      of: stream.tag || stream.description || stream.id,
+      actions: [
+        {
+          label: 'Open',
+          keycap: '↵',
+          run: () => void navigate({ to: '/streams/$streamId', params }),
+        },
+        pause != null && {
+          label: stream.status === 'paused' ? 'Resume' : 'Pause',
+          keycap: 'p',
+          run: () => pause.click(),
+        },
+        {
+          label: 'Failed deliveries',
+          run: () =>
+            void navigate({ to: '/streams/$streamId', params, search: { state: 'failed' } }),
+        },
+        {
+          label: 'Settings',
+          run: () =>
+            void navigate({ to: '/streams/$streamId', params, search: { tab: 'settings' } }),
+        },
+      ],
+    };
+  });
+
   if (fleet?.length === 0) {
     // Deliveries outlive their streams: without any, nothing was ever watched.
     if (hasDeliveries === false) return <Navigate to="/welcome" replace />;
@@ -96,6 +130,7 @@ export function StreamsPage() {
   }
   return (
     <div className="min-w-0">
+      {actions}
       {chains.isError && (
         <ErrorPanel
           what="The chains could not be read"
