@@ -45,16 +45,7 @@ function ActionList({ of, actions, onClose }: Actions & { onClose: () => void })
   };
   return (
     <Dialog title={of} onClose={onClose}>
-      <ul
-        ref={list}
-        className="-m-3 grid"
-        onKeyDown={(event) => {
-          const step = STEPS[event.key];
-          if (step === undefined) return;
-          event.preventDefault();
-          move(step);
-        }}
-      >
+      <ul ref={list} className="-m-3 grid">
         {actions
           .filter((action) => action !== false && action !== undefined)
           .map(({ label, keycap, run }) => (
@@ -62,6 +53,12 @@ function ActionList({ of, actions, onClose }: Actions & { onClose: () => void })
               <Button
                 look="quiet"
                 className="w-full justify-start"
+                onKeyDown={(event) => {
+                  const step = STEPS[event.key];
+                  if (step === undefined) return;
+                  event.preventDefault();
+                  move(step);
+                }}
                 onClick={(event) => {
                   // Closed first: what it opens has the focus then.
                   event.currentTarget.closest('dialog')?.close();
