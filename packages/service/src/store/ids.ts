@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 /** The last time that an id can hold: in the year 10889. */
 const MAX_ID_MS = 2 ** 48 - 1;
@@ -20,26 +20,25 @@ export function newId(nowMs = Date.now()): string {
     lastMs++;
     sequence = 0;
   }
-  const random = randomBytes(8);
-  // Variant bits 10.
-  random[0] = (random[0]! & 0x3f) | 0x80;
-  return format(lastMs, sequence, random.toString('hex'));
+  return format(lastMs, sequence, randomTail());
 }
 
 /** An id as of a time that has passed, for what is written down later: it stands anywhere among those of its millisecond. */
 export function pastId(ms: number): string {
-  const random = randomUUID();
-  return `${firstIdAt(ms).slice(0, 15)}${random.slice(15)}`;
+  return `${firstIdAt(ms).slice(0, 15)}${randomUUID().slice(15)}`;
 }
+
+/** The variant and 62 random bits, as a UUID of version 4 has them too: Node draws for many of those at once. */
+const randomTail = (): string => randomUUID().slice(19);
 
 /** No id made from this time on comes before it. */
 export const firstIdAt = (ms: number): string =>
-  format(Math.min(Math.max(0, ms), MAX_ID_MS), 0, '0'.repeat(16));
+  format(Math.min(Math.max(0, ms), MAX_ID_MS), 0, '0000-000000000000');
 
 function format(ms: number, order: number, tail: string): string {
   const time = ms.toString(16).padStart(12, '0');
   const version = (0x7000 | order).toString(16);
-  return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${tail.slice(0, 4)}-${tail.slice(4)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${tail}`;
 }
 
 /** When an id was made, in Unix milliseconds. */
