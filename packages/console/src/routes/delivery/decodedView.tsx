@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { whyMatchedQuery } from '../../api.ts';
 import { useAnswer, type Body } from '../../body.ts';
 import type { DecodedRecord } from '../../decoded.ts';
-import { formatCount } from '../../format.ts';
+import { formatCount, formatHash } from '../../format.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Hash } from '../../ui/hash.tsx';
 
@@ -151,9 +151,9 @@ function Because({ record, delivery }: { record: DecodedRecord; delivery: Delive
       <dt className="data text-faint">because</dt>
       <dd className="flex min-h-6 min-w-0 flex-wrap items-baseline gap-x-3">
         {why?.reasons.map((reason) => (
-          <span key={reason} className="min-w-0 break-words">
+          <span key={reason} title={reason} className="min-w-0 break-words">
             <span className={why.taken ? 'text-ok' : 'text-warn'}>{why.taken ? '✓' : '✗'}</span>{' '}
-            {reason}
+            {shorten(reason, delivery.labels)}
           </span>
         ))}
         {why === undefined && !isPending && (
@@ -168,3 +168,10 @@ function Because({ record, delivery }: { record: DecodedRecord; delivery: Delive
     </div>
   );
 }
+
+/** With labels for addresses, and other hashes cut in the middle. */
+const shorten = (reason: string, labels: Labels): string =>
+  reason.replaceAll(
+    /0x[0-9a-f]{40,64}/gi,
+    (hex) => labels[hex.toLowerCase()] ?? formatHash(hex, 6),
+  );
