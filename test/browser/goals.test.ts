@@ -284,15 +284,15 @@ test('what happens while the network is away is there when it is back, once', as
 });
 
 test('a body too long to be read at once is read in a worker: lines, search, records', async () => {
-  const { result } = await readSluice().listDeliveries({ limit: 1, status: '5xx' });
-  const id = result[0]!.id;
+  const { result } = await readSluice().listDeliveries({ limit: 2, status: '5xx' });
+  const [id, next] = result.map((row) => row.id);
   const page = await visitor.signedIn();
-  await page.route(`**/sluice/deliveries/${id}`, async (route) => {
+  await page.route(/\/sluice\/deliveries\/[-\da-f]{36}$/, async (route) => {
     const answer = await route.fetch();
-    const delivery = (await answer.json()) as { body: string };
-    const body = JSON.parse(delivery.body) as { logs: object[]; end?: string };
+    const delivery = (await answer.json()) as { id: string; body: string };
+    const sent = JSON.parse(delivery.body) as { logs: object[] };
+    const body = { of: delivery.id, ...sent, end: 'the very end' };
     body.logs = Array.from({ length: 3_000 }, () => body.logs[0]!);
-    body.end = 'the very end';
     await route.fulfill({ response: answer, json: { ...delivery, body: JSON.stringify(body) } });
   });
   await page.goto(`${world.url}/console/deliveries/${id}?view=payload`);
@@ -309,6 +309,13 @@ test('a body too long to be read at once is read in a worker: lines, search, rec
   await page.getByRole('tab', { name: /decoded/i }).click();
   await page.getByRole('button', { name: 'Show more of 2,950' }).click();
   await page.getByRole('button', { name: 'Show more of 2,450' }).waitFor();
+  // The worker that has read one reads the next.
+  await page.goto(`${world.url}/console/deliveries?status=5xx&sel=${id}&view=payload`);
+  await tree.getByText(`"${id}"`).waitFor();
+  await page.keyboard.press('j');
+  await tree.getByText(`"${next}"`).waitFor();
+  await tree.getByText('[3000]').waitFor();
+  expect(page.workers()).toHaveLength(1);
 });
 
 test('every state is a link: a browser that opens it sees the same, back and forth', async () => {

@@ -6,11 +6,20 @@ import { parseJson } from './json.ts';
 /** From here on reading would hold the page up for more than a frame. */
 const LONG_CHARACTERS = 1_000_000;
 
-export type BodyMessage =
-  | { text: string }
-  | { id: number; what: keyof BodyReader; args: readonly unknown[] };
+/** A question about the text that was read last. */
+interface BodyQuestion {
+  id: number;
+  what: keyof BodyReader;
+  args: readonly unknown[];
+}
 
-type BodyAnswer = { isJson: boolean } | { id: number; answer: unknown };
+/** A text to read is answered by whether it is JSON. */
+export type BodyMessage = { id: number; text: string } | BodyQuestion;
+
+export interface BodyAnswer {
+  id: number;
+  answer: unknown;
+}
 
 type Ask = (what: keyof BodyReader, args: readonly unknown[]) => Promise<unknown>;
 
@@ -35,11 +44,16 @@ export function useBody(text: string): Body | null | undefined {
   return isLong ? (far?.text === text ? far.body : undefined) : near;
 }
 
+/** One that waits for the next body: it is started, and its code is warm. */
+let idleWorker: Worker | undefined;
+let asked = 0;
+
 /** @returns what ends it. */
 function readElsewhere(text: string, onRead: (body: Body | null) => void): () => void {
-  const worker = new Worker(new URL('./body.worker.ts', import.meta.url), { type: 'module' });
+  const worker =
+    idleWorker ?? new Worker(new URL('./body.worker.ts', import.meta.url), { type: 'module' });
+  idleWorker = undefined;
   const waiting = new Map<number, (answer: unknown) => void>();
-  let asked = 0;
   const post = (message: BodyMessage): void => worker.postMessage(message);
   const ask: Ask = (what, args) =>
     new Promise((resolve) => {
@@ -47,16 +61,25 @@ function readElsewhere(text: string, onRead: (body: Body | null) => void): () =>
       waiting.set(id, resolve);
       post({ id, what, args });
     });
-  worker.addEventListener('message', ({ data }: MessageEvent<BodyAnswer>) => {
-    if ('isJson' in data) {
-      onRead(data.isJson ? { ask } : null);
+  const onMessage = ({ data: { id, answer } }: MessageEvent<BodyAnswer>): void => {
+    waiting.get(id)?.(answer);
+    waiting.delete(id);
+  };
+  worker.addEventListener('message', onMessage);
+  const id = ++asked;
+  waiting.set(id, (isJson) => onRead(isJson === true ? { ask } : null));
+  post({ id, text });
+  return () => {
+    worker.removeEventListener('message', onMessage);
+    // The next would wait for what nobody wants to know any more.
+    if (waiting.size > 0 || idleWorker !== undefined) {
+      worker.terminate();
     } else {
-      waiting.get(data.id)?.(data.answer);
-      waiting.delete(data.id);
+      // In place of the text, which is let go.
+      post({ id: ++asked, text: '' });
+      idleWorker = worker;
     }
-  });
-  post({ text });
-  return () => worker.terminate();
+  };
 }
 
 /**
