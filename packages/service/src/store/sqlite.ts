@@ -21,6 +21,13 @@ export type WorkerReply = { id: number; value: unknown } | { id: number; error: 
 /** The ledger in its folder. */
 export const LEDGER_FILE = 'sluice.db';
 
+/** What looks at very many rows, for tenths of a second and more. */
+const LONG_READS = {
+  countFacets: true,
+  estimateReplay: true,
+  countExpiring: true,
+  findViolations: true,
+} as const satisfies Partial<Record<keyof Reads, true>>;
 const READS = {
   readSetting: true,
   readStream: true,
@@ -40,7 +47,6 @@ const READS = {
   readOldestDue: true,
   readOldestTransactionAge: true,
   countWaitingCommits: true,
-  findViolations: true,
   readActivity: true,
   readTape: true,
   listReorgs: true,
@@ -61,10 +67,7 @@ const READS = {
   listRunningJobs: true,
   readTroubles: true,
   listOperatorNotices: true,
-  countFacets: true,
   readOldestDelivery: true,
-  countExpiring: true,
-  estimateReplay: true,
   readReplay: true,
   readReplayProgress: true,
   listReplays: true,
@@ -79,7 +82,7 @@ const READS = {
   readStreamSecrets: true,
   listStreamSecrets: true,
   readLedgerTime: true,
-} satisfies Record<keyof Reads, true>;
+} satisfies Record<Exclude<keyof Reads, keyof typeof LONG_READS>, true>;
 
 const WRITES = {
   saveSetting: true,
@@ -147,7 +150,8 @@ const WRITES = {
 
 /**
  * Opens the ledger in `folder`, creating and migrating it as needed.
- * Writes run in one thread and reads in another, so neither holds up the event loop.
+ * Writes run in one thread and reads in another, so neither holds up the event loop; long reads in a third,
+ * begun with the first of them, so that no list waits behind a count.
  *
  * @throws when another process holds the folder.
  */
@@ -170,6 +174,16 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     await setup.db.destroy();
   }
   const reads = startWorker(path, 'reads', READS);
+  let longReads: ReturnType<typeof startWorker<keyof typeof LONG_READS>> | undefined;
+  const readLong = Object.fromEntries(
+    (Object.keys(LONG_READS) as (keyof typeof LONG_READS)[]).map((name) => [
+      name,
+      (...args: unknown[]) => {
+        longReads ??= startWorker(path, 'reads', LONG_READS);
+        return longReads.methods[name](...args);
+      },
+    ]),
+  );
   const writes = startWorker(path, 'writes', WRITES);
   const notices = createNotices();
   const events = createMemoryFeed();
@@ -183,11 +197,11 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     engine: 'sqlite',
     notices,
     events,
-    ...(reads.methods as unknown as Reads),
+    ...({ ...reads.methods, ...readLong } as unknown as Reads),
     ...tellOf(watched, notices),
     async close() {
       events.close();
-      await reads.stop();
+      await Promise.all([reads.stop(), longReads?.stop()]);
       await writes.stop();
       lock.close();
     },

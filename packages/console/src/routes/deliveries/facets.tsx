@@ -98,7 +98,7 @@ export function Facets({
       ))}
       <Until key={search.until} until={search.until} onUntil={onUntil} />
       {data.isCapped && (
-        <p className="px-4 text-12 text-faint">Counted in the newest 100,000 of these streams.</p>
+        <p className="px-4 text-12 text-faint">Counted in the newest 25,000 of these streams.</p>
       )}
     </nav>
   );
