@@ -30,8 +30,10 @@ export function createPostgresNotices(url: string): Notices {
   let timer: NodeJS.Timeout | undefined;
 
   const connect = async (): Promise<void> => {
+    let opened: pg.PoolClient | undefined;
     try {
       const client = (await servers.connect()) as unknown as pg.PoolClient;
+      opened = client;
       const leave = (): void => {
         if (session !== client) return;
         session = undefined;
@@ -50,7 +52,8 @@ export function createPostgresNotices(url: string): Notices {
       // What was told while nobody listened is looked up.
       else local.tell(EVERYTHING);
     } catch {
-      // The ledger's other connections say what is wrong.
+      // The ledger's other connections say what is wrong. Kept, ten of them would be all there may be.
+      opened?.release(true);
       reconnect();
     }
   };
