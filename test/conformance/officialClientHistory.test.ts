@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@sluice/kit';
-import { ANSWER_SCHEMAS } from '@sluice/kit/contract';
+import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
 import {
   type Anvil,
   type WebhookSink,

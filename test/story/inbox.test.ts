@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, verifySignature } from '@sluice/kit';
-import { ANSWER_SCHEMAS } from '@sluice/kit/contract';
+import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
 import {
   DEFAULT_INBOX_ANSWER,
   type InboxRequestSummary,

@@ -10,6 +10,7 @@ export { DELIVERY_STATES, JOB_STATES, SLUICE_ROUTES } from './sluice.ts';
 export { hashAuditRecord, SCOPES } from './access.ts';
 
 export type { OperatorNotice } from './notices.ts';
+export { REPLAY_STATES } from './replays.ts';
 export type {
   CreateReplay,
   DeliveryFilter,
@@ -164,7 +165,10 @@ export type {
 
 // Run-time checks
 export {
+  abiItemSchema,
+  abiParameterSchema,
   activityQuerySchema,
+  advancedOptionSchema,
   aptosAddressesSchema,
   aptosBackfillSchema,
   aptosBlockChoiceSchema,
@@ -173,31 +177,31 @@ export {
   createApiKeySchema,
   createAptosStreamSchema,
   createEvmStreamSchema,
+  createReplaySchema,
+  deliveryFacetsQuerySchema,
   dryRunBlockSchema,
-  evmDryRunSchema,
+  estimateReplaySchema,
   evmAddressesSchema,
+  evmDryRunSchema,
   evmLabelledAddressesSchema,
   explainQuerySchema,
   historicalJobSchema,
   inboxAnswerSchema,
   isAddressLabel,
-  createReplaySchema,
-  estimateReplaySchema,
-  deliveryFacetsQuerySchema,
   listDeliveriesQuerySchema,
   listHistoryQuerySchema,
   listLogsQuerySchema,
   listQuerySchema,
   listStreamsQuerySchema,
+  nativeBalanceSelectionSchema,
   rotateStreamSecretSchema,
   settingsSchema,
   streamStatusSchema,
   tapeQuerySchema,
+  triggerSchema,
   updateAptosStreamSchema,
   updateEvmStreamSchema,
 } from './schemas.ts';
-
-export { ANSWER_SCHEMAS } from './answerSchemas.ts';
 
 // Webhooks
 export { TEST_APTOS_WEBHOOK } from './aptosWebhook.ts';

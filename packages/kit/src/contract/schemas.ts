@@ -48,7 +48,7 @@ import { canonicalType, parseEventSignature } from './events.ts';
 const isAbiType = (type: string): boolean =>
   /^tuple(\[\d*\])*$/.test(type) || canonicalType(type) !== undefined;
 
-export const abiParameter: z.ZodType<AbiParameter> = z.lazy(() =>
+export const abiParameterSchema: z.ZodType<AbiParameter> = z.lazy(() =>
   z
     .strictObject({
       name: z.string().default(''),
@@ -56,7 +56,7 @@ export const abiParameter: z.ZodType<AbiParameter> = z.lazy(() =>
         error: 'should be a Solidity type, e.g. uint256, address[] or tuple',
       }),
       indexed: z.boolean().optional(),
-      components: z.array(abiParameter).optional(),
+      components: z.array(abiParameterSchema).optional(),
       internalType: z.string().optional(),
     })
     .refine((it) => !it.type.startsWith('tuple') || it.components !== undefined, {
@@ -65,14 +65,14 @@ export const abiParameter: z.ZodType<AbiParameter> = z.lazy(() =>
     }),
 );
 
-export const abiItem: z.ZodType<AbiItem> = z
+export const abiItemSchema: z.ZodType<AbiItem> = z
   .strictObject({
     type: z.enum(['event', 'function', 'error', 'constructor', 'fallback', 'receive'], {
       error: 'should be one of event, function, error, constructor, fallback, receive',
     }),
     name: z.string().optional(),
-    inputs: z.array(abiParameter).optional(),
-    outputs: z.array(abiParameter).optional(),
+    inputs: z.array(abiParameterSchema).optional(),
+    outputs: z.array(abiParameterSchema).optional(),
     anonymous: z.boolean().optional(),
     constant: z.boolean().optional(),
     payable: z.boolean().optional(),
@@ -140,21 +140,21 @@ const topic0 = z
 
 const recordKinds = ['tx', 'log', 'erc20transfer', 'erc20approval', 'nfttransfer'] as const;
 
-export const advancedOption: z.ZodType<AdvancedOption> = z.strictObject({
+export const advancedOptionSchema: z.ZodType<AdvancedOption> = z.strictObject({
   topic0: z.string(),
   filter: z.record(z.string(), z.unknown()).optional(),
   includeNativeTxs: z.boolean().optional(),
 });
 
-export const nativeBalanceSelection: z.ZodType<NativeBalanceSelection> = z.strictObject({
+export const nativeBalanceSelectionSchema: z.ZodType<NativeBalanceSelection> = z.strictObject({
   selectors: z.array(z.string()),
   type: z.enum([...recordKinds, 'internalTx']),
 });
 
-export const trigger: z.ZodType<StreamTrigger> = z.strictObject({
+export const triggerSchema: z.ZodType<StreamTrigger> = z.strictObject({
   type: z.enum(recordKinds),
   contractAddress: z.string(),
-  functionAbi: abiItem,
+  functionAbi: abiItemSchema,
   inputs: z.array(z.unknown()).optional(),
   topic0: z.string().optional(),
   callFrom: z.string().optional(),
@@ -218,17 +218,20 @@ const streamFields = {
   includeInternalTxs: z.boolean().optional().describe('Calls inside transactions that move value'),
   includeAllTxLogs: z.boolean().optional().describe('Every log of each matched transaction'),
   getNativeBalances: z
-    .array(nativeBalanceSelection)
+    .array(nativeBalanceSelectionSchema)
     .nullish()
     .describe('Whose native balance to send along'),
   abi: z
-    .array(abiItem)
+    .array(abiItemSchema)
     .max(1000, { error: 'should have at most 1000 items' })
     .nullish()
     .describe('Event items used to decode; sent along in each webhook'),
-  advancedOptions: z.array(advancedOption).nullish().describe('Filters on events'),
+  advancedOptions: z.array(advancedOptionSchema).nullish().describe('Filters on events'),
   demo: z.boolean().optional(),
-  triggers: z.array(trigger).nullish().describe('Read-only calls made for each record of a kind'),
+  triggers: z
+    .array(triggerSchema)
+    .nullish()
+    .describe('Read-only calls made for each record of a kind'),
   filterPossibleSpamAddresses: z
     .boolean()
     .optional()

@@ -54,12 +54,16 @@ export interface StandardWebhook {
 
 /**
  * One `webhook-signature` value: `v1,` and the base64 of HMAC-SHA-256 over `id.timestamp.body`.
- * @throws TypeError when a `whsec_` secret is not base64.
+ * @throws TypeError as {@link readStandardWebhookKey}.
  */
 export function signStandardWebhook({ id, timestamp, body, secret }: StandardWebhook): string {
   return `v1,${hmacSha256(readStandardWebhookKey(secret), `${id}.${timestamp}.`, body)}`;
 }
 
+/**
+ * The key of HMAC that a secret stands for: what follows `whsec_`, in base64, or the UTF-8 of any other text.
+ * @throws TypeError when what follows `whsec_` is not base64.
+ */
 export function readStandardWebhookKey(secret: string): Uint8Array {
   if (!secret.startsWith('whsec_')) return encoder.encode(secret);
   let text: string;

@@ -3,7 +3,6 @@
  * checked is what is documented. `docs/openapi.json` is a copy of it, which a test holds current.
  */
 import {
-  ANSWER_SCHEMAS,
   type Access,
   ROUTES,
   type Route,
@@ -42,6 +41,7 @@ import {
   updateEvmStreamSchema,
 } from '@sluice/kit/contract';
 import * as z from 'zod';
+import { ANSWER_SCHEMAS } from './answerSchemas.ts';
 import { listJobsQuerySchema, resumeSchema, setJobStateSchema } from './handlers/blocks.ts';
 import { signInSchema } from './handlers/sluice.ts';
 import { EXAMPLES } from './openApiExamples.ts';

@@ -62,8 +62,8 @@ const GROUP_COLUMNS = {
   n: 'bigint',
 } as const;
 
-/** Streams and time are stretches of an index: what is looked at is cut by them. */
-const STRETCH = [...FIELDS.streamId, ...FIELDS.age];
+/** Of these there are stretches of an index: what is looked at is cut by them. */
+const STRETCH: readonly Field[] = [...FIELDS.streamId, ...FIELDS.age, 'replayId', 'id'];
 /** What the groups are made by, so that each facet can count with or without it. */
 const GROUPED = FACETS.flatMap((name) => FIELDS[name]).filter((field) => !STRETCH.includes(field));
 

@@ -1,5 +1,5 @@
 /** How attempts reached their receivers, as the ledger keeps it: nothing, for nearly every one. */
-import { type AttemptParts, type DeliveryAttempt, readInboxName } from '@sluice/kit/contract';
+import type { AttemptParts, DeliveryAttempt } from '@sluice/kit/contract';
 import type { AttemptTransport } from './store.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,7 +29,8 @@ export function readTransport({
     ) as Packed;
     return { parts: { dnsMs, connectMs, tlsMs, waitMs, bodyMs }, address, certificate };
   }
-  const isOverNetwork = status !== null && readInboxName(webhookUrl) === undefined;
+  // An inbox has a scheme of its own.
+  const isOverNetwork = status !== null && /^https?:/i.test(webhookUrl);
   return {
     parts: isOverNetwork ? answeredAtOnce(durationMs) : null,
     address: null,

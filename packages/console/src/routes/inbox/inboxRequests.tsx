@@ -50,6 +50,12 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
       replace: selected !== undefined && next.sel !== undefined,
     });
   };
+  /** Whether it is drawn, and so could be. */
+  const focusRow = (id: string): boolean => {
+    const row = scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`);
+    row?.focus();
+    return row instanceof HTMLElement;
+  };
   /** With one open, the next is opened; else it is only focused. */
   const move = (step: 1 | -1): void => {
     const focused = document.activeElement?.getAttribute('data-row-link');
@@ -59,15 +65,11 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
     if (id === undefined) return;
     scrollToRow(index);
     if (selected !== undefined) show({ sel: id, view });
-    else {
-      // The row may be drawn only after the scroll.
-      requestAnimationFrame(() => {
-        scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`)?.focus();
-      });
-    }
+    // At once, so that the next key is for it; one out of sight is drawn after the scroll.
+    else if (!focusRow(id)) requestAnimationFrame(() => focusRow(id));
   };
   const close = (): void => {
-    scroller.current?.querySelector<HTMLElement>(`[data-row-link="${selected}"]`)?.focus();
+    if (selected !== undefined) focusRow(selected);
     show({});
   };
   useShortcuts({

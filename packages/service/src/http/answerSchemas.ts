@@ -2,65 +2,85 @@
  * What a service answers, as schemas: the same shapes as the interfaces beside them, which the compiler
  * holds equal. Strict, so that a test that reads an answer with them finds what is too much, too.
  */
-import * as z from 'zod';
-import { SCOPES } from './access.ts';
-import type { ApiKey, AuditPage, CreatedApiKey, StreamSecret } from './access.ts';
-import type { Activity, ActivityPoint, ChainGap, Reorg, TapeBlock } from './activity.ts';
-import { REGIONS } from './account.ts';
-import type { Settings, Stats, StatsCounters, StreamStats } from './account.ts';
-import { APTOS_NETWORKS } from './aptos.ts';
-import type { AptosStream, AptosStreamStatus } from './aptos.ts';
-import type { DryRunAnswer, HistoricalJobAnswer } from './blocks.ts';
-import { EXPLAIN_KINDS, EXPLAIN_OUTCOMES, EXPLAIN_STAGES, EXPLAIN_VERDICTS } from './explain.ts';
-import type { ExplainedRecord, Explanation, ExplainReason, StreamVerdict } from './explain.ts';
-import type { DeliveryLog, HistoryRecord } from './history.ts';
-import type {
-  Inbox,
-  InboxAnswer,
-  InboxDelivery,
-  InboxPage,
-  InboxRequest,
-  InboxRequestSummary,
-} from './inbox.ts';
 import {
-  abiItem,
-  abiParameter,
-  advancedOption,
-  nativeBalanceSelection,
-  trigger,
-} from './schemas.ts';
-import { REPLAY_STATES } from './replays.ts';
-import type { DeliveryFilter, Replay, ReplayEstimate, ReplayProgress } from './replays.ts';
-import { DELIVERY_STATES, JOB_STATES } from './sluice.ts';
-import type {
-  ChainCoverage,
-  ChainHealth,
-  ChainProgress,
-  ChainResumed,
-  DeliveryAttempt,
-  DeliveryDetail,
-  About,
-  Expiry,
-  DeliveryFacets,
-  DeliveryPage,
-  DeliverySummary,
-  Job,
-  ProviderHealth,
-  StreamCoverage,
-  StreamSummary,
-} from './sluice.ts';
-import type { NearMiss } from './blocks.ts';
-import type { AddressesAnswer, ErrorBody, EvmStream, StreamAddress } from './streams.ts';
-import type {
-  EvmWebhook,
-  WebhookErc20Approval,
-  WebhookErc20Transfer,
-  WebhookInternalTransaction,
-  WebhookLog,
-  WebhookNftTokenApproval,
-  WebhookNftTransfer,
-  WebhookTransaction,
-} from './webhook.ts';
+  abiItemSchema,
+  abiParameterSchema,
+  type About,
+  type Activity,
+  type ActivityPoint,
+  type AddressesAnswer,
+  advancedOptionSchema,
+  type ApiKey,
+  APTOS_NETWORKS,
+  type AptosStream,
+  type AptosStreamStatus,
+  type AuditPage,
+  type ChainCoverage,
+  type ChainGap,
+  type ChainHealth,
+  type ChainProgress,
+  type ChainResumed,
+  type CreatedApiKey,
+  DELIVERY_STATES,
+  type DeliveryAttempt,
+  type DeliveryDetail,
+  type DeliveryFacets,
+  type DeliveryFilter,
+  type DeliveryLog,
+  type DeliveryPage,
+  type DeliverySummary,
+  type DryRunAnswer,
+  type ErrorBody,
+  type EvmStream,
+  type EvmWebhook,
+  type Expiry,
+  EXPLAIN_KINDS,
+  EXPLAIN_OUTCOMES,
+  EXPLAIN_STAGES,
+  EXPLAIN_VERDICTS,
+  type ExplainedRecord,
+  type ExplainReason,
+  type Explanation,
+  type HistoricalJobAnswer,
+  type HistoryRecord,
+  type Inbox,
+  type InboxAnswer,
+  type InboxDelivery,
+  type InboxPage,
+  type InboxRequest,
+  type InboxRequestSummary,
+  type Job,
+  JOB_STATES,
+  nativeBalanceSelectionSchema,
+  type NearMiss,
+  type ProviderHealth,
+  REGIONS,
+  type Reorg,
+  type Replay,
+  REPLAY_STATES,
+  type ReplayEstimate,
+  type ReplayProgress,
+  SCOPES,
+  type Settings,
+  type Stats,
+  type StatsCounters,
+  type StreamAddress,
+  type StreamCoverage,
+  type StreamSecret,
+  type StreamStats,
+  type StreamSummary,
+  type StreamVerdict,
+  type TapeBlock,
+  triggerSchema,
+  type WebhookErc20Approval,
+  type WebhookErc20Transfer,
+  type WebhookInternalTransaction,
+  type WebhookLog,
+  type WebhookNftTokenApproval,
+  type WebhookNftTransfer,
+  type WebhookTransaction,
+} from '@sluice/kit/contract';
+import * as z from 'zod';
 
 const text = z.string();
 const flag = z.boolean();
@@ -104,11 +124,11 @@ const evmStream: z.ZodType<EvmStream> = z.strictObject({
   includeContractLogs: flag,
   includeInternalTxs: flag,
   includeAllTxLogs: flag,
-  getNativeBalances: z.array(nativeBalanceSelection).nullable(),
-  abi: z.array(abiItem).nullable(),
-  advancedOptions: z.array(advancedOption).nullable(),
+  getNativeBalances: z.array(nativeBalanceSelectionSchema).nullable(),
+  abi: z.array(abiItemSchema).nullable(),
+  advancedOptions: z.array(advancedOptionSchema).nullable(),
   demo: flag,
-  triggers: z.array(trigger).nullable(),
+  triggers: z.array(triggerSchema).nullable(),
   filterPossibleSpamAddresses: flag,
   deliver: z.enum(['both', 'confirmed']),
   notifyRemoved: flag,
@@ -264,7 +284,7 @@ const webhookFields = {
     .exactOptional()
     .meta({ description: 'Only in the notice that the block left the chain' }),
   chainId,
-  abi: z.array(abiItem),
+  abi: z.array(abiItemSchema),
   streamId: text,
   tag: text,
   retries: count,
@@ -828,11 +848,11 @@ const auditPage: z.ZodType<AuditPage> = z.strictObject({
 
 /** By the name each has in the OpenAPI document. */
 export const ANSWER_SCHEMAS = {
-  AbiItem: abiItem,
-  AbiParameter: abiParameter,
-  AdvancedOption: advancedOption,
-  NativeBalanceSelection: nativeBalanceSelection,
-  Trigger: trigger,
+  AbiItem: abiItemSchema,
+  AbiParameter: abiParameterSchema,
+  AdvancedOption: advancedOptionSchema,
+  NativeBalanceSelection: nativeBalanceSelectionSchema,
+  Trigger: triggerSchema,
   EvmStream: evmStream,
   EvmStreamPage: pageOf(evmStream),
   AptosStream: aptosStream,
