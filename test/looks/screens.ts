@@ -88,7 +88,7 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     verdict: { path: `/explain?q=${blockNumber}&chain=0x1` },
     inbox: { path: '/inbox' },
     webhook: {
-      path: '/inbox/demo?view=signature',
+      path: '/inbox/demo',
       async act(page) {
         await page.locator('[data-row-link]').first().waitFor();
         await page.keyboard.press('j');
