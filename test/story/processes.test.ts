@@ -228,7 +228,7 @@ describe('processes with a role each', () => {
 test('three that deliver keep to the cap of each stream together', async () => {
   const CAP = 64;
   const ANSWER_MS = 150;
-  const STREAMS = 24;
+  const STREAMS = 40;
   const BLOCKS = 34;
   const deliverers = [
     delivering,
@@ -236,7 +236,7 @@ test('three that deliver keep to the cap of each stream together', async () => {
     await start('--role', 'deliver'),
   ];
   sink.clear();
-  // One process alone has room for sixteen streams at their cap.
+  // One process alone has room for thirty-two streams at their cap.
   const to = anvil.accounts[3]!.address;
   const ids: string[] = [];
   for (let n = 0; n < STREAMS; n++) {
@@ -278,7 +278,7 @@ test('three that deliver keep to the cap of each stream together', async () => {
       return Number(/^delivery_attempts_total\{result="succeeded".*? (\d+)$/m.exec(text)?.[1] ?? 0);
     }),
   );
-  // Of those two at least one: of what is due at first one process takes no more than 1,024.
+  // Of those two at least one: of what is due at first one process takes no more than 2,048.
   expect(Math.max(...made)).toBeGreaterThan(0);
   sink.respond(200);
   await Promise.all(deliverers.slice(1).map((each) => each.stop()));

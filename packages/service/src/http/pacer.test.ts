@@ -43,6 +43,8 @@ describe('turns', () => {
           }
         }
       }),
+      // To the millisecond at which the next turn is not granted yet.
+      { examples: [[{ perSecond: 10, burst: 1 }, [0, 54, 96]]] },
     );
   });
 

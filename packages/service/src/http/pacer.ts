@@ -56,7 +56,7 @@ export function createPacer({ perSecond, burst }: Pace, mostTakers = MOST_TAKERS
       }
       return {
         isGranted,
-        left: Math.max(0, Math.floor(burst + 0.5 - owed / turnMs)),
+        left: Math.max(0, Math.ceil((mostOwedMs - owed) / turnMs)),
         retryAfterSeconds:
           owed < mostOwedMs ? 0 : Math.max(1, Math.ceil((owed - mostOwedMs) / 1000)),
         resetSeconds: Math.ceil(owed / 1000),
