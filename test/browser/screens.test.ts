@@ -413,7 +413,8 @@ test('all failures of an outage are replayed in three actions', async () => {
   await dialog.getByRole('button', { name: /^Replay \d+ deliver/ }).click();
   await page.waitForURL(/\/replays\/[0-9a-f-]{36}$/);
   await page.getByText('done', { exact: true }).waitFor();
-  await page.getByRole('link', { name: /^delivered [1-9]/ }).click();
+  const sent = page.getByRole('navigation', { name: 'What it sent' });
+  await sent.getByRole('link', { name: /^delivered [1-9]/ }).click();
   await rowsOf(page).getByText('delivered').first().waitFor();
   await expectAccessible(page);
   await page.getByRole('link', { name: 'Replays' }).first().click();
