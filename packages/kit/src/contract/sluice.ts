@@ -294,7 +294,7 @@ export interface FacetCount {
 export interface DeliveryFacets {
   /** Deliveries that the whole filter finds. */
   total: number;
-  /** Only the newest 25,000 of the streams and the time were looked at, and there are more. */
+  /** Only the newest 25,000 of the streams, time, replay and ids were looked at, and there are more. */
   isCapped: boolean;
   state: FacetCount[];
   /** The status of the last attempt, or `none` where no answer came; untried ones are left out. */

@@ -1,7 +1,7 @@
 /**
  * The signatures of a webhook, for thousands of them a second: exactly what `signWebhook` and
  * `signStandardWebhook` of the contract give. All of them are over the same body, so it is laid out once, between
- * what goes before it and what goes behind it, and each is one call of the platform's hash.
+ * what goes before it and what goes behind it, and each is one or two calls of the platform's hash.
  */
 import { hash } from 'node:crypto';
 import { keccak256, readStandardWebhookKey } from '@sluice/kit/contract';
