@@ -14,6 +14,7 @@ const { positionals, values: flags } = parseArgs({
 const throughput = async () => (await import('./delivery/throughput.ts')).measureThroughput;
 const latency = async () => (await import('./delivery/latency.ts')).measureLatency;
 const addresses = async () => (await import('./addresses.ts')).measureAddresses;
+const facets = async () => (await import('./facets.ts')).measureFacets;
 
 const [name = '', ...parts] = positionals;
 
@@ -29,6 +30,8 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   'deliver-latency-postgres': async () => (await latency())('postgres'),
   'deliver-hour': async () =>
     (await import('./delivery/hour.ts')).measureMemory(Number(flags.minutes)),
+  facets: async () => (await facets())('sqlite'),
+  'facets-postgres': async () => (await facets())('postgres'),
   kit: async () => (await import('./kit.ts')).default(),
   match: async () => (await import('./match.ts')).default(),
 };

@@ -104,19 +104,3 @@ export async function freePort(): Promise<number> {
   await once(server, 'close');
   return port;
 }
-
-/** Polls until `read` answers something, for as long as `timeoutMs` . */
-export async function until<T>(
-  what: string,
-  read: () => Promise<T | undefined | false> | T | undefined | false,
-  timeoutMs = 60_000,
-  everyMs = 50,
-): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const value = await read();
-    if (value !== undefined && value !== false) return value;
-    if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
-  }
-}

@@ -28,7 +28,7 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
   const json = { 'content-type': 'application/json' };
   const deliveries = JSON.stringify({ result: rows });
   const activity = JSON.stringify({ stepMinutes: 1, result: toPoints(now) });
-  const body = toBody();
+  const body = Buffer.from(toBody());
   const feeds = new Set<ServerResponse>();
   const tell = (text: string): void => {
     for (const feed of feeds) feed.write(text);
@@ -41,13 +41,16 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
     const { pathname } = new URL(request.url ?? '/', serviceUrl);
     if (pathname === '/sluice/deliveries') return response.writeHead(200, json).end(deliveries);
     if (pathname === '/sluice/activity') return response.writeHead(200, json).end(activity);
+    if (/^\/sluice\/deliveries\/.+\/body$/.test(pathname)) {
+      return response.writeHead(200, json).end(body);
+    }
     if (pathname.startsWith('/sluice/deliveries/')) {
       const row = rows.find(({ id }) => pathname.endsWith(id)) ?? rows[0]!;
       const detail: DeliveryDetail = {
         ...row,
         blockHash: `0x${'5'.repeat(64)}`,
         webhookUrl: 'https://example.com/hooks',
-        body,
+        bodyBytes: body.byteLength,
         attemptList: [],
         labels: {},
         pair: null,
@@ -112,6 +115,7 @@ const toRow = (streamId: string, createdAt: number, index: number): DeliverySumm
   phase: index % 2 === 0 ? 'confirmed' : 'unconfirmed',
   state: 'succeeded',
   records: 1 + (index % 4),
+  about: `Transfer ${index % 997}.5 USDC 0x28c6…1d60 → 0x5a52…efcb`,
   attempts: 1,
   status: 200,
   error: null,

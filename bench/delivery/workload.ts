@@ -40,7 +40,16 @@ let nextChain = 0x10_0000;
 export async function createChain(
   store: Store,
   webhookUrl: string,
-  { streams, bodyBytes = BODY_BYTES }: { streams: number; bodyBytes?: number },
+  {
+    streams,
+    bodyBytes = BODY_BYTES,
+    deliver = 'both',
+  }: {
+    streams: number;
+    bodyBytes?: number;
+    /** Its blocks are `confirmed` at once, or never. */
+    deliver?: NewMatch['deliver'];
+  },
 ): Promise<Chain> {
   const chain = `0x${(nextChain++).toString(16)}`;
   const hash = (n: number): string => `0x${(chain.slice(2) + n.toString(16)).padStart(64, '0')}`;
@@ -86,10 +95,11 @@ export async function createChain(
             tag: 'bench',
             part,
             parts,
-            deliver: 'both',
+            deliver,
             logs: 1,
             transactions: 0,
             internalTransactions: 0,
+            about: 'Transfer 250 USDC 0x28c6…1d60 → 0x5a52…efcb',
             transactionHashes: [hash(number)],
             enrichment: null,
             ...bodyOf(streamId),
@@ -107,7 +117,7 @@ export async function createChain(
         epoch,
         block,
         ruleRevision: revision,
-        confirmUpTo: 0,
+        confirmUpTo: deliver === 'confirmed' ? number : 0,
         windowBlocks: 256,
         matches,
       });

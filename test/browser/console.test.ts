@@ -1,4 +1,5 @@
-import { createSluiceClient } from '@sluice/kit/sluice';
+import { createSluiceClient, type SluiceClient } from '@sluice/kit/sluice';
+import { until } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   expectNoSidewaysScroll,
@@ -14,13 +15,21 @@ import { CONFIRMATIONS, startWorld, type World } from './world.ts';
 const LIVE_MS = 10_000;
 
 let world: World;
+let sluice: SluiceClient;
 let visitor: Visitor;
 
+/** Each test finds two streams, of each a delivery and the confirmed one of the same match. */
 beforeAll(async () => {
   world = await startWorld();
-  await world.createStream('whale-usdt');
-  await world.createStream('quiet');
+  sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+  const streams = [await world.createStream('whale-usdt'), await world.createStream('quiet')];
+  await world.transfer();
+  await world.mine(CONFIRMATIONS);
   visitor = await startVisitor(world);
+  await until('both are delivered', async () => {
+    const { result } = await sluice.listDeliveries({ phase: 'confirmed', state: 'succeeded' });
+    return result.length === streams.length;
+  });
 });
 
 afterAll(async () => {
@@ -69,10 +78,11 @@ test('signing out ends the session', async () => {
 
 test('a delivery appears without a reload, and opens with its body and attempts', async () => {
   const page = await visitor.signedIn('/deliveries');
-  await page.getByText('No deliveries yet').waitFor();
-  await world.transfer();
   const row = rowsOf(page).filter({ hasText: 'whale-usdt' }).first();
-  await row.waitFor({ timeout: LIVE_MS });
+  const readId = () => row.locator('[data-row-link]').getAttribute('data-row-link');
+  const before = await readId();
+  await world.transfer();
+  await expect.poll(readId, { timeout: LIVE_MS }).not.toBe(before);
   await row.getByText('delivered').waitFor({ timeout: LIVE_MS });
   await row.getByRole('link').click();
 
@@ -99,12 +109,9 @@ test('a delivery appears without a reload, and opens with its body and attempts'
 
 test('the confirmed delivery of a match is linked with the unconfirmed one', async () => {
   const page = await visitor.signedIn('/deliveries');
-  await world.transfer();
-  await world.mine(CONFIRMATIONS);
   const confirmed = rowsOf(page)
     .filter({ hasText: 'whale-usdt' })
     .filter({ has: page.getByText('confirmed', { exact: true }) });
-  await confirmed.first().waitFor({ timeout: LIVE_MS });
   await confirmed.first().getByRole('link').click();
   const before = page.url();
   await page.getByRole('link', { name: /same match, unconfirmed/ }).click();
@@ -161,6 +168,23 @@ test('a held list stands still and counts what is new', async () => {
   await expect.poll(readTop).not.toBe(top);
 });
 
+test('the tapes of all streams come in one answer', async () => {
+  const page = await visitor.signedIn('/settings');
+  const asked: string[][] = [];
+  page.on('request', (request) => {
+    if (!request.url().endsWith('/sluice/tapes')) return;
+    asked.push((request.postDataJSON() as { streamIds: string[] }).streamIds);
+  });
+  const answered = page.waitForResponse('**/sluice/tapes');
+  await page.goto(`${world.url}/console/`);
+  expect((await answered).status()).toBe(200);
+  for (const name of ['whale-usdt', 'quiet']) {
+    await page.getByRole('img', { name: `Matches of ${name} in the last` }).waitFor();
+  }
+  const { result: streams } = await world.client.streams.list();
+  expect(asked.map((ids) => ids.toSorted())).toEqual([streams.map(({ id }) => id).toSorted()]);
+});
+
 test('a stream is paused and resumed by keyboard', async () => {
   const page = await visitor.signedIn();
   await page.getByRole('link', { name: 'quiet' }).waitFor();
@@ -177,17 +201,63 @@ test('a stream is paused and resumed by keyboard', async () => {
   await expect.poll(statuses).not.toContain('paused');
 });
 
+test('rows of both lists are marked and copied by the same keys', async () => {
+  const permissions = ['clipboard-read', 'clipboard-write'];
+  const page = await visitor.signedIn('/', { permissions });
+  const readCopied = () => page.evaluate(() => navigator.clipboard.readText());
+  const readFocused = () =>
+    page.locator('[data-row-link]:focus').getAttribute('data-row-link', { timeout: LIVE_MS });
+  await page.getByRole('link', { name: 'quiet' }).waitFor();
+  await page.keyboard.press('j');
+  const streamId = await readFocused();
+  await page.keyboard.press('c');
+  await expect.poll(readCopied).toBe(streamId);
+  await page.keyboard.press('y');
+  await expect.poll(readCopied).toBe(`${world.url}/console/streams/${streamId}`);
+  await page.keyboard.press(' ');
+  await page.getByRole('button', { name: '1 marked, take back' }).waitFor();
+  await page.keyboard.press('Shift+J');
+  await page.getByRole('button', { name: '2 marked, take back' }).waitFor();
+  await page.keyboard.press('r');
+  const dialog = page.getByRole('dialog', { name: 'Replay what failed' });
+  await dialog.getByText(/^\d+ deliver(y|ies)/).waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+
+  await world.transfer();
+  await page.keyboard.press('g');
+  await page.keyboard.press('d');
+  await rowsOf(page).first().waitFor();
+  await page.keyboard.press('l');
+  await page.keyboard.press('j');
+  const deliveryId = await readFocused();
+  await page.keyboard.press('c');
+  await expect.poll(readCopied).toBe(deliveryId);
+  await page.keyboard.press('y');
+  await expect.poll(readCopied).toBe(`${world.url}/console/deliveries/${deliveryId}`);
+  await page.keyboard.press('x');
+  await expect.poll(readCopied).toMatch(/^curl /);
+  expect(await readCopied()).toContain(deliveryId);
+});
+
 test('a failing stream says why, in list, title and inspector', async () => {
   const page = await visitor.signedIn();
   world.answerWith(500);
   try {
     for (let count = 0; count < 2; count++) await world.transfer();
-    const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
     const countFailed = async () => (await sluice.getDeliveryFacets({ status: '500' })).total;
     // Two streams watch, two payments each.
     await expect.poll(countFailed, { timeout: LIVE_MS }).toBeGreaterThanOrEqual(4);
     await page.getByText('failing', { exact: true }).first().waitFor({ timeout: LIVE_MS });
     await expect.poll(() => page.title()).toMatch(/^▲ \d failing · Streams/);
+    // The answer, who gave it, and what comes next.
+    await page
+      .getByText(/^500 from 127\.0\.0\.1:\d+.* · retry \d of \d (in \d+s|due) · \d+ queued$/)
+      .first()
+      .waitFor({ timeout: LIVE_MS });
+    await page.getByRole('button', { name: 'Pause', exact: true }).first().waitFor();
+    await page.getByLabel('Sort streams').selectOption('Failures');
+    await page.waitForURL(/sort=failures/);
     await page.getByRole('link', { name: 'Inspect the failure' }).first().click();
     // Two presses from the overview to the receiver's answer, shown as the text it is.
     await page.locator('pre').getByText('TypeError: handler <b>crashed</b>').waitFor();
@@ -218,6 +288,21 @@ test('everything is in reach on a phone', async () => {
   await page.getByText('POST http://127.0.0.1').first().waitFor();
   await expectNoSidewaysScroll(page);
   expect(await smallTargets(page)).toEqual([]);
+  // The last tab is beyond the edge until it is the chosen one.
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('g');
+  await page.keyboard.press('s');
+  await page.getByRole('link', { name: 'whale-usdt' }).tap();
+  const last = page.getByRole('link', { name: 'settings', exact: true });
+  const isInSight = async (): Promise<boolean> => {
+    const { x, width } = (await last.boundingBox())!;
+    return x >= 0 && x + width <= PHONE.viewport.width;
+  };
+  await last.waitFor();
+  expect(await isInSight()).toBe(false);
+  for (let tab = 0; tab < 5; tab++) await page.keyboard.press(']');
+  await page.waitForURL(/tab=settings/);
+  await expect.poll(isInSight).toBe(true);
 });
 
 test('a remembered theme holds after a reload', async () => {

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { startService } from '@sluice/service';
-import { startAptosActivity, startScriptedAptos } from '@sluice/testkit';
+import { startAptosActivity, startScriptedAptos, until } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { until } from '../serve.ts';
 import {
   expectAccessible,
   expectContrast,
@@ -65,6 +64,10 @@ test('a first run is welcomed, on a phone too, and one click shows webhooks', as
   await phone.getByRole('button', { name: 'Start demo stream' }).waitFor();
   await expectNoSidewaysScroll(phone);
   expect(await smallTargets(phone)).toEqual([]);
+  await phone.getByRole('link', { name: 'Deliveries', exact: true }).tap();
+  await phone.getByText('No deliveries yet').waitFor();
+  await phone.goBack();
+  await phone.getByRole('button', { name: 'Start demo stream' }).waitFor();
 
   const page = await visitor.signedIn();
   await page.waitForURL(`${url}/console/welcome`);

@@ -1,6 +1,6 @@
 /** Each screen's story, against the real service: what one comes for, and that anybody can. */
 import { readFile } from 'node:fs/promises';
-import { createSluiceClient, toFixture } from '@sluice/kit/sluice';
+import { createSluiceClient, toFixtureName } from '@sluice/kit/sluice';
 import { signedHeaders } from '@sluice/kit/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
@@ -43,6 +43,9 @@ test('a useful stream is made in two actions: paste, and Ctrl Enter', async () =
   const dryRun = page.getByRole('region', { name: 'Dry run' });
   await dryRun.getByText(/\d+ records? in \d+ of/).waitFor();
   await dryRun.getByText('1.25 SLD').first().waitFor();
+  await dryRun
+    .getByText(/≈ [\d,.]+ records a day, ≈ [\d,.]+ webhooks a day \(sent twice/)
+    .waitFor();
   await page.keyboard.press('Control+Enter');
   await page.waitForURL(/\/streams\/[0-9a-f-]{36}$/);
   await page.getByRole('link', { name: 'addresses', exact: true }).click();
@@ -58,6 +61,27 @@ test('a dry run tells what a filter nearly let pass', async () => {
   const close = page.getByRole('region', { name: 'Not matched but close' });
   await close.getByText(/\d+ Transfer/).waitFor();
   await close.getByText('not ≥ 1,000,000,000,000').waitFor();
+});
+
+test('a stream without deliveries says which block it waits for, and what can be tried', async () => {
+  const { id } = await world.client.streams.create({
+    webhookUrl: world.webhookUrl,
+    description: 'Nothing happens here',
+    tag: 'silent',
+    chainIds: ['0x7a69'],
+    includeNativeTxs: true,
+  });
+  const page = await visitor.signedIn(`/streams/${id}`);
+  await page.getByText(/^Waiting for block [\d,]+/).waitFor();
+  await world.mine(1);
+  await page.getByText(/^[\d, ]+: 0 webhooks$/).waitFor();
+  await page.getByRole('button', { name: 'Send a sample' }).click();
+  await page.getByText('The sample was answered with 2xx.').waitFor();
+  await page.getByRole('link', { name: 'Dry run of the last blocks' }).click();
+  await page.getByRole('region', { name: 'Dry run' }).waitFor();
+  // The page would ask for it once more.
+  await page.goto('about:blank');
+  await world.client.streams.delete(id);
 });
 
 test('a form that is not right says so at the field, and keeps what was typed', async () => {
@@ -131,7 +155,6 @@ test('triggers and balances are added; what cannot be is said at its field, by u
   await trigger.getByLabel('n: uint256').fill('many');
   await page.getByRole('button', { name: 'Save 1 change' }).click();
   await trigger.getByText(/should be .*(integer|number)/i).waitFor();
-  visitor.expectComplaints((text) => text.includes('422'));
   await trigger
     .getByLabel('Call')
     .fill('function balanceOf(address owner) view returns (uint256 left)');
@@ -150,6 +173,8 @@ test('triggers and balances are added; what cannot be is said at its field, by u
   await page.reload();
   await trigger.getByLabel('owner: address').waitFor();
   expect(await page.getByRole('button', { name: /^Save/ }).count()).toBe(0);
+  // Of saving, and perhaps of the dry run beside it.
+  visitor.expectComplaints((text) => text.includes('422'));
 });
 
 test('5,000 addresses are imported, with those that are none named, and on after a break', async () => {
@@ -262,9 +287,8 @@ test('a delivery has a page of its own, and is sent again from there by one key'
   await page.getByRole('button', { name: 'Fixture' }).click();
   // The very file that `sluice fixture save` writes, and `sluice fixture run` sends.
   const id = /[0-9a-f-]{36}/.exec(page.url())![0];
-  const { name, text } = toFixture(await sluice.getDelivery(id));
-  expect((await saved).suggestedFilename()).toBe(name);
-  expect(await readFile(await (await saved).path(), 'utf8')).toBe(text);
+  expect((await saved).suggestedFilename()).toBe(toFixtureName(await sluice.getDelivery(id)));
+  expect(await readFile(await (await saved).path(), 'utf8')).toBe(await sluice.getDeliveryBody(id));
 });
 
 test('from the page of a delivery one goes through the list that it was opened from', async () => {
@@ -288,8 +312,59 @@ test('from the page of a delivery one goes through the list that it was opened f
   expect(new URL(page.url()).searchParams.get('sel')).toBe(second!.id);
 });
 
+test('a page whose code does not come says so, and what is on the screen stays', async () => {
+  const page = await visitor.signedIn('/');
+  const isAway = (url: URL): boolean => /\/console\/assets\/|\/sluice\/session/.test(url.pathname);
+  await page.route(isAway, (route) => route.abort());
+  await page.getByRole('link', { name: 'Chains' }).click();
+  const panel = page.getByRole('alert').filter({ hasText: 'This page failed' });
+  await panel.getByText('No answer from').waitFor();
+  await page.getByRole('link', { name: 'Streams' }).first().click();
+  await page.getByRole('link', { name: 'whale-usdt' }).first().waitFor();
+  await page.unroute(isAway);
+  await page.getByRole('link', { name: 'Chains' }).click();
+  await page.getByRole('heading', { name: 'Local chain' }).waitFor();
+  visitor.expectComplaints((text) => /ERR_FAILED|No answer from/.test(text));
+});
+
+test('what is not there is said, with the reason and what there is instead', async () => {
+  const page = await visitor.signedIn('/no/such/page');
+  await page.getByText('There is no such page').waitFor();
+  const go = (path: string): Promise<unknown> => page.goto(`${world.url}/console${path}`);
+  // Of a day in 2025: ids of version 7 begin with their time.
+  const expired = '01990000-0000-7000-8000-000000000000';
+  await go(`/deliveries/${expired}`);
+  await page.getByText('Expired by retention').waitFor();
+  await go(`/deliveries?sel=${expired}`);
+  await page.getByText('Expired by retention').waitFor();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await go('/deliveries/nothing');
+  await page.getByText('There is no delivery with this id').waitFor();
+  await go(`/replays/${expired}`);
+  await page.getByText('There is no replay with this id').waitFor();
+  await go(`/streams/${stream.id}?state=quarantined`);
+  await page.getByText('State instead').waitFor();
+  await page
+    .getByRole('main')
+    .getByRole('link', { name: /^delivered/ })
+    .last()
+    .click();
+  await rowsOf(page).first().waitFor();
+  // With no row in focus it is about the stream.
+  await go(`/streams/${stream.id}`);
+  await rowsOf(page).first().waitFor();
+  await page.keyboard.press('.');
+  await page.getByRole('dialog').getByRole('button', { name: 'Send test' }).waitFor();
+  visitor.expectComplaints((text) => /\b(404|422)\b/.test(text));
+});
+
 test('verify names the cause, in this browser alone', async () => {
   const page = await visitor.signedIn('/verify');
+  await page.getByRole('button', { name: 'Load last delivery' }).click();
+  await page.getByText(/The body is that of delivery/).waitFor();
+  await page.getByLabel('Secret', { exact: true }).fill('x');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Paste webhook-timestamp and webhook-signature').waitFor();
   const body = '{"confirmed":true,"logs":[],"block":{"number":"1"}}';
   const headers = Object.entries(signedHeaders(body, { secret: world.secret }))
     .map(([name, value]) => `${name}: ${value}`)

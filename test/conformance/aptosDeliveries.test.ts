@@ -15,9 +15,10 @@ import {
   startAnvil,
   startScriptedAptos,
   startWebhookSink,
+  until,
 } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, serve, until } from '../serve.ts';
+import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 import {
   type OfficialAptosStreams,
   type OfficialStreams,

@@ -15,10 +15,11 @@ import {
   sluiceToken,
   startAnvil,
   startWebhookSink,
+  until,
 } from '@sluice/testkit';
 import { type Address, type Hex, encodeAbiParameters, keccak256, pad, toHex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 import {
   type Contracts,
   call,

@@ -14,10 +14,11 @@ import {
   sluiceToken,
   startAnvil,
   startWebhookSink,
+  until,
 } from '@sluice/testkit';
 import { encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, serve, until } from '../serve.ts';
+import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 import { type OfficialStreams, startOfficialClient } from './officialClient.ts';
 
 const CHAIN = '0x7a69';

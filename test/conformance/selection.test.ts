@@ -23,10 +23,11 @@ import {
   sluiceToken,
   startAnvil,
   startWebhookSink,
+  until,
 } from '@sluice/testkit';
 import { type Abi, type Address, type Hex, createPublicClient, http, pad, parseAbi } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 import { type ChainView, readChainView, readEvent } from './chainView.ts';
 import {
   type Contracts,

@@ -1,13 +1,14 @@
 /** The pages with commands: each command before an output is run, and prints what the page says. */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   HOSTED_KEY,
   type Hosted,
   startHosted,
 } from '../../packages/cli/src/commands/hosted.test-only.ts';
-import { type World, startWorld, until } from '../../packages/cli/src/commands/world.test-only.ts';
+import { type World, startWorld } from '../../packages/cli/src/commands/world.test-only.ts';
 import { prints } from './programs.ts';
 
 const docs = new URL('../../docs/', import.meta.url);

@@ -16,10 +16,11 @@ import {
   startPostgres,
   startScriptedAptos,
   startScriptedChain,
+  until,
 } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, freePort, serve, until } from '../serve.ts';
+import { API_KEY, SECRET, type Served, freePort, serve } from '../serve.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-examples-'));

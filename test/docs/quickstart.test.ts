@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { until } from '@sluice/testkit';
 import { afterAll, expect, test } from 'vitest';
 import { type Running, sluice, start } from '../../packages/cli/src/terminal/scripted.test-only.ts';
-import { freePort, until } from '../serve.ts';
+import { freePort } from '../serve.ts';
 import { prints } from './programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

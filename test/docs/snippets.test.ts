@@ -24,9 +24,10 @@ import {
   startActivity,
   startAnvil,
   startWebhookSink,
+  until,
 } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, freePort, serve, until } from '../serve.ts';
+import { API_KEY, SECRET, type Served, freePort, serve } from '../serve.ts';
 import { type Program, prints, readPrograms } from './programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

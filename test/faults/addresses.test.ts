@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../serve.ts';
 import { type NameServer, startNameServer, underNameServer } from './nameServer.ts';
 import { isRoot, needRoot } from './root.ts';
 import { type FaultWorld, STORES, type Watch, startWorld } from './world.ts';

@@ -7,9 +7,10 @@ import {
   createScriptedChain,
   scripted,
   startScriptedChain,
+  until,
 } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, until } from '../serve.ts';
+import { API_KEY } from '../serve.ts';
 import { CHAIN, type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 
 /** Below this a reorg may not reach: the window of hashes that is kept. */

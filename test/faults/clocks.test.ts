@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../serve.ts';
 import { type FaultWorld, STORES, startWorld } from './world.ts';
 
 const OTHER_CLOCK = fileURLToPath(new URL('otherClock.ts', import.meta.url));

@@ -1,8 +1,8 @@
 /** The database itself fails over: three PostgreSQL servers, of which the primary is lost. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { type PostgresCluster, startPostgresCluster } from '@sluice/testkit';
+import { type PostgresCluster, startPostgresCluster, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, until } from '../serve.ts';
+import { API_KEY } from '../serve.ts';
 import { type FaultWorld, startWorld } from './world.ts';
 
 /** Writes go on within so long of the loss. */

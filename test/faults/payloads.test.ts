@@ -2,8 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, until } from '../serve.ts';
+import { API_KEY } from '../serve.ts';
 import { sendRaw } from '../story/sendRaw.ts';
 import { CHAIN, type FaultWorld, STORES, startWorld } from './world.ts';
 

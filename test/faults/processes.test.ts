@@ -1,6 +1,6 @@
 /** Processes that end at the worst moment, and one that is asked to. */
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../serve.ts';
 import { type FaultWorld, STORES, startWorld } from './world.ts';
 
 /** 200 times in the soak (`npm run soak`); here as many as time allows. */

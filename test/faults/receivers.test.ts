@@ -1,8 +1,8 @@
 /** Receivers that hang, drip, pour, refuse, throttle and send elsewhere. Each has a stream of its own. */
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { until } from '../serve.ts';
 import { type Answer, type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 
 const DEADLINE_MS = 15_000;

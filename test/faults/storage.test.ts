@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type FaultProxy, startFaultProxy } from '@sluice/testkit';
+import { type FaultProxy, startFaultProxy, until } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, until } from '../serve.ts';
+import { API_KEY } from '../serve.ts';
 import { isRoot, needRoot } from './root.ts';
 import { CHAIN, type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 

@@ -121,6 +121,9 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     reason: {
       path: `/verify?delivery=${whale}`,
       async act(page) {
+        const headers = page.getByLabel('Headers');
+        const lines = (await headers.inputValue()).split('\n');
+        await headers.fill(`${lines[0]}\nwebhook-timestamp: 1\nwebhook-signature: v1,AAAA`);
         await page.getByLabel('Secret', { exact: true }).fill('whs_of_another_service');
         await page.keyboard.press('Control+Enter');
       },

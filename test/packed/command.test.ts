@@ -7,9 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { type EvmWebhook, decodeLogs, verifySignature } from '@sluice/kit';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { anchorsOf } from '../docs/anchors.ts';
-import { until } from '../serve.ts';
 import { type Packed, installInto, packCommand } from './install.ts';
 import { readyNode20 } from './node20.ts';
 

@@ -13,9 +13,10 @@ import { fileURLToPath } from 'node:url';
 import { createHandler } from '@sluice/kit';
 import { toExpress } from '@sluice/kit/express';
 import { type FastifyScope, toFastify } from '@sluice/kit/fastify';
+import { until } from '@sluice/testkit';
 import { afterEach, expect, test } from 'vitest';
 import { installInto, packKit } from '../packed/install.ts';
-import { freePort, until } from '../serve.ts';
+import { freePort } from '../serve.ts';
 import { RIGHT_ANSWERS, answersOf } from './answers.ts';
 
 const SECRET = 'the streams secret';

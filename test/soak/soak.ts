@@ -15,10 +15,10 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { createClient } from '@sluice/kit';
-import { type Postgres, scripted, startPostgres, startScriptedChain } from '@sluice/testkit';
+import { type Postgres, scripted, startPostgres, startScriptedChain, until } from '@sluice/testkit';
 import { type BlockPhase, type Receipts, checkInvariants } from '../faults/invariants.ts';
 import { createLeaseCount, readPostgresLedger, readSqliteLedger } from '../faults/ledger.ts';
-import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 import type { ReceiverMessage } from './receiver.ts';
 import { machineOf, writeReport } from './report.ts';
 

@@ -11,9 +11,9 @@ import { text as readText } from 'node:stream/consumers';
 import { createClient } from '@sluice/kit';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import type { AddressesAnswer } from '@sluice/kit/contract';
-import { type Anvil, type WebhookSink, startAnvil, startWebhookSink } from '@sluice/testkit';
+import { type Anvil, type WebhookSink, startAnvil, startWebhookSink, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
 const MILLION = 1_000_000;

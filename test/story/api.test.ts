@@ -15,9 +15,10 @@ import {
   startAnvil,
   startPostgres,
   startWebhookSink,
+  until,
 } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 import { type RawAnswer, type RawSending, sendRaw } from './sendRaw.ts';
 
 const CHAIN = '0x7a69';
@@ -736,12 +737,16 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         404,
         { message: 'Delivery not found' },
       ]);
+      const itsBody = await sendBad('GET', fill(SLUICE_ROUTES.getDeliveryBody, UNKNOWN_ID));
+      expect([itsBody.status, errorIn(itsBody)]).toEqual([404, { message: 'Delivery not found' }]);
       for (const id of ['x', '%00', '%F0%9F%8C%8A']) {
-        await expectInvalid('GET', fill(SLUICE_ROUTES.getDelivery, id), {}, [
-          'path.id',
-          /^should be a delivery id, a UUID$/,
-          decodeURIComponent(id),
-        ]);
+        for (const route of [SLUICE_ROUTES.getDelivery, SLUICE_ROUTES.getDeliveryBody]) {
+          await expectInvalid('GET', fill(route, id), {}, [
+            'path.id',
+            /^should be a delivery id, a UUID$/,
+            decodeURIComponent(id),
+          ]);
+        }
       }
     });
   });

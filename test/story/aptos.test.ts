@@ -13,9 +13,10 @@ import {
   startScriptedAptos,
   startScriptedAptosStream,
   startWebhookSink,
+  until,
 } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 
 const account = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, '0')}`;
 const ALICE = account(0xa11ce);

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
 import { type FaultWorld, type Watch, startWorld } from '../faults/world.ts';
-import { until } from '../serve.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-backup-'));
 const data = join(folder, 'data');

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@sluice/kit';
 import { createSluiceClient } from '@sluice/kit/sluice';
-import { type Anvil, startAnvil } from '@sluice/testkit';
+import { type Anvil, startAnvil, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-chains-'));
 const root = fileURLToPath(new URL('../..', import.meta.url));

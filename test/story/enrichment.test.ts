@@ -22,10 +22,11 @@ import {
   sluiceToken,
   startAnvil,
   startWebhookSink,
+  until,
 } from '@sluice/testkit';
 import { type Abi, type Hex, encodeAbiParameters, encodeFunctionData } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, serve, until } from '../serve.ts';
+import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-enrichment-'));

@@ -15,10 +15,11 @@ import {
   startAnvil,
   startScriptedAptos,
   startWebhookSink,
+  until,
 } from '@sluice/testkit';
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
 const TRANSFER = 'Transfer(address,address,uint256)';
@@ -85,19 +86,19 @@ const newStream = (tag: string, fields: object = {}) =>
     ...fields,
   });
 
+const transferOf = (value: bigint) => ({
+  from: anvil.accounts[0]!.address,
+  to: contracts.erc20,
+  data: encodeFunctionData({
+    abi,
+    functionName: 'transfer',
+    args: [anvil.accounts[5]!.address, value],
+  }),
+});
+
 /** Moves tokens; answers with the transaction and its block. */
 async function move(value: bigint): Promise<{ hash: string; block: number }> {
-  const hash = await anvil.request<string>('eth_sendTransaction', [
-    {
-      from: anvil.accounts[0]!.address,
-      to: contracts.erc20,
-      data: encodeFunctionData({
-        abi,
-        functionName: 'transfer',
-        args: [anvil.accounts[5]!.address, value],
-      }),
-    },
-  ]);
+  const hash = await anvil.request<string>('eth_sendTransaction', [transferOf(value)]);
   const receipt = await until('it is mined', async () => {
     const found = await anvil.request<{ blockNumber: string } | null>('eth_getTransactionReceipt', [
       hash,
@@ -190,7 +191,7 @@ describe('on an EVM chain', () => {
     });
     expect(verdictOf(explanation, idle)).toMatchObject({
       verdict: 'not-matched',
-      because: { stage: 'address', what: 'nothing here is of its 1 addresses' },
+      because: { stage: 'address', what: 'nothing here is of its one address' },
     });
   });
 
@@ -203,6 +204,35 @@ describe('on an EVM chain', () => {
     const byDelivery = await explain(deliveries[0]!.id);
     expect(byDelivery).toMatchObject({ kind: 'delivery', block: byNumber.block });
     expect(byDelivery.streams).toEqual([verdictOf(byNumber, matching)]);
+  });
+
+  test('of a block the first records of a stream are told, of a delivery all that it carries', async () => {
+    await anvil.request('evm_setAutomine', [false]);
+    for (const value of [...Array<bigint>(55).fill(200n), ...Array<bigint>(5).fill(1n)]) {
+      await anvil.request('eth_sendTransaction', [transferOf(value)]);
+    }
+    await anvil.request('evm_mine', []);
+    await anvil.request('evm_setAutomine', [true]);
+    const delivery = await until('all of them are delivered', async () => {
+      const { result } = await sluice.listDeliveries({ streamId: matching });
+      return result.find(({ records }) => records === 55);
+    });
+    const countOf = (explanation: Explanation) => {
+      const { recordCount, records } = verdictOf(explanation, matching);
+      const inWebhook = records.filter(({ taken }) => taken).length;
+      return { recordCount, told: records.length, inWebhook };
+    };
+    // Each transaction is a record as well as its log.
+    expect(countOf(await explain(delivery.blockNumber, CHAIN))).toEqual({
+      recordCount: 120,
+      told: 50,
+      inWebhook: 50,
+    });
+    expect(countOf(await explain(delivery.id))).toEqual({
+      recordCount: 110,
+      told: 110,
+      inWebhook: 55,
+    });
   });
 
   test('a block from before a stream was there: its rules take it, and it was not held against it', async () => {
@@ -249,7 +279,9 @@ describe('on an EVM chain', () => {
     const nowhere = await explain(`0x${'ab'.repeat(32)}`);
     expect(nowhere).toMatchObject({ kind: 'unknown', block: null, streams: [] });
     expect(nowhere.message).toMatch(/No chain that is read has a transaction or block 0xabab/);
-    expect((await explain(17)).message).toMatch(/Several chains have a block 17: name one of/);
+    expect((await explain(17)).message).toMatch(
+      /Several chains may have a block 17: choose one of/,
+    );
     expect((await explain(1_000_000, CHAIN)).message).toBe(`No node of ${CHAIN} has block 1000000`);
     expect((await explain(7, '0x5')).stages[0]).toMatchObject({ what: '0x5 is not read' });
     expect((await explain(7, 'ethereum')).message).toBe('No node of ethereum has block 7');

@@ -1,4 +1,5 @@
 /** The built-in receiver, on both engines: a stream delivers into the service itself. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,9 +11,9 @@ import {
   createSluiceClient,
   toInboxUrl,
 } from '@sluice/kit/sluice';
-import { type Anvil, type Postgres, startAnvil, startPostgres } from '@sluice/testkit';
+import { type Anvil, type Postgres, startAnvil, startPostgres, until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, serve, until } from '../serve.ts';
+import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-inbox-'));
@@ -117,9 +118,20 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     });
     ANSWER_SCHEMAS.Activity.parse(activity);
     expect(activity.result.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(1);
-    const tape = await sluice.getTape(CHAIN, { streamId: stream.id, limit: 5 });
-    ANSWER_SCHEMAS.Tape.parse({ result: tape });
-    expect(tape.find(({ matches }) => matches > 0)).toMatchObject({ delivered: 1, waiting: 1 });
+    const [tape, ...others] = await sluice.listTapes({ streamIds: [stream.id], limit: 5 });
+    ANSWER_SCHEMAS.StreamTapeList.parse({ result: [tape] });
+    expect(others).toEqual([]);
+    expect(tape).toMatchObject({
+      streamId: stream.id,
+      chains: [{ chainId: CHAIN, blocks: [{ delivered: 1, waiting: 1 }] }],
+    });
+    expect(await sluice.listTapes({ streamIds: [randomUUID()] })).toEqual([]);
+    await expect(
+      sluice.listTapes({ streamIds: Array.from({ length: 201 }, () => stream.id) }),
+    ).rejects.toMatchObject({
+      status: 422,
+      details: { 'requestBody.streamIds': { message: expect.stringContaining('200 at most') } },
+    });
     expect(await sluice.listReorgs({ chain: CHAIN })).toEqual([]);
     await expect(sluice.getActivity({ points: 10_000 })).rejects.toMatchObject({ status: 422 });
 

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { createSluiceClient } from '@sluice/kit/sluice';
-import { type Anvil, type WebhookSink, startAnvil, startWebhookSink } from '@sluice/testkit';
+import { type Anvil, type WebhookSink, startAnvil, startWebhookSink, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 
 /** The soak makes 200, and `test/faults` those at moments of their own. */
 const KILLS = 8;

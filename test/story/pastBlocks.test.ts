@@ -11,10 +11,11 @@ import {
   deployContracts,
   startAnvil,
   startWebhookSink,
+  until,
 } from '@sluice/testkit';
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;

@@ -15,10 +15,11 @@ import {
   startAnvil,
   startPostgres,
   startWebhookSink,
+  until,
 } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, SECRET, type Served, serve, until } from '../serve.ts';
+import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;

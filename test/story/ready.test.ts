@@ -1,7 +1,7 @@
 /** What a load balancer is told of a process whose database comes and goes. */
-import { type Postgres, startPostgres } from '@sluice/testkit';
+import { type Postgres, startPostgres, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Served, serve, until } from '../serve.ts';
+import { type Served, serve } from '../serve.ts';
 
 let postgres: Postgres;
 let served: Served;

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
-import { type Anvil, type WebhookSink, startAnvil, startWebhookSink } from '@sluice/testkit';
+import { type Anvil, type WebhookSink, startAnvil, startWebhookSink, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 
 const BLOCKS = 12;
 const LOGIN = 'merchant:pass-7f3a';

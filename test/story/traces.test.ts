@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
 import { createSluiceClient } from '@sluice/kit/sluice';
-import { type Anvil, type WebhookSink, startAnvil, startWebhookSink } from '@sluice/testkit';
+import { type Anvil, type WebhookSink, startAnvil, startWebhookSink, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { API_KEY, type Served, serve, until } from '../serve.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
 
 interface OtlpSpan {
   traceId: string;

@@ -38,6 +38,7 @@ await build({
   input: {
     main: at('packages/cli/src/main.ts'),
     sqliteWorker: at('packages/service/src/store/sqliteWorker.ts'),
+    sqliteCheckpointer: at('packages/service/src/store/sqliteCheckpointer.ts'),
     isolatedSender: at('packages/service/src/deliver/isolatedSender.ts'),
   },
   platform: 'node',

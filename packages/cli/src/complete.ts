@@ -18,6 +18,7 @@ const KNOWN_TO_SERVICE: Readonly<
     (await sluice.listStreamSummaries()).map(({ id, tag }) => (/^[\w.-]+$/.test(tag) ? tag : id)),
   delivery: async (sluice) =>
     (await sluice.listDeliveries({ limit: NEWEST_DELIVERIES })).result.map(({ id }) => id),
+  replay: async (sluice) => (await sluice.listReplays()).map(({ id }) => id),
   chain: async (sluice) => (await sluice.listChains()).map(({ id }) => id),
 };
 

@@ -3,11 +3,10 @@ import {
   type AptosWebhook,
   type EvmWebhook,
   type WebhookTrigger,
+  describeWebhook,
   isAptosWebhook,
 } from '@sluice/kit';
 import type { NearMiss } from '@sluice/kit/sluice';
-import { shorten, toUnits } from './describe.ts';
-import { describeBody } from './live/deliveryLine.ts';
 import { WIDTH, cutText, printable } from './terminal/table.ts';
 import { count } from './terminal/progress.ts';
 
@@ -22,7 +21,7 @@ export function describeBlock(
   records: number,
   webhook: EvmWebhook | AptosWebhook,
 ): string[] {
-  const about = describeBody(JSON.stringify(webhook));
+  const about = describeWebhook(webhook);
   const readings = readingsOf(webhook);
   const more = readings.length - SHOWN_READINGS;
   return [
@@ -65,13 +64,21 @@ function readingsOf(webhook: EvmWebhook | AptosWebhook): string[] {
     ...records
       .flatMap(({ triggers = [] }) => triggers)
       .map(({ name, value }) => `trigger  ${name}  ${textOf(value)}`),
-    // 18 decimals: every EVM chain's own currency has them.
     ...nativeBalances.map(
-      ({ address, balance }) =>
-        `balance  ${shorten(address)}  ${toUnits(BigInt(balance), 18)} native`,
+      ({ address, balance }) => `balance  ${shorten(address)}  ${toNative(balance)} native`,
     ),
   ];
 }
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
+
+/** `0x70997970…` as `0x7099…79c8`. */
+const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
+
+/** `1.5` of 1500000000000000000: every EVM chain's own currency has 18 decimals. */
+function toNative(amount: string): string {
+  const digits = amount.padStart(19, '0');
+  const rest = digits.slice(-18).replace(/0+$/, '');
+  return `${digits.slice(0, -18)}${rest === '' ? '' : `.${rest}`}`;
+}

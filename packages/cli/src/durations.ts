@@ -53,6 +53,18 @@ export function toRange(flag: string, text: string): { from: number; to: number 
   throw new CommandError('usage', `${flag} ${text}: should be a number, or from..to`);
 }
 
+/** The same, and `5..` or `..9`, whose other end is open; no bound at all where no flag was given. */
+export function toOpenRange(
+  flag: string,
+  text: string | undefined,
+): { from?: number | undefined; to?: number | undefined } {
+  if (text === undefined) return {};
+  const [, from, to] = /^(\d*)\.\.(\d*)$/.exec(text) ?? [];
+  if (from === '' && to) return { to: Number(to) };
+  if (from && to === '') return { from: Number(from) };
+  return toRange(flag, text);
+}
+
 /** `3 s ago`, `5 min ago`, `2 h ago`, `4 d ago`. */
 export function describeAgo(timeMs: number | null, nowMs = Date.now()): string {
   if (timeMs === null) return '–';

@@ -1,17 +1,11 @@
 /**
- * The sample receiver of `sluice dev`: what a user's own endpoint would do. It verifies each webhook,
- * decodes its logs, and tells of it in one line.
+ * The sample receiver of `sluice dev`: what a user's own endpoint would do. It verifies each webhook
+ * and hands it on.
  */
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  type AptosWebhook,
-  type EvmWebhook,
-  decodeLogs,
-  isAptosWebhook,
-  verifySignature,
-} from '@sluice/kit';
+import { type AptosWebhook, type EvmWebhook, isAptosWebhook, verifySignature } from '@sluice/kit';
 
 /** A webhook of an Aptos stream that was received and verified. */
 export interface ReceivedAptos {
@@ -19,11 +13,10 @@ export interface ReceivedAptos {
   webhook: AptosWebhook;
 }
 
-/** A webhook that was received, verified and decoded. */
+/** A webhook that was received and verified. */
 export interface Received {
   id: string;
   webhook: EvmWebhook;
-  events: ReturnType<typeof decodeLogs>['decoded'];
 }
 
 export interface Receiver {
@@ -56,8 +49,7 @@ export async function startReceiver({
     // The test webhook only asks whether we are here.
     if (webhook.streamId === '') return;
     if (isAptosWebhook(webhook)) return onAptosWebhook({ id, webhook });
-    const events = webhook.abi.length > 0 ? decodeLogs(webhook).decoded : [];
-    onWebhook({ id, webhook, events });
+    onWebhook({ id, webhook });
   };
 
   const server = createServer((request, response) => {

@@ -26,6 +26,7 @@ import {
   queryOptions,
   type InfiniteData,
 } from '@tanstack/react-query';
+import { createBatch } from './batch.ts';
 import { timeOfId, watchChains, withDeliveries, withLatest, type ListFilter } from './liveCache.ts';
 import { changesSince } from './recentChanges.ts';
 import type { WatchedChain } from './tape.ts';
@@ -36,8 +37,9 @@ export const sluice = createSluiceClient({ baseUrl });
 
 export const client = createClient({ baseUrl, apiKey: null });
 
-/** The service's own limit for one page. */
+/** The service's own limits for one page, and for one call. */
 const PAGE_ROWS = 100;
+const MOST_TAPES = 200;
 
 /** Counts over 24 hours slide without an event; half a minute is finer than anyone reads them. */
 const SUMMARY_REFRESH_MS = 30_000;
@@ -257,18 +259,17 @@ export const toDeliveryFilter = ({ sinceMs, ...filter }: ListFilter): DeliveryFi
   sinceMs === undefined ? filter : { ...filter, createdFrom: Date.now() - sinceMs };
 
 /** Those beside a delivery in the list of a filter; null at the ends of the list. */
-export const neighboursQuery = (
-  filter: ListFilter,
-  { id, createdAt }: Pick<DeliverySummary, 'id' | 'createdAt'>,
-) =>
+export const neighboursQuery = (filter: ListFilter, id: string) =>
   queryOptions({
     queryKey: ['neighbours', filter, id],
     queryFn: async ({ signal }): Promise<{ older: string | null; newer: string | null }> => {
-      // Several may have been made in the same millisecond.
+      // Several may have been made in the same millisecond. Bounds are those of ids, which are made
+      // some time after `createdAt` is noted.
       const query = { ...toDeliveryFilter(filter), limit: PAGE_ROWS };
+      const madeAt = timeOfId(id);
       const [older, newer] = await Promise.all([
-        sluice.listDeliveries({ ...query, createdTo: createdAt }, { signal }),
-        sluice.listDeliveries({ ...query, createdFrom: createdAt, order: 'oldest' }, { signal }),
+        sluice.listDeliveries({ ...query, createdTo: madeAt }, { signal }),
+        sluice.listDeliveries({ ...query, createdFrom: madeAt, order: 'oldest' }, { signal }),
       ]);
       return {
         older: older.result.find((each) => each.id < id)?.id ?? null,
@@ -288,16 +289,21 @@ export const facetsQuery = (filter: ListFilter) =>
     refetchInterval: SUMMARY_REFRESH_MS,
   });
 
-/** The first delivery of those that a filter finds; null where it finds none. */
-export const oldestQuery = (filter: ListFilter) =>
+const endQuery = (filter: ListFilter, order: 'newest' | 'oldest') =>
   queryOptions({
-    queryKey: ['oldest delivery', filter],
+    queryKey: ['end of deliveries', order, filter],
     queryFn: async ({ signal }): Promise<DeliverySummary | null> => {
-      const query = { ...toDeliveryFilter(filter), order: 'oldest', limit: 1 } as const;
+      const query = { ...toDeliveryFilter(filter), order, limit: 1 };
       return (await sluice.listDeliveries(query, { signal })).result[0] ?? null;
     },
     staleTime: 0,
   });
+
+/** The first delivery of those that a filter finds; null where it finds none. */
+export const oldestQuery = (filter: ListFilter) => endQuery(filter, 'oldest');
+
+/** The last one. */
+export const newestQuery = (filter: ListFilter) => endQuery(filter, 'newest');
 
 export const deliveriesQuery = (filter: ListFilter) =>
   infiniteQueryOptions({
@@ -359,17 +365,33 @@ export const lastTriedQuery = (streamId: string) =>
     refetchInterval: SUMMARY_REFRESH_MS,
   });
 
-/** What became of a stream's newest blocks on a chain. */
-export const tapeQuery = (chain: string, streamId: string, limit: number) =>
+/** What became of a stream's newest blocks; of all streams that are shown at once in one request. */
+export const tapeQuery = (streamId: string) =>
   queryOptions({
-    queryKey: [...queryKeys.chains, 'tape', chain, streamId, limit],
-    queryFn: ({ signal }) => sluice.getTape(chain, { streamId, limit }, { signal }),
+    queryKey: [...queryKeys.chains, 'tape', streamId],
+    queryFn: () => readTape(streamId),
   });
+
+const readTape = createBatch(MOST_TAPES, async (streamIds: string[]) => {
+  const tapes = await sluice.listTapes({ streamIds });
+  return new Map(tapes.map((tape) => [tape.streamId, tape]));
+});
+
+/** The service knows nothing of this id, or it can be none. */
+export const isNone = (error: unknown): boolean =>
+  isSluiceError(error, 'not_found') || isSluiceError(error, 'validation_failed');
 
 export const deliveryQuery = (id: string) =>
   queryOptions({
     queryKey: queryKeys.delivery(id),
     queryFn: ({ signal }) => sluice.getDelivery(id, { signal }),
+  });
+
+/** Each attempt tells its number in it. */
+export const deliveryBodyQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...queryKeys.delivery(id), 'body'],
+    queryFn: ({ signal }) => sluice.getDeliveryBody(id, { signal }),
   });
 
 /** Gives up a delivery that waits for its next attempt. */

@@ -30,10 +30,11 @@ test('what was opened anew is not answered as it was before', () => {
   expect(reader.count({ ...NONE, revealed: new Set(['$.logs']) })).toBe(31);
 });
 
-test('records come as many as are asked for, and are counted', () => {
+test('records are counted, and come as they are asked for', () => {
   const reader = createBodyReader({ ...body, block: {} });
-  const answer = reader.records(3);
-  expect(answer?.records).toHaveLength(3);
-  expect(answer?.total).toBe(30);
-  expect(createBodyReader('text').records(3)).toBeNull();
+  expect(reader.recordCount()).toBe(30);
+  expect(reader.records(2, 5)).toEqual(reader.records(0, 30).slice(2, 5));
+  expect(reader.records(28, 60)).toHaveLength(2);
+  expect(createBodyReader('text').recordCount()).toBeNull();
+  expect(createBodyReader('text').records(0, 3)).toEqual([]);
 });

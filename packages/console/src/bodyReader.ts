@@ -19,8 +19,10 @@ export interface BodyReader {
   /** Which line a path has; -1 where it is closed in. */
   lineOf(openness: Openness, path: string): number;
   find(text: string): { text: string; hits: JsonHit[] };
-  /** Its first records; null where it is no webhook. */
-  records(count: number): { total: number; records: DecodedRecord[] } | null;
+  /** Null where it is no webhook. */
+  recordCount(): number | null;
+  /** Some of them; none where it is no webhook. */
+  records(first: number, end: number): DecodedRecord[];
 }
 
 export function createBodyReader(body: unknown): BodyReader {
@@ -34,6 +36,9 @@ export function createBodyReader(body: unknown): BodyReader {
     return opened.lines;
   };
 
+  const recordsOf = (): DecodedRecord[] | null =>
+    (decoded ??= { records: toDecodedRecords(body) }).records;
+
   return {
     count: (openness) => linesOf(openness).count,
     lines(openness, first, end) {
@@ -43,10 +48,7 @@ export function createBodyReader(body: unknown): BodyReader {
     },
     lineOf: (openness, path) => linesOf(openness).indexOf(path),
     find: (text) => ({ text, hits: findInJson(body, text) }),
-    records(count) {
-      decoded ??= { records: toDecodedRecords(body) };
-      if (decoded.records === null) return null;
-      return { total: decoded.records.length, records: decoded.records.slice(0, count) };
-    },
+    recordCount: () => recordsOf()?.length ?? null,
+    records: (first, end) => recordsOf()?.slice(first, end) ?? [],
   };
 }

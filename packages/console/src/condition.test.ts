@@ -18,6 +18,7 @@ const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
   phase: 'unconfirmed',
   state: 'succeeded',
   records: 1,
+  about: '',
   attempts: 1,
   status: 200,
   error: null,
@@ -40,13 +41,21 @@ const stream = (
   changes: Partial<StreamSummary>,
 ): Pick<
   StreamSummary,
-  'status' | 'statusMessage' | 'queue' | 'deliveredSeries' | 'hourlyFailed'
+  | 'status'
+  | 'statusMessage'
+  | 'queue'
+  | 'webhookUrl'
+  | 'deliveredSeries'
+  | 'hourlyFailed'
+  | 'failingSince'
 > => ({
   status: 'active',
   statusMessage: '',
   queue: 0,
+  webhookUrl: 'https://api.acme.io/hooks?key=***',
   deliveredSeries: [4, 3, 2],
   hourlyFailed: [0, 0],
+  failingSince: null,
   ...changes,
 });
 
@@ -86,13 +95,33 @@ test('a stream whose attempts are far apart fails all the same', () => {
   );
 });
 
-test('the reason names error, next attempt and queue', () => {
-  expect(streamReason(stream({ queue: 1204 }), failed, 2_000)).toBe(
-    'the receiver answered 500 · attempt 3 in 58s · 1,204 deliveries queued',
+test('the reason names the answer, the host and since when, what comes next, and the queue', () => {
+  const since = new Date(2026, 10, 22, 10, 42).getTime();
+  const now = since + 58_000;
+  const waiting = { ...failed, nextAttemptAt: now + 58_500 };
+  expect(streamReason(stream({ queue: 1204, failingSince: since }), waiting, now, 7)).toBe(
+    '500 from api.acme.io since 10:42 · retry 2 of 7 in 58s · 1,204 queued',
   );
-  expect(
-    streamReason(stream({ status: 'error', statusMessage: '500 since 10:42' }), undefined, 0),
-  ).toBe('500 since 10:42');
+  // Neither is known at once.
+  expect(streamReason(stream({}), waiting, now)).toBe('500 from api.acme.io · retry 2 in 58s');
+});
+
+test('without an answer the reason says what went wrong; an inbox is called one', () => {
+  const refused = { ...failed, status: null, error: 'connection refused', nextAttemptAt: null };
+  expect(streamReason(stream({}), refused, 0)).toBe(
+    'no answer from api.acme.io: connection refused',
+  );
+  expect(streamReason(stream({ webhookUrl: 'sluice://inbox/demo' }), refused, 0)).toContain(
+    'from the inbox demo',
+  );
+});
+
+test('what the service says of a stream comes first; a stream that delivers has no reason', () => {
+  const ended = stream({ status: 'error', statusMessage: 'Success rate below 70' });
+  expect(streamReason(ended, undefined, 0)).toBe('Success rate below 70');
+  expect(streamReason(ended, { ...failed, nextAttemptAt: null }, 0)).toBe(
+    'Success rate below 70 · api.acme.io',
+  );
   expect(streamReason(stream({}), delivery({}), 0)).toBeNull();
   expect(streamReason(stream({ status: 'paused', statusMessage: 'x' }), failed, 0)).toBeNull();
 });

@@ -11,7 +11,8 @@ import type {
   ReplayState,
   StreamSummary,
 } from '@sluice/kit/sluice';
-import { formatDue, formatQuantity } from './format.ts';
+import { readInboxName } from '@sluice/kit/sluice';
+import { formatCount, formatDue, formatMoment, formatQuantity } from './format.ts';
 
 type Shape = 'disc' | 'ring' | 'dashed' | 'half' | 'triangle' | 'bars' | 'cross' | 'exclamation';
 export type Tone = 'ok' | 'muted' | 'info' | 'warn' | 'bad' | 'reorg' | 'faint';
@@ -166,24 +167,44 @@ export function streamCondition(
   }
 }
 
-/** Why the stream does not deliver, in one line; null while it does. */
+/** Who answers for a stream: its host, or its inbox. */
+function receiverOf({ webhookUrl }: Pick<StreamSummary, 'webhookUrl'>): string {
+  const inbox = readInboxName(webhookUrl);
+  return inbox === undefined
+    ? (URL.parse(webhookUrl)?.host ?? 'the receiver')
+    : `the inbox ${inbox}`;
+}
+
+/**
+ * Why the stream does not deliver and what comes next, in one line; null while it does.
+ * @param retries how often the delivery is tried again at most; undefined while that is not known.
+ */
 export function streamReason(
-  stream: Pick<StreamSummary, 'status' | 'statusMessage' | 'queue'>,
+  stream: Pick<StreamSummary, 'status' | 'statusMessage' | 'queue' | 'webhookUrl' | 'failingSince'>,
   latest: DeliverySummary | undefined,
   now: number,
+  retries?: number,
 ): string | null {
   if (stream.status === 'paused') return null;
   const parts: string[] = [];
   if (stream.statusMessage !== '') parts.push(stream.statusMessage);
   if (latest !== undefined && stream.status !== 'terminated' && isFailing(latest)) {
-    if (parts.length === 0 && latest.error !== null) parts.push(latest.error);
+    const since =
+      stream.failingSince === null ? '' : ` since ${formatMoment(stream.failingSince, now)}`;
+    const where = `${receiverOf(stream)}${since}`;
+    // The service has named the answer then.
+    if (stream.status === 'error') parts.push(where);
+    else if (latest.status !== null && latest.status >= 300) {
+      parts.push(`${latest.status} from ${where}`);
+    } else parts.push(`no answer from ${where}: ${latest.error}`);
     if (latest.nextAttemptAt !== null) {
-      parts.push(`attempt ${latest.attempts + 1} ${formatDue(latest.nextAttemptAt, now)}`);
+      parts.push(
+        `retry ${latest.attempts}${retries === undefined ? '' : ` of ${retries}`} ${formatDue(latest.nextAttemptAt, now)}`,
+      );
     }
   }
   if (parts.length === 0) return null;
-  if (stream.queue > 0)
-    parts.push(`${formatQuantity(stream.queue, 'delivery', 'deliveries')} queued`);
+  if (stream.queue > 0) parts.push(`${formatCount(stream.queue)} queued`);
   return parts.join(' · ');
 }
 

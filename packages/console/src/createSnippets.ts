@@ -1,6 +1,7 @@
 /** The call that makes a stream, as one would write it oneself. Pure. */
 import { parseAddressList } from './addressList.ts';
 import { toFields, type StreamDraft } from './draft.ts';
+import { quoted } from './shell.ts';
 
 /** The fields that say something: what is off, empty or as it would be anyway is left out. */
 const saidFields = (draft: StreamDraft): Record<string, unknown> =>
@@ -13,10 +14,6 @@ const saidFields = (draft: StreamDraft): Record<string, unknown> =>
         !(typeof value === 'object' && value !== null && Object.keys(value).length === 0),
     ),
   );
-
-/** For a shell, in single quotes where it needs them. */
-const quoted = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 function toCurl(draft: StreamDraft, origin: string): string {
   return [

@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 import { sluice } from './api.ts';
 import { toAptosFields, toEvmFields, type StreamDraft } from './draft.ts';
 import type { AptosNetwork } from '@sluice/kit';
-
+import { sizeOf } from './format.ts';
 import type { WatchedChain } from './tape.ts';
 
 /** Newest first; more would take a node longer than one waits. */
@@ -17,8 +17,11 @@ const KEPT_SAMPLES = 20;
 
 export interface DryRunBlock {
   number: number;
+  timestamp: number;
   /** Null while it was not asked. */
   records: number | null;
+  /** Of the webhook; 0 where nothing matched. */
+  bodyBytes: number;
 }
 
 export interface DryRun {
@@ -126,17 +129,15 @@ export function useDryRun(
       return undefined;
     }
     const leaving = new AbortController();
-    const numbers = (newest ?? []).slice(0, BLOCKS).map(({ number }) => number);
-    const timer = setTimeout(() => void askAll(numbers), SETTLE_MS);
+    const blocks = (newest ?? [])
+      .slice(0, BLOCKS)
+      .map(({ number, timestamp }) => ({ number, timestamp, records: null, bodyBytes: 0 }));
+    const timer = setTimeout(() => void askAll(blocks), SETTLE_MS);
 
-    const askAll = async (numbers: number[]): Promise<void> => {
-      let current: DryRun = {
-        ...NOTHING,
-        state: 'running',
-        blocks: numbers.map((number) => ({ number, records: null })),
-      };
+    const askAll = async (blocks: DryRunBlock[]): Promise<void> => {
+      let current: DryRun = { ...NOTHING, state: 'running', blocks };
       setRun(current);
-      for (const number of numbers) {
+      for (const { number } of blocks) {
         try {
           const { webhook, near } = await askBlock(
             draft,
@@ -146,10 +147,11 @@ export function useDryRun(
             leaving.signal,
           );
           const records = recordsOf(webhook);
+          const bodyBytes = records === 0 ? 0 : sizeOf(JSON.stringify(webhook));
           current = {
             ...current,
             blocks: current.blocks.map((block) =>
-              block.number === number ? { number, records } : block,
+              block.number === number ? { ...block, records, bodyBytes } : block,
             ),
             samples:
               records > 0 && current.samples.length < KEPT_SAMPLES

@@ -131,3 +131,11 @@ export function toFacets(
         (choices.length === 1 && ALWAYS_SHOWN.includes(name))),
   );
 }
+
+/** As the router writes it without quotes. */
+export const toParam = (value: string): string | number | boolean =>
+  /^\d+$/.test(value)
+    ? Number(value)
+    : ['true', 'false'].includes(value)
+      ? value === 'true'
+      : value;

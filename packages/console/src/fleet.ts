@@ -1,8 +1,8 @@
 /** Streams with their condition: what the overview lists and the tab's title counts. */
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { deliveriesQuery, lastTriedQuery, streamsQuery } from './api.ts';
+import { deliveriesQuery, deliveryQuery, lastTriedQuery, streamsQuery } from './api.ts';
 import { newestTried, streamCondition, type Condition } from './condition.ts';
 import { rowsOf, type DeliveryPages } from './liveCache.ts';
 
@@ -61,6 +61,21 @@ export function useLatest(row: FleetStream | undefined): DeliverySummary | undef
     enabled: row !== undefined && isFailing(row) && row.latest === undefined,
   });
   return row?.latest ?? data ?? undefined;
+}
+
+/**
+ * How often a delivery that failed is tried again at most, counted with what was; undefined while that is
+ * not known.
+ */
+export function useRetries(latest: DeliverySummary | undefined): number | undefined {
+  const waits = latest !== undefined && latest.error !== null && latest.nextAttemptAt !== null;
+  const { data } = useQuery({
+    ...deliveryQuery(latest?.id ?? ''),
+    enabled: waits,
+    // Of a stream that fails another one is the latest every few seconds; their schedule is one.
+    placeholderData: keepPreviousData,
+  });
+  return waits && data !== undefined ? data.attempts + data.laterWaitsMs.length : undefined;
 }
 
 export const isFailing = ({ condition }: FleetStream): boolean => condition.tone === 'bad';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  formatAbout,
   formatAgo,
   formatAmount,
   formatBytes,
@@ -23,6 +24,11 @@ test('counts are grouped and agree with their noun', () => {
   expect(formatQuantity(1, 'address', 'addresses')).toBe('1 address');
   expect(formatQuantity(48_210, 'address', 'addresses')).toBe('48,210 addresses');
   expect(formatQuantity(0, 'event')).toBe('0 events');
+});
+
+test('an estimate has two figures and says that it is one', () => {
+  expect(formatAbout(1247.3)).toBe('≈ 1,200');
+  expect(formatAbout(0.0346)).toBe('≈ 0.035');
 });
 
 test('times are local and fixed in width', () => {

@@ -11,6 +11,11 @@ export function formatQuantity(value: number, one: string, many = `${one}s`): st
   return `${formatCount(value)} ${value === 1 ? one : many}`;
 }
 
+/** An estimate, to two figures: `≈ 1,300`. */
+export function formatAbout(value: number): string {
+  return `≈ ${grouped.format(Number(value.toPrecision(2)))}`;
+}
+
 const pad = (value: number, width = 2): string => String(value).padStart(width, '0');
 
 /** Local time of day to the millisecond, for lists read line by line. */

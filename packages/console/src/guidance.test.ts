@@ -6,8 +6,12 @@ const figures = {
   p95Ms: 812,
   nextAttemptAt: new Date(2026, 10, 22, 9, 5, 7).getTime(),
 };
-const guidanceOf = (status: number | null, error: string | null, address: string | null = null) =>
-  attemptGuidance({ status, error, durationMs: 15_000, address }, figures);
+const guidanceOf = (
+  status: number | null,
+  error: string | null,
+  address: string | null = null,
+  webhookUrl = 'https://api.example/hooks',
+) => attemptGuidance({ status, error, durationMs: 15_000, address, webhookUrl }, figures);
 const status = (value: number) => guidanceOf(value, `answered ${value}`)?.advice;
 const transport = (error: string, address?: string) => guidanceOf(null, error, address)?.advice;
 
@@ -15,6 +19,7 @@ test('each family of answers has its own advice', () => {
   expect(status(401)).toContain('signature');
   expect(status(404)).toContain('URL');
   expect(status(408)).toContain('Answer 2xx first');
+  expect(status(504)).toContain('Answer 2xx first');
   expect(status(413)).toContain('limit');
   expect(status(429)).toContain('fewer');
   expect(status(503)).toContain('crashed');
@@ -24,10 +29,14 @@ test('each family of answers has its own advice', () => {
 
 test('a call without answer is told apart by its cause', () => {
   expect(transport('connect ECONNREFUSED 127.0.0.1:3000')).toContain('Nothing listens');
-  expect(transport('getaddrinfo ENOTFOUND api.example')).toContain('does not resolve');
+  expect(transport('getaddrinfo ENOTFOUND api.example')).toContain('api.example does not resolve');
+  expect(transport('getaddrinfo EAI_AGAIN api.example')).toContain('name server');
+  expect(transport('the name api.example was not resolved within 3 s')).toContain('name server');
+  expect(transport('Connect Timeout Error (attempted address: a:443)')).toContain('No connection');
+  expect(transport('connect EHOSTUNREACH 10.1.2.3:443')).toContain('No connection');
+  expect(transport('port 25 is not for webhooks: use 80')).toContain('port 25');
   expect(transport('The attempt timed out after 15 s')).toContain('No answer after 15 s');
   expect(transport('certificate has expired')).toContain('certificate');
-  expect(transport('10.0.0.1 is a private address')).toContain('private');
   expect(transport('socket hang up')).toContain('closed the connection');
 });
 
@@ -36,12 +45,40 @@ test('a refused certificate is told as the service tells it, a refused connectio
     'the certificate is not for a.test: CN=b.test; for b.test, timeout.test; valid from 2026-01-01 to 2026-11-01; signed by CN=X';
   expect(guidanceOf(null, error)).toMatchObject({
     advice: expect.stringContaining(`The secure connection failed: ${error}`) as string,
-    offer: 'curl',
+    offers: ['connect'],
   });
   expect(transport('connect ECONNREFUSED 10.1.2.3:443', '10.1.2.3:443')).toContain(
     'Nothing listens at this address and port. Tried 10.1.2.3:443.',
   );
-  expect(transport('wrong version number (SSL routines)', '10.1.2.3:443')).toContain('speaks TLS');
+  expect(transport('wrong version number (SSL routines)', '10.1.2.3:443')).toContain(
+    'does not speak TLS at this port. Tried 10.1.2.3:443.',
+  );
+  expect(transport('SSL alert number 70: tlsv1 alert protocol version')).toContain(
+    'versions of TLS',
+  );
+});
+
+test('what the guard refused is told with its address, and with the flag that allows it alone', () => {
+  const refusal = (address: string, webhookUrl: string) =>
+    guidanceOf(
+      null,
+      `the address ${address} is private, loopback or reserved; start the service with --allow-cidr to allow its network`,
+      null,
+      webhookUrl,
+    )!;
+  const flag = (network: string) => ({
+    label: 'Copy the flag that allows it',
+    copy: `--allow-cidr ${network}`,
+  });
+  const literal = refusal('10.1.2.3', 'http://10.1.2.3/hooks');
+  expect(literal.advice).toMatch(/^10\.1\.2\.3 is not public/);
+  expect(literal.offers).toEqual([flag('10.1.2.3/32'), 'edit', 'connect']);
+  const named = refusal('fd00::1', 'https://api.example/hooks');
+  expect(named.advice).toMatch(/^api\.example leads to fd00::1, which is not public/);
+  expect(named.offers).toContainEqual(flag('fd00::1/128'));
+  expect(refusal('::1', 'http://[::1]:3000/').advice).toMatch(/^::1 is not public/);
+  expect(refusal('localhost', 'http://localhost/').offers).toContainEqual(flag('127.0.0.0/8'));
+  expect(refusal('db.internal', 'http://db.internal/').offers).toEqual(['edit', 'connect']);
 });
 
 test('nothing is said where nothing helps', () => {
@@ -52,10 +89,29 @@ test('nothing is said where nothing helps', () => {
 });
 
 test('advice leads to where it can be followed', () => {
-  expect(guidanceOf(401, '')?.offer).toBe('verify');
-  expect(guidanceOf(404, '')?.offer).toBe('edit');
-  expect(guidanceOf(429, '')?.offer).toBe('limit');
-  expect(guidanceOf(500, '')?.offer).toBe('local');
+  const offers = (code: number) => guidanceOf(code, '')?.offers;
+  const copied = (label: string) => [expect.objectContaining({ label }) as unknown];
+  expect(offers(401)).toEqual(['verify']);
+  expect(offers(403)).toEqual(['verify']);
+  expect(offers(404)).toEqual(['edit']);
+  expect(offers(405)).toEqual(['edit']);
+  expect(offers(408)).toEqual(copied('Copy a handler that answers first'));
+  expect(offers(413)).toEqual(copied('Copy the line for Express'));
+  expect(offers(429)).toEqual(['limit']);
+  expect(offers(500)).toEqual(['local']);
+});
+
+test.each([
+  ['getaddrinfo ENOTFOUND api.example', ['edit', 'connect']],
+  ['the name api.example was not resolved within 3 s', ['connect']],
+  ['Connect Timeout Error (attempted address: a:443)', ['connect', 'edit']],
+  ['connect ECONNREFUSED 127.0.0.1:3000', ['connect', 'edit']],
+  ['SSL routines:tls_validate_record_header:wrong version number', ['connect', 'edit']],
+  ['the certificate has expired, or one that signed it has: CN=a', ['connect']],
+  ['read ECONNRESET', ['curl']],
+  ['port 25 is not for webhooks', ['edit']],
+])('a call that came to nothing can be tried from elsewhere: %s', (error, offers) => {
+  expect(guidanceOf(null, error)?.offers).toEqual(offers);
 });
 
 test('advice has the figures of this delivery in it', () => {
@@ -63,6 +119,12 @@ test('advice has the figures of this delivery in it', () => {
   expect(status(429)).toContain('waits until 09:05:07');
   expect(status(408)).toContain('gave up after 15 s; what gets a 2xx takes up to 812 ms (p95)');
   const unknown = { ...figures, p95Ms: null, nextAttemptAt: null };
-  const attempt = { status: null, error: 'timed out', durationMs: 5_000, address: null };
+  const attempt = {
+    status: null,
+    error: 'timed out',
+    durationMs: 5_000,
+    address: null,
+    webhookUrl: '',
+  };
   expect(attemptGuidance(attempt, unknown)?.advice).toContain('No answer after 5.0 s. Answer');
 });

@@ -142,6 +142,13 @@ test('what is found is counted by key and value, with the way to it', () => {
     { path: '$.logs[0].Absent', within: ['$.logs', '$.logs[0]'] },
   ]);
   expect(findInJson(value, '')).toEqual([]);
+  // What is looked for is a text, whatever stands in it.
+  expect(findInJson({ a: 'f(x).[1]', b: 'f' }, 'F(X).[1]').map(({ path }) => path)).toEqual([
+    '$.a',
+  ]);
+  for (const text of ['.*', '(', '\\', 'a|b', '^', '$']) {
+    expect(findInJson({ a: `<${text}>`, c: 'ab' }, text).map(({ path }) => path)).toEqual(['$.a']);
+  }
   expect(findInJson('ab', 'ab')).toEqual([]);
   expect(
     findInJson(

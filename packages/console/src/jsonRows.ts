@@ -44,9 +44,8 @@ const sizeOf = (value: object): number =>
  * Open at first: the body, its block, and lists and records short enough to read at once. Not the
  * ABI: it is the stream's, the same in every delivery.
  */
-function isOpenAtFirst(value: object, key: string | number, depth: number): boolean {
+function isOpenAtFirst(size: number, key: string | number, depth: number): boolean {
   if (depth > 2 || (depth === 1 && key === 'abi')) return false;
-  const size = sizeOf(value);
   return size > 0 && (depth === 1 || size <= 20);
 }
 
@@ -102,8 +101,8 @@ interface Opened {
   value: object;
   /** Lines below its own. */
   count: number;
-  /** Of those members that are open themselves, by their place. */
-  inner: ReadonlyMap<number, Opened> | undefined;
+  /** Of those members that are open themselves, at their place. */
+  inner: readonly (Opened | undefined)[] | undefined;
   /** Line of each member, from the first of them; left out where every member is one line. */
   starts: Uint32Array | undefined;
 }
@@ -117,7 +116,7 @@ export function toJsonLines(root: unknown, openness: Openness): JsonLines {
       indexOf: (path) => (path === '$' ? 0 : -1),
     };
   }
-  const opened = open(root, 1, '$', openness);
+  const opened = open(root, keysOf(root), 1, '$', openness);
   return {
     count: opened.count,
     row: (line) => rowOf(opened, line),
@@ -125,28 +124,46 @@ export function toJsonLines(root: unknown, openness: Openness): JsonLines {
   };
 }
 
-/** @param depth of the members. */
-function open(value: object, depth: number, path: string, openness: Openness): Opened {
+/** A list has none. */
+const keysOf = (value: object): readonly string[] | undefined =>
+  Array.isArray(value) ? undefined : Object.keys(value);
+
+/**
+ * The keys of each object are asked for once: of a long body that is most of the work.
+ * @param depth of the members.
+ */
+function open(
+  value: object,
+  keys: readonly string[] | undefined,
+  depth: number,
+  path: string,
+  openness: Openness,
+): Opened {
   const hasExceptions = openness.toggled.size > 0 || openness.revealed.size > 0;
-  const keys = Array.isArray(value) ? undefined : Object.keys(value);
-  const length = sizeOf(value);
+  const length = keys?.length ?? (value as readonly unknown[]).length;
   let count = 0;
-  let inner: Map<number, Opened> | undefined;
+  let inner: (Opened | undefined)[] | undefined;
   let starts: Uint32Array | undefined;
   for (let index = 0; index < length; index++) {
     if (starts !== undefined) starts[index] = count;
     count++;
     const key = keys?.[index] ?? index;
     const member = memberOf(value, key);
-    if (!isContainer(member) || sizeOf(member) === 0) continue;
+    if (!isContainer(member)) continue;
+    const memberKeys = keysOf(member);
+    const size = memberKeys?.length ?? (member as readonly unknown[]).length;
+    if (size === 0) continue;
     // Nobody asks for the path where there are no exceptions.
     const memberPath = hasExceptions ? childPath(path, key) : '';
-    const openAtFirst = openness.start === 'first' && isOpenAtFirst(member, key, depth);
+    const openAtFirst = openness.start === 'first' && isOpenAtFirst(size, key, depth);
     if (!isOpenBy(openness, { path: memberPath, openAtFirst })) continue;
-    starts ??= Uint32Array.from({ length }, (_, line) => line);
-    inner ??= new Map();
-    const members = open(member, depth + 1, memberPath, openness);
-    inner.set(index, members);
+    if (inner === undefined || starts === undefined) {
+      inner = Array.from({ length });
+      starts = new Uint32Array(length);
+      for (let before = 0; before <= index; before++) starts[before] = before;
+    }
+    const members = open(member, memberKeys, depth + 1, memberPath, openness);
+    inner[index] = members;
     count += members.count;
   }
   return { value, count, inner, starts };
@@ -165,7 +182,7 @@ function rowOf(outermost: Opened, line: number): JsonRow {
     const key = Array.isArray(value) ? index : Object.keys(value)[index]!;
     path = childPath(path, key);
     left -= starts?.[index] ?? index;
-    const next = inner?.get(index);
+    const next = inner?.[index];
     if (left === 0 || next === undefined) {
       return toRow(path, depth, key, memberOf(value, key), value, next !== undefined);
     }
@@ -193,7 +210,7 @@ function lineOf({ value, starts, inner }: Opened, wanted: string, path = '$'): n
   const line = starts?.[index] ?? index;
   const memberPath = childPath(path, keys[index]!);
   if (memberPath === wanted) return line;
-  const members = inner?.get(index);
+  const members = inner?.[index];
   const below = members === undefined ? -1 : lineOf(members, wanted, memberPath);
   return below === -1 ? -1 : line + 1 + below;
 }
@@ -211,21 +228,13 @@ function toRow(
   open: boolean,
 ): JsonRow {
   const line = { path, depth, key: String(key), kind: kindOf(value), open };
-  return isContainer(value)
-    ? {
-        ...line,
-        text: '',
-        size: sizeOf(value),
-        openAtFirst: isOpenAtFirst(value, key, depth),
-        note: open ? '' : recordNote(value),
-      }
-    : {
-        ...line,
-        text: JSON.stringify(value),
-        size: 0,
-        openAtFirst: false,
-        note: noteFor(line.key, value, parent),
-      };
+  if (!isContainer(value)) {
+    const note = noteFor(line.key, value, parent);
+    return { ...line, text: JSON.stringify(value), size: 0, openAtFirst: false, note };
+  }
+  const size = sizeOf(value);
+  const openAtFirst = isOpenAtFirst(size, key, depth);
+  return { ...line, text: '', size, openAtFirst, note: open ? '' : recordNote(value) };
 }
 
 /** A key or value that holds what was looked for. */
@@ -240,13 +249,14 @@ export const MAX_HITS = 1000;
 
 /** Keys and values with this text in them, in either case, in the order of the lines. */
 export function findInJson(root: unknown, text: string): JsonHit[] {
-  const wanted = text.toLowerCase();
+  // Half the work of lower case of every value, which would be made to be looked at once.
+  const wanted = new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
   const hits: JsonHit[] = [];
   const keysWith = new Map<string, boolean>();
   const isKeyWith = (key: string): boolean => {
     const known = keysWith.get(key);
     if (known !== undefined) return known;
-    const isWith = key.toLowerCase().includes(wanted);
+    const isWith = wanted.test(key);
     keysWith.set(key, isWith);
     return isWith;
   };
@@ -264,10 +274,7 @@ export function findInJson(root: unknown, text: string): JsonHit[] {
       way.push(key);
       visit(member);
       way.pop();
-    } else if (
-      (typeof key === 'string' && isKeyWith(key)) ||
-      String(member).toLowerCase().includes(wanted)
-    ) {
+    } else if ((typeof key === 'string' && isKeyWith(key)) || wanted.test(String(member))) {
       addHit(key);
     }
   };
@@ -278,7 +285,7 @@ export function findInJson(root: unknown, text: string): JsonHit[] {
       for (const key of Object.keys(value)) look(key, (value as Record<string, unknown>)[key]);
     }
   };
-  if (wanted !== '' && isContainer(root)) visit(root);
+  if (text !== '' && isContainer(root)) visit(root);
   return hits;
 }
 

@@ -128,28 +128,32 @@ function refreshSummaries(queryClient: QueryClient, delayMs: number): void {
 
 let replaysDueAt = 0;
 let replaysTimer: ReturnType<typeof setTimeout> | undefined;
+/** Until the timer runs, more may come. */
+const replaysToRead = new Set<unknown>();
 
 /**
  * What becomes of the deliveries of a replay is told without its name: those replays that wait for some
  * are read again while they are on the screen, and what is listed of them.
  */
 function refreshReplays(queryClient: QueryClient): void {
-  const open = queryClient
-    .getQueriesData<Replay>({ queryKey: queryKeys.replay, type: 'active' })
-    .flatMap(([[, id, part], replay]) =>
-      part === undefined && replay !== undefined && isOpen(replay) ? [id] : [],
-    );
-  if (open.length === 0) return;
+  const shown = queryClient.getQueriesData<Replay>({ queryKey: queryKeys.replay, type: 'active' });
+  for (const [[, id, part], replay] of shown) {
+    // One that is just being read may have been counted before.
+    if (part === undefined && (replay === undefined || isOpen(replay))) replaysToRead.add(id);
+  }
+  if (replaysToRead.size === 0) return;
   replaysTimer ??= setTimeout(
     () => {
       replaysTimer = undefined;
       replaysDueAt = Date.now() + REPLAYS_INTERVAL_MS;
+      const due = new Set(replaysToRead);
+      replaysToRead.clear();
       void queryClient.invalidateQueries({
         predicate: ({ queryKey: [what, which] }) =>
           what === 'replay'
-            ? open.includes(which)
+            ? due.has(which)
             : (what === 'deliveries' || what === 'facets') &&
-              open.includes((which as ListFilter | undefined)?.replayId),
+              due.has((which as ListFilter | undefined)?.replayId),
       });
     },
     Math.max(PAINT_INTERVAL_MS, replaysDueAt - Date.now()),

@@ -26,6 +26,7 @@ const delivery = (id: string, createdAt: number, changes: Partial<DeliverySummar
     phase: 'unconfirmed',
     state: 'succeeded',
     records: 1,
+    about: '',
     attempts: 1,
     status: 200,
     error: null,

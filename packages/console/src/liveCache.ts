@@ -48,8 +48,8 @@ const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
     filter.status === String(delivery.status)) &&
   delivery.attempts >= (filter.attemptsFrom ?? 0) &&
   delivery.attempts <= (filter.attemptsTo ?? Infinity) &&
-  delivery.createdAt <= (filter.createdTo ?? Infinity) &&
-  (filter.sinceMs === undefined || delivery.createdAt >= Date.now() - filter.sinceMs);
+  (filter.createdTo === undefined || timeOfId(delivery.id) <= filter.createdTo) &&
+  (filter.sinceMs === undefined || timeOfId(delivery.id) >= Date.now() - filter.sinceMs);
 
 /** Undefined before the first attempt. */
 const statusClassOf = ({ status, attempts }: DeliverySummary): string | undefined => {

@@ -19,6 +19,11 @@ test('a range is marked in either direction, with its ends', () => {
   expect([...markRange(new Set([idAt(9)]), ROWS, idAt(4), idAt(2))]).toEqual([idAt(9), ...between]);
 });
 
+test('a range from a row that has left the list is its other end', () => {
+  expect([...markRange(new Set(), ROWS, 'gone', idAt(4))]).toEqual([idAt(4)]);
+  expect([...markRange(new Set(), ROWS, 'gone', 'gone too')]).toEqual([]);
+});
+
 test('no more are marked than the service takes', () => {
   const most = markRange(new Set(), ROWS, idAt(0), idAt(599));
   expect(most.size).toBe(MAX_MARKS);

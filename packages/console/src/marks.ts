@@ -1,5 +1,4 @@
 /** Rows that somebody has marked, to do one thing with all of them. Pure. */
-import { placeOf } from './liveCache.ts';
 
 /** As many as the service takes by their ids at once. */
 export const MAX_MARKS = 500;
@@ -15,9 +14,12 @@ export function toggleMark(marks: Marks, id: string): Marks {
 
 /** The rows between these two, both included, beside those that are marked; none past the most. */
 export function markRange(marks: Marks, rows: readonly Row[], from: string, to: string): Marks {
-  const [first, last] = [placeOf(rows, from), placeOf(rows, to)].toSorted((a, b) => a - b);
+  // One may have left the list since.
+  const places = [from, to]
+    .map((end) => rows.findIndex(({ id }) => id === end))
+    .filter((place) => place >= 0);
   const next = new Set(marks);
-  for (const { id } of rows.slice(first, last! + 1)) {
+  for (const { id } of rows.slice(Math.min(...places), Math.max(...places) + 1)) {
     if (next.size >= MAX_MARKS) break;
     next.add(id);
   }

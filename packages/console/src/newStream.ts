@@ -2,27 +2,47 @@
 import type { ChainHealth } from '@sluice/kit/sluice';
 import { parseAddressList } from './addressList.ts';
 import { client, sluice } from './api.ts';
-import { NEW_DRAFT, toAptosFields, toEvmFields, withRule, type StreamDraft } from './draft.ts';
+import {
+  NEW_DRAFT,
+  toAptosFields,
+  toEvmFields,
+  withEvents,
+  withRule,
+  type StreamDraft,
+} from './draft.ts';
 import { DEFAULT_INBOX_URL } from './inboxes.ts';
-import { recognise } from './paste.ts';
+import { recognise, toAddress } from './paste.ts';
 import type { NewStreamSearch } from './search.ts';
 
 /** Into the built-in inbox at first, so that no stream waits for a receiver. */
-export function draftFrom({ address, event }: NewStreamSearch): StreamDraft {
+export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): StreamDraft {
   const draft: StreamDraft = {
     ...NEW_DRAFT,
     webhookUrl: DEFAULT_INBOX_URL,
     tag: `stream-${Math.random().toString(36).slice(2, 6)}`,
   };
   if (address !== undefined) {
-    const kind = recognise(address)?.kind;
-    const isAptos = kind === 'aptos-address' || kind === 'hash';
-    return { ...draft, family: isAptos ? 'aptos' : 'evm', addresses: address };
+    const one = toAddress(recognise(address));
+    return { ...draft, family: one?.family ?? 'evm', addresses: one?.address ?? address };
   }
-  if (event === undefined) return draft;
-  return recognise(event)?.kind === 'move-path'
-    ? { ...draft, family: 'aptos', allAddresses: true, functions: event }
-    : withRule({ ...draft, allAddresses: true }, event);
+  return draft;
+}
+
+/** With the events that a link gives, as a signature or an ABI. */
+export async function draftOfLink({ event, ...search }: NewStreamSearch): Promise<StreamDraft> {
+  const draft = draftFrom(search);
+  if (event === undefined || search.address !== undefined) return draft;
+  if (recognise(event)?.kind === 'move-path') {
+    return { ...draft, family: 'aptos', allAddresses: true, functions: event };
+  }
+  const { parseEvents } = await import('./abiText.ts');
+  try {
+    const { items, signatures } = parseEvents(event);
+    return signatures.reduce(withRule, withEvents({ ...draft, allAddresses: true }, items));
+  } catch {
+    // A bad link shows the form without it.
+    return draft;
+  }
 }
 
 /** Of a local chain, where there is one: on others it is a lot that is told. */

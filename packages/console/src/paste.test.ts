@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { recognise } from './paste.ts';
+import { recognise, toAddress } from './paste.ts';
 
 const ADDRESS = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 const HASH = `0x${'ab'.repeat(32)}`;
@@ -43,6 +43,16 @@ test('an ABI, alone or inside an artifact', () => {
   expect(recognise(items)?.kind).toBe('abi');
   expect(recognise(`{"contractName":"A","abi":${items}}`)?.kind).toBe('abi');
   expect(recognise('[1,2]')).toBeUndefined();
+});
+
+test('the address that is meant, and its family', () => {
+  expect(toAddress(recognise(`https://etherscan.io/address/${ADDRESS}`))).toEqual({
+    family: 'evm',
+    address: ADDRESS,
+  });
+  expect(toAddress(recognise('0x1'))).toEqual({ family: 'aptos', address: '0x1' });
+  expect(toAddress(recognise(HASH))).toEqual({ family: 'aptos', address: HASH });
+  expect(toAddress(recognise('#41'))).toBeUndefined();
 });
 
 test('a list of addresses', () => {

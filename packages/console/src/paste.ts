@@ -57,6 +57,38 @@ export function recognise(input: string): Pasted | undefined {
   return undefined;
 }
 
+/** The one address that it names; of Aptos a whole one looks like a hash. */
+export function toAddress(
+  pasted: Pasted | undefined,
+): { family: 'evm' | 'aptos'; address: string } | undefined {
+  if (pasted?.kind === 'evm-address') return { family: 'evm', address: pasted.address };
+  if (pasted?.kind === 'aptos-address') return { family: 'aptos', address: pasted.address };
+  if (pasted?.kind === 'hash') return { family: 'aptos', address: pasted.hash };
+  return undefined;
+}
+
+/** What is asked by it, as the service takes a question; undefined where it is none. */
+export function toQuestion(pasted: Pasted | undefined): string | undefined {
+  switch (pasted?.kind) {
+    case 'evm-address':
+    case 'aptos-address':
+      return pasted.address;
+    case 'hash':
+      return pasted.hash;
+    case 'block':
+      return String(pasted.number);
+    case 'id':
+      return pasted.id;
+    case 'move-path':
+    case 'name':
+    case 'event':
+    case 'abi':
+    case 'addresses':
+    case undefined:
+      return undefined;
+  }
+}
+
 function isAbi(text: string): boolean {
   if (!text.startsWith('[') && !text.startsWith('{')) return false;
   try {

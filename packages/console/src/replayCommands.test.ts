@@ -1,31 +1,50 @@
 import { expect, test } from 'vitest';
-import { toReplayCall, toSelectionCommand } from './replayCommands.ts';
+import { toSelectionCommand } from './replayCommands.ts';
 
-test('the command line says what its flags can say', () => {
+const at = (hour: number): number => Date.UTC(2026, 10, 22, hour);
+
+test('every field of a selection has its flag, quoted where a shell would read it', () => {
   expect(
     toSelectionCommand({
       name: "maya's outage",
       filter: {
+        id: ['a', 'b'],
         state: ['failed', 'quarantined'],
-        streamId: 's',
-        status: '5xx',
-        createdFrom: Date.UTC(2026, 10, 22, 10, 42),
+        streamId: ['s', 't'],
+        chainId: '0x1',
+        phase: 'confirmed',
+        status: ['5xx', 'none'],
+        error: "can't $(connect)",
+        attemptsFrom: 2,
+        attemptsTo: 5,
+        reorged: false,
+        createdFrom: at(10),
+        createdTo: at(11),
         blockFrom: 1,
         blockTo: 9,
+        replayId: 'r',
       },
       perSecond: 50,
     }),
   ).toBe(
-    `sluice replay --state failed quarantined --stream s --status 5xx --since 2026-11-22T10:42:00.000Z --blocks 1..9 --name 'maya'\\''s outage' --rate 50/s`,
+    [
+      'sluice replay a b --state failed quarantined --stream s t --chain 0x1 --phase confirmed',
+      `--status 5xx none --error 'can'\\''t $(connect)' --attempts 2..5 --no-reorged`,
+      '--since 2026-11-22T10:00:00.000Z --until 2026-11-22T11:00:00.000Z --blocks 1..9 --replay r',
+      `--name 'maya'\\''s outage' --rate 50/s`,
+    ].join(' '),
   );
 });
 
-test('what it has no flag for is not left out of it', () => {
-  const name = 'n';
-  expect(toSelectionCommand({ name, filter: { error: 'ECONN' } })).toBeNull();
-  expect(toSelectionCommand({ name, filter: { streamId: ['a', 'b'] } })).toBeNull();
-  expect(toSelectionCommand({ name, filter: { blockFrom: 1 } })).toBeNull();
-  const call = toReplayCall({ name, filter: { error: "can't" } }, 'http://127.0.0.1:4400');
-  expect(call).toContain('curl http://127.0.0.1:4400/sluice/replays');
-  expect(call).toContain(`'{"name":"n","filter":{"error":"can'\\''t"}}'`);
+test('a range has two ends, one, or is one number', () => {
+  const said = (filter: object) => toSelectionCommand({ name: 'n', filter });
+  expect(said({ blockFrom: 5 })).toBe('sluice replay --blocks 5.. --name n');
+  expect(said({ attemptsTo: 3 })).toBe('sluice replay --attempts ..3 --name n');
+  expect(said({ attemptsFrom: 1, attemptsTo: 1 })).toBe('sluice replay --attempts 1 --name n');
+});
+
+test('those that are named one by one are sent at once, without a name or a pace', () => {
+  expect(toSelectionCommand({ name: 'n', filter: { id: ['a', 'b'] }, perSecond: 50 })).toBe(
+    'sluice replay a b',
+  );
 });

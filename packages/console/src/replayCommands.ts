@@ -1,57 +1,43 @@
-/** A replay of many as it is asked for elsewhere: in a terminal, in a script. Pure. */
+/** A replay of many as it is asked for in a terminal. Pure. */
 import type { CreateReplay } from '@sluice/kit/sluice';
 import { listOf } from './filterWords.ts';
-
-const quote = (text: string): string =>
-  /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-
-/** Fields that the command line has a flag for. */
-const FLAGGED: ReadonlySet<string> = new Set([
-  'state',
-  'streamId',
-  'chainId',
-  'phase',
-  'status',
-  'createdFrom',
-  'createdTo',
-  'blockFrom',
-  'blockTo',
-]);
+import { quoted } from './shell.ts';
 
 const toFlag = (name: string, values: readonly string[]): string[] =>
-  values.length === 0 ? [] : [`--${name} ${values.map(quote).join(' ')}`];
+  values.length === 0 ? [] : [`--${name} ${values.map(quoted).join(' ')}`];
 
-/** As typed in a terminal; null where its flags cannot say the selection. */
-export function toSelectionCommand({ name, filter, perSecond }: CreateReplay): string | null {
-  const { blockFrom, blockTo, createdFrom, createdTo } = filter;
-  const [streams, chains] = [listOf(filter.streamId), listOf(filter.chainId)];
-  const isSayable =
-    Object.keys(filter).every((field) => FLAGGED.has(field)) &&
-    streams.length < 2 &&
-    chains.length < 2 &&
-    (blockFrom === undefined) === (blockTo === undefined);
-  if (!isSayable) return null;
-  const time = (ms: number | undefined) => (ms === undefined ? [] : [new Date(ms).toISOString()]);
-  return [
-    'sluice replay',
-    ...toFlag('state', listOf(filter.state)),
-    ...toFlag('stream', streams),
-    ...toFlag('chain', chains),
-    ...toFlag('phase', listOf(filter.phase)),
-    ...toFlag('status', listOf(filter.status)),
-    ...toFlag('since', time(createdFrom)),
-    ...toFlag('until', time(createdTo)),
-    ...(blockFrom === undefined ? [] : [`--blocks ${blockFrom}..${blockTo}`]),
-    ...toFlag('name', [name]),
-    ...(perSecond === undefined ? [] : [`--rate ${perSecond}/s`]),
-  ].join(' ');
+function toRangeFlag(name: string, from: number | undefined, to: number | undefined): string[] {
+  if (from === undefined && to === undefined) return [];
+  return [`--${name} ${from === to ? from : `${from ?? ''}..${to ?? ''}`}`];
 }
 
-/** The call itself, for what the command line has no flag for. */
-export const toReplayCall = (replay: CreateReplay, origin: string): string =>
-  [
-    `curl ${origin}/sluice/replays`,
-    `-H "x-api-key: $SLUICE_API_KEY"`,
-    `-H 'content-type: application/json'`,
-    `-d '${JSON.stringify(replay).replaceAll("'", `'\\''`)}'`,
-  ].join(' \\\n  ');
+const toTimeFlag = (name: string, ms: number | undefined): string[] =>
+  ms === undefined ? [] : [`--${name} ${new Date(ms).toISOString()}`];
+
+/** As typed in a terminal. */
+export function toSelectionCommand({ name, filter, perSecond }: CreateReplay): string {
+  const { error, reorged, replayId } = filter;
+  const flags = [
+    ...toFlag('state', listOf(filter.state)),
+    ...toFlag('stream', listOf(filter.streamId)),
+    ...toFlag('chain', listOf(filter.chainId)),
+    ...toFlag('phase', listOf(filter.phase)),
+    ...toFlag('status', listOf(filter.status)),
+    ...(error === undefined ? [] : toFlag('error', [error])),
+    ...toRangeFlag('attempts', filter.attemptsFrom, filter.attemptsTo),
+    ...(reorged === undefined ? [] : [reorged ? '--reorged' : '--no-reorged']),
+    ...toTimeFlag('since', filter.createdFrom),
+    ...toTimeFlag('until', filter.createdTo),
+    ...toRangeFlag('blocks', filter.blockFrom, filter.blockTo),
+    ...(replayId === undefined ? [] : toFlag('replay', [replayId])),
+  ];
+  return [
+    'sluice replay',
+    ...listOf(filter.id),
+    ...flags,
+    // Those that are named one by one are sent at once, and make no job.
+    ...(flags.length === 0
+      ? []
+      : [...toFlag('name', [name]), ...(perSecond === undefined ? [] : [`--rate ${perSecond}/s`])]),
+  ].join(' ');
+}

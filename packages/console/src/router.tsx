@@ -3,9 +3,11 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
+  Link,
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { buttonClass } from './ui/button.tsx';
 import { Frame } from './routes/frame/frame.tsx';
 import { PageError } from './routes/frame/pageError.tsx';
 import { SignInPage } from './routes/frame/signIn.tsx';
@@ -24,6 +26,22 @@ import {
   parseVerifySearch,
 } from './search.ts';
 import { isSignedIn } from './session.ts';
+import { sluice } from './api.ts';
+
+/**
+ * A page's code comes from the service. While that does not answer, the page says so: the router would load
+ * the tab anew, and with it goes what is on the screen. It does where an update has renamed the code.
+ */
+const served =
+  <Module,>(load: () => Promise<Module>) =>
+  async (): Promise<Module> => {
+    try {
+      return await load();
+    } catch (error) {
+      await sluice.checkSession();
+      throw error;
+    }
+  };
 
 const root = createRootRoute();
 
@@ -61,21 +79,30 @@ const streams = createRoute({
 const welcome = createRoute({
   getParentRoute: () => frame,
   path: '/welcome',
-  component: lazyRouteComponent(() => import('./routes/streams/welcome.tsx'), 'WelcomePage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/streams/welcome.tsx')),
+    'WelcomePage',
+  ),
 });
 
 const newStream = createRoute({
   getParentRoute: () => frame,
   path: '/streams/new',
   validateSearch: parseNewStreamSearch,
-  component: lazyRouteComponent(() => import('./routes/newStream/newStream.tsx'), 'NewStreamPage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/newStream/newStream.tsx')),
+    'NewStreamPage',
+  ),
 });
 
 const stream = createRoute({
   getParentRoute: () => frame,
   path: '/streams/$streamId',
   validateSearch: parseStreamSearch,
-  component: lazyRouteComponent(() => import('./routes/stream/streamPage.tsx'), 'StreamPage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/stream/streamPage.tsx')),
+    'StreamPage',
+  ),
 });
 
 const deliveries = createRoute({
@@ -83,7 +110,7 @@ const deliveries = createRoute({
   path: '/deliveries',
   validateSearch: parseDeliveriesSearch,
   component: lazyRouteComponent(
-    () => import('./routes/deliveries/deliveries.tsx'),
+    served(() => import('./routes/deliveries/deliveries.tsx')),
     'DeliveriesPage',
   ),
 });
@@ -92,21 +119,30 @@ const delivery = createRoute({
   getParentRoute: () => frame,
   path: '/deliveries/$deliveryId',
   validateSearch: parseDeliverySearch,
-  component: lazyRouteComponent(() => import('./routes/delivery/deliveryPage.tsx'), 'DeliveryPage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/delivery/deliveryPage.tsx')),
+    'DeliveryPage',
+  ),
 });
 
 const explain = createRoute({
   getParentRoute: () => frame,
   path: '/explain',
   validateSearch: parseExplainSearch,
-  component: lazyRouteComponent(() => import('./routes/explain.tsx'), 'ExplainPage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/explain.tsx')),
+    'ExplainPage',
+  ),
 });
 
 const inbox = createRoute({
   getParentRoute: () => frame,
   path: '/inbox',
   validateSearch: parseInboxSearch,
-  component: lazyRouteComponent(() => import('./routes/inbox/inbox.tsx'), 'InboxPage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/inbox/inbox.tsx')),
+    'InboxPage',
+  ),
 });
 
 /** One inbox by its name; without a name, the first. */
@@ -114,45 +150,69 @@ const namedInbox = createRoute({
   getParentRoute: () => frame,
   path: '/inbox/$name',
   validateSearch: parseInboxSearch,
-  component: lazyRouteComponent(() => import('./routes/inbox/inbox.tsx'), 'NamedInboxPage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/inbox/inbox.tsx')),
+    'NamedInboxPage',
+  ),
 });
 
 const replays = createRoute({
   getParentRoute: () => frame,
   path: '/replays',
-  component: lazyRouteComponent(() => import('./routes/replays/replays.tsx'), 'ReplaysPage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/replays/replays.tsx')),
+    'ReplaysPage',
+  ),
 });
 
 const replay = createRoute({
   getParentRoute: () => frame,
   path: '/replays/$replayId',
   validateSearch: parseReplaySearch,
-  component: lazyRouteComponent(() => import('./routes/replays/replayPage.tsx'), 'ReplayPage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/replays/replayPage.tsx')),
+    'ReplayPage',
+  ),
 });
 
 const chains = createRoute({
   getParentRoute: () => frame,
   path: '/chains',
-  component: lazyRouteComponent(() => import('./routes/chains.tsx'), 'ChainsPage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/chains.tsx')),
+    'ChainsPage',
+  ),
 });
 
 const verify = createRoute({
   getParentRoute: () => frame,
   path: '/verify',
   validateSearch: parseVerifySearch,
-  component: lazyRouteComponent(() => import('./routes/verify.tsx'), 'VerifyPage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/verify.tsx')),
+    'VerifyPage',
+  ),
 });
 
 const settings = createRoute({
   getParentRoute: () => frame,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./routes/settings/settings.tsx'), 'SettingsPage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/settings/settings.tsx')),
+    'SettingsPage',
+  ),
 });
+
+/** With the rail beside it, to go on from. */
+const nowhere = createRoute({ getParentRoute: () => frame, path: '$', component: PageNotFound });
 
 const audit = createRoute({
   getParentRoute: () => frame,
   path: '/settings/audit',
-  component: lazyRouteComponent(() => import('./routes/settings/audit.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(
+    served(() => import('./routes/settings/audit.tsx')),
+    'AuditPage',
+  ),
 });
 
 /** The front page needs no mention in the URL. */
@@ -180,6 +240,7 @@ export function createConsoleRouter() {
         verify,
         settings,
         audit,
+        nowhere,
       ]),
     ]),
     basepath: import.meta.env.BASE_URL,
@@ -187,12 +248,19 @@ export function createConsoleRouter() {
     // Pages load their own data; preloading fetches their code.
     defaultPreloadStaleTime: 0,
     defaultErrorComponent: PageError,
-    defaultNotFoundComponent: PageNotFound,
   });
 }
 
 function PageNotFound() {
-  return <p className="p-4 text-muted">There is no such page.</p>;
+  return (
+    <div className="p-4">
+      <p className="font-medium">There is no such page</p>
+      <p className="mt-1 text-muted">The link is cut off, or of another version of the console.</p>
+      <Link to="/" className={`${buttonClass('plain')} mt-3`}>
+        All streams
+      </Link>
+    </div>
+  );
 }
 
 declare module '@tanstack/react-router' {

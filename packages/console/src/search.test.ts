@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   hrefOf,
   parseDeliveriesSearch,
+  parseExplainSearch,
   parseKeyFragment,
   parseNewStreamSearch,
   parseSignInSearch,
@@ -30,6 +31,17 @@ test('clearing a filter takes its key out of the URL', () => {
 test('a search for digits stays text', () => {
   expect(parseStreamsSearch({ q: 500 })).toEqual({ q: '500' });
   expect(parseStreamsSearch({ q: '  ' })).toEqual({});
+});
+
+test('a question may be an explorer’s URL, or a number as people write it', () => {
+  const hash = `0x${'ab'.repeat(32)}`;
+  expect(parseExplainSearch({ q: `https://etherscan.io/tx/${hash}?a=1` })).toEqual({ q: hash });
+  expect(parseExplainSearch({ q: '#23,835,250', chain: '0x1' })).toEqual({
+    q: '23835250',
+    chain: '0x1',
+  });
+  expect(parseExplainSearch({ q: 23_835_250 })).toEqual({ q: '23835250' });
+  expect(parseExplainSearch({ q: ' hello ' })).toEqual({ q: 'hello' });
 });
 
 test('sign-in leads back into the console only', () => {

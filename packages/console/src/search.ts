@@ -4,7 +4,7 @@
  */
 import type { DeliveryPhase, DeliveryState } from '@sluice/kit/sluice';
 import type { ListFilter } from './liveCache.ts';
-import { UUID } from './paste.ts';
+import { recognise, toQuestion, UUID } from './paste.ts';
 
 const pick = <T extends string>(value: unknown, allowed: readonly T[]): T | undefined =>
   allowed.find((item) => item === value);
@@ -31,16 +31,25 @@ export const present = <T extends object>(values: { [K in keyof T]: T[K] | undef
 
 export const STREAM_SHOWS = ['failing', 'paused'] as const;
 
+export const STREAM_SORTS = [
+  { value: 'last', label: 'Last event' },
+  { value: 'name', label: 'Name' },
+  { value: 'failures', label: 'Failures' },
+] as const;
+
 export interface StreamsSearch {
   /** Words to find in tag, description, URL and chains. */
   q?: string;
   show?: (typeof STREAM_SHOWS)[number];
+  /** Absent: the newest stream first. */
+  sort?: (typeof STREAM_SORTS)[number]['value'];
 }
 
 export function parseStreamsSearch(input: Record<string, unknown>): StreamsSearch {
   return present<StreamsSearch>({
     q: text(input['q'], 200),
     show: pick(input['show'], STREAM_SHOWS),
+    sort: pick(input['sort'], valuesOf(STREAM_SORTS)),
   });
 }
 
@@ -204,8 +213,16 @@ export interface ExplainSearch {
   chain?: string;
 }
 
+/** URLs of explorers among them. */
+const LONGEST_QUESTION = 500;
+
 export function parseExplainSearch(input: Record<string, unknown>): ExplainSearch {
-  return present<ExplainSearch>({ q: text(input['q'], 200), chain: text(input['chain'], 40) });
+  const q = text(input['q'], LONGEST_QUESTION);
+  return present<ExplainSearch>({
+    // An explorer's URL, or a number as people write it, asks for what it names.
+    q: q && (toQuestion(recognise(q)) ?? q),
+    chain: text(input['chain'], 40),
+  });
 }
 
 export interface VerifySearch {

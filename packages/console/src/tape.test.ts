@@ -1,6 +1,6 @@
 import type { DeliverySummary, TapeBlock } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
-import { chainTape, streamTape, type WatchedChain } from './tape.ts';
+import { chainTape, streamTape, type Tape, type WatchedChain } from './tape.ts';
 
 const block = (number: number, matches = 0) => ({
   number,
@@ -39,6 +39,7 @@ const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
   phase: 'confirmed',
   state: 'succeeded',
   records: 1,
+  about: '',
   attempts: 1,
   status: 200,
   error: null,
@@ -49,12 +50,12 @@ const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
   ...changes,
 });
 
-const fills = (tape: { ticks: { number: number; fill: string }[] }) =>
-  tape.ticks.map(({ number, fill }) => `${number} ${fill}`);
+/** Oldest first. */
+const fills = (tape: Tape) => tape.ticks.map(({ fill }) => fill);
 
 test('oldest first, hollow above the final block', () => {
   const tape = chainTape(chain(), 60);
-  expect(fills(tape)).toEqual(['7 empty', '8 solid', '9 empty', '10 hollow']);
+  expect(fills(tape)).toEqual(['empty', 'solid', 'empty', 'hollow']);
   expect(tape.unconfirmed).toBe(2);
 });
 
@@ -67,12 +68,12 @@ test('height grows with matches and stays within the tape', () => {
 });
 
 test('only the newest blocks that fit', () => {
-  expect(fills(chainTape(chain(), 2))).toEqual(['9 empty', '10 hollow']);
+  expect(fills(chainTape(chain(), 2))).toEqual(['empty', 'hollow']);
 });
 
 test('a removed block stands before the one that took its place', () => {
   const tape = chainTape(chain({ removed: [block(10, 2)] }), 60);
-  expect(fills(tape).slice(-2)).toEqual(['10 reorged', '10 hollow']);
+  expect(fills(tape).slice(-2)).toEqual(['reorged', 'hollow']);
 });
 
 test('a stream shows the result of its own deliveries', () => {
@@ -86,10 +87,10 @@ test('a stream shows the result of its own deliveries', () => {
     delivery({ chainId: '0x2105', blockNumber: 9 }),
   ];
   expect(fills(streamTape(chain(), { deliveries, since: 0 }, 60))).toEqual([
-    '7 failed',
-    '8 solid',
-    '9 waiting',
-    '10 hollow',
+    'failed',
+    'solid',
+    'waiting',
+    'hollow',
   ]);
 });
 
@@ -102,17 +103,17 @@ test('a match that was taken back shows as removed, unless another block took it
     delivery({ blockNumber: 9, phase: 'unconfirmed' }),
   ];
   expect(fills(streamTape(chain(), { deliveries, since: 0 }, 60)).slice(-2)).toEqual([
-    '9 reorged',
-    '10 hollow',
+    'reorged',
+    'hollow',
   ]);
 });
 
 test('blocks before the oldest delivery at hand are unknown, not empty', () => {
   expect(fills(streamTape(chain(), { deliveries: [], since: 9_000 }, 60))).toEqual([
-    '7 unknown',
-    '8 unknown',
-    '9 empty',
-    '10 empty',
+    'unknown',
+    'unknown',
+    'empty',
+    'empty',
   ]);
 });
 
@@ -120,7 +121,6 @@ test('what the service told of blocks stands where no delivery is at hand', () =
   const told = (number: number, changes: Partial<TapeBlock>): TapeBlock => ({
     number,
     hash: `0x${number}`,
-    timestamp: number,
     matches: 1,
     delivered: 0,
     waiting: 0,
@@ -130,19 +130,32 @@ test('what the service told of blocks stands where no delivery is at hand', () =
     removed: false,
     ...changes,
   });
-  const past = [
-    told(10, { failed: 1 }),
-    told(9, { hash: '0xother', timestamp: null, removed: true }),
-    told(9, { matches: 0 }),
-    told(8, { delivered: 1 }),
-    told(7, { waiting: 1 }),
-  ];
+  const past = {
+    chainId: '0x1',
+    from: 7,
+    blocks: [
+      told(10, { failed: 1 }),
+      told(9, { hash: '0xother', removed: true }),
+      told(8, { delivered: 1 }),
+      told(7, { waiting: 1 }),
+    ],
+  };
   const blocks = { deliveries: [delivery({ blockNumber: 10 })], since: Infinity, past };
   expect(fills(streamTape(chain(), blocks, 60))).toEqual([
-    '7 waiting',
-    '8 solid',
-    '9 reorged',
-    '9 empty',
-    '10 solid',
+    'waiting',
+    'solid',
+    'reorged',
+    'empty',
+    'solid',
+  ]);
+});
+
+test('below the oldest block that the service looked at nothing is known', () => {
+  const past = { chainId: '0x1', from: 9, blocks: [] };
+  expect(fills(streamTape(chain(), { deliveries: [], since: Infinity, past }, 60))).toEqual([
+    'unknown',
+    'unknown',
+    'empty',
+    'empty',
   ]);
 });

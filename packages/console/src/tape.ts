@@ -1,5 +1,11 @@
 /** The block tape: one tick per block, oldest first. Pure; `ui/blockTape.tsx` draws it. */
-import type { ChainBlock, ChainHealth, DeliverySummary, TapeBlock } from '@sluice/kit/sluice';
+import type {
+  ChainBlock,
+  ChainHealth,
+  DeliverySummary,
+  StreamTape,
+  TapeBlock,
+} from '@sluice/kit/sluice';
 
 /** The chain as the console keeps it: also the blocks that a reorg took away while it watched. */
 export interface WatchedChain extends ChainHealth {
@@ -14,7 +20,6 @@ export interface WatchedChain extends ChainHealth {
 export type TickFill = 'empty' | 'hollow' | 'solid' | 'waiting' | 'failed' | 'reorged' | 'unknown';
 
 export interface Tick {
-  number: number;
   /** 0 to 1; 0 draws the base line only. */
   height: number;
   fill: TickFill;
@@ -27,7 +32,7 @@ export interface Tape {
 }
 
 /** Grows fast for the first matches and levels out: one match must show, a thousand must fit. */
-const heightOf = (count: number): number =>
+export const heightOf = (count: number): number =>
   count === 0 ? 0 : Math.min(1, 0.35 + Math.log2(count) / 6);
 
 const isFinal = (chain: WatchedChain, blockNumber: number): boolean =>
@@ -48,19 +53,12 @@ function orderedBlocks(
   return rows.slice(-length);
 }
 
-function toTape(
-  chain: WatchedChain,
-  length: number,
-  tick: (block: ChainBlock) => { height: number; fill: TickFill },
-): Tape {
+function toTape(chain: WatchedChain, length: number, tick: (block: ChainBlock) => Tick): Tape {
   const rows = orderedBlocks(chain, length);
   return {
-    ticks: rows.map(({ block, removed }) => ({
-      number: block.number,
-      ...(removed
-        ? { height: Math.max(0.5, heightOf(block.matches)), fill: 'reorged' as const }
-        : tick(block)),
-    })),
+    ticks: rows.map(({ block, removed }) =>
+      removed ? { height: Math.max(0.5, heightOf(block.matches)), fill: 'reorged' } : tick(block),
+    ),
     unconfirmed: rows.filter(({ block }) => !isFinal(chain, block.number)).length,
   };
 }
@@ -105,20 +103,18 @@ export interface StreamBlocks {
   /** Before this time deliveries may be missing. */
   since: number;
   /** What the service told of its blocks; where deliveries say something else, they are newer. */
-  past?: readonly TapeBlock[] | undefined;
+  past?: StreamTape['chains'][number] | undefined;
 }
 
 /** From the deliveries at hand; blocks before them as the service told, or unknown. */
 export function streamTape(
   chain: WatchedChain,
-  { deliveries, since, past = [] }: StreamBlocks,
+  { deliveries, since, past }: StreamBlocks,
   length: number,
 ): Tape {
-  const told = new Map(
-    past.filter(({ removed }) => !removed).map((block) => [block.number, block]),
-  );
-  const left = past.filter(({ removed }) => removed);
-  const oldest = past.at(-1)?.number ?? Infinity;
+  const { from = Infinity, blocks: matched = [] } = past ?? {};
+  const told = new Map(matched.map((block) => [block.hash, block]));
+  const left = matched.filter(({ removed }) => removed);
   const byBlock = new Map<number, { records: number; fill: TickFill; confirmed: boolean }>();
   /** Heights whose older deliveries are of a block that was taken back. */
   const settled = new Set<number>();
@@ -157,10 +153,8 @@ export function streamTape(
     const match = byBlock.get(block.number);
     if (match !== undefined) return { height: heightOf(match.records), fill: match.fill };
     if (block.timestamp >= since) return { height: 0, fill: 'empty' };
-    const was = told.get(block.number);
-    if (was !== undefined && was.hash === block.hash && was.matches > 0) {
-      return { height: heightOf(was.matches), fill: pastFill(was) };
-    }
-    return { height: 0, fill: block.number >= oldest ? 'empty' : 'unknown' };
+    const was = told.get(block.hash);
+    if (was !== undefined) return { height: heightOf(was.matches), fill: pastFill(was) };
+    return { height: 0, fill: block.number >= from ? 'empty' : 'unknown' };
   });
 }

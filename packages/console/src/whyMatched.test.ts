@@ -19,8 +19,11 @@ const log = (index: number, changes: Partial<ExplainedRecord> = {}): ExplainedRe
 const whyOf = (records: ExplainedRecord[], changedAt = 0) => {
   const verdict = { stage: 'match', outcome: 'passed', what: '' } as const;
   const stream = { streamId: 's', tag: '', changedAt, verdict: 'delivered' } as const;
+  const recordCount = records.length;
   return toWhyMatched(
-    { streams: [{ ...stream, because: verdict, stages: [], records, deliveries: [] }] },
+    {
+      streams: [{ ...stream, because: verdict, stages: [], records, recordCount, deliveries: [] }],
+    },
     MADE_AT,
   );
 };
@@ -44,10 +47,14 @@ test('one that the stream of today would not take is told what stops it', () => 
   });
 });
 
-test('what has no place is told by its transaction, where only one is meant', () => {
-  const call = (index: number) => log(index, { kind: 'internalTransaction' });
+test('what has no place is told by its transaction, where all in it are alike', () => {
+  const call = (index: number, taken = true) => log(index, { kind: 'internalTransaction', taken });
   expect(whyOf([call(0)])!.of({ place: '', txHash: '0xa' })?.taken).toBe(true);
-  expect(whyOf([call(0), call(1)])!.of({ place: '', txHash: '0xa' })).toBeUndefined();
+  expect(whyOf([call(0), call(1)])!.of({ place: '', txHash: '0xa' })?.taken).toBe(true);
+  expect(whyOf([call(0), call(1, false)])!.of({ place: '', txHash: '0xa' })).toBeUndefined();
+  const around = log(0, { kind: 'transaction', taken: false });
+  expect(whyOf([around, call(0)])!.of({ place: '', txHash: '0xa' })?.taken).toBe(true);
+  expect(whyOf([around])!.of({ place: '', txHash: '0xa' })?.taken).toBe(false);
   expect(whyOf([log(1)])!.of({ place: '', txHash: '0xa' })).toBeUndefined();
 });
 

@@ -24,22 +24,31 @@ export function toWhyMatched(
   madeAt: number,
 ): WhyMatched | null {
   if (stream === undefined || stream.records.length === 0) return null;
+  const byPlace = Map.groupBy(stream.records, ({ kind, index, transactionHash }) =>
+    kind === 'internalTransaction'
+      ? `${transactionHash} ${kind}`
+      : `${transactionHash} ${kind} ${index}`,
+  );
   const byTransaction = Map.groupBy(stream.records, ({ transactionHash }) => transactionHash);
   return {
+    // A place such as `log 214`; internal transactions and those of Aptos have none.
     of({ place, txHash }) {
-      const here = byTransaction.get(txHash) ?? [];
-      const [only, ...others] = here.filter((each) => isAt(each, place));
-      return only === undefined || others.length > 0 ? undefined : tell(only);
+      const here =
+        place === ''
+          ? (byPlace.get(`${txHash} internalTransaction`) ??
+            byTransaction.get(txHash)?.filter(({ kind }) => kind === 'transaction'))
+          : byPlace.get(`${txHash} ${place}`);
+      return tellAlike(here ?? []);
     },
     isByNewRules: stream.changedAt > madeAt,
   };
 }
 
-/** A place such as `log 214`; internal transactions and those of Aptos have none. */
-function isAt({ kind, index }: ExplainedRecord, place: string): boolean {
-  if (place.startsWith('log ')) return kind === 'log' && place === `log ${index}`;
-  if (place !== '') return kind === 'transaction' && place === `transaction ${index}`;
-  return kind !== 'log';
+/** Of several that it may be, where all would be told the same. */
+function tellAlike(records: readonly ExplainedRecord[]): Why | undefined {
+  const [why, ...others] = records.map(tell);
+  const text = JSON.stringify(why);
+  return others.every((other) => JSON.stringify(other) === text) ? why : undefined;
 }
 
 function tell({ taken, reasons }: ExplainedRecord): Why {

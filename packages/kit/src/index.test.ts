@@ -15,6 +15,7 @@ describe('what the package exports is a decision', () => {
       'createHandler',
       'createMemorySeenStore',
       'decodeLogs',
+      'describeWebhook',
       'diagnose',
       'isAptosWebhook',
       'isSluiceError',
@@ -37,7 +38,7 @@ describe('what the package exports is a decision', () => {
       'mergeNearMisses',
       'readInboxName',
       'ruleOfNearMiss',
-      'toFixture',
+      'toFixtureName',
       'toInboxUrl',
     ]);
   });
@@ -129,6 +130,7 @@ describe('what the package exports is a decision', () => {
       'listLogsQuerySchema',
       'listQuerySchema',
       'listStreamsQuerySchema',
+      'listTapesSchema',
       'nativeBalanceSelectionSchema',
       'padAptosAddress',
       'parseEventSignature',
@@ -140,7 +142,6 @@ describe('what the package exports is a decision', () => {
       'signStandardWebhook',
       'signWebhook',
       'streamStatusSchema',
-      'tapeQuerySchema',
       'toAddress',
       'toAptosChain',
       'toAptosNetwork',

@@ -88,6 +88,8 @@ export type {
   UndecodedReason,
 } from './webhooks/decode.ts';
 export type { DecodedValue } from './webhooks/abi.ts';
+export { describeWebhook } from './webhooks/describe.ts';
+export type { DescribedAptosWebhook, DescribedEvmWebhook } from './webhooks/describe.ts';
 
 // Shapes on the wire
 export type { Region, Settings, Stats, StatsCounters, StreamStats } from './contract/account.ts';

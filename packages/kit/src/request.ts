@@ -115,6 +115,8 @@ export interface Call {
   readonly accepts?: readonly number[];
   /** Texts besides the API key that no message may contain. */
   readonly secrets?: readonly string[];
+  /** The answer is handed over as the text that it is, not as what it says in JSON. */
+  readonly asText?: boolean;
 }
 
 /** An answer together with what it came in. */
@@ -150,7 +152,7 @@ export function createCallResult<Answer>(sent: Promise<WithResponse<Answer>>): C
 }
 
 export interface Connection {
-  /** Sends a call and reads its JSON answer; undefined for an empty one. */
+  /** Sends a call and reads its answer; undefined for JSON that is empty. */
   send(call: Call, options?: CallOptions): Promise<WithResponse<unknown>>;
   /** Sends a call once and hands over its successful answer with the body unread. */
   open(call: Call, options?: CallOptions): Promise<Response>;
@@ -222,7 +224,7 @@ export function connect(settings: ConnectionOptions, init: RequestInit = {}): Co
       try {
         return await withDeadline(timeoutMs, signal, async (deadline) => {
           const response = await open(call, headers, deadline, attempt);
-          const data = await readJson(response);
+          const data = await (call.asText ? readText : readJson)(response);
           return { data, response, requestId: requestIdOf(response) };
         });
       } catch (error) {
@@ -499,7 +501,10 @@ async function errorOf(response: Response, secrets: readonly string[]): Promise<
     code === 'redirected'
       ? 'The service redirects to another address'
       : `The service answered ${`${status} ${response.statusText}`.trim()}`;
-  return new SluiceError(code, [message ?? fallback, ...formatDetails(details)].join('; '), {
+  const problems = formatDetails(details);
+  const whole = message ?? fallback;
+  const first = problems.length === 0 ? whole : whole.replace(/\.$/, '');
+  return new SluiceError(code, [first, ...problems].join('; '), {
     status,
     requestId: requestIdOf(response),
     details,

@@ -81,13 +81,13 @@ describe('each call', () => {
     answerJson({ result: [] });
     await client().getActivity();
     await client().getActivity({ streamId: 's1', step: 60, points: 24 });
-    expect(await client().getTape('0x1', { limit: 60 })).toEqual([]);
+    expect(await client().listTapes({ streamIds: ['s1', 's2'] })).toEqual([]);
     expect(await client().listReorgs({ chain: '0x1' })).toEqual([]);
     expect(await client().listGaps({ chain: '0x1' })).toEqual([]);
     expect(calls()).toEqual([
       ['GET /sluice/activity'],
       ['GET /sluice/activity?streamId=s1&step=60&points=24'],
-      ['GET /sluice/tape?chain=0x1&limit=60'],
+      ['POST /sluice/tapes', { streamIds: ['s1', 's2'] }],
       ['GET /sluice/reorgs?chain=0x1'],
       ['GET /sluice/gaps?chain=0x1'],
     ]);
@@ -203,6 +203,16 @@ describe('each call', () => {
     answerJson({ id: 'a/b' });
     expect(await client().getDelivery('a/b')).toEqual({ id: 'a/b' });
     expect(calls()).toEqual([['GET /sluice/deliveries/a%2Fb']]);
+  });
+
+  it('getDeliveryBody is the text as it came', async () => {
+    const body = '{"confirmed":true, "chainId":"0x1"}\n';
+    answer = (response) => response.end(body);
+    expect(await client().getDeliveryBody('a/b')).toBe(body);
+    answer = (response) => response.end('');
+    expect(await client().getDeliveryBody('a/b')).toBe('');
+    const call = 'GET /sluice/deliveries/a%2Fb/body';
+    expect(calls()).toEqual([[call], [call]]);
   });
 
   it('keys, secrets and the audit log', async () => {

@@ -24,7 +24,14 @@ import type {
   EvmDryRunAnswer,
 } from './contract/blocks.ts';
 import type { Explanation } from './contract/explain.ts';
-import type { Activity, ActivityStep, ChainGap, Reorg, TapeBlock } from './contract/activity.ts';
+import type {
+  Activity,
+  ActivityStep,
+  ChainGap,
+  ListTapes,
+  Reorg,
+  StreamTape,
+} from './contract/activity.ts';
 import type {
   Inbox,
   InboxAnswer,
@@ -109,7 +116,9 @@ export type {
   ActivityStep,
   ChainGap,
   GapKind,
+  ListTapes,
   Reorg,
+  StreamTape,
   TapeBlock,
 } from './contract/activity.ts';
 export { DEFAULT_INBOX_ANSWER, isInboxName, readInboxName, toInboxUrl } from './contract/inbox.ts';
@@ -162,28 +171,18 @@ export type { CallOptions, CallResult, WithResponse } from './request.ts';
 /** `apiKey` is left out where a console session's cookie signs the calls in. */
 export type SluiceClientOptions = ConnectionOptions;
 
-/** A delivery as a file of test data. */
-export interface Fixture {
-  /** `<tag>-<block>-<phase>-<end of the id>.json`. */
-  readonly name: string;
-  /** The body exactly as it was sent. */
-  readonly text: string;
-}
-
 /**
- * A delivery as a file: what `sluice fixture save` writes and the console hands out, what
- * `sluice fixture run` signs and sends, and what `signedRequest` of the testing entry takes as `body`.
+ * Name of the file that holds the body of a delivery, `<tag>-<block>-<phase>-<end of the id>.json`: what
+ * `sluice fixture save` writes and the console hands out, what `sluice fixture run` signs and sends, and
+ * what `signedRequest` of the testing entry takes as `body`.
  */
-export const toFixture = ({
+export const toFixtureName = ({
   id,
   tag,
   blockNumber,
   phase,
-  body,
-}: Pick<DeliveryDetail, 'id' | 'tag' | 'blockNumber' | 'phase' | 'body'>): Fixture => ({
-  name: `${tag.replaceAll(/[^\w.-]+/g, '_') || 'stream'}-${blockNumber}-${phase}-${id.slice(-6)}.json`,
-  text: body,
-});
+}: Pick<DeliverySummary, 'id' | 'tag' | 'blockNumber' | 'phase'>): string =>
+  `${tag.replaceAll(/[^\w.-]+/g, '_') || 'stream'}-${blockNumber}-${phase}-${id.slice(-6)}.json`;
 
 /** Which deliveries to list; all of them by default. */
 export type ListDeliveriesOptions = ListOptions & Readonly<DeliveryFilter & DeliveryOrder>;
@@ -250,7 +249,10 @@ export interface SluiceClient {
   ): ListResult<DeliverySummary, DeliveryPage>;
   /** How many deliveries there are of each state, status, stream and so on. */
   getDeliveryFacets(filter?: DeliveryFilter, options?: CallOptions): CallResult<DeliveryFacets>;
+  /** With all its attempts, without its body. */
   getDelivery(id: string, options?: CallOptions): CallResult<DeliveryDetail>;
+  /** Its body: exactly the text that its last attempt sent, or that the first one will. */
+  getDeliveryBody(id: string, options?: CallOptions): CallResult<string>;
   /**
    * Why a webhook was sent, or not, stream by stream: of the hash of a transaction or block, a block
    * number, a ledger version, an address, or the id of a delivery. `chain` where several have it. What
@@ -262,12 +264,8 @@ export interface SluiceClient {
   ): CallResult<Explanation>;
   /** Attempts over time, of one stream or of all: by default the last day in steps of 5 minutes. */
   getActivity(query?: ActivityQuery, options?: CallOptions): CallResult<Activity>;
-  /** The newest blocks of a chain, newest first, with what became of their deliveries. */
-  getTape(
-    chain: string,
-    query?: { streamId?: string | undefined; limit?: number | undefined },
-    options?: CallOptions,
-  ): CallResult<TapeBlock[]>;
+  /** What became of the newest blocks of at most 200 streams, in their order. */
+  listTapes(body: ListTapes, options?: CallOptions): CallResult<StreamTape[]>;
   /** Where chains went another way, newest first. */
   listReorgs(query?: { chain?: string | undefined }, options?: CallOptions): CallResult<Reorg[]>;
   /** Where chains did not go on block by block, and why, newest first. */
@@ -434,17 +432,20 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
     getDelivery: (id, options) =>
       one(() => ({ route: SLUICE_ROUTES.getDelivery, path: { id } }), options),
 
+    getDeliveryBody: (id, options) =>
+      one(() => ({ route: SLUICE_ROUTES.getDeliveryBody, path: { id }, asText: true }), options),
+
     explain: (q, { chain, ...options } = {}) =>
       one(() => ({ route: SLUICE_ROUTES.explain, query: { q, chain } }), options),
 
     getActivity: (query = {}, options) =>
       one(() => ({ route: SLUICE_ROUTES.getActivity, query: { ...query } }), options),
 
-    getTape: (chain, query = {}, options) =>
+    listTapes: (body, options) =>
       one(
-        () => ({ route: SLUICE_ROUTES.getTape, query: { chain, ...query } }),
+        () => ({ route: SLUICE_ROUTES.listTapes, body, repeatable: true }),
         options,
-        (answer) => toPage<TapeBlock>(answer).result,
+        (answer) => toPage<StreamTape>(answer).result,
       ),
 
     listReorgs: (query = {}, options) =>

@@ -1,4 +1,5 @@
 /** How an Aptos block becomes matches: as `matching.ts` does it for EVM. */
+import { describeWebhook } from '@sluice/kit';
 import { type AptosWebhook, findAptosNetwork } from '@sluice/kit/contract';
 import type { AptosEnrich } from './enrich/aptosEnrich.ts';
 import { followRules } from './followRules.ts';
@@ -65,6 +66,7 @@ export function createAptosMatching({
       internalTransactions: 0,
       transactionHashes: match.transactions.map(({ transaction }) => transaction.hash),
       enrichment,
+      about: describeWebhook(tail),
       ...splitFinalBody(head, tail),
     };
   };

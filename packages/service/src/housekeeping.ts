@@ -18,6 +18,7 @@ export interface HousekeepingOptions {
 }
 
 const ROLL_UP_MS = 2_000;
+const CANCEL_MS = 2_000;
 const TRIM_MS = 10_000;
 const SWEEP_MS = 10 * 60_000;
 const TIDY_MS = 60_000;
@@ -26,12 +27,8 @@ const CHECK_MS = 60_000;
 const ADDRESS_CHANGES_KEPT_MS = 3_600_000;
 /** A change of addresses that nobody goes on with for so long was begun by a process that is gone. */
 const ADDRESS_CHANGE_STALE_MS = 60_000;
-/**
- * Rows looked at in one transaction, and the time left to others after one that forgot some. SQLite has
- * one writer, who is held up; PostgreSQL has many partitions to plan for each time.
- */
-const BATCH_ROWS = { sqlite: 500, postgres: 5_000 } as const;
-const BATCH_PAUSE_MS = 50;
+/** A step of what is long holds up the one writer of SQLite for so long, and for the disk to take it. */
+const STEP_MS = 20;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -48,6 +45,15 @@ export function startHousekeeping({
 }): Term {
   const stopping = new AbortController();
 
+  /** Until a step says that nothing is left. Others have as much of the ledger's time, and of a slow disk's. */
+  const stepByStep = async (step: () => Promise<boolean>): Promise<void> => {
+    let began = performance.now();
+    while (!stopping.signal.aborted && (await step())) {
+      await wait(performance.now() - began);
+      began = performance.now();
+    }
+  };
+
   const forget = async (): Promise<void> => {
     const { dropped, shrunk } = await store.tendPartitions(options);
     if (dropped.length > 0) log.info('partitions dropped', { partitions: dropped.join(' ') });
@@ -56,19 +62,19 @@ export function startHousekeeping({
     const spareMs = store.engine === 'postgres' ? DAY_MS : 0;
     let deliveries = 0;
     let undelivered = 0;
-    let after: string | undefined = '';
-    while (after !== undefined && !stopping.signal.aborted) {
+    let after = '';
+    await stepByStep(async () => {
       const done = await store.deleteExpired({
         deliveredMs: options.deliveredMs + spareMs,
         undeliveredMs: options.undeliveredMs + spareMs,
-        limit: BATCH_ROWS[store.engine],
+        forMs: STEP_MS,
         after,
       });
       deliveries += done.deliveries;
       undelivered += done.undelivered;
-      after = done.next;
-      if (after !== undefined) await wait(done.deliveries > 0 ? BATCH_PAUSE_MS : 0);
-    }
+      after = done.next ?? '';
+      return done.next !== undefined;
+    });
     if (deliveries > 0) log.info('old deliveries forgotten', { count: deliveries });
     if (undelivered > 0)
       log.warn('deliveries expired before they were sent', { count: undelivered });
@@ -80,10 +86,9 @@ export function startHousekeeping({
     await store.saveSetting(NEXT_SWEEP, String((await store.readLedgerTime()) + SWEEP_MS));
   };
 
-  /** In small pieces; whoever waits to write has a turn between them. */
-  const tidyAddresses = async (): Promise<void> => {
+  const tidyAddresses = (): Promise<void> => {
     const ages = { keepMs: ADDRESS_CHANGES_KEPT_MS, staleMs: ADDRESS_CHANGE_STALE_MS };
-    while (!stopping.signal.aborted && (await store.cleanUpAddresses(ages)));
+    return stepByStep(() => store.cleanUpAddresses(ages));
   };
 
   const terminate = async (): Promise<void> => {
@@ -105,7 +110,10 @@ export function startHousekeeping({
   };
 
   const running = Promise.all([
-    every(ROLL_UP_MS, 'roll up counts', () => store.rollUpStats()),
+    every(ROLL_UP_MS, 'roll up counts', () => stepByStep(() => store.rollUpStats())),
+    every(CANCEL_MS, 'cancel what a deleted stream left', () =>
+      stepByStep(() => store.cancelDeleted({ forMs: STEP_MS })),
+    ),
     every(TRIM_MS, 'forget old events', () => store.trimEvents()),
     every(TIDY_MS, 'tidy lists of addresses', tidyAddresses),
     every(CHECK_MS, 'check the ledger', () => invariants.look()),

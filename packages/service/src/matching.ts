@@ -1,4 +1,5 @@
 /** How a block becomes matches: the index of rules, the matcher, the body, and what it still lacks. */
+import { describeWebhook } from '@sluice/kit';
 import type { EvmWebhook, ExplainedRecord, NearMiss } from '@sluice/kit/contract';
 import type { Enrich } from './enrich/enrich.ts';
 import type { StreamMatcher } from './ingest/backfill.ts';
@@ -22,12 +23,13 @@ export type SpamLists = Readonly<Record<string, ReadonlySet<string>>>;
 /** Says why a block concerns each of the streams that match now, by the rules as they are now. */
 export interface Explainer<Block> {
   needs(chain: string): BlockNeeds;
-  /** By stream; those that it does not concern are left out. Of one transaction where `only` names it. */
+  /** By stream; those that it does not concern are left out. Of the transactions alone that `only` names. */
   explain(chain: string, block: Block, only: ExplainOnly): Promise<Map<string, ExplainedRecord[]>>;
 }
 
 export interface ExplainOnly {
-  transactionHash?: string | undefined;
+  /** Hashes. */
+  transactions?: ReadonlySet<string> | undefined;
   /** Of Aptos. */
   version?: number | undefined;
 }
@@ -81,6 +83,8 @@ export function createMatching({
   const toNewMatch = (chain: string, block: EvmBlock, match: Match): NewMatch => {
     const { head, tail } = toWebhookParts(chain, block, match, spamLists[chain]);
     const { record } = match.stream;
+    // Planned first: what is known by heart goes into the body here.
+    const enrichment = enrichOf(chain).plan(record.options, tail);
     return {
       streamId: record.id,
       tag: record.tag,
@@ -91,7 +95,8 @@ export function createMatching({
       transactions: match.transactions.length,
       internalTransactions: match.internalTransactions.length,
       transactionHashes: transactionHashesOf(match),
-      enrichment: enrichOf(chain).plan(record.options, tail),
+      enrichment,
+      about: describeWebhook({ ...head, ...tail }),
       ...splitBody(head, tail),
     };
   };
@@ -127,9 +132,9 @@ export function createMatching({
         matchBlock(index, chain, block, spamLists[chain]).flatMap((match) =>
           toNewMatches(chain, block, match),
         ),
-      async explain(chain, block, { transactionHash }) {
+      async explain(chain, block, { transactions }) {
         await refresh();
-        return explainBlock(index, chain, block, { spam: spamLists[chain], transactionHash });
+        return explainBlock(index, chain, block, { spam: spamLists[chain], transactions });
       },
     },
 

@@ -107,3 +107,4 @@ export {
   startPostgresCluster,
 } from './postgresCluster.ts';
 export { type FaultProxy, type FaultProxyTarget, startFaultProxy } from './faultProxy.ts';
+export { until } from './until.ts';

@@ -1,8 +1,9 @@
 /** Every list and every page of words, with names and figures as long as they come: 80 columns. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ALICE, TOKEN, type World, startWorld, until } from './world.test-only.ts';
+import { ALICE, TOKEN, type World, startWorld } from './world.test-only.ts';
 
 const TAG = 'payments-of-the-whole-treasury-and-its-many-subsidiaries';
 let world: World;

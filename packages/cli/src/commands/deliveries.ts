@@ -1,11 +1,10 @@
-import { DELIVERY_STATES } from '@sluice/kit/contract';
 import { type AptosWebhook, type EvmWebhook, decodeLogs, isAptosWebhook } from '@sluice/kit';
 import type { AttemptParts, DeliverySummary } from '@sluice/kit/sluice';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
+import { type FilterOptions, addFilterOptions, toFilter } from '../deliveryFilter.ts';
 import { describeAgo, toCount } from '../durations.ts';
 import { readPath } from '../live/setPath.ts';
-import { findStream } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
 import {
   type Cell,
@@ -17,9 +16,9 @@ import {
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareDeliveries(command: Command, terminal: Terminal): void {
-  addTableOptions(addConnectionOptions(command.command('list').description('newest first')))
-    .addOption(new Option('--state <state>', 'only in this state').choices(DELIVERY_STATES))
-    .option('--stream <stream>', 'only of this one, by id or tag')
+  addFilterOptions(
+    addTableOptions(addConnectionOptions(command.command('list').description('newest first'))),
+  )
     .option('--limit <n>', 'at most so many', '20')
     .action((options: ListOptions) => list(options, terminal));
   addConnectionOptions(
@@ -33,22 +32,18 @@ export function declareDeliveries(command: Command, terminal: Terminal): void {
     .action((id: string, options: PayloadOptions) => payload(id, options, terminal));
 }
 
-interface ListOptions extends ConnectionOptions, TableOptions {
-  state?: DeliverySummary['state'];
-  stream?: string;
+interface ListOptions extends ConnectionOptions, TableOptions, FilterOptions {
   limit: string;
 }
 
 async function list(options: ListOptions, terminal: Terminal): Promise<void> {
-  const { sluice } = connect(options, terminal);
+  const connection = connect(options, terminal);
   const limit = toCount('--limit', options.limit, 1);
-  const streamId =
-    options.stream === undefined ? undefined : (await findStream({ sluice }, options.stream)).id;
+  const filter = await toFilter(options, connection);
   const rows: DeliverySummary[] = [];
-  for await (const delivery of sluice.listDeliveries({
+  for await (const delivery of connection.sluice.listDeliveries({
+    ...filter,
     limit: Math.min(limit, 100),
-    streamId,
-    state: options.state,
   })) {
     rows.push(delivery);
     if (rows.length >= limit) break;
@@ -79,8 +74,7 @@ const stateCell = ({ state }: DeliverySummary): Cell => {
 
 async function get(id: string, options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const delivery = await connect(options, terminal).sluice.getDelivery(id);
-  const { body, attemptList, pair, labels, laterWaitsMs, ...summary } = delivery;
-  const bytes = body.length;
+  const { bodyBytes: bytes, attemptList, pair, labels, laterWaitsMs, ...summary } = delivery;
   if (options.json) {
     return terminal.sayJson({ ...summary, labels, pair, laterWaitsMs, bytes, attemptList });
   }
@@ -137,7 +131,7 @@ interface PayloadOptions extends ConnectionOptions {
 }
 
 async function payload(id: string, options: PayloadOptions, terminal: Terminal): Promise<void> {
-  const { body } = await connect(options, terminal).sluice.getDelivery(id);
+  const body = await connect(options, terminal).sluice.getDeliveryBody(id);
   if (!options.decode && options.path === undefined) {
     terminal.stdout.write(options.json ? `${body}\n` : body);
     return;

@@ -2,12 +2,17 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type Command, Option } from 'commander';
-import { type AbiItem, type AptosNetwork, type Client, createClient } from '@sluice/kit';
+import {
+  type AbiItem,
+  type AptosNetwork,
+  type Client,
+  createClient,
+  describeWebhook,
+} from '@sluice/kit';
 import type { Service, ServiceConfig } from '@sluice/service';
 import { sluiceCollectible, sluiceItems, sluiceToken } from '@sluice/testkit';
 import { isBrowserHere, openInBrowser } from '../browser.ts';
 import { announceDevService } from '../contexts.ts';
-import { describeAptosWebhook, describeWebhook } from '../describe.ts';
 import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
 import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
 import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../options.ts';
@@ -60,18 +65,17 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   const receiver = await startReceiver({
     port: Number(keep(portFile, () => '0')),
     secret,
-    onWebhook(received) {
-      const { webhook, id } = received;
+    onWebhook({ webhook, id }) {
       const phase = webhook.confirmed ? 'confirmed  ' : 'unconfirmed';
       say(
         `  ${tint('faint', new Date().toISOString().slice(11, 23))}  ${tint('ok', '✓ verified')}  ` +
-          `#${webhook.block.number} ${phase}  ${describeWebhook(webhook, received.events)}  ${tint('faint', id.slice(-8))}`,
+          `#${webhook.block.number} ${phase}  ${describeWebhook(webhook)}  ${tint('faint', id.slice(-8))}`,
       );
     },
     onAptosWebhook({ webhook, id }) {
       say(
         `  ${tint('faint', new Date().toISOString().slice(11, 23))}  ${tint('ok', '✓ verified')}  ` +
-          `aptos #${webhook.block.number} final  ${describeAptosWebhook(webhook)}  ${tint('faint', id.slice(-8))}`,
+          `aptos #${webhook.block.number} final  ${describeWebhook(webhook)}  ${tint('faint', id.slice(-8))}`,
       );
     },
     onRefused: (why) => notice(`refused a webhook: ${why}`),

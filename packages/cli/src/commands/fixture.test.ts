@@ -6,9 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createHandler } from '@sluice/kit';
 import { toNodeListener } from '@sluice/kit/node';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { STANDARD_EVENTS } from '../live/standardEvents.ts';
-import { ALICE, BOB, SECRET, TOKEN, type World, startWorld, until } from './world.test-only.ts';
+import { ALICE, BOB, SECRET, TOKEN, type World, startWorld } from './world.test-only.ts';
 
 let world: World;
 /** The files of one match: of its unconfirmed, then of its confirmed delivery. */

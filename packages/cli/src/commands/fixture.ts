@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type AptosWebhook, type EvmWebhook, isAptosWebhook } from '@sluice/kit';
-import { toFixture } from '@sluice/kit/sluice';
+import { toFixtureName } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { writePrivately } from '../contexts.ts';
@@ -32,9 +32,12 @@ async function save(ids: string[], options: SaveOptions, terminal: Terminal): Pr
   const folder = resolve(terminal.cwd, options.dir);
   mkdirSync(folder, { recursive: true });
   for (const id of ids) {
-    const { name, text } = toFixture(await sluice.getDelivery(id));
-    const path = join(folder, name);
-    writePrivately(path, text);
+    const [delivery, body] = await Promise.all([
+      sluice.getDelivery(id),
+      sluice.getDeliveryBody(id),
+    ]);
+    const path = join(folder, toFixtureName(delivery));
+    writePrivately(path, body);
     if (options.json) terminal.sayJson({ id, path });
     else terminal.say(path);
   }

@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HOSTED_KEY, type Hosted, startHosted } from './hosted.test-only.ts';
-import { type World, startWorld, until } from './world.test-only.ts';
+import { type World, startWorld } from './world.test-only.ts';
 
 const TOTAL = 64_001;
 const PAGE = 100;

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { sampleWebhook } from '@sluice/kit/testing';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { TOKEN, type World, startWorld, until } from './world.test-only.ts';
+import { TOKEN, type World, startWorld } from './world.test-only.ts';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 const PAYMENTS = 8;
@@ -28,6 +29,10 @@ beforeAll(async () => {
   await world.api.streams.create({ ...stream, tag: 'many' });
   for (let value = 1; value <= PAYMENTS; value++) world.pay(BigInt(value));
   await world.sink.waitFor(PAYMENTS);
+  // An export asks for one after the other.
+  await Promise.all(
+    Array.from({ length: 60 }, (_, n) => world.api.streams.create({ ...stream, tag: `idle-${n}` })),
+  );
   world.chain.mineMany(2_000);
   world.sink.respond({ delayMs: 100 }, { path: '/slow' });
 });

@@ -1,8 +1,9 @@
 /** What is managed: streams, files of streams, addresses, deliveries, dry runs, the service's health. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ALICE, BOB, SECRET, type World, startWorld, until } from './world.test-only.ts';
+import { ALICE, BOB, SECRET, type World, startWorld } from './world.test-only.ts';
 
 let world: World;
 let sluice: World['sluice'];
@@ -252,7 +253,7 @@ describe('deliveries and dry runs', () => {
     const [listed] = await json<object[]>('deliveries', 'list', '--limit', '1');
     expect(listed).toMatchObject({ tag: 'pay' });
     expect((await sluice(['deliveries', 'get', id])).stdout).toMatch(/^state +succeeded$/m);
-    const { body } = await world.client.getDelivery(id);
+    const body = await world.client.getDeliveryBody(id);
     expect((await sluice(['deliveries', 'payload', id])).stdout).toBe(body);
     const path = ['deliveries', 'payload', id, '--path', '$.erc20Transfers[0].value'];
     expect((await sluice(path)).stdout).toBe('250\n');

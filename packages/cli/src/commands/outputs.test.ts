@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sluice as sluiceAlone } from '../terminal/scripted.test-only.ts';
-import { ALICE, BOB, TOKEN, type World, startWorld, until } from './world.test-only.ts';
+import { ALICE, BOB, TOKEN, type World, startWorld } from './world.test-only.ts';
 
 let world: World;
 let delivery: string;

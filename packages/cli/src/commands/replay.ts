@@ -1,17 +1,16 @@
-import { DELIVERY_STATES } from '@sluice/kit/contract';
 import type { DeliveryFilter, Replay } from '@sluice/kit/sluice';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import {
   type Connection,
   type ConnectionOptions,
   addConnectionOptions,
   connect,
 } from '../connection.ts';
-import { describeAgo, toPerSecond, toRange, toTimeMs } from '../durations.ts';
-import { PHASES, deliveryLine } from '../live/deliveryLine.ts';
+import { type FilterOptions, addFilterOptions, toFilter } from '../deliveryFilter.ts';
+import { describeAgo, toPerSecond } from '../durations.ts';
+import { deliveryLine } from '../live/deliveryLine.ts';
 import { type Forwarder, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
-import { findStream } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
@@ -19,16 +18,9 @@ import { type TableOptions, addTableOptions, sayTable, wrapText } from '../termi
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareReplay = (command: Command, terminal: Terminal): Command =>
-  addConnectionOptions(command.argument('[delivery...]', 'ids; or say which by the flags below'))
-    .addOption(new Option('--state <state...>', 'in one of these states').choices(DELIVERY_STATES))
-    .option('--failed', 'short for --state failed quarantined')
-    .option('--stream <stream>', 'of this one, by id or tag')
-    .option('--chain <id>', 'of this chain')
-    .addOption(new Option('--phase <phase...>', 'of these').choices(PHASES))
-    .option('--status <code...>', 'last answered with this: 404, 5xx, or none')
-    .option('--since <time>', 'made since then: 2h, or 2026-01-31T08:00Z')
-    .option('--until <time>', 'made until then')
-    .option('--blocks <range>', 'of a block, or from..to')
+  addFilterOptions(
+    addConnectionOptions(command.argument('[delivery...]', 'ids; or say which by the flags below')),
+  )
     .option('--to <url>', 'port or URL: sent from here, signed anew; the service is not involved')
     .option('--secret <secret>', 'with --to: signs them; default: the secret of the service')
     .option('--name <text>', 'what the replay is called', 'sluice replay')
@@ -38,16 +30,7 @@ export const declareReplay = (command: Command, terminal: Terminal): Command =>
     .option('-y, --yes', 'do not ask')
     .action((ids: string[], options: ReplayOptions) => replay(ids, options, terminal));
 
-interface ReplayOptions extends ConnectionOptions {
-  state?: (typeof DELIVERY_STATES)[number][];
-  failed?: boolean;
-  stream?: string;
-  chain?: string;
-  phase?: (typeof PHASES)[number][];
-  status?: string[];
-  since?: string;
-  until?: string;
-  blocks?: string;
+interface ReplayOptions extends ConnectionOptions, FilterOptions {
   to?: string;
   secret?: string;
   name: string;
@@ -60,15 +43,16 @@ interface ReplayOptions extends ConnectionOptions {
 /** Sends deliveries once more: by the service to their streams' URLs, or from here to another. */
 async function replay(ids: string[], options: ReplayOptions, terminal: Terminal): Promise<void> {
   const connection = connect(options, terminal);
-  const filter = await toFilter(options, connection);
-  const isFiltered = Object.keys(filter).length > 0;
-  if (isFiltered === ids.length > 0) {
+  const chosen = await toFilter(options, connection);
+  const isFiltered = Object.keys(chosen).length > 0;
+  if (!isFiltered && ids.length === 0) {
     throw new CommandError(
       'usage',
-      ids.length > 0 ? 'Ids and a selection exclude each other' : 'Which deliveries?',
+      'Which deliveries?',
       'name their ids, or a selection: sluice replay --failed --since 2h',
     );
   }
+  const filter = ids.length > 0 ? { ...chosen, id: ids } : chosen;
   if (isFiltered && options.to === undefined) {
     await replaySelection(connection, filter, options, terminal);
     return;
@@ -86,24 +70,6 @@ async function replay(ids: string[], options: ReplayOptions, terminal: Terminal)
   if (failed > 0) {
     throw new CommandError('partial', `${failed} of ${sent} were not taken by the receiver`);
   }
-}
-
-async function toFilter(options: ReplayOptions, connection: Connection): Promise<DeliveryFilter> {
-  const { state, failed, stream, chain, phase, status, since, until, blocks } = options;
-  const states = [...(state ?? []), ...(failed ? (['failed', 'quarantined'] as const) : [])];
-  const range = blocks === undefined ? undefined : toRange('--blocks', blocks);
-  const filter: DeliveryFilter = {
-    state: states.length > 0 ? states : undefined,
-    streamId: stream === undefined ? undefined : (await findStream(connection, stream)).id,
-    chainId: chain,
-    phase,
-    status,
-    createdFrom: since === undefined ? undefined : toTimeMs('--since', since),
-    createdTo: until === undefined ? undefined : toTimeMs('--until', until),
-    blockFrom: range?.from,
-    blockTo: range?.to,
-  };
-  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }
 
 async function* listIds(
@@ -229,7 +195,7 @@ export function declareReplays(command: Command, terminal: Terminal): void {
     ['get', 'how one goes'],
     ['cancel', 'end one; what it made due already is sent'],
   ] as const) {
-    add(`${verb} <id>`, description).action(async (id: string, options: ConnectionOptions) => {
+    add(`${verb} <replay>`, description).action(async (id: string, options: ConnectionOptions) => {
       const { sluice } = connect(options, terminal);
       const found = await (verb === 'get' ? sluice.getReplay(id) : sluice.cancelReplay(id));
       if (options.json) terminal.sayJson(found);

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AptosWebhook, type EvmWebhook, isAptosWebhook } from '@sluice/kit';
+import { type AptosWebhook, type EvmWebhook, describeWebhook, isAptosWebhook } from '@sluice/kit';
 import {
   type AptosSampleKind,
   type SampleKind,
@@ -15,7 +15,6 @@ import {
 import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { toCount, toPerSecond } from '../durations.ts';
-import { describeBody } from '../live/deliveryLine.ts';
 import { createSingleSender, findSecret, toLocalUrl } from '../live/forward.ts';
 import { setPath } from '../live/setPath.ts';
 import { readTransaction } from '../live/readTransaction.ts';
@@ -116,7 +115,7 @@ async function trigger(
         : { text: `✗ ${outcome}`, tone: 'bad', cut: 'end' },
       { text: phase },
       { text: `#${body.block.number}` },
-      { text: describeBody(JSON.stringify(body)), cut: 'end' },
+      { text: describeWebhook(body), cut: 'end' },
       { text: id.slice(-8), tone: 'faint', optional: true },
     ];
     terminal.say(toLine(terminal, parts));

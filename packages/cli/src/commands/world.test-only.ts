@@ -11,6 +11,7 @@ import {
   scripted,
   startScriptedChain,
   startWebhookSink,
+  until,
 } from '@sluice/testkit';
 import { Command } from 'commander';
 import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../options.ts';
@@ -104,19 +105,4 @@ export async function startWorld(): Promise<World> {
       rmSync(folder, { recursive: true });
     },
   };
-}
-
-/** Polls until `read` answers something. */
-export async function until<T>(
-  what: string,
-  read: () => Promise<T | undefined | false> | T | undefined | false,
-  timeoutMs = 10_000,
-): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const value = await read();
-    if (value !== undefined && value !== false) return value;
-    if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -1,5 +1,5 @@
 /** The webhooks of the demonstration's past: what the service would have sent of these records. */
-import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
+import { type AptosWebhook, type EvmWebhook, describeWebhook } from '@sluice/kit';
 import type { PastMatch } from '@sluice/service';
 import type { ScriptedTransaction } from '@sluice/testkit';
 import { BASE_USDC, BRIDGED_USDC, DEMO_STREAMS, PASSES, USDC, USDT } from './demoStreams.ts';
@@ -15,7 +15,7 @@ export interface PlacedTransaction {
 
 type Body = Pick<
   PastMatch,
-  'logs' | 'transactions' | 'transactionHashes' | 'bodyHead' | 'bodyTail' | 'isFinal'
+  'logs' | 'transactions' | 'about' | 'transactionHashes' | 'bodyHead' | 'bodyTail' | 'isFinal'
 >;
 interface Place {
   tag: string;
@@ -93,6 +93,7 @@ export function toEvmBody(
   return {
     logs: logs.length,
     transactions: 0,
+    about: describeWebhook({ ...head, ...tail }),
     transactionHashes: placed.map(({ hash }) => hash),
     bodyHead: head,
     bodyTail: tail,
@@ -155,6 +156,7 @@ export function toAptosBody(
   return {
     logs: 0,
     transactions: 1,
+    about: describeWebhook(tail),
     transactionHashes: [hash],
     bodyHead: head,
     bodyTail: tail,

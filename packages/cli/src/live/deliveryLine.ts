@@ -1,7 +1,5 @@
 /** A delivery in one line of a terminal. */
-import { type AptosWebhook, type EvmWebhook, decodeLogs, isAptosWebhook } from '@sluice/kit';
 import type { DeliverySummary } from '@sluice/kit/sluice';
-import { describeAptosWebhook, describeWebhook } from '../describe.ts';
 import { toLine } from '../terminal/table.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 
@@ -20,22 +18,20 @@ const clock = (timeMs: number): string => new Date(timeMs).toISOString().slice(1
 /** `10:44:07  ✓ 200    12 ms  whale-usdt  #41 unconfirmed  Transfer 250 USDC  9k2f81aa`. */
 export function deliveryLine(
   terminal: Pick<Terminal, 'tint'>,
-  delivery: DeliverySummary & { body?: string },
+  delivery: DeliverySummary,
   outcome: Outcome,
   atMs: number,
 ): string {
   const [tone, mark] = markOf(delivery, outcome);
   const status = outcome.status === null ? (outcome.error ? '–' : '') : String(outcome.status);
   const took = outcome.durationMs === null ? '' : `${outcome.durationMs} ms`;
-  const what =
-    delivery.body === undefined ? `${delivery.records} records` : describeBody(delivery.body);
   return toLine(terminal, [
     { text: clock(atMs), tone: 'faint' },
     { text: `${mark} ${status.padEnd(3)}`, tone },
     { text: took === '' ? '' : took.padStart(8) },
     { text: delivery.tag || delivery.streamId.slice(0, 8), cut: 'end' },
     { text: `#${delivery.blockNumber} ${delivery.phase}` },
-    { text: outcome.error ?? what, cut: 'end' },
+    { text: outcome.error ?? delivery.about, cut: 'end' },
     { text: delivery.id.slice(-8), tone: 'faint', optional: true },
   ]);
 }
@@ -45,13 +41,6 @@ function markOf({ state }: DeliverySummary, { status, error }: Outcome): [Tone, 
   if (status !== null) return ['ok', '✓'];
   if (state === 'cancelled') return ['faint', '⊘'];
   return ['warn', '…'];
-}
-
-/** What a webhook is about. */
-export function describeBody(body: string): string {
-  const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
-  if (isAptosWebhook(webhook)) return describeAptosWebhook(webhook);
-  return describeWebhook(webhook, webhook.abi.length > 0 ? decodeLogs(webhook).decoded : []);
 }
 
 /** The request as a command for a shell. */

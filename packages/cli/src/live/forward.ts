@@ -7,9 +7,11 @@ import type { Connection } from '../connection.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { persist } from './persist.ts';
 
+type WholeDelivery = DeliveryDetail & { body: string };
+
 /** A delivery that was forwarded, and what the receiver made of it. */
 export interface Forwarded {
-  delivery: DeliveryDetail;
+  delivery: WholeDelivery;
   /** Null when no answer came. */
   status: number | null;
   /** Null for a 2xx. */
@@ -54,11 +56,18 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
     return headers;
   };
 
-  const findDelivery = (id: string): PromiseLike<DeliveryDetail | undefined> =>
-    sluice.getDelivery(id).catch((error: unknown) => {
+  const findDelivery = async (id: string): Promise<WholeDelivery | undefined> => {
+    try {
+      const [delivery, body] = await Promise.all([
+        sluice.getDelivery(id),
+        sluice.getDeliveryBody(id),
+      ]);
+      return { ...delivery, body };
+    } catch (error) {
       if (isSluiceError(error, 'not_found')) return undefined;
       throw error;
-    });
+    }
+  };
 
   /** Those of the stream's own, which sign beside the account's; none where the key may not read them. */
   const streamSecrets = new Map<string, Promise<string[]>>();

@@ -7,9 +7,10 @@ import { nameChains } from '../chainNames.ts';
 import { deliveryCondition, OUTCOME_CONDITIONS, VERDICT_CONDITIONS } from '../condition.ts';
 import { formatClock, formatCount, formatDateTime, formatQuantity } from '../format.ts';
 import { useShortcuts } from '../keyboard.ts';
-import { PASTED_WORDS, recognise } from '../paste.ts';
+import { toNodeFlag } from '../nodeFlag.ts';
+import { PASTED_WORDS, recognise, toQuestion } from '../paste.ts';
 import { parseExplainSearch } from '../search.ts';
-import { Button, Keycap } from '../ui/button.tsx';
+import { Button, buttonClass, Keycap } from '../ui/button.tsx';
 import { ErrorPanel } from '../ui/errorPanel.tsx';
 import { Select } from '../ui/field.tsx';
 import { Hash } from '../ui/hash.tsx';
@@ -94,7 +95,11 @@ function Question({ asked, chain }: { asked: string; chain: string | undefined }
         Explain
       </Button>
       <span className="text-12 text-info">
-        {pasted !== undefined && text !== asked && PASTED_WORDS[pasted.kind]}
+        {pasted !== undefined &&
+          text !== asked &&
+          (toQuestion(pasted) === undefined
+            ? `${PASTED_WORDS[pasted.kind]}: paste a hash, a block, an address or an id`
+            : PASTED_WORDS[pasted.kind])}
       </span>
     </form>
   );
@@ -137,9 +142,10 @@ function Examples() {
 }
 
 function Answer({ explanation }: { explanation: Explanation }) {
-  const { chainId, block, transactionHash, message, stages, streams } = explanation;
+  const { kind, query, chainId, block, transactionHash, message, stages, streams } = explanation;
   const { data: chains = [] } = useQuery(chainsQuery);
   const chain = chains.find(({ id }) => id === chainId);
+  const asked = recognise(query)?.kind;
   return (
     <>
       <section aria-label="What was found" className="border-b border-line px-4 py-3">
@@ -166,6 +172,12 @@ function Answer({ explanation }: { explanation: Explanation }) {
           )}
         </div>
         <Reasons reasons={stages} />
+        {kind === 'unknown' && asked === 'block' && chainId === null && (
+          <WhichChain query={query} />
+        )}
+        {(kind === 'unknown' ? asked === 'hash' : chainId !== null && chain === undefined) && (
+          <HowToAdd />
+        )}
       </section>
       <ul aria-label="Streams">
         {streams.map((verdict) => (
@@ -176,6 +188,37 @@ function Answer({ explanation }: { explanation: Explanation }) {
         <p className="px-4 py-3 text-muted">No stream watches this chain.</p>
       )}
     </>
+  );
+}
+
+/** Each chain counts its own blocks. */
+function WhichChain({ query }: { query: string }) {
+  const { data: chains = [] } = useQuery(chainsQuery);
+  return (
+    <ul aria-label="Where it may be" className="mt-2 flex flex-wrap gap-2">
+      {chains.map(({ id, name }) => (
+        <li key={id}>
+          <Link
+            to="/explain"
+            search={{ q: query, chain: id }}
+            activeProps={{}}
+            className={buttonClass('plain')}
+          >
+            {name}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What is on a chain that nobody reads cannot be found. */
+function HowToAdd() {
+  return (
+    <p className="mt-2 text-muted">
+      Is it on another chain? Name that one when the service starts:{' '}
+      <code className="data">sluice serve {toNodeFlag('0x1', 'https://…')}</code>
+    </p>
   );
 }
 
@@ -204,11 +247,16 @@ function Reasons({ reasons }: { reasons: readonly ExplainReason[] }) {
   );
 }
 
+/** Records of a stream that are drawn, and those that come with each press. */
+const FIRST_RECORDS = 50;
+const MORE_RECORDS = 100;
+
 function Verdict({
-  verdict: { streamId, tag, verdict, because, stages, records, deliveries },
+  verdict: { streamId, tag, verdict, because, stages, recordCount, records, deliveries },
 }: {
   verdict: StreamVerdict;
 }) {
+  const [shown, setShown] = useState(FIRST_RECORDS);
   const { data: chains = [] } = useQuery(chainsQuery);
   return (
     <li className="border-b border-line">
@@ -226,7 +274,7 @@ function Verdict({
             <>
               <h2 className="caps mt-3">Records</h2>
               <ul>
-                {records.map(({ kind, index, transactionHash, taken, reasons }) => (
+                {records.slice(0, shown).map(({ kind, index, transactionHash, taken, reasons }) => (
                   <li key={`${kind} ${index} ${transactionHash}`} className="mt-2">
                     <p className="flex flex-wrap items-center gap-x-3">
                       <Status
@@ -244,6 +292,18 @@ function Verdict({
                   </li>
                 ))}
               </ul>
+              {records.length > shown ? (
+                <Button className="mt-2" onClick={() => setShown(shown + MORE_RECORDS)}>
+                  Show more of {formatCount(records.length - shown)}
+                </Button>
+              ) : (
+                records.length < recordCount && (
+                  <p className="mt-2 text-muted">
+                    and {formatCount(recordCount - records.length)} more; a delivery tells all of
+                    its own
+                  </p>
+                )
+              )}
             </>
           )}
           {deliveries.length > 0 && (

@@ -1,8 +1,8 @@
 import { diagnose, type Diagnosis } from '@sluice/kit';
-import { useQuery } from '@tanstack/react-query';
-import { useSearch } from '@tanstack/react-router';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { deliveryQuery } from '../api.ts';
+import { deliveryBodyQuery, sluice } from '../api.ts';
 import { linesOf } from '../draft.ts';
 import { formatId } from '../format.ts';
 import { useCommandKey } from '../keyboard.ts';
@@ -15,38 +15,47 @@ const toHeaders = (text: string): Record<string, string> =>
   Object.fromEntries(
     linesOf(text).flatMap((line) => {
       const match = /^["']?([\w-]+)["']?\s*[:=]\s*["']?(.*?)["']?,?$/.exec(line);
-      return match === null ? [] : [[(match[1] ?? '').toLowerCase(), match[2] ?? '']];
+      const [, name = '', value = ''] = match ?? [];
+      return value === '' ? [] : [[name.toLowerCase(), value]];
     }),
   );
+
+/** What a receiver got beside the body: the id is known, the rest was made for the attempt. */
+const toGivenHeaders = (deliveryId: string): string =>
+  deliveryId === ''
+    ? ''
+    : [`webhook-id: ${deliveryId}`, 'webhook-timestamp: ', 'webhook-signature: '].join('\n');
+
+const SIGNATURES = ['webhook-signature', 'x-signature'];
 
 type Verdict = { diagnosis: Diagnosis | undefined } | { error: string };
 
 /** Why a signature does not verify. Nothing that is typed here leaves the browser. */
 export function VerifyPage() {
   const search = useSearch({ from: '/frame/verify' });
-  const delivery = useQuery({
-    ...deliveryQuery(search.delivery ?? ''),
+  const body = useQuery({
+    ...deliveryBodyQuery(search.delivery ?? ''),
     enabled: search.delivery !== undefined,
   });
-  if (search.delivery !== undefined && delivery.data === undefined) {
-    return delivery.isError ? (
+  if (search.delivery !== undefined && body.data === undefined) {
+    return body.isError ? (
       <ErrorPanel
         what="The delivery could not be read"
-        error={delivery.error}
-        onRetry={() => void delivery.refetch()}
+        error={body.error}
+        onRetry={() => void body.refetch()}
       />
     ) : (
       <p className="animate-late p-4 text-faint">Loading</p>
     );
   }
-  const { id, body } = delivery.data ?? { id: '', body: '' };
-  return <VerifyForm key={id} deliveryId={id} sentBody={body} />;
+  const id = search.delivery ?? '';
+  return <VerifyForm key={id} deliveryId={id} sentBody={body.data ?? ''} />;
 }
 
 function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: string }) {
   const [secret, setSecret] = useState('');
   const [other, setOther] = useState('');
-  const [headers, setHeaders] = useState(deliveryId === '' ? '' : `webhook-id: ${deliveryId}`);
+  const [headers, setHeaders] = useState(toGivenHeaders(deliveryId));
   const [body, setBody] = useState(sentBody);
   const [anyTime, setAnyTime] = useState(true);
   const [verdict, setVerdict] = useState<Verdict | null>(null);
@@ -58,6 +67,14 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
 
   const verify = (): void => {
     const given = toHeaders(headers);
+    // Of a delivery of our own it would blame the receiver for what was never filled in.
+    if (deliveryId !== '' && !SIGNATURES.some((name) => name in given)) {
+      setVerdict({
+        error:
+          'Paste webhook-timestamp and webhook-signature as your receiver logged them: each attempt was signed anew, and its signature is not kept.',
+      });
+      return;
+    }
     try {
       const diagnosis = diagnose({
         secret,
@@ -89,6 +106,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
         {deliveryId !== '' &&
           ` The body is that of delivery ${formatId(deliveryId)}, as it was sent.`}
       </p>
+      {deliveryId === '' && <LoadLast />}
       <TextField
         label="Secret"
         type="password"
@@ -137,6 +155,26 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
         {verdict !== null && <VerdictView verdict={verdict} />}
       </output>
     </form>
+  );
+}
+
+/** Something to try it with. */
+function LoadLast() {
+  const navigate = useNavigate();
+  const load = useMutation({
+    mutationFn: async () => (await sluice.listDeliveries({ limit: 1 })).result[0]?.id ?? null,
+    onSuccess: (delivery) => {
+      if (delivery !== null) void navigate({ to: '/verify', search: { delivery } });
+    },
+  });
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <Button disabled={load.isPending} onClick={() => load.mutate()}>
+        Load last delivery
+      </Button>
+      {load.data === null && <span className="text-muted">No delivery yet.</span>}
+      {load.isError && <span className="text-bad">{load.error.message}</span>}
+    </div>
   );
 }
 

@@ -81,6 +81,6 @@ function ActionList({ of, actions, onClose }: Actions & { onClose: () => void })
 
 /** The row that has the focus, by the id in `data-row-link` of its link. */
 export const focusedRow = (): string | undefined =>
-  (
-    document.activeElement?.closest('[data-row]') ?? document.activeElement?.parentElement
-  )?.querySelector<HTMLElement>('[data-row-link]')?.dataset['rowLink'];
+  document.activeElement
+    ?.closest('[data-row], [role="row"]')
+    ?.querySelector<HTMLElement>('[data-row-link]')?.dataset['rowLink'];

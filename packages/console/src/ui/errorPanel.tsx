@@ -1,7 +1,11 @@
-import { isSluiceError } from '@sluice/kit/sluice';
+import { isSluiceError, type SluiceError } from '@sluice/kit/sluice';
 import { Button } from './button.tsx';
 import { CopyButton } from './copyButton.tsx';
 import { StatusShape } from './status.tsx';
+
+/** Where the console asks is not for its reader to set. */
+const hintOf = ({ code, hint }: SluiceError): string =>
+  code === 'network_error' ? 'Check that the service runs and can be reached from here.' : hint;
 
 /** What failed, why, the next step, and where its code is explained. What was loaded before stays on the page. */
 export function ErrorPanel({
@@ -27,17 +31,17 @@ export function ErrorPanel({
         <p className="flex items-center gap-2 font-medium">
           <StatusShape condition={{ shape: 'triangle', word: '', tone: 'bad' }} />
           {what}
-          {known?.status !== undefined && <span className="data text-muted">{known.status}</span>}
         </p>
         <p className="mt-0.5 break-words text-muted">
           {reason}
-          {known?.status === undefined && known !== null && `. ${known.hint}`}
+          {known?.status === undefined && known !== null && `. ${hintOf(known)}`}
           {stale && ' What you see is from before.'}{' '}
           {known !== null && (
             <a href={known.docUrl} target="_blank" rel="noreferrer" className="data underline">
               {known.code}
             </a>
           )}
+          {known?.status !== undefined && <span className="data text-faint"> {known.status}</span>}
         </p>
         {known?.requestId !== undefined && (
           <p className="mt-1 flex flex-wrap items-center gap-1 text-12 text-faint">

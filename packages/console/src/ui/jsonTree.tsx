@@ -1,6 +1,6 @@
 import { clsx } from 'clsx';
 import { ChevronDown, ChevronRight, ChevronUp } from 'lucide-react';
-import { useDeferredValue, useEffect, useState } from 'react';
+import { memo, useCallback, useDeferredValue, useEffect, useState } from 'react';
 import { useAnswer, type Body } from '../body.ts';
 import { formatCount } from '../format.ts';
 import { MAX_HITS, OPEN_AT_FIRST, withToggled, type JsonRow } from '../jsonRows.ts';
@@ -64,6 +64,10 @@ export function JsonTree({
     show(0);
     // oxlint-disable-next-line react/exhaustive-deps -- what is shown changes with every line
   }, [isAwaited, isSought]);
+  const toggle = useCallback(
+    (row: JsonRow) => setOpenness((before) => withToggled(before, row)),
+    [],
+  );
   const openAll = (start: 'all' | 'none'): void => {
     setOpenness({ ...OPEN_AT_FIRST, start });
     scroller.current?.scrollTo({ top: 0 });
@@ -124,24 +128,13 @@ export function JsonTree({
           style={{ ...style, paddingTop: `${(lines?.first ?? 0) * ROW_HEIGHT}px` }}
         >
           {lines?.rows.map((row) => (
-            <div
+            <JsonLine
               key={row.path}
-              onPointerEnter={() => setPointedAt(row.path)}
-              onFocus={() => setPointedAt(row.path)}
-              style={{
-                paddingLeft: `${8 + (row.depth - 1) * INDENT_PX}px`,
-                height: `${ROW_HEIGHT}px`,
-              }}
-              className={clsx(
-                'data group flex items-center gap-1.5 pr-2 hover:bg-raised',
-                row.path === found && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
-              )}
-            >
-              <JsonLine
-                row={row}
-                onToggle={() => setOpenness((before) => withToggled(before, row))}
-              />
-            </div>
+              row={row}
+              isFound={row.path === found}
+              onToggle={toggle}
+              onPoint={setPointedAt}
+            />
           ))}
         </div>
       </section>
@@ -156,18 +149,37 @@ export function JsonTree({
   );
 }
 
-function JsonLine({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
-  const { kind, key, size, open, text, note, path } = row;
+/** Drawn anew when it says something else, and not with every letter that is typed above it. */
+const JsonLine = memo(function JsonLine({
+  row,
+  isFound,
+  onToggle,
+  onPoint,
+}: {
+  row: JsonRow;
+  isFound: boolean;
+  onToggle: (row: JsonRow) => void;
+  onPoint: (path: string) => void;
+}) {
+  const { kind, key, size, open, text, note, path, depth } = row;
   const brackets = kind === 'array' ? `[${size}]` : `{${size}}`;
   const isContainer = kind === 'array' || kind === 'object';
   return (
-    <>
+    <div
+      onPointerEnter={() => onPoint(path)}
+      onFocus={() => onPoint(path)}
+      style={{ paddingLeft: `${8 + (depth - 1) * INDENT_PX}px`, height: `${ROW_HEIGHT}px` }}
+      className={clsx(
+        'data group flex items-center gap-1.5 pr-2 hover:bg-raised',
+        isFound && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
+      )}
+    >
       {isContainer ? (
         <button
           type="button"
           disabled={size === 0}
           aria-expanded={size === 0 ? undefined : open}
-          onClick={onToggle}
+          onClick={() => onToggle(row)}
           className="flex h-6 min-w-0 items-center gap-1.5 text-left"
         >
           <ChevronRight
@@ -206,9 +218,9 @@ function JsonLine({ row, onToggle }: { row: JsonRow; onToggle: () => void }) {
           className="min-h-6 min-w-6"
         />
       </span>
-    </>
+    </div>
   );
-}
+});
 
 /** Ours, not the body's: set apart from the values. */
 function Note({ text }: { text: string }) {

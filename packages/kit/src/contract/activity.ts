@@ -1,4 +1,4 @@
-/** What was delivered over time, and what became of each chain's recent blocks: the shapes of charts. */
+/** What was delivered over time, and what became of recent blocks: the shapes of charts. */
 
 /** Minutes that a point of a chart stands for. */
 export const ACTIVITY_STEPS = [1, 5, 60] as const;
@@ -32,15 +32,13 @@ export interface Activity {
   result: ActivityPoint[];
 }
 
-/** What became of what streams, or one stream, matched in a block. */
+/** A block that a stream matched, and what became of that. */
 export interface TapeBlock {
   number: number;
   hash: string;
-  /** Unix seconds; null of a block that left the chain. */
-  timestamp: number | null;
-  /** Streams that matched it; of one stream its parts. */
+  /** Webhooks that it was matched into: one, or its parts. */
   matches: number;
-  /** Its deliveries by how they stand; `waiting` are those under way or still to come. */
+  /** Their deliveries by how they stand; `waiting` are those under way or still to come. */
   delivered: number;
   waiting: number;
   failed: number;
@@ -49,6 +47,27 @@ export interface TapeBlock {
   confirmed: boolean;
   /** It left the chain. */
   removed: boolean;
+}
+
+/** What a stream matched in the newest blocks of its chains. */
+export interface StreamTape {
+  streamId: string;
+  /** In the order that the stream names them; without those of which no block is kept. */
+  chains: {
+    chainId: string;
+    /** The oldest block that was looked at. */
+    from: number;
+    /** Newest first; blocks that nothing matched in are left out. */
+    blocks: TapeBlock[];
+  }[];
+}
+
+/** Of which streams, and how many of each chain's newest blocks. */
+export interface ListTapes {
+  /** At most 200; one that is not there has no tape. */
+  streamIds: readonly string[];
+  /** At most 200, 60 by default. */
+  limit?: number | undefined;
 }
 
 /**

@@ -8,6 +8,8 @@ export interface EvmChain {
   readonly name: string;
   /** Short code for dense lists, at most 8 characters. */
   readonly code: string;
+  /** Symbol of what its gas is paid in. */
+  readonly currency: string;
   /** Blocks that must follow before the `confirmed: true` delivery. */
   readonly confirmations: number;
   /** Whether the hosted service offers internal transactions there. */
@@ -21,47 +23,48 @@ const chain = (
   id: string,
   name: string,
   code: string,
+  currency: string,
   confirmations: number,
   internalTransactions = true,
-): EvmChain => ({ id, name, code, confirmations, internalTransactions });
+): EvmChain => ({ id, name, code, currency, confirmations, internalTransactions });
 
 export const EVM_CHAINS: readonly EvmChain[] = [
-  chain('0x1', 'Ethereum', 'ETH', 12),
-  chain('0xaa36a7', 'Sepolia', 'SEP', 18),
-  chain('0x4268', 'Holesky', 'HOL', 18),
-  chain('0x89', 'Polygon', 'POL', 100),
-  chain('0x13882', 'Polygon Amoy', 'AMOY', 100),
-  chain('0x38', 'BNB Smart Chain', 'BNB', 18),
-  chain('0x61', 'BNB Testnet', 'TBNB', 18),
-  chain('0xa4b1', 'Arbitrum', 'ARB', 18),
-  chain('0x66eee', 'Arbitrum Sepolia', 'ARBSEP', 600),
-  chain('0x2105', 'Base', 'BASE', 100),
-  chain('0x14a34', 'Base Sepolia', 'BASESEP', 100),
-  chain('0xa', 'Optimism', 'OP', 500),
-  chain('0xaa37dc', 'Optimism Sepolia', 'OPSEP', 600),
-  chain('0xe708', 'Linea', 'LINEA', 100),
-  chain('0xe705', 'Linea Sepolia', 'LINSEP', 100),
-  chain('0xa86a', 'Avalanche', 'AVAX', 100),
-  chain('0xfa', 'Fantom', 'FTM', 100),
-  chain('0xfa2', 'Fantom Testnet', 'TFTM', 100),
-  chain('0x19', 'Cronos', 'CRO', 100, false),
-  chain('0x64', 'Gnosis', 'GNO', 100, false),
-  chain('0x27d8', 'Gnosis Chiado', 'CHIADO', 100, false),
-  chain('0x15b38', 'Chiliz', 'CHZ', 100),
-  chain('0x15b32', 'Chiliz Testnet', 'TCHZ', 100),
-  chain('0x504', 'Moonbeam', 'GLMR', 100, false),
-  chain('0x505', 'Moonriver', 'MOVR', 100, false),
-  chain('0x507', 'Moonbase', 'MBASE', 100, false),
-  chain('0x2eb', 'Flow', 'FLOW', 100),
-  chain('0x221', 'Flow Testnet', 'TFLOW', 100),
-  chain('0x7e4', 'Ronin', 'RON', 100),
-  chain('0x7e5', 'Ronin Saigon', 'SAIGON', 100),
-  chain('0x46f', 'Lisk', 'LISK', 100),
-  chain('0x106a', 'Lisk Sepolia', 'LISKSEP', 100),
-  chain('0x171', 'PulseChain', 'PLS', 100, false),
-  chain('0x3e7', 'HyperEVM', 'HYPE', 100),
-  chain('0x8f', 'Monad', 'MON', 100),
-  chain('0x7a69', 'Local chain', 'LOCAL', 2),
+  chain('0x1', 'Ethereum', 'ETH', 'ETH', 12),
+  chain('0xaa36a7', 'Sepolia', 'SEP', 'ETH', 18),
+  chain('0x4268', 'Holesky', 'HOL', 'ETH', 18),
+  chain('0x89', 'Polygon', 'POL', 'POL', 100),
+  chain('0x13882', 'Polygon Amoy', 'AMOY', 'POL', 100),
+  chain('0x38', 'BNB Smart Chain', 'BNB', 'BNB', 18),
+  chain('0x61', 'BNB Testnet', 'TBNB', 'BNB', 18),
+  chain('0xa4b1', 'Arbitrum', 'ARB', 'ETH', 18),
+  chain('0x66eee', 'Arbitrum Sepolia', 'ARBSEP', 'ETH', 600),
+  chain('0x2105', 'Base', 'BASE', 'ETH', 100),
+  chain('0x14a34', 'Base Sepolia', 'BASESEP', 'ETH', 100),
+  chain('0xa', 'Optimism', 'OP', 'ETH', 500),
+  chain('0xaa37dc', 'Optimism Sepolia', 'OPSEP', 'ETH', 600),
+  chain('0xe708', 'Linea', 'LINEA', 'ETH', 100),
+  chain('0xe705', 'Linea Sepolia', 'LINSEP', 'ETH', 100),
+  chain('0xa86a', 'Avalanche', 'AVAX', 'AVAX', 100),
+  chain('0xfa', 'Fantom', 'FTM', 'FTM', 100),
+  chain('0xfa2', 'Fantom Testnet', 'TFTM', 'FTM', 100),
+  chain('0x19', 'Cronos', 'CRO', 'CRO', 100, false),
+  chain('0x64', 'Gnosis', 'GNO', 'xDAI', 100, false),
+  chain('0x27d8', 'Gnosis Chiado', 'CHIADO', 'xDAI', 100, false),
+  chain('0x15b38', 'Chiliz', 'CHZ', 'CHZ', 100),
+  chain('0x15b32', 'Chiliz Testnet', 'TCHZ', 'CHZ', 100),
+  chain('0x504', 'Moonbeam', 'GLMR', 'GLMR', 100, false),
+  chain('0x505', 'Moonriver', 'MOVR', 'MOVR', 100, false),
+  chain('0x507', 'Moonbase', 'MBASE', 'DEV', 100, false),
+  chain('0x2eb', 'Flow', 'FLOW', 'FLOW', 100),
+  chain('0x221', 'Flow Testnet', 'TFLOW', 'FLOW', 100),
+  chain('0x7e4', 'Ronin', 'RON', 'RON', 100),
+  chain('0x7e5', 'Ronin Saigon', 'SAIGON', 'RON', 100),
+  chain('0x46f', 'Lisk', 'LISK', 'ETH', 100),
+  chain('0x106a', 'Lisk Sepolia', 'LISKSEP', 'ETH', 100),
+  chain('0x171', 'PulseChain', 'PLS', 'PLS', 100, false),
+  chain('0x3e7', 'HyperEVM', 'HYPE', 'HYPE', 100),
+  chain('0x8f', 'Monad', 'MON', 'MON', 100),
+  chain('0x7a69', 'Local chain', 'LOCAL', 'ETH', 2),
 ];
 
 const byId = new Map(EVM_CHAINS.map((known) => [known.id, known]));
@@ -69,6 +72,11 @@ const byId = new Map(EVM_CHAINS.map((known) => [known.id, known]));
 /** The listed chain with this id, or undefined. */
 export function findEvmChain(id: string): EvmChain | undefined {
   return byId.get(id);
+}
+
+/** Of a chain that is not listed nobody knows. */
+export function nativeCurrencyOf(id: string): string {
+  return byId.get(id)?.currency ?? 'native';
 }
 
 /** Blocks that must follow a block of this chain before it counts as confirmed. */

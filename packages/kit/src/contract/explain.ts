@@ -98,7 +98,9 @@ export interface StreamVerdict {
   because: ExplainReason;
   /** Every stage that was reached, in order. */
   stages: ExplainReason[];
-  /** Those that concern the stream, at most 50. */
+  /** How many concern the stream. */
+  recordCount: number;
+  /** Of these the first 50, those in the webhook before others; of a delivery 20,000, of its transactions alone. */
   records: ExplainedRecord[];
   /** Of this block, and of this transaction where one was asked for. */
   deliveries: DeliverySummary[];

@@ -104,7 +104,9 @@ export type {
   ActivityStep,
   ChainGap,
   GapKind,
+  ListTapes,
   Reorg,
+  StreamTape,
   TapeBlock,
 } from './activity.ts';
 
@@ -193,11 +195,11 @@ export {
   listLogsQuerySchema,
   listQuerySchema,
   listStreamsQuerySchema,
+  listTapesSchema,
   nativeBalanceSelectionSchema,
   rotateStreamSecretSchema,
   settingsSchema,
   streamStatusSchema,
-  tapeQuerySchema,
   triggerSchema,
   updateAptosStreamSchema,
   updateEvmStreamSchema,

@@ -467,10 +467,18 @@ export const activityQuerySchema = z.strictObject({
   points: queryCount(1, 1_500, 288),
 });
 
-export const tapeQuerySchema = z.strictObject({
-  chain: anyChain,
-  streamId: streamId.optional(),
-  limit: queryCount(1, 200, 60),
+/** A page of the console shows no more, and the answer stays below what a browser takes in at once. */
+const MAX_TAPES = 200;
+const tapeLimitError = { error: 'should be a whole number from 1 to 200' };
+
+export const listTapesSchema = z.strictObject({
+  streamIds: z
+    .array(streamId, { error: 'should be an array of stream ids' })
+    .min(1, { error: 'should name one at least' })
+    .max(MAX_TAPES, {
+      error: `should name ${MAX_TAPES} at most: ask for the others in a second call`,
+    }),
+  limit: z.int(tapeLimitError).min(1, tapeLimitError).max(200, tapeLimitError).default(60),
 });
 
 /** Of the logs of what happened to chains: reorgs and gaps. */

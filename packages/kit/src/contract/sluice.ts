@@ -27,6 +27,11 @@ export const SLUICE_ROUTES = {
   /** {@link DeliveryDetail}. */
   getDelivery: route('GET', '/sluice/deliveries/{id}', 'history:read'),
   /**
+   * The body of a delivery without any envelope: exactly the bytes of the last attempt, or of the first
+   * one to come. `application/json`.
+   */
+  getDeliveryBody: route('GET', '/sluice/deliveries/{id}/body', 'history:read'),
+  /**
    * Why a webhook was sent, or not: {@link Explanation}. Query `q`: the hash of a transaction or block, a
    * block number, of Aptos a ledger version, an address, or the id of a delivery; `chain` where several
    * have it, or one must be chosen.
@@ -37,8 +42,8 @@ export const SLUICE_ROUTES = {
    * default 288), `streamId` for one stream alone.
    */
   getActivity: route('GET', '/sluice/activity', 'history:read'),
-  /** `{ result: TapeBlock[] }`, newest first. Query `chain`, `streamId`, `limit` (at most 200, default 60). */
-  getTape: route('GET', '/sluice/tape', 'history:read'),
+  /** `{ result: StreamTape[] }`: what became of streams' newest blocks. Body `ListTapes`. */
+  listTapes: route('POST', '/sluice/tapes', 'history:read'),
   /** `{ result: Reorg[] }`, newest first. Query `chain`, `limit` (at most 100). */
   listReorgs: route('GET', '/sluice/reorgs', 'history:read'),
   /** `{ result: ChainGap[] }`, newest first. Query `chain`, `limit` (at most 100). */
@@ -153,6 +158,8 @@ export interface DeliverySummary {
   state: DeliveryState;
   /** Logs, transactions and internal transactions in the body. */
   records: number;
+  /** What its body says, in a line for people, as `describeWebhook` puts it; empty where nothing is known. */
+  about: string;
   /** HTTP attempts so far. */
   attempts: number;
   /** HTTP status of the last attempt; null before the first and when no answer came. */
@@ -183,7 +190,7 @@ export interface DeliveryAttempt {
   parts: AttemptParts | null;
   /** IP address and port that a connection was made to, or tried; null on an open connection. */
   address: string | null;
-  /** Told when a connection is made, or fails; on an open one in the last 14 days before it expires. */
+  /** Told when a connection is made, or fails; on an open one while it `expiresSoon`. */
   certificate: ReceiverCertificate | null;
 }
 
@@ -213,15 +220,17 @@ export interface ReceiverCertificate {
   names: string[];
   validFrom: number;
   expiresAt: number;
+  /** When the attempt was made, it had less than 14 days left, or was over. */
+  expiresSoon: boolean;
 }
 
-/** A delivery with its body and every attempt. */
+/** A delivery with every attempt. Its body is an answer of its own: {@link SLUICE_ROUTES.getDeliveryBody}. */
 export interface DeliveryDetail extends DeliverySummary {
   blockHash: string;
   /** Login and values of the query are `***`. */
   webhookUrl: string;
-  /** Exactly the bytes of the last attempt, or of the first one to come. */
-  body: string;
+  /** Length of its body. */
+  bodyBytes: number;
   attemptList: DeliveryAttempt[];
   /** Of the addresses in the body, in lower case, those that the stream watches under a label now. */
   labels: Record<string, string>;
@@ -342,6 +351,11 @@ export interface StreamSummary {
   p95Ms: number | null;
   /** Time of the newest delivery, null before the first. */
   lastDeliveryAt: number | null;
+  /**
+   * The first minute with a failed attempt after the last one with a 2xx, two days back at most; null while
+   * none failed since.
+   */
+  failingSince: number | null;
 }
 
 /** How a chain is followed at the moment. */

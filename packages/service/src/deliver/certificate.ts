@@ -3,12 +3,15 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { ReceiverCertificate } from '@sluice/kit/contract';
 
+/** How soon it expires depends on when one asks. */
+export type ShownCertificate = Omit<ReceiverCertificate, 'expiresSoon'>;
+
 /** What comes from a receiver is bounded. */
 const NAMES = 20;
 const NAME_LENGTH = 255;
 
 /** Null where there is none, as without TLS. */
-export function readCertificate(socket: Socket): ReceiverCertificate | null {
+export function readCertificate(socket: Socket): ShownCertificate | null {
   const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
   if (certificate === undefined) return null;
   const names = certificate.subjectAltName?.split(', ') ?? [];
@@ -47,7 +50,7 @@ export function explainRefusal(
     hostname,
     certificate,
     address,
-  }: { hostname: string; certificate: ReceiverCertificate | null; address: string | null },
+  }: { hostname: string; certificate: ShownCertificate | null; address: string | null },
 ): string | undefined {
   const code = 'code' in error ? String(error.code) : '';
   if (certificate === null) return undefined;

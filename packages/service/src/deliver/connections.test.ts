@@ -170,6 +170,7 @@ describe('the parts of an attempt', () => {
         names: [HOST],
         validFrom: at(-10).getTime(),
         expiresAt: at(100).getTime(),
+        expiresSoon: false,
       },
     });
     await expect.poll(async () => (await send(url)).transport).toBeNull();
@@ -257,11 +258,14 @@ describe('the certificate of a receiver', () => {
     const port = await listenWith(soon);
     const url = `https://${HOST}:${port}/`;
     const expiresAt = at(13).getTime();
-    expect((await send(url)).transport?.certificate).toMatchObject({ expiresAt });
+    expect((await send(url)).transport?.certificate).toMatchObject({
+      expiresAt,
+      expiresSoon: true,
+    });
     expect((await send(url)).transport).toMatchObject({
       parts: { connectMs: null },
       address: null,
-      certificate: { expiresAt },
+      certificate: { expiresAt, expiresSoon: true },
     });
   });
 

@@ -4,15 +4,15 @@
  * nothing for it.
  */
 import { Socket, isIP } from 'node:net';
-import type { AttemptParts, ReceiverCertificate } from '@sluice/kit/contract';
+import type { AttemptParts } from '@sluice/kit/contract';
 import type { buildConnector } from 'undici';
-import { explainRefusal, readCertificate } from './certificate.ts';
+import { type ShownCertificate, explainRefusal, readCertificate } from './certificate.ts';
 
 /** A connection that was made, or that was tried and failed. */
 export interface Connecting extends Pick<AttemptParts, 'dnsMs' | 'connectMs' | 'tlsMs'> {
   /** IP address and port; null where none was tried, and behind a proxy. */
   address: string | null;
-  certificate: ReceiverCertificate | null;
+  certificate: ShownCertificate | null;
   /** For people: why its certificate was refused; undefined where it was not. */
   refusal: string | undefined;
   /** When it stood or failed, as `performance.now()` says. */
@@ -65,7 +65,7 @@ function begin({ protocol, hostname }: buildConnector.Options) {
   let lookedUpAt: number | undefined;
   let connectedAt: number | undefined;
   let address: string | null = null;
-  let certificate: ReceiverCertificate | null = null;
+  let certificate: ShownCertificate | null = null;
 
   return {
     follow(connection: unknown) {

@@ -1,8 +1,9 @@
 /** One POST to one webhook URL: signed, bounded in time and in what is read of the answer. */
 import { type Dispatcher, Pool, ProxyAgent, type buildConnector } from 'undici';
-import { type ReceiverCertificate, WEBHOOK_HEADERS, readInboxName } from '@sluice/kit/contract';
+import { WEBHOOK_HEADERS, readInboxName } from '@sluice/kit/contract';
 import { describeError } from '../observe.ts';
 import type { AttemptTransport } from '../store/store.ts';
+import type { ShownCertificate } from './certificate.ts';
 import { createConnections } from './connections.ts';
 import type { AddressGuard } from './guard.ts';
 import { type Posted, post } from './post.ts';
@@ -90,7 +91,7 @@ interface Origin {
   pool: Dispatcher;
   usedAt: number;
   /** As it was last shown; null before a connection was made, and without TLS. */
-  certificate: ReceiverCertificate | null;
+  certificate: ShownCertificate | null;
 }
 
 export function createSender({

@@ -1,13 +1,19 @@
 /** What is kept of how an attempt reached its receiver. */
-import type { ReceiverCertificate } from '@sluice/kit/contract';
 import type { AttemptTransport } from '../store/store.ts';
+import type { ShownCertificate } from './certificate.ts';
 import type { Posted } from './post.ts';
 
-const WARNED_MS = 14 * 24 * 3_600_000;
+const SOON_MS = 14 * 24 * 3_600_000;
 
-/** Of an attempt on an open connection: the certificate it was made with, once it is about to expire. */
-const endingSoon = (certificate: ReceiverCertificate | null): ReceiverCertificate | null =>
-  certificate !== null && certificate.expiresAt - Date.now() < WARNED_MS ? certificate : null;
+/** Of an attempt on an open connection it is told only while it matters. */
+function toldOf(
+  certificate: ShownCertificate | null,
+  isNew: boolean,
+): AttemptTransport['certificate'] {
+  if (certificate === null) return null;
+  const expiresSoon = certificate.expiresAt - Date.now() < SOON_MS;
+  return isNew || expiresSoon ? { ...certificate, expiresSoon } : null;
+}
 
 /**
  * Null of an attempt on an open connection that was answered at once: that is nearly every attempt, and what
@@ -19,10 +25,11 @@ const endingSoon = (certificate: ReceiverCertificate | null): ReceiverCertificat
 export function toTransport(
   { connecting, isSent, answeredAt }: Pick<Posted, 'connecting' | 'isSent' | 'answeredAt'>,
   { beganAt, endedAt }: { beganAt: number; endedAt: number },
-  known: ReceiverCertificate | null,
+  known: ShownCertificate | null,
 ): AttemptTransport | null {
   const bodyMs = answeredAt === undefined ? null : Math.round(endedAt - answeredAt);
-  const certificate = connecting === undefined ? endingSoon(known) : connecting.certificate;
+  const isNew = connecting !== undefined;
+  const certificate = toldOf(isNew ? connecting.certificate : known, isNew);
   if (connecting === undefined && bodyMs === 0 && certificate === null) return null;
   const sentAt = connecting?.endedAt ?? beganAt;
   return {

@@ -1,4 +1,5 @@
 /** What Aptos bodies lack when they are committed: names, symbols and decimals of what moved. */
+import { type DescribedAptosWebhook, describeWebhook } from '@sluice/kit';
 import type { AptosCoin, AptosWebhook, DeliverySummary } from '@sluice/kit/contract';
 import type { Log } from '../observe.ts';
 import { fromBodyTail, toBodyTail } from '../store/body.ts';
@@ -84,8 +85,9 @@ export function createAptosEnrich({
     log,
     waiting: 'names of coins wait',
     async complete({ bodyTail, block }, isLastTry) {
-      const tail = fromBodyTail(bodyTail) as AptosCoinArrays;
-      return (await fill(block, tail, isLastTry)) === undefined ? toBodyTail(tail) : undefined;
+      const tail = fromBodyTail(bodyTail) as DescribedAptosWebhook & AptosCoinArrays;
+      if ((await fill(block, tail, isLastTry)) !== undefined) return undefined;
+      return { bodyTail: toBodyTail(tail), about: describeWebhook(tail) };
     },
     onDeliveries,
   });

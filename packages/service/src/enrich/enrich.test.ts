@@ -218,7 +218,7 @@ describe('over a real ledger', () => {
 
   const bodyOf = async (streamId: string): Promise<EvmWebhook> => {
     const [delivery] = await deliveriesOf(streamId);
-    return JSON.parse((await store.readDelivery(delivery!.id))!.body) as EvmWebhook;
+    return JSON.parse((await store.readDeliveryBody(delivery!.id))!) as EvmWebhook;
   };
 
   test('a body is completed once, and both its deliveries are due', async () => {

@@ -1,4 +1,5 @@
 /** What EVM bodies lack when they are committed: token metadata, triggers and balances, at their block. */
+import { describeWebhook } from '@sluice/kit';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Log } from '../observe.ts';
 import { fromBodyTail, toBodyTail } from '../store/body.ts';
@@ -65,7 +66,8 @@ export function createEnrich({
       const tail = fromBodyTail(bodyTail) as BodyTail;
       const plan = compilePlan(enrichment);
       const refused = await completeBody(tail, { plan, block, tokens, state, isLastTry });
-      return refused === undefined ? toBodyTail(tail) : undefined;
+      if (refused !== undefined) return undefined;
+      return { bodyTail: toBodyTail(tail), about: describeWebhook({ chainId: chain, ...tail }) };
     },
     onDeliveries,
     retryMs,

@@ -7,7 +7,7 @@
  */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { type Log, describeError } from '../observe.ts';
-import type { EnrichingMatch, Store } from '../store/store.ts';
+import type { EnrichingMatch, Store, WholeBody } from '../store/store.ts';
 import { Outage } from './state.ts';
 
 export interface EnrichPool {
@@ -47,10 +47,10 @@ export function createEnrichPool({
   /** For people: what waits while the nodes cannot be asked. */
   waiting: string;
   /**
-   * The end of a match's body, whole; undefined when the nodes refused a part of it, which is tried
+   * The end of a match's body, whole, and what it says now, in a line; undefined when the nodes refused a part of it, which is tried
    * again but for the last time. Throws an {@link Outage} when nothing could be asked.
    */
-  complete(match: EnrichingMatch, isLastTry: boolean): Promise<string | undefined>;
+  complete(match: EnrichingMatch, isLastTry: boolean): Promise<WholeBody | undefined>;
   /** Deliveries that have become due. */
   onDeliveries(deliveries: DeliverySummary[]): void;
   /** First wait after a failure, doubled with each; default 500. */
@@ -69,7 +69,7 @@ export function createEnrichPool({
   let stopping = false;
   let awake = Promise.withResolvers<void>();
   let running: Promise<void> | undefined;
-  let bodies: { matchId: string; bodyTail: string }[] = [];
+  let bodies: ({ matchId: string } & WholeBody)[] = [];
   let writing: Promise<void> | undefined;
 
   /** One write takes every body that was completed while the last write was under way. */
@@ -109,8 +109,8 @@ export function createEnrichPool({
     awake.resolve();
   };
 
-  const finish = (matchId: string, bodyTail: string): void => {
-    bodies.push({ matchId, bodyTail });
+  const finish = (matchId: string, body: WholeBody): void => {
+    bodies.push({ matchId, ...body });
     writing ??= write();
   };
 
@@ -120,10 +120,10 @@ export function createEnrichPool({
     const tries = (resting.get(id)?.tries ?? 0) + 1;
     const isLastTry = tries >= TRIES;
     try {
-      const bodyTail = await complete(match, isLastTry);
+      const body = await complete(match, isLastTry);
       noteSuccess();
-      if (bodyTail === undefined) rest(id, tries, backOffMs(tries));
-      else finish(id, bodyTail);
+      if (body === undefined) rest(id, tries, backOffMs(tries));
+      else finish(id, body);
     } catch (error) {
       if (error instanceof Outage) {
         noteOutage(error);
@@ -132,7 +132,7 @@ export function createEnrichPool({
       }
       // A fault of ours must not hold a delivery back for ever.
       log.error('enrichment failed', { chain, block: block.number, error: describeError(error) });
-      if (isLastTry) finish(id, match.bodyTail);
+      if (isLastTry) finish(id, { bodyTail: match.bodyTail, about: '' });
       else rest(id, tries, backOffMs(tries));
     }
   };

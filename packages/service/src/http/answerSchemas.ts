@@ -69,6 +69,7 @@ import {
   type StreamSecret,
   type StreamStats,
   type StreamSummary,
+  type StreamTape,
   type StreamVerdict,
   type TapeBlock,
   triggerSchema,
@@ -415,6 +416,9 @@ const deliverySummaryFields = {
   phase: z.enum(['unconfirmed', 'confirmed', 'removed']),
   state: z.enum(DELIVERY_STATES),
   records: count,
+  about: text.meta({
+    description: 'What its body says, for people: `Transfer 250 USDC 0x28c6…1d60 → 0x5a52…efcb +2`',
+  }),
   attempts: count,
   status: count.nullable(),
   error: textOrNull,
@@ -452,6 +456,7 @@ const deliveryAttempt: z.ZodType<DeliveryAttempt> = z.strictObject({
       names: z.array(text),
       validFrom: unixMs,
       expiresAt: unixMs,
+      expiresSoon: z.boolean(),
     })
     .nullable(),
 });
@@ -460,9 +465,7 @@ const deliveryDetail: z.ZodType<DeliveryDetail> = z.strictObject({
   ...deliverySummaryFields,
   blockHash: text,
   webhookUrl: text,
-  body: text.meta({
-    description: 'Exactly the bytes of the last attempt, or of the first to come',
-  }),
+  bodyBytes: number.meta({ description: 'Length of its body' }),
   attemptList: z.array(deliveryAttempt),
   labels: z.record(text, text).meta({
     description: 'Of addresses in the body that the stream watches: the label by the address',
@@ -523,6 +526,7 @@ const streamVerdict: z.ZodType<StreamVerdict> = z.strictObject({
   verdict: z.enum(EXPLAIN_VERDICTS),
   because: explainReason,
   stages: z.array(explainReason),
+  recordCount: count,
   records: z.array(explainedRecord),
   deliveries: z.array(deliverySummary),
 });
@@ -557,7 +561,6 @@ const activity: z.ZodType<Activity> = z.strictObject({
 const tapeBlock: z.ZodType<TapeBlock> = z.strictObject({
   number: count,
   hash: text,
-  timestamp: count.nullable(),
   matches: count,
   delivered: count,
   waiting: count,
@@ -565,6 +568,11 @@ const tapeBlock: z.ZodType<TapeBlock> = z.strictObject({
   cancelled: count,
   confirmed: flag,
   removed: flag,
+});
+
+const streamTape: z.ZodType<StreamTape> = z.strictObject({
+  streamId: text,
+  chains: z.array(z.strictObject({ chainId, from: count, blocks: z.array(tapeBlock) })),
 });
 
 const reorg: z.ZodType<Reorg> = z.strictObject({
@@ -674,6 +682,7 @@ const streamSummary: z.ZodType<StreamSummary> = z.strictObject({
   hourlyFailed: z.array(count).meta({ description: 'Failed attempts, per hour' }),
   p95Ms: count.nullable(),
   lastDeliveryAt: unixMs.nullable(),
+  failingSince: unixMs.nullable(),
 });
 
 const providerHealth: z.ZodType<ProviderHealth> = z.strictObject({
@@ -880,7 +889,7 @@ export const ANSWER_SCHEMAS = {
   StreamSummaryList: z.strictObject({ result: z.array(streamSummary) }),
   Explanation: explanation,
   Activity: activity,
-  Tape: z.strictObject({ result: z.array(tapeBlock) }),
+  StreamTapeList: z.strictObject({ result: z.array(streamTape) }),
   ReorgList: z.strictObject({ result: z.array(reorg) }),
   Expiry: expiry,
   GapList: z.strictObject({ result: z.array(chainGap) }),

@@ -74,7 +74,12 @@ const ADDRESS_BODY_LIMIT_BYTES = 64 * BODY_LIMIT_BYTES;
 const PROBES: readonly string[] = ['/health', '/ready', '/metrics'];
 const UNCOUNTED: readonly string[] = ['/health', '/ready'];
 /** What a browser reads much of. The body of one delivery would wait longer for the packing than for a cable. */
-const COMPRESSED: readonly string[] = ['/console/*', '/sluice/deliveries'];
+const COMPRESSED: readonly string[] = [
+  '/console/*',
+  '/sluice/deliveries',
+  '/sluice/explain',
+  '/sluice/tapes',
+];
 /** When to come back while the ledger is full or away. */
 const RETRY_AFTER_SECONDS = 5;
 
@@ -194,6 +199,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     listDeliveries: sluice.listDeliveries,
     getDeliveryFacets: sluice.getDeliveryFacets,
     getDelivery: sluice.getDelivery,
+    getDeliveryBody: sluice.getDeliveryBody,
     stopDelivery: replays.stopDelivery,
     estimateReplay: replays.estimate,
     createReplay: replays.create,
@@ -203,7 +209,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     cancelReplay: replays.cancel,
     explain: createExplainHandler(needs),
     getActivity: activity.getActivity,
-    getTape: activity.getTape,
+    listTapes: activity.listTapes,
     listReorgs: activity.listReorgs,
     listGaps: activity.listGaps,
     listInboxes: inboxes.list,

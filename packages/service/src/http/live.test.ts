@@ -19,6 +19,7 @@ const delivery = (id: string, state: DeliverySummary['state'] = 'pending'): Live
     phase: 'unconfirmed',
     state,
     records: 1,
+    about: '',
     attempts: 0,
     status: null,
     error: null,

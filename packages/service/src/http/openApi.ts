@@ -33,10 +33,10 @@ import {
   listLogsQuerySchema,
   listQuerySchema,
   listStreamsQuerySchema,
+  listTapesSchema,
   rotateStreamSecretSchema,
   settingsSchema,
   streamStatusSchema,
-  tapeQuerySchema,
   updateAptosStreamSchema,
   updateEvmStreamSchema,
 } from '@sluice/kit/contract';
@@ -66,6 +66,7 @@ const REQUEST_SCHEMAS = {
   CreateHistoricalJob: historicalJobSchema,
   SignIn: signInSchema,
   SetJobState: setJobStateSchema,
+  ListTapes: listTapesSchema,
   EstimateReplay: estimateReplaySchema,
   CreateReplay: createReplaySchema,
   ResumeChain: resumeSchema,
@@ -391,9 +392,16 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     errors: [422],
   },
   getDelivery: {
-    summary: 'A delivery with its body and every attempt',
+    summary: 'A delivery with every attempt, without its body',
     tag: 'Sluice',
     answer: 'DeliveryDetail',
+    errors: [404, 422],
+  },
+  getDeliveryBody: {
+    summary: 'The body of a delivery, byte by byte as it is sent',
+    description: 'That of the last attempt, or of the first one to come. There is no envelope.',
+    tag: 'Sluice',
+    answer: { contentMediaType: 'application/json' },
     errors: [404, 422],
   },
   getActivity: {
@@ -404,12 +412,14 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     answer: 'Activity',
     errors: [404, 422],
   },
-  getTape: {
-    summary: 'The newest blocks of a chain with what became of them, newest first',
+  listTapes: {
+    summary: 'What became of the newest blocks of several streams',
+    description:
+      'Of each stream, in the order asked for, the blocks of its chains that it matched. A stream that is not there is left out.',
     tag: 'Sluice',
-    query: tapeQuerySchema,
-    answer: 'Tape',
-    errors: [404, 422],
+    body: 'ListTapes',
+    answer: 'StreamTapeList',
+    errors: [400, 422],
   },
   listReorgs: {
     summary: 'Where chains went another way, newest first; of each chain 100 are kept',

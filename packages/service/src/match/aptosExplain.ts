@@ -4,12 +4,12 @@ import type { AptosBlock, AptosTransaction } from './aptosBlock.ts';
 import type { AptosIndex, CompiledAptosStream } from './aptosIndex.ts';
 import { matchAptosBlock } from './aptosMatch.ts';
 
-/** By stream, the transactions that touch what it watches; one alone where `only` names it. */
+/** By stream, the transactions that touch what it watches; those alone that `only` names. */
 export function explainAptosBlock(
   index: AptosIndex,
   chain: string,
   block: AptosBlock,
-  only: { transactionHash?: string | undefined; version?: number | undefined },
+  only: { transactions?: ReadonlySet<string> | undefined; version?: number | undefined },
 ): Map<string, ExplainedRecord[]> {
   const heard = new Map<CompiledAptosStream, Map<AptosTransaction, ExplainReason[]>>();
   const matches = matchAptosBlock(index, chain, block, (stream, transaction) => {
@@ -29,7 +29,7 @@ export function explainAptosBlock(
     const its = [...transactions]
       .filter(
         ([{ hash, version }]) =>
-          (only.transactionHash ?? hash) === hash && (only.version ?? version) === version,
+          (only.transactions?.has(hash) ?? true) && (only.version ?? version) === version,
       )
       .map(([transaction, reasons]): ExplainedRecord => ({
         kind: 'transaction',

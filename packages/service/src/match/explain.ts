@@ -9,8 +9,8 @@ import { passed, stopped } from './reasons.ts';
 import type { CompiledStream, StreamIndex } from './streamIndex.ts';
 
 /**
- * By stream, the records that it was asked of and those that it takes; of one transaction where its hash
- * is given. Streams that none of them concerns are left out.
+ * By stream, the records that it was asked of and those that it takes; of these transactions alone where
+ * hashes are given. Streams that none of them concerns are left out.
  */
 export function explainBlock(
   index: StreamIndex,
@@ -18,10 +18,10 @@ export function explainBlock(
   block: EvmBlock,
   {
     spam,
-    transactionHash,
+    transactions,
   }: {
     spam?: ReadonlySet<string> | undefined;
-    transactionHash?: string | undefined;
+    transactions?: ReadonlySet<string> | undefined;
   },
 ): Map<string, ExplainedRecord[]> {
   const heard = new Map<CompiledStream, Map<EvmRecord, ExplainReason[]>>();
@@ -52,7 +52,7 @@ export function explainBlock(
   const explained = new Map<string, ExplainedRecord[]>();
   for (const [stream, records] of heard) {
     const its = [...records]
-      .filter(([record]) => transactionHash === undefined || hashOf(record) === transactionHash)
+      .filter(([record]) => transactions?.has(hashOf(record)) ?? true)
       .map(([record, reasons]): ExplainedRecord => {
         const isTaken = taken.get(stream)?.has(record) ?? false;
         const isStopped = reasons.length === 0 || reasons.some(isStop);

@@ -1,12 +1,13 @@
 /** Counts over time, from their roll-up; what became of recent blocks; where chains went another way. */
 import { type Kysely, sql } from 'kysely';
-import type { ActivityPoint, DeliveryState } from '@sluice/kit/contract';
+import type { ActivityPoint } from '@sluice/kit/contract';
 import { type Engine, readMoment, readNow } from './engine.ts';
 import { quantileMs, readBucket } from './latency.ts';
 import { MINUTE_MS } from './statWrites.ts';
 import { listGaps } from './gaps.ts';
 import type { ActivityReads, StreamStats } from './store.ts';
 import type { Tables } from './tables.ts';
+import { listTapes } from './tapes.ts';
 
 const DAY_HOURS = 24;
 const HOUR_MINUTES = 60;
@@ -69,6 +70,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
             .orderBy('id', 'desc')
             .limit(1)
             .as('last_delivery_at'),
+          firstFailedMinute.as('failing_minute'),
         ])
         .where('deleted_at', 'is', null)
         .execute();
@@ -96,61 +98,9 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
           hourlyFailed,
           p95Ms: quantileMs(toLatencies(its), 0.95),
           lastDeliveryAt: stream.last_delivery_at,
+          failingSince: stream.failing_minute === null ? null : stream.failing_minute * MINUTE_MS,
         };
       });
-    },
-
-    async readTape({ chain, streamId, limit }) {
-      const blocks = await db
-        .selectFrom('block')
-        .select(['number', 'hash', 'timestamp'])
-        .where('chain', '=', chain)
-        .orderBy('number', 'desc')
-        .limit(limit)
-        .execute();
-      const oldest = blocks.at(-1)?.number;
-      if (oldest === undefined) return [];
-      const asked = sql`match.chain = ${chain} and match.block_number >= ${oldest}
-        and match.origin like 'live:%'
-        ${streamId === undefined ? sql`` : sql`and match.stream_id = ${streamId}`}`;
-      const { rows: matched } = await sql<{
-        number: number;
-        hash: string;
-        matches: number;
-        confirmed: number;
-      }>`
-        select block_number as number, block_hash as hash, count(*) as matches,
-          count(*) filter (where state = 'confirmed') as confirmed
-        from match where ${asked} group by 1, 2`.execute(db);
-      const { rows: sent } = await sql<{ hash: string; state: DeliveryState; n: number }>`
-        select match.block_hash as hash, delivery.state, count(*) as n
-        from match join delivery on delivery.match_id = match.id
-          and delivery.block_day = match.block_day
-        where ${asked} group by 1, 2`.execute(db);
-      const matchOf = new Map(matched.map((row) => [row.hash, row]));
-      const sentOf = Map.groupBy(sent, ({ hash }) => hash);
-      const present = new Set(blocks.map(({ hash }) => hash));
-      const removed = matched
-        .filter(({ hash }) => !present.has(hash))
-        .map(({ number, hash }) => ({ number, hash, timestamp: null }));
-      return [...blocks, ...removed]
-        .map((block) => {
-          const its = sentOf.get(block.hash) ?? [];
-          const countOf = (...states: DeliveryState[]): number =>
-            its.filter(({ state }) => states.includes(state)).reduce((sum, { n }) => sum + n, 0);
-          const { matches = 0, confirmed = 0 } = matchOf.get(block.hash) ?? {};
-          return {
-            ...block,
-            matches,
-            delivered: countOf('succeeded'),
-            waiting: countOf('enriching', 'pending', 'leased'),
-            failed: countOf('failed', 'quarantined'),
-            cancelled: countOf('cancelled'),
-            confirmed: matches > 0 && confirmed === matches,
-            removed: block.timestamp === null,
-          };
-        })
-        .toSorted((a, b) => b.number - a.number || Number(a.removed) - Number(b.removed));
     },
 
     async listReorgs({ chain, limit }) {
@@ -166,8 +116,21 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
     },
 
     listGaps: (asked) => listGaps(db, asked),
+
+    listTapes: (asked) => listTapes(db, engine, asked),
   };
 }
+
+/** Of `stream`: the first minute with a failed attempt after the last one with a 2xx. */
+const firstFailedMinute = sql<number | null>`(
+  select failed.minute from stat failed
+  where failed.stream_id = stream.id and failed.metric = 'failed_attempts' and failed.minute > coalesce((
+    select delivered.minute from stat delivered
+    where delivered.stream_id = stream.id and delivered.metric = 'delivered'
+    order by delivered.minute desc limit 1
+  ), 0)
+  order by failed.minute limit 1
+)`;
 
 /** Oldest first. */
 function toSeries(counts: readonly Count[], metric: string, steps: number): number[] {

@@ -170,7 +170,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
         const { rows } = await sql<{ id: string }>`
           select delivery.id from delivery join stream on stream.id = delivery.stream_id
           where ${open('block_day')} and state = 'pending' and lost >= 2 and run_at <= ${now}
-            and stream.status = 'active'
+            and stream.status = 'active' and stream.deleted_at is null
             and (stream.next_send_at is null or stream.next_send_at <= ${now})
             and (stream.max_in_flight is null or stream.max_in_flight > (
               select count(*) from delivery as other

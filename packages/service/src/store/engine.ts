@@ -55,12 +55,15 @@ export interface Engine {
   toDayFilter(days: readonly DayRange[]): DayFilter;
 }
 
+const [major = 0, minor = 0] = (process.versions['sqlite'] ?? '').split('.').map(Number);
+/** Node 24 may come with an older SQLite. */
+export const isSqliteFrom351 = major > 3 || (major === 3 && minor >= 51);
+
 /**
  * `jsonb_each` parses a list once, `json_each` each object anew for each of its columns: 1.7 and 5.2 us for a
- * row of nine. SQLite has the first since 3.51, and Node 24 may come with an older one.
+ * row of nine.
  */
-const [major = 0, minor = 0] = (process.versions['sqlite'] ?? '').split('.').map(Number);
-const eachRow = sql.raw(major > 3 || (major === 3 && minor >= 51) ? 'jsonb_each' : 'json_each');
+const eachRow = sql.raw(isSqliteFrom351 ? 'jsonb_each' : 'json_each');
 
 export const sqliteEngine: Engine = {
   name: 'sqlite',

@@ -42,33 +42,40 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
       if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
       const { now, open } = await readMoment(engine, trx);
       const whole = engine.rows(
-        bodies.map(({ matchId, bodyTail }) => ({
+        bodies.map(({ matchId, bodyTail, about }) => ({
           id: matchId,
           body_tail: bodyTail,
           body_bytes: bodyTail.length,
+          about,
         })),
-        { id: 'text', body_tail: 'text', body_bytes: 'bigint' },
+        { id: 'text', body_tail: 'text', body_bytes: 'bigint', about: 'text' },
       );
       const { rows: completed } = await sql<{ id: string }>`
         update match set body_tail = whole.body_tail,
-          body_bytes = length(body_head) + whole.body_bytes, enrichment = null
+          body_bytes = length(body_head) + whole.body_bytes, enrichment = null,
+          about = case whole.about when '' then match.about else whole.about end
         from ${whole} as whole
         where ${open('match.block_day')} and match.id = whole.id and match.enrichment is not null and match.state <> 'orphaned'
         returning match.id`.execute(trx);
       if (completed.length === 0) return [];
       const rows = await trx
         .updateTable('delivery')
-        .set((eb) => ({
-          state: 'pending' as const,
-          run_at: now,
-          updated_at: now,
-          body_bytes: eb
-            .selectFrom('match')
-            .select('match.body_bytes')
-            .whereRef('match.id', '=', 'delivery.match_id')
-            .whereRef('match.block_day', '=', 'delivery.block_day')
-            .where(open('match.block_day')),
-        }))
+        .set((eb) => {
+          const ofMatch = <Column extends 'body_bytes' | 'about'>(column: Column) =>
+            eb
+              .selectFrom('match')
+              .select(`match.${column}`)
+              .whereRef('match.id', '=', 'delivery.match_id')
+              .whereRef('match.block_day', '=', 'delivery.block_day')
+              .where(open('match.block_day'));
+          return {
+            state: 'pending' as const,
+            run_at: now,
+            updated_at: now,
+            body_bytes: ofMatch('body_bytes'),
+            about: ofMatch('about'),
+          };
+        })
         .where(open('block_day'))
         .where(
           'match_id',

@@ -7,7 +7,7 @@ import { firstIdAt } from './ids.ts';
 import type { FacetReads } from './store.ts';
 import type { Tables } from './tables.ts';
 
-/** Deliveries that are looked at, the newest first: below a tenth of a second. */
+/** Deliveries that are looked at, the newest first: a tenth of a second (`bench/results/facets.md`). */
 const LOOKED_AT = 25_000;
 
 type Field = keyof DeliveryFilter;
@@ -50,6 +50,7 @@ const VALUES: Readonly<Record<FacetName, RawBuilder<string | null>>> = {
 const keep = (filter: DeliveryFilter, isKept: (field: Field) => boolean): DeliveryFilter =>
   Object.fromEntries(Object.entries(filter).filter(([field]) => isKept(field as Field)));
 
+/** The columns of the groups that deliveries are put into. */
 const GROUP_COLUMNS = {
   state: 'text',
   phase: 'text',
@@ -59,13 +60,30 @@ const GROUP_COLUMNS = {
   attempts: 'bigint',
   reorged: 'text',
   age: 'text',
-  n: 'bigint',
 } as const;
+
+type GroupColumn = keyof typeof GROUP_COLUMNS;
+
+/** What each facet is counted and chosen by. */
+const COLUMNS: Readonly<Record<FacetName, readonly GroupColumn[]>> = {
+  state: ['state'],
+  status: ['last_status', 'attempts'],
+  streamId: ['stream_id'],
+  chainId: ['chain'],
+  phase: ['phase'],
+  reorged: ['reorged'],
+  attempts: ['attempts'],
+  age: ['age'],
+};
 
 /** Of these there are stretches of an index: what is looked at is cut by them. */
 const STRETCH: readonly Field[] = [...FIELDS.streamId, ...FIELDS.age, 'replayId', 'id'];
 /** What the groups are made by, so that each facet can count with or without it. */
 const GROUPED = FACETS.flatMap((name) => FIELDS[name]).filter((field) => !STRETCH.includes(field));
+
+/** Whether the filter says something about the facet, in one of these fields. */
+const isChosen = (filter: DeliveryFilter, name: FacetName, fields: readonly Field[]): boolean =>
+  FIELDS[name].some((field) => fields.includes(field) && filter[field] !== undefined);
 
 /** What deliveries have in their fields, and how often. */
 export function createFacetReads(db: Kysely<Tables>, engine: Engine): FacetReads {
@@ -81,9 +99,22 @@ export function createFacetReads(db: Kysely<Tables>, engine: Engine): FacetReads
     const older = last[0];
     if (older !== undefined) stretch.push(sql`id > ${older.id}`);
     const now = await readNow(engine, db);
-    const age = sql.join(
+    const ages = sql.join(
       AGES.map(({ value, ms }) => sql`when id >= ${firstIdAt(now - ms)} then ${sql.lit(value)}`),
       sql` `,
+    );
+    const toColumn = (column: GroupColumn): RawBuilder<unknown> => {
+      if (column === 'reorged') return sql`case when ${isReorged} then 'true' else 'false' end`;
+      if (column === 'age') return sql`case ${ages} else 'older' end`;
+      // SQLite would walk through all streams of the index that has them in order.
+      if (column === 'stream_id') return sql`stream_id || ''`;
+      return sql.ref(column);
+    };
+    // Each column makes the groups dearer: only those that something is counted or chosen by.
+    const columns = new Set(
+      FACETS.filter((name) => names.includes(name) || isChosen(filter, name, GROUPED)).flatMap(
+        (name) => COLUMNS[name],
+      ),
     );
     const others = toConditions(
       keep(filter, (field) => !STRETCH.includes(field) && !GROUPED.includes(field)),
@@ -99,27 +130,28 @@ export function createFacetReads(db: Kysely<Tables>, engine: Engine): FacetReads
       return allOf(conditions);
     };
     // Few rows stand for all that were looked at; of these every question is asked.
+    const listed = sql.join([...columns].map((column) => sql.ref(column)));
     const { rows: groups } = await sql<object>`
-      select state, phase, chain, stream_id, last_status, attempts, reorged, age, count(*) as n
+      select ${listed}, count(*) as n
       from (
-        select state, phase, chain, stream_id, last_status, attempts,
-          case when ${isReorged} then 'true' else 'false' end as reorged,
-          case ${age} else 'older' end as age
+        select ${sql.join([...columns].map((column) => sql`${toColumn(column)} as ${sql.ref(column)}`))}
         from delivery where ${allOf([...stretch, ...others])}
       ) as looked
-      group by state, phase, chain, stream_id, last_status, attempts, reorged, age`.execute(db);
-    const table = sql`${engine.rows(groups, GROUP_COLUMNS)} as groups`;
+      group by ${listed}`.execute(db);
+    const types = Object.fromEntries([...columns].map((column) => [column, GROUP_COLUMNS[column]]));
     const questions = [
       sql`select 'total' as name, '' as value, cast(coalesce(sum(n), 0) as bigint) as n
-        from ${table} where ${chosenBut(undefined)}`,
+        from groups where ${chosenBut(undefined)}`,
       ...names.map(
         (
           name,
         ) => sql`select ${sql.lit(name)} as name, ${VALUES[name]} as value, cast(sum(n) as bigint) as n
-          from ${table} where ${chosenBut(name)} group by ${VALUES[name]}`,
+          from groups where ${chosenBut(name)} group by ${VALUES[name]}`,
       ),
     ];
     const { rows } = await sql<{ name: string; value: string | null; n: number }>`
+      with groups as materialized (
+        select * from ${engine.rows(groups, { ...types, n: 'bigint' })} as counted)
       ${sql.join(questions, sql` union all `)}`.execute(db);
     const found = rows.flatMap(({ name, value, n }) =>
       value === null ? [] : [{ name, value, n }],
@@ -137,11 +169,14 @@ export function createFacetReads(db: Kysely<Tables>, engine: Engine): FacetReads
 
   return {
     async countFacets(filter) {
-      const { counts, isCapped } = await count(filter, FACETS);
       // Of these the stretch itself is another without them.
-      for (const name of ['streamId', 'age'] as const) {
+      const apart = FACETS.filter((name) => isChosen(filter, name, STRETCH));
+      const { counts, isCapped } = await count(
+        filter,
+        FACETS.filter((name) => !apart.includes(name)),
+      );
+      for (const name of apart) {
         const without = keep(filter, (field) => !FIELDS[name].includes(field));
-        if (Object.keys(without).length === Object.keys(filter).length) continue;
         counts.set(name, (await count(without, [name])).counts.get(name) ?? []);
       }
       const listOf = (name: FacetName) => counts.get(name) ?? [];

@@ -27,21 +27,29 @@ export interface OpenLane {
 export const LANES_AT_ONCE = 64;
 
 /**
+ * Begins a statement: `lane` are the streams with a delivery in this state, by one index seek for each, and
+ * a last row that is null.
+ */
+export const lanesIn = (state: 'pending' | 'enriching', open: DayFilter) => sql`
+  with recursive lane(id) as (
+    select min(stream_id) from delivery where ${open('block_day')} and state = ${sql.lit(state)}
+    union all
+    select (select min(stream_id) from delivery
+      where ${open('block_day')} and state = ${sql.lit(state)} and stream_id > lane.id)
+    from lane where lane.id is not null)`;
+
+/**
  * Streams with a delivery due that are active, or in error and due for a probe, by one index seek per
  * stream that has any pending: the cost does not grow with the queues. A paused stream keeps its
- * deliveries until it is resumed.
+ * deliveries until it is resumed; those of a deleted one are about to be cancelled.
  */
 export async function dueLanes(trx: Db, open: DayFilter, now: number): Promise<Lane[]> {
   const { rows } = await sql<Lane>`
-    with recursive lane(id) as (
-      select min(stream_id) from delivery where ${open('block_day')} and state = 'pending'
-      union all
-      select (select min(stream_id) from delivery
-        where ${open('block_day')} and state = 'pending' and stream_id > lane.id)
-      from lane where lane.id is not null)
+    ${lanesIn('pending', open)}
     select lane.id, stream.status, stream.max_in_flight, stream.max_per_second, stream.strict_order
     from lane join stream on stream.id = lane.id
-    where (stream.next_send_at is null or stream.next_send_at <= ${now + TURNS_AHEAD_MS})
+    where stream.deleted_at is null
+      and (stream.next_send_at is null or stream.next_send_at <= ${now + TURNS_AHEAD_MS})
       and (stream.status = 'active' or (stream.status = 'error' and stream.probe_at <= ${now}))
       and exists (
       select 1 from delivery

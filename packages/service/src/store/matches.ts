@@ -22,6 +22,7 @@ const deliveredColumns = [
   'logs',
   'transactions',
   'internal_transactions',
+  'about',
   'body_bytes',
 ] as const;
 
@@ -64,6 +65,7 @@ async function insertDeliveries(
           block_day: match.block_day,
           tag: match.tag,
           records: match.logs + match.transactions + match.internal_transactions,
+          about: match.about,
           state: match.enriching ? ('enriching' as const) : ('pending' as const),
           attempts: 0,
           claims: 0,
@@ -141,6 +143,7 @@ export async function insertMatches(
           logs: match.logs,
           transactions: match.transactions,
           internal_transactions: match.internalTransactions,
+          about: match.about,
           enrichment: match.enrichment,
           body_head: match.bodyHead,
           body_tail: match.bodyTail,

@@ -8,10 +8,13 @@ import type { Tables } from './tables.ts';
 const DAY_MS = 86_400_000;
 /** Days for which partitions are made before their first block: today and the two that follow. */
 const DAYS_AHEAD = 2;
-/** With so few rows left that must stay, a partition is emptied and they are put back. */
-const FEW_ROWS = 10_000;
-/** How long statements may have to wait behind a partition that is about to go. */
-const LOCK_TIMEOUT = '500ms';
+/**
+ * With so few rows left that must stay, a partition is emptied and they are put back, while whoever
+ * reads in it waits: some thirty files are made anew, each written to the disk.
+ */
+const FEW_ROWS = 500;
+/** How long statements may have to wait behind a partition that is about to go, for each of its tables. */
+const LOCK_TIMEOUT = '50ms';
 
 /** PostgreSQL's code for a lock that was not had in time. */
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -44,9 +47,9 @@ export function createPartitionWrites(
       const partitions = await db.selectFrom('partition').selectAll().orderBy('name').execute();
       for (const { name, to_day: end } of partitions) {
         const isOpen = await noticeWaiting(db, name);
-        if (end > today || !(await isAllOld(db, name, ages))) continue;
-        const isDropped = !isOpen && (await giveUp(db, (trx) => drop(trx, name, ages)));
-        if (isDropped) dropped.push(name);
+        // Claims look into those that are open, and would wait.
+        if (isOpen || end > today || !(await isAllOld(db, name, ages))) continue;
+        if (await giveUp(db, (trx) => drop(trx, name, ages))) dropped.push(name);
         else if (await giveUp(db, (trx) => shrink(trx, name, ages))) shrunk.push(name);
       }
       return { dropped, shrunk };
@@ -138,6 +141,10 @@ async function shrink(trx: Db, name: string, ages: Ages): Promise<boolean> {
   const { rows: more } = await sql`
     select 1 from ${partOf('delivery', name)} limit 1 offset ${counted[0]!.n}`.execute(trx);
   if (more.length === 0) return false;
+  // By their keys: it would take so many for too many, and read all that is to go.
+  for (const plan of ['seqscan', 'hashjoin', 'mergejoin']) {
+    await sql`set local ${sql.raw(`enable_${plan}`)} = off`.execute(trx);
+  }
   for (const table of PARTITIONED) {
     await sql`lock table ${partOf(table, name)} in access exclusive mode`.execute(trx);
   }

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testAccess } from './suite/access.suite.ts';
 import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from './suite/events.suite.ts';
+import { testFacets } from './suite/facets.suite.ts';
 import { testHistory } from './suite/history.suite.ts';
 import { testInvariants } from './suite/invariants.suite.ts';
 import { newMatch } from './newMatch.test-only.ts';
@@ -119,15 +120,17 @@ describe('PostgreSQL store', () => {
   });
 
   describe('in a database of its own', () => {
-    testInvariants(async () => {
+    const openBesides = async (name: string) => {
       const url = new URL(postgres.url);
-      url.pathname = '/invariants';
-      await execute(postgres.url, 'create database invariants');
+      url.pathname = `/${name}`;
+      await execute(postgres.url, `create database ${name}`);
       return {
         store: await openPostgresStore(url.href),
-        execute: (statement) => execute(url.href, statement),
+        execute: (statement: string) => execute(url.href, statement),
       };
-    });
+    };
+    testInvariants(() => openBesides('invariants'));
+    testFacets(() => openBesides('facets'));
   });
 
   test('survives the loss of its server: the next call after the restart works', async () => {

@@ -10,6 +10,7 @@ import { createFacetReads } from './facetReads.ts';
 import { createInboxReads } from './inbox.ts';
 import { createInvariantReads } from './invariantReads.ts';
 import { createJobReads } from './jobReads.ts';
+import { lanesIn } from './lanes.ts';
 import { allOf, toConditions } from './deliveryFilter.ts';
 import { createOperatorNoticeReads } from './noticeWrites.ts';
 import { WAITING_COMMITS } from './postgresServers.ts';
@@ -281,7 +282,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
         .innerJoin('match', 'match.id', 'delivery.match_id')
         .innerJoin('stream', 'stream.id', 'delivery.stream_id')
         .select(deliveryColumns.map((column) => `delivery.${column}` as const))
-        .select(['match.block_hash', 'match.body_head', 'match.body_tail', 'stream.webhook_url'])
+        .select(['match.block_hash', 'stream.webhook_url'])
         .select('delivery.fast_retried')
         .where('delivery.id', '=', id)
         .executeTakeFirst();
@@ -306,12 +307,6 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
         fastRetried: row.fast_retried === 1,
         blockHash: row.block_hash,
         webhookUrl: row.webhook_url,
-        body: joinBody({
-          bodyHead: row.body_head,
-          bodyTail: row.body_tail,
-          phase: row.phase,
-          retries: Math.max(0, row.attempts - 1),
-        }),
         attemptList: attempts.map((attempt) => ({
           number: attempt.number,
           webhookUrl: attempt.webhook_url,
@@ -325,12 +320,28 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       };
     },
 
+    async readDeliveryBody(id) {
+      const row = await db
+        .selectFrom('delivery')
+        .innerJoin('match', 'match.id', 'delivery.match_id')
+        .select(['match.body_head', 'match.body_tail', 'delivery.phase', 'delivery.attempts'])
+        .where('delivery.id', '=', id)
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      return joinBody({
+        bodyHead: row.body_head,
+        bodyTail: row.body_tail,
+        phase: row.phase,
+        retries: Math.max(0, row.attempts - 1),
+      });
+    },
+
     async hasDueSuspect() {
       const { open } = await readMoment(engine, db);
       const { rows } = await sql`
         select 1 from delivery join stream on stream.id = delivery.stream_id
         where ${open('block_day')} and state = 'pending' and lost >= 2 and run_at <= ${engine.now()}
-          and stream.status = 'active' limit 1`.execute(db);
+          and stream.status = 'active' and stream.deleted_at is null limit 1`.execute(db);
       return rows.length > 0;
     },
 
@@ -338,15 +349,11 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       const { now, open } = await readMoment(engine, db);
       // One index seek per stream that has any pending, as claims find them.
       const { rows } = await sql<{ oldest: number | null }>`
-        with recursive lane(id) as (
-          select min(stream_id) from delivery where ${open('block_day')} and state = 'pending'
-          union all
-          select (select min(stream_id) from delivery
-            where ${open('block_day')} and state = 'pending' and stream_id > lane.id)
-          from lane where lane.id is not null)
+        ${lanesIn('pending', open)}
         select min((select min(run_at) from delivery
           where ${open('block_day')} and stream_id = lane.id and state = 'pending')) as oldest
-        from lane join stream on stream.id = lane.id where stream.status = 'active'`.execute(db);
+        from lane join stream on stream.id = lane.id
+        where stream.status = 'active' and stream.deleted_at is null`.execute(db);
       const oldest = rows[0]?.oldest ?? null;
       return oldest === null || oldest > now ? null : oldest;
     },

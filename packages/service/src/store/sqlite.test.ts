@@ -4,30 +4,38 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { testAccess } from './suite/access.suite.ts';
+import { newMatch } from './newMatch.test-only.ts';
 import { openSqliteStore } from './sqlite.ts';
 import { testEvents } from './suite/events.suite.ts';
+import { testFacets } from './suite/facets.suite.ts';
 import { testHistory } from './suite/history.suite.ts';
 import { testInvariants } from './suite/invariants.suite.ts';
 import { testStore } from './suite/store.suite.ts';
+import { draft } from './suite/storeTools.test-only.ts';
+import { takeChain } from './takeChain.test-only.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** With a way past the store to its tables. */
+async function openBesides(name: string) {
+  const path = join(folder, name);
+  const store = await openSqliteStore(path);
+  return {
+    store,
+    async execute(statement: string) {
+      const other = new DatabaseSync(join(path, 'sluice.db'), { timeout: 5_000 });
+      other.exec(statement);
+      other.close();
+    },
+  };
+}
+
 describe('SQLite store', () => {
   testStore(() => openSqliteStore(join(folder, 'suite')));
   testHistory(() => openSqliteStore(join(folder, 'history')));
-  testInvariants(async () => {
-    const path = join(folder, 'invariants');
-    const store = await openSqliteStore(path);
-    return {
-      store,
-      async execute(statement) {
-        const other = new DatabaseSync(join(path, 'sluice.db'), { timeout: 5_000 });
-        other.exec(statement);
-        other.close();
-      },
-    };
-  });
+  testInvariants(() => openBesides('invariants'));
+  testFacets(() => openBesides('facets'));
   testAccess(() => openSqliteStore(join(folder, 'access')));
   testEvents(() => openSqliteStore(join(folder, 'events')));
 
@@ -64,6 +72,64 @@ describe('SQLite store', () => {
       undefined,
       'kept',
     ]);
+    await store.close();
+  });
+
+  test('forgets a few deliveries at a time, and others have their turn between', async () => {
+    const store = await openSqliteStore(join(folder, 'forgetting'));
+    const chain = '0x1';
+    const epoch = await takeChain(store, chain);
+    const header = (number: number) => ({
+      ...{ number, hash: `0x${number}`, parentHash: `0x${number - 1}` },
+      timestamp: 1_700_000_000,
+    });
+    await store.startChain({ chain, epoch, block: header(1), genesisHash: '0x0' });
+    const { id } = await store.createStream(draft([chain]));
+    const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+    const parts = Array.from({ length: 60 }, (_, part) => newMatch(id, { part, parts: 60 }));
+    const commit = { chain, epoch, ruleRevision: revision, windowBlocks: 256 };
+    await store.commitBlock({ ...commit, block: header(2), confirmUpTo: 2, matches: parts });
+
+    // As if a day had passed. However little time there is for it, some of it gets done.
+    const rule = { deliveredMs: -86_400_000, undeliveredMs: -86_400_000, forMs: 0 };
+    const claim = { limit: 1, maxBytes: 1e9, perStream: 1000, taken: {}, leaseMs: 40_000 };
+    const forgotten: number[] = [];
+    const claimed: number[] = [];
+    let after: string | undefined = '';
+    while (after !== undefined) {
+      const step = store.deleteExpired({ ...rule, after });
+      claimed.push((await store.claimDeliveries(claim)).length);
+      const { deliveries, next } = await step;
+      forgotten.push(deliveries);
+      after = next;
+    }
+    expect(Math.max(...forgotten)).toBeLessThanOrEqual(5);
+    expect(forgotten.length).toBeGreaterThan(120 / 5);
+    expect(claimed.slice(0, 3)).toEqual([1, 1, 1]);
+    await store.close();
+  });
+
+  test('adds up many counts, and forgets old ones, some at a time', async () => {
+    const path = join(folder, 'counts');
+    const store = await openSqliteStore(path);
+    const { id } = await store.createStream(draft(['0x1']));
+    const other = new DatabaseSync(join(path, 'sluice.db'));
+    const fill = (table: string, first: number, count: number): void =>
+      other.exec(`with recursive minute(n) as (
+          select ${first} union all select n + 1 from minute where n < ${first + count - 1})
+        insert into ${table} select '${id}', n, 'delivered', 1 from minute`);
+    const count = (table: string): unknown =>
+      other.prepare(`select count(*) as n from ${table}`).get()?.['n'];
+    const thisMinute = Math.floor(Date.now() / 60_000);
+    fill('stat', 1, 5_000);
+    fill('stat_delta', thisMinute - 2_000, 2_000);
+    fill('stat_delta', thisMinute - 2_000, 2_000);
+    expect(await store.rollUpStats()).toBe(true);
+    expect([count('stat_delta'), count('stat')]).toEqual([2_000, 5_000]);
+    while (await store.rollUpStats());
+    expect([count('stat_delta'), count('stat')]).toEqual([0, 2_000]);
+    expect(other.prepare('select sum(n) as n from stat').get()?.['n']).toBe(4_000);
+    other.close();
     await store.close();
   });
 

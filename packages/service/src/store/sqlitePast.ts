@@ -65,6 +65,8 @@ export interface PastMatch {
   state: MatchState;
   logs: number;
   transactions: number;
+  /** What the body says, in a line for people. */
+  about: string;
   transactionHashes: readonly string[];
   /** The body's keys before `retries`, without `confirmed`, and those after it. */
   bodyHead: object;
@@ -282,6 +284,7 @@ function writeMatch(insert: Insert, match: PastMatch, stats: Stats): void {
     logs: match.logs,
     transactions: match.transactions,
     internal_transactions: 0,
+    about: match.about,
     enrichment: null,
     body_head: body.bodyHead,
     body_tail: body.bodyTail,
@@ -305,6 +308,7 @@ function writeMatch(insert: Insert, match: PastMatch, stats: Stats): void {
       block_day: blockDay,
       tag,
       records,
+      about: match.about,
       state: delivery.state,
       attempts: delivery.attempts.length,
       claims: delivery.attempts.length,

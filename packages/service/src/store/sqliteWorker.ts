@@ -4,6 +4,7 @@
  * once; none is answered before it is durable.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { createCheckpoints } from './sqliteCheckpoints.ts';
 import { openSqlite } from './sqliteConnection.ts';
 import { sqliteEngine } from './engine.ts';
 import { createReads } from './reads.ts';
@@ -16,6 +17,7 @@ const SHARED_MS = 20;
 const { path, role } = workerData as { path: string; role: 'reads' | 'writes' };
 const port = parentPort!;
 const { db, sqlite } = openSqlite(path, role === 'reads');
+const checkpoints = role === 'writes' ? createCheckpoints(path, sqlite) : undefined;
 const methods = (role === 'reads'
   ? createReads(db, sqliteEngine)
   : createWrites(db, sqliteEngine)) as unknown as Record<
@@ -79,10 +81,14 @@ const work = async (): Promise<void> => {
     for (let next; (next = receiveMessageOnPort(port)) !== undefined;) waiting.push(next.message);
     const closeAt = waiting.findIndex(({ method }) => method === 'close');
     if (closeAt === 0) {
+      await checkpoints?.stop();
       await db.destroy();
       answer([{ id: waiting.shift()!.id, value: undefined }]);
     } else if (role === 'reads') answer([await run(waiting.shift()!)]);
-    else waiting.splice(0, await write(closeAt < 0 ? waiting : waiting.slice(0, closeAt)));
+    else {
+      waiting.splice(0, await write(closeAt < 0 ? waiting : waiting.slice(0, closeAt)));
+      checkpoints?.look();
+    }
   }
   working = false;
 };

@@ -15,33 +15,37 @@ type Stat = Selectable<Tables['stat_delta']>;
 export const MINUTE_MS = 60_000;
 /** Longer than any reader looks back. */
 const ACTIVITY_KEPT_MINUTES = 2 * 24 * 60;
+/** Rows that one roll-up adds up, and that it forgets. */
+const ROWS_AT_ONCE = 2_000;
 /** Where totals stand: no real minute. */
 export const TOTAL_MINUTE = 0;
 
 export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites {
+  const place = sql.raw(engine.name === 'postgres' ? 'ctid' : 'rowid');
+
   return {
     async rollUpStats() {
-      await db.transaction().execute(async (trx) => {
+      return db.transaction().execute(async (trx) => {
         // Consumed rather than read up to an id: a lower id can still commit later.
-        const { rows } = await sql<Stat>`delete from stat_delta returning *`.execute(trx);
-        const sums = sum(rows);
-        if (sums.length > 0) {
-          await trx
-            .insertInto('stat')
-            .values(sums)
-            .onConflict((conflict) =>
-              conflict.columns(['stream_id', 'minute', 'metric']).doUpdateSet((eb) => ({
-                n: eb('stat.n', '+', eb.ref('excluded.n')),
-              })),
-            )
-            .execute();
+        const { rows } = await sql<Stat>`
+          delete from stat_delta where ${place} ${engine.isIn(sql`
+            select ${place} from stat_delta limit ${ROWS_AT_ONCE} ${engine.skipLocked}`)}
+          returning *`.execute(trx);
+        if (rows.length > 0) {
+          await sql`
+            insert into stat (stream_id, minute, metric, n)
+            select stream_id, minute, metric, n from ${toRows(engine, sum(rows))} as sums
+            where true
+            on conflict (stream_id, minute, metric) do update set n = stat.n + excluded.n`.execute(
+            trx,
+          );
         }
         const minute = Math.floor((await readNow(engine, trx)) / MINUTE_MS);
-        await trx
-          .deleteFrom('stat')
-          .where('minute', '>', TOTAL_MINUTE)
-          .where('minute', '<', minute - ACTIVITY_KEPT_MINUTES)
-          .execute();
+        const { numAffectedRows: forgotten = 0n } = await sql`
+          delete from stat where ${place} ${engine.isIn(sql`
+            select ${place} from stat where minute > ${TOTAL_MINUTE}
+              and minute < ${minute - ACTIVITY_KEPT_MINUTES} limit ${ROWS_AT_ONCE}`)}`.execute(trx);
+        return rows.length === ROWS_AT_ONCE || forgotten === BigInt(ROWS_AT_ONCE);
       });
     },
   };
@@ -138,16 +142,15 @@ export async function countFinished(
 
 async function append(trx: Db, engine: Engine, counted: readonly Stat[]): Promise<void> {
   if (counted.length === 0) return;
-  const deltas = engine.rows(sum(counted), {
-    stream_id: 'text',
-    minute: 'bigint',
-    metric: 'text',
-    n: 'bigint',
-  });
   await sql`
     insert into stat_delta (stream_id, minute, metric, n)
-    select stream_id, minute, metric, n from ${deltas} as counted`.execute(trx);
+    select stream_id, minute, metric, n from ${toRows(engine, sum(counted))} as counted`.execute(
+    trx,
+  );
 }
+
+const toRows = (engine: Engine, counted: readonly Stat[]) =>
+  engine.rows(counted, { stream_id: 'text', minute: 'bigint', metric: 'text', n: 'bigint' });
 
 /** One row per stream, minute and metric, in one order everywhere: two roll-ups then never deadlock. */
 function sum(counted: readonly Stat[]): Stat[] {

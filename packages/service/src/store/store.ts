@@ -46,9 +46,9 @@ import type {
   ReplayProgress,
   StreamLimits,
   StreamStatus,
+  StreamTape,
   ChainGap,
   Reorg,
-  TapeBlock,
 } from '@sluice/kit/contract';
 import type { EventFeed } from './eventFeed.ts';
 import type { Notices } from './notices.ts';
@@ -253,6 +253,8 @@ export interface NewMatch {
   logs: number;
   transactions: number;
   internalTransactions: number;
+  /** What the body says, in a line for people. */
+  about: string;
   /** Of every record, each once. */
   transactionHashes: string[];
   bodyHead: string;
@@ -274,6 +276,13 @@ export interface Token {
   standard: 'ERC721' | 'ERC1155' | '';
   /** Block it was read at. */
   blockNumber: number;
+}
+
+/** The end of a body as it is sent. */
+export interface WholeBody {
+  bodyTail: string;
+  /** As in {@link NewMatch}; empty where it says what it said before. */
+  about: string;
 }
 
 /** A match that waits for what must be read from the chain. */
@@ -346,9 +355,8 @@ export interface ClaimedDelivery {
   waitMs: number;
 }
 
-/** How one HTTP attempt ended. */
 /** A delivery as the ledger has it; what comes next is the schedule's to say. */
-export type KeptDelivery = Omit<DeliveryDetail, 'laterWaitsMs' | 'labels'> & {
+export type KeptDelivery = Omit<DeliveryDetail, 'bodyBytes' | 'laterWaitsMs' | 'labels'> & {
   /** One of its attempts was the quick retry before the schedule. */
   fastRetried: boolean;
 };
@@ -393,6 +401,8 @@ export interface StreamStats {
   /** Of the attempts of the last 24 hours that got a 2xx, to a fifth; null without any. */
   p95Ms: number | null;
   lastDeliveryAt: number | null;
+  /** The first minute with a failed attempt after the last one with a 2xx; null without any. */
+  failingSince: number | null;
 }
 
 /** How the last attempt of a delivery ended. */
@@ -671,12 +681,8 @@ export interface ActivityReads {
   }): Promise<ActivityPoint[]>;
   /** For every stream that is not deleted. */
   readStreamStats(): Promise<StreamStats[]>;
-  /** The newest blocks of a chain with what became of them, newest first, and those that left. */
-  readTape(asked: {
-    chain: string;
-    streamId?: string | undefined;
-    limit: number;
-  }): Promise<TapeBlock[]>;
+  /** What became of the newest blocks of these streams, and of those that left; in their order. */
+  listTapes(asked: { streamIds: readonly string[]; limit: number }): Promise<StreamTape[]>;
   /** Newest first; of each chain at most 100 are kept. */
   listReorgs(asked: { chain?: string | undefined; limit: number }): Promise<Reorg[]>;
   /** Newest first; of each chain at most 100 are kept. */
@@ -773,6 +779,8 @@ export interface Reads
     next: string | undefined;
   }>;
   readDelivery(id: string): Promise<KeptDelivery | undefined>;
+  /** Exactly what its last attempt sent, or what the first one will. */
+  readDeliveryBody(id: string): Promise<string | undefined>;
   /** When the oldest delivery was made, in Unix milliseconds; null without any. */
   readOldestDelivery(): Promise<number | null>;
   /** Newest first; bounds on time go by when the delivery was made. */
@@ -856,8 +864,16 @@ export interface StreamWrites {
     status: StreamStatus,
     statusMessage: string,
   ): Promise<StreamRecord | undefined>;
-  /** Cancels what was not sent; history stays. */
+  /**
+   * Nothing is sent from here on; history stays. Of a long queue that waits only the first deliveries are
+   * cancelled at once.
+   */
   deleteStream(id: string): Promise<StreamRecord | undefined>;
+  /**
+   * Goes on to cancel what waits of deleted streams, a little at a time until `forMs` are over. True when
+   * there may be more.
+   */
+  cancelDeleted(step: { forMs: number }): Promise<boolean>;
 }
 
 /** `addressChanges.ts` makes whole changes of these steps. */
@@ -1040,8 +1056,11 @@ export interface ReplayWrites {
 }
 
 export interface StatWrites {
-  /** Adds up what was counted since the last time, and forgets activity older than two days. */
-  rollUpStats(): Promise<void>;
+  /**
+   * Adds up some of what was counted since the last time, and forgets some of the activity older than two
+   * days. True when there may be more of either.
+   */
+  rollUpStats(): Promise<boolean>;
 }
 
 export interface EnrichWrites {
@@ -1055,7 +1074,7 @@ export interface EnrichWrites {
   completeEnrichments(completed: {
     chain: string;
     epoch: number;
-    bodies: readonly { matchId: string; bodyTail: string }[];
+    bodies: readonly ({ matchId: string } & WholeBody)[];
   }): Promise<DeliverySummary[] | undefined>;
 }
 
@@ -1121,12 +1140,13 @@ export interface RetentionReads {
 
 export interface RetentionWrites {
   /**
-   * Looks at the `limit` oldest deliveries and matches after this id, `''` for the first, and forgets
-   * those deliveries that are older than they may be, with their attempts, and matches that have none
-   * left. `undelivered` of them had not ended; `next` is undefined when no more are old enough.
+   * Looks at the oldest deliveries and matches after this id, `''` for the first, a few at a time until
+   * `forMs` are over, and forgets those deliveries that are older than they may be, with their attempts,
+   * and matches that have none left. `undelivered` of them had not ended; `next` is undefined when no
+   * more are old enough.
    */
   deleteExpired(
-    rule: RetentionAges & { limit: number; after: string },
+    rule: RetentionAges & { forMs: number; after: string },
   ): Promise<{ deliveries: number; undelivered: number; next: string | undefined }>;
   /**
    * Makes partitions for the days to come, drops those in which nothing must be kept, and empties

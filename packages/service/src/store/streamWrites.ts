@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { StreamLimits } from '@sluice/kit/contract';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { beginCoverage, closeHoles, openHoles } from './coverage.ts';
-import { type Db, type Engine, readMoment, readNow } from './engine.ts';
+import { type Db, type Engine, type Moment, readMoment, readNow } from './engine.ts';
 import { ACTIVE } from './healthWrites.ts';
+import { lanesIn } from './lanes.ts';
 import { streamColumns, toStreamRecord } from './rows.ts';
 import { raiseRevision } from './ruleRevision.ts';
 import type { SealedSecret, StreamPatch, StreamRecord, StreamWrites } from './store.ts';
@@ -129,17 +130,65 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
         id,
         (now) => ({ deleted_at: now }),
         async (trx, now) => {
+          // Most have no more that wait; the housekeeping cancels the others of a long queue.
           const { open } = await readMoment(engine, trx);
-          await trx
-            .updateTable('delivery')
-            .set({ state: 'cancelled', updated_at: now })
-            .where(open('block_day'))
-            .where('stream_id', '=', id)
-            .where('state', 'in', ['enriching', 'pending'])
-            .execute();
+          for (const state of WAITING)
+            await cancelSome(trx, engine, { streamId: id, state, open, now });
         },
       ),
+
+    async cancelDeleted({ forMs }) {
+      const until = performance.now() + forMs;
+      return db.transaction().execute(async (trx) => {
+        const { now, open } = await readMoment(engine, trx);
+        for (const state of WAITING) {
+          for (;;) {
+            const { rows } = await sql<{ id: string }>`
+              ${lanesIn(state, open)}
+              select lane.id from lane join stream on stream.id = lane.id
+              where stream.deleted_at is not null limit 1`.execute(trx);
+            if (rows[0] === undefined) break;
+            const some = { streamId: rows[0].id, state, open, now };
+            while (await cancelSome(trx, engine, some)) {
+              if (performance.now() >= until) return true;
+            }
+          }
+        }
+        return false;
+      });
+    },
   };
+}
+
+/** Deliveries that were not sent yet. One goes from the first to the second, never back. */
+const WAITING = ['enriching', 'pending'] as const;
+/** Each on a page of its own on SQLite, where a stream is one of many. */
+const CANCELLED_AT_ONCE = 200;
+
+/** Cancels some of a stream's deliveries in this state; false when there is none. */
+async function cancelSome(
+  trx: Db,
+  engine: Engine,
+  { streamId, state, open, now }: Moment & { streamId: string; state: (typeof WAITING)[number] },
+): Promise<boolean> {
+  const rows = await trx
+    .selectFrom('delivery')
+    .select('id')
+    .where(open('block_day'))
+    .where('stream_id', '=', streamId)
+    .where('state', '=', state)
+    .limit(CANCELLED_AT_ONCE)
+    .execute();
+  if (rows.length === 0) return false;
+  const ids = engine.texts(
+    rows.map(({ id }) => id),
+    'id',
+  );
+  await sql`
+    update delivery set state = 'cancelled', updated_at = ${now}
+    where ${open('block_day')} and id in (select id from ${ids} as found)
+      and ${engine.opaque('state')} = ${state}`.execute(trx);
+  return true;
 }
 
 const toLimitValues = ({ maxInFlight, maxPerSecond, strictOrder }: StreamLimits) => ({

@@ -342,6 +342,8 @@ interface MatchTable {
   logs: number;
   transactions: number;
   internal_transactions: number;
+  /** What the body says, in a line for people. */
+  about: string;
   /** JSON of what is still to be read from the chain; null once the body is whole. */
   enrichment: string | null;
   /** The body is stored once, split at `confirmed` and `retries`. */
@@ -380,6 +382,8 @@ interface DeliveryTable {
   tag: string;
   /** Logs, transactions and internal transactions. */
   records: number;
+  /** As its match's: lists are read from this table alone. */
+  about: string;
   state: DeliveryState;
   attempts: number;
   /** Leases taken, counted apart from attempts. */

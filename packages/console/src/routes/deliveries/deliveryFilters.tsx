@@ -90,7 +90,7 @@ export function DeliveryFilters({
           onClick={() => onChange(name, undefined)}
         >
           <span className="min-w-0 truncate">{word}</span>
-          <X size={12} strokeWidth={1.5} aria-hidden="true" />
+          <X size={12} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
         </Button>
       ))}
       {marked > 0 && (

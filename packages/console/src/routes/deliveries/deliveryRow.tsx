@@ -12,23 +12,26 @@ import {
   formatDuration,
 } from '../../format.ts';
 import { isFresh } from '../../live.ts';
+import { RowMark } from '../../ui/rowMarks.tsx';
 import { Status } from '../../ui/status.tsx';
 
-export const STREAM_COLUMN = 'Stream';
-
 /** Column heads, in the order of the cells below; widths are `.delivery-grid` in styles.css. */
-export const COLUMNS: readonly { label: string; numeric: boolean; className: string }[] = [
+const COLUMNS: readonly { label: string; numeric: boolean; className: string }[] = [
   { label: 'Time', numeric: false, className: '' },
   { label: 'State', numeric: false, className: '' },
   { label: 'HTTP', numeric: true, className: '' },
   { label: 'Took', numeric: true, className: '' },
-  { label: STREAM_COLUMN, numeric: false, className: '' },
+  { label: 'Stream', numeric: false, className: '' },
+  { label: 'What', numeric: false, className: 'cell-what' },
   { label: 'Chain', numeric: false, className: 'cell-chain' },
   { label: 'Block', numeric: true, className: 'cell-block' },
   { label: 'Phase', numeric: false, className: 'cell-phase' },
-  { label: 'Records', numeric: true, className: 'wide-only' },
   { label: 'Attempts', numeric: true, className: 'wide-only' },
 ];
+
+/** In a list of one stream its name says nothing. */
+export const columnsOf = (ofOneStream: boolean) =>
+  COLUMNS.filter(({ label }) => !ofOneStream || label !== 'Stream');
 
 interface Cells {
   row: DeliverySummary;
@@ -38,7 +41,6 @@ interface Cells {
   /** Where it is open. */
   href: string;
   onSelect: (id: string) => void;
-  /** The list is of one stream, so its name says nothing. */
   ofOneStream: boolean;
 }
 
@@ -82,7 +84,9 @@ export function DeliveryRow({
       )}
     >
       <Arrival key={id} id={id} />
-      <Mark row={cells.row} marked={marked} onMark={onMark} />
+      <span role="cell" className="mark-cell">
+        <RowMark id={id} label={formatClock(cells.row.createdAt)} marked={marked} onMark={onMark} />
+      </span>
       <DeliveryCells {...cells} />
     </div>
   );
@@ -94,34 +98,6 @@ function Arrival({ id }: { id: string }) {
   return fresh && <span className="absolute inset-0 -z-1 animate-fresh bg-accent/16 opacity-0" />;
 }
 
-/** Beside the row for a pointer; by keyboard it is the space bar, on the row itself. */
-function Mark({
-  row,
-  marked,
-  onMark,
-}: {
-  row: DeliverySummary;
-  marked: boolean;
-  onMark: (id: string, through: boolean) => void;
-}) {
-  return (
-    <span role="cell" className="mark-cell">
-      <button
-        type="button"
-        role="checkbox"
-        aria-checked={marked}
-        aria-label={`Mark ${formatClock(row.createdAt)}`}
-        title="Mark Space"
-        tabIndex={-1}
-        className="mark"
-        // The keys go on meaning the row that has the focus.
-        onMouseDown={(event) => event.preventDefault()}
-        onClick={(event) => onMark(row.id, event.shiftKey)}
-      />
-    </span>
-  );
-}
-
 const DeliveryCells = memo(function DeliveryCells({
   row,
   pair,
@@ -131,6 +107,9 @@ const DeliveryCells = memo(function DeliveryCells({
   ofOneStream,
 }: Cells) {
   const bad = row.error !== null && row.state !== 'succeeded';
+  // Its code stands beside it.
+  const why = bad && row.error !== `HTTP ${row.status}` ? row.error : null;
+  const what = why === null ? row.about : `${why} · ${row.about}`;
   return (
     <>
       <span role="cell" className="data cell-time">
@@ -164,20 +143,13 @@ const DeliveryCells = memo(function DeliveryCells({
           formatDuration(row.durationMs)
         )}
       </span>
-      <span role="cell" className="cell-stream flex min-w-0 items-baseline gap-3">
-        {!ofOneStream && (
-          <span className="max-w-full shrink-0 truncate" title={row.tag || row.streamId}>
-            {row.tag || row.streamId}
-          </span>
-        )}
-        {bad && (
-          <span
-            className={clsx('min-w-0 truncate text-12 text-muted', !ofOneStream && 'wide-only')}
-            title={row.error ?? ''}
-          >
-            {row.error}
-          </span>
-        )}
+      {!ofOneStream && (
+        <span role="cell" className="cell-stream truncate" title={row.tag || row.streamId}>
+          {row.tag || row.streamId}
+        </span>
+      )}
+      <span role="cell" className="cell-what truncate text-12 text-muted" title={what}>
+        {what}
       </span>
       <span role="cell" className="data cell-chain truncate text-muted" title={row.chainId}>
         {chainCode}
@@ -196,9 +168,6 @@ const DeliveryCells = memo(function DeliveryCells({
             {formatClock(pair.createdAt).slice(0, 8)}
           </span>
         )}
-      </span>
-      <span role="cell" className="data wide-only text-right text-muted">
-        {formatCount(row.records)}
       </span>
       <span
         role="cell"

@@ -1,5 +1,6 @@
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- a table element would lay out all of its rows together */
 import type { DeliverySummary } from '@sluice/kit/sluice';
+import { clsx } from 'clsx';
 import { useImperativeHandle, useMemo, useState } from 'react';
 import type { PairOf } from '../../deliveryPairs.ts';
 import { formatCount } from '../../format.ts';
@@ -9,11 +10,11 @@ import { useMedia } from '../../media.ts';
 import { Button } from '../../ui/button.tsx';
 import { createRowSlots } from '../../ui/rowSlots.ts';
 import { useRowWindow } from '../../ui/rowWindow.ts';
-import { COLUMNS, DeliveryRow, STREAM_COLUMN } from './deliveryRow.tsx';
+import { columnsOf, DeliveryRow } from './deliveryRow.tsx';
 
 const ROW_HEIGHT = 32;
-/** Two lines per row where the columns do not fit. */
-const NARROW_ROW_HEIGHT = 56;
+/** Three lines per row where the columns do not fit. */
+const NARROW_ROW_HEIGHT = 72;
 /** Above this many pixels the reader has left the top on purpose. */
 const SCROLLED_PX = 8;
 
@@ -34,11 +35,10 @@ export function DeliveryTable({
   hrefOf,
   onSelect,
   onMark,
-  filtered,
   ofOneStream,
   more,
   onScrolled,
-  onClear,
+  empty,
   ref,
 }: {
   rows: readonly DeliverySummary[];
@@ -51,12 +51,12 @@ export function DeliveryTable({
   onSelect: (id: string) => void;
   /** @param through with those between this row and the one marked before. */
   onMark: (id: string, through: boolean) => void;
-  filtered: boolean;
   ofOneStream: boolean;
   more: { load: () => void; loading: boolean } | null;
   /** Whether the reader has scrolled away from the newest row. */
   onScrolled: (away: boolean) => void;
-  onClear: () => void;
+  /** Instead of rows. */
+  empty: React.ReactNode;
   ref: React.Ref<DeliveryTableHandle>;
 }) {
   const wide = useMedia('(min-width: 900px)');
@@ -87,7 +87,10 @@ export function DeliveryTable({
   return (
     <div
       ref={scroller}
-      className="delivery-list min-h-0 flex-1 overflow-x-hidden overflow-y-auto [overflow-anchor:none]"
+      className={clsx(
+        'delivery-list min-h-0 flex-1 overflow-x-hidden overflow-y-auto [overflow-anchor:none]',
+        ofOneStream && 'of-one-stream',
+      )}
       onScroll={(event) => onScrolled(event.currentTarget.scrollTop > SCROLLED_PX)}
     >
       <div role="table" aria-label="Deliveries" aria-rowcount={rows.length + 1}>
@@ -96,13 +99,13 @@ export function DeliveryTable({
             <span role="columnheader" className="sr-only max-md:hidden">
               Marked
             </span>
-            {COLUMNS.map(({ label, numeric, className }) => (
+            {columnsOf(ofOneStream).map(({ label, numeric, className }) => (
               <span
                 key={label}
                 role="columnheader"
                 className={`caps ${numeric ? 'text-right' : ''} ${className}`}
               >
-                {ofOneStream && label === STREAM_COLUMN ? 'Error' : label}
+                {label}
               </span>
             ))}
           </div>
@@ -127,7 +130,7 @@ export function DeliveryTable({
         </div>
       </div>
       {loading && <SkeletonRows height={rowHeight} />}
-      {!loading && rows.length === 0 && <NoDeliveries filtered={filtered} onClear={onClear} />}
+      {!loading && rows.length === 0 && empty}
       {more !== null && (
         <div className="flex items-center gap-3 px-4 py-2">
           <Button onClick={more.load} disabled={more.loading}>
@@ -158,26 +161,6 @@ function SkeletonRows({ height }: { height: number }) {
           <div className="h-2.5 flex-1 rounded-[2px] bg-raised" />
         </div>
       ))}
-    </div>
-  );
-}
-
-function NoDeliveries({ filtered, onClear }: { filtered: boolean; onClear: () => void }) {
-  return (
-    <div className="px-4 py-6">
-      <p className="font-medium">
-        {filtered ? 'No delivery passes this filter' : 'No deliveries yet'}
-      </p>
-      <p className="mt-1 text-muted">
-        {filtered
-          ? 'New ones appear here as they happen.'
-          : 'The first block that a stream matches makes one; it appears here within a second.'}
-      </p>
-      {filtered && (
-        <Button className="mt-3" onClick={onClear}>
-          Show every delivery
-        </Button>
-      )}
     </div>
   );
 }

@@ -5,6 +5,8 @@ import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useStat
 import {
   chainsQuery,
   deliveriesQuery,
+  deliveryBodyQuery,
+  deliveryQuery,
   replayMutation,
   streamsQuery,
   toDeliveryFilter,
@@ -13,7 +15,6 @@ import { createDeliveryPairs } from '../../deliveryPairs.ts';
 import { nameFilter } from '../../filterWords.ts';
 import { formatClock } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
-import { markRange, toggleMark } from '../../marks.ts';
 import { useMedia } from '../../media.ts';
 import type { DeliveryFilter, DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { findRow, heldRows, KEPT_ROWS, placeOf, rowsOf } from '../../liveCache.ts';
@@ -26,11 +27,15 @@ import {
 import { focusedRow, useActions } from '../../ui/actionList.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Button } from '../../ui/button.tsx';
+import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
+import { useRowMarks } from '../../ui/rowMarks.tsx';
+import { toCurl } from '../delivery/curl.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { DeliveryFilters, type FilterName } from './deliveryFilters.tsx';
 import { Facets } from './facets.tsx';
 import { DeliveryTable, type DeliveryTableHandle } from './deliveryTable.tsx';
 import { useListPlace } from './listPlace.ts';
+import { NoDeliveries } from './noDeliveries.tsx';
 
 const Inspector = lazy(async () => ({
   default: (await import('../delivery/inspector.tsx')).Inspector,
@@ -58,11 +63,14 @@ export function Explorer({
   search,
   onSearch,
   of = ALL,
+  first,
 }: {
   search: DeliveriesSearch;
   onSearch: (search: DeliveriesSearch, replace: boolean) => void;
   /** Only those of one stream, or of one replay: it is no part of the search. */
   of?: Pick<DeliveriesSearch, 'stream' | 'replay'>;
+  /** Stands in place of the rows until there is a first one. */
+  first?: React.ReactNode;
 }) {
   const filter = toListFilter({ ...search, ...of });
   const list = useInfiniteQuery(deliveriesQuery(filter));
@@ -82,9 +90,6 @@ export function Explorer({
   const table = useRef<DeliveryTableHandle>(null);
   const facets = useRef<HTMLDivElement>(null);
   const [cursor, setCursor] = useState<string | null>(null);
-  const [marks, setMarks] = useState<ReadonlySet<string>>(new Set());
-  /** Where a range begins: the row that was marked last, or left. */
-  const markedLast = useRef<string | null>(null);
 
   const hold = (on: boolean): void => {
     setHeld(on);
@@ -111,7 +116,7 @@ export function Explorer({
   const beginAnew = (): void => {
     setAnchor(null);
     setCursor(null);
-    setMarks(new Set());
+    clearMarks();
     setChoosing(false);
     table.current?.scrollToTop();
   };
@@ -138,16 +143,6 @@ export function Explorer({
     change({ sel: undefined, view: undefined }, false);
   };
 
-  const onMark = useCallback(
-    (id: string, through: boolean): void => {
-      const from = markedLast.current;
-      markedLast.current = id;
-      setMarks((now) =>
-        through && from !== null ? markRange(now, shown, from, id) : toggleMark(now, id),
-      );
-    },
-    [shown],
-  );
   const current = search.sel ?? cursor ?? undefined;
 
   /** @returns the row that is now the one the keys mean. */
@@ -166,13 +161,11 @@ export function Explorer({
     }
     return next.id;
   };
-  const moveMarking = (step: 1 | -1): void => {
-    const from = current;
-    const to = move(step);
-    if (to === undefined) return;
-    markedLast.current = to;
-    setMarks(markRange(marks, shown, from ?? to, to));
-  };
+  const {
+    marks,
+    onMark,
+    clear: clearMarks,
+  } = useRowMarks({ rows: shown, current: () => current, move });
   const navigate = useNavigate();
   const onSelect = useCallback(
     (id: string) => void navigate({ to: '.', search: (now) => ({ ...now, sel: id }) }),
@@ -187,7 +180,6 @@ export function Explorer({
   const selected = findRow(rows, search.sel);
   const { sel: _sel, view: _view, until: _until, ...ofList } = search;
   const filterSearch = { ...ofList, ...of };
-  const filtered = Object.keys(toListFilter(search)).length > 0;
   const mayReplay = Object.keys(filter).length > 0 || marks.size > 0;
   /** What was chosen when it was opened: time goes on, the selection does not. */
   const [replaying, setReplaying] = useState<DeliveryFilter | null>(null);
@@ -211,14 +203,6 @@ export function Explorer({
   useShortcuts({
     j: () => void move(1),
     k: () => void move(-1),
-    J: () => moveMarking(1),
-    K: () => moveMarking(-1),
-    // A button that has the focus is pressed by it.
-    ' ': () => {
-      if (current === undefined || document.activeElement?.closest('button') != null) return false;
-      onMark(current, false);
-      return true;
-    },
     l: () => hold(!held),
     // With a delivery open it is about that one.
     r: () => {
@@ -233,7 +217,7 @@ export function Explorer({
     },
     Escape: () => {
       if (search.sel !== undefined) close();
-      else if (marks.size > 0) setMarks(new Set());
+      else if (marks.size > 0) clearMarks();
       else return false;
       return true;
     },
@@ -241,10 +225,30 @@ export function Explorer({
 
   const queryClient = useQueryClient();
   const sendAgain = useMutation(replayMutation(queryClient));
+  const copyCurl = useMutation({
+    mutationFn: async (id: string): Promise<void> => {
+      const [{ webhookUrl }, body] = await Promise.all([
+        queryClient.fetchQuery(deliveryQuery(id)),
+        queryClient.fetchQuery(deliveryBodyQuery(id)),
+      ]);
+      await navigator.clipboard.writeText(toCurl({ id, body }, webhookUrl));
+    },
+  });
+  // With a delivery open they are about that one.
+  const focusedDelivery = (): DeliverySummary | undefined =>
+    search.sel === undefined ? findRow(shown, focusedRow()) : undefined;
+  const copiesOf = ({ id }: DeliverySummary): Copies => ({
+    id,
+    link: new URL(`/console/deliveries/${id}`, location.origin).href,
+    copyCurl: () => copyCurl.mutate(id),
+  });
+  useCopyKeys(() => {
+    const row = focusedDelivery();
+    return row === undefined ? null : copiesOf(row);
+  });
   const actions = useActions(() => {
-    const row = findRow(shown, focusedRow());
-    // With a delivery open they are about that one.
-    if (search.sel !== undefined || row === undefined) return null;
+    const row = focusedDelivery();
+    if (row === undefined) return null;
     const params = { deliveryId: row.id };
     return {
       of: `${row.tag || 'Delivery'} ${formatClock(row.createdAt)}`,
@@ -265,7 +269,7 @@ export function Explorer({
           keycap: 'r',
           run: replay,
         },
-        { label: 'Copy id', run: () => void navigator.clipboard.writeText(row.id) },
+        ...copyActions(copiesOf(row)),
         {
           label: 'Explain',
           run: () => void navigate({ to: '/explain', search: { q: row.id } }),
@@ -289,7 +293,7 @@ export function Explorer({
           chains={chains ?? []}
           onChange={changeFilter}
           marked={marks.size}
-          onUnmark={() => setMarks(new Set())}
+          onUnmark={clearMarks}
           onFilter={isBeside ? null : () => setChoosing(true)}
           held={held}
           onHold={hold}
@@ -323,6 +327,13 @@ export function Explorer({
             onRetry={() => sendAgain.variables && sendAgain.mutate(sendAgain.variables)}
           />
         )}
+        {copyCurl.isError && (
+          <ErrorPanel
+            what="The delivery was not copied"
+            error={copyCurl.error}
+            onRetry={() => copyCurl.variables && copyCurl.mutate(copyCurl.variables)}
+          />
+        )}
         {newer.isError && (
           <ErrorPanel
             what="The newer deliveries could not be read"
@@ -343,7 +354,6 @@ export function Explorer({
             hrefOf={hrefOf}
             onSelect={onSelect}
             onMark={onMark}
-            filtered={filtered}
             ofOneStream={of.stream !== undefined}
             more={
               list.hasNextPage && rows.length < KEPT_ROWS
@@ -351,7 +361,20 @@ export function Explorer({
                 : null
             }
             onScrolled={onScrolled}
-            onClear={() => onSearch({}, false)}
+            empty={
+              first !== undefined && Object.keys(toListFilter(search)).length === 0 ? (
+                first
+              ) : (
+                <NoDeliveries
+                  filter={filter}
+                  search={search}
+                  streams={streams ?? []}
+                  chains={chains ?? []}
+                  onChoose={beginAnew}
+                  onClear={() => onSearch({}, false)}
+                />
+              )
+            }
           />
           {waiting > 0 && (
             <button

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { useState } from 'react';
 import { facetsQuery } from '../../api.ts';
-import { toFacets } from '../../facets.ts';
+import { toFacets, toParam } from '../../facets.ts';
 import { formatCount, formatDateTime } from '../../format.ts';
 import type { ListFilter } from '../../liveCache.ts';
 import { present, type DeliveriesSearch } from '../../search.ts';
@@ -12,14 +12,6 @@ import type { WatchedChain } from '../../tape.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 
 const MINUTE_MS = 60_000;
-
-/** As the router writes it without quotes. */
-const toParam = (value: string): string | number | boolean =>
-  /^\d+$/.test(value)
-    ? Number(value)
-    : ['true', 'false'].includes(value)
-      ? value === 'true'
-      : value;
 
 /** How many deliveries there are of each kind; each a link to them. A second click takes it back. */
 export function Facets({

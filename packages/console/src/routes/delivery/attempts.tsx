@@ -2,8 +2,7 @@ import type { DeliveryAttempt, DeliveryDetail } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Info } from 'lucide-react';
-import { useMemo } from 'react';
-import { streamsQuery } from '../../api.ts';
+import { deliveryBodyQuery, streamsQuery } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import {
   formatClock,
@@ -13,14 +12,13 @@ import {
   formatMoment,
   formatSpan,
   formatWait,
-  sizeOf,
 } from '../../format.ts';
-import { attemptGuidance, type Guidance } from '../../guidance.ts';
+import { attemptGuidance, type Offer } from '../../guidance.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { Status, StatusShape } from '../../ui/status.tsx';
 import { AttemptBar, AttemptParts } from './attemptBar.tsx';
-import { toCurl, toReplayCommand } from './curl.ts';
+import { toConnectingCurl, toCurl, toReplayCommand } from './curl.ts';
 import { FailedAlike } from './failedAlike.tsx';
 
 /** Beside the tabs only the last few fit; all of them stand in their own tab. */
@@ -174,11 +172,9 @@ function outcomeOf(
 function Advice({ delivery }: { delivery: DeliveryDetail }) {
   const { data: streams } = useQuery(streamsQuery);
   const newest = delivery.attemptList.at(-1);
-  // Once, and not with every second that the page counts.
-  const bodyBytes = useMemo(() => sizeOf(delivery.body), [delivery.body]);
   if (newest === undefined || newest.error === null) return null;
   const guidance = attemptGuidance(newest, {
-    bodyBytes,
+    bodyBytes: delivery.bodyBytes,
     p95Ms: streams?.find(({ id }) => id === delivery.streamId)?.p95Ms ?? null,
     nextAttemptAt: delivery.nextAttemptAt,
   });
@@ -195,7 +191,18 @@ function Advice({ delivery }: { delivery: DeliveryDetail }) {
             />
             {guidance.advice}
           </p>
-          <Offer offer={guidance.offer} delivery={delivery} webhookUrl={newest.webhookUrl} />
+          {guidance.offers.length > 0 && (
+            <div className="flex flex-wrap items-center gap-2">
+              {guidance.offers.map((offer) => (
+                <WayOn
+                  key={typeof offer === 'string' ? offer : offer.label}
+                  offer={offer}
+                  delivery={delivery}
+                  webhookUrl={newest.webhookUrl}
+                />
+              ))}
+            </div>
+          )}
         </div>
       )}
       <FailedAlike streamId={delivery.streamId} status={newest.status} />
@@ -203,18 +210,16 @@ function Advice({ delivery }: { delivery: DeliveryDetail }) {
   );
 }
 
-function Offer({
+function WayOn({
   offer,
   delivery,
   webhookUrl,
 }: {
-  offer: Guidance['offer'];
+  offer: Offer;
   delivery: DeliveryDetail;
   webhookUrl: string;
 }) {
   switch (offer) {
-    case null:
-      return null;
     case 'verify':
       return (
         <Link to="/verify" search={{ delivery: delivery.id }} className={buttonClass('plain')}>
@@ -234,7 +239,9 @@ function Offer({
         </Link>
       );
     case 'curl':
-      return <CopyButton text={toCurl(delivery, webhookUrl)} label="Copy as curl" />;
+      return <CurlOffer id={delivery.id} webhookUrl={webhookUrl} />;
+    case 'connect':
+      return <CopyButton text={toConnectingCurl(webhookUrl)} label="Copy curl -v" />;
     case 'local':
       return (
         <CopyButton
@@ -242,5 +249,14 @@ function Offer({
           label="Copy command to try it on localhost"
         />
       );
+    default:
+      return <CopyButton text={offer.copy} label={offer.label} />;
   }
+}
+
+function CurlOffer({ id, webhookUrl }: { id: string; webhookUrl: string }) {
+  const { data: body } = useQuery(deliveryBodyQuery(id));
+  return body === undefined ? null : (
+    <CopyButton text={toCurl({ id, body }, webhookUrl)} label="Copy as curl" />
+  );
 }

@@ -1,33 +1,31 @@
 import type { DeliveryDetail } from '@sluice/kit/sluice';
 import { useNow } from '../../clock.ts';
-import { formatDateTime, formatSpan } from '../../format.ts';
+import { formatDateTime, formatQuantity, formatSpan } from '../../format.ts';
 import { Status } from '../../ui/status.tsx';
 
-const WARNED_MS = 14 * 24 * 3_600_000;
+const CONDITION = { shape: 'exclamation', word: 'certificate expires soon', tone: 'warn' } as const;
 
-/** The receiver's certificate, once it is about to expire: soon nothing reaches it any more. */
+/** The receiver's certificate was about to expire: soon nothing reaches it any more. */
 export function CertificateWarning({ delivery }: { delivery: DeliveryDetail }) {
   const now = useNow();
   const certificate = delivery.attemptList.findLast((each) => each.certificate)?.certificate;
-  if (certificate == null || certificate.expiresAt - now >= WARNED_MS) return null;
+  // One that is over by now was renewed since, or the attempts fail for it and say so themselves.
+  if (!certificate?.expiresSoon || certificate.expiresAt <= now) return null;
   const { subject, names, expiresAt } = certificate;
-  const isOver = expiresAt <= now;
+  const [name = subject, ...others] = names;
   return (
     <p className="flex flex-wrap items-baseline gap-x-3 border-b border-line px-4 py-1.5">
-      <Status
-        condition={
-          isOver
-            ? { shape: 'triangle', word: 'certificate expired', tone: 'bad' }
-            : { shape: 'exclamation', word: 'certificate expires soon', tone: 'warn' }
-        }
-      />
-      <span className="min-w-0">
-        The receiver’s certificate for{' '}
-        <span className="data">{names.length === 0 ? subject : names.join(', ')}</span>{' '}
-        {isOver
-          ? `expired ${formatSpan(now - expiresAt)} ago`
-          : `expires in ${formatSpan(expiresAt - now)}`}
-        , <time className="data">{formatDateTime(expiresAt)}</time>
+      <Status condition={CONDITION} />
+      <span className="min-w-0 basis-64 grow break-words">
+        The receiver showed one for <span className="data">{name}</span>
+        {others.length > 0 && (
+          <span title={others.join(', ')}> and {formatQuantity(others.length, 'other name')}</span>
+        )}{' '}
+        that ends in {formatSpan(expiresAt - now)},{' '}
+        <time dateTime={new Date(expiresAt).toISOString()} className="data">
+          {formatDateTime(expiresAt)}
+        </time>
+        . Unless it is renewed there, nothing is delivered after that.
       </span>
     </p>
   );

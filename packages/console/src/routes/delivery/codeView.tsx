@@ -1,4 +1,4 @@
-import { toFixture, type DeliveryDetail } from '@sluice/kit/sluice';
+import { toFixtureName, type DeliveryDetail } from '@sluice/kit/sluice';
 import { Snippets } from '../../ui/snippets.tsx';
 import { toCurl, toReplayCommand } from './curl.ts';
 
@@ -16,11 +16,11 @@ createServer(toNodeListener(handler)).listen(3000);`;
 /** Longer bodies belong into a file of their own. */
 const LONGEST_BODY = 20_000;
 
-const toTest = (delivery: DeliveryDetail): string => {
-  const { id, body } = delivery;
+const toTest = (delivery: DeliveryDetail, body: string): string => {
+  const { id } = delivery;
   const isLong = body.length > LONGEST_BODY;
   const text = isLong
-    ? `await readFile('fixtures/${toFixture(delivery).name}', 'utf8')`
+    ? `await readFile('fixtures/${toFixtureName(delivery)}', 'utf8')`
     : JSON.stringify(body).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
   return `import { signedRequest } from '@sluice/kit/testing';
 ${isLong ? "import { readFile } from 'node:fs/promises';\n" : ''}
@@ -31,14 +31,14 @@ const response = await handler(request);`;
 };
 
 /** The delivery as code: to send it by hand, to receive it, to test with it. */
-export function CodeView({ delivery }: { delivery: DeliveryDetail }) {
+export function CodeView({ delivery, body }: { delivery: DeliveryDetail; body: string }) {
   return (
     <Snippets
       snippets={{
         'command line': toReplayCommand(delivery, delivery.webhookUrl),
-        curl: toCurl(delivery, delivery.webhookUrl),
+        curl: toCurl({ id: delivery.id, body }, delivery.webhookUrl),
         handler: toHandler(delivery.chainId.startsWith('aptos:')),
-        test: toTest(delivery),
+        test: toTest(delivery, body),
       }}
     />
   );

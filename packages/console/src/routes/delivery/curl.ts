@@ -11,7 +11,7 @@ export function toCurl(
     id,
     body,
     headers = { 'content-type': 'application/json', 'webhook-id': id },
-  }: Pick<DeliveryDetail, 'id' | 'body'> & { headers?: Readonly<Record<string, string>> },
+  }: { id: string; body: string; headers?: Readonly<Record<string, string>> },
   url: string,
 ): string {
   const data = body.length > LONGEST_ARGUMENT ? '@body.json' : quote(body);
@@ -20,6 +20,15 @@ export function toCurl(
     ...Object.entries(headers).map(([name, value]) => `  -H ${quote(`${name}: ${value}`)}`),
     `  --data-binary ${data}`,
   ].join(' \\\n');
+}
+
+/**
+ * Only tries whether a connection comes about: without a body, and without what the URL may have of a
+ * login or a token.
+ */
+export function toConnectingCurl(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `curl -v -X POST ${quote(origin + pathname)}`;
 }
 
 /** Sends it from the machine of whoever types it, signed anew. */

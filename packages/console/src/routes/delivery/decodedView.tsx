@@ -2,11 +2,12 @@ import type { DeliveryDetail } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ExternalLink } from 'lucide-react';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { whyMatchedQuery } from '../../api.ts';
 import { useAnswer, type Body } from '../../body.ts';
 import type { DecodedRecord } from '../../decoded.ts';
 import { formatCount, formatHash } from '../../format.ts';
+import type { WhyMatched } from '../../whyMatched.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Hash } from '../../ui/hash.tsx';
 
@@ -33,40 +34,70 @@ export function DecodedView({
 const NoWebhook = () => <p className="p-4 text-muted">The body is no webhook; see the payload.</p>;
 
 function Records({ body, delivery }: { body: Body; delivery: DeliveryDetail | undefined }) {
-  const [shown, setShown] = useState(PAGE_RECORDS);
-  const answer = useAnswer(body, 'records', shown);
-  if (answer === undefined) return null;
-  if (answer === null) return <NoWebhook />;
-  const { total, records } = answer;
+  const [pages, setPages] = useState(1);
+  const total = useAnswer(body, 'recordCount');
+  const { data: matched, isPending } = useQuery({
+    ...whyMatchedQuery(delivery ?? NOBODY),
+    enabled: delivery !== undefined,
+  });
+  if (total === undefined) return null;
+  if (total === null) return <NoWebhook />;
   if (total === 0) {
     return <p className="p-4 text-muted">The webhook carries no records.</p>;
   }
-  const left = total - records.length;
+  const left = total - firstOf(pages);
   return (
     <div className="min-h-0 flex-1 overflow-y-auto">
       <ol>
-        {records.map((record, index) => (
-          <Record key={index} record={record} delivery={delivery} />
+        {Array.from({ length: pages }, (_, page) => (
+          <RecordPage
+            key={page}
+            body={body}
+            first={firstOf(page)}
+            end={firstOf(page + 1)}
+            delivery={delivery}
+            matched={isPending ? undefined : (matched ?? null)}
+          />
         ))}
       </ol>
       {left > 0 && (
         <div className="px-4 py-2">
-          <Button onClick={() => setShown(shown + 10 * PAGE_RECORDS)}>
-            Show more of {formatCount(left)}
-          </Button>
+          <Button onClick={() => setPages(pages + 1)}>Show more of {formatCount(left)}</Button>
         </div>
       )}
     </div>
   );
 }
 
-function Record({
-  record,
-  delivery,
+/** Its matches are not asked for. */
+const NOBODY = { id: '', createdAt: 0 };
+
+/** The first page is half as long: most read no further. */
+const firstOf = (page: number): number => Math.max(0, PAGE_RECORDS * (2 * page - 1));
+
+/** What is there already is not drawn anew when more is asked for. */
+const RecordPage = memo(function RecordPage({
+  body,
+  first,
+  end,
+  ...told
 }: {
-  record: DecodedRecord;
+  body: Body;
+  first: number;
+  end: number;
+} & Told) {
+  const records = useAnswer(body, 'records', first, end) ?? [];
+  return records.map((record, index) => <Record key={index} record={record} {...told} />);
+});
+
+/** What is known of a record beside what it says. */
+interface Told {
   delivery: DeliveryDetail | undefined;
-}) {
+  /** Why each matched: undefined while it is asked, null where nobody can say. */
+  matched: WhyMatched | null | undefined;
+}
+
+function Record({ record, delivery, matched }: { record: DecodedRecord } & Told) {
   const { title, about, fields, place, txHash, unknown } = record;
   const topic0 = fields.find(({ name }) => name === 'topic0')?.value;
   return (
@@ -101,7 +132,9 @@ function Record({
               </dd>
             </div>
           ))}
-        {delivery !== undefined && txHash !== '' && <Because record={record} delivery={delivery} />}
+        {delivery !== undefined && txHash !== '' && (
+          <Because record={record} labels={delivery.labels} matched={matched} />
+        )}
       </dl>
       {unknown && topic0 !== undefined && (
         <p className="mt-1 flex flex-wrap gap-x-2">
@@ -143,8 +176,15 @@ function Label({ of: address, labels }: { of: string; labels: Labels | undefined
 type Labels = DeliveryDetail['labels'];
 
 /** Why the record is in the webhook. Its line is there before what it says, so that nothing moves. */
-function Because({ record, delivery }: { record: DecodedRecord; delivery: DeliveryDetail }) {
-  const { data: matched, isPending } = useQuery(whyMatchedQuery(delivery));
+function Because({
+  record,
+  labels,
+  matched,
+}: {
+  record: DecodedRecord;
+  labels: Labels;
+  matched: Told['matched'];
+}) {
   const why = matched?.of(record);
   return (
     <div className="col-span-2 grid grid-cols-subgrid items-baseline">
@@ -153,12 +193,12 @@ function Because({ record, delivery }: { record: DecodedRecord; delivery: Delive
         {why?.reasons.map((reason) => (
           <span key={reason} title={reason} className="min-w-0 break-words">
             <span className={why.taken ? 'text-ok' : 'text-warn'}>{why.taken ? '✓' : '✗'}</span>{' '}
-            {shorten(reason, delivery.labels)}
+            {shorten(reason, labels)}
           </span>
         ))}
-        {why === undefined && !isPending && (
+        {why === undefined && matched !== undefined && (
           <span className="text-faint">
-            {matched ? 'not known' : 'not known: its block cannot be read any more'}
+            {matched === null ? 'not known: its block cannot be read any more' : 'not known'}
           </span>
         )}
         {why !== undefined && matched?.isByNewRules && (

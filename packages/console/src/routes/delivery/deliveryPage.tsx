@@ -1,22 +1,24 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ChevronDown, ChevronUp } from 'lucide-react';
-import { deliveryQuery, neighboursQuery } from '../../api.ts';
+import { deliveryQuery, isNone, neighboursQuery } from '../../api.ts';
+import { formatId } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { toListFilter, type DeliverySearch } from '../../search.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { Trail } from '../../ui/trail.tsx';
 import { DeliveryView } from './deliveryView.tsx';
+import { GoneDelivery } from './goneDelivery.tsx';
 
 /** One delivery on a page of its own, to be sent to a colleague; those beside it are a key away. */
 export function DeliveryPage() {
   const { deliveryId } = useParams({ from: '/frame/deliveries/$deliveryId' });
   const { view, ...filter } = useSearch({ from: '/frame/deliveries/$deliveryId' });
   const navigate = useNavigate({ from: '/deliveries/$deliveryId' });
-  const { data: delivery } = useQuery(deliveryQuery(deliveryId));
+  const { data: delivery, error } = useQuery(deliveryQuery(deliveryId));
   const { data: beside } = useQuery({
-    ...neighboursQuery(toListFilter(filter), delivery ?? { id: deliveryId, createdAt: 0 }),
+    ...neighboursQuery(toListFilter(filter), deliveryId),
     enabled: delivery !== undefined,
   });
   const search: DeliverySearch = view === undefined ? filter : { ...filter, view };
@@ -26,6 +28,14 @@ export function DeliveryPage() {
     return true;
   };
   useShortcuts({ j: () => open(beside?.older), k: () => open(beside?.newer) });
+  if (delivery === undefined && isNone(error)) {
+    return (
+      <>
+        <Trail to="/deliveries" title="Deliveries" here={formatId(deliveryId)} />
+        <GoneDelivery id={deliveryId} />
+      </>
+    );
+  }
   return (
     <div className="flex h-full flex-col">
       <DeliveryView

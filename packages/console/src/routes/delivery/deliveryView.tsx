@@ -1,8 +1,8 @@
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { HelpCircle, RotateCw } from 'lucide-react';
-import { deliveryQuery, replayMutation, stopMutation } from '../../api.ts';
+import { deliveryBodyQuery, deliveryQuery, replayMutation, stopMutation } from '../../api.ts';
 import { useBody } from '../../body.ts';
 import { deliveryCondition } from '../../condition.ts';
 import { formatId } from '../../format.ts';
@@ -10,7 +10,9 @@ import { useShortcuts } from '../../keyboard.ts';
 import { INSPECTOR_TABS, type InspectorTab } from '../../search.ts';
 import { useActions } from '../../ui/actionList.tsx';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
+import { useChosenTab } from '../../ui/chosenTab.ts';
 import { CopyButton } from '../../ui/copyButton.tsx';
+import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Attempts, type Retry } from './attempts.tsx';
@@ -48,6 +50,7 @@ export function DeliveryView({
   children: React.ReactNode;
 }) {
   const detail = useQuery(deliveryQuery(id));
+  const text = useQuery(deliveryBodyQuery(id));
   const delivery = summary ?? detail.data;
   const queryClient = useQueryClient();
   const replay = useMutation(replayMutation(queryClient));
@@ -69,20 +72,18 @@ export function DeliveryView({
     stop: () => stop.mutate(),
     isBusy: stop.isPending || replay.isPending,
   };
-  const copy = (text: string): void => void navigator.clipboard.writeText(text);
-  const copyId = (): void => copy(id);
-  const copyLink = (): void => copy(location.href);
-  const copyCurl = (): void => {
-    if (detail.data !== undefined) copy(toCurl(detail.data, detail.data.webhookUrl));
+  const { data: known } = detail;
+  const { data: body } = text;
+  const copies: Copies = {
+    id,
+    link: location.href,
+    copyCurl:
+      known === undefined || body === undefined
+        ? undefined
+        : () => void navigator.clipboard.writeText(toCurl({ id, body }, known.webhookUrl)),
   };
-  useShortcuts({
-    '[': () => step(-1),
-    ']': () => step(1),
-    r: sendAgain,
-    c: copyId,
-    y: copyLink,
-    x: copyCurl,
-  });
+  useCopyKeys(() => copies);
+  useShortcuts({ '[': () => step(-1), ']': () => step(1), r: sendAgain });
   const actions = useActions(() => ({
     of: `Delivery ${formatId(id)}`,
     actions: [
@@ -93,9 +94,7 @@ export function DeliveryView({
       },
       delivery?.state === 'pending' &&
         delivery.attempts > 0 && { label: 'Stop retrying', run: () => stop.mutate() },
-      { label: 'Copy id', keycap: 'c', run: copyId },
-      { label: 'Copy link', keycap: 'y', run: copyLink },
-      detail.data !== undefined && { label: 'Copy as curl', keycap: 'x', run: copyCurl },
+      ...copyActions(copies),
     ],
   }));
 
@@ -169,7 +168,7 @@ export function DeliveryView({
           {detail.data === undefined ? (
             detail.isPending && <Reading />
           ) : (
-            <Panel tab={tab} delivery={detail.data} retry={retry} />
+            <Panel tab={tab} delivery={detail.data} text={text} retry={retry} />
           )}
         </Tabs>
       )}
@@ -190,9 +189,11 @@ function Tabs({
   onStep: (by: 1 | -1) => void;
   children: React.ReactNode;
 }) {
+  const tabs = useChosenTab<HTMLDivElement>(tab);
   return (
     <>
       <div
+        ref={tabs}
         role="tablist"
         aria-label="Delivery"
         className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3"
@@ -235,18 +236,28 @@ const Reading = () => <p className="animate-late p-4 text-faint">Loading</p>;
 function Panel({
   tab,
   delivery,
+  text,
   retry,
 }: {
   tab: InspectorTab;
   delivery: DeliveryDetail;
+  text: UseQueryResult<string>;
   retry: Retry;
 }) {
-  const body = useBody(delivery.body);
   switch (tab) {
     case 'decoded':
-      return body === undefined ? <Reading /> : <DecodedView body={body} delivery={delivery} />;
     case 'payload':
-      return body === undefined ? <Reading /> : <PayloadView delivery={delivery} body={body} />;
+    case 'code':
+      if (text.data !== undefined) return <Sent tab={tab} delivery={delivery} text={text.data} />;
+      return text.isError ? (
+        <ErrorPanel
+          what="The body could not be read"
+          error={text.error}
+          onRetry={() => void text.refetch()}
+        />
+      ) : (
+        <Reading />
+      );
     case 'response':
       return <ResponseView attempts={delivery.attemptList} />;
     case 'attempts':
@@ -257,7 +268,25 @@ function Panel({
       );
     case 'headers':
       return <HeaderList delivery={delivery} />;
-    case 'code':
-      return <CodeView delivery={delivery} />;
   }
+}
+
+/** What was sent, in one of its forms. */
+function Sent({
+  tab,
+  delivery,
+  text,
+}: {
+  tab: 'decoded' | 'payload' | 'code';
+  delivery: DeliveryDetail;
+  text: string;
+}) {
+  const body = useBody(text);
+  if (tab === 'code') return <CodeView delivery={delivery} body={text} />;
+  if (body === undefined) return <Reading />;
+  return tab === 'decoded' ? (
+    <DecodedView body={body} delivery={delivery} />
+  ) : (
+    <PayloadView delivery={delivery} text={text} body={body} />
+  );
 }

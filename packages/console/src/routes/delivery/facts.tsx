@@ -1,7 +1,6 @@
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import { chainsQuery } from '../../api.ts';
 import { PHASE_CONDITIONS } from '../../condition.ts';
 import {
@@ -11,7 +10,6 @@ import {
   formatDateTime,
   formatQuantity,
   formatSpan,
-  sizeOf,
 } from '../../format.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Hash } from '../../ui/hash.tsx';
@@ -41,8 +39,6 @@ export function Facts({
   // On a page of its own it leads to the page of the other; beside a list it selects the other's row.
   const params = useParams({ strict: false });
   const chain = chains?.find(({ id }) => id === delivery.chainId);
-  const body = detail?.body;
-  const size = useMemo(() => (body === undefined ? '' : ` · ${formatBytes(sizeOf(body))}`), [body]);
   return (
     <dl className="grid gap-x-8 gap-y-0.5 border-b border-line px-4 py-2">
       <Fact label="Stream">
@@ -71,7 +67,7 @@ export function Facts({
       <Fact label="Content">
         <span className="data">
           {formatQuantity(delivery.records, 'record')}
-          {size}
+          {detail !== undefined && ` · ${formatBytes(detail.bodyBytes)}`}
         </span>
         <Status condition={PHASE_CONDITIONS[delivery.phase]} className="ml-2" />
         {pair === undefined ? (

@@ -1,5 +1,5 @@
 import type { DeliveryDetail } from '@sluice/kit/sluice';
-import { formatCount, sizeOf } from '../../format.ts';
+import { formatCount } from '../../format.ts';
 import { CopyButton } from '../../ui/copyButton.tsx';
 
 interface Header {
@@ -9,12 +9,12 @@ interface Header {
   meaning: string;
 }
 
-const headersOf = ({ id, body }: DeliveryDetail): Header[] => [
+const headersOf = ({ id, bodyBytes }: DeliveryDetail): Header[] => [
   { name: 'content-type', value: 'application/json', meaning: '' },
   {
     name: 'content-length',
-    value: String(sizeOf(body)),
-    meaning: `${formatCount(sizeOf(body))} bytes of body, as they are signed`,
+    value: String(bodyBytes),
+    meaning: `${formatCount(bodyBytes)} bytes of body, as they are signed`,
   },
   {
     name: 'x-signature',

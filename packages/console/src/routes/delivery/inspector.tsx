@@ -1,12 +1,15 @@
 import type { DeliverySummary } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Maximize2, X } from 'lucide-react';
 import { useEffect, useRef } from 'react';
+import { deliveryQuery, isNone } from '../../api.ts';
 import { formatId } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import type { DeliverySearch, InspectorTab } from '../../search.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { DeliveryView } from './deliveryView.tsx';
+import { GoneDelivery } from './goneDelivery.tsx';
 
 /** A delivery beside the list it was chosen from; on a phone, over it. */
 export function Inspector({
@@ -37,6 +40,12 @@ export function Inspector({
     search: view === undefined ? filter : { ...filter, view },
   } as const;
   useShortcuts({ o: () => void navigate(page) });
+  const { error } = useQuery(deliveryQuery(id));
+  const closeButton = (
+    <Button look="quiet" square aria-label="Close" title="Close Esc" onClick={onClose}>
+      <X size={16} strokeWidth={1.5} aria-hidden="true" />
+    </Button>
+  );
   return (
     <section
       ref={panel}
@@ -44,19 +53,29 @@ export function Inspector({
       aria-label={`Delivery ${formatId(id)}`}
       className="flex min-w-0 flex-col overflow-y-auto border-line bg-surface outline-none max-md:fixed max-md:inset-x-0 max-md:top-11 max-md:bottom-12 max-md:z-10 md:w-[46%] md:min-w-96 md:border-l"
     >
-      <DeliveryView id={id} summary={summary} pair={pair} view={view} onView={onView}>
-        <Link
-          {...page}
-          aria-label="Open as a page"
-          title="Open as a page o"
-          className={buttonClass('quiet', true)}
-        >
-          <Maximize2 size={14} strokeWidth={1.5} aria-hidden="true" />
-        </Link>
-        <Button look="quiet" square aria-label="Close" title="Close Esc" onClick={onClose}>
-          <X size={16} strokeWidth={1.5} aria-hidden="true" />
-        </Button>
-      </DeliveryView>
+      {summary === undefined && isNone(error) ? (
+        <>
+          <header className="flex border-b border-line py-2 pr-2 pl-4">
+            <h2 className="data mr-auto self-center font-medium" title={id}>
+              {formatId(id)}
+            </h2>
+            {closeButton}
+          </header>
+          <GoneDelivery id={id} />
+        </>
+      ) : (
+        <DeliveryView id={id} summary={summary} pair={pair} view={view} onView={onView}>
+          <Link
+            {...page}
+            aria-label="Open as a page"
+            title="Open as a page o"
+            className={buttonClass('quiet', true)}
+          >
+            <Maximize2 size={14} strokeWidth={1.5} aria-hidden="true" />
+          </Link>
+          {closeButton}
+        </DeliveryView>
+      )}
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import { toFixture, type DeliveryDetail } from '@sluice/kit/sluice';
+import { toFixtureName, type DeliveryDetail } from '@sluice/kit/sluice';
 import { Code, Download } from 'lucide-react';
 import { useState } from 'react';
 import type { Body } from '../../body.ts';
@@ -14,14 +14,14 @@ const PLAIN_TEXT_LIMIT = 500_000;
 /** The body as a tree, or as the very text that was sent. */
 export function PayloadView({
   delivery,
+  text,
   body,
 }: {
   delivery: DeliveryDetail;
+  text: string;
   /** Null where the text is no JSON. */
   body: Body | null;
 }) {
-  const text = delivery.body;
-  const fixture = toFixture(delivery);
   const [asText, setAsText] = useState(false);
   const tools = (
     <>
@@ -40,7 +40,7 @@ export function PayloadView({
       <Button
         look="quiet"
         title="Save the body as a file, for sluice fixture run and for tests"
-        onClick={() => download(fixture.name, fixture.text, 'application/json')}
+        onClick={() => download(toFixtureName(delivery), text, 'application/json')}
       >
         <Download size={14} strokeWidth={1.5} aria-hidden="true" />
         Fixture

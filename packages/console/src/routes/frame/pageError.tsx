@@ -1,7 +1,22 @@
+import { useMutation } from '@tanstack/react-query';
 import type { ErrorComponentProps } from '@tanstack/react-router';
+import { sluice } from '../../api.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 
-/** A page that could not be drawn. Reloading also fetches what an update has renamed. */
+/**
+ * A page that could not be drawn. Loading all anew also fetches what an update has renamed; not while the
+ * service is away, when there is nothing to be loaded.
+ */
 export function PageError({ error }: ErrorComponentProps) {
-  return <ErrorPanel what="This page failed" error={error} onRetry={() => location.reload()} />;
+  const again = useMutation({
+    mutationFn: () => sluice.checkSession(),
+    onSuccess: () => location.reload(),
+  });
+  return (
+    <ErrorPanel
+      what="This page failed"
+      error={again.error ?? error}
+      onRetry={() => again.mutate()}
+    />
+  );
 }

@@ -35,7 +35,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
     const where = `${label} ${detail}`.toLowerCase();
     return words.every((word) => where.includes(word));
   });
-  const shown = [...forPasted, ...(pasted === undefined ? matching : [])].slice(0, MAX_SHOWN);
+  // A stream may be called as a block is, or a name.
+  const shown = [...forPasted, ...matching].slice(0, MAX_SHOWN);
   const active = shown[Math.min(at, shown.length - 1)];
 
   const run = (command: Command | undefined): void => {
@@ -116,8 +117,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
       </div>
       {shown.length === 0 && (
         <p className="px-4 pb-3 text-muted">
-          Nothing is called that. Addresses, hashes, block numbers, ids, events and ABIs are
-          recognised when pasted whole.
+          {pasted?.kind === 'name'
+            ? 'Names are not looked up here: paste the address that it stands for.'
+            : 'Nothing is called that. Addresses, hashes, block numbers, ids, events and ABIs are recognised when pasted whole.'}
         </p>
       )}
     </dialog>
@@ -153,6 +155,13 @@ function useCommands(): Command[] {
       run: () => setTheme(theme),
     })),
   ];
+}
+
+/** Functions would make the link long for nothing. */
+function eventsOf(abi: string): string {
+  const value = JSON.parse(abi) as { type: string }[] | { abi: { type: string }[] };
+  const items = Array.isArray(value) ? value : value.abi;
+  return JSON.stringify(items.filter(({ type }) => type === 'event'));
 }
 
 function usePastedCommands(pasted: Pasted | undefined): Command[] {
@@ -227,8 +236,16 @@ function usePastedCommands(pasted: Pasted | undefined): Command[] {
             }),
           ];
     }
-    case 'name':
     case 'abi':
+      return [
+        command(
+          'event',
+          'New stream of its events',
+          'ABI',
+          () => void navigate({ to: '/streams/new', search: { event: eventsOf(pasted.json) } }),
+        ),
+      ];
+    case 'name':
       return [];
   }
 }

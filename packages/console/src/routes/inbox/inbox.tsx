@@ -59,7 +59,10 @@ function Inboxes({
               value: each.name,
               label: (
                 <>
-                  {each.name} <span className="data text-faint">{formatCount(each.kept)}</span>
+                  <span className="max-w-60 min-w-0 truncate" title={each.name}>
+                    {each.name}
+                  </span>
+                  <span className="data text-faint">{formatCount(each.kept)}</span>
                 </>
               ),
             }))}

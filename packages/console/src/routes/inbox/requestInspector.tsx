@@ -12,6 +12,7 @@ import { REQUEST_VIEWS, type RequestView } from '../../search.ts';
 import { useActions } from '../../ui/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
+import { copyActions, useCopyKeys } from '../../ui/copyKeys.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { JsonTree } from '../../ui/jsonTree.tsx';
 import { ScrollText } from '../../ui/scrollText.tsx';
@@ -52,20 +53,19 @@ export function RequestInspector({
     const next = REQUEST_VIEWS[REQUEST_VIEWS.indexOf(view) + by];
     if (next !== undefined) onView(next);
   };
-  const copy = (text: string | undefined): void => {
-    if (text !== undefined) void navigator.clipboard.writeText(text);
-  };
-  const copies = [
-    { label: 'Copy id', keycap: 'c', run: () => copy(data?.webhookId) },
-    { label: 'Copy link', keycap: 'y', run: () => copy(location.href) },
-    { label: 'Copy as curl', keycap: 'x', run: () => copy(curl) },
-  ];
-  useShortcuts({
-    '[': () => step(-1),
-    ']': () => step(1),
-    ...Object.fromEntries(copies.map(({ keycap, run }) => [keycap, run])),
-  });
-  const actions = useActions(() => ({ of: 'Webhook', actions: copies }));
+  const copies =
+    data === undefined || curl === undefined
+      ? null
+      : {
+          id: data.webhookId,
+          link: location.href,
+          copyCurl: () => void navigator.clipboard.writeText(curl),
+        };
+  useShortcuts({ '[': () => step(-1), ']': () => step(1) });
+  useCopyKeys(() => copies);
+  const actions = useActions(() =>
+    copies ? { of: 'Webhook', actions: copyActions(copies) } : null,
+  );
   return (
     <section
       ref={panel}

@@ -6,7 +6,7 @@ import { chainsQuery, queryKeys } from '../../api.ts';
 import { createSnippets } from '../../createSnippets.ts';
 import { draftProblems, type StreamDraft } from '../../draft.ts';
 import { useCommandKey } from '../../keyboard.ts';
-import { AddressesFailed, createStream, draftFrom } from '../../newStream.ts';
+import { AddressesFailed, createStream, draftOfLink } from '../../newStream.ts';
 import { refusalsOf } from '../../refusals.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -30,7 +30,14 @@ function Part({ title, children }: { title: string; children: React.ReactNode })
 export function NewStreamPage() {
   const search = useSearch({ from: '/frame/streams/new' });
   const chains = useQuery(chainsQuery);
-  if (chains.data === undefined) {
+  const draft = useQuery({
+    queryKey: ['new stream', search],
+    queryFn: async () => draftOfLink(search),
+    // Of each form its own.
+    gcTime: 0,
+    staleTime: Infinity,
+  });
+  if (chains.data === undefined || draft.data === undefined) {
     return chains.error === null ? (
       <p className="animate-late p-4 text-faint">Loading</p>
     ) : (
@@ -41,8 +48,8 @@ export function NewStreamPage() {
       />
     );
   }
-  const draft = draftFrom(search);
-  return <NewStreamForm first={{ ...draft, chains: firstChains(chains.data, draft.family) }} />;
+  const first = draft.data;
+  return <NewStreamForm first={{ ...first, chains: firstChains(chains.data, first.family) }} />;
 }
 
 function NewStreamForm({ first }: { first: StreamDraft }) {

@@ -4,14 +4,14 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { clsx } from 'clsx';
 import { RotateCw, X } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { replayProgressQuery, replayQuery } from '../../api.ts';
+import { isNone, replayProgressQuery, replayQuery } from '../../api.ts';
 import { REPLAY_CONDITIONS } from '../../condition.ts';
 import { formatCount, formatDateTime } from '../../format.ts';
-import { toReplayCall, toSelectionCommand } from '../../replayCommands.ts';
+import { toSelectionCommand } from '../../replayCommands.ts';
 import { standingOf } from '../../replayStanding.ts';
 import { parseReplaySearch, type ReplaySearch } from '../../search.ts';
 import { focusedRow, useActions } from '../../ui/actionList.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -34,6 +34,17 @@ export function ReplayPage() {
   const navigate = useNavigate({ from: '/replays/$replayId' });
   const replay = useQuery(replayQuery(replayId));
   if (replay.data === undefined) {
+    if (isNone(replay.error)) {
+      return (
+        <div className="p-4">
+          <p className="font-medium">There is no replay with this id</p>
+          <p className="mt-1 text-muted">The link is cut off, or of another service.</p>
+          <Link to="/replays" className={`${buttonClass('plain')} mt-3`}>
+            All replays
+          </Link>
+        </div>
+      );
+    }
     return replay.isError ? (
       <>
         <Trail to="/replays" title="Replays" here={replayId} />
@@ -77,8 +88,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
   const describe = useFilterWords();
   const { data: progress } = useQuery(replayProgressQuery(id));
   const [open, setOpen] = useState<'cancel' | 'again' | null>(null);
-  const asked = { name, filter, perSecond };
-  const command = toSelectionCommand(asked) ?? toReplayCall(asked, location.origin);
+  const command = toSelectionCommand({ name, filter, perSecond });
   const mayReplay = failed > 0 && state !== 'running';
   const actions = useActions(() =>
     // With a delivery open or in focus they are about that one.
@@ -136,7 +146,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
         <code className="data min-w-0 truncate text-faint" title={command}>
           {command}
         </code>
-        <CopyButton text={command} label="Copy what asks for the same" iconOnly />
+        <CopyButton text={command} label="Copy the command" iconOnly />
       </p>
       {open === 'cancel' && <CancelReplay replay={replay} onClose={() => setOpen(null)} />}
       {open === 'again' && (

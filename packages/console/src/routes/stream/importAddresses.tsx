@@ -11,8 +11,15 @@ import { FileField, TextArea } from '../../ui/field.tsx';
 /** Rejected lines that are shown; the file has all of them. */
 const SHOWN_REJECTS = 20;
 
-/** Reads the list in a worker, whenever the text has rested for a moment. */
-function useAddressList(text: string, family: StreamSummary['family']): AddressList | null {
+/** Typing rests for so long before the list is read. */
+const REST_MS = 150;
+
+/** Reads the list in a worker. */
+function useAddressList(
+  text: string,
+  family: StreamSummary['family'],
+  isTyped: boolean,
+): AddressList | null {
   const [list, setList] = useState<AddressList | null>(null);
   const isEmpty = text.trim() === '';
   useEffect(() => {
@@ -21,12 +28,12 @@ function useAddressList(text: string, family: StreamSummary['family']): AddressL
       type: 'module',
     });
     worker.addEventListener('message', ({ data }: MessageEvent<AddressList>) => setList(data));
-    const timer = setTimeout(() => worker.postMessage({ text, family }), 150);
+    const timer = setTimeout(() => worker.postMessage({ text, family }), isTyped ? REST_MS : 0);
     return () => {
       clearTimeout(timer);
       worker.terminate();
     };
-  }, [text, family, isEmpty]);
+  }, [text, family, isTyped, isEmpty]);
   return isEmpty ? null : list;
 }
 
@@ -35,7 +42,7 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
   const [text, setText] = useState('');
   /** Of the file that it is from: 100,000 lines in a field would hold the page up for seconds. */
   const [fileName, setFileName] = useState<string | null>(null);
-  const list = useAddressList(text, stream.family);
+  const list = useAddressList(text, stream.family, fileName === null);
   const [done, setDone] = useState(0);
   const [state, setState] = useState<'idle' | 'sending' | 'sent'>('idle');
   const [error, setError] = useState<unknown>(null);

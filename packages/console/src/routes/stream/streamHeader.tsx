@@ -4,10 +4,12 @@ import { Pause, Play, Zap } from 'lucide-react';
 import { chainsQuery, streamStatusMutation, testWebhookMutation } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import { streamReason, streamScope } from '../../condition.ts';
-import { useLatest, type FleetStream } from '../../fleet.ts';
+import { isFailing, useLatest, useRetries, type FleetStream } from '../../fleet.ts';
 import { useShortcuts } from '../../keyboard.ts';
+import { nameOfStream } from '../../streamOrder.ts';
 import { focusedRow, useActions } from '../../ui/actionList.tsx';
 import { Button, Keycap } from '../../ui/button.tsx';
+import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Trail } from '../../ui/trail.tsx';
@@ -21,11 +23,12 @@ export function StreamHeader({ row }: { row: FleetStream }) {
   const latest = useLatest(row);
   const setStatus = useMutation(streamStatusMutation(queryClient, stream));
   const test = useMutation(testWebhookMutation(queryClient, stream));
-  const name = stream.tag || stream.description || stream.id;
+  const name = nameOfStream(stream);
   const scope = streamScope(stream);
   const paused = stream.status === 'paused';
   const mayChange = stream.status !== 'terminated';
-  const reason = streamReason(stream, latest, now);
+  const retries = useRetries(isFailing(row) ? latest : undefined);
+  const reason = streamReason(stream, latest, now, retries);
 
   const toggle = (): void => {
     if (mayChange) setStatus.mutate(paused ? 'active' : 'paused');
@@ -35,15 +38,19 @@ export function StreamHeader({ row }: { row: FleetStream }) {
   };
   useShortcuts({ p: toggle, t: sendTest });
   const selected = useSearch({ from: '/frame/streams/$streamId', select: ({ sel }) => sel });
+  // With a delivery open or in focus they are about that one.
+  const isOfDelivery = (): boolean => selected !== undefined || focusedRow() !== undefined;
+  const copies: Copies = { id: stream.id, link: location.href };
+  useCopyKeys(() => (isOfDelivery() ? null : copies));
   const actions = useActions(() =>
-    // With a delivery open or in focus they are about that one.
-    selected !== undefined || focusedRow() !== undefined
+    isOfDelivery()
       ? null
       : {
           of: name,
           actions: [
             { label: 'Send test', keycap: 't', run: sendTest },
             mayChange && { label: paused ? 'Resume' : 'Pause', keycap: 'p', run: toggle },
+            ...copyActions(copies),
           ],
         },
   );

@@ -7,8 +7,10 @@ import { useFleet, type FleetStream } from '../../fleet.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { parseStreamSearch, STREAM_TABS, type StreamTab } from '../../search.ts';
 import { buttonClass } from '../../ui/button.tsx';
+import { useChosenTab } from '../../ui/chosenTab.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Explorer } from '../deliveries/explorer.tsx';
+import { FirstDelivery } from './firstDelivery.tsx';
 import { StreamHeader } from './streamHeader.tsx';
 import { StreamTapes } from './streamTapes.tsx';
 
@@ -63,6 +65,7 @@ function StreamTabs({ row }: { row: FleetStream }) {
   const search = useSearch({ from: '/frame/streams/$streamId' });
   const navigate = useNavigate({ from: '/streams/$streamId' });
   const tab = search.tab ?? 'deliveries';
+  const tabs = useChosenTab<HTMLElement>(tab);
   const step = (by: 1 | -1): boolean => {
     const next = STREAM_TABS[STREAM_TABS.indexOf(tab) + by];
     if (next === undefined || search.sel !== undefined) return false;
@@ -74,6 +77,7 @@ function StreamTabs({ row }: { row: FleetStream }) {
     <div className="flex h-full min-h-0 flex-col">
       <StreamHeader row={row} />
       <nav
+        ref={tabs}
         aria-label="Stream"
         className="flex shrink-0 gap-1 overflow-x-auto border-b border-line px-3"
       >
@@ -116,6 +120,7 @@ function Tab({ tab, stream }: { tab: StreamTab; stream: StreamSummary }) {
                 void navigate({ search: parseStreamSearch({ ...next }), replace });
               }}
               of={{ stream: stream.id }}
+              first={<FirstDelivery stream={stream} />}
             />
           </div>
         </>

@@ -23,7 +23,8 @@ export function StreamTape({
   size: 'row' | 'wide';
   label: string;
 }) {
-  const { data: past } = useQuery(tapeQuery(chain.id, streamId, length));
+  const { data: told } = useQuery(tapeQuery(streamId));
+  const past = told?.chains.find(({ chainId }) => chainId === chain.id);
   const tape = streamTape(chain, { deliveries, since, past }, length);
   return <BlockTape size={size} tape={tape} length={length} label={label} />;
 }

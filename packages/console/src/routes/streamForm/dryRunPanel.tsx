@@ -4,8 +4,9 @@ import { bodyOf } from '../../body.ts';
 import { OPERATOR_SIGNS, type StreamDraft } from '../../draft.ts';
 import { ruleOfNearMiss, type NearMiss } from '@sluice/kit/sluice';
 import { useDryRun, type DryRunBlock } from '../../dryRun.ts';
-import { formatBytes, formatCount, formatQuantity, sizeOf } from '../../format.ts';
-import type { Tape, WatchedChain } from '../../tape.ts';
+import { dryRunFigures, type DryRunFigures } from '../../dryRunFigures.ts';
+import { formatAbout, formatBytes, formatCount, formatQuantity, formatSpan } from '../../format.ts';
+import { heightOf, type Tape, type WatchedChain } from '../../tape.ts';
 import { BlockTape } from '../../ui/blockTape.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -14,9 +15,8 @@ import { Segments } from '../../ui/segments.tsx';
 import { DecodedView } from '../delivery/decodedView.tsx';
 
 const toTape = (blocks: readonly DryRunBlock[]): Tape => ({
-  ticks: blocks.toReversed().map(({ number, records }) => ({
-    number,
-    height: records === null || records === 0 ? 0 : Math.min(1, 0.35 + Math.log2(records) / 6),
+  ticks: blocks.toReversed().map(({ records }) => ({
+    height: heightOf(records ?? 0),
     fill: records === null ? 'unknown' : records === 0 ? 'empty' : 'solid',
   })),
   unconfirmed: 0,
@@ -38,11 +38,9 @@ export function DryRunPanel({
   const sample = run.samples[Math.min(at, run.samples.length - 1)];
   const first = run.blocks.at(-1)?.number;
   const last = run.blocks[0]?.number;
-  const average =
-    run.samples.length === 0
-      ? 0
-      : run.samples.reduce((sum, { webhook }) => sum + sizeOf(JSON.stringify(webhook)), 0) /
-        run.samples.length;
+  // Aptos has final blocks alone.
+  const timesSent = draft.family === 'evm' && !draft.onlyConfirmed ? 2 : 1;
+  const figures = dryRunFigures(run.blocks, timesSent);
 
   return (
     <section aria-label="Dry run" className="flex min-h-0 min-w-0 flex-1 flex-col">
@@ -86,13 +84,14 @@ export function DryRunPanel({
             <>
               <span className="font-medium">{formatQuantity(run.records, 'record')}</span>{' '}
               <span className="text-muted">
-                in {run.samples.length} of {formatQuantity(run.asked, 'block')}
-                {average > 0 && `, ${formatBytes(average)} a webhook`}
+                in {figures?.matched ?? 0} of {formatQuantity(run.asked, 'block')}
+                {figures !== null && `, ${formatBytes(figures.averageBytes)} a webhook`}
                 {run.state === 'running' && ` · ${run.blocks.length - run.asked} to go`}
               </span>
             </>
           )}
         </output>
+        {figures !== null && <Days figures={figures} isSentTwice={timesSent === 2} />}
         {run.near.length > 0 && <NearMisses near={run.near} />}
       </header>
       {run.error !== null && (
@@ -144,6 +143,36 @@ export function DryRunPanel({
         </>
       )}
     </section>
+  );
+}
+
+/** What the days of the stream would be like, and the largest of what it sends. */
+function Days({
+  figures: { perDay, spanMs, largestBytes, busiestRecords },
+  isSentTwice,
+}: {
+  figures: DryRunFigures;
+  isSentTwice: boolean;
+}) {
+  return (
+    <>
+      {perDay !== null && (
+        <p>
+          <span className="font-medium">{formatAbout(perDay.records)} records</span>{' '}
+          <span className="text-muted">a day,</span>{' '}
+          <span className="font-medium">{formatAbout(perDay.webhooks)} webhooks</span>{' '}
+          <span className="text-muted">
+            a day
+            {isSentTwice && ' (sent twice: when the block appears, and when it is confirmed)'}
+          </span>
+        </p>
+      )}
+      <p className="text-12 text-muted">
+        Largest body {formatBytes(largestBytes)}, busiest block{' '}
+        {formatQuantity(busiestRecords, 'record')}
+        {perDay !== null && `; an estimate from ${formatSpan(spanMs)} of the chain`}
+      </p>
+    </>
   );
 }
 

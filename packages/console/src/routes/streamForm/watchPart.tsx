@@ -2,6 +2,8 @@ import type { NetworkType } from '@sluice/kit';
 import { parseAddressList } from '../../addressList.ts';
 import type { DraftField, StreamDraft } from '../../draft.ts';
 import { formatQuantity } from '../../format.ts';
+import { toNodeFlag } from '../../nodeFlag.ts';
+import { recognise, toAddress } from '../../paste.ts';
 import type { Refusals } from '../../refusals.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Check, TextArea } from '../../ui/field.tsx';
@@ -69,7 +71,13 @@ export function ChainChoice({
         ))}
       </div>
       {offered.length === 0 && (
-        <p className="text-warn">This service watches no chain of this family.</p>
+        <p className="text-warn">
+          This service watches no chain of this family. Name one when it starts:{' '}
+          <code className="data">
+            sluice serve{' '}
+            {toNodeFlag(draft.family === 'aptos' ? 'aptos:mainnet' : '0x1', 'https://…')}
+          </code>
+        </p>
       )}
       {problems.chains !== undefined && <p className="text-12 text-bad">{problems.chains}</p>}
     </fieldset>
@@ -80,6 +88,26 @@ export function ChainChoice({
 export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }) {
   const { draft, problems, onChange, chains } = props;
   const list = parseAddressList(draft.addresses, draft.family);
+  const written = draft.addresses.trim();
+  const isNone = written !== '' && list.rows.length === 0 && list.rejects.length === 0;
+  /** Of an explorer's URL the address is taken, to a line of its own; the first one says which family is meant. */
+  const onPaste = (event: React.ClipboardEvent<HTMLTextAreaElement>): void => {
+    const one = toAddress(recognise(event.clipboardData.getData('text')));
+    if (one === undefined) return;
+    const { family, address } = one;
+    const isOther = family !== draft.family;
+    if (isOther && (written !== '' || firstChains(chains, family).length === 0)) return;
+    event.preventDefault();
+    const { value, selectionStart, selectionEnd } = event.currentTarget;
+    const before = value.slice(0, selectionStart);
+    const isLineBegun = before !== '' && !before.endsWith('\n');
+    onChange({
+      ...draft,
+      family,
+      chains: isOther ? firstChains(chains, family) : draft.chains,
+      addresses: `${before}${isLineBegun ? '\n' : ''}${address}${value.slice(selectionEnd)}`,
+    });
+  };
   return (
     <div className="grid gap-3">
       <Segments
@@ -107,12 +135,15 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
           }
           error={
             list.rejects[0] === undefined
-              ? draft.addresses === ''
-                ? undefined
-                : problems.addresses
+              ? isNone
+                ? 'There is no address in it.'
+                : draft.addresses === ''
+                  ? undefined
+                  : problems.addresses
               : `Line ${list.rejects[0].line} ${list.rejects[0].reason}.`
           }
           value={draft.addresses}
+          onPaste={onPaste}
           onChange={(event) => onChange({ ...draft, addresses: event.target.value })}
         />
       )}

@@ -1,7 +1,10 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
+import { activityQuery } from '../../api.ts';
 import { CHAIN_CONDITIONS } from '../../condition.ts';
-import { formatCount, formatShare } from '../../format.ts';
+import { formatCount, formatDuration, formatShare } from '../../format.ts';
 import { chainTape, type WatchedChain } from '../../tape.ts';
 import { BlockTape } from '../../ui/blockTape.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
@@ -27,7 +30,37 @@ function Figure({ label, children }: { label: string; children: React.ReactNode 
   );
 }
 
+/** The last number of a series is of so many minutes. */
+const SERIES_STEP_MINUTES = 5;
+
+/** `412`, `0.4`: per minute, lately. */
+function rateOf(streams: readonly StreamSummary[]): string {
+  const perMinute =
+    sum(streams.map(({ deliveredSeries }) => deliveredSeries.at(-1) ?? 0)) / SERIES_STEP_MINUTES;
+  return formatCount(perMinute < 10 ? Number(perMinute.toFixed(1)) : Math.round(perMinute));
+}
+
+/** Of all streams, in the newest five minutes of the last hour in which something was answered. */
+function useP95(): string {
+  const { data } = useQuery(activityQuery({ step: 5, points: 12 }));
+  const newest = data?.result.findLast(({ p95Ms }) => p95Ms !== null)?.p95Ms ?? null;
+  return newest === null ? '–' : formatDuration(newest);
+}
+
 const TAPE_LENGTH = 60;
+
+/** Beyond these the list of streams would stand below the screen. */
+const SHOWN_CHAINS = 8;
+
+/** Those in trouble first, each group in its own order. */
+const byTrouble = (chains: readonly WatchedChain[]): WatchedChain[] =>
+  chains.toSorted((a, b) => Number(a.state === 'live') - Number(b.state === 'live'));
+
+/** Chains that are not shown, by what they are at: `3 down, 39 live`. */
+function describeRest(chains: readonly WatchedChain[]): string {
+  const states = Map.groupBy(chains, ({ state }) => CHAIN_CONDITIONS[state].word);
+  return [...states].map(([word, { length }]) => `${formatCount(length)} ${word}`).join(', ');
+}
 
 const ChainFigure = memo(function ChainFigure({ chain }: { chain: WatchedChain }) {
   const { head, checkpoint } = chain;
@@ -51,7 +84,12 @@ const ChainFigure = memo(function ChainFigure({ chain }: { chain: WatchedChain }
         </span>
       </div>
       {chain.message !== '' && (
-        <p className={`text-12 break-words ${down ? 'text-bad' : 'text-muted'}`}>{chain.message}</p>
+        <p
+          title={chain.message}
+          className={`line-clamp-2 text-12 break-words ${down ? 'text-bad' : 'text-muted'}`}
+        >
+          {chain.message}
+        </p>
       )}
       {!(down && chain.message !== '') && (
         <div className="mt-1 max-sm:hidden">
@@ -78,6 +116,10 @@ export function FleetStrip({
   const delivered = sum(streams?.map(({ delivered24h }) => delivered24h) ?? []);
   const failed = sum(streams?.map(({ failedAttempts24h }) => failedAttempts24h) ?? []);
   const queue = sum(streams?.map((stream) => stream.queue) ?? []);
+  const p95 = useP95();
+  const isLong = chains !== undefined && chains.length > SHOWN_CHAINS;
+  const shown = isLong ? byTrouble(chains).slice(0, SHOWN_CHAINS - 1) : chains;
+  const rest = isLong ? byTrouble(chains).slice(SHOWN_CHAINS - 1) : [];
   const number = (value: number): string => (streams === undefined ? '–' : formatCount(value));
   return (
     <section aria-label="All streams and chains" className="border-b border-line px-4 py-1.5">
@@ -90,18 +132,31 @@ export function FleetStrip({
             )}
           </span>
         </Figure>
+        <Figure label="a minute">{streams === undefined ? '–' : rateOf(streams)}</Figure>
         <Figure label="attempts ok">
           {streams === undefined ? '–' : formatShare(delivered, failed)}
         </Figure>
         <Figure label="failed attempts">
           <span className={failed > 0 ? 'text-bad' : undefined}>{number(failed)}</span>
         </Figure>
+        <Figure label="p95">{p95}</Figure>
         <Figure label="queue">{number(queue)}</Figure>
       </dl>
       <ul className="flex min-h-15.5 flex-wrap gap-x-8 max-sm:min-h-8 max-sm:flex-col">
-        {chains?.map((chain) => (
+        {shown?.map((chain) => (
           <ChainFigure key={chain.id} chain={chain} />
         ))}
+        {rest.length > 0 && (
+          <li className="py-1.5 sm:w-60">
+            <Link
+              to="/chains"
+              className="inline-flex min-h-6 items-baseline gap-2 text-12 text-muted hover:underline"
+            >
+              {formatCount(rest.length)} more chains
+              <span className="text-faint">{describeRest(rest)}</span>
+            </Link>
+          </li>
+        )}
         {chains?.length === 0 && (
           <li className="py-1 text-warn">
             No chain is watched. Start the service with <code className="data">--chain</code>.

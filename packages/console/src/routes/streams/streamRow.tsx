@@ -5,11 +5,14 @@ import { Pause, Play } from 'lucide-react';
 import { streamStatusMutation } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import { streamReason, streamScope } from '../../condition.ts';
-import { useLatest, type FleetStream } from '../../fleet.ts';
+import { isFailing, useLatest, useRetries, type FleetStream } from '../../fleet.ts';
 import { formatCount, formatDuration } from '../../format.ts';
+import { useMedia } from '../../media.ts';
+import { nameOfStream } from '../../streamOrder.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
+import { RowMark } from '../../ui/rowMarks.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/time.tsx';
 import { StreamTape } from '../stream/streamTape.tsx';
@@ -18,13 +21,14 @@ import { StreamTape } from '../stream/streamTape.tsx';
 const TAPE_LENGTH = 60;
 const SHOWN_TAPES = 2;
 
-const nameOf = ({ stream }: FleetStream): string => stream.tag || stream.description || stream.id;
-
 export function StreamRow({
   row,
   chains,
   deliveries,
   since,
+  isNear,
+  marked,
+  onMark,
 }: {
   row: FleetStream;
   chains: ReadonlyMap<string, WatchedChain>;
@@ -32,22 +36,34 @@ export function StreamRow({
   deliveries: readonly DeliverySummary[];
   /** Before this time deliveries may be missing. */
   since: number;
+  /** It is one of those that are seen without scrolling far. */
+  isNear: boolean;
+  marked: boolean;
+  onMark: (id: string, through: boolean) => void;
 }) {
   const { stream, condition } = row;
   const queryClient = useQueryClient();
   const setStatus = useMutation(streamStatusMutation(queryClient, stream));
-  const name = nameOf(row);
+  const name = nameOfStream(stream);
   const scope = streamScope(stream);
   const paused = stream.status === 'paused';
   const mayChange = stream.status !== 'terminated';
-  const taped = stream.chainIds.flatMap((id) => chains.get(id) ?? []).slice(0, SHOWN_TAPES);
+  const toggle = (): void => setStatus.mutate(paused ? 'active' : 'paused');
+  // What has no room is not asked for.
+  const hasRoom = useMedia('(min-width: 1240px)');
+  const taped = hasRoom
+    ? stream.chainIds.flatMap((id) => chains.get(id) ?? []).slice(0, SHOWN_TAPES)
+    : [];
   const tapeLength = Math.floor(TAPE_LENGTH / Math.max(1, taped.length));
 
   return (
     <tbody data-row className="group border-b border-line focus-within:bg-raised hover:bg-raised">
       <tr className="h-8 max-sm:h-14">
-        <td className="pr-2 pl-4">
-          <Status condition={condition} className="md:w-20 max-md:[&>:last-child]:sr-only" />
+        <td className="relative pr-2 pl-4">
+          <span className="mark-cell -left-1 max-md:hidden">
+            <RowMark id={stream.id} label={name} marked={marked} onMark={onMark} />
+          </span>
+          <Status condition={condition} className="sm:w-20 max-sm:[&>:last-child]:sr-only" />
         </td>
         <td className="w-full max-w-0 px-2">
           <div className="flex min-w-0 items-baseline gap-3">
@@ -73,6 +89,8 @@ export function StreamRow({
             </span>
           </div>
           <p className="data truncate text-faint sm:hidden">
+            {/* The column has it, for those who do not see. */}
+            <span aria-hidden="true">{condition.word} · </span>
             {formatCount(stream.delivered24h)} delivered
             {stream.lastDeliveryAt !== null && (
               <>
@@ -142,7 +160,7 @@ export function StreamRow({
               square
               aria-label={`${paused ? 'Resume' : 'Pause'} ${name}`}
               title={`${paused ? 'Resume' : 'Pause'} p`}
-              onClick={() => setStatus.mutate(paused ? 'active' : 'paused')}
+              onClick={toggle}
             >
               {paused ? (
                 <Play size={14} strokeWidth={1.5} aria-hidden="true" />
@@ -153,10 +171,10 @@ export function StreamRow({
           )}
         </td>
       </tr>
-      <ReasonRow row={row} />
+      <ReasonRow row={row} isNear={isNear} onPause={mayChange ? toggle : null} />
       {setStatus.isError && (
         <tr>
-          <td colSpan={11} className="pr-2 pb-2 pl-10.5 md:pl-28">
+          <td colSpan={11} className="pr-2 pb-2 pl-10.5 sm:pl-28">
             <p role="alert" className="text-bad">
               {name} could not be {setStatus.variables === 'paused' ? 'paused' : 'resumed'}:{' '}
               {setStatus.error.message}
@@ -168,16 +186,25 @@ export function StreamRow({
   );
 }
 
-/** Failing streams say why, and lead to the delivery that failed. */
-function ReasonRow({ row }: { row: FleetStream }) {
+/** Failing streams say why, lead to the delivery that failed, and may be paused. */
+function ReasonRow({
+  row,
+  isNear,
+  onPause,
+}: {
+  row: FleetStream;
+  isNear: boolean;
+  onPause: (() => void) | null;
+}) {
   const { stream, condition } = row;
   const latest = useLatest(row);
+  const retries = useRetries(isNear && isFailing(row) ? latest : undefined);
   const now = useNow();
-  const reason = streamReason(stream, latest, now);
+  const reason = streamReason(stream, latest, now, retries);
   if (reason === null) return null;
   return (
     <tr>
-      <td colSpan={11} className="pr-2 pb-2 pl-10.5 md:pl-28">
+      <td colSpan={11} className="pr-2 pb-2 pl-10.5 sm:pl-28">
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
           <span
             className={`min-w-0 break-words ${condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}
@@ -185,20 +212,23 @@ function ReasonRow({ row }: { row: FleetStream }) {
             {reason}
           </span>
           {condition.tone === 'bad' && (
-            <Link
-              to="/streams/$streamId"
-              params={{ streamId: stream.id }}
-              search={
-                latest === undefined || latest.error === null
-                  ? { state: 'failed' }
-                  : { sel: latest.id, view: 'response' }
-              }
-              className={buttonClass('plain')}
-            >
-              {latest === undefined || latest.error === null
-                ? 'Failed deliveries'
-                : 'Inspect the failure'}
-            </Link>
+            <span className="flex flex-wrap gap-2">
+              <Link
+                to="/streams/$streamId"
+                params={{ streamId: stream.id }}
+                search={
+                  latest === undefined || latest.error === null
+                    ? { state: 'failed' }
+                    : { sel: latest.id, view: 'response' }
+                }
+                className={buttonClass('plain')}
+              >
+                {latest === undefined || latest.error === null
+                  ? 'Failed deliveries'
+                  : 'Inspect the failure'}
+              </Link>
+              {onPause !== null && <Button onClick={onPause}>Pause</Button>}
+            </span>
           )}
         </div>
       </td>

@@ -1,17 +1,24 @@
+import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
-import { Link, Navigate, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, Navigate, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import { Plus } from 'lucide-react';
-import { lazy, Suspense, useMemo, useRef } from 'react';
+import { Plus, RotateCw, X } from 'lucide-react';
+import { lazy, Suspense, useMemo, useRef, useState } from 'react';
 import { chainsQuery, streamsQuery } from '../../api.ts';
 import { isFailing, useFleet, useRecentDeliveries, type FleetStream } from '../../fleet.ts';
 import { useShortcuts } from '../../keyboard.ts';
-import { parseStreamsSearch, type StreamsSearch } from '../../search.ts';
+import { parseStreamsSearch, STREAM_SORTS, type StreamsSearch } from '../../search.ts';
+import { nameOfStream, sortStreams } from '../../streamOrder.ts';
 import { focusedRow, useActions } from '../../ui/actionList.tsx';
-import { buttonClass } from '../../ui/button.tsx';
+import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
+import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
+import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Select } from '../../ui/field.tsx';
+import { useRowMarks } from '../../ui/rowMarks.tsx';
 import { useRowKeys } from '../../ui/rowKeys.ts';
 import { SearchField } from '../../ui/searchField.tsx';
+import type { WatchedChain } from '../../tape.ts';
 import { FleetStrip } from './fleetStrip.tsx';
 import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';
 
@@ -19,13 +26,27 @@ const EmptyStreams = lazy(async () => ({
   default: (await import('./emptyStreams.tsx')).EmptyStreams,
 }));
 
+const ReplayForm = lazy(async () => ({
+  default: (await import('../replays/replayForm.tsx')).ReplayForm,
+}));
+
+/** Given up, or waiting to be tried again. */
+const WHAT_FAILED: DeliveryFilter = {
+  state: ['failed', 'quarantined', 'pending'],
+  attemptsFrom: 1,
+};
+
 const SKELETON_ROWS = 6;
+/** Of so many rows that fail the newest delivery is read, to tell what comes next. */
+const NEAR_ROWS = 24;
 
 const HINTS = [
   ['j k', 'move'],
   ['↵', 'open'],
+  ['space', 'mark'],
   ['n', 'new'],
   ['p', 'pause'],
+  ['r', 'replay what failed'],
   ['/', 'filter'],
   ['?', 'all shortcuts'],
 ] as const;
@@ -40,16 +61,24 @@ const SHOWS: {
   { show: 'paused', label: 'Paused', passes: ({ stream }) => stream.status === 'paused' },
 ];
 
-const mentions = ({ stream }: FleetStream, codes: string[], words: string[]): boolean => {
-  const text = [stream.tag, stream.description, stream.webhookUrl, stream.id, ...codes]
-    .join(' ')
-    .toLowerCase();
-  return words.every((word) => text.includes(word));
+/** Words are found anywhere; `chain:base` and `tag:deposits` only there. */
+const mentions = (
+  { stream }: FleetStream,
+  chains: readonly WatchedChain[],
+  words: string[],
+): boolean => {
+  const chain = chains.flatMap(({ id, code, name }) => [id, code, name]).join(' ');
+  const places: Record<string, string> = { chain, tag: stream.tag };
+  const all = [stream.tag, stream.description, stream.webhookUrl, stream.id, chain].join(' ');
+  return words.every((word) => {
+    const [, place = '', wanted = word] = /^(chain|tag):(.*)$/.exec(word) ?? [];
+    return (places[place] ?? all).toLowerCase().includes(wanted.replaceAll('*', ''));
+  });
 };
 
 /** The overview is the list: what runs, what fails and why, and how far each chain is. */
 export function StreamsPage() {
-  const { q, show } = useSearch({ from: '/frame/' });
+  const { q, show, sort } = useSearch({ from: '/frame/' });
   const navigate = useNavigate({ from: '/' });
   const streams = useQuery(streamsQuery);
   const chains = useQuery(chainsQuery);
@@ -66,26 +95,68 @@ export function StreamsPage() {
   const byStream = useMemo(() => Map.groupBy(recent, ({ streamId }) => streamId), [recent]);
 
   const words = (q ?? '').toLowerCase().split(/\s+/);
-  const shown = fleet
+  const passing = fleet
     ?.filter(SHOWS.find((each) => each.show === show)?.passes ?? (() => true))
     .filter((row) =>
       mentions(
         row,
-        row.stream.chainIds.map((id) => byChain.get(id)?.code ?? id),
+        row.stream.chainIds.flatMap((id) => byChain.get(id) ?? []),
         words,
       ),
     );
+  const shown = passing && sortStreams(passing, sort);
 
-  const change = (search: Record<keyof StreamsSearch, string | undefined>): void => {
-    void navigate({ search: parseStreamsSearch(search), replace: true });
+  const change = (changes: { [K in keyof StreamsSearch]: string | undefined }): void => {
+    // What is listed then is another list; in another order it is the same.
+    if (changes.sort === undefined) clearMarks();
+    void navigate({
+      search: (now) => parseStreamsSearch({ ...now, ...changes }),
+      replace: true,
+    });
   };
 
-  useRowKeys(table);
+  const move = useRowKeys(table);
+  const {
+    marks,
+    onMark,
+    clear: clearMarks,
+  } = useRowMarks({
+    rows: shown?.map(({ stream }) => stream) ?? [],
+    current: focusedRow,
+    move,
+  });
+  const [replaying, setReplaying] = useState<readonly string[] | null>(null);
+  /** Of the streams that are marked, else of the one that has the focus. */
+  const replay = (): boolean => {
+    const focused = focusedRow();
+    const ids = marks.size > 0 ? [...marks] : focused === undefined ? [] : [focused];
+    if (ids.length > 0) setReplaying(ids);
+    return ids.length > 0;
+  };
   useShortcuts({
     '/': () => search.current?.focus(),
+    r: replay,
+    Escape: () => {
+      if (marks.size === 0) return false;
+      clearMarks();
+      return true;
+    },
     p: () => table.current?.querySelector<HTMLElement>('tbody:focus-within [data-pause]')?.click(),
   });
 
+  const router = useRouter();
+  const copiesOf = (streamId: string): Copies => {
+    const { publicHref } = router.buildLocation({ to: '/streams/$streamId', params: { streamId } });
+    return { id: streamId, link: new URL(publicHref, location.href).href };
+  };
+  useCopyKeys(() => {
+    const id = focusedRow();
+    return id === undefined ? null : copiesOf(id);
+  });
+  const tagOf = (id: string): string => {
+    const row = fleet?.find(({ stream }) => stream.id === id);
+    return row === undefined ? id : nameOfStream(row.stream);
+  };
   const actions = useActions(() => {
     const id = focusedRow();
     const stream = fleet?.find((row) => row.stream.id === id)?.stream;
@@ -93,7 +164,7 @@ export function StreamsPage() {
     const params = { streamId: stream.id };
     const pause = table.current?.querySelector<HTMLElement>('tbody:focus-within [data-pause]');
     return {
-      of: stream.tag || stream.description || stream.id,
+      of: nameOfStream(stream),
       actions: [
         {
           label: 'Open',
@@ -105,6 +176,17 @@ export function StreamsPage() {
           keycap: 'p',
           run: () => pause.click(),
         },
+        {
+          label: marks.has(stream.id) ? 'Take the mark back' : 'Mark',
+          keycap: '␣',
+          run: () => onMark(stream.id, false),
+        },
+        {
+          label: marks.size > 0 ? `Replay what failed of ${marks.size}…` : 'Replay what failed…',
+          keycap: 'r',
+          run: () => setReplaying(marks.size > 0 ? [...marks] : [stream.id]),
+        },
+        ...copyActions(copiesOf(stream.id)),
         {
           label: 'Failed deliveries',
           run: () =>
@@ -156,7 +238,7 @@ export function StreamsPage() {
               type="button"
               aria-pressed={show === value}
               onClick={() => {
-                change({ q, show: value });
+                change({ show: value });
               }}
               className="control flex items-center gap-1.5 rounded-control px-2 text-12 text-muted hover:text-text aria-pressed:bg-raised aria-pressed:text-text"
             >
@@ -172,14 +254,39 @@ export function StreamsPage() {
             </button>
           ))}
         </fieldset>
+        <Select
+          aria-label="Sort streams"
+          value={sort ?? ''}
+          onChange={(event) => change({ sort: event.target.value })}
+        >
+          <option value="">Newest stream</option>
+          {STREAM_SORTS.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </Select>
         <SearchField
           ref={search}
           label="Filter streams"
           value={q ?? ''}
           onChange={(value) => {
-            change({ q: value, show });
+            change({ q: value });
           }}
         />
+        {marks.size > 0 && (
+          <span className="flex gap-2">
+            <Button aria-label={`${marks.size} marked, take back`} onClick={clearMarks}>
+              <span className="data">{marks.size}</span> marked
+              <X size={12} strokeWidth={1.5} aria-hidden="true" />
+            </Button>
+            <Button onClick={replay}>
+              <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
+              Replay what failed…
+              <Keycap>r</Keycap>
+            </Button>
+          </span>
+        )}
         <Link to="/streams/new" className={clsx(buttonClass('primary'), 'ml-auto')}>
           <Plus size={14} strokeWidth={1.5} aria-hidden="true" />
           New stream
@@ -192,8 +299,8 @@ export function StreamsPage() {
         <caption className="sr-only">Streams</caption>
         <thead>
           <tr className="h-8 border-b border-line text-left">
-            <th scope="col" className="caps w-8 pl-4 md:w-28">
-              <span className="max-md:sr-only">State</span>
+            <th scope="col" className="caps w-8 pl-4 sm:w-28">
+              <span className="max-sm:sr-only">State</span>
             </th>
             <th scope="col" className="caps w-full px-2">
               Stream
@@ -230,10 +337,13 @@ export function StreamsPage() {
         {shown === undefined
           ? !streams.isError &&
             Array.from({ length: SKELETON_ROWS }, (_, index) => <StreamRowSkeleton key={index} />)
-          : shown.map((row) => (
+          : shown.map((row, index) => (
               <StreamRow
                 key={row.stream.id}
                 row={row}
+                isNear={index < NEAR_ROWS}
+                marked={marks.has(row.stream.id)}
+                onMark={onMark}
                 chains={byChain}
                 deliveries={byStream.get(row.stream.id) ?? []}
                 since={since}
@@ -248,6 +358,16 @@ export function StreamsPage() {
             </span>
           ))}
         </p>
+      )}
+      {replaying !== null && (
+        <Dialog title="Replay what failed" onClose={() => setReplaying(null)}>
+          <Suspense fallback={<p className="text-faint">Loading</p>}>
+            <ReplayForm
+              filter={{ streamId: [...replaying], ...WHAT_FAILED }}
+              name={`failed ${replaying.map(tagOf).join(' ')}`}
+            />
+          </Suspense>
+        </Dialog>
       )}
       {shown?.length === 0 && (
         <p className="px-4 py-6 text-muted">

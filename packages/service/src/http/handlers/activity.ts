@@ -4,14 +4,15 @@ import {
   type Activity,
   activityQuerySchema,
   chainLogQuerySchema,
-  tapeQuerySchema,
+  listTapesSchema,
 } from '@sluice/kit/contract';
 import type { Store } from '../../store/store.ts';
 import { check, notFound } from '../answers.ts';
+import { readJson } from '../body.ts';
 
 export interface ActivityHandlers {
   getActivity(context: Context): Promise<Response>;
-  getTape(context: Context): Promise<Response>;
+  listTapes(context: Context): Promise<Response>;
   listReorgs(context: Context): Promise<Response>;
   listGaps(context: Context): Promise<Response>;
 }
@@ -28,10 +29,9 @@ export function createActivityHandlers({ store }: { store: Store }): ActivityHan
       const result = await store.readActivity({ streamId, stepMinutes: step, points });
       return context.json({ stepMinutes: step, result } satisfies Activity);
     },
-    async getTape(context) {
-      const { chain, streamId, limit } = check(tapeQuerySchema, 'query', context.req.query());
-      await requireStream(streamId);
-      return context.json({ result: await store.readTape({ chain, streamId, limit }) });
+    async listTapes(context) {
+      const asked = check(listTapesSchema, 'requestBody', readJson(context));
+      return context.json({ result: await store.listTapes(asked) });
     },
     async listReorgs(context) {
       const { chain, limit } = check(chainLogQuerySchema, 'query', context.req.query());

@@ -12,6 +12,7 @@ import {
   toChainId,
 } from '@sluice/kit/contract';
 import * as z from 'zod';
+import type { ExplainOnly } from '../../matching.ts';
 import type { ChainReport, Store, StreamRecord } from '../../store/store.ts';
 import { HttpError, check } from '../answers.ts';
 import type { AptosCalls } from './aptosBlocks.ts';
@@ -23,10 +24,7 @@ export interface ExplainCalls {
   /** Height or hash of the block it is in; undefined where no node knows it. */
   findTransaction(hash: string): Promise<{ at: number | string } | 'pending' | undefined>;
   /** The block as it concerns each stream now; undefined where no node has it. */
-  explain(
-    at: number | string,
-    only: { transactionHash?: string | undefined; version?: number | undefined },
-  ): Promise<ExplainedBlock | undefined>;
+  explain(at: number | string, only: ExplainOnly): Promise<ExplainedBlock | undefined>;
 }
 
 export interface ExplainedBlock {
@@ -49,12 +47,15 @@ interface Place {
   at: number | string;
   transactionHash?: string | undefined;
   version?: number | undefined;
-  /** Of a delivery: its stream alone. */
-  streamId?: string | undefined;
+  /** Of a delivery: its stream and its transactions alone. */
+  delivery?: { streamId: string; transactions: ReadonlySet<string> } | undefined;
 }
 
 const STREAMS_PER_READ = 100;
 const STREAMS = 200;
+const RECORDS = 50;
+/** More than a body of 8 MiB holds: such a one has 10,000, which are 4.4 MB here, 50 kB of them compressed. */
+const RECORDS_OF_DELIVERY = 20_000;
 
 export function createExplainHandler(
   needs: ExplainHandlerNeeds,
@@ -112,7 +113,13 @@ export function createExplainHandler(
         return 'There is no delivery with this id: it was never made, or forgotten after its time';
       }
       const { chainId: chain, blockNumber: number, blockHash: hash, streamId } = delivery;
-      return { kind: 'delivery', chain, at: atOf(chain, { number, hash }), streamId };
+      const body = await store.readDeliveryBody(delivery.id);
+      return {
+        kind: 'delivery',
+        chain,
+        at: atOf(chain, { number, hash }),
+        delivery: { streamId, transactions: listHashes(body ?? '') },
+      };
     }
     if (/^0x[0-9a-f]{64}$/i.test(query)) return findHash(query.toLowerCase(), named);
     const digits = query.replaceAll(/[,_\s]/g, '');
@@ -125,7 +132,7 @@ export function createExplainHandler(
     const chain = chains[0];
     if (chain === undefined) return 'No chain is read: start the service with --chain or --aptos';
     if (chains.length > 1) {
-      return `Several chains have a block ${number}: name one of ${chains.join(', ')} in chain`;
+      return `Several chains may have a block ${number}: choose one of ${chains.join(', ')}`;
     }
     if (familyOf(chain) === 'evm') return { kind: 'block', chain, at: number };
     try {
@@ -165,12 +172,15 @@ export function createExplainHandler(
   };
 
   const explainPlace = async (query: string, place: Place): Promise<Explanation> => {
-    const { kind, chain, transactionHash, version, streamId } = place;
+    const { kind, chain, transactionHash, version, delivery } = place;
+    const transactions =
+      delivery?.transactions ??
+      (transactionHash === undefined ? undefined : new Set([transactionHash]));
     const health = needs.chains().find(({ id }) => id === chain);
     let explained: ExplainedBlock | undefined;
     let trouble: string | undefined;
     try {
-      explained = await callsOf(chain)?.explain(place.at, { transactionHash, version });
+      explained = await callsOf(chain)?.explain(place.at, { transactions, version });
     } catch (error) {
       trouble = reasonOf(error);
     }
@@ -192,7 +202,7 @@ export function createExplainHandler(
     const matches =
       ref === undefined ? [] : await store.listMatchesOf(chain, ref.hash, transactionHash);
     const streams = (await listStreams(familyOf(chain))).filter(
-      ({ id }) => streamId === undefined || streamId === id,
+      ({ id }) => delivery === undefined || delivery.streamId === id,
     );
     const verdicts = [];
     for (const stream of streams) {
@@ -202,7 +212,8 @@ export function createExplainHandler(
         its.length === 0 && isTaken
           ? (await store.readCoverage(stream.id)).find(({ chainId }) => chainId === chain)
           : undefined;
-      verdicts.push(toStreamVerdict(stream, facts, its, coverage));
+      const most = delivery === undefined ? RECORDS : RECORDS_OF_DELIVERY;
+      verdicts.push(toStreamVerdict(stream, facts, its, { coverage, most }));
     }
     const matched = verdicts.filter(({ deliveries }) => deliveries.length > 0).length;
     return {
@@ -259,6 +270,18 @@ function readAddress(query: string): string | undefined {
   if (/^0x[0-9a-f]{40}$/i.test(query)) return toAddress(query);
   return /^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined;
 }
+
+/**
+ * The transactions that a body has records of. It is read as text: a body may have 8 MiB, and what else
+ * looks like one of them is no transaction of its block.
+ */
+const listHashes = (body: string): ReadonlySet<string> =>
+  new Set(
+    Array.from(
+      body.matchAll(/"(?:hash|txHash|transactionHash)":"(0x[0-9a-f]{64})"/g),
+      ([, hash = '']) => hash,
+    ),
+  );
 
 const nothing = (query: string): Explanation => ({
   query,

@@ -24,20 +24,21 @@ export interface BlockFacts {
   isReplaced: boolean;
 }
 
-const RECORDS = 50;
-
 const reason = (
   stage: ExplainStage,
   outcome: ExplainReason['outcome'],
   what: string,
 ): ExplainReason => ({ stage, outcome, what });
 
-/** @param coverage of the stream on the chain, where its rules take the block and nothing was matched */
+/**
+ * @param coverage of the stream on the chain, where its rules take the block and nothing was matched
+ * @param most records that are told
+ */
 export function toStreamVerdict(
   stream: StreamRecord,
   facts: BlockFacts,
   matches: readonly LedgerMatch[],
-  coverage: ChainCoverage | undefined,
+  { coverage, most }: { coverage: ChainCoverage | undefined; most: number },
 ): StreamVerdict {
   const records = facts.records?.get(stream.id) ?? [];
   const deliveries = matches.flatMap((match) => match.deliveries);
@@ -52,7 +53,11 @@ export function toStreamVerdict(
     verdict: name,
     because,
     stages,
-    records: records.slice(0, RECORDS),
+    recordCount: records.length,
+    records: [
+      ...records.filter(({ taken }) => taken),
+      ...records.filter(({ taken }) => !taken),
+    ].slice(0, most),
     deliveries,
   });
 
@@ -113,10 +118,13 @@ function tellRecords(records: readonly ExplainedRecord[]): ExplainReason[] {
   return taken ? reasons.filter(({ outcome }) => outcome === 'passed') : reasons;
 }
 
+const countAddresses = (whose: string, count: number): string =>
+  count === 1 ? `${whose} one address` : `${whose} ${count.toLocaleString('en')} addresses`;
+
 function tellUnconcerned({ addressCount, options }: StreamRecord): ExplainReason {
   return addressCount === 0 && !options.allAddresses
     ? reason('address', 'stopped', 'the stream watches no address yet')
-    : reason('address', 'stopped', `nothing here is of its ${addressCount} addresses`);
+    : reason('address', 'stopped', `nothing here is of ${countAddresses('its', addressCount)}`);
 }
 
 /** Why there is no match although the rules of today take it. */
@@ -220,7 +228,7 @@ export function toWatchVerdict(
         isWatched ? 'passed' : 'stopped',
         isWatched
           ? `the stream watches it${name}`
-          : `it is none of the stream's ${stream.addressCount} addresses`,
+          : `it is not ${stream.addressCount === 1 ? '' : 'among '}${countAddresses("the stream's", stream.addressCount)}`,
       );
   return {
     streamId: stream.id,
@@ -237,6 +245,7 @@ export function toWatchVerdict(
       ),
       reason('chain', 'passed', `the stream watches ${stream.chainIds.join(', ')}`),
     ],
+    recordCount: 0,
     records: [],
     deliveries: [],
   };

@@ -102,9 +102,12 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds):
         });
       }
       onReplay(after, before.state !== 'pending' && after.state === 'pending');
-      const delivery = await store.readDelivery(id);
+      const [delivery, body] = await Promise.all([
+        store.readDelivery(id),
+        store.readDeliveryBody(id),
+      ]);
       if (delivery === undefined) throw notFound('History');
-      return context.json(toHistoryRecord(delivery));
+      return context.json(toHistoryRecord({ ...delivery, body }));
     },
   };
 }

@@ -30,6 +30,7 @@ export interface SluiceHandlers {
   listDeliveries(context: Context): Promise<Response>;
   getDeliveryFacets(context: Context): Promise<Response>;
   getDelivery(context: Context): Promise<Response>;
+  getDeliveryBody(context: Context): Promise<Response>;
   listChains(context: Context): Promise<Response>;
   liveEvents(context: Context): Response;
 }
@@ -118,6 +119,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
             hourlyFailed: its?.hourlyFailed ?? [],
             p95Ms: its?.p95Ms ?? null,
             lastDeliveryAt: its?.lastDeliveryAt ?? null,
+            failingSince: its?.failingSince ?? null,
           };
         }),
       });
@@ -135,16 +137,23 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       return context.json(await store.countFacets(filter));
     },
     async getDelivery(context) {
-      const found = await store.readDelivery(readId(context, 'delivery'));
-      if (found === undefined) throw notFound('Delivery');
+      const id = readId(context, 'delivery');
+      const [found, body] = await Promise.all([store.readDelivery(id), store.readDeliveryBody(id)]);
+      if (found === undefined || body === undefined) throw notFound('Delivery');
       const { fastRetried, ...delivery } = found;
       const waits = delivery.state === 'pending' || delivery.state === 'leased';
       return context.json({
         ...delivery,
         webhookUrl: hideSecrets(delivery.webhookUrl),
-        labels: await store.listLabels(delivery.streamId, addressesIn(delivery.body)),
+        labels: await store.listLabels(delivery.streamId, addressesIn(body)),
+        bodyBytes: Buffer.byteLength(body),
         laterWaitsMs: waits ? laterWaitsMs(delivery.attempts, fastRetried) : [],
       } satisfies DeliveryDetail);
+    },
+    async getDeliveryBody(context) {
+      const body = await store.readDeliveryBody(readId(context, 'delivery'));
+      if (body === undefined) throw notFound('Delivery');
+      return context.body(body, 200, { 'content-type': 'application/json' });
     },
     async listChains(context) {
       const result = await Promise.all(

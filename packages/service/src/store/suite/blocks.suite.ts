@@ -86,12 +86,14 @@ export function testBlocks(tools: StoreTools): void {
       expect(one?.matchId).toBe(two?.matchId);
       expect(one?.id).not.toBe(two?.id);
       const bodies = await Promise.all(
-        [one, two].map((each) => tools.store.readDelivery(each!.id)),
+        [one, two].map((each) => tools.store.readDeliveryBody(each!.id)),
       );
-      expect(bodies.map((each) => each!.body).toSorted()).toEqual([
-        '{"confirmed":false,"chainId":"0x1","retries":0,"logs":[]}',
-        '{"confirmed":true,"chainId":"0x1","retries":0,"logs":[]}',
-      ]);
+      expect(new Set(bodies)).toEqual(
+        new Set([
+          '{"confirmed":false,"chainId":"0x1","retries":0,"logs":[]}',
+          '{"confirmed":true,"chainId":"0x1","retries":0,"logs":[]}',
+        ]),
+      );
     });
 
     test('of a deleted stream are not confirmed', async () => {
@@ -189,10 +191,10 @@ export function testBlocks(tools: StoreTools): void {
       return { chain, id: stream.id };
     };
     const bodiesOf = async (id: string): Promise<string[]> => {
-      const details = await Promise.all(
-        (await deliveriesOf(id)).map((each) => tools.store.readDelivery(each.id)),
+      const bodies = await Promise.all(
+        (await deliveriesOf(id)).map((each) => tools.store.readDeliveryBody(each.id)),
       );
-      return details.map((each) => each!.body.replace(/"confirmed":(true|false)/, ''));
+      return bodies.map((body) => body!.replace(/"confirmed":(true|false)/, ''));
     };
 
     test('stays as it is whatever becomes of its stream, but goes to the URL the stream has then', async () => {
@@ -273,7 +275,7 @@ export function testBlocks(tools: StoreTools): void {
       const original = (await deliveriesOf(id)).find((each) => each.state === 'succeeded')!;
       expect(notice.matchId).toBe(original.matchId);
       expect(notice.id).not.toBe(original.id);
-      expect((await tools.store.readDelivery(notice.id))!.body).toBe(
+      expect(await tools.store.readDeliveryBody(notice.id)).toBe(
         '{"confirmed":false,"removed":true,"chainId":"0x1","retries":0,"logs":[]}',
       );
     });

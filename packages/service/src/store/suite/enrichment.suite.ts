@@ -50,17 +50,16 @@ export function testEnrichment(tools: StoreTools): void {
       });
       const due = await tools.store.completeEnrichments({
         ...chain.held,
-        bodies: [{ matchId: match!.id, bodyTail: whole }],
+        bodies: [{ matchId: match!.id, bodyTail: whole, about: 'Transfer 5 A' }],
       });
-      expect(due!.map(({ phase, state }) => `${phase} ${state}`).toSorted()).toEqual([
-        'confirmed pending',
-        'unconfirmed pending',
-      ]);
+      expect(
+        due!.map(({ phase, state, about }) => [phase, state, about].join()).toSorted(),
+      ).toEqual(['confirmed,pending,Transfer 5 A', 'unconfirmed,pending,Transfer 5 A']);
       expect(await listAll(chain.chain, {})).toEqual([]);
       // A second process that did the same work changes nothing.
       const again = {
         ...chain.held,
-        bodies: [{ matchId: match!.id, bodyTail: ',"logs":["other"]}' }],
+        bodies: [{ matchId: match!.id, bodyTail: ',"logs":["other"]}', about: 'other' }],
       };
       expect(await tools.store.completeEnrichments(again)).toEqual([]);
       const sent = (await claimOf(id)).map(({ body }) => Buffer.from(body).toString());
@@ -103,12 +102,15 @@ export function testEnrichment(tools: StoreTools): void {
       // Nothing was sent, so there is nothing to take back.
       expect((await chain.rewind(before)).map(({ state }) => state)).toEqual(['cancelled']);
       expect(await listAll(chain.chain, {})).toEqual([]);
-      const late = { ...chain.held, bodies: [{ matchId: match!.id, bodyTail: whole }] };
+      const late = { ...chain.held, bodies: [{ matchId: match!.id, bodyTail: whole, about: '' }] };
       expect(await tools.store.completeEnrichments(late)).toEqual([]);
       await chain.commit(block, []);
       expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual(['enriching']);
       expect(await listAll(chain.chain, {})).toHaveLength(1);
-      expect(await tools.store.completeEnrichments(late)).toMatchObject([{ state: 'pending' }]);
+      // It says what it said before.
+      expect(await tools.store.completeEnrichments(late)).toMatchObject([
+        { state: 'pending', about: 'log of 0x28c6…1d60' },
+      ]);
     });
 
     test('ends with its stream', async () => {

@@ -676,7 +676,7 @@ export function testHistory(open: () => Promise<Store>): void {
                 const before = await Promise.all(ids.map(ledgerOf));
                 await store.deleteExpired({
                   ...{ deliveredMs: -9e6, undeliveredMs: 9e9 },
-                  ...{ limit: 1e6, after: '' },
+                  ...{ forMs: 1e6, after: '' },
                 });
                 for (const [n, id] of ids.entries()) {
                   const gone = plus(before[n]!, await ledgerOf(id), -1);

@@ -56,6 +56,29 @@ export function testReads(tools: StoreTools): void {
       expect(stats.p95Ms).toBeGreaterThan(500);
     });
 
+    test('since when a stream fails: from its first failed attempt after the last 2xx', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [newMatch(id)]);
+      const readSince = async (): Promise<number | null | undefined> => {
+        await tools.store.rollUpStats();
+        const stats = await tools.store.readStreamStats();
+        return stats.find(({ streamId }) => streamId === id)?.failingSince;
+      };
+      expect(await readSince()).toBeNull();
+      const before = await tools.store.readLedgerTime();
+      const [delivery] = await claimOf(id);
+      await tools.store.completeDeliveries([
+        outcomeOf(delivery!, { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 0 }),
+      ]);
+      const since = await readSince();
+      expect(since).toBeGreaterThan(before - 60_000);
+      expect(since! % 60_000).toBe(0);
+      const [again] = await claimOf(id);
+      await tools.store.completeDeliveries([outcomeOf(again!)]);
+      expect(await readSince()).toBeNull();
+    });
+
     test('blocks with what became of them, those that left among them, and the reorg', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
@@ -70,23 +93,30 @@ export function testReads(tools: StoreTools): void {
       const instead = chain.next();
       await chain.commit(instead, [newMatch(other.id)], 1000);
 
-      const tape = await tools.store.readTape({ chain: chain.chain, streamId: id, limit: 10 });
-      const short = tape.map((each) => [
-        each.number,
-        each.removed ? 'removed' : each.confirmed ? 'confirmed' : 'unconfirmed',
-        each.matches,
-        each.delivered,
-        each.waiting,
-        each.cancelled,
-      ]);
-      expect(short).toEqual([
-        [instead.number, 'unconfirmed', 0, 0, 0, 0],
-        [gone.number, 'removed', 1, 0, 0, 1],
-        [sent.number, 'confirmed', 1, 1, 1, 0],
-        [sent.number - 1, 'unconfirmed', 0, 0, 0, 0],
-      ]);
-      const ofAll = await tools.store.readTape({ chain: chain.chain, limit: 10 });
-      expect(ofAll.map(({ matches }) => matches)).toEqual([1, 2, 1, 0]);
+      const listed = { streamIds: [other.id, hashOf(), id], limit: 10 };
+      const [ofOther, ofOne, ...more] = await tools.store.listTapes(listed);
+      expect(more).toEqual([]);
+      const one = ({ number, hash }: BlockRef) => ({
+        ...{ number, hash, matches: 1, confirmed: false, removed: false },
+        ...{ delivered: 0, waiting: 0, failed: 0, cancelled: 0 },
+      });
+      const hasLeft = { ...one(gone), cancelled: 1, removed: true };
+      const place = { chainId: chain.chain, from: sent.number - 1 };
+      expect(ofOther).toEqual({
+        streamId: other.id,
+        chains: [{ ...place, blocks: [{ ...one(instead), waiting: 1 }, hasLeft] }],
+      });
+      expect(ofOne).toEqual({
+        streamId: id,
+        chains: [
+          {
+            ...place,
+            blocks: [hasLeft, { ...one(sent), delivered: 1, waiting: 1, confirmed: true }],
+          },
+        ],
+      });
+      const [newest] = await tools.store.listTapes({ streamIds: [id], limit: 1 });
+      expect(newest?.chains).toEqual([{ ...place, from: instead.number, blocks: [hasLeft] }]);
       expect(await tools.store.listReorgs({ chain: chain.chain, limit: 10 })).toEqual([
         { chainId: chain.chain, blockNumber: sent.number, depth: 1, at: expect.any(Number) },
       ]);

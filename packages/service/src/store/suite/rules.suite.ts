@@ -113,7 +113,7 @@ export function testRules(tools: StoreTools): void {
       const [delivery, ...others] = await deliveriesOf(id);
       expect(others).toEqual([]);
       expect(delivery).toMatchObject({ phase: 'confirmed', state: 'pending' });
-      expect((await tools.store.readDelivery(delivery!.id))?.body).toBe(
+      expect(await tools.store.readDeliveryBody(delivery!.id)).toBe(
         `{"streamId":"${id}","tag":"tag","retries":0,"transactions":[]}`,
       );
     });

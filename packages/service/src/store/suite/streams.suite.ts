@@ -1,5 +1,5 @@
 /** What is kept of streams: their fields, limits, states and inboxes; and settings. */
-import type { StreamLimits } from '@sluice/kit/contract';
+import type { DeliveryState, StreamLimits } from '@sluice/kit/contract';
 import { DEFAULT_INBOX_ANSWER } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, type ClaimedDelivery } from '../store.ts';
@@ -57,6 +57,24 @@ export function testStreams(tools: StoreTools): void {
       expect(seen.length).toBe(total);
       expect(seen.filter((id) => mine.includes(id)).toSorted()).toEqual(mine.toSorted());
     });
+  });
+
+  test('a stream that is deleted is sent nothing more, and its queue is cancelled bit by bit', async () => {
+    const chain = await startChain();
+    const { id } = await tools.store.createStream(draft([chain.chain]));
+    const parts = Array.from({ length: 450 }, (_, part) => newMatch(id, { part, parts: 450 }));
+    await chain.commit(chain.next(), parts);
+    const count = async (state: DeliveryState): Promise<number> =>
+      (await tools.store.countFacets({ streamId: [id], state: [state] })).total;
+    await tools.store.deleteStream(id);
+    expect(await count('cancelled')).toBe(200);
+    expect(await claimOf(id)).toEqual([]);
+
+    // However little time there is for it, some of it gets done.
+    expect(await tools.store.cancelDeleted({ forMs: 0 })).toBe(true);
+    expect(await count('cancelled')).toBe(400);
+    while (await tools.store.cancelDeleted({ forMs: 0 }));
+    expect([await count('cancelled'), await count('pending')]).toEqual([450, 0]);
   });
 
   describe('the limits of a stream', () => {
@@ -125,7 +143,10 @@ export function testStreams(tools: StoreTools): void {
       const { id, ids, held } = await limited({ strictOrder: true }, 2, [{ enrichment: '{}' }]);
       expect(await claimOf(id)).toEqual([]);
       const { matchId } = (await tools.store.readDelivery(ids[0]!))!;
-      await tools.store.completeEnrichments({ ...held, bodies: [{ matchId, bodyTail: '}' }] });
+      await tools.store.completeEnrichments({
+        ...held,
+        bodies: [{ matchId, bodyTail: '}', about: '' }],
+      });
       for (let n = 0; n < 2; n++) {
         expect(idsOf(await claimOf(id))).toEqual([ids[0]]);
         await tools.store.releaseLeases('all');

@@ -1,0 +1,28 @@
+/**
+ * Puts what is asked for in the same turn, each by its key, into one call, or several of `most` keys.
+ * @returns reads one of them; null where the answer has none of that key.
+ */
+export function createBatch<Answer>(
+  most: number,
+  readMany: (keys: string[]) => Promise<ReadonlyMap<string, Answer>>,
+): (key: string) => Promise<Answer | null> {
+  let keys = new Set<string>();
+  let answers: Promise<ReadonlyMap<string, Answer>> | undefined;
+
+  const readAll = async (): Promise<ReadonlyMap<string, Answer>> => {
+    await new Promise((resolve) => setTimeout(resolve));
+    const asked = [...keys];
+    keys = new Set();
+    answers = undefined;
+    const calls = Array.from({ length: Math.ceil(asked.length / most) }, (_, n) =>
+      readMany(asked.slice(n * most, (n + 1) * most)),
+    );
+    return new Map((await Promise.all(calls)).flatMap((found) => [...found]));
+  };
+
+  return async (key) => {
+    keys.add(key);
+    answers ??= readAll();
+    return (await answers).get(key) ?? null;
+  };
+}

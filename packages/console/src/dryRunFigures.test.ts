@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import type { DryRunBlock } from './dryRun.ts';
+import { dryRunFigures } from './dryRunFigures.ts';
+
+/** Twelve seconds apart; newest first. */
+const blocksOf = (...records: (number | null)[]): DryRunBlock[] =>
+  records.map((count, index) => ({
+    number: 100 - index,
+    timestamp: (100 - index) * 12_000,
+    records: count,
+    bodyBytes: (count ?? 0) * 500,
+  }));
+
+test('A day is as many of these blocks as fit in it', () => {
+  // Four blocks of 12 s: 1,800 times a day.
+  expect(dryRunFigures(blocksOf(3, 0, 1, 0), 2)).toEqual({
+    matched: 2,
+    averageBytes: 1000,
+    largestBytes: 1500,
+    busiestRecords: 3,
+    spanMs: 48_000,
+    perDay: { records: 4 * 1800, webhooks: 2 * 2 * 1800 },
+  });
+});
+
+test('Blocks that were not asked yet are no quiet ones', () => {
+  const figures = dryRunFigures(blocksOf(1, 1, null, null), 1);
+  expect(figures?.spanMs).toBe(24_000);
+  expect(figures?.perDay).toEqual({ records: 7200, webhooks: 7200 });
+});
+
+test('Where blocks have no times apart, there is no rate, but sizes', () => {
+  const still = blocksOf(2, 1).map((block) => ({ ...block, timestamp: 1000 }));
+  expect(dryRunFigures(still, 2)).toMatchObject({ largestBytes: 1000, perDay: null });
+});
+
+test('Nothing matched says nothing', () => {
+  expect(dryRunFigures(blocksOf(0, 0, null), 2)).toBeNull();
+  expect(dryRunFigures([], 2)).toBeNull();
+});

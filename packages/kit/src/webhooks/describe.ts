@@ -1,0 +1,180 @@
+/** A webhook in one line. */
+import type { AptosWebhook } from '../contract/aptosWebhook.ts';
+import { nativeCurrencyOf } from '../contract/chains.ts';
+import type { EvmWebhook, WebhookLog } from '../contract/webhook.ts';
+import { decodeLogs } from './decode.ts';
+
+/** As much of an EVM webhook as {@link describeWebhook} reads. */
+export type DescribedEvmWebhook = Pick<
+  EvmWebhook,
+  | 'chainId'
+  | 'logs'
+  | 'txs'
+  | 'txsInternal'
+  | 'erc20Transfers'
+  | 'erc20Approvals'
+  | 'nftTransfers'
+  | 'nftTokenApprovals'
+> & {
+  /** Absent where it is not at hand. */
+  readonly abi?: EvmWebhook['abi'];
+};
+
+/** As much of an Aptos webhook as {@link describeWebhook} reads. */
+export type DescribedAptosWebhook = Pick<
+  AptosWebhook,
+  'transactions' | 'coinTransfers' | 'coinDeposits'
+>;
+
+/** Digits behind the point of an amount; more are cut off. */
+const MAX_DECIMALS = 6;
+/** Digits before it; longer amounts are told by their power of ten. */
+const MAX_WHOLE = 21;
+/** What `approve` is called with to allow any amount. */
+const UNLIMITED = String(2n ** 256n - 1n);
+/** Names of tokens and events are anybody's, and as long as they like. */
+const LONGEST_NAME = 24;
+
+/**
+ * A webhook in one line, for people and logs: what its first record says, and how many there are more.
+ * ```
+ * Transfer 1,200.5 USDT 0x28c6…1d60 → 0x5a52…efcb +2
+ * ```
+ * Amounts are cut behind six decimals. Names of tokens and events come from the chain: escape the text
+ * as any other that is not yours. Without an `abi` an event that only its ABI can name gives nothing;
+ * so does a webhook without records.
+ */
+export function describeWebhook(webhook: DescribedEvmWebhook | DescribedAptosWebhook): string {
+  const [what, records] =
+    'coinTransfers' in webhook
+      ? [describeAptos(webhook), webhook.transactions.length]
+      : [
+          describeEvm(webhook),
+          webhook.logs.length + webhook.txs.length + webhook.txsInternal.length,
+        ];
+  return what !== '' && records > 1 ? `${what} +${records - 1}` : what;
+}
+
+function describeEvm(webhook: DescribedEvmWebhook): string {
+  const { logs, txs, txsInternal, chainId } = webhook;
+  const [log] = logs;
+  if (log !== undefined) return describeLog(log, webhook);
+  const [paid] = txs;
+  if (paid !== undefined) {
+    const to = paid.toAddress === null ? 'new contract' : shorten(paid.toAddress);
+    return `${native(paid.value, chainId)} ${shorten(paid.fromAddress)} → ${to}`;
+  }
+  const [moved] = txsInternal;
+  if (moved !== undefined) {
+    const { value, from, to } = moved;
+    return `${native(value, chainId)} ${shorten(from ?? '')} → ${shorten(to ?? '')} inside`;
+  }
+  // A stream may leave out the logs that its transfers are read from.
+  return describeToken(webhook, () => true);
+}
+
+function describeLog(log: WebhookLog, webhook: DescribedEvmWebhook): string {
+  const token = describeToken(
+    webhook,
+    ({ transactionHash, logIndex }) =>
+      logIndex === log.logIndex && transactionHash === log.transactionHash,
+  );
+  if (token !== '' || webhook.abi === undefined) return token;
+  const [event] =
+    webhook.abi.length === 0 ? [] : decodeLogs({ logs: [log], abi: webhook.abi }).decoded;
+  if (event === undefined) return `log of ${shorten(log.address)}`;
+  const { from, to, value } = event.args;
+  return toWords([
+    toName(event.name),
+    typeof value === 'bigint' ? toUnits(value, 0) : '',
+    typeof from === 'string' && typeof to === 'string'
+      ? `${shorten(from)} → ${shorten(to)}`
+      : `at ${shorten(log.address)}`,
+  ]);
+}
+
+interface Place {
+  transactionHash: string;
+  logIndex: string;
+}
+
+/** What the service itself has read from a log. */
+function describeToken(
+  { erc20Transfers, erc20Approvals, nftTransfers, nftTokenApprovals }: DescribedEvmWebhook,
+  isMeant: (place: Place) => boolean,
+): string {
+  const transfer = erc20Transfers.find(isMeant);
+  if (transfer !== undefined) {
+    return toWords(['Transfer', amountOf(transfer), route(transfer.from, transfer.to)]);
+  }
+  const approval = erc20Approvals.find(isMeant);
+  if (approval !== undefined) {
+    const { value, tokenSymbol, owner, spender } = approval;
+    const amount = value === UNLIMITED ? `unlimited ${toName(tokenSymbol)}` : amountOf(approval);
+    return toWords(['Approval', amount.trim(), route(owner, spender)]);
+  }
+  const nft = nftTransfers.find(isMeant);
+  if (nft !== undefined) {
+    const { amount, tokenId, tokenSymbol, from, to } = nft;
+    const times = amount === '1' ? '' : `${amount} ×`;
+    return toWords(['Transfer', times, toName(tokenSymbol), toNumber(tokenId), route(from, to)]);
+  }
+  const allowed = nftTokenApprovals.find(isMeant);
+  if (allowed === undefined) return '';
+  const { tokenId, tokenSymbol, account, operator } = allowed;
+  const which = tokenId === null ? 'all' : toNumber(tokenId);
+  return toWords(['Approval', which, toName(tokenSymbol), route(account, operator)]);
+}
+
+function describeAptos({
+  transactions,
+  coinTransfers,
+  coinDeposits,
+}: DescribedAptosWebhook): string {
+  const [transfer] = coinTransfers;
+  const [deposit] = coinDeposits;
+  const moved = transfer ?? deposit;
+  if (moved === undefined) return transactions[0]?.type ?? '';
+  const { coin, value } = moved;
+  return toWords([
+    toUnits(BigInt(value), coin.decimals ?? 0),
+    toName(coin.symbol),
+    transfer === undefined
+      ? `→ ${shorten(deposit?.address ?? '')}`
+      : route(transfer.from, transfer.to),
+  ]);
+}
+
+/** `1,200.5 USDT`; of a token that does not tell its decimals the bare number. */
+const amountOf = ({
+  value,
+  tokenDecimals,
+  tokenSymbol,
+}: {
+  value: string;
+  tokenDecimals: string;
+  tokenSymbol: string;
+}): string => toWords([toUnits(BigInt(value), Number(tokenDecimals)), toName(tokenSymbol)]);
+
+const native = (value: string | null, chainId: string): string =>
+  `${toUnits(BigInt(value ?? '0'), 18)} ${nativeCurrencyOf(chainId)}`;
+
+/** A whole amount in its unit: `1,200.5` of 1200500000 with 6 decimals. */
+function toUnits(amount: bigint, decimals: number): string {
+  const digits = amount.toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const rest = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  if (whole.length > MAX_WHOLE) return `${whole[0]}.${whole.slice(1, 3)}e${whole.length - 1}`;
+  if (whole === '0' && /^0{6}./.test(rest)) return '<0.000001';
+  const shown = rest.length > MAX_DECIMALS ? `${rest.slice(0, MAX_DECIMALS)}…` : rest;
+  const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+  return shown === '' ? grouped : `${grouped}.${shown}`;
+}
+
+const toName = (name: string): string => name.slice(0, LONGEST_NAME);
+/** Ids of tokens may have 78 digits. */
+const toNumber = (tokenId: string): string =>
+  `#${tokenId.length > LONGEST_NAME ? `${tokenId.slice(0, 8)}…` : tokenId}`;
+const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
+const route = (from: string, to: string): string => `${shorten(from)} → ${shorten(to)}`;
+const toWords = (words: readonly string[]): string => words.filter((word) => word !== '').join(' ');

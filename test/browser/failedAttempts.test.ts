@@ -1,0 +1,234 @@
+/** What the console says beside a failed attempt, each failure a real one, and where it leads on. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { createClient } from '@sluice/kit';
+import { createSluiceClient, type SluiceClient } from '@sluice/kit/sluice';
+import { startService } from '@sluice/service';
+import {
+  createCertificate,
+  devAccounts,
+  scripted,
+  startScriptedChain,
+  startWebhookSink,
+  until,
+} from '@sluice/testkit';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../serve.ts';
+import {
+  expectAccessible,
+  expectContrast,
+  expectNoSidewaysScroll,
+  PHONE,
+  startVisitor,
+  type Visitor,
+} from './visitor.ts';
+import { buildConsole } from './world.ts';
+
+const API_KEY = 'browser_test_key_0123456789';
+const CHAIN_ID = '0x7a69';
+const DAY_MS = 24 * 3_600_000;
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+
+/** What is said of each failure, and the names of what it offers. */
+const FAILURES: Readonly<Record<string, { says: RegExp; offers: string[] }>> = {
+  '401': { says: /signature did not verify/, offers: ['Check the signature'] },
+  '404': { says: /path or method is wrong/, offers: ['Edit the webhook URL'] },
+  '408': { says: /Answer 2xx first/, offers: ['Copy a handler that answers first'] },
+  '413': { says: /This body of 1\.\d kB/, offers: ['Copy the line for Express'] },
+  '429': { says: /the next attempt waits until \d\d:\d\d:\d\d/, offers: ['Limit the stream'] },
+  '500': { says: /handler crashed/, offers: ['Copy command to try it on localhost'] },
+  reset: { says: /closed the connection/, offers: ['Copy as curl'] },
+  refused: {
+    says: /Nothing listens.* Tried 127\.0\.0\.1:\d+/,
+    offers: ['Copy curl -v', 'Edit the webhook URL'],
+  },
+  // Where there is no name server at all, that is what is said.
+  unnamed: { says: /(name|what) no-such-host\.invalid/, offers: ['Copy curl -v'] },
+  plain: { says: /does not speak TLS/, offers: ['Copy curl -v', 'Edit the webhook URL'] },
+  expired: {
+    says: /secure connection failed.*has expired.* for localhost; valid from/,
+    offers: ['Copy curl -v'],
+  },
+  private: {
+    says: /10\.1\.2\.3 is not public/,
+    offers: ['Copy the flag that allows it', 'Edit the webhook URL', 'Copy curl -v'],
+  },
+};
+
+let visitor: Visitor;
+let sluice: SluiceClient;
+let url: string;
+/** By tag of its stream, the one delivery that each has. */
+const deliveries = new Map<string, string>();
+const stops: (() => unknown)[] = [];
+const pathOf = (tag: string): string => `/deliveries/${deliveries.get(tag)}`;
+const consoleUrl = (tag: string): string => `${url}/console${pathOf(tag)}`;
+
+/** A receiver that speaks TLS and answers 200; its certificate ends after so many days. */
+async function startTlsReceiver(days: number): Promise<string> {
+  const at = (inDays: number): Date => new Date(Date.now() + inDays * DAY_MS);
+  const authority = createCertificate({
+    commonName: 'Test authority',
+    validFrom: at(-10),
+    expiresAt: at(1_000),
+    isAuthority: true,
+  });
+  setDefaultCACertificates([...getCACertificates('default'), authority.cert]);
+  const certified = createCertificate({
+    commonName: 'localhost',
+    names: ['localhost'],
+    validFrom: at(-10),
+    expiresAt: at(days),
+    issuer: authority,
+  });
+  const server = createServer(certified, (request, response) => {
+    request.resume().on('end', () => response.end('thank you'));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  stops.push(() => server.close());
+  return `https://localhost:${(server.address() as AddressInfo).port}/hooks`;
+}
+
+beforeAll(async () => {
+  const consoleFolder = await buildConsole();
+  const chain = await startScriptedChain();
+  const sink = await startWebhookSink();
+  const dataFolder = await mkdtemp(join(tmpdir(), 'sluice-failed-'));
+  stops.push(() => rm(dataFolder, { recursive: true }), sink.close, chain.stop);
+  const statuses = Object.keys(FAILURES).filter((kind) => /^\d+$/.test(kind));
+  for (const status of statuses) {
+    const headers = { 'retry-after': '120' };
+    sink.respond({ status: Number(status), headers }, { path: `/${status}` });
+  }
+  sink.respond({ silence: 'reset' }, { path: '/reset' });
+  const urls = {
+    ...Object.fromEntries(statuses.map((status) => [status, `${sink.url}/${status}`])),
+    reset: `${sink.url}/reset`,
+    refused: `http://maya:sesame@127.0.0.1:${await freePort()}/hooks?token=sesame`,
+    unnamed: 'https://no-such-host.invalid/hooks',
+    plain: sink.url.replace('http:', 'https:'),
+    expired: await startTlsReceiver(-3),
+    ending: await startTlsReceiver(5.5),
+    private: 'http://10.1.2.3/hooks',
+  };
+
+  const start = (allowCidrs: string[]) =>
+    startService({
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder,
+      apiKey: API_KEY,
+      chains: [{ id: CHAIN_ID, urls: [chain.url], pollMs: 50 }],
+      aptos: [],
+      allowPrivateEndpoints: false,
+      allowCidrs,
+      consoleFolder,
+      testWebhook: false,
+      fastRetry: false,
+      schedule: [600_000],
+    });
+  // A private address is refused already when a stream is saved: this operator was less strict before.
+  const before = await start(['10.0.0.0/8', ...LOOPBACK]);
+  const { streams } = createClient({ baseUrl: before.url, apiKey: API_KEY });
+  const tags = new Map<string, string>();
+  for (const [tag, webhookUrl] of Object.entries(urls)) {
+    const { id } = await streams.create({
+      webhookUrl,
+      description: tag,
+      tag,
+      chainIds: [CHAIN_ID],
+      topic0: ['Transfer(address,address,uint256)'],
+      allAddresses: true,
+      includeContractLogs: true,
+    });
+    tags.set(id, tag);
+  }
+  await before.stop();
+  const service = await start(LOOPBACK);
+  stops.push(service.stop);
+  url = service.url;
+
+  sluice = createSluiceClient({ baseUrl: url, apiKey: API_KEY });
+  await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');
+  const [owner, other] = devAccounts;
+  const token = '0x00000000000000000000000000000000000000aa';
+  const transfer = { token, from: owner!.address, to: other!.address, value: 5n } as const;
+  chain.mine({ transactions: [scripted.erc20Transfer(transfer)] });
+  await until('every delivery was tried', async () => {
+    const { result } = await sluice.listDeliveries();
+    for (const { id, streamId, attempts, state } of result) {
+      if (attempts > 0 && state !== 'leased') deliveries.set(tags.get(streamId)!, id);
+    }
+    return deliveries.size === tags.size;
+  });
+  visitor = await startVisitor({ url, apiKey: API_KEY });
+});
+
+afterAll(async () => {
+  await visitor?.stop();
+  for (const stop of stops.toReversed()) await stop();
+});
+
+afterEach(() => visitor.leave());
+
+const attemptsOn = (page: Page) => page.getByRole('region', { name: 'Attempts' });
+
+/** What is in the clipboard after that button was pressed. */
+async function copyBy(page: Page, label: string): Promise<string> {
+  await attemptsOn(page).getByRole('button', { name: label }).click();
+  await attemptsOn(page).getByText('Copied').waitFor();
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
+test('each failure is told with what helps, and leads on to it', async () => {
+  const page = await visitor.signedIn();
+  const open = (kind: string) => page.goto(consoleUrl(kind));
+  for (const [kind, { says, offers }] of Object.entries(FAILURES)) {
+    await open(kind);
+    await attemptsOn(page).getByText(says).waitFor();
+    for (const name of offers) {
+      const role = name.startsWith('Copy') ? 'button' : 'link';
+      await attemptsOn(page).getByRole(role, { name }).waitFor();
+    }
+  }
+  await open('401');
+  await page.getByRole('link', { name: 'Check the signature' }).click();
+  await expect.poll(() => page.getByLabel('Body').inputValue()).toContain('"chainId":"0x7a69"');
+  // Where the URL is corrected it can be tried at once.
+  await open('404');
+  await page.getByRole('link', { name: 'Edit the webhook URL' }).click();
+  await expect.poll(() => page.getByLabel('Webhook URL').inputValue()).toMatch(/\/404$/);
+  await page.getByRole('button', { name: 'Send test' }).waitFor();
+});
+
+test('what it offers to copy has no secret of the URL in it, and allows one address alone', async () => {
+  const page = await visitor.signedIn(pathOf('refused'), {
+    ...PHONE,
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  expect(await copyBy(page, 'Copy curl -v')).toMatch(
+    /^curl -v -X POST 'http:\/\/127\.0\.0\.1:\d+\/hooks'$/,
+  );
+  await page.goto(consoleUrl('private'));
+  expect(await copyBy(page, 'Copy the flag that allows it')).toBe('--allow-cidr 10.1.2.3/32');
+  await expectNoSidewaysScroll(page);
+});
+
+test('a certificate that is about to expire is told beside what it still delivers', async () => {
+  const page = await visitor.signedIn(pathOf('ending'), { colorScheme: 'dark', ...PHONE });
+  await page.getByText('certificate expires soon').waitFor();
+  await page.getByText(/showed one for localhost that ends in 5d/).waitFor();
+  await expectNoSidewaysScroll(page);
+  await expectAccessible(page);
+  await page.emulateMedia({ colorScheme: 'light' });
+  await expectContrast(page);
+  // Of one that is over, the attempts themselves say so.
+  await page.goto(consoleUrl('expired'));
+  await attemptsOn(page).getByText('Renew or correct it').waitFor();
+  expect(await page.getByText('certificate expires soon').count()).toBe(0);
+});
