@@ -42,6 +42,8 @@ const KEPT: readonly [string, string, RawSending][] = [
   ['GET', '/sluice/events', { headers: { 'last-event-id': '-'.repeat(5_000) } }],
   ['DELETE', '/sluice/keys/__proto__', {}],
   ['GET', '/stats/%C0%AF', {}],
+  ['GET', '/sluice/explain', { headers: { 'accept-encoding': '*' } }],
+  ['POST', '/sluice/tapes', { headers: { 'accept-encoding': 'deflate' } }],
   ['POST', '/sluice/replays', { body: '{"createdFrom":1e308,"perSecond":1e-320}' }],
 ];
 

@@ -5,12 +5,20 @@ import {
   type OutgoingHttpHeaders,
   request as httpRequest,
 } from 'node:http';
+import { pipeline } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
+import { type Gunzip, type Inflate, createGunzip, createInflate } from 'node:zlib';
+
+/** By what an answer is coded in; the header of a request may ask for any. */
+const UNPACKERS: Readonly<Record<string, () => Gunzip | Inflate>> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+};
 
 export interface RawAnswer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Empty for an answer that goes on: that one is left. */
+  /** Unpacked. Empty for an answer that goes on: that one is left. */
   text: string;
 }
 
@@ -70,7 +78,9 @@ export async function sendRaw(
         resolve({ status, headers, text: '' });
         return;
       }
-      readText(response).then((text) => resolve({ status, headers, text }), reject);
+      const unpacker = UNPACKERS[headers['content-encoding'] ?? '']?.();
+      const plain = unpacker === undefined ? response : pipeline(response, unpacker, () => {});
+      readText(plain).then((text) => resolve({ status, headers, text }), reject);
     });
     request.end(bytes.length > 0 ? bytes : undefined);
   }).finally(() => agent === over || agent.destroy());
