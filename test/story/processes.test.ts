@@ -214,6 +214,36 @@ describe('processes with a role each', () => {
     expect(headers['x-region']).toBe('eu-central-1');
   });
 
+  test('a receiver that fails is said to be spared by one that does not deliver, until it is back', async () => {
+    const [one, other] = apis;
+    const { id, to } = await watch(1);
+    const path = '/1';
+    const readSpared = async () =>
+      (await sluiceOf(other).listStreamSummaries()).find((stream) => stream.id === id)!.spared;
+    expect(await readSpared()).toBeNull();
+    const watching = await watchLive(other);
+    sink.respond(503, { path });
+    const blocks = await pay(to, 12);
+    await anvil.request('anvil_mine', ['0x2']);
+    const spared = await until('it is spared', async () => (await readSpared()) ?? undefined);
+    expect(spared.reason).toBe('failures');
+    expect(spared.until).toBeGreaterThan(spared.since);
+    await until('those who watch are told', () =>
+      watching.seen.some(({ event }) => event.type === 'stream' && event.streamId === id),
+    );
+    await watching.leave();
+
+    // Nobody waits for it: one that is sent again by hand, at any process, asks whether it is back.
+    sink.respond(200, { path });
+    const waiting = (await readDeliveries(id)).find(({ state }) => state === 'pending')!;
+    await clientOf(one).history.replay({ id: waiting.id, streamId: id });
+    await until('it is spared no more', async () => (await readSpared()) === null);
+    for (const { id: each, state } of await readDeliveries(id)) {
+      if (state === 'pending') await clientOf(one).history.replay({ id: each, streamId: id });
+    }
+    await delivered(id, blocks);
+  });
+
   test('a chain is resumed by a process that does not read it', async () => {
     const at = await head();
     await until('it stands at the head', async () => (await checkpoint()) === at);

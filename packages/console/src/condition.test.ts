@@ -48,6 +48,7 @@ const stream = (
   | 'deliveredSeries'
   | 'hourlyFailed'
   | 'failingSince'
+  | 'spared'
 > => ({
   status: 'active',
   statusMessage: '',
@@ -56,6 +57,7 @@ const stream = (
   deliveredSeries: [4, 3, 2],
   hourlyFailed: [0, 0],
   failingSince: null,
+  spared: null,
   ...changes,
 });
 
@@ -104,6 +106,32 @@ test('the reason names the answer, the host and since when, what comes next, and
   );
   // Neither is known at once.
   expect(streamReason(stream({}), waiting, now)).toBe('500 from api.acme.io · retry 2 in 58s');
+});
+
+test('of a receiver that is sent nothing the reason counts down, then says what is under way', () => {
+  const until = new Date(2026, 10, 22, 10, 43, 12).getTime();
+  const spared = { reason: 'failures', since: until - 30_000, until } as const;
+  const waiting = { ...failed, nextAttemptAt: until - 20_000 };
+  const reasonAt = (now: number, of: StreamSummary['spared'] = spared) =>
+    streamReason(stream({ queue: 40, spared: of }), waiting, now, 7);
+  expect(reasonAt(until - 29_400)).toBe(
+    '500 from api.acme.io · nothing is sent for 30s, until 10:43:12, then one delivery tries · 40 queued',
+  );
+  expect(reasonAt(until)).toBe('500 from api.acme.io · one delivery tries now · 40 queued');
+  expect(reasonAt(until - 1, { ...spared, reason: 'throttled' })).toContain(
+    ' · it asked for patience: nothing is sent for 1s, until 10:43:12 · ',
+  );
+  // Its own time comes later still.
+  const later = { ...waiting, nextAttemptAt: until + 60_000 };
+  expect(streamReason(stream({ spared }), later, until - 1_000)).toContain('retry 2 in 1m');
+});
+
+test('a stream whose receiver is sent nothing is not called active, though the newest was delivered', () => {
+  const spell = { since: 0, until: 1 };
+  const failures = stream({ spared: { reason: 'failures', ...spell } });
+  const throttled = stream({ spared: { reason: 'throttled', ...spell } });
+  expect(streamCondition(failures, delivery({})).word).toBe('failing');
+  expect(streamCondition(throttled, delivery({})).word).toBe('attention');
 });
 
 test('without an answer the reason says what went wrong; an inbox is called one', () => {

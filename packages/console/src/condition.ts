@@ -9,10 +9,18 @@ import type {
   JobState,
   ProviderState,
   ReplayState,
+  Spared,
   StreamSummary,
 } from '@sluice/kit/sluice';
 import { readInboxName } from '@sluice/kit/sluice';
-import { formatCount, formatDue, formatMoment, formatQuantity } from './format.ts';
+import {
+  formatClock,
+  formatCount,
+  formatDue,
+  formatMoment,
+  formatQuantity,
+  formatSpan,
+} from './format.ts';
 
 type Shape = 'disc' | 'ring' | 'dashed' | 'half' | 'triangle' | 'bars' | 'cross' | 'exclamation';
 export type Tone = 'ok' | 'muted' | 'info' | 'warn' | 'bad' | 'reorg' | 'faint';
@@ -147,7 +155,7 @@ const isFailing = (delivery: DeliverySummary | undefined): boolean =>
 export function streamCondition(
   stream: Pick<
     StreamSummary,
-    'status' | 'statusMessage' | 'queue' | 'deliveredSeries' | 'hourlyFailed'
+    'status' | 'statusMessage' | 'queue' | 'deliveredSeries' | 'hourlyFailed' | 'spared'
   >,
   latest: DeliverySummary | undefined,
 ): Condition {
@@ -159,9 +167,13 @@ export function streamCondition(
     case 'error':
       return condition('triangle', 'failing', 'bad');
     case 'active':
-      if (isFailing(latest) || (latest === undefined && isStuck(stream)))
+      if (
+        isFailing(latest) ||
+        stream.spared?.reason === 'failures' ||
+        (latest === undefined && isStuck(stream))
+      )
         return condition('triangle', 'failing', 'bad');
-      return stream.statusMessage === ''
+      return stream.statusMessage === '' && stream.spared === null
         ? condition('disc', 'active', 'ok')
         : condition('exclamation', 'attention', 'warn');
   }
@@ -175,12 +187,24 @@ function receiverOf({ webhookUrl }: Pick<StreamSummary, 'webhookUrl'>): string {
     : `the inbox ${inbox}`;
 }
 
+/** How long a receiver is sent nothing, and what comes then. */
+export function sparedWords({ reason, until }: Spared, now: number): string {
+  const isOver = until <= now;
+  const span = formatSpan(Math.ceil((until - now) / 1000) * 1000);
+  const nothing = `nothing is sent for ${span}, until ${formatClock(until).slice(0, 8)}`;
+  if (reason === 'throttled') return isOver ? 'what waits is sent now' : nothing;
+  return isOver ? 'one delivery tries now' : `${nothing}, then one delivery tries`;
+}
+
 /**
  * Why the stream does not deliver and what comes next, in one line; null while it does.
  * @param retries how often the delivery is tried again at most; undefined while that is not known.
  */
 export function streamReason(
-  stream: Pick<StreamSummary, 'status' | 'statusMessage' | 'queue' | 'webhookUrl' | 'failingSince'>,
+  stream: Pick<
+    StreamSummary,
+    'status' | 'statusMessage' | 'queue' | 'webhookUrl' | 'failingSince' | 'spared'
+  >,
   latest: DeliverySummary | undefined,
   now: number,
   retries?: number,
@@ -197,11 +221,16 @@ export function streamReason(
     else if (latest.status !== null && latest.status >= 300) {
       parts.push(`${latest.status} from ${where}`);
     } else parts.push(`no answer from ${where}: ${latest.error}`);
-    if (latest.nextAttemptAt !== null) {
+    // While nothing is sent that is not its time.
+    if (latest.nextAttemptAt !== null && latest.nextAttemptAt > (stream.spared?.until ?? 0)) {
       parts.push(
         `retry ${latest.attempts}${retries === undefined ? '' : ` of ${retries}`} ${formatDue(latest.nextAttemptAt, now)}`,
       );
     }
+  }
+  if (stream.spared !== null) {
+    const why = stream.spared.reason === 'throttled' ? 'it asked for patience: ' : '';
+    parts.push(why + sparedWords(stream.spared, now));
   }
   if (parts.length === 0) return null;
   if (stream.queue > 0) parts.push(`${formatCount(stream.queue)} queued`);

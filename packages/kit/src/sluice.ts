@@ -98,6 +98,8 @@ export type {
   ProviderScore,
   ProviderState,
   ReceiverCertificate,
+  Spared,
+  SparedReason,
   StreamSummary,
 } from './contract/sluice.ts';
 export { DELIVERY_STATES, JOB_STATES } from './contract/sluice.ts';

@@ -29,7 +29,9 @@ export function declareStreams(command: Command, terminal: Terminal): void {
   add('get <stream>', 'all fields of a stream, by id or tag').action(
     async (name: string, options: ConnectionOptions) => {
       const { api, sluice } = connect(options, terminal);
-      tell(await readStream(api, await findStream({ sluice }, name)), options, terminal);
+      const summary = await findStream({ sluice }, name);
+      tell(await readStream(api, summary), options, terminal);
+      if (options.json !== true) noteSpared(summary, terminal);
     },
   );
   addFieldOptions(add('create', 'a new stream, of flags or of a YAML file'))
@@ -97,9 +99,22 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
     ],
     options,
   );
-  for (const { tag, id, statusMessage } of streams) {
+  for (const stream of streams) {
+    const { tag, id, statusMessage } = stream;
     if (statusMessage !== '') terminal.note(`${tag || id}: ${statusMessage}`);
+    noteSpared(stream, terminal);
   }
+}
+
+/** That nothing is sent to its receiver for a while, though deliveries are due. */
+function noteSpared({ tag, id, spared }: StreamSummary, terminal: Terminal): void {
+  if (spared === null || spared.until <= Date.now()) return;
+  const nothing = `nothing is sent until ${new Date(spared.until).toTimeString().slice(0, 8)}`;
+  terminal.note(
+    spared.reason === 'failures'
+      ? `${tag || id}: its receiver fails; ${nothing}, then one delivery tries`
+      : `${tag || id}: its receiver asked for patience; ${nothing}`,
+  );
 }
 
 const describeScope = ({ allAddresses, amountOfAddresses, topic0 }: StreamSummary): string => {

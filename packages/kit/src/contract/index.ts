@@ -162,6 +162,8 @@ export type {
   ReceiverCertificate,
   SluiceRouteName,
   StreamCoverage,
+  Spared,
+  SparedReason,
   StreamSummary,
 } from './sluice.ts';
 

@@ -319,6 +319,23 @@ export interface DeliveryFacets {
   age: FacetCount[];
 }
 
+/**
+ * `failures`: the receiver fails, or the stream is in `error`; then one delivery tries · `throttled`: it
+ * asked for patience with a 429; then all goes on.
+ */
+export type SparedReason = 'failures' | 'throttled';
+
+/**
+ * A receiver that is sent nothing for a while. What is due waits, and uses up no attempt. A delivery that
+ * is sent again by hand ends it where the reason is `failures`: one tries at once.
+ */
+export interface Spared {
+  reason: SparedReason;
+  since: number;
+  /** A moment ago while the delivery that tries is under way. */
+  until: number;
+}
+
 /** A stream with its recent numbers. */
 export interface StreamSummary {
   id: string;
@@ -356,6 +373,8 @@ export interface StreamSummary {
    * none failed since.
    */
   failingSince: number | null;
+  /** Null while its receiver is sent what is due. */
+  spared: Spared | null;
 }
 
 /** How a chain is followed at the moment. */

@@ -82,6 +82,45 @@ describe('a breaker', () => {
     expect(breaker.room(0, START + 10 * MINUTE)).toBe(Number.POSITIVE_INFINITY);
   });
 
+  test('says since when nothing is sent, until when, and why', () => {
+    const breaker = createBreaker();
+    expect(breaker.spell(START)).toBeUndefined();
+    fail(breaker, 10, START);
+    const since = START + 9;
+    expect(breaker.spell(since)).toEqual({
+      ...{ reason: 'failures', since, until: since + 30 * SECOND },
+    });
+    const probedAt = since + 40 * SECOND;
+    breaker.note({ succeeded: false, startedAt: probedAt }, probedAt);
+    expect(breaker.spell(probedAt)).toEqual({
+      ...{ reason: 'failures', since, until: probedAt + 60 * SECOND },
+    });
+    // It asks for more than it is given anyway.
+    const askedAt = probedAt + SECOND;
+    const throttledMs = 120 * SECOND;
+    breaker.note({ succeeded: false, throttledMs, startedAt: askedAt }, askedAt);
+    const later = { succeeded: false, throttledMs: 130 * SECOND, startedAt: askedAt };
+    breaker.note(later, askedAt + SECOND);
+    expect(breaker.spell(askedAt + SECOND)).toEqual({
+      ...{ reason: 'throttled', since: askedAt, until: askedAt + 131 * SECOND },
+    });
+    breaker.note({ succeeded: true, startedAt: askedAt }, askedAt + 131 * SECOND);
+    expect(breaker.spell(askedAt + 131 * SECOND)).toBeUndefined();
+  });
+
+  test('asks once, and earlier, where somebody believes that the receiver is back', () => {
+    const breaker = createBreaker();
+    fail(breaker, 10, START);
+    breaker.hasten(START + SECOND);
+    expect(breaker.room(0, START + SECOND - 1)).toBe(0);
+    expect(breaker.room(0, START + SECOND)).toBe(1);
+    // It is not, and the waits go on as they would have.
+    breaker.note({ succeeded: false, startedAt: START + SECOND }, START + SECOND);
+    breaker.hasten(START + 90 * SECOND);
+    expect(breaker.room(0, START + 61 * SECOND - 1)).toBe(0);
+    expect(breaker.room(0, START + 61 * SECOND)).toBe(1);
+  });
+
   test('law: it always asks again within ten minutes, and a success opens everything', () => {
     const step = fc.record({
       succeeded: fc.boolean(),

@@ -14,8 +14,16 @@
  * not rated, so that one outage counts once, however much was in flight.
  */
 
+import type { SparedReason } from '@sluice/kit/contract';
+
 /** Closed has no name: there is nothing to say of it. `half-open`: a probe may go, or is under way. */
 export type BreakerState = 'open' | 'half-open' | 'held';
+
+export interface Spell {
+  reason: SparedReason;
+  since: number;
+  until: number;
+}
 
 export interface Breaker {
   /** How many more attempts may begin, given how many are under way: 0, 1, or without limit. */
@@ -24,6 +32,10 @@ export interface Breaker {
   note(result: AttemptResult, nowMs: number): { exhausted: boolean };
   /** Undefined while it is closed. */
   state(nowMs: number): BreakerState | undefined;
+  /** From when until when nothing is sent, or was before the probe; undefined while it is closed. */
+  spell(nowMs: number): Spell | undefined;
+  /** Nothing waits longer than until then: somebody believes that the receiver is back. */
+  hasten(untilMs: number): void;
   /** Whether there is nothing to remember: it is as good as new. */
   isIdle(nowMs: number): boolean;
 }
@@ -52,7 +64,7 @@ export function createBreaker(): Breaker {
   let windowFailures = 0;
   /** Undefined while closed. */
   let open: { since: number; until: number; waitMs: number } | undefined;
-  let heldUntil = 0;
+  let held = { since: 0, until: 0 };
 
   const countInWindow = (failed: boolean, nowMs: number): void => {
     if (nowMs - windowStart >= WINDOW_MS) {
@@ -70,14 +82,18 @@ export function createBreaker(): Breaker {
 
   return {
     room(underWay, nowMs) {
-      if (nowMs < heldUntil) return 0;
+      if (nowMs < held.until) return 0;
       if (open === undefined) return Number.POSITIVE_INFINITY;
       return nowMs >= open.until && underWay === 0 ? 1 : 0;
     },
 
     note({ succeeded, throttledMs, startedAt }, nowMs) {
       if (throttledMs !== undefined) {
-        heldUntil = Math.max(heldUntil, nowMs + Math.min(throttledMs, LONGEST_WAIT_MS));
+        const until = nowMs + Math.min(throttledMs, LONGEST_WAIT_MS);
+        held = {
+          since: nowMs < held.until ? held.since : nowMs,
+          until: Math.max(held.until, until),
+        };
         return { exhausted: false };
       }
       if (succeeded) {
@@ -106,16 +122,28 @@ export function createBreaker(): Breaker {
     },
 
     state(nowMs) {
-      if (nowMs < heldUntil) return 'held';
+      if (nowMs < held.until) return 'held';
       if (open === undefined) return undefined;
       return nowMs < open.until ? 'open' : 'half-open';
+    },
+
+    spell(nowMs) {
+      if (nowMs < held.until && held.until >= (open?.until ?? 0)) {
+        return { reason: 'throttled', ...held };
+      }
+      return open && { reason: 'failures', since: open.since, until: open.until };
+    },
+
+    hasten(untilMs) {
+      held.until = Math.min(held.until, untilMs);
+      if (open !== undefined) open.until = Math.min(open.until, untilMs);
     },
 
     isIdle: (nowMs) =>
       rate === FULL_RATE &&
       open === undefined &&
       failuresOnEnd === 0 &&
-      heldUntil <= nowMs &&
+      held.until <= nowMs &&
       (windowFailures === 0 || nowMs - windowStart >= WINDOW_MS),
   };
 }

@@ -447,6 +447,65 @@ describe('delivering', () => {
     expect((await store.readStream(stream.id))?.status).toBe('active');
   });
 
+  test('says that a failing receiver is spared; one sent by hand asks it, and all goes on', async () => {
+    const { until } = await start([60_000, 60_000]);
+    sink.respond(500, { path: '/spared' });
+    const stream = await queue('/spared', 200);
+    await until((change) => change.streamId === stream.id && change.attempts === 1);
+    const spared = async () =>
+      (await store.listSpared()).find(({ streamId }) => streamId === stream.id);
+    await eventually(async () => (await spared()) !== undefined);
+    expect(await spared()).toMatchObject({ reason: 'failures' });
+    await eventually(async () =>
+      (await listAll(stream.id)).every((each) => each.state !== 'leased'),
+    );
+    // What was claimed before it was found failing lengthens no wait, whenever it began.
+    expect((await spared())!.leftMs).toBeLessThanOrEqual(30_000);
+    const seen = sink.requests.length;
+    const waiting = (await listAll(stream.id)).find((each) => each.attempts === 0)!;
+
+    // It is not back yet: one asks, and it is spared for twice as long.
+    await store.replayDelivery(stream.id, waiting.id);
+    await eventually(async () => ((await spared())?.leftMs ?? 0) > 30_000);
+    expect(sink.requests.length).toBe(seen + 1);
+
+    sink.respond(200, { path: '/spared' });
+    await store.replayDelivery(stream.id, waiting.id);
+    await eventually(async () => (await spared()) === undefined);
+    await until((change) => change.id === waiting.id && change.state === 'succeeded');
+  });
+
+  test('says that a receiver asked for patience, unless it is over in no time', async () => {
+    const { until } = await start([60_000]);
+    const throttle = (seconds: number, path: string) =>
+      sink.respond({ status: 429, headers: { 'retry-after': String(seconds) } }, { path });
+    throttle(2, '/brief');
+    throttle(300, '/patient');
+    const brief = await queue('/brief');
+    await until((change) => change.streamId === brief.id && change.status === 429);
+    const patient = await queue('/patient');
+    const find = async (id: string) =>
+      (await store.listSpared()).find(({ streamId }) => streamId === id);
+    await eventually(async () => (await find(patient.id)) !== undefined);
+    expect((await find(patient.id))!.leftMs).toBeGreaterThan(290_000);
+    expect(await find(patient.id)).toMatchObject({ reason: 'throttled' });
+    expect(await find(brief.id)).toBeUndefined();
+    // What it told is over with the process that told it.
+    await deliver!.stop(5_000);
+    expect(await find(patient.id)).toBeUndefined();
+  });
+
+  test('asks another receiver at once, however the one before did', async () => {
+    const { until } = await start([60_000]);
+    sink.respond(500, { path: '/wrong' });
+    const stream = await queue('/wrong', 100);
+    await eventually(async () =>
+      (await store.listSpared()).some((each) => each.streamId === stream.id),
+    );
+    await store.updateStream(stream.id, { webhookUrl: `${sink.url}/right` });
+    await until((change) => change.streamId === stream.id && change.state === 'succeeded');
+  });
+
   test('puts a stream whose receiver is gone into error, where it keeps what comes', async () => {
     const { until } = await start([60_000]);
     sink.respond(410, { path: '/gone' });

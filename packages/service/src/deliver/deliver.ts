@@ -16,6 +16,7 @@ import { createHostPace } from './hostPace.ts';
 import { type Isolation, SenderDied } from './isolation.ts';
 import { nextWaitMs } from './schedule.ts';
 import type { SendResult, Sender, Sending } from './send.ts';
+import { createSparing } from './sparing.ts';
 import { createSuspects } from './suspects.ts';
 
 export interface Deliver {
@@ -105,6 +106,7 @@ export function createDeliver({
     if (n > 0) queued.set(streamId, n);
     else queued.delete(streamId);
   };
+  const sparing = createSparing({ store, log, onHastened: () => awake.resolve() });
   const hostPace = createHostPace(maxPerHost);
   let total = 0;
   let bytesInFlight = 0;
@@ -166,6 +168,7 @@ export function createDeliver({
   const attempt = async (
     delivery: ClaimedDelivery,
     send: (sending: Sending) => Promise<SendResult> = sender.send,
+    askedAt = performance.now(),
   ): Promise<void> => {
     const began = performance.now();
     let senderDied = false;
@@ -252,10 +255,13 @@ export function createDeliver({
         stream: delivery.streamId,
         reason: result.error,
       });
-    else await judge(delivery, result, began);
+    else await judge(delivery, result, askedAt);
   };
 
-  /** What an attempt says of its receiver: it may end, or begin, the stream's `error`. */
+  /**
+   * What an attempt says of its receiver: it may end, or begin, the stream's `error`. What was claimed
+   * before the receiver was found failing is no probe of it, whenever it began.
+   */
   const judge = async (
     delivery: ClaimedDelivery,
     result: SendResult,
@@ -278,6 +284,7 @@ export function createDeliver({
     );
     if (breaker.isIdle(now)) breakers.delete(streamId);
     else breakers.set(streamId, breaker);
+    void sparing.note(streamId, breakers.get(streamId));
     try {
       if (succeeded && delivery.isProbe) {
         if ((await store.recoverStream(streamId)) === undefined) return;
@@ -291,6 +298,7 @@ export function createDeliver({
         log.warn('stream in error', { stream: streamId, delivery: id, reason: message });
         // From here on the stream's own probes ask.
         breakers.delete(streamId);
+        void sparing.note(streamId, undefined);
       } else return;
       awake.resolve();
     } catch (error) {
@@ -382,8 +390,8 @@ export function createDeliver({
       const isLate = performance.now() - few[0]!.asked > STALL_MS;
       const deliveries = few.map(({ delivery }) => delivery);
       const ours = new Set(isLate ? await stillOurs(deliveries) : deliveries);
-      for (const delivery of deliveries) {
-        if (ours.has(delivery)) void attempt(delivery);
+      for (const { delivery, asked } of few) {
+        if (ours.has(delivery)) void attempt(delivery, sender.send, asked);
         else giveUp(delivery);
       }
       if (hadMany && waiting.length <= CLAIM_AHEAD) awake.resolve();
@@ -449,6 +457,7 @@ export function createDeliver({
   return {
     async start() {
       await recount();
+      await sparing.start();
       forget = store.notices.on('deliveries', () => awake.resolve());
       claiming = claim();
       suspects.start();
@@ -504,7 +513,7 @@ export function createDeliver({
       clearInterval(sweeper);
       awake.resolve();
       const timer = setTimeout(idle.resolve, drainMs);
-      await Promise.race([Promise.all([claiming, suspects.stop()]), idle.promise]);
+      await Promise.race([Promise.all([claiming, suspects.stop(), sparing.stop()]), idle.promise]);
       if (total > 0 || completing !== undefined) await idle.promise;
       clearTimeout(timer);
       abandoned = true;

@@ -683,6 +683,12 @@ const streamSummary: z.ZodType<StreamSummary> = z.strictObject({
   p95Ms: count.nullable(),
   lastDeliveryAt: unixMs.nullable(),
   failingSince: unixMs.nullable(),
+  spared: z
+    .strictObject({ reason: z.enum(['failures', 'throttled']), since: unixMs, until: unixMs })
+    .nullable()
+    .meta({
+      description: 'Its receiver is sent nothing for a while; null while it is sent what is due',
+    }),
 });
 
 const providerHealth: z.ZodType<ProviderHealth> = z.strictObject({

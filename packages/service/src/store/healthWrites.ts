@@ -15,7 +15,8 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
         const row = await trx
           .updateTable('stream')
           .set({ status: 'error', status_message: message, error_since: now, updated_at: now })
-          .set({ probe_at: now + PROBE_EVERY_MS })
+          // From here on the stream's own probes ask.
+          .set({ probe_at: now + PROBE_EVERY_MS, ...NOT_SPARED })
           .where('id', '=', id)
           .where('status', '=', 'active')
           .where('deleted_at', 'is', null)
@@ -37,6 +38,36 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
           .executeTakeFirst();
         return row && toStreamRecord(row);
       });
+    },
+
+    async spareStream(id, { reason, agoMs, forMs }) {
+      return db.transaction().execute(async (trx) => {
+        const now = await readNow(engine, trx);
+        const row = await trx
+          .updateTable('stream')
+          .set({ spared_reason: reason, spared_since: now - agoMs, spared_until: now + forMs })
+          .where('id', '=', id)
+          .where('status', '=', 'active')
+          .where('deleted_at', 'is', null)
+          .returning('spared_until')
+          .executeTakeFirst();
+        return row?.spared_until ?? undefined;
+      });
+    },
+
+    async endSparing(ids) {
+      if (ids.length === 0) return [];
+      return db
+        .transaction()
+        .execute((trx) =>
+          trx
+            .updateTable('stream')
+            .set(NOT_SPARED)
+            .where('id', 'in', ids)
+            .where('spared_until', 'is not', null)
+            .returning('id')
+            .execute(),
+        );
     },
 
     async terminateStreams(afterMs) {
@@ -71,10 +102,13 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
 /** A stream in `error` gets one delivery in so long, to see whether its receiver is back. */
 export const PROBE_EVERY_MS = 10 * 60_000;
 
+export const NOT_SPARED = { spared_reason: null, spared_since: null, spared_until: null } as const;
+
 /** What a stream says while all is well. */
 export const ACTIVE = {
   status: 'active',
   status_message: 'Stream is active',
   error_since: null,
   probe_at: null,
+  ...NOT_SPARED,
 } as const;

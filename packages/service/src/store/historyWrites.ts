@@ -33,6 +33,15 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
           .where('block_day', '=', row.block_day)
           .returning(deliveryColumns)
           .executeTakeFirstOrThrow();
+        // Who sends one by hand expects the receiver to be back: it is asked now.
+        await sql`
+          update stream set spared_until = ${now}
+          where id = ${streamId} and spared_reason = 'failures' and spared_until > ${now}`.execute(
+          trx,
+        );
+        await sql`
+          update stream set probe_at = ${now}
+          where id = ${streamId} and status = 'error' and probe_at > ${now}`.execute(trx);
         return { before, after: toDeliverySummary(after) };
       });
     },

@@ -22,6 +22,8 @@ const EVENTS_OF: EventsOf = {
   deleteStream: streamOf,
   failStream: streamOf,
   recoverStream: streamOf,
+  spareStream: (until, id) => streamOf(until === undefined ? undefined : { id }),
+  endSparing: (streams) => streams.flatMap(streamOf),
   terminateStreams: (streams) => streams.flatMap(streamOf),
   changeAddresses: ({ outcome }, streamId) =>
     outcome === 'changed' ? [{ type: 'stream', streamId }] : [],

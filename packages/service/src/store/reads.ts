@@ -36,6 +36,15 @@ import { joinBody } from './body.ts';
 import { fromDigits } from './packedAddresses.ts';
 import { readTransport } from './transport.ts';
 
+/** From the end of a spell to the outcome of the attempt that asks whether the receiver is back. */
+const PROBE_TAKES_MS = 30_000;
+
+/** Of a stream whose receiver is spared, and the time of the ledger's clock. */
+type Spell = { now: number } & Pick<
+  Tables['stream'],
+  'id' | 'status' | 'error_since' | 'probe_at' | 'spared_reason' | 'spared_since' | 'spared_until'
+>;
+
 /** At most 100 kB each. */
 const PARTS_PER_PAGE = 20;
 
@@ -223,6 +232,28 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
         .where('chain', '=', chain)
         .executeTakeFirst();
       return row && { number: row.number, hash: row.hash, genesisHash: row.genesis_hash };
+    },
+
+    async listSpared() {
+      const { rows } = await sql<Spell>`
+        select id, status, error_since, probe_at, spared_reason, spared_since, spared_until,
+          ${engine.now()} as now
+        from stream where deleted_at is null and (
+          (status = 'active' and spared_until > ${engine.now()} - ${sql.lit(PROBE_TAKES_MS)})
+          or (status = 'error' and probe_at > ${engine.now()} - ${sql.lit(PROBE_TAKES_MS)}))`.execute(
+        db,
+      );
+      return rows.map((row) => {
+        const isInError = row.status === 'error';
+        const until = (isInError ? row.probe_at : row.spared_until) ?? row.now;
+        return {
+          streamId: row.id,
+          reason: row.spared_reason ?? 'failures',
+          since: (isInError ? row.error_since : row.spared_since) ?? row.now,
+          until,
+          leftMs: until - row.now,
+        };
+      });
     },
 
     async listLeases() {

@@ -44,6 +44,8 @@ import type {
   Replay,
   ReplayEstimate,
   ReplayProgress,
+  Spared,
+  SparedReason,
   StreamLimits,
   StreamStatus,
   StreamTape,
@@ -719,6 +721,12 @@ export interface InboxWrites {
   }): Promise<{ request: InboxRequestSummary; answer: InboxAnswer }>;
 }
 
+export interface SparedStream extends Spared {
+  streamId: string;
+  /** Milliseconds until the end of it, by the ledger's clock. */
+  leftMs: number;
+}
+
 export interface Reads
   extends
     JobReads,
@@ -769,6 +777,8 @@ export interface Reads
     upTo: number,
   ): Promise<{ changes: AddressDelta[]; next: DeltaPosition | undefined } | undefined>;
   readCheckpoint(chain: string): Promise<Checkpoint | undefined>;
+  /** Streams whose receivers are sent nothing for a while, or were until less than 30 s ago. */
+  listSpared(): Promise<SparedStream[]>;
   /** Every lease there ever was, by name. */
   listLeases(): Promise<Lease[]>;
   /** The newest stored headers of the chain, newest first, with the matches each block gave. */
@@ -909,6 +919,16 @@ export interface HealthWrites {
   failStream(id: string, message: string): Promise<StreamRecord | undefined>;
   /** From `error` to `active`; undefined when the stream is not in error. */
   recoverStream(id: string): Promise<StreamRecord | undefined>;
+  /**
+   * An active stream's receiver is sent nothing for so long, since so long ago. Answers with the end of it
+   * in Unix milliseconds; undefined when the stream is not active.
+   */
+  spareStream(
+    id: string,
+    spell: { reason: SparedReason; agoMs: number; forMs: number },
+  ): Promise<number | undefined>;
+  /** Of these streams those whose receivers were spared. */
+  endSparing(ids: readonly string[]): Promise<{ id: string }[]>;
   /** From `error` to `terminated` those that have been in error for so long: they match no more. */
   terminateStreams(afterMs: number): Promise<StreamRecord[]>;
 }
@@ -1018,8 +1038,9 @@ export interface DeliveryWrites {
 
 export interface HistoryWrites {
   /**
-   * Makes a delivery due at once, whatever came of it before. One that is on its way already, or was
-   * cancelled, stays as it is. Answers with what it was and is; undefined when this stream has no
+   * Makes a delivery due at once, whatever came of it before, and where its receiver fails and is spared,
+   * the delivery that asks whether it is back. One that is on its way already, or was cancelled, stays as
+   * it is. Answers with what it was and is; undefined when this stream has no
    * such delivery or is deleted.
    */
   replayDelivery(

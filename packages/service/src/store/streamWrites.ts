@@ -3,7 +3,7 @@ import type { StreamLimits } from '@sluice/kit/contract';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { beginCoverage, closeHoles, openHoles } from './coverage.ts';
 import { type Db, type Engine, type Moment, readMoment, readNow } from './engine.ts';
-import { ACTIVE } from './healthWrites.ts';
+import { ACTIVE, NOT_SPARED } from './healthWrites.ts';
 import { lanesIn } from './lanes.ts';
 import { streamColumns, toStreamRecord } from './rows.ts';
 import { raiseRevision } from './ruleRevision.ts';
@@ -213,7 +213,8 @@ function toStreamValues(patch: StreamPatch): Partial<Selectable<Tables['stream']
   return {
     ...(patch.tag !== undefined && { tag: patch.tag }),
     ...(patch.description !== undefined && { description: patch.description }),
-    ...(patch.webhookUrl !== undefined && { webhook_url: patch.webhookUrl }),
+    // Another receiver has no part in how the one before did.
+    ...(patch.webhookUrl !== undefined && { webhook_url: patch.webhookUrl, ...NOT_SPARED }),
     ...(patch.chainIds !== undefined && { chain_ids: JSON.stringify(patch.chainIds) }),
     ...(patch.options !== undefined && { options: JSON.stringify(patch.options) }),
     ...(patch.headers !== undefined && { headers: JSON.stringify(patch.headers) }),

@@ -9,6 +9,7 @@ import type {
   HoleReason,
   JobState,
   ReplayState,
+  SparedReason,
   StreamStatus,
 } from '@sluice/kit/contract';
 import type { LatencyMetric } from './latency.ts';
@@ -167,6 +168,10 @@ interface StreamTable {
   error_since: number | null;
   /** When a stream in `error` may be sent one delivery, to see whether its receiver is back. */
   probe_at: number | null;
+  /** Why its receiver is sent nothing for a while, as a process that delivers says; null while it is not spared. */
+  spared_reason: SparedReason | null;
+  spared_since: number | null;
+  spared_until: number | null;
   address_count: number;
   /** Value of `rule_revision` at the last change of what the stream matches. */
   revision: number;

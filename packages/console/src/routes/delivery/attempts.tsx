@@ -18,6 +18,7 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { Status, StatusShape } from '../../ui/status.tsx';
 import { AttemptBar, AttemptParts } from './attemptBar.tsx';
+import { useSpared } from './sparedNotice.tsx';
 import { toConnectingCurl, toCurl, toReplayCommand } from './curl.ts';
 import { FailedAlike } from './failedAlike.tsx';
 
@@ -46,6 +47,7 @@ export function Attempts({
   const hidden = attemptList.length - shown.length;
   const longestMs = Math.max(1, ...shown.map(({ durationMs }) => durationMs));
   const waits = nextAttemptAt !== null && (state === 'pending' || state === 'leased');
+  const spared = useSpared(delivery);
   return (
     <>
       {attemptList.length === 0 && <p className="px-4 py-2 text-muted">Not sent yet.</p>}
@@ -59,7 +61,9 @@ export function Attempts({
             longestMs={longestMs}
           />
         ))}
-        {waits && <NextAttempt delivery={delivery} dueAt={nextAttemptAt} retry={retry} />}
+        {waits && (
+          <NextAttempt delivery={delivery} dueAt={spared?.until ?? nextAttemptAt} retry={retry} />
+        )}
       </ol>
       <Advice delivery={delivery} />
     </>

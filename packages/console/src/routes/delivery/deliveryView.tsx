@@ -24,6 +24,7 @@ import { Facts } from './facts.tsx';
 import { HeaderList } from './headerList.tsx';
 import { PayloadView } from './payloadView.tsx';
 import { ResponseView } from './responseView.tsx';
+import { SparedNotice } from './sparedNotice.tsx';
 
 const hasFailed = ({ error, state }: DeliverySummary): boolean =>
   error !== null && state !== 'succeeded';
@@ -154,6 +155,7 @@ export function DeliveryView({
           pair={pair ?? detail.data?.pair ?? undefined}
         />
       )}
+      {delivery !== undefined && <SparedNotice delivery={delivery} retry={retry} />}
       {detail.data !== undefined && <CertificateWarning delivery={detail.data} />}
       {detail.data !== undefined && hasFailed(detail.data) && tab !== 'attempts' && (
         <section aria-label="Attempts" className="border-b border-line py-1">

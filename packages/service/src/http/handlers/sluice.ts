@@ -92,8 +92,15 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       return context.json({ at, ...expiring } satisfies Expiry);
     },
     async listStreamSummaries(context) {
-      const [streams, stats] = await Promise.all([readAllStreams(), store.readStreamStats()]);
+      const [streams, stats, spared] = await Promise.all([
+        readAllStreams(),
+        store.readStreamStats(),
+        store.listSpared(),
+      ]);
       const statsOf = new Map(stats.map((each) => [each.streamId, each]));
+      const sparedOf = new Map(
+        spared.map(({ streamId, leftMs: _leftMs, ...spell }) => [streamId, spell]),
+      );
       return context.json({
         result: streams.map((stream): StreamSummary => {
           const its = statsOf.get(stream.id);
@@ -120,6 +127,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
             p95Ms: its?.p95Ms ?? null,
             lastDeliveryAt: its?.lastDeliveryAt ?? null,
             failingSince: its?.failingSince ?? null,
+            spared: sparedOf.get(stream.id) ?? null,
           };
         }),
       });

@@ -77,6 +77,8 @@ export function testEvents(open: () => Promise<Store>): void {
       for (const change of [
         () => store.updateStream(id, { tag: 'other' }),
         () => store.setStreamStatus(id, 'active', ''),
+        () => store.spareStream(id, { reason: 'throttled', agoMs: 0, forMs: 60_000 }),
+        () => store.endSparing([id]),
         () => store.failStream(id, 'why'),
         () => store.recoverStream(id),
         () =>
@@ -89,6 +91,7 @@ export function testEvents(open: () => Promise<Store>): void {
       }
       // What changed nothing is no news.
       await store.recoverStream(id);
+      await store.endSparing([id]);
       await store.setStreamStatus(id, 'paused', '');
       await store.receiveInInbox({
         ...{ inbox: 'watched', webhookId: 'w', headers: {}, body: '{}', verified: true },

@@ -227,6 +227,69 @@ export function testStreams(tools: StoreTools): void {
       expect(await claimed()).toEqual(Array(6).fill(false));
     });
 
+    test('says which receivers are sent nothing, until it is over or they are others', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const read = async () =>
+        (await tools.store.listSpared()).find(({ streamId }) => streamId === id);
+      const spare = (reason: 'failures' | 'throttled', forMs: number) =>
+        tools.store.spareStream(id, { reason, agoMs: 5_000, forMs });
+      expect(await read()).toBeUndefined();
+      const until = await spare('failures', 60_000);
+      const spell = await read();
+      expect(spell).toMatchObject({ reason: 'failures', since: until! - 65_000, until });
+      expect(spell!.leftMs).toBeGreaterThan(0);
+      expect(spell!.leftMs).toBeLessThanOrEqual(60_000);
+
+      // The one that asks is under way: then nobody is told any more.
+      await spare('failures', -20_000);
+      expect((await read())?.leftMs).toBeLessThan(0);
+      await spare('failures', -30_001);
+      expect(await read()).toBeUndefined();
+
+      for (const end of [
+        () => tools.store.endSparing([id]),
+        () => tools.store.updateStream(id, { webhookUrl: 'https://example.com/other' }),
+        () => tools.store.setStreamStatus(id, 'active', 'Stream is active'),
+      ]) {
+        await spare('throttled', 60_000);
+        expect(await read()).toMatchObject({ reason: 'throttled' });
+        await end();
+        expect(await read()).toBeUndefined();
+      }
+      await spare('throttled', 60_000);
+      await tools.store.updateStream(id, { description: 'the same receiver' });
+      expect(await read()).toBeDefined();
+
+      // In error its own probes are what is waited for.
+      const failed = await tools.store.failStream(id, 'it is down');
+      expect(await read()).toMatchObject({ reason: 'failures', since: failed!.errorSince });
+      expect((await read())!.leftMs).toBeGreaterThan(9 * 60_000);
+      expect(await spare('failures', 60_000)).toBeUndefined();
+      await tools.store.recoverStream(id);
+      expect(await read()).toBeUndefined();
+      await tools.store.setStreamStatus(id, 'paused', 'Stream was paused by the user');
+      expect(await spare('failures', 60_000)).toBeUndefined();
+    });
+
+    test('one sent again by hand asks a receiver that fails at once, not one that asked for patience', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [newMatch(id)], 100);
+      const [delivery] = await deliveriesOf(id);
+      const leftMs = async () =>
+        (await tools.store.listSpared()).find(({ streamId }) => streamId === id)?.leftMs;
+      await tools.store.spareStream(id, { reason: 'throttled', agoMs: 0, forMs: 60_000 });
+      await tools.store.replayDelivery(id, delivery!.id);
+      expect(await leftMs()).toBeGreaterThan(0);
+      await tools.store.spareStream(id, { reason: 'failures', agoMs: 0, forMs: 60_000 });
+      await tools.store.replayDelivery(id, delivery!.id);
+      expect(await leftMs()).toBeLessThanOrEqual(0);
+      await tools.store.failStream(id, 'it is down');
+      await tools.store.replayDelivery(id, delivery!.id);
+      expect((await claimOf(id)).map(({ isProbe }) => isProbe)).toEqual([true]);
+    });
+
     const rulesOf = async (id: string) =>
       (await tools.store.readRules(-1)).changed.find((stream) => stream.id === id);
   });
