@@ -99,6 +99,7 @@ export async function createChain(
             logs: 1,
             transactions: 0,
             internalTransactions: 0,
+            records: { '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef': 1 },
             about: 'Transfer 250 USDC 0x28c6…1d60 → 0x5a52…efcb',
             transactionHashes: [hash(number)],
             enrichment: null,

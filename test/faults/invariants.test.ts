@@ -13,15 +13,16 @@ beforeEach(() => {
     create table match (id, chain, block_hash, part);
     create table delivery (id, stream_id, match_id, phase, state, run_at, last_error, attempts);
     create table attempt (delivery_id, number, error);
-    create table stat (stream_id, minute, metric, n);
-    create table stat_delta (stream_id, minute, metric, n);
+    create table stat (stream_id, minute, chain, metric, n);
+    create table stat_hour (stream_id, minute, chain, metric, n);
+    create table stat_delta (stream_id, minute, chain, metric, n);
     insert into stream values ('s', 'active');
     insert into match values ('a', '0x1', '0xa', 0), ('a again', '0x1', '0xa', 0), ('b', '0x1', '0xb', 0);
     insert into delivery values ('d1', 's', 'a', 'unconfirmed', 'succeeded', 0, null, 2);
     insert into delivery values ('d2', 's', 'a', 'confirmed', 'pending', 2000, 'x', 1);
     insert into attempt values ('d1', 1, 'HTTP 500'), ('d1', 2, null), ('d2', 1, 'HTTP 500');
-    insert into stat values ('s', 0, 'webhooks_delivered', 1), ('s', 7, 'failed_attempts', 1);
-    insert into stat_delta values ('s', 7, 'delivered', 1), ('s', 7, 'failed_attempts', 1)`);
+    insert into stat values ('s', 0, '0x1', 'webhooks_delivered', 1), ('s', 7, '0x1', 'failed_attempts', 1);
+    insert into stat_delta values ('s', 7, '0x1', 'delivered', 1), ('s', 7, '0x1', 'failed_attempts', 1)`);
   world = {
     ledger: {
       rows: (select) => Promise.resolve(db.prepare(select).all() as never),
@@ -90,12 +91,12 @@ test.each<[string, RegExp, () => void]>([
   [
     'a success is counted twice',
     /^I3: webhooks_delivered says 2, the rows say 1/,
-    () => db.exec("insert into stat_delta values ('s', 0, 'webhooks_delivered', 1)"),
+    () => db.exec("insert into stat_delta values ('s', 0, '0x1', 'webhooks_delivered', 1)"),
   ],
   [
     'an attempt is counted twice',
     /^I3: failed_attempts says 3/,
-    () => db.exec("insert into stat_delta values ('s', 7, 'failed_attempts', 1)"),
+    () => db.exec("insert into stat_delta values ('s', 7, '0x1', 'failed_attempts', 1)"),
   ],
   ['what succeeded never came', /^I4: d1/, () => received('d1', 1, 0)],
   ['more was sent than is known', /^I5: 2 POSTs/, () => received('d1', 4, 1)],

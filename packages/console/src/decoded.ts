@@ -1,7 +1,7 @@
 /** The records of a webhook's body, as people read them. Pure; everything in a body is untrusted. */
 import { decodeLogs, type DecodedValue, type WebhookLog } from '@sluice/kit';
+import { KNOWN_EVENTS } from '@sluice/kit/contract';
 import { formatAmount } from './format.ts';
-import { KNOWN_EVENTS } from './jsonRows.ts';
 
 export interface DecodedField {
   name: string;

@@ -1,9 +1,7 @@
-import { keccak256 } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
   findInJson,
-  KNOWN_EVENTS,
   MAX_HITS,
   OPEN_AT_FIRST,
   toJsonLines,
@@ -112,12 +110,6 @@ test('amounts, events and times are explained beside the value', () => {
 test('a token that lies about its decimals explains nothing', () => {
   const rows = rowsOf([{ value: '1', tokenDecimals: '', tokenSymbol: 'X' }], NONE);
   expect(rows.every(({ note }) => note === '')).toBe(true);
-});
-
-test('the known events hash to their topics', () => {
-  for (const [topic, signature] of Object.entries(KNOWN_EVENTS)) {
-    expect(keccak256(signature)).toBe(topic);
-  }
 });
 
 test('a large body is flattened quickly', () => {

@@ -1,4 +1,5 @@
 /** A JSON value as the flat list of visible lines that a virtual list can draw. Pure. */
+import { KNOWN_EVENTS } from '@sluice/kit/contract';
 import { formatAmount, formatDateTime } from './format.ts';
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
@@ -288,18 +289,6 @@ export function findInJson(root: unknown, text: string): JsonHit[] {
   if (text !== '' && isContainer(root)) visit(root);
   return hits;
 }
-
-/** Signatures of the events that most streams watch, by topic0. */
-export const KNOWN_EVENTS: Readonly<Record<string, string>> = {
-  '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef':
-    'Transfer(address,address,uint256)',
-  '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925':
-    'Approval(address,address,uint256)',
-  '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31':
-    'ApprovalForAll(address,address,bool)',
-  '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62':
-    'TransferSingle(address,address,address,uint256,uint256)',
-};
 
 const field = (value: unknown, name: string): unknown =>
   kindOf(value) === 'object' ? (value as Record<string, unknown>)[name] : undefined;

@@ -81,13 +81,17 @@ describe('each call', () => {
     answerJson({ result: [] });
     await client().getActivity();
     await client().getActivity({ streamId: 's1', step: 60, points: 24 });
+    await client().getActivityBreakdown({ streamId: 's1', step: 60, points: 24 });
     expect(await client().listTapes({ streamIds: ['s1', 's2'] })).toEqual([]);
+    expect(await client().listStreamChanges('s1')).toEqual([]);
     expect(await client().listReorgs({ chain: '0x1' })).toEqual([]);
     expect(await client().listGaps({ chain: '0x1' })).toEqual([]);
     expect(calls()).toEqual([
       ['GET /sluice/activity'],
       ['GET /sluice/activity?streamId=s1&step=60&points=24'],
+      ['GET /sluice/activity/breakdown?streamId=s1&step=60&points=24'],
       ['POST /sluice/tapes', { streamIds: ['s1', 's2'] }],
+      ['GET /sluice/streams/s1/changes'],
       ['GET /sluice/reorgs?chain=0x1'],
       ['GET /sluice/gaps?chain=0x1'],
     ]);

@@ -26,10 +26,12 @@ import type {
 import type { Explanation } from './contract/explain.ts';
 import type {
   Activity,
+  ActivityBreakdown,
   ActivityStep,
   ChainGap,
   ListTapes,
   Reorg,
+  StreamChange,
   StreamTape,
 } from './contract/activity.ts';
 import type {
@@ -114,12 +116,15 @@ export type {
 } from './contract/explain.ts';
 export type {
   Activity,
+  ActivityBreakdown,
   ActivityPoint,
   ActivityStep,
   ChainGap,
   GapKind,
   ListTapes,
   Reorg,
+  StreamChange,
+  StreamChangeKind,
   StreamTape,
   TapeBlock,
 } from './contract/activity.ts';
@@ -194,7 +199,7 @@ export interface ActivityQuery {
   readonly streamId?: string | undefined;
   /** Minutes of a point. */
   readonly step?: ActivityStep | undefined;
-  /** At most 1,500. */
+  /** At most `MOST_POINTS` of the step: 1,500, 576 or 192. */
   readonly points?: number | undefined;
 }
 
@@ -266,8 +271,11 @@ export interface SluiceClient {
   ): CallResult<Explanation>;
   /** Attempts over time, of one stream or of all: by default the last day in steps of 5 minutes. */
   getActivity(query?: ActivityQuery, options?: CallOptions): CallResult<Activity>;
+  getActivityBreakdown(query?: ActivityQuery, options?: CallOptions): CallResult<ActivityBreakdown>;
   /** What became of the newest blocks of at most 200 streams, in their order. */
   listTapes(body: ListTapes, options?: CallOptions): CallResult<StreamTape[]>;
+  /** What was done to a stream, or became of it, newest first. */
+  listStreamChanges(streamId: string, options?: CallOptions): CallResult<StreamChange[]>;
   /** Where chains went another way, newest first. */
   listReorgs(query?: { chain?: string | undefined }, options?: CallOptions): CallResult<Reorg[]>;
   /** Where chains did not go on block by block, and why, newest first. */
@@ -443,11 +451,21 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
     getActivity: (query = {}, options) =>
       one(() => ({ route: SLUICE_ROUTES.getActivity, query: { ...query } }), options),
 
+    getActivityBreakdown: (query = {}, options) =>
+      one(() => ({ route: SLUICE_ROUTES.getActivityBreakdown, query: { ...query } }), options),
+
     listTapes: (body, options) =>
       one(
         () => ({ route: SLUICE_ROUTES.listTapes, body, repeatable: true }),
         options,
         (answer) => toPage<StreamTape>(answer).result,
+      ),
+
+    listStreamChanges: (id, options) =>
+      one(
+        () => ({ route: SLUICE_ROUTES.listStreamChanges, path: { id } }),
+        options,
+        (answer) => toPage<StreamChange>(answer).result,
       ),
 
     listReorgs: (query = {}, options) =>

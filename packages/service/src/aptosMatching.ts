@@ -11,6 +11,7 @@ import { explainAptosBlock } from './match/aptosExplain.ts';
 import { type AptosMatch, matchAptosBlock, splitAptosMatch } from './match/aptosMatch.ts';
 import { toAptosWebhookParts } from './match/aptosWebhook.ts';
 import type { BlockNeeds } from './match/block.ts';
+import { countAptosRecords } from './match/recordCounts.ts';
 import type { Explainer } from './matching.ts';
 import { loadAddresses } from './match/refresh.ts';
 import { splitFinalBody } from './store/body.ts';
@@ -64,6 +65,7 @@ export function createAptosMatching({
       logs: tail.events.reduce((sum, { length }) => sum + length, 0),
       transactions: match.transactions.length,
       internalTransactions: 0,
+      records: countAptosRecords(match),
       transactionHashes: match.transactions.map(({ transaction }) => transaction.hash),
       enrichment,
       about: describeWebhook(tail),

@@ -9,6 +9,7 @@ import { explainBlock } from './match/explain.ts';
 import { type Match, matchBlock, transactionHashesOf } from './match/match.ts';
 import { followRules } from './followRules.ts';
 import { findNearMisses } from './match/near.ts';
+import { countEvmRecords } from './match/recordCounts.ts';
 import { loadAddresses } from './match/refresh.ts';
 import { type StreamIndex, createStreamIndex } from './match/streamIndex.ts';
 import { leastBytes, splitMatch } from './match/parts.ts';
@@ -94,6 +95,7 @@ export function createMatching({
       logs: match.logs.length,
       transactions: match.transactions.length,
       internalTransactions: match.internalTransactions.length,
+      records: countEvmRecords(match),
       transactionHashes: transactionHashesOf(match),
       enrichment,
       about: describeWebhook({ ...head, ...tail }),

@@ -92,7 +92,7 @@ export function sealEndpoints(store: Store, vault: Vault): Store {
     ) {
       return openStream(await store.createStream<Draft>(seal(id, draft), { ...given, id }));
     },
-    updateStream: (id, patch) => openFound(store.updateStream(id, seal(id, patch))),
+    updateStream: (id, patch, note) => openFound(store.updateStream(id, seal(id, patch), note)),
     setStreamStatus: (...change) => openFound(store.setStreamStatus(...change)),
     deleteStream: (id) => openFound(store.deleteStream(id)),
     failStream: (...change) => openFound(store.failStream(...change)),

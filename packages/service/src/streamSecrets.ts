@@ -16,8 +16,11 @@ export interface StreamSecrets {
   open(streamId: string, secrets: readonly SealedSecret[], at: number): string[];
   /** Undefined when the stream is unknown. */
   read(streamId: string): Promise<StreamSecret | undefined>;
-  /** The old ones go on for `overlapMs`; undefined when the stream is unknown. */
-  rotate(streamId: string, overlapMs: number): Promise<StreamSecret | undefined>;
+  /** For the key that asks. The old ones go on for `overlapMs`; undefined when the stream is unknown. */
+  rotate(
+    streamId: string,
+    asked: { overlapMs: number; keyId: string },
+  ): Promise<StreamSecret | undefined>;
 }
 
 const SECRET_BYTES = 32;
@@ -81,7 +84,8 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
       return secrets && toAnswer(streamId, secrets, await store.readLedgerTime());
     },
 
-    async rotate(streamId, overlapMs) {
+    async rotate(streamId, { overlapMs, keyId }) {
+      const note = { kind: 'secret-rotated', keyId } as const;
       for (;;) {
         const before = await store.readStreamSecrets(streamId);
         if (before === undefined) return undefined;
@@ -92,7 +96,7 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
         const sealed = create(streamId).sealedSecret;
         const after = [{ sealed, createdAt: now, endsAt: null }, ...older].slice(0, MOST_SECRETS);
         // Another rotation may have come between: then this one goes by what that one left.
-        if (await store.replaceStreamSecrets(streamId, before, after)) {
+        if (await store.replaceStreamSecrets(streamId, before, after, note)) {
           return toAnswer(streamId, after, now);
         }
       }

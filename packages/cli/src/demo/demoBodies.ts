@@ -15,7 +15,14 @@ export interface PlacedTransaction {
 
 type Body = Pick<
   PastMatch,
-  'logs' | 'transactions' | 'about' | 'transactionHashes' | 'bodyHead' | 'bodyTail' | 'isFinal'
+  | 'logs'
+  | 'transactions'
+  | 'records'
+  | 'about'
+  | 'transactionHashes'
+  | 'bodyHead'
+  | 'bodyTail'
+  | 'isFinal'
 >;
 interface Place {
   tag: string;
@@ -27,6 +34,11 @@ interface Place {
 const TOKENS = new Map([USDT, USDC, BASE_USDC, BRIDGED_USDC].map((each) => [each.address, each]));
 
 const addressOf = (topic: string | undefined): string => `0x${(topic ?? '').slice(26)}`;
+
+const countOf = (kinds: readonly string[]): Record<string, number> =>
+  Object.fromEntries(
+    [...Map.groupBy(kinds, (kind) => kind)].map(([kind, each]) => [kind, each.length]),
+  );
 
 export function toEvmBody(
   { tag, streamId, chain, block }: Place,
@@ -93,6 +105,7 @@ export function toEvmBody(
   return {
     logs: logs.length,
     transactions: 0,
+    records: countOf(logs.map(({ topic0 }) => topic0 ?? 'anonymous')),
     about: describeWebhook({ ...head, ...tail }),
     transactionHashes: placed.map(({ hash }) => hash),
     bodyHead: head,
@@ -156,6 +169,7 @@ export function toAptosBody(
   return {
     logs: 0,
     transactions: 1,
+    records: { '0x1::aptos_account::transfer': 1 },
     about: describeWebhook(tail),
     transactionHashes: [hash],
     bodyHead: head,

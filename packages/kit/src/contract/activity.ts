@@ -32,6 +32,70 @@ export interface Activity {
   result: ActivityPoint[];
 }
 
+/**
+ * How many points there are at most of each step: counts are kept by the minute for two days, by the hour
+ * for eight.
+ */
+export const MOST_POINTS: Readonly<Record<ActivityStep, number>> = { 1: 1_500, 5: 576, 60: 192 };
+
+/** What the attempts and the matched records of some time consisted of, of one stream or of all. */
+export interface ActivityBreakdown {
+  /** Where the first step begins, in Unix milliseconds. */
+  from: number;
+  /** Attempts by what was answered, most first; null: no answer came, or it did not come to its end. */
+  statuses: { status: number | null; attempts: number }[];
+  /** By chain, most attempts first. */
+  chains: {
+    chainId: string;
+    /** Deliveries that got a 2xx. */
+    delivered: number;
+    failedAttempts: number;
+    /** Records that were matched. */
+    matched: number;
+    /** Of the attempts that got a 2xx, to a fifth; null without any. */
+    p95Ms: number | null;
+  }[];
+  /**
+   * Records by what they are, most first, counted once when their block is matched. Of EVM the topic0 of
+   * the event, `anonymous` for logs without topics, `transaction`, `internalTransaction`. Of Aptos the
+   * function that a transaction calls, or `transaction`, and the type of each event where the stream gets
+   * events. `other` for all beyond the 20 most frequent ones of a webhook.
+   */
+  records: {
+    what: string;
+    /** Of an EVM event that the stream's ABI or a token standard knows, such as `Transfer(address,address,uint256)`. */
+    signature: string | null;
+    matched: number;
+  }[];
+}
+
+export const STREAM_CHANGE_KINDS = [
+  'edited',
+  'paused',
+  'resumed',
+  'secret-rotated',
+  'failed',
+  'recovered',
+  'terminated',
+] as const;
+
+/**
+ * `failed`, `recovered` and `terminated` are what the service itself says of a stream whose receiver fails;
+ * the others somebody did.
+ */
+export type StreamChangeKind = (typeof STREAM_CHANGE_KINDS)[number];
+
+/** Something that was done to a stream, or became of it; changes of its addresses are none. */
+export interface StreamChange {
+  /** In Unix milliseconds. */
+  at: number;
+  kind: StreamChangeKind;
+  /** Of `edited`: what has another value since, in the names of the contract. */
+  fields: string[];
+  /** Name of the API key that did it, `bootstrap` for the one of `--api-key`; null: the service itself. */
+  by: string | null;
+}
+
 /** A block that a stream matched, and what became of that. */
 export interface TapeBlock {
   number: number;

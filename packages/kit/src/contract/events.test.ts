@@ -1,10 +1,20 @@
 import * as fc from 'fast-check';
 import { toEventSelector, toEventSignature } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { canonicalType, eventSignature, eventTopic, parseEventSignature } from './events.ts';
+import {
+  canonicalType,
+  eventSignature,
+  eventTopic,
+  KNOWN_EVENTS,
+  parseEventSignature,
+} from './events.ts';
 
 const TRANSFER = 'Transfer(address,address,uint256)';
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+it.each(Object.entries(KNOWN_EVENTS))('knows %s', (topic, signature) => {
+  expect(toEventSelector(signature)).toBe(topic);
+});
 
 describe('parseEventSignature', () => {
   it.each([

@@ -40,6 +40,20 @@ export function eventTopic(item: AbiItem): string {
   return hashOf(eventSignature(item));
 }
 
+/** Signatures of the events of token standards (ERC-20, ERC-721, ERC-1155), by topic0: most streams watch one. */
+export const KNOWN_EVENTS: Readonly<Record<string, string>> = {
+  '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef':
+    'Transfer(address,address,uint256)',
+  '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925':
+    'Approval(address,address,uint256)',
+  '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31':
+    'ApprovalForAll(address,address,bool)',
+  '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62':
+    'TransferSingle(address,address,address,uint256,uint256)',
+  '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb':
+    'TransferBatch(address,address,address,uint256[],uint256[])',
+};
+
 /** Webhooks bring the same few events again and again, each time as a new ABI. */
 const hashes = new Map<string, string>();
 const MAX_HASHES = 1000;

@@ -97,15 +97,18 @@ export type {
 } from './explain.ts';
 
 // What charts are made of
-export { ACTIVITY_STEPS } from './activity.ts';
+export { ACTIVITY_STEPS, MOST_POINTS, STREAM_CHANGE_KINDS } from './activity.ts';
 export type {
   Activity,
+  ActivityBreakdown,
   ActivityPoint,
   ActivityStep,
   ChainGap,
   GapKind,
   ListTapes,
   Reorg,
+  StreamChange,
+  StreamChangeKind,
   StreamTape,
   TapeBlock,
 } from './activity.ts';
@@ -249,7 +252,13 @@ export { confirmationsOf, DEFAULT_CONFIRMATIONS, EVM_CHAINS, findEvmChain } from
 export type { EvmChain } from './chains.ts';
 export { toChainId } from './chainId.ts';
 export { checksumAddress, toAddress } from './evm.ts';
-export { canonicalType, eventSignature, eventTopic, parseEventSignature } from './events.ts';
+export {
+  canonicalType,
+  eventSignature,
+  eventTopic,
+  KNOWN_EVENTS,
+  parseEventSignature,
+} from './events.ts';
 export { selectableOf } from './selectors.ts';
 export type { Selectable } from './selectors.ts';
 export type { EventSignature } from './events.ts';

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { SCOPES } from './access.ts';
 import type { CreateApiKey, RotateStreamSecret } from './access.ts';
-import type { ActivityStep } from './activity.ts';
+import { type ActivityStep, MOST_POINTS } from './activity.ts';
 import { REGIONS } from './account.ts';
 import type { Settings } from './account.ts';
 import {
@@ -458,14 +458,23 @@ const queryCount = (least: number, most: number, fallback: number) => {
     .default(fallback);
 };
 
-export const activityQuerySchema = z.strictObject({
-  streamId: streamId.optional(),
-  step: z
-    .enum(['1', '5', '60'], { error: 'should be one of 1, 5, 60 (minutes)' })
-    .default('5')
-    .transform((step): ActivityStep => Number(step) as ActivityStep),
-  points: queryCount(1, 1_500, 288),
-});
+export const activityQuerySchema = z
+  .strictObject({
+    streamId: streamId.optional(),
+    step: z
+      .enum(['1', '5', '60'], { error: 'should be one of 1, 5, 60 (minutes)' })
+      .default('5')
+      .transform((step): ActivityStep => Number(step) as ActivityStep),
+    points: queryCount(1, MOST_POINTS[1], 288),
+  })
+  .superRefine(({ step, points }, context) => {
+    if (points <= MOST_POINTS[step]) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['points'],
+      message: `should be at most ${MOST_POINTS[step]} for steps of ${step} minutes: what is older is not kept`,
+    });
+  });
 
 /** A page of the console shows no more, and the answer stays below what a browser takes in at once. */
 const MAX_TAPES = 200;

@@ -38,10 +38,14 @@ export const SLUICE_ROUTES = {
    */
   explain: route('GET', '/sluice/explain', 'history:read'),
   /**
-   * `Activity`: attempts over time. Query `step` (1, 5 or 60 minutes, default 5), `points` (at most 1,500,
-   * default 288), `streamId` for one stream alone.
+   * `Activity`: attempts over time. Query `step` (1, 5 or 60 minutes, default 5), `points` (`MOST_POINTS` of
+   * the step, default 288), `streamId` for one stream alone.
    */
   getActivity: route('GET', '/sluice/activity', 'history:read'),
+  /** `ActivityBreakdown`: what those attempts and matches consisted of. Query as of `getActivity`. */
+  getActivityBreakdown: route('GET', '/sluice/activity/breakdown', 'history:read'),
+  /** `{ result: StreamChange[] }`: what was done to a stream, or became of it, newest first, at most 100. */
+  listStreamChanges: route('GET', '/sluice/streams/{id}/changes', 'streams:read'),
   /** `{ result: StreamTape[] }`: what became of streams' newest blocks. Body `ListTapes`. */
   listTapes: route('POST', '/sluice/tapes', 'history:read'),
   /** `{ result: Reorg[] }`, newest first. Query `chain`, `limit` (at most 100). */

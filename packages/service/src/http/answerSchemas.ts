@@ -7,6 +7,7 @@ import {
   abiParameterSchema,
   type About,
   type Activity,
+  type ActivityBreakdown,
   type ActivityPoint,
   type AddressesAnswer,
   advancedOptionSchema,
@@ -65,6 +66,7 @@ import {
   type Stats,
   type StatsCounters,
   type StreamAddress,
+  type StreamChange,
   type StreamCoverage,
   type StreamSecret,
   type StreamStats,
@@ -80,6 +82,7 @@ import {
   type WebhookNftTokenApproval,
   type WebhookNftTransfer,
   type WebhookTransaction,
+  STREAM_CHANGE_KINDS,
 } from '@sluice/kit/contract';
 import * as z from 'zod';
 
@@ -558,6 +561,25 @@ const activity: z.ZodType<Activity> = z.strictObject({
   result: z.array(activityPoint),
 });
 
+const activityBreakdown: z.ZodType<ActivityBreakdown> = z.strictObject({
+  from: unixMs,
+  statuses: z.array(z.strictObject({ status: count.nullable(), attempts: count })),
+  chains: z.array(
+    z.strictObject({
+      ...{ chainId, delivered: count, failedAttempts: count, matched: count },
+      p95Ms: count.nullable(),
+    }),
+  ),
+  records: z.array(z.strictObject({ what: text, signature: text.nullable(), matched: count })),
+});
+
+const streamChange: z.ZodType<StreamChange> = z.strictObject({
+  at: unixMs,
+  kind: z.enum(STREAM_CHANGE_KINDS),
+  fields: z.array(text),
+  by: text.nullable(),
+});
+
 const tapeBlock: z.ZodType<TapeBlock> = z.strictObject({
   number: count,
   hash: text,
@@ -895,6 +917,8 @@ export const ANSWER_SCHEMAS = {
   StreamSummaryList: z.strictObject({ result: z.array(streamSummary) }),
   Explanation: explanation,
   Activity: activity,
+  ActivityBreakdown: activityBreakdown,
+  StreamChangeList: z.strictObject({ result: z.array(streamChange) }),
   StreamTapeList: z.strictObject({ result: z.array(streamTape) }),
   ReorgList: z.strictObject({ result: z.array(reorg) }),
   Expiry: expiry,

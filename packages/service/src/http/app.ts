@@ -209,6 +209,8 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     cancelReplay: replays.cancel,
     explain: createExplainHandler(needs),
     getActivity: activity.getActivity,
+    getActivityBreakdown: activity.getBreakdown,
+    listStreamChanges: activity.listStreamChanges,
     listTapes: activity.listTapes,
     listReorgs: activity.listReorgs,
     listGaps: activity.listGaps,

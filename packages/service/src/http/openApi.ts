@@ -406,10 +406,29 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
   },
   getActivity: {
     summary: 'Attempts over time, of one stream or of all, oldest first',
-    description: 'As they were counted two seconds ago; two days are kept.',
+    description:
+      'As they were counted two seconds ago. Kept are two days by the minute and eight by the hour: of steps of 5 minutes 576 at most, of an hour 192.',
     tag: 'Sluice',
     query: activityQuerySchema,
     answer: 'Activity',
+    errors: [404, 422],
+  },
+  getActivityBreakdown: {
+    summary:
+      'What the attempts and matches of the same time consisted of: statuses, chains, events',
+    description:
+      'Statuses and records come most frequent first. Records are counted once, when their block is matched.',
+    tag: 'Sluice',
+    query: activityQuerySchema,
+    answer: 'ActivityBreakdown',
+    errors: [404, 422],
+  },
+  listStreamChanges: {
+    summary: 'What was done to a stream, or became of it, newest first, at most 100',
+    description:
+      'Edits with the fields they changed, pauses, new secrets, and what the service did itself when the receiver failed. Addresses are not among it.',
+    tag: 'Sluice',
+    answer: 'StreamChangeList',
     errors: [404, 422],
   },
   listTapes: {

@@ -3,6 +3,7 @@ import { hashAuditRecord } from '@sluice/kit/sluice';
 import { toApiKeyRecord } from './accessReads.ts';
 import { type Db, type Engine, readNow } from './engine.ts';
 import type { AccessWrites, ApiKeyRecord, NewApiKey } from './store.ts';
+import { noteStreamChange } from './streamChanges.ts';
 import type { Tables } from './tables.ts';
 
 /** A session ends by the clock of the process that is asked: more than two clocks are ever apart. */
@@ -85,15 +86,21 @@ export const createAccessWrites = (db: Kysely<Tables>, engine: Engine): AccessWr
     });
   },
 
-  async replaceStreamSecrets(streamId, before, after) {
-    const { numUpdatedRows } = await db
-      .updateTable('stream')
-      .set({ secrets: JSON.stringify(after) })
-      .where('id', '=', streamId)
-      .where('secrets', '=', JSON.stringify(before))
-      .where('deleted_at', 'is', null)
-      .executeTakeFirst();
-    return numUpdatedRows > 0n;
+  async replaceStreamSecrets(streamId, before, after, note) {
+    return db.transaction().execute(async (trx) => {
+      const { numUpdatedRows } = await trx
+        .updateTable('stream')
+        .set({ secrets: JSON.stringify(after) })
+        .where('id', '=', streamId)
+        .where('secrets', '=', JSON.stringify(before))
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) return false;
+      if (note !== undefined) {
+        await noteStreamChange(trx, streamId, note, await readNow(engine, trx));
+      }
+      return true;
+    });
   },
 });
 

@@ -1,11 +1,12 @@
 /** Counts over time, from their roll-up; what became of recent blocks; where chains went another way. */
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ActivityPoint } from '@sluice/kit/contract';
 import { type Engine, readMoment, readNow } from './engine.ts';
 import { quantileMs, readBucket } from './latency.ts';
 import { MINUTE_MS } from './statWrites.ts';
 import { listGaps } from './gaps.ts';
-import type { ActivityReads, StreamStats } from './store.ts';
+import type { ActivityAsked, ActivityCounts, ActivityReads, StreamStats } from './store.ts';
+import { listStreamChanges } from './streamChanges.ts';
 import type { Tables } from './tables.ts';
 import { listTapes } from './tapes.ts';
 
@@ -21,24 +22,50 @@ interface Count {
   n: number;
 }
 
+type ChainCount = Omit<Count, 'ago'> & { chain: string };
+
 export function createActivityReads(db: Kysely<Tables>, engine: Engine): ActivityReads {
   const readMinute = async (): Promise<number> =>
     Math.floor((await readNow(engine, db)) / MINUTE_MS);
 
+  /** The steps, aligned, so that a chart that is read again has the same ones; and what is counted in them. */
+  const span = async ({ streamId, stepMinutes, points }: ActivityAsked) => {
+    const last = Math.floor((await readMinute()) / stepMinutes);
+    const first = last - points + 1;
+    const within = sql`minute >= ${first * stepMinutes}
+      ${streamId === undefined ? sql`` : sql`and stream_id = ${streamId}`}`;
+    // By the hour only whole hours are known.
+    const hours = (columns: RawBuilder<unknown>) =>
+      stepMinutes === HOUR_MINUTES
+        ? sql`union all select ${columns} from stat_hour where ${within}`
+        : sql``;
+    const counted = (columns: RawBuilder<unknown>) =>
+      sql`(select ${columns} from stat where ${within} ${hours(columns)}) as counted`;
+    return { first, last, counted };
+  };
+
   return {
-    async readActivity({ streamId, stepMinutes, points }) {
-      // Steps are aligned, so that a chart that is read again has the same ones.
-      const last = Math.floor((await readMinute()) / stepMinutes);
-      const first = last - points + 1;
+    async readActivity(asked) {
+      const { first, last, counted } = await span(asked);
       const { rows } = await sql<Count>`
-        select ${last} - minute / ${sql.lit(stepMinutes)} as ago, metric, cast(sum(n) as bigint) as n from stat
-        where minute >= ${first * stepMinutes}
-          ${streamId === undefined ? sql`` : sql`and stream_id = ${streamId}`}
-        group by 1, 2`.execute(db);
+        select ${last} - minute / ${sql.lit(asked.stepMinutes)} as ago, metric, cast(sum(n) as bigint) as n
+        from ${counted(sql`minute, metric, n`)}
+        where metric not like 'matched%' group by 1, 2`.execute(db);
       const byStep = Map.groupBy(rows, ({ ago }) => ago);
-      return Array.from({ length: points }, (_, n) =>
-        toPoint((first + n) * stepMinutes * MINUTE_MS, byStep.get(points - 1 - n) ?? []),
+      return Array.from({ length: asked.points }, (_, n) =>
+        toPoint(
+          (first + n) * asked.stepMinutes * MINUTE_MS,
+          byStep.get(asked.points - 1 - n) ?? [],
+        ),
       );
+    },
+
+    async readBreakdown(asked) {
+      const { first, counted } = await span(asked);
+      const { rows } = await sql<ChainCount>`
+        select chain, metric, cast(sum(n) as bigint) as n
+        from ${counted(sql`chain, metric, n`)} group by chain, metric`.execute(db);
+      return { from: first * asked.stepMinutes * MINUTE_MS, ...toBreakdown(rows) };
     },
 
     async readStreamStats() {
@@ -117,6 +144,8 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
 
     listGaps: (asked) => listGaps(db, asked),
 
+    listStreamChanges: (streamId) => listStreamChanges(db, streamId),
+
     listTapes: (asked) => listTapes(db, engine, asked),
   };
 }
@@ -142,7 +171,7 @@ function toSeries(counts: readonly Count[], metric: string, steps: number): numb
   return series;
 }
 
-function toLatencies(counts: readonly Count[]): Map<number, number> {
+function toLatencies(counts: readonly Counted[]): Map<number, number> {
   const latencies = new Map<number, number>();
   for (const { metric, n } of counts) {
     const bucket = readBucket(metric);
@@ -151,9 +180,15 @@ function toLatencies(counts: readonly Count[]): Map<number, number> {
   return latencies;
 }
 
+type Counted = Pick<Count, 'metric' | 'n'>;
+
+const sumOf = (counts: readonly Counted[], isMeant: (metric: string) => boolean): number =>
+  counts.reduce((sum, { metric, n }) => (isMeant(metric) ? sum + n : sum), 0);
+
 function toPoint(at: number, counts: readonly Count[]): ActivityPoint {
-  const of = (metric: string): number =>
-    counts.filter((count) => count.metric === metric).reduce((sum, { n }) => sum + n, 0);
+  const of = (metric: string): number => sumOf(counts, (each) => each === metric);
+  const answered = (digit: string): number =>
+    sumOf(counts, (each) => each.startsWith(`${ANSWERED}${digit}`));
   const latencies = toLatencies(counts);
   return {
     at,
@@ -162,12 +197,49 @@ function toPoint(at: number, counts: readonly Count[]): ActivityPoint {
     failedAttempts: of('failed_attempts'),
     retries: of('retries'),
     failures: {
-      none: of('failed_none'),
-      '3xx': of('failed_3xx'),
-      '4xx': of('failed_4xx'),
-      '5xx': of('failed_5xx'),
+      none: answered('none'),
+      '3xx': answered('3'),
+      '4xx': answered('4'),
+      '5xx': answered('5'),
     },
     p50Ms: quantileMs(latencies, 0.5),
     p95Ms: quantileMs(latencies, 0.95),
+  };
+}
+
+const ANSWERED = 'answered_';
+const MATCHED = 'matched_';
+
+function toBreakdown(counts: readonly ChainCount[]): Omit<ActivityCounts, 'from'> {
+  /** What the metrics with this prefix count, by what follows it, most first. */
+  const listBy = (prefix: string) =>
+    [
+      ...Map.groupBy(
+        counts.filter(({ metric }) => metric.startsWith(prefix)),
+        ({ metric }) => metric.slice(prefix.length),
+      ),
+    ]
+      .map(([what, its]) => ({ what, n: sumOf(its, () => true) }))
+      .toSorted((a, b) => b.n - a.n || (a.what < b.what ? -1 : 1));
+  return {
+    statuses: listBy(ANSWERED).map(({ what, n }) => ({
+      status: what === 'none' ? null : Number(what),
+      attempts: n,
+    })),
+    chains: [...Map.groupBy(counts, ({ chain }) => chain)]
+      .map(([chainId, its]) => ({
+        chainId,
+        delivered: sumOf(its, (metric) => metric === 'delivered'),
+        failedAttempts: sumOf(its, (metric) => metric === 'failed_attempts'),
+        matched: sumOf(its, (metric) => metric.startsWith(MATCHED)),
+        p95Ms: quantileMs(toLatencies(its), 0.95),
+      }))
+      .toSorted(
+        (a, b) =>
+          b.delivered + b.failedAttempts - a.delivered - a.failedAttempts ||
+          b.matched - a.matched ||
+          (a.chainId < b.chainId ? -1 : 1),
+      ),
+    records: listBy(MATCHED).map(({ what, n }) => ({ what, matched: n })),
   };
 }

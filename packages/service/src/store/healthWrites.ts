@@ -4,6 +4,7 @@ import { type Engine, readNow } from './engine.ts';
 import { streamColumns, toStreamRecord } from './rows.ts';
 import { raiseRevision } from './ruleRevision.ts';
 import type { HealthWrites } from './store.ts';
+import { noteStreamChange } from './streamChanges.ts';
 import type { Tables } from './tables.ts';
 
 /** What the service itself says of a stream's state; what the user says is in `streamWrites.ts`. */
@@ -22,21 +23,26 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
           .where('deleted_at', 'is', null)
           .returning(streamColumns)
           .executeTakeFirst();
-        return row && toStreamRecord(row);
+        if (row === undefined) return undefined;
+        await noteStreamChange(trx, id, { kind: 'failed' }, now);
+        return toStreamRecord(row);
       });
     },
 
     async recoverStream(id) {
       return db.transaction().execute(async (trx) => {
+        const now = await readNow(engine, trx);
         const row = await trx
           .updateTable('stream')
-          .set({ ...ACTIVE, updated_at: await readNow(engine, trx) })
+          .set({ ...ACTIVE, updated_at: now })
           .where('id', '=', id)
           .where('status', '=', 'error')
           .where('deleted_at', 'is', null)
           .returning(streamColumns)
           .executeTakeFirst();
-        return row && toStreamRecord(row);
+        if (row === undefined) return undefined;
+        await noteStreamChange(trx, id, { kind: 'recovered' }, now);
+        return toStreamRecord(row);
       });
     },
 
@@ -92,7 +98,10 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
           )
           .returning(streamColumns)
           .execute();
-        for (const { id } of rows) await openHoles(trx, id, 'terminated', now);
+        for (const { id } of rows) {
+          await openHoles(trx, id, 'terminated', now);
+          await noteStreamChange(trx, id, { kind: 'terminated' }, now);
+        }
         return rows.map(toStreamRecord);
       });
     },

@@ -5,6 +5,7 @@ import { type Db, type Engine, readMoment } from './engine.ts';
 import { newId } from './ids.ts';
 import { toBlockDay } from './partitions.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
+import { countMatched } from './statWrites.ts';
 import type { BlockHeader, NewMatch } from './store.ts';
 import type { MatchState, Tables } from './tables.ts';
 
@@ -159,6 +160,13 @@ export async function insertMatches(
       .returning(deliveredColumns)
       .execute();
     const found = inserted.map((row) => ({ row, match: given.get(row.id)! }));
+    await countMatched(
+      trx,
+      engine,
+      chain,
+      found.map(({ match }) => match),
+      now,
+    );
     await insertTransactions(
       trx,
       engine,

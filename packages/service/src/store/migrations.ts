@@ -263,6 +263,21 @@ const ledger: Migration = {
     await db.schema.createIndex('reorg_page').on('reorg').columns(['chain', 'id']).execute();
 
     await db.schema
+      .createTable('stream_change')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('stream_id', 'text', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('fields', 'text', (column) => column.notNull())
+      .addColumn('key_id', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createIndex('stream_change_page')
+      .on('stream_change')
+      .columns(['stream_id', 'id'])
+      .execute();
+
+    await db.schema
       .createTable('gap')
       .addColumn('id', 'text', (column) => column.primaryKey())
       .addColumn('chain', 'text', (column) => column.notNull())
@@ -516,22 +531,25 @@ const ledger: Migration = {
           xid bigint primary key, created_at bigint not null, events text not null)`.execute(db);
     }
 
-    for (const table of ['stat_delta', 'stat']) {
+    for (const table of ['stat_delta', 'stat', 'stat_hour']) {
       await db.schema
         .createTable(table)
         .addColumn('stream_id', 'text', (column) => column.notNull())
         .addColumn('minute', 'bigint', (column) => column.notNull())
+        .addColumn('chain', 'text', (column) => column.notNull())
         .addColumn('metric', 'text', (column) => column.notNull())
         .addColumn('n', 'bigint', (column) => column.notNull())
         .execute();
     }
-    await db.schema
-      .createIndex('stat_once')
-      .unique()
-      .on('stat')
-      .columns(['stream_id', 'minute', 'metric'])
-      .execute();
-    await db.schema.createIndex('stat_minute').on('stat').column('minute').execute();
+    for (const table of ['stat', 'stat_hour']) {
+      await db.schema
+        .createIndex(`${table}_once`)
+        .unique()
+        .on(table)
+        .columns(['stream_id', 'minute', 'metric', 'chain'])
+        .execute();
+      await db.schema.createIndex(`${table}_minute`).on(table).column('minute').execute();
+    }
   },
 };
 

@@ -11,6 +11,7 @@ export const newMatch = (streamId: string, changes: Partial<NewMatch> = {}): New
   logs: 1,
   transactions: 0,
   internalTransactions: 0,
+  records: { '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef': 1 },
   about: 'log of 0x28c6…1d60',
   transactionHashes: [`0x${randomBytes(32).toString('hex')}`],
   bodyHead: ',"chainId":"0x1","retries":',

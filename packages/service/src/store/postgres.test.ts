@@ -2,6 +2,7 @@ import { type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testAccess } from './suite/access.suite.ts';
+import { testActivity } from './suite/activity.suite.ts';
 import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from './suite/events.suite.ts';
 import { testFacets } from './suite/facets.suite.ts';
 import { testHistory } from './suite/history.suite.ts';
@@ -131,6 +132,7 @@ describe('PostgreSQL store', () => {
     };
     testInvariants(() => openBesides('invariants'));
     testFacets(() => openBesides('facets'));
+    testActivity(() => openBesides('activity'));
   });
 
   test('survives the loss of its server: the next call after the restart works', async () => {

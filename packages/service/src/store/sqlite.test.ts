@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { testAccess } from './suite/access.suite.ts';
+import { testActivity } from './suite/activity.suite.ts';
 import { newMatch } from './newMatch.test-only.ts';
 import { openSqliteStore } from './sqlite.ts';
 import { testEvents } from './suite/events.suite.ts';
@@ -38,6 +39,7 @@ describe('SQLite store', () => {
   testFacets(() => openBesides('facets'));
   testAccess(() => openSqliteStore(join(folder, 'access')));
   testEvents(() => openSqliteStore(join(folder, 'events')));
+  testActivity(() => openBesides('activity'));
 
   test('keeps what it holds when it is opened again', async () => {
     const path = join(folder, 'again');
@@ -117,7 +119,7 @@ describe('SQLite store', () => {
     const fill = (table: string, first: number, count: number): void =>
       other.exec(`with recursive minute(n) as (
           select ${first} union all select n + 1 from minute where n < ${first + count - 1})
-        insert into ${table} select '${id}', n, 'delivered', 1 from minute`);
+        insert into ${table} select '${id}', n, '0x1', 'delivered', 1 from minute`);
     const count = (table: string): unknown =>
       other.prepare(`select count(*) as n from ${table}`).get()?.['n'];
     const thisMinute = Math.floor(Date.now() / 60_000);

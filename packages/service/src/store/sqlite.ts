@@ -49,6 +49,8 @@ const READS = {
   readOldestTransactionAge: true,
   countWaitingCommits: true,
   readActivity: true,
+  readBreakdown: true,
+  listStreamChanges: true,
   listTapes: true,
   listReorgs: true,
   listGaps: true,

@@ -65,6 +65,8 @@ export interface PastMatch {
   state: MatchState;
   logs: number;
   transactions: number;
+  /** As `NewMatch.records`. */
+  records: Readonly<Record<string, number>>;
   /** What the body says, in a line for people. */
   about: string;
   transactionHashes: readonly string[];
@@ -342,9 +344,11 @@ function writeMatch(insert: Insert, match: PastMatch, stats: Stats): void {
     }
     stats.countDelivery(match, delivery);
   }
+  stats.countMatch(match, createdAt);
 }
 
 interface Stats {
+  countMatch(match: PastMatch, at: number): void;
   countDelivery(match: PastMatch, delivery: PastDelivery): void;
   write(insert: Insert): void;
 }
@@ -353,30 +357,36 @@ interface Stats {
 function createStats(): Stats {
   const counts = new Map<string, Insertable<Tables['stat']>>();
   const count = (
-    streamId: string,
+    { streamId, chain }: PastMatch,
     minute: number,
     metric: Tables['stat']['metric'],
     n = 1,
   ): void => {
     if (n === 0) return;
-    const key = `${streamId} ${minute} ${metric}`;
+    const key = `${streamId} ${minute} ${chain} ${metric}`;
     const row = counts.get(key);
-    if (row === undefined) counts.set(key, { stream_id: streamId, minute, metric, n });
+    if (row === undefined) counts.set(key, { stream_id: streamId, minute, chain, metric, n });
     else row.n += n;
   };
   return {
-    countDelivery({ streamId, logs, transactions }, { state, phase, attempts }) {
+    countMatch(match, at) {
+      for (const [what, n] of Object.entries(match.records)) {
+        count(match, Math.floor(at / MINUTE_MS), `matched_${what}`, n);
+      }
+    },
+    countDelivery(match, { state, phase, attempts }) {
+      const { streamId, chain: chainId, logs, transactions } = match;
       for (const [index, attempt] of attempts.entries()) {
         const isLast = index === attempts.length - 1;
         const metrics = activityMetricsOf({
           outcome: { ...attempt, result: attempt.error === null ? 'succeeded' : 'retry' },
-          delivery: { streamId, attempts: index + 1, state: isLast ? state : 'pending' },
+          delivery: { streamId, chainId, attempts: index + 1, state: isLast ? state : 'pending' },
         });
         const minute = Math.floor((attempt.startedAt + attempt.durationMs) / MINUTE_MS);
-        for (const metric of metrics) count(streamId, minute, metric);
+        for (const metric of metrics) count(match, minute, metric);
       }
       if (state !== 'succeeded' && state !== 'failed') return;
-      const total = (metric: TotalMetric, n: number) => count(streamId, TOTAL_MINUTE, metric, n);
+      const total = (metric: TotalMetric, n: number) => count(match, TOTAL_MINUTE, metric, n);
       total(state === 'succeeded' ? 'webhooks_delivered' : 'webhooks_failed', 1);
       if (phase !== 'confirmed') return;
       total('logs', logs);

@@ -7,14 +7,16 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import { type Db, type Engine, readNow } from './engine.ts';
 import type { DayFilter } from './partitions.ts';
 import { latencyMetricOf } from './latency.ts';
-import type { AttemptOutcome, StatWrites } from './store.ts';
-import type { ActivityMetric, Tables, TotalMetric } from './tables.ts';
+import type { AttemptOutcome, NewMatch, StatWrites } from './store.ts';
+import type { ActivityMetric, AnsweredMetric, Tables, TotalMetric } from './tables.ts';
 
 type Stat = Selectable<Tables['stat_delta']>;
 
 export const MINUTE_MS = 60_000;
-/** Longer than any reader looks back. */
-const ACTIVITY_KEPT_MINUTES = 2 * 24 * 60;
+const HOUR_MINUTES = 60;
+/** A reader looks back no longer (`MOST_POINTS` of the contract), and the hour that began before counts whole. */
+const MINUTES_KEPT = 2 * 24 * HOUR_MINUTES + HOUR_MINUTES;
+const HOURS_KEPT_MINUTES = 8 * 24 * HOUR_MINUTES + HOUR_MINUTES;
 /** Rows that one roll-up adds up, and that it forgets. */
 const ROWS_AT_ONCE = 2_000;
 /** Where totals stand: no real minute. */
@@ -22,6 +24,27 @@ export const TOTAL_MINUTE = 0;
 
 export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites {
   const place = sql.raw(engine.name === 'postgres' ? 'ctid' : 'rowid');
+
+  const addTo = async (trx: Db, name: 'stat' | 'stat_hour', counted: readonly Stat[]) => {
+    if (counted.length === 0) return;
+    const table = sql.table(name);
+    await sql`
+      insert into ${table} (stream_id, minute, chain, metric, n)
+      select stream_id, minute, chain, metric, n from ${toRows(engine, sum(counted))} as sums
+      where true
+      on conflict (stream_id, minute, metric, chain) do update
+        set n = ${table}.n + excluded.n`.execute(trx);
+  };
+
+  /** Some of what is older than this minute, which then is there no more; totals stay. */
+  const takeBefore = async (trx: Db, name: 'stat' | 'stat_hour', minute: number) => {
+    const table = sql.table(name);
+    const { rows } = await sql<Stat>`
+      delete from ${table} where ${place} ${engine.isIn(sql`
+        select ${place} from ${table} where minute > ${TOTAL_MINUTE} and minute < ${minute}
+        limit ${ROWS_AT_ONCE}`)} returning *`.execute(trx);
+    return rows;
+  };
 
   return {
     async rollUpStats() {
@@ -31,21 +54,16 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
           delete from stat_delta where ${place} ${engine.isIn(sql`
             select ${place} from stat_delta limit ${ROWS_AT_ONCE} ${engine.skipLocked}`)}
           returning *`.execute(trx);
-        if (rows.length > 0) {
-          await sql`
-            insert into stat (stream_id, minute, metric, n)
-            select stream_id, minute, metric, n from ${toRows(engine, sum(rows))} as sums
-            where true
-            on conflict (stream_id, minute, metric) do update set n = stat.n + excluded.n`.execute(
-            trx,
-          );
-        }
+        await addTo(trx, 'stat', rows);
         const minute = Math.floor((await readNow(engine, trx)) / MINUTE_MS);
-        const { numAffectedRows: forgotten = 0n } = await sql`
-          delete from stat where ${place} ${engine.isIn(sql`
-            select ${place} from stat where minute > ${TOTAL_MINUTE}
-              and minute < ${minute - ACTIVITY_KEPT_MINUTES} limit ${ROWS_AT_ONCE}`)}`.execute(trx);
-        return rows.length === ROWS_AT_ONCE || forgotten === BigInt(ROWS_AT_ONCE);
+        const old = await takeBefore(trx, 'stat', minute - MINUTES_KEPT);
+        await addTo(
+          trx,
+          'stat_hour',
+          old.map((row) => ({ ...row, minute: row.minute - (row.minute % HOUR_MINUTES) })),
+        );
+        const forgotten = await takeBefore(trx, 'stat_hour', minute - HOURS_KEPT_MINUTES);
+        return [rows, old, forgotten].some(({ length }) => length === ROWS_AT_ONCE);
       });
     },
   };
@@ -54,7 +72,7 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
 /** An attempt that ended, and its delivery as it is now. */
 export interface EndedAttempt {
   outcome: Pick<AttemptOutcome, 'status' | 'durationMs' | 'result'>;
-  delivery: Pick<DeliverySummary, 'streamId' | 'attempts' | 'state'>;
+  delivery: Pick<DeliverySummary, 'streamId' | 'chainId' | 'attempts' | 'state'>;
 }
 
 /** Counts how attempts ended, each in the minute `now`. */
@@ -72,8 +90,33 @@ export async function countActivity(
       activityMetricsOf(each).map((metric) => ({
         stream_id: each.delivery.streamId,
         minute,
+        chain: each.delivery.chainId,
         metric,
         n: 1,
+      })),
+    ),
+  );
+}
+
+/** Counts what was matched in a block, in the minute `now`. */
+export async function countMatched(
+  trx: Db,
+  engine: Engine,
+  chain: string,
+  matches: readonly Pick<NewMatch, 'streamId' | 'records'>[],
+  now: number,
+): Promise<void> {
+  const minute = Math.floor(now / MINUTE_MS);
+  await append(
+    trx,
+    engine,
+    matches.flatMap(({ streamId, records }) =>
+      Object.entries(records).map(([what, n]) => ({
+        stream_id: streamId,
+        minute,
+        chain,
+        metric: `matched_${what}` as const,
+        n,
       })),
     ),
   );
@@ -83,19 +126,16 @@ export async function countActivity(
 export function activityMetricsOf({ outcome, delivery }: EndedAttempt): ActivityMetric[] {
   const metrics: ActivityMetric[] =
     outcome.result === 'succeeded'
-      ? ['delivered', latencyMetricOf(outcome.durationMs)]
+      ? ['delivered', latencyMetricOf(outcome.durationMs), `answered_${outcome.status ?? 'none'}`]
       : ['failed_attempts', failureOf(outcome.status)];
   if (delivery.attempts > 1) metrics.push('retries');
   if (delivery.state === 'failed') metrics.push('given_up');
   return metrics;
 }
 
-function failureOf(status: number | null): ActivityMetric {
-  if (status !== null && status >= 300 && status < 400) return 'failed_3xx';
-  if (status !== null && status >= 400 && status < 500) return 'failed_4xx';
-  // A 2xx whose answer never ended is as good as none.
-  return status !== null && status >= 500 ? 'failed_5xx' : 'failed_none';
-}
+/** A 2xx whose answer never ended is as good as none. */
+const failureOf = (status: number | null): AnsweredMetric =>
+  `answered_${status !== null && status >= 300 ? status : 'none'}`;
 
 /**
  * Keeps the totals true when deliveries come to `succeeded` or `failed` (`change` 1), or leave these
@@ -111,13 +151,11 @@ export async function countFinished(
 ): Promise<void> {
   const finished = deliveries.filter(({ state }) => state === 'succeeded' || state === 'failed');
   const counted: Stat[] = [];
-  const count = (streamId: string, metric: TotalMetric, n: number): void => {
-    if (n > 0) {
-      counted.push({ stream_id: streamId, minute: TOTAL_MINUTE, metric, n: change * n });
-    }
+  const count = (stream_id: string, chain: string, metric: TotalMetric, n: number): void => {
+    if (n > 0) counted.push({ stream_id, minute: TOTAL_MINUTE, chain, metric, n: change * n });
   };
-  for (const { streamId, state } of finished) {
-    count(streamId, state === 'succeeded' ? 'webhooks_delivered' : 'webhooks_failed', 1);
+  for (const { streamId, chainId, state } of finished) {
+    count(streamId, chainId, state === 'succeeded' ? 'webhooks_delivered' : 'webhooks_failed', 1);
   }
   const confirmed = finished.filter(({ phase }) => phase === 'confirmed');
   if (confirmed.length > 0) {
@@ -127,14 +165,15 @@ export async function countFinished(
     );
     const matches = await trx
       .selectFrom('match')
-      .select(['stream_id', 'logs', 'transactions', 'internal_transactions'])
+      .select(['stream_id', 'chain', 'logs', 'transactions', 'internal_transactions'])
       .where(open('block_day'))
       .where(sql<boolean>`id in (select id from ${ids} as finished)`)
       .execute();
     for (const match of matches) {
-      count(match.stream_id, 'logs', match.logs);
-      count(match.stream_id, 'transactions', match.transactions);
-      count(match.stream_id, 'internal_transactions', match.internal_transactions);
+      const { stream_id, chain } = match;
+      count(stream_id, chain, 'logs', match.logs);
+      count(stream_id, chain, 'transactions', match.transactions);
+      count(stream_id, chain, 'internal_transactions', match.internal_transactions);
     }
   }
   await append(trx, engine, counted);
@@ -143,31 +182,42 @@ export async function countFinished(
 async function append(trx: Db, engine: Engine, counted: readonly Stat[]): Promise<void> {
   if (counted.length === 0) return;
   await sql`
-    insert into stat_delta (stream_id, minute, metric, n)
-    select stream_id, minute, metric, n from ${toRows(engine, sum(counted))} as counted`.execute(
+    insert into stat_delta (stream_id, minute, chain, metric, n)
+    select stream_id, minute, chain, metric, n from ${toRows(engine, sum(counted))} as counted`.execute(
     trx,
   );
 }
 
 const toRows = (engine: Engine, counted: readonly Stat[]) =>
-  engine.rows(counted, { stream_id: 'text', minute: 'bigint', metric: 'text', n: 'bigint' });
+  engine.rows(counted, {
+    stream_id: 'text',
+    minute: 'bigint',
+    chain: 'text',
+    metric: 'text',
+    n: 'bigint',
+  });
 
-/** One row per stream, minute and metric, in one order everywhere: two roll-ups then never deadlock. */
+/** One row per stream, chain, minute and metric, in one order everywhere: two roll-ups then never deadlock. */
 function sum(counted: readonly Stat[]): Stat[] {
-  // By one after the other: a key of all three would be a new text for each row.
-  const streams = new Map<string, Map<Stat['metric'], Map<number, number>>>();
-  for (const { stream_id, metric, minute, n } of counted) {
-    let metrics = streams.get(stream_id);
-    if (metrics === undefined) streams.set(stream_id, (metrics = new Map()));
-    let minutes = metrics.get(metric);
-    if (minutes === undefined) metrics.set(metric, (minutes = new Map()));
+  // By one after the other: a key of all four would be a new text for each row.
+  const streams = new Map<string, Map<string, Map<Stat['metric'], Map<number, number>>>>();
+  for (const { stream_id, chain, metric, minute, n } of counted) {
+    const minutes = inside(inside(inside(streams, stream_id), chain), metric);
     minutes.set(minute, (minutes.get(minute) ?? 0) + n);
   }
-  return inOrder(streams).flatMap(([stream_id, metrics]) =>
-    inOrder(metrics).flatMap(([metric, minutes]) =>
-      inOrder(minutes).map(([minute, n]) => ({ stream_id, minute, metric, n })),
+  return inOrder(streams).flatMap(([stream_id, chains]) =>
+    inOrder(chains).flatMap(([chain, metrics]) =>
+      inOrder(metrics).flatMap(([metric, minutes]) =>
+        inOrder(minutes).map(([minute, n]) => ({ stream_id, minute, chain, metric, n })),
+      ),
     ),
   );
+}
+
+function inside<K, InnerK, V>(map: Map<K, Map<InnerK, V>>, key: K): Map<InnerK, V> {
+  let inner = map.get(key);
+  if (inner === undefined) map.set(key, (inner = new Map()));
+  return inner;
 }
 
 const inOrder = <K extends string | number, V>(map: ReadonlyMap<K, V>): [K, V][] =>

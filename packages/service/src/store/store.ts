@@ -17,6 +17,7 @@
  */
 import type {
   AttemptParts,
+  ActivityBreakdown,
   ActivityPoint,
   ActivityStep,
   ApiKey,
@@ -48,6 +49,8 @@ import type {
   SparedReason,
   StreamLimits,
   StreamStatus,
+  StreamChange,
+  StreamChangeKind,
   StreamTape,
   ChainGap,
   Reorg,
@@ -255,6 +258,8 @@ export interface NewMatch {
   logs: number;
   transactions: number;
   internalTransactions: number;
+  /** How many of each kind, for the counts: what the contract's `ActivityBreakdown` says of them. */
+  records: Readonly<Record<string, number>>;
   /** What the body says, in a line for people. */
   about: string;
   /** Of every record, each once. */
@@ -673,18 +678,30 @@ export interface ExplainReads {
   listLabels(streamId: string, addresses: readonly string[]): Promise<Record<string, string>>;
 }
 
+export interface ActivityAsked {
+  /** Undefined for all streams together. */
+  streamId?: string | undefined;
+  stepMinutes: ActivityStep;
+  points: number;
+}
+
+/** Of an {@link ActivityBreakdown}, without what the ledger does not know: the names of events. */
+export type ActivityCounts = Omit<ActivityBreakdown, 'records'> & {
+  /** By what they are (`NewMatch.records`), most first. */
+  records: { what: string; matched: number }[];
+};
+
 export interface ActivityReads {
   /** The last steps, oldest first, without gaps. As of the last roll-up. */
-  readActivity(asked: {
-    /** Undefined for all streams together. */
-    streamId?: string | undefined;
-    stepMinutes: ActivityStep;
-    points: number;
-  }): Promise<ActivityPoint[]>;
+  readActivity(asked: ActivityAsked): Promise<ActivityPoint[]>;
+  /** What the attempts and matches of the same steps consisted of. As of the last roll-up. */
+  readBreakdown(asked: ActivityAsked): Promise<ActivityCounts>;
   /** For every stream that is not deleted. */
   readStreamStats(): Promise<StreamStats[]>;
   /** What became of the newest blocks of these streams, and of those that left; in their order. */
   listTapes(asked: { streamIds: readonly string[]; limit: number }): Promise<StreamTape[]>;
+  /** Newest first; of each stream at most 100 are kept. */
+  listStreamChanges(streamId: string): Promise<StreamChange[]>;
   /** Newest first; of each chain at most 100 are kept. */
   listReorgs(asked: { chain?: string | undefined; limit: number }): Promise<Reorg[]>;
   /** Newest first; of each chain at most 100 are kept. */
@@ -854,7 +871,17 @@ export interface AccessWrites {
     streamId: string,
     before: readonly SealedSecret[],
     after: readonly SealedSecret[],
+    note?: StreamChangeNote,
   ): Promise<boolean>;
+}
+
+/** What people are told of a change of a stream. */
+export interface StreamChangeNote {
+  kind: StreamChangeKind;
+  /** What was edited, in the names of the contract. */
+  fields?: readonly string[];
+  /** Of the API key that did it. */
+  keyId: string;
 }
 
 export interface StreamWrites {
@@ -867,12 +894,17 @@ export interface StreamWrites {
     draft: Draft,
     options?: NewStreamOptions,
   ): Promise<Extract<StreamRecord, Pick<Draft, 'family'>>>;
-  /** Undefined when the stream is unknown. */
-  updateStream(id: string, patch: StreamPatch): Promise<StreamRecord | undefined>;
+  /** Undefined when the stream is unknown. Without a note it is no change that people are told of. */
+  updateStream(
+    id: string,
+    patch: StreamPatch,
+    note?: StreamChangeNote,
+  ): Promise<StreamRecord | undefined>;
   setStreamStatus(
     id: string,
     status: StreamStatus,
     statusMessage: string,
+    note?: StreamChangeNote,
   ): Promise<StreamRecord | undefined>;
   /**
    * Nothing is sent from here on; history stays. Of a long queue that waits only the first deliveries are

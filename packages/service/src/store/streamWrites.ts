@@ -7,6 +7,7 @@ import { ACTIVE, NOT_SPARED } from './healthWrites.ts';
 import { lanesIn } from './lanes.ts';
 import { streamColumns, toStreamRecord } from './rows.ts';
 import { raiseRevision } from './ruleRevision.ts';
+import { noteStreamChange } from './streamChanges.ts';
 import type { SealedSecret, StreamPatch, StreamRecord, StreamWrites } from './store.ts';
 import type { Tables } from './tables.ts';
 
@@ -98,11 +99,12 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
       });
     },
 
-    updateStream: (id, patch) =>
+    updateStream: (id, patch, note) =>
       changeStream(
         id,
         () => toStreamValues(patch),
         async (trx, now, { status, chainIds }) => {
+          if (note !== undefined) await noteStreamChange(trx, id, note, now);
           if (patch.limits !== undefined) await reorder(trx, id, patch.limits.strictOrder);
           if (patch.chainIds === undefined) return;
           await beginCoverage(trx, id, chainIds);
@@ -112,7 +114,7 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
         },
       ),
 
-    setStreamStatus: (id, status, statusMessage) =>
+    setStreamStatus: (id, status, statusMessage, note) =>
       changeStream(
         id,
         () => ({
@@ -120,6 +122,7 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
           status_message: statusMessage,
         }),
         async (trx, now) => {
+          if (note !== undefined) await noteStreamChange(trx, id, note, now);
           if (status === 'paused') await openHoles(trx, id, status, now);
           else await closeHoles(trx, id);
         },

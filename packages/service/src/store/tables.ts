@@ -10,6 +10,7 @@ import type {
   JobState,
   ReplayState,
   SparedReason,
+  StreamChangeKind,
   StreamStatus,
 } from '@sluice/kit/contract';
 import type { LatencyMetric } from './latency.ts';
@@ -46,6 +47,7 @@ export interface Tables {
   job: JobTable;
   reorg: ReorgTable;
   gap: GapTable;
+  stream_change: StreamChangeTable;
   inbox: { name: string; answer: string; received: number };
   inbox_request: InboxRequestTable;
   replay: ReplayTable;
@@ -53,6 +55,8 @@ export interface Tables {
   /** Append-only, rolled up into `stat`: counters updated in place deadlock under load. */
   stat_delta: StatTable;
   stat: StatTable;
+  /** What left `stat`: each row in the first minute of its hour. */
+  stat_hour: StatTable;
   /** Of PostgreSQL alone, as is the next. */
   partition: PartitionTable;
   live_event: LiveEventTable;
@@ -178,6 +182,18 @@ interface StreamTable {
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
+}
+
+/** What was done to a stream, or became of it; of each stream the newest. */
+interface StreamChangeTable {
+  id: string;
+  stream_id: string;
+  kind: StreamChangeKind;
+  /** JSON array of what was edited. */
+  fields: string;
+  /** Of the API key that did it; empty for the service itself. */
+  key_id: string;
+  created_at: number;
 }
 
 /** From which block on a stream is evaluated on a chain. */
@@ -444,19 +460,24 @@ interface PartitionTable {
 }
 
 /**
- * Counted per minute for two days: attempts that got a 2xx, with how long they took; those that failed,
- * with how; those that were not their delivery's first; and deliveries that were given up with one.
+ * Counted per minute for two days, per hour for eight: attempts that got a 2xx, with how long they took;
+ * those that failed; both by what was answered; those that were not their delivery's first; deliveries
+ * that were given up with one; and records when they were matched.
  */
 export type ActivityMetric =
   | 'delivered'
   | LatencyMetric
   | 'failed_attempts'
-  | 'failed_none'
-  | 'failed_3xx'
-  | 'failed_4xx'
-  | 'failed_5xx'
+  | AnsweredMetric
   | 'retries'
-  | 'given_up';
+  | 'given_up'
+  | MatchedMetric;
+
+/** By status; `none` where no answer came, or it did not come to its end. */
+export type AnsweredMetric = `answered_${number | 'none'}`;
+
+/** By what a record is: as `NewMatch.records` names it. */
+export type MatchedMetric = `matched_${string}`;
 
 /**
  * Counted since ever, at minute 0: deliveries in state `succeeded` and `failed`, and the records of
@@ -473,6 +494,7 @@ interface StatTable {
   stream_id: string;
   /** Unix minutes; 0 for a total. */
   minute: number;
+  chain: string;
   metric: ActivityMetric | TotalMetric;
   n: number;
 }

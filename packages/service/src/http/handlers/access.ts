@@ -20,6 +20,7 @@ import {
   validationFailed,
 } from '../answers.ts';
 import { createKey, isKeyId } from '../apiKey.ts';
+import { callerOf } from '../auth.ts';
 import { readJson } from '../body.ts';
 import type { KeyRing } from '../keyRing.ts';
 import { fromCursor, toCursor } from '../pages.ts';
@@ -98,7 +99,9 @@ export function createAccessHandlers({
         readJson(context),
       );
       const id = readId(context, 'stream');
-      const secret = await streamSecrets.rotate(id, overlapSeconds * 1_000);
+      const { keyId } = callerOf(context);
+      const overlapMs = overlapSeconds * 1_000;
+      const secret = await streamSecrets.rotate(id, { overlapMs, keyId });
       if (secret === undefined) throw notFound('Stream');
       return context.json(hidesSecrets ? { ...secret, previous: [] } : secret);
     },

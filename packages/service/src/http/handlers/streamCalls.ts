@@ -14,6 +14,7 @@ import { hideSecrets } from '../../hideSecrets.ts';
 import type { Store, StreamDraft, StreamPatch, StreamRecord } from '../../store/store.ts';
 import type { StreamSecrets } from '../../streamSecrets.ts';
 import { HttpError, check, validationFailed } from '../answers.ts';
+import { callerOf } from '../auth.ts';
 import { readJson } from '../body.ts';
 import { fromCursor, pageEnd } from '../pages.ts';
 import { type StreamOf, findStream, ofFamily } from './findStream.ts';
@@ -104,7 +105,10 @@ export function createStreamCalls<Name extends ChainFamily>(
           secrets: await streamSecrets.list(before.id),
         });
       }
-      const record = own(await store.updateStream(before.id, patch));
+      const fields = changedFields(before, patch);
+      const { keyId } = callerOf(context);
+      const note = fields.length > 0 ? ({ kind: 'edited', fields, keyId } as const) : undefined;
+      const record = own(await store.updateStream(before.id, patch, note));
       return context.json(family.toAnswer(record));
     },
 
@@ -124,16 +128,32 @@ export function createStreamCalls<Name extends ChainFamily>(
           secrets: await streamSecrets.list(before.id),
         });
       }
+      const isActive = status === 'active';
+      const { keyId } = callerOf(context);
       const record = own(
         await store.setStreamStatus(
           before.id,
           status,
-          status === 'active' ? 'Stream is active' : 'Stream was paused by the user',
+          isActive ? 'Stream is active' : 'Stream was paused by the user',
+          before.status === status ? undefined : { kind: isActive ? 'resumed' : 'paused', keyId },
         ),
       );
       return context.json(family.toStatus(record));
     },
   };
+}
+
+/** What a patch changes, in the names of the contract. */
+function changedFields(before: StreamRecord, patch: StreamPatch): string[] {
+  const flat = ({ options, limits, ...others }: StreamPatch): Record<string, unknown> => ({
+    ...others,
+    ...options,
+    ...limits,
+  });
+  const old = flat(before);
+  return Object.entries(flat(patch))
+    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name]))
+    .map(([name]) => name);
 }
 
 /** Throws unless this URL may be a webhook's and takes the test webhook. */

@@ -240,7 +240,7 @@ export function testInvariants(
       await store.rollUpStats();
       await broken('totals_miscounted', {
         breaking: [
-          `insert into stat_delta values ('${stream.id}', 0, 'webhooks_delivered', -1000)`,
+          `insert into stat_delta values ('${stream.id}', 0, '0x1', 'webhooks_delivered', -1000)`,
         ],
         mending: [`delete from stat_delta where n = -1000`],
       });
@@ -254,7 +254,7 @@ export function testInvariants(
         `update delivery set state = 'succeeded', lease_token = null, lease_until = null where id = '${id}'`,
       ];
       const total = (n: number) =>
-        `insert into stat_delta values ('${stream.id}', 0, 'webhooks_delivered', ${n})`;
+        `insert into stat_delta values ('${stream.id}', 0, '0x1', 'webhooks_delivered', ${n})`;
       for (const until of [Date.now() + 3_600_000, Date.now() - 3_600_000]) {
         await broken('lease_out_of_bounds', {
           breaking: [leased(until), total(-1)],

@@ -209,6 +209,14 @@ export function testStreams(tools: StoreTools): void {
         errorSince: null,
       });
       expect(await rulesOf(id)).toBeDefined();
+      const changes = await tools.store.listStreamChanges(id);
+      expect(changes.map(({ kind, by }) => [kind, by])).toEqual([
+        ['terminated', null],
+        ['failed', null],
+        ['recovered', null],
+        ['failed', null],
+      ]);
+      expect(changes[0]!.at).toBeGreaterThan(Date.now() - 60_000);
     });
 
     test('in error it collects, is sent nothing until a probe is due, and everything once it recovers', async () => {

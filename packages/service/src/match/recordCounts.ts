@@ -1,0 +1,39 @@
+/** How many records of each kind a match has, for the ledger's counts (`NewMatch.records`). Pure. */
+import type { AptosMatch } from './aptosMatch.ts';
+import type { Match } from './match.ts';
+
+/** Who watches everything has hundreds of kinds in each block, each a row in each minute. */
+const MOST_KINDS = 20;
+/** Types of Aptos name what they are made of, as deep as their author likes. */
+const LONGEST_KIND = 200;
+
+/** Addresses that are written short (AIP-40): `0x1` and the like. */
+const SPECIAL = /0x0{63}([0-9a-f])(?![0-9a-f])/g;
+
+export const countEvmRecords = ({ logs, transactions, internalTransactions }: Match) =>
+  countKinds([
+    ...logs.map(({ topics }) => topics[0] ?? 'anonymous'),
+    ...transactions.map(() => 'transaction'),
+    ...internalTransactions.map(() => 'internalTransaction'),
+  ]);
+
+/** Transactions by what they call, and events where the stream gets them. */
+export const countAptosRecords = ({ stream, transactions }: AptosMatch) =>
+  countKinds(
+    transactions
+      .flatMap(({ transaction: { function: called, events } }) => [
+        called ?? 'transaction',
+        ...(stream.record.options.includeEvents ? events.map(({ type }) => type) : []),
+      ])
+      .map((kind) => kind.replaceAll(SPECIAL, '0x$1').slice(0, LONGEST_KIND)),
+  );
+
+/** The most frequent kinds; the others together are `other`. */
+function countKinds(kinds: readonly string[]): Record<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  if (counts.size <= MOST_KINDS) return Object.fromEntries(counts);
+  const sorted = [...counts].toSorted(([, a], [, b]) => b - a);
+  const others = sorted.slice(MOST_KINDS).reduce((sum, [, n]) => sum + n, 0);
+  return { ...Object.fromEntries(sorted.slice(0, MOST_KINDS)), other: others };
+}

@@ -1,0 +1,115 @@
+/** What is counted over time: kept by the minute, then by the hour, and what it consisted of. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newMatch } from '../newMatch.test-only.ts';
+import type { Store } from '../store.ts';
+import { draft, useStore } from './storeTools.test-only.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 24 * 60;
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
+
+/** @param open a new ledger, with a way past the store to its tables */
+export function testActivity(
+  open: () => Promise<{ store: Store; execute(statement: string): Promise<void> }>,
+): void {
+  describe('counts over time', () => {
+    let execute: (statement: string) => Promise<void>;
+    const tools = useStore(async () => {
+      const opened = await open();
+      execute = opened.execute;
+      return opened.store;
+    });
+    let streamId: string;
+    beforeAll(async () => {
+      streamId = (await tools.store.createStream(draft(['0x1']))).id;
+    });
+    const rollUp = async (): Promise<void> => {
+      while (await tools.store.rollUpStats());
+    };
+    const delivered = async (stepMinutes: 1 | 5 | 60, points: number): Promise<number> => {
+      const result = await tools.store.readActivity({ streamId, stepMinutes, points });
+      return result.reduce((sum, point) => sum + point.delivered, 0);
+    };
+
+    test('those older than two days by the hour, those older than eight no more; totals stay', async () => {
+      const now = Math.floor((await tools.store.readLedgerTime()) / MINUTE_MS);
+      const fill = (table: string, minute: number, n: number) =>
+        execute(`insert into ${table} values ('${streamId}', ${minute}, '0x1', 'delivered', ${n})`);
+      await execute(`insert into stat values ('${streamId}', 0, '0x1', 'webhooks_delivered', 7)`);
+      await fill('stat', now, 1);
+      const threeDaysAgo = now - 3 * DAY_MINUTES;
+      for (let minute = 0; minute < 61; minute++) await fill('stat', threeDaysAgo - minute, 10);
+      await fill('stat_delta', threeDaysAgo, 100);
+      await fill('stat_hour', now - 9 * DAY_MINUTES, 1_000);
+      await fill('stat', now - 10 * DAY_MINUTES, 10_000);
+      await rollUp();
+      expect(await delivered(1, 1_500)).toBe(1);
+      expect(await delivered(5, 576)).toBe(1);
+      expect(await delivered(60, 192)).toBe(711);
+      // Once more: what is kept by the hour is not taken over again.
+      await fill('stat', threeDaysAgo, 5);
+      await rollUp();
+      expect(await delivered(60, 192)).toBe(716);
+      expect((await tools.store.readTotals(streamId))[0]?.webhooksDelivered).toBe(7);
+    });
+
+    test('what attempts and matches consisted of', async () => {
+      const [one, two] = [await tools.startChain(), await tools.startChain()];
+      const { id } = await tools.store.createStream(draft([one.chain, two.chain]));
+      const both = { logs: 2, records: { [TRANSFER]: 1, [APPROVAL]: 1 } };
+      await one.commit(one.next(), [newMatch(id)], 1000);
+      await one.commit(one.next(), [newMatch(id, both)], 1000);
+      await two.commit(two.next(), [newMatch(id, { records: { transaction: 1 } })], 1000);
+      const claimed = await tools.claimOf(id);
+      const ofTwo = (await tools.deliveriesOf(id)).find(({ chainId }) => chainId === two.chain);
+      const [first, second] = claimed.filter((each) => each.id !== ofTwo?.id);
+      const third = claimed.find((each) => each.id === ofTwo?.id);
+      await tools.store.completeDeliveries([
+        tools.outcomeOf(first!, { status: 202, durationMs: 12 }),
+        tools.outcomeOf(second!, { result: 'retry', status: 503, error: 'HTTP 503', retryInMs: 0 }),
+        tools.outcomeOf(third!, { result: 'failed', status: null, error: 'refused' }),
+      ]);
+      await tools.store.completeDeliveries([
+        tools.outcomeOf((await tools.claimOf(id))[0]!, { status: 202, durationMs: 900 }),
+      ]);
+      await rollUp();
+      const asked = { streamId: id, stepMinutes: 5, points: 10 } as const;
+      const read = await tools.store.readBreakdown(asked);
+      expect(read).toEqual({
+        from: expect.any(Number) as number,
+        statuses: [
+          { status: 202, attempts: 2 },
+          { status: 503, attempts: 1 },
+          { status: null, attempts: 1 },
+        ],
+        chains: [
+          {
+            ...{ chainId: one.chain, delivered: 2, failedAttempts: 1, matched: 3 },
+            p95Ms: expect.any(Number) as number,
+          },
+          { chainId: two.chain, delivered: 0, failedAttempts: 1, matched: 1, p95Ms: null },
+        ],
+        records: [
+          { what: TRANSFER, matched: 2 },
+          { what: APPROVAL, matched: 1 },
+          { what: 'transaction', matched: 1 },
+        ],
+      });
+      const [oldest] = await tools.store.readActivity(asked);
+      expect(read.from).toBe(oldest!.at);
+      const all = await tools.store.readBreakdown({ stepMinutes: 5, points: 10 });
+      expect(all.chains.map(({ chainId }) => chainId)).toContain(one.chain);
+
+      // A block that comes back matches nothing new.
+      const [before, block] = [one.tip(), one.next()];
+      const match = newMatch(id);
+      await one.commit(block, [match], 1000);
+      await one.rewind(before);
+      await one.commit(block, [match], 1000);
+      await rollUp();
+      const { records } = await tools.store.readBreakdown(asked);
+      expect(records[0]).toEqual({ what: TRANSFER, matched: 3 });
+    });
+  });
+}

@@ -1,0 +1,155 @@
+/** What the numbers of a stream consist of, and what was done to it: on a real chain and on scripted Aptos. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@sluice/kit';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import {
+  type Anvil,
+  type DeployedContracts,
+  type RunningScriptedAptos,
+  type WebhookSink,
+  deployContracts,
+  scriptedAptos,
+  startAnvil,
+  startScriptedAptos,
+  startWebhookSink,
+  until,
+} from '@sluice/testkit';
+import { encodeFunctionData, parseAbi } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
+
+const CHAIN = '0x7a69';
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const SIGNATURE = 'Transfer(address,address,uint256)';
+const transferAbi = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-activity-'));
+let anvil: Anvil;
+let aptos: RunningScriptedAptos;
+let contracts: DeployedContracts;
+let sink: WebhookSink;
+let served: Served;
+let client: Client;
+let sluice: SluiceClient;
+
+beforeAll(async () => {
+  [anvil, aptos, sink] = await Promise.all([
+    startAnvil(),
+    startScriptedAptos(),
+    startWebhookSink(),
+  ]);
+  contracts = await deployContracts(anvil);
+  aptos.mineMany(3);
+  served = await serve([
+    ...['--data', folder, '--aptos', `local=${aptos.url},poll=50`],
+    ...['--chain', `${CHAIN}=${anvil.url},confirmations=2,poll=50`],
+  ]);
+  client = createClient({ apiKey: API_KEY, baseUrl: served.url });
+  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
+  await until('both chains are live', async () =>
+    (await sluice.listChains()).every(({ state }) => state === 'live'),
+  );
+}, 60_000);
+afterAll(async () => {
+  await served?.stop();
+  await Promise.all([sink?.close(), anvil?.stop(), aptos?.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+const account = (hex: string) => `0x${hex.padStart(64, '0')}` as const;
+
+const breakdownOf = async (streamId: string) => {
+  const answer = await sluice.getActivityBreakdown({ streamId, step: 1, points: 60 });
+  ANSWER_SCHEMAS.ActivityBreakdown.parse(answer);
+  return answer;
+};
+
+test('statuses, chains and events of a stream', async () => {
+  const { id } = await client.streams.create({
+    ...{ webhookUrl: `${sink.url}/evm`, description: '', tag: 'evm', chainIds: [CHAIN] },
+    ...{ includeContractLogs: true, includeNativeTxs: true },
+  });
+  sink.respond([503, 204], { path: '/evm' });
+  await client.streams.addAddress(id, [contracts.erc20, anvil.accounts[7]!.address]);
+  const [from, to] = [anvil.accounts[0]!.address, anvil.accounts[7]!.address];
+  const args = [to, 5n] as const;
+  const data = encodeFunctionData({ abi: transferAbi, functionName: 'transfer', args });
+  await anvil.request('eth_sendTransaction', [{ from, to: contracts.erc20, data }]);
+  await anvil.request('eth_sendTransaction', [{ from, to, value: '0x1' }]);
+  await anvil.request('anvil_mine', ['0x3']);
+  const breakdown = await until('the retry of the first one is counted', async () => {
+    const read = await breakdownOf(id);
+    const { delivered = 0 } = read.chains[0] ?? {};
+    return delivered === 4 && read;
+  });
+  expect(breakdown.statuses).toEqual([
+    { status: 204, attempts: 4 },
+    { status: 503, attempts: 1 },
+  ]);
+  expect(breakdown.chains).toEqual([
+    {
+      ...{ chainId: CHAIN, delivered: 4, failedAttempts: 1, matched: 3 },
+      p95Ms: expect.any(Number) as number,
+    },
+  ]);
+  expect(breakdown.records).toEqual([
+    // One pays the account, one calls the contract; both are watched.
+    { what: 'transaction', signature: null, matched: 2 },
+    { what: TRANSFER, signature: SIGNATURE, matched: 1 },
+  ]);
+});
+
+test('functions and events of an Aptos stream', async () => {
+  const [alice, bob] = [account('a11ce'), account('b0b')];
+  const { id } = await client.streams.create({
+    ...{ networkType: 'aptos', network: ['local'], tag: 'aptos' },
+    ...{ webhookUrl: `${sink.url}/aptos`, description: '', includeEvents: true },
+  });
+  await client.streams.addAddress(id, alice, { networkType: 'aptos' });
+  aptos.mine({ transactions: [scriptedAptos.transfer({ from: alice, to: bob, amount: 5n })] });
+  const { records } = await until('it is matched', async () => {
+    const read = await breakdownOf(id);
+    return read.records.length > 0 && read;
+  });
+  expect(records.map(({ what }) => what)).toEqual([
+    '0x1::aptos_account::transfer',
+    '0x1::fungible_asset::Deposit',
+    '0x1::fungible_asset::Withdraw',
+    '0x1::transaction_fee::FeeStatement',
+  ]);
+});
+
+test('what was done to a stream, by whom, and what became of it', async () => {
+  const { id } = await client.streams.create({
+    ...{ webhookUrl: `${sink.url}/changed`, description: '', tag: 'changed', chainIds: [CHAIN] },
+  });
+  const { key } = await sluice.createApiKey({ name: 'maya' });
+  const maya = createClient({ apiKey: key, baseUrl: served.url });
+  expect(await sluice.listStreamChanges(id)).toEqual([]);
+  await maya.streams.update(id, { tag: 'other', chainIds: [CHAIN], topic0: [SIGNATURE] });
+  // The same once more changes nothing.
+  await maya.streams.update(id, { tag: 'other' });
+  await maya.streams.setStatus(id, 'paused');
+  await maya.streams.setStatus(id, 'paused');
+  await client.streams.setStatus(id, 'active');
+  await sluice.rotateStreamSecret(id);
+  const changes = await sluice.listStreamChanges(id);
+  ANSWER_SCHEMAS.StreamChangeList.parse({ result: changes });
+  expect(changes.map(({ kind, fields, by }) => [kind, fields, by])).toEqual([
+    ['secret-rotated', [], 'bootstrap'],
+    ['resumed', [], 'bootstrap'],
+    ['paused', [], 'maya'],
+    ['edited', ['tag', 'topic0'], 'maya'],
+  ]);
+});
+
+test('steps older than what is kept are refused, with how many there are', async () => {
+  await expect(sluice.getActivity({ step: 60, points: 193 })).rejects.toThrow(/at most 192/);
+  await expect(sluice.getActivityBreakdown({ step: 5, points: 577 })).rejects.toThrow(
+    /at most 576/,
+  );
+  expect((await sluice.getActivity({ step: 60, points: 192 })).result).toHaveLength(192);
+});
