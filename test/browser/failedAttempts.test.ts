@@ -227,6 +227,14 @@ test('a certificate that is about to expire is told beside what it still deliver
   await expectAccessible(page);
   await page.emulateMedia({ colorScheme: 'light' });
   await expectContrast(page);
+  // Nobody needs to open a delivery to be told.
+  const words = /the receiver’s certificate ends in 5d, .*: renew it there/;
+  await page.getByRole('link', { name: 'ending' }).click();
+  await page.getByText(words).waitFor();
+  await page.goto(`${url}/console/`);
+  await page.getByText(words).waitFor();
+  expect(await page.getByText(words).count()).toBe(1);
+  await expectNoSidewaysScroll(page);
   // Of one that is over, the attempts themselves say so.
   await page.goto(consoleUrl('expired'));
   await attemptsOn(page).getByText('Renew or correct it').waitFor();

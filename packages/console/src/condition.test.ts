@@ -49,6 +49,7 @@ const stream = (
   | 'hourlyFailed'
   | 'failingSince'
   | 'spared'
+  | 'certificateEndsAt'
 > => ({
   status: 'active',
   statusMessage: '',
@@ -58,6 +59,7 @@ const stream = (
   hourlyFailed: [0, 0],
   failingSince: null,
   spared: null,
+  certificateEndsAt: null,
   ...changes,
 });
 
@@ -132,6 +134,16 @@ test('a stream whose receiver is sent nothing is not called active, though the n
   const throttled = stream({ spared: { reason: 'throttled', ...spell } });
   expect(streamCondition(failures, delivery({})).word).toBe('failing');
   expect(streamCondition(throttled, delivery({})).word).toBe('attention');
+});
+
+test('a certificate that ends soon is told while all is well; one that is over is told by what fails', () => {
+  const endsAt = new Date(2026, 10, 25, 9, 30).getTime();
+  const ending = stream({ certificateEndsAt: endsAt });
+  expect(streamCondition(ending, delivery({})).word).toBe('attention');
+  expect(streamReason(ending, delivery({}), endsAt - 3 * 86_400_000)).toBe(
+    'the receiver’s certificate ends in 3d, 2026-11-25 09:30:00: renew it there',
+  );
+  expect(streamReason(ending, delivery({}), endsAt)).toBeNull();
 });
 
 test('without an answer the reason says what went wrong; an inbox is called one', () => {

@@ -16,6 +16,7 @@ import { readInboxName } from '@sluice/kit/sluice';
 import {
   formatClock,
   formatCount,
+  formatDateTime,
   formatDue,
   formatMoment,
   formatQuantity,
@@ -155,7 +156,13 @@ const isFailing = (delivery: DeliverySummary | undefined): boolean =>
 export function streamCondition(
   stream: Pick<
     StreamSummary,
-    'status' | 'statusMessage' | 'queue' | 'deliveredSeries' | 'hourlyFailed' | 'spared'
+    | 'status'
+    | 'statusMessage'
+    | 'queue'
+    | 'deliveredSeries'
+    | 'hourlyFailed'
+    | 'spared'
+    | 'certificateEndsAt'
   >,
   latest: DeliverySummary | undefined,
 ): Condition {
@@ -173,7 +180,9 @@ export function streamCondition(
         (latest === undefined && isStuck(stream))
       )
         return condition('triangle', 'failing', 'bad');
-      return stream.statusMessage === '' && stream.spared === null
+      return stream.statusMessage === '' &&
+        stream.spared === null &&
+        stream.certificateEndsAt === null
         ? condition('disc', 'active', 'ok')
         : condition('exclamation', 'attention', 'warn');
   }
@@ -203,7 +212,13 @@ export function sparedWords({ reason, until }: Spared, now: number): string {
 export function streamReason(
   stream: Pick<
     StreamSummary,
-    'status' | 'statusMessage' | 'queue' | 'webhookUrl' | 'failingSince' | 'spared'
+    | 'status'
+    | 'statusMessage'
+    | 'queue'
+    | 'webhookUrl'
+    | 'failingSince'
+    | 'spared'
+    | 'certificateEndsAt'
   >,
   latest: DeliverySummary | undefined,
   now: number,
@@ -231,6 +246,13 @@ export function streamReason(
   if (stream.spared !== null) {
     const why = stream.spared.reason === 'throttled' ? 'it asked for patience: ' : '';
     parts.push(why + sparedWords(stream.spared, now));
+  }
+  // One that is over is what the attempts fail for, and they say so.
+  if (stream.certificateEndsAt !== null && stream.certificateEndsAt > now) {
+    const { certificateEndsAt: endsAt } = stream;
+    parts.push(
+      `the receiver’s certificate ends in ${formatSpan(endsAt - now)}, ${formatDateTime(endsAt)}: renew it there`,
+    );
   }
   if (parts.length === 0) return null;
   if (stream.queue > 0) parts.push(`${formatCount(stream.queue)} queued`);

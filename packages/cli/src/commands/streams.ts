@@ -31,7 +31,7 @@ export function declareStreams(command: Command, terminal: Terminal): void {
       const { api, sluice } = connect(options, terminal);
       const summary = await findStream({ sluice }, name);
       tell(await readStream(api, summary), options, terminal);
-      if (options.json !== true) noteSpared(summary, terminal);
+      if (options.json !== true) noteReceiver(summary, terminal);
     },
   );
   addFieldOptions(add('create', 'a new stream, of flags or of a YAML file'))
@@ -102,12 +102,19 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
   for (const stream of streams) {
     const { tag, id, statusMessage } = stream;
     if (statusMessage !== '') terminal.note(`${tag || id}: ${statusMessage}`);
-    noteSpared(stream, terminal);
+    noteReceiver(stream, terminal);
   }
 }
 
-/** That nothing is sent to its receiver for a while, though deliveries are due. */
-function noteSpared({ tag, id, spared }: StreamSummary, terminal: Terminal): void {
+/** That nothing is sent to its receiver for a while, though deliveries are due; or will be, before long. */
+function noteReceiver(
+  { tag, id, spared, certificateEndsAt }: StreamSummary,
+  terminal: Terminal,
+): void {
+  if (certificateEndsAt !== null && certificateEndsAt > Date.now()) {
+    const at = new Date(certificateEndsAt).toISOString().slice(0, 16).replace('T', ' ');
+    terminal.note(`${tag || id}: the certificate of its receiver ends at ${at} UTC`);
+  }
   if (spared === null || spared.until <= Date.now()) return;
   const nothing = `nothing is sent until ${new Date(spared.until).toTimeString().slice(0, 8)}`;
   terminal.note(

@@ -379,6 +379,11 @@ export interface StreamSummary {
   failingSince: number | null;
   /** Null while its receiver is sent what is due. */
   spared: Spared | null;
+  /**
+   * When the certificate of its receiver ends, where that was less than 14 days ahead when it was shown
+   * last; null otherwise.
+   */
+  certificateEndsAt: number | null;
 }
 
 /** How a chain is followed at the moment. */

@@ -11,6 +11,7 @@ import { isUnavailable } from '../store/unavailable.ts';
 import { hideSecrets } from '../hideSecrets.ts';
 import { type Log, describeError } from '../observe.ts';
 import { NO_TRACING, type Tracing } from '../tracing.ts';
+import { createCertificates } from './certificates.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
 import { createHostPace } from './hostPace.ts';
 import { type Isolation, SenderDied } from './isolation.ts';
@@ -106,6 +107,7 @@ export function createDeliver({
     if (n > 0) queued.set(streamId, n);
     else queued.delete(streamId);
   };
+  const certificates = createCertificates({ store, log });
   const sparing = createSparing({ store, log, onHastened: () => awake.resolve() });
   const hostPace = createHostPace(maxPerHost);
   let total = 0;
@@ -249,6 +251,7 @@ export function createDeliver({
     });
     leave(delivery);
     record();
+    certificates.note(delivery, result.transport?.certificate ?? null, performance.now());
     if (senderDied)
       log.error('delivery quarantined', {
         delivery: delivery.id,
@@ -452,6 +455,7 @@ export function createDeliver({
     const stats = await store.readStreamStats();
     queued.clear();
     for (const { streamId, queue } of stats) count(streamId, queue);
+    await certificates.learn();
   };
 
   return {

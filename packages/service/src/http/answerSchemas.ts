@@ -711,6 +711,7 @@ const streamSummary: z.ZodType<StreamSummary> = z.strictObject({
     .meta({
       description: 'Its receiver is sent nothing for a while; null while it is sent what is due',
     }),
+  certificateEndsAt: unixMs.nullable(),
 });
 
 const providerHealth: z.ZodType<ProviderHealth> = z.strictObject({

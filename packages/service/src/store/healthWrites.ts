@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { openHoles } from './coverage.ts';
 import { type Engine, readNow } from './engine.ts';
 import { streamColumns, toStreamRecord } from './rows.ts';
@@ -61,6 +61,19 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
       });
     },
 
+    async noteCertificate(id, endsAt) {
+      return db.transaction().execute(async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('stream')
+          .set({ certificate_ends_at: endsAt })
+          .where('id', '=', id)
+          .where('deleted_at', 'is', null)
+          .where(sql<boolean>`coalesce(certificate_ends_at, 0) <> ${endsAt ?? 0}`)
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
+      });
+    },
+
     async endSparing(ids) {
       if (ids.length === 0) return [];
       return db
@@ -111,7 +124,10 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
 /** A stream in `error` gets one delivery in so long, to see whether its receiver is back. */
 export const PROBE_EVERY_MS = 10 * 60_000;
 
-export const NOT_SPARED = { spared_reason: null, spared_since: null, spared_until: null } as const;
+const NOT_SPARED = { spared_reason: null, spared_since: null, spared_until: null } as const;
+
+/** A receiver of whom nothing is known yet. */
+export const NEW_RECEIVER = { ...NOT_SPARED, certificate_ends_at: null } as const;
 
 /** What a stream says while all is well. */
 export const ACTIVE = {

@@ -23,6 +23,7 @@ const EVENTS_OF: EventsOf = {
   failStream: streamOf,
   recoverStream: streamOf,
   spareStream: (until, id) => streamOf(until === undefined ? undefined : { id }),
+  noteCertificate: (isNews, id) => streamOf(isNews ? { id } : undefined),
   endSparing: (streams) => streams.flatMap(streamOf),
   terminateStreams: (streams) => streams.flatMap(streamOf),
   changeAddresses: ({ outcome }, streamId) =>

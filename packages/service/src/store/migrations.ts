@@ -84,6 +84,7 @@ const ledger: Migration = {
       .addColumn('spared_reason', 'text')
       .addColumn('spared_since', 'bigint')
       .addColumn('spared_until', 'bigint')
+      .addColumn('certificate_ends_at', 'bigint')
       .addColumn('address_count', 'bigint', (column) => column.notNull())
       .addColumn('revision', 'bigint', (column) => column.notNull())
       .addColumn('created_at', 'bigint', (column) => column.notNull())

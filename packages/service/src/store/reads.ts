@@ -256,6 +256,16 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       });
     },
 
+    async listCertificates() {
+      const rows = await db
+        .selectFrom('stream')
+        .select(['id', 'certificate_ends_at'])
+        .where('certificate_ends_at', 'is not', null)
+        .where('deleted_at', 'is', null)
+        .execute();
+      return rows.map((row) => ({ streamId: row.id, endsAt: row.certificate_ends_at! }));
+    },
+
     async listLeases() {
       const { rows } = await sql<Tables['lease'] & { now: number }>`
         select lease.*, ${engine.now()} as now from lease order by name`.execute(db);

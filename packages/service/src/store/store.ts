@@ -796,6 +796,8 @@ export interface Reads
   readCheckpoint(chain: string): Promise<Checkpoint | undefined>;
   /** Streams whose receivers are sent nothing for a while, or were until less than 30 s ago. */
   listSpared(): Promise<SparedStream[]>;
+  /** Of receivers whose certificates end soon, as `noteCertificate` was told. */
+  listCertificates(): Promise<{ streamId: string; endsAt: number }[]>;
   /** Every lease there ever was, by name. */
   listLeases(): Promise<Lease[]>;
   /** The newest stored headers of the chain, newest first, with the matches each block gave. */
@@ -959,6 +961,8 @@ export interface HealthWrites {
     id: string,
     spell: { reason: SparedReason; agoMs: number; forMs: number },
   ): Promise<number | undefined>;
+  /** When the certificate of a stream's receiver ends, where that is soon. False where that was known. */
+  noteCertificate(id: string, endsAt: number | null): Promise<boolean>;
   /** Of these streams those whose receivers were spared. */
   endSparing(ids: readonly string[]): Promise<{ id: string }[]>;
   /** From `error` to `terminated` those that have been in error for so long: they match no more. */

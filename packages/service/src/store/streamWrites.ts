@@ -3,7 +3,7 @@ import type { StreamLimits } from '@sluice/kit/contract';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { beginCoverage, closeHoles, openHoles } from './coverage.ts';
 import { type Db, type Engine, type Moment, readMoment, readNow } from './engine.ts';
-import { ACTIVE, NOT_SPARED } from './healthWrites.ts';
+import { ACTIVE, NEW_RECEIVER } from './healthWrites.ts';
 import { lanesIn } from './lanes.ts';
 import { streamColumns, toStreamRecord } from './rows.ts';
 import { raiseRevision } from './ruleRevision.ts';
@@ -82,6 +82,7 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
                 : [{ sealed: sealedSecret, createdAt: now, endsAt: null } satisfies SealedSecret],
             ),
             ...ACTIVE,
+            ...NEW_RECEIVER,
             ...(pausedBecause !== undefined && {
               status: 'paused',
               status_message: pausedBecause,
@@ -217,7 +218,7 @@ function toStreamValues(patch: StreamPatch): Partial<Selectable<Tables['stream']
     ...(patch.tag !== undefined && { tag: patch.tag }),
     ...(patch.description !== undefined && { description: patch.description }),
     // Another receiver has no part in how the one before did.
-    ...(patch.webhookUrl !== undefined && { webhook_url: patch.webhookUrl, ...NOT_SPARED }),
+    ...(patch.webhookUrl !== undefined && { webhook_url: patch.webhookUrl, ...NEW_RECEIVER }),
     ...(patch.chainIds !== undefined && { chain_ids: JSON.stringify(patch.chainIds) }),
     ...(patch.options !== undefined && { options: JSON.stringify(patch.options) }),
     ...(patch.headers !== undefined && { headers: JSON.stringify(patch.headers) }),

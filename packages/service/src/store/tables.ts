@@ -176,6 +176,8 @@ interface StreamTable {
   spared_reason: SparedReason | null;
   spared_since: number | null;
   spared_until: number | null;
+  /** Of the certificate its receiver showed, where that was soon; null otherwise. */
+  certificate_ends_at: number | null;
   address_count: number;
   /** Value of `rule_revision` at the last change of what the stream matches. */
   revision: number;

@@ -207,7 +207,7 @@ function ReasonRow({
       <td colSpan={11} className="pr-2 pb-2 pl-10.5 sm:pl-28">
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
           <span
-            className={`min-w-0 break-words ${condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}
+            className={`min-w-0 wrap-anywhere ${condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}
           >
             {reason}
           </span>

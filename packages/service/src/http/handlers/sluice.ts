@@ -92,15 +92,17 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       return context.json({ at, ...expiring } satisfies Expiry);
     },
     async listStreamSummaries(context) {
-      const [streams, stats, spared] = await Promise.all([
+      const [streams, stats, spared, certificates] = await Promise.all([
         readAllStreams(),
         store.readStreamStats(),
         store.listSpared(),
+        store.listCertificates(),
       ]);
       const statsOf = new Map(stats.map((each) => [each.streamId, each]));
       const sparedOf = new Map(
         spared.map(({ streamId, leftMs: _leftMs, ...spell }) => [streamId, spell]),
       );
+      const endsAtOf = new Map(certificates.map(({ streamId, endsAt }) => [streamId, endsAt]));
       return context.json({
         result: streams.map((stream): StreamSummary => {
           const its = statsOf.get(stream.id);
@@ -128,6 +130,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
             lastDeliveryAt: its?.lastDeliveryAt ?? null,
             failingSince: its?.failingSince ?? null,
             spared: sparedOf.get(stream.id) ?? null,
+            certificateEndsAt: endsAtOf.get(stream.id) ?? null,
           };
         }),
       });

@@ -79,6 +79,7 @@ export function testEvents(open: () => Promise<Store>): void {
         () => store.setStreamStatus(id, 'active', ''),
         () => store.spareStream(id, { reason: 'throttled', agoMs: 0, forMs: 60_000 }),
         () => store.endSparing([id]),
+        () => store.noteCertificate(id, 5_000),
         () => store.failStream(id, 'why'),
         () => store.recoverStream(id),
         () =>
@@ -92,6 +93,7 @@ export function testEvents(open: () => Promise<Store>): void {
       // What changed nothing is no news.
       await store.recoverStream(id);
       await store.endSparing([id]);
+      await store.noteCertificate(id, 5_000);
       await store.setStreamStatus(id, 'paused', '');
       await store.receiveInInbox({
         ...{ inbox: 'watched', webhookId: 'w', headers: {}, body: '{}', verified: true },

@@ -280,6 +280,23 @@ export function testStreams(tools: StoreTools): void {
       expect(await spare('failures', 60_000)).toBeUndefined();
     });
 
+    test('keeps when the certificate of its receiver ends, until it is another', async () => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      const read = async () =>
+        (await tools.store.listCertificates()).find(({ streamId }) => streamId === id)?.endsAt;
+      expect(await read()).toBeUndefined();
+      expect(await tools.store.noteCertificate(id, null)).toBe(false);
+      expect(await tools.store.noteCertificate(id, 1_000)).toBe(true);
+      expect(await tools.store.noteCertificate(id, 1_000)).toBe(false);
+      await tools.store.setStreamStatus(id, 'active', 'Stream is active');
+      expect(await read()).toBe(1_000);
+      await tools.store.updateStream(id, { webhookUrl: 'https://example.com/other' });
+      expect(await read()).toBeUndefined();
+      await tools.store.noteCertificate(id, 1_000);
+      expect(await tools.store.noteCertificate(id, null)).toBe(true);
+      expect(await read()).toBeUndefined();
+    });
+
     test('one sent again by hand asks a receiver that fails at once, not one that asked for patience', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
