@@ -287,7 +287,8 @@ test('a body too long to be read at once is read in a worker: lines, search, rec
   const { result } = await readSluice().listDeliveries({ limit: 2, status: '5xx' });
   const [id, next] = result.map((row) => row.id);
   const page = await visitor.signedIn();
-  await page.route(/\/sluice\/deliveries\/[-\da-f]{36}\/body$/, async (route) => {
+  const bodies = /\/sluice\/deliveries\/[-\da-f]{36}\/body$/;
+  await page.route(bodies, async (route) => {
     const answer = await route.fetch();
     const sent = (await answer.json()) as { logs: object[] };
     const body = { of: route.request().url().split('/').at(-2), ...sent, end: 'the very end' };
@@ -308,13 +309,23 @@ test('a body too long to be read at once is read in a worker: lines, search, rec
   await page.getByRole('tab', { name: /decoded/i }).click();
   await page.getByRole('button', { name: 'Show more of 2,950' }).click();
   await page.getByRole('button', { name: 'Show more of 2,850' }).waitFor();
-  // The worker that has read one reads the next.
+  // The worker that has read one asks for the next, and has its text.
   await page.goto(`${world.url}/console/deliveries?status=5xx&sel=${id}&view=payload`);
   await tree.getByText(`"${id}"`).waitFor();
   await page.keyboard.press('j');
   await tree.getByText(`"${next}"`).waitFor();
   await tree.getByText('[3000]').waitFor();
+  await page.getByRole('button', { name: 'Show the body as text' }).click();
+  const text = page.getByRole('region', { name: 'Body as sent' });
+  await text.getByText(`{"of":"${next}"`).waitFor();
+  expect((await text.innerText()).length).toBeGreaterThan(500_000);
   expect(page.workers()).toHaveLength(1);
+  // Of one that cannot be had, the service says why.
+  await page.unroute(bodies);
+  await page.route(bodies, (route) => route.fulfill({ status: 404, json: { message: 'gone' } }));
+  await page.keyboard.press('j');
+  await page.getByRole('alert').getByText('The body could not be read').waitFor();
+  visitor.expectComplaints((text) => text.includes('404'));
 });
 
 test('every state is a link: a browser that opens it sees the same, back and forth', async () => {

@@ -7,6 +7,7 @@ import {
   type Stream,
   type StreamAddress,
 } from '@sluice/kit';
+import { SLUICE_ROUTES } from '@sluice/kit/contract';
 import {
   createSluiceClient,
   type ActivityQuery,
@@ -27,6 +28,7 @@ import {
   type InfiniteData,
 } from '@tanstack/react-query';
 import { createBatch } from './batch.ts';
+import { dropBody, fetchBody, type SentBody } from './bodyWorker.ts';
 import { timeOfId, watchChains, withDeliveries, withLatest, type ListFilter } from './liveCache.ts';
 import { changesSince } from './recentChanges.ts';
 import type { WatchedChain } from './tape.ts';
@@ -387,11 +389,19 @@ export const deliveryQuery = (id: string) =>
     queryFn: ({ signal }) => sluice.getDelivery(id, { signal }),
   });
 
+/** After no page shows it: for whoever steps back to it, and until one that was asked for early is shown. */
+const BODY_KEPT_MS = 5_000;
+
 /** Each attempt tells its number in it. */
 export const deliveryBodyQuery = (id: string) =>
   queryOptions({
     queryKey: [...queryKeys.delivery(id), 'body'],
-    queryFn: ({ signal }) => sluice.getDeliveryBody(id, { signal }),
+    queryFn: async ({ signal }): Promise<SentBody> => {
+      const url = SLUICE_ROUTES.getDeliveryBody.path.replace('{id}', encodeURIComponent(id));
+      return (await fetchBody(id, url, signal)) ?? sluice.getDeliveryBody(id, { signal });
+    },
+    structuralSharing: false,
+    gcTime: BODY_KEPT_MS,
   });
 
 /** Gives up a delivery that waits for its next attempt. */
@@ -471,8 +481,13 @@ export function createQueryClient(onUnauthorized: () => void): QueryClient {
   const onError = (error: Error): void => {
     if (isSluiceError(error, 'unauthorized')) onUnauthorized();
   };
+  const queryCache = new QueryCache({ onError });
+  queryCache.subscribe(({ type, query: { queryKey } }) => {
+    const [of, id, what] = queryKey;
+    if (type === 'removed' && of === 'delivery' && what === 'body') dropBody(id as string);
+  });
   return new QueryClient({
-    queryCache: new QueryCache({ onError }),
+    queryCache,
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {

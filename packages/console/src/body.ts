@@ -1,85 +1,33 @@
-/** Bodies of webhooks: short ones are read here, long ones in a worker, which the page does not wait for. */
-import { useEffect, useMemo, useState } from 'react';
+/** Bodies of webhooks: short ones are read here, long ones by a worker, which the page does not wait for. */
+import { useEffect, useId, useMemo, useState } from 'react';
 import { createBodyReader, type BodyReader } from './bodyReader.ts';
+import { dropBody, LONG_CHARACTERS, readBody, type FarBody, type SentBody } from './bodyWorker.ts';
 import { parseJson } from './json.ts';
 
-/** From here on reading would hold the page up for more than a frame. */
-const LONG_CHARACTERS = 1_000_000;
-
-/** A question about the text that was read last. */
-interface BodyQuestion {
-  id: number;
-  what: keyof BodyReader;
-  args: readonly unknown[];
-}
-
-/** A text to read is answered by whether it is JSON. */
-export type BodyMessage = { id: number; text: string } | BodyQuestion;
-
-export interface BodyAnswer {
-  id: number;
-  answer: unknown;
-}
-
-type Ask = (what: keyof BodyReader, args: readonly unknown[]) => Promise<unknown>;
-
-/** One that was read, here or elsewhere. */
-export type Body = { reader: BodyReader } | { ask: Ask };
+/** One that was read, here or by the worker. */
+export type Body = { reader: BodyReader } | FarBody;
 
 /** A body that is at hand as a value. */
 export const bodyOf = (value: unknown): Body => ({ reader: createBodyReader(value) });
 
 /** @returns undefined while it is being read, null where it is no JSON. */
-export function useBody(text: string): Body | null | undefined {
-  const isLong = text.length > LONG_CHARACTERS;
-  const [far, setFar] = useState<{ text: string; body: Body | null }>();
+export function useBody(sent: SentBody): Body | null | undefined {
+  const isHere = typeof sent === 'string' && sent.length <= LONG_CHARACTERS;
   const near = useMemo(() => {
-    const parsed = isLong ? null : parseJson(text);
+    const parsed = isHere ? parseJson(sent) : null;
     return parsed === null ? null : bodyOf(parsed.value);
-  }, [text, isLong]);
+  }, [sent, isHere]);
+  const [far, setFar] = useState<{ sent: string; body: Body | null }>();
+  const of = useId();
   useEffect(() => {
-    if (!isLong) return undefined;
-    return readElsewhere(text, (body) => setFar({ text, body }));
-  }, [text, isLong]);
-  return isLong ? (far?.text === text ? far.body : undefined) : near;
-}
-
-/** One that waits for the next body: it is started, and its code is warm. */
-let idleWorker: Worker | undefined;
-let asked = 0;
-
-/** @returns what ends it. */
-function readElsewhere(text: string, onRead: (body: Body | null) => void): () => void {
-  const worker =
-    idleWorker ?? new Worker(new URL('./body.worker.ts', import.meta.url), { type: 'module' });
-  idleWorker = undefined;
-  const waiting = new Map<number, (answer: unknown) => void>();
-  const post = (message: BodyMessage): void => worker.postMessage(message);
-  const ask: Ask = (what, args) =>
-    new Promise((resolve) => {
-      const id = ++asked;
-      waiting.set(id, resolve);
-      post({ id, what, args });
-    });
-  const onMessage = ({ data: { id, answer } }: MessageEvent<BodyAnswer>): void => {
-    waiting.get(id)?.(answer);
-    waiting.delete(id);
-  };
-  worker.addEventListener('message', onMessage);
-  const id = ++asked;
-  waiting.set(id, (isJson) => onRead(isJson === true ? { ask } : null));
-  post({ id, text });
-  return () => {
-    worker.removeEventListener('message', onMessage);
-    // The next would wait for what nobody wants to know any more.
-    if (waiting.size > 0 || idleWorker !== undefined) {
-      worker.terminate();
-    } else {
-      // In place of the text, which is let go.
-      post({ id: ++asked, text: '' });
-      idleWorker = worker;
-    }
-  };
+    if (isHere || typeof sent !== 'string') return undefined;
+    void readBody(of, sent).then((read) =>
+      setFar({ sent, body: typeof read === 'string' ? null : read }),
+    );
+    return () => dropBody(of);
+  }, [sent, isHere, of]);
+  if (typeof sent !== 'string') return sent;
+  return isHere ? near : far?.sent === sent ? far.body : undefined;
 }
 
 /**
@@ -104,7 +52,7 @@ export function useAnswer<What extends keyof BodyReader>(
   useEffect(() => {
     if ('reader' in body) return undefined;
     let isCurrent = true;
-    void body.ask(what, args).then((answer) => {
+    void body.ask({ what, args }).then((answer) => {
       if (isCurrent) setFar(() => answer as Answer);
     });
     return () => {
@@ -112,5 +60,5 @@ export function useAnswer<What extends keyof BodyReader>(
     };
   }, [body, what, ...args]);
   // oxlint-enable react/exhaustive-deps
-  return 'reader' in body ? near : far;
+  return 'reader' in body ? near : (far ?? body.first[what]);
 }

@@ -1,6 +1,16 @@
-/** Reads a long body beside the page, and answers questions about it. */
-import type { BodyAnswer, BodyMessage } from './body.ts';
-import { createBodyReader, type BodyReader } from './bodyReader.ts';
+/** Asks for bodies beside the page, keeps the long ones, and answers questions about them. */
+import {
+  createBodyReader,
+  firstAnswersOf,
+  type BodyReader,
+  type FirstAnswers,
+} from './bodyReader.ts';
+import {
+  LONG_CHARACTERS,
+  type BodyAnswer,
+  type BodyMessage,
+  type BodyQuestion,
+} from './bodyWorker.ts';
 import { parseJson } from './json.ts';
 
 // The library for workers and that for pages exclude each other, so it is said here.
@@ -9,16 +19,53 @@ const worker = globalThis as unknown as {
   postMessage: (message: BodyAnswer) => void;
 };
 
-let reader: BodyReader | undefined;
+const ANSWERED_WITHIN_MS = 30_000;
+
+const bodies = new Map<string, { text: string; reader: BodyReader }>();
+const fetches = new Map<number, AbortController>();
 
 worker.addEventListener('message', ({ data }) => {
-  const { id } = data;
-  if ('text' in data) {
-    const parsed = parseJson(data.text);
-    reader = parsed === null ? undefined : createBodyReader(parsed.value);
-    worker.postMessage({ id, answer: parsed !== null });
-  } else if (reader !== undefined) {
-    const answer = (reader[data.what] as (...args: unknown[]) => unknown)(...data.args);
-    worker.postMessage({ id, answer });
+  if ('abort' in data) fetches.get(data.abort)?.abort();
+  else if ('drop' in data) bodies.delete(data.drop);
+  else {
+    const { id, of } = data;
+    const tell = (answer: unknown): void => worker.postMessage({ id, answer });
+    if ('what' in data) tell(answerOf(of, data));
+    else if ('text' in data) tell(read(of, data.text));
+    else void fetchText(id, data.url).then((text) => tell(text === null ? null : read(of, text)));
   }
 });
+
+worker.postMessage({ id: 0, answer: 'started' });
+
+function answerOf(of: string, question: BodyQuestion): unknown {
+  const body = bodies.get(of);
+  // It was let go meanwhile.
+  if (body === undefined) return undefined;
+  if (question.what === 'text') return body.text;
+  return (body.reader[question.what] as (...args: readonly unknown[]) => unknown)(...question.args);
+}
+
+async function fetchText(id: number, url: string): Promise<string | null> {
+  const controller = new AbortController();
+  fetches.set(id, controller);
+  try {
+    const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(ANSWERED_WITHIN_MS)]);
+    const response = await fetch(url, { signal });
+    // Of a long answer text() would decode each part by itself, which takes longer.
+    return response.ok ? new TextDecoder().decode(await response.arrayBuffer()) : null;
+  } catch {
+    return null;
+  } finally {
+    fetches.delete(id);
+  }
+}
+
+/** @returns the text where the page reads it by itself. */
+function read(of: string, text: string): FirstAnswers | string {
+  const parsed = text.length > LONG_CHARACTERS ? parseJson(text) : null;
+  if (parsed === null) return text;
+  const reader = createBodyReader(parsed.value);
+  bodies.set(of, { text, reader });
+  return firstAnswersOf(reader);
+}

@@ -3,6 +3,7 @@ import { toDecodedRecords, type DecodedRecord } from './decoded.ts';
 import {
   findInJson,
   isSameOpenness,
+  OPEN_AT_FIRST,
   toJsonLines,
   type JsonHit,
   type JsonLines,
@@ -24,6 +25,17 @@ export interface BodyReader {
   /** Some of them; none where it is no webhook. */
   records(first: number, end: number): DecodedRecord[];
 }
+
+/** What a view of the body asks before anything else, answered together with it. */
+export type FirstAnswers = Partial<{ [What in keyof BodyReader]: ReturnType<BodyReader[What]> }>;
+
+/** A screen of them. */
+export const FIRST_LINES = 40;
+
+export const firstAnswersOf = (reader: BodyReader): FirstAnswers => ({
+  count: reader.count(OPEN_AT_FIRST),
+  lines: reader.lines(OPEN_AT_FIRST, 0, FIRST_LINES),
+});
 
 export function createBodyReader(body: unknown): BodyReader {
   let opened: { openness: Openness; lines: JsonLines } | undefined;

@@ -2,7 +2,7 @@ import { diagnose, type Diagnosis } from '@sluice/kit';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { deliveryBodyQuery, sluice } from '../api.ts';
+import { sluice } from '../api.ts';
 import { linesOf } from '../draft.ts';
 import { formatId } from '../format.ts';
 import { useCommandKey } from '../keyboard.ts';
@@ -34,7 +34,8 @@ type Verdict = { diagnosis: Diagnosis | undefined } | { error: string };
 export function VerifyPage() {
   const search = useSearch({ from: '/frame/verify' });
   const body = useQuery({
-    ...deliveryBodyQuery(search.delivery ?? ''),
+    queryKey: ['body to verify', search.delivery],
+    queryFn: ({ signal }) => sluice.getDeliveryBody(search.delivery ?? '', { signal }),
     enabled: search.delivery !== undefined,
   });
   if (search.delivery !== undefined && body.data === undefined) {

@@ -12,7 +12,8 @@ export function CopyButton({
   iconOnly = false,
   className,
 }: {
-  text: string;
+  /** What it copies, or whoever gets that. */
+  text: string | (() => Promise<string>);
   label: string;
   keycap?: string;
   icon?: keyof typeof ICONS;
@@ -34,7 +35,9 @@ export function CopyButton({
       aria-label={iconOnly ? label : undefined}
       title={iconOnly ? label : undefined}
       onClick={() => {
-        void navigator.clipboard.writeText(text).then(() => setCopied(true));
+        void Promise.resolve(typeof text === 'string' ? text : text())
+          .then((it) => navigator.clipboard.writeText(it))
+          .then(() => setCopied(true));
       }}
     >
       <Icon size={14} strokeWidth={1.5} aria-hidden="true" />

@@ -2,6 +2,7 @@ import { clsx } from 'clsx';
 import { ChevronDown, ChevronRight, ChevronUp } from 'lucide-react';
 import { memo, useCallback, useDeferredValue, useEffect, useState } from 'react';
 import { useAnswer, type Body } from '../body.ts';
+import { FIRST_LINES } from '../bodyReader.ts';
 import { formatCount } from '../format.ts';
 import { MAX_HITS, OPEN_AT_FIRST, withToggled, type JsonRow } from '../jsonRows.ts';
 import { Button } from './button.tsx';
@@ -10,8 +11,6 @@ import { useRowWindow } from './rowWindow.ts';
 
 const ROW_HEIGHT = 24;
 const INDENT_PX = 14;
-/** A screen of them. */
-const FIRST_LINES = 40;
 
 const NOTHING_FOUND = { text: '', hits: [] };
 

@@ -1,7 +1,16 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { ArrowUp, ArrowUpToLine } from 'lucide-react';
-import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react';
+import {
+  lazy,
+  Suspense,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import {
   chainsQuery,
   deliveriesQuery,
@@ -11,6 +20,7 @@ import {
   streamsQuery,
   toDeliveryFilter,
 } from '../../api.ts';
+import { startBodyWorker } from '../../bodyWorker.ts';
 import { createDeliveryPairs } from '../../deliveryPairs.ts';
 import { nameFilter } from '../../filterWords.ts';
 import { formatClock } from '../../format.ts';
@@ -167,9 +177,16 @@ export function Explorer({
     clear: clearMarks,
   } = useRowMarks({ rows: shown, current: () => current, move });
   const navigate = useNavigate();
+  // It is there when the first body is asked for.
+  useEffect(() => void startBodyWorker(), []);
+  const queryClient = useQueryClient();
   const onSelect = useCallback(
-    (id: string) => void navigate({ to: '.', search: (now) => ({ ...now, sel: id }) }),
-    [navigate],
+    (id: string) => {
+      // It comes while the inspector is drawn.
+      void queryClient.prefetchQuery(deliveryBodyQuery(id));
+      void navigate({ to: '.', search: (now) => ({ ...now, sel: id }) });
+    },
+    [navigate, queryClient],
   );
   // Made once for all rows: a link of the router's own asks it anew for each.
   const { publicHref: href } = useRouter().buildLocation({
@@ -223,7 +240,6 @@ export function Explorer({
     },
   });
 
-  const queryClient = useQueryClient();
   const sendAgain = useMutation(replayMutation(queryClient));
   const copyCurl = useMutation({
     mutationFn: async (id: string): Promise<void> => {

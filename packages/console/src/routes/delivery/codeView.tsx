@@ -1,4 +1,5 @@
 import { toFixtureName, type DeliveryDetail } from '@sluice/kit/sluice';
+import type { SentBody } from '../../bodyWorker.ts';
 import { Snippets } from '../../ui/snippets.tsx';
 import { toCurl, toReplayCommand } from './curl.ts';
 
@@ -16,9 +17,9 @@ createServer(toNodeListener(handler)).listen(3000);`;
 /** Longer bodies belong into a file of their own. */
 const LONGEST_BODY = 20_000;
 
-const toTest = (delivery: DeliveryDetail, body: string): string => {
+const toTest = (delivery: DeliveryDetail, body: SentBody): string => {
   const { id } = delivery;
-  const isLong = body.length > LONGEST_BODY;
+  const isLong = typeof body !== 'string' || body.length > LONGEST_BODY;
   const text = isLong
     ? `await readFile('fixtures/${toFixtureName(delivery)}', 'utf8')`
     : JSON.stringify(body).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
@@ -31,7 +32,7 @@ const response = await handler(request);`;
 };
 
 /** The delivery as code: to send it by hand, to receive it, to test with it. */
-export function CodeView({ delivery, body }: { delivery: DeliveryDetail; body: string }) {
+export function CodeView({ delivery, body }: { delivery: DeliveryDetail; body: SentBody }) {
   return (
     <Snippets
       snippets={{

@@ -1,4 +1,5 @@
 import type { DeliveryDetail } from '@sluice/kit/sluice';
+import type { SentBody } from '../../bodyWorker.ts';
 
 /** Longer bodies do not fit on a command line. */
 const LONGEST_ARGUMENT = 100_000;
@@ -11,10 +12,15 @@ export function toCurl(
     id,
     body,
     headers = { 'content-type': 'application/json', 'webhook-id': id },
-  }: { id: string; body: string; headers?: Readonly<Record<string, string>> },
+  }: {
+    id: string;
+    body: SentBody;
+    headers?: Readonly<Record<string, string>>;
+  },
   url: string,
 ): string {
-  const data = body.length > LONGEST_ARGUMENT ? '@body.json' : quote(body);
+  const isLong = typeof body !== 'string' || body.length > LONGEST_ARGUMENT;
+  const data = isLong ? '@body.json' : quote(body);
   return [
     `curl -v -X POST ${quote(url)}`,
     ...Object.entries(headers).map(([name, value]) => `  -H ${quote(`${name}: ${value}`)}`),

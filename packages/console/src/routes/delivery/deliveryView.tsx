@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { HelpCircle, RotateCw } from 'lucide-react';
 import { deliveryBodyQuery, deliveryQuery, replayMutation, stopMutation } from '../../api.ts';
 import { useBody } from '../../body.ts';
+import type { SentBody } from '../../bodyWorker.ts';
 import { deliveryCondition } from '../../condition.ts';
 import { formatId } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
@@ -51,7 +52,7 @@ export function DeliveryView({
   children: React.ReactNode;
 }) {
   const detail = useQuery(deliveryQuery(id));
-  const text = useQuery(deliveryBodyQuery(id));
+  const sent = useQuery(deliveryBodyQuery(id));
   const delivery = summary ?? detail.data;
   const queryClient = useQueryClient();
   const replay = useMutation(replayMutation(queryClient));
@@ -74,7 +75,7 @@ export function DeliveryView({
     isBusy: stop.isPending || replay.isPending,
   };
   const { data: known } = detail;
-  const { data: body } = text;
+  const { data: body } = sent;
   const copies: Copies = {
     id,
     link: location.href,
@@ -170,7 +171,7 @@ export function DeliveryView({
           {detail.data === undefined ? (
             detail.isPending && <Reading />
           ) : (
-            <Panel tab={tab} delivery={detail.data} text={text} retry={retry} />
+            <Panel tab={tab} delivery={detail.data} sent={sent} retry={retry} />
           )}
         </Tabs>
       )}
@@ -238,24 +239,24 @@ const Reading = () => <p className="animate-late p-4 text-faint">Loading</p>;
 function Panel({
   tab,
   delivery,
-  text,
+  sent,
   retry,
 }: {
   tab: InspectorTab;
   delivery: DeliveryDetail;
-  text: UseQueryResult<string>;
+  sent: UseQueryResult<SentBody>;
   retry: Retry;
 }) {
   switch (tab) {
     case 'decoded':
     case 'payload':
     case 'code':
-      if (text.data !== undefined) return <Sent tab={tab} delivery={delivery} text={text.data} />;
-      return text.isError ? (
+      if (sent.data !== undefined) return <Sent tab={tab} delivery={delivery} sent={sent.data} />;
+      return sent.isError ? (
         <ErrorPanel
           what="The body could not be read"
-          error={text.error}
-          onRetry={() => void text.refetch()}
+          error={sent.error}
+          onRetry={() => void sent.refetch()}
         />
       ) : (
         <Reading />
@@ -277,18 +278,18 @@ function Panel({
 function Sent({
   tab,
   delivery,
-  text,
+  sent,
 }: {
   tab: 'decoded' | 'payload' | 'code';
   delivery: DeliveryDetail;
-  text: string;
+  sent: SentBody;
 }) {
-  const body = useBody(text);
-  if (tab === 'code') return <CodeView delivery={delivery} body={text} />;
+  const body = useBody(sent);
+  if (tab === 'code') return <CodeView delivery={delivery} body={sent} />;
   if (body === undefined) return <Reading />;
   return tab === 'decoded' ? (
     <DecodedView body={body} delivery={delivery} />
   ) : (
-    <PayloadView delivery={delivery} text={text} body={body} />
+    <PayloadView delivery={delivery} sent={sent} body={body} />
   );
 }

@@ -1,7 +1,8 @@
 import { toFixtureName, type DeliveryDetail } from '@sluice/kit/sluice';
 import { Code, Download } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { Body } from '../../body.ts';
+import { readText, type SentBody } from '../../bodyWorker.ts';
 import { download } from '../../download.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
@@ -14,12 +15,12 @@ const PLAIN_TEXT_LIMIT = 500_000;
 /** The body as a tree, or as the very text that was sent. */
 export function PayloadView({
   delivery,
-  text,
+  sent,
   body,
 }: {
   delivery: DeliveryDetail;
-  text: string;
-  /** Null where the text is no JSON. */
+  sent: SentBody;
+  /** Null where what was sent is no JSON. */
   body: Body | null;
 }) {
   const [asText, setAsText] = useState(false);
@@ -36,11 +37,15 @@ export function PayloadView({
       >
         <Code size={14} strokeWidth={1.5} aria-hidden="true" />
       </Button>
-      <CopyButton text={text} label="Copy body" iconOnly />
+      <CopyButton text={() => readText(sent)} label="Copy body" iconOnly />
       <Button
         look="quiet"
         title="Save the body as a file, for sluice fixture run and for tests"
-        onClick={() => download(toFixtureName(delivery), text, 'application/json')}
+        onClick={() =>
+          void readText(sent).then((text) =>
+            download(toFixtureName(delivery), text, 'application/json'),
+          )
+        }
       >
         <Download size={14} strokeWidth={1.5} aria-hidden="true" />
         Fixture
@@ -57,10 +62,21 @@ export function PayloadView({
   return (
     <>
       <div className="flex justify-end border-b border-line px-3 py-1">{tools}</div>
-      <ScrollText label="Body as sent" wrap className="flex-1">
-        {text.slice(0, PLAIN_TEXT_LIMIT)}
-        {text.length > PLAIN_TEXT_LIMIT && '\n… the rest is in the copy and in the tree'}
-      </ScrollText>
+      <SentText sent={sent} />
     </>
+  );
+}
+
+function SentText({ sent }: { sent: SentBody }) {
+  const [read, setRead] = useState('');
+  useEffect(() => {
+    if (typeof sent !== 'string') void readText(sent).then(setRead);
+  }, [sent]);
+  const text = typeof sent === 'string' ? sent : read;
+  return (
+    <ScrollText label="Body as sent" wrap className="flex-1">
+      {text.slice(0, PLAIN_TEXT_LIMIT)}
+      {text.length > PLAIN_TEXT_LIMIT && '\n… the rest is in the copy and in the tree'}
+    </ScrollText>
   );
 }
