@@ -52,6 +52,25 @@ test('a useful stream is made in two actions: paste, and Ctrl Enter', async () =
   await page.getByText('token', { exact: true }).waitFor();
 });
 
+test('who has no address at hand takes an example of the chain', async () => {
+  const page = await visitor.signedIn('/streams/new');
+  await page.getByRole('button', { name: 'the first account on Local chain' }).click();
+  await expect
+    .poll(() => page.getByLabel('Addresses', { exact: true }).inputValue())
+    .toMatch(/^0xf39F/);
+  expect(await page.getByText('For example').count()).toBe(0);
+  await page
+    .getByRole('region', { name: 'Dry run' })
+    .getByText(/\d+ records? in/)
+    .waitFor();
+  await page.getByLabel('Addresses', { exact: true }).fill('');
+  await page.getByRole('button', { name: 'Aptos', exact: true }).click();
+  await page.getByRole('button', { name: 'payments on Aptos, local' }).click();
+  await expect
+    .poll(() => page.getByLabel('Functions').inputValue())
+    .toBe('0x1::aptos_account::transfer');
+});
+
 test('a dry run tells what a filter nearly let pass', async () => {
   const page = await visitor.signedIn('/streams/new');
   await page.getByLabel('Addresses', { exact: true }).fill(world.token);

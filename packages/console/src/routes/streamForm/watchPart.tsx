@@ -1,11 +1,13 @@
 import type { NetworkType } from '@sluice/kit';
 import { parseAddressList } from '../../addressList.ts';
 import type { DraftField, StreamDraft } from '../../draft.ts';
+import { exampleOf } from '../../examples.ts';
 import { formatQuantity } from '../../format.ts';
 import { toNodeFlag } from '../../nodeFlag.ts';
 import { recognise, toAddress } from '../../paste.ts';
 import type { Refusals } from '../../refusals.ts';
 import type { WatchedChain } from '../../tape.ts';
+import { Button } from '../../ui/button.tsx';
 import { Check, TextArea } from '../../ui/field.tsx';
 import { Segments } from '../../ui/segments.tsx';
 
@@ -147,6 +149,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
           onChange={(event) => onChange({ ...draft, addresses: event.target.value })}
         />
       )}
+      <Examples {...props} rows={list.rows} />
       <Check
         label={
           draft.allAddresses ? <span className="text-warn">! All addresses</span> : 'All addresses'
@@ -157,5 +160,41 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
       />
       <ChainChoice {...props} />
     </div>
+  );
+}
+
+/** Something to begin with for each chain that is chosen, until somebody has an address of their own. */
+function Examples({
+  draft,
+  onChange,
+  chains,
+  rows,
+}: PartProps & {
+  chains: readonly WatchedChain[];
+  rows: readonly { address: string }[];
+}) {
+  const chosen = chains.filter(
+    (chain) => familyOf(chain) === draft.family && draft.chains.includes(nameInStream(chain)),
+  );
+  const examples = chosen.flatMap((chain) => {
+    const example = exampleOf(draft.family, nameInStream(chain));
+    return example === null ? [] : [{ chain, example }];
+  });
+  const written = rows.map(({ address }) => address.toLowerCase());
+  const isWritten = (address: string | null): boolean =>
+    address !== null && written.includes(address.toLowerCase());
+  const left = examples.filter(({ example }) => !isWritten(example.address));
+  const areExamples = written.length + left.length === examples.length;
+  if (draft.allAddresses || left.length === 0 || !areExamples) return null;
+  if (written.length === 0 && draft.addresses.trim() !== '') return null;
+  return (
+    <p className="-mt-1 flex flex-wrap items-center gap-2 text-12 text-muted">
+      For example
+      {left.map(({ chain, example }) => (
+        <Button key={chain.id} onClick={() => onChange(example.add(draft))}>
+          {example.name} on {chain.name}
+        </Button>
+      ))}
+    </p>
   );
 }

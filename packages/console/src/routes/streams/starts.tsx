@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { createSnippets } from '../../createSnippets.ts';
+import { LOCAL_ACCOUNT } from '../../examples.ts';
 import { draftFrom } from '../../newStream.ts';
 import { recognise } from '../../paste.ts';
 import type { WatchedChain } from '../../tape.ts';
@@ -13,8 +14,6 @@ import { Snippets } from '../../ui/snippets.tsx';
 import { firstChains } from '../streamForm/watchPart.tsx';
 import type { useDemoStream } from './demoStream.ts';
 
-/** Any account would do; this one is the first of every local chain. */
-const EXAMPLE_ADDRESS = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 /** Of Aptos a whole address looks like a hash. */
 const ADDRESS_KINDS: readonly string[] = ['evm-address', 'aptos-address', 'hash'];
 
@@ -116,7 +115,7 @@ function Address({ chains }: { chains: readonly WatchedChain[] }) {
   const typed = address.trim();
   // The example stands in while what is typed is no address yet.
   const isAddress = ADDRESS_KINDS.includes(recognise(typed)?.kind ?? '');
-  const draft = draftFrom({ address: isAddress ? typed : EXAMPLE_ADDRESS });
+  const draft = draftFrom({ address: isAddress ? typed : LOCAL_ACCOUNT });
   const snippets = createSnippets(
     { ...draft, tag: 'wallet', chains: firstChains(chains, draft.family), includeNativeTxs: true },
     location.origin,
@@ -138,7 +137,7 @@ function Address({ chains }: { chains: readonly WatchedChain[] }) {
           <TextField
             label="Address"
             mono
-            placeholder={EXAMPLE_ADDRESS}
+            placeholder={LOCAL_ACCOUNT}
             value={address}
             onChange={(event) => setAddress(event.target.value)}
           />
