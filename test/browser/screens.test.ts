@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { createSluiceClient, toFixtureName } from '@sluice/kit/sluice';
 import { signedHeaders } from '@sluice/kit/testing';
+import { until } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   expectAccessible,
@@ -271,6 +272,51 @@ test('a stream is tried, edited and, by its name, deleted', async () => {
   await page.getByText('There is no stream with this id').waitFor();
   // The live feed may tell the page that the stream has changed before the page is left.
   visitor.expectComplaints((text) => text.includes('404'));
+});
+
+test('numbers are told by answer, chain and event, with what was changed meanwhile', async () => {
+  const { id } = await world.createStream('counted');
+  world.answerWith(503);
+  await world.transfer();
+  const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+  await until('its failure is counted', async () => {
+    const { statuses } = await sluice.getActivityBreakdown({ streamId: id });
+    return statuses.some(({ status }) => status === 503);
+  });
+  await world.client.streams.update(id, { tag: 'counted anew' });
+  const page = await visitor.signedIn(`/streams/${id}?tab=metrics&span=hour`);
+  await page.getByRole('button', { name: 'Hour', pressed: true }).waitFor();
+  const answers = page.getByRole('region', { name: 'By answer' });
+  await answers.getByRole('link', { name: '503' }).waitFor();
+  const chains = page.getByRole('region', { name: 'By chain' });
+  await chains.getByRole('row', { name: /Local|0x7a69/ }).waitFor();
+  await page
+    .getByRole('region', { name: 'By event' })
+    .getByText('Transfer', { exact: true })
+    .waitFor();
+
+  const changes = page.getByRole('region', { name: 'Changes' });
+  await changes.getByText('edited tag by first key').waitFor();
+  await changes.getByText('made', { exact: true }).waitFor();
+  // A chart is pointed at where it ends: the change was just now.
+  const chart = page.getByRole('img', { name: /failed attempts$/ });
+  const box = (await chart.boundingBox())!;
+  const beneath = page.getByText('edited tag by first key');
+  for (const share of [1, 0.983]) {
+    await page.mouse.move(box.x + box.width * share, box.y + 10);
+    if ((await beneath.count()) === 2) break;
+  }
+  expect(await beneath.count()).toBe(2);
+
+  await page.getByRole('button', { name: 'Week' }).click();
+  await page.waitForURL(/tab=metrics&span=week$/);
+  await answers.getByRole('link', { name: '503' }).click();
+  await page.waitForURL(/\?status=%22503%22$/);
+  await page
+    .getByText(/^Transfer /)
+    .first()
+    .waitFor();
+  world.answerWith(200);
 });
 
 test('a delivery has a page of its own, and is sent again from there by one key', async () => {

@@ -101,6 +101,20 @@ export const activityQuery = (query: ActivityQuery) =>
     refetchInterval: SUMMARY_REFRESH_MS,
   });
 
+export const breakdownQuery = (query: ActivityQuery) =>
+  queryOptions({
+    queryKey: ['breakdown', query],
+    queryFn: ({ signal }) => sluice.getActivityBreakdown(query, { signal }),
+    refetchInterval: SUMMARY_REFRESH_MS,
+  });
+
+export const streamChangesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['changes', id],
+    queryFn: ({ signal }) => sluice.listStreamChanges(id, { signal }),
+    refetchInterval: SUMMARY_REFRESH_MS,
+  });
+
 export const reorgsQuery = (chain: string) =>
   queryOptions({
     queryKey: [...queryKeys.chains, 'reorgs', chain],

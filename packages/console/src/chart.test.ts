@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { areaPath, indexAt, linePath, roundTop, yOf } from './chart.ts';
+import fc from 'fast-check';
+import { areaPath, indexAt, lastValue, linePath, roundTop, spreadLabels, yOf } from './chart.ts';
 
 const scale = { width: 100, height: 10, top: 10, count: 5 };
 
@@ -28,4 +29,31 @@ test('nothing leaves the frame', () => {
   expect(indexAt(288, -1)).toBe(0);
   expect(indexAt(288, 2)).toBe(287);
   expect(indexAt(3, 0.5)).toBe(1);
+});
+
+test('a line is named where it ends', () => {
+  expect(lastValue([1, 3, null])).toBe(3);
+  expect(lastValue([null])).toBeNull();
+});
+
+test('names keep apart, in the order of their lines, inside of the drawing', () => {
+  expect(spreadLabels([96, 10], 96, 15)).toEqual([96, 10]);
+  expect(spreadLabels([96, 96, 95], 96, 15)).toEqual([81, 96, 66]);
+  const heights = fc.array(fc.integer({ min: 0, max: 96 }), { maxLength: 6 });
+  fc.assert(
+    fc.property(heights, (given) => {
+      const places = spreadLabels(given, 96, 15);
+      const sorted = places.toSorted((a, b) => a - b);
+      for (const [index, place] of sorted.entries()) {
+        expect(place).toBeGreaterThanOrEqual(0);
+        expect(place).toBeLessThanOrEqual(96);
+        if (index > 0) expect(place - sorted[index - 1]!).toBeGreaterThanOrEqual(15);
+      }
+      for (const [a, height] of given.entries()) {
+        for (const [b, other] of given.entries()) {
+          if (height < other) expect(places[a]).toBeLessThan(places[b] ?? 0);
+        }
+      }
+    }),
+  );
 });

@@ -63,6 +63,28 @@ export const areaPath = (scale: Scale, values: readonly (number | null)[]): stri
     })
     .join('');
 
+export const lastValue = (values: readonly (number | null)[]): number | null =>
+  values.findLast((value) => value !== null) ?? null;
+
+/**
+ * Where names go that would stand at these heights: each as near to its own as it can, none nearer than
+ * `step` to another, all within the drawing as long as they fit.
+ */
+export function spreadLabels(heights: readonly number[], height: number, step: number): number[] {
+  const labels = heights.map((at, index) => ({ at, index })).toSorted((a, b) => a.at - b.at);
+  let least = 0;
+  for (const label of labels) {
+    label.at = Math.max(label.at, least);
+    least = label.at + step;
+  }
+  let most = height;
+  for (const label of labels.toReversed()) {
+    label.at = Math.min(label.at, most);
+    most = label.at - step;
+  }
+  return labels.toSorted((a, b) => a.index - b.index).map(({ at }) => at);
+}
+
 /** Which value is nearest to a place, given as a share of the width. */
 export const indexAt = (count: number, share: number): number =>
   Math.max(0, Math.min(count - 1, Math.round(share * (count - 1))));

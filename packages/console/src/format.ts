@@ -96,6 +96,9 @@ export function formatHash(hash: string, keep = 4): string {
   return hash.length <= start + keep + 1 ? hash : `${hash.slice(0, start)}…${hash.slice(-keep)}`;
 }
 
+/** Name of an API key; the one that the service was started with has none. */
+export const formatKey = (name: string): string => (name === 'bootstrap' ? 'first key' : name);
+
 /** The end of a UUID: ids made together begin alike. */
 export function formatId(id: string): string {
   return id.slice(-8);

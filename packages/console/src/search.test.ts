@@ -24,6 +24,13 @@ test('what is not understood is dropped', () => {
   expect(parseStreamsSearch({ show: 'all', q: ['a'] })).toEqual({});
 });
 
+test('a stream’s metrics keep their time', () => {
+  expect(parseStreamSearch({ tab: 'metrics', span: 'week' })).toEqual({
+    ...{ tab: 'metrics', span: 'week' },
+  });
+  expect(parseStreamSearch({ span: 'year' })).toEqual({});
+});
+
 test('clearing a filter takes its key out of the URL', () => {
   expect(Object.keys(parseDeliveriesSearch({ state: undefined, sel: ID }))).toEqual(['sel']);
 });

@@ -172,13 +172,26 @@ export const STREAM_TABS = [
 ] as const;
 export type StreamTab = (typeof STREAM_TABS)[number];
 
+/** Times that a stream's metrics are shown of, in steps of so many minutes. */
+export const METRICS_SPANS = [
+  { value: 'hour', label: 'Hour', step: 1, points: 60 },
+  { value: 'day', label: 'Day', step: 5, points: 288 },
+  { value: 'week', label: 'Week', step: 60, points: 168 },
+] as const;
+
 export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
   tab?: StreamTab;
+  /** Of its metrics; absent: a day. */
+  span?: (typeof METRICS_SPANS)[number]['value'];
 }
 
 export function parseStreamSearch(input: Record<string, unknown>): StreamSearch {
   const { stream: _, ...deliveries } = parseDeliveriesSearch(input);
-  return present<StreamSearch>({ tab: pick(input['tab'], STREAM_TABS), ...deliveries });
+  return present<StreamSearch>({
+    tab: pick(input['tab'], STREAM_TABS),
+    span: pick(input['span'], valuesOf(METRICS_SPANS)),
+    ...deliveries,
+  });
 }
 
 /** Of the deliveries that one replay sent. */

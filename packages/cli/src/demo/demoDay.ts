@@ -87,6 +87,10 @@ export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: Demo
     statusMessage: stream.statusMessage,
     errorSince: stream.errorAgoMs === undefined ? null : nowMs - stream.errorAgoMs,
     createdAt: nowMs - (3 + 5 * index) * DAY,
+    changes: (stream.changes ?? []).map(({ agoMs, ...change }) => ({
+      ...change,
+      at: nowMs - agoMs,
+    })),
   }));
   const idOf = new Map(streams.map(({ id, draft }) => [draft.tag, id]));
   const replay: PastReplay = {

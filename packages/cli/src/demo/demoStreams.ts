@@ -1,4 +1,5 @@
 /** The streams of the demonstration: what each watches, and how its receiver is. */
+import type { StreamChangeKind } from '@sluice/kit/sluice';
 import {
   type AptosStreamDraft,
   DEFAULT_APTOS_OPTIONS,
@@ -100,6 +101,12 @@ export interface DemoStream {
   status: 'active' | 'paused' | 'error';
   statusMessage: string;
   errorAgoMs?: number;
+  changes?: readonly {
+    agoMs: number;
+    kind: StreamChangeKind;
+    /** Of an edit. */
+    fields?: readonly string[];
+  }[];
 }
 
 const evm = (
@@ -170,6 +177,10 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
     addresses: DEPOSITS.map((address, index) => ({ address, label: `customer-${10_200 + index}` })),
     answer: (ago, random) =>
       ago < CRASHED_AGO ? refused(500, CRASH, 30 + random.below(90)) : okAfter(95, random),
+    changes: [
+      { agoMs: CRASHED_AGO + MINUTE, kind: 'edited', fields: ['webhookUrl'] },
+      { agoMs: 14 * HOUR, kind: 'secret-rotated' },
+    ],
     ...ACTIVE,
   },
   'usdc-on-base': {
@@ -209,6 +220,10 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
             responseBody: '',
           }
         : okAfter(170, random),
+    changes: [
+      { agoMs: OUTAGE_AGO.to, kind: 'edited', fields: ['webhookUrl', 'maxPerSecond'] },
+      { agoMs: 15 * HOUR, kind: 'edited', fields: ['topic0', 'abi'] },
+    ],
     ...ACTIVE,
   },
   'pass-holders': {
@@ -246,6 +261,7 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
     status: 'error',
     statusMessage: 'Success rate below 70; the last attempt failed: HTTP 404',
     errorAgoMs: GONE_AGO - 20 * MINUTE,
+    changes: [{ agoMs: GONE_AGO - 20 * MINUTE, kind: 'failed' }],
   },
   'old-nft': {
     draft: evm('old-nft', 'The first collection, until it is wound up', [ETHEREUM]),
@@ -253,6 +269,7 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
     answer: healthy(60),
     status: 'paused',
     statusMessage: 'Stream was paused by the user',
+    changes: [{ agoMs: 30 * HOUR, kind: 'paused' }],
   },
 };
 

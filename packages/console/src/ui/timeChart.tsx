@@ -1,10 +1,23 @@
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- an inline drawing, not an image file */
 import { memo } from 'react';
-import { areaPath, linePath, roundTop, xOf, type Scale } from '../chart.ts';
+import {
+  areaPath,
+  lastValue,
+  linePath,
+  roundTop,
+  spreadLabels,
+  xOf,
+  yOf,
+  type Scale,
+} from '../chart.ts';
 
-/** Units of the drawing; it is stretched to its place. */
+/** Units of the drawing; across it is stretched to its place, and one unit down is one pixel. */
 const WIDTH = 1000;
 const HEIGHT = 96;
+/** Between the names of two lines, in pixels. */
+const LABEL_STEP = 15;
+/** How far a notch reaches down from the upper edge. */
+const NOTCH = 8;
 
 export interface Series {
   label: string;
@@ -13,16 +26,23 @@ export interface Series {
   look: 'line' | 'band';
 }
 
-/** A line along zero says no more than the number beside its name, and would colour what is well. */
+/** Something that happened at a step, marked at the upper edge. */
+export interface Notch {
+  index: number;
+  words: string;
+}
+
+/** A line along zero says no more than the word for it, and would colour what is well. */
 const isSomething = ({ values }: Series): boolean => values.some((value) => (value ?? 0) > 0);
 
-/** Values over time: no frame, one hairline at the top, the names beside the lines. */
+/** Values over time: no frame, a hairline at the top and at zero, each line named at its end. */
 export const TimeChart = memo(function TimeChart({
   title,
   summary,
   series,
   format,
   cursor,
+  notches,
 }: {
   title: string;
   /** For those who do not see it. */
@@ -31,41 +51,46 @@ export const TimeChart = memo(function TimeChart({
   format: (value: number) => string;
   /** Index of the values to read off; null: the newest. */
   cursor: number | null;
+  notches: readonly Notch[];
 }) {
+  const drawn = series.filter(isSomething);
   const count = Math.max(0, ...series.map(({ values }) => values.length));
   const top = roundTop(
-    series.reduce(
+    drawn.reduce(
       (most, { values }) => values.reduce<number>((max, value) => Math.max(max, value ?? 0), most),
       0,
     ),
   );
   const scale: Scale = { width: WIDTH, height: HEIGHT, top, count };
+  const places = spreadLabels(
+    drawn.map(({ values }) => yOf(scale, lastValue(values) ?? 0)),
+    HEIGHT,
+    LABEL_STEP,
+  );
   return (
     <div>
-      <div className="flex flex-wrap items-baseline gap-x-4">
-        <h3 className="text-12 text-muted">{title}</h3>
-        {series.map(({ label, values, color }) => {
-          const value = values[cursor ?? values.length - 1];
-          return (
-            <span key={label} className="data inline-flex items-center gap-1.5">
-              <span aria-hidden="true" className="h-0.5 w-3" style={{ background: color }} />
-              <span className="text-muted">{label}</span>
-              {value == null ? '–' : format(value)}
-            </span>
-          );
-        })}
-        <span className="data ml-auto text-faint">{format(top)}</span>
-      </div>
-      <svg
-        role="img"
-        aria-label={summary}
-        viewBox={`0 -1 ${WIDTH} ${HEIGHT + 2}`}
-        preserveAspectRatio="none"
-        className="block h-24 w-full overflow-visible border-t border-b border-line"
-      >
-        {series
-          .filter(isSomething)
-          .map(({ label, values, color, look }) =>
+      <p className="mr-chart flex items-baseline justify-between">
+        <span className="text-12 text-muted">{title}</span>
+        <span className="data text-faint">{drawn.length > 0 && format(top)}</span>
+      </p>
+      <div className="relative h-24">
+        <svg
+          role="img"
+          aria-label={summary}
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          className="absolute inset-y-0 left-0 h-24 w-chart overflow-visible border-t border-b border-line"
+        >
+          {notches.map(({ index, words }) => (
+            <path
+              key={`${index} ${words}`}
+              d={`M${xOf(scale, index).toFixed(1)} 0v${NOTCH}`}
+              stroke="var(--color-accent)"
+              strokeWidth="2"
+              vectorEffect="non-scaling-stroke"
+            />
+          ))}
+          {drawn.map(({ label, values, color, look }) =>
             look === 'band' ? (
               <path key={label} d={areaPath(scale, values)} fill={color} opacity="0.25" />
             ) : (
@@ -81,14 +106,33 @@ export const TimeChart = memo(function TimeChart({
               />
             ),
           )}
-        {cursor !== null && (
-          <path
-            d={`M${xOf(scale, cursor)} 0V${HEIGHT}`}
-            stroke="var(--color-line-strong)"
-            vectorEffect="non-scaling-stroke"
-          />
+          {cursor !== null && (
+            <path
+              d={`M${xOf(scale, cursor)} 0V${HEIGHT}`}
+              stroke="var(--color-line-strong)"
+              vectorEffect="non-scaling-stroke"
+            />
+          )}
+        </svg>
+        {drawn.length === 0 && (
+          <span className="absolute right-0 bottom-0 w-label translate-y-1/2 truncate text-12 text-faint">
+            none
+          </span>
         )}
-      </svg>
+        {drawn.map(({ label, values, color }, index) => {
+          const value = values[cursor ?? values.length - 1];
+          return (
+            <span
+              key={label}
+              className="absolute right-0 flex w-label -translate-y-1/2 gap-1.5 text-12 whitespace-nowrap"
+              style={{ top: places[index], color }}
+            >
+              <span className="data">{value == null ? '–' : format(value)}</span>
+              <span className="truncate">{label}</span>
+            </span>
+          );
+        })}
+      </div>
     </div>
   );
 });

@@ -7,7 +7,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import type { Insertable } from 'kysely';
-import type { ChainGap, DeliveryFilter, DeliveryPhase, DeliveryState } from '@sluice/kit/contract';
+import type {
+  ChainGap,
+  DeliveryFilter,
+  DeliveryPhase,
+  DeliveryState,
+  StreamChangeKind,
+} from '@sluice/kit/contract';
 import { splitBody, splitFinalBody } from './body.ts';
 import { pastId } from './ids.ts';
 import { liveOrigin } from './matches.ts';
@@ -55,6 +61,13 @@ export interface PastStream extends Pick<
 > {
   draft: StreamDraft;
   addresses: readonly { address: string; label?: string }[];
+  /** What became of it, and what the first key did. */
+  changes: readonly {
+    at: number;
+    kind: StreamChangeKind;
+    /** Of an edit. */
+    fields?: readonly string[];
+  }[];
 }
 
 export interface PastMatch {
@@ -188,6 +201,16 @@ function writePast(database: DatabaseSync, past: Past): number {
     const { id, status, statusMessage, errorSince, createdAt, draft } = stream;
     age.run(status, statusMessage, errorSince, createdAt, createdAt, id);
     for (const chain of draft.chainIds) cover.run(firstBlocks.get(chain) ?? null, id, chain);
+    for (const { at, kind, fields = [] } of stream.changes) {
+      insert('stream_change', {
+        id: pastId(at),
+        stream_id: id,
+        kind,
+        fields: JSON.stringify(fields),
+        key_id: kind === 'failed' ? '' : 'bootstrap',
+        created_at: at,
+      });
+    }
   }
   for (const { id, name, filter, perSecond, total, createdAt, endedAt } of past.replays) {
     insert('replay', {

@@ -32,10 +32,6 @@ export const useFilterWords = (): ((filter: Replay['filter']) => string) => {
   };
 };
 
-/** Who is called `bootstrap`: the key that the service was started with has no name. */
-export const makerOf = ({ createdBy }: Pick<Replay, 'createdBy'>): string =>
-  createdBy === 'bootstrap' ? 'first key' : createdBy;
-
 const MINUTE_MS = 60_000;
 
 const formatLength = (ms: number): string => (ms < MINUTE_MS ? formatDuration(ms) : formatSpan(ms));

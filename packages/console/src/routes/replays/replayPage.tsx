@@ -6,7 +6,7 @@ import { RotateCw, X } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { isNone, replayProgressQuery, replayQuery } from '../../api.ts';
 import { REPLAY_CONDITIONS } from '../../condition.ts';
-import { formatCount, formatDateTime } from '../../format.ts';
+import { formatCount, formatDateTime, formatKey } from '../../format.ts';
 import { toSelectionCommand } from '../../replayCommands.ts';
 import { standingOf } from '../../replayStanding.ts';
 import { parseReplaySearch, type ReplaySearch } from '../../search.ts';
@@ -20,7 +20,7 @@ import { Trail } from '../../ui/trail.tsx';
 import { Explorer } from '../deliveries/explorer.tsx';
 import { CancelReplay } from './cancelReplay.tsx';
 import { ReplayBar } from './replayBar.tsx';
-import { describePace, makerOf, useFilterWords } from './replayFacts.ts';
+import { describePace, useFilterWords } from './replayFacts.ts';
 import { ReplayPace } from './replayPace.tsx';
 
 const ReplayForm = lazy(async () => ({ default: (await import('./replayForm.tsx')).ReplayForm }));
@@ -132,7 +132,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
       </div>
       <p className="mt-1 px-4 break-words text-muted">{describe(filter)}</p>
       <p className="flex flex-wrap gap-x-4 px-4 pb-2 text-12 text-faint">
-        <span>by {makerOf(replay)}</span>
+        <span>by {formatKey(replay.createdBy)}</span>
         <span className="data">
           {formatDateTime(createdAt)}
           {state !== 'running' && ` to ${formatDateTime(updatedAt).slice(11)}`}

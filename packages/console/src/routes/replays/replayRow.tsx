@@ -4,12 +4,12 @@ import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { replayQuery } from '../../api.ts';
 import { REPLAY_CONDITIONS } from '../../condition.ts';
-import { formatCount } from '../../format.ts';
+import { formatCount, formatKey } from '../../format.ts';
 import { isOpen, standingOf } from '../../replayStanding.ts';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/time.tsx';
 import { ReplayBar } from './replayBar.tsx';
-import { describePace, makerOf, useFilterWords } from './replayFacts.ts';
+import { describePace, useFilterWords } from './replayFacts.ts';
 
 /** One replay in two lines: its figures, then what it selects. */
 export function ReplayRow({ replay: listed }: { replay: Replay }) {
@@ -71,7 +71,7 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
           </div>
           <p className="flex flex-wrap gap-x-4 text-12">
             <span className="min-w-0 text-muted">{words}</span>
-            <span className="text-faint">by {makerOf(replay)}</span>
+            <span className="text-faint">by {formatKey(replay.createdBy)}</span>
           </p>
         </td>
       </tr>

@@ -1,27 +1,40 @@
 import type { Activity, ActivityPoint, StreamSummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { activityQuery } from '../../api.ts';
+import { activityQuery, breakdownQuery, streamChangesQuery } from '../../api.ts';
 import { indexAt } from '../../chart.ts';
 import { formatCount, formatDateTime, formatDuration, formatShare } from '../../format.ts';
+import { METRICS_SPANS } from '../../search.ts';
+import { placeChanges } from '../../streamChanges.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Segments } from '../../ui/segments.tsx';
-import { TimeChart } from '../../ui/timeChart.tsx';
-
-const SPANS = [
-  { value: 'hour', label: 'Hour', step: 1, points: 60 },
-  { value: 'day', label: 'Day', step: 5, points: 288 },
-  { value: 'week', label: 'Week', step: 60, points: 168 },
-] as const;
+import { type Notch, type Series, TimeChart } from '../../ui/timeChart.tsx';
+import { Breakdown } from './breakdown.tsx';
+import { ChangeList } from './changeList.tsx';
 
 /** How a stream's deliveries went, over time: one axis and one cursor for all charts. */
 export function MetricsTab({ stream }: { stream: StreamSummary }) {
-  const [chosen, setChosen] = useState<(typeof SPANS)[number]['value']>('day');
-  const { step, points } = SPANS.find(({ value }) => value === chosen) ?? SPANS[1];
-  const activity = useQuery(activityQuery({ streamId: stream.id, step, points }));
+  const { span = 'day' } = useSearch({ from: '/frame/streams/$streamId' });
+  const navigate = useNavigate({ from: '/streams/$streamId' });
+  const { step, points } = METRICS_SPANS.find(({ value }) => value === span) ?? METRICS_SPANS[1];
+  const asked = { streamId: stream.id, step, points };
+  const activity = useQuery(activityQuery(asked));
+  const breakdown = useQuery(breakdownQuery(asked));
+  const changes = useQuery(streamChangesQuery(stream.id));
   return (
     <section aria-label="Metrics" className="px-4 py-4">
-      <Segments label="Time" options={SPANS} value={chosen} onChange={setChosen} />
+      <Segments
+        label="Time"
+        options={METRICS_SPANS}
+        value={span}
+        onChange={(chosen) =>
+          void navigate({
+            search: { tab: 'metrics', ...(chosen !== 'day' && { span: chosen }) },
+            replace: true,
+          })
+        }
+      />
       {activity.isError && (
         <ErrorPanel
           what="The numbers could not be read"
@@ -31,7 +44,30 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
         />
       )}
       {activity.isPending && <p className="mt-3 animate-late text-faint">Loading</p>}
-      {activity.data !== undefined && <Charts activity={activity.data} />}
+      {activity.data !== undefined && (
+        <Charts
+          activity={activity.data}
+          notches={placeChanges(changes.data ?? [], activity.data)}
+        />
+      )}
+      {breakdown.isError && (
+        <ErrorPanel
+          what="What the numbers consist of could not be read"
+          error={breakdown.error}
+          onRetry={() => void breakdown.refetch()}
+          stale={breakdown.data !== undefined}
+        />
+      )}
+      {breakdown.data !== undefined && <Breakdown breakdown={breakdown.data} />}
+      {changes.isError && (
+        <ErrorPanel
+          what="The changes of the stream could not be read"
+          error={changes.error}
+          onRetry={() => void changes.refetch()}
+          stale={changes.data !== undefined}
+        />
+      )}
+      {changes.data !== undefined && <ChangeList changes={changes.data} stream={stream} />}
     </section>
   );
 }
@@ -39,7 +75,20 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
 const sum = (points: readonly ActivityPoint[], of: (point: ActivityPoint) => number): number =>
   points.reduce((total, point) => total + of(point), 0);
 
-function Charts({ activity: { result } }: { activity: Activity }) {
+const FAILURES = [
+  { label: '5xx', of: ({ failures }: ActivityPoint) => failures['5xx'], color: 'bad' },
+  { label: '4xx', of: ({ failures }: ActivityPoint) => failures['4xx'], color: 'warn' },
+  { label: '3xx', of: ({ failures }: ActivityPoint) => failures['3xx'], color: 'info' },
+  { label: 'no answer', of: ({ failures }: ActivityPoint) => failures.none, color: 'reorg' },
+] as const;
+
+function Charts({
+  activity: { result },
+  notches,
+}: {
+  activity: Activity;
+  notches: readonly Notch[];
+}) {
   const [cursor, setCursor] = useState<number | null>(null);
   const delivered = sum(result, (point) => point.delivered);
   const failedAttempts = sum(result, (point) => point.failedAttempts);
@@ -52,7 +101,14 @@ function Charts({ activity: { result } }: { activity: Activity }) {
       </p>
     );
   }
-  const pick = (of: (point: ActivityPoint) => number | null) => result.map(of);
+  const line = (
+    label: string,
+    of: (point: ActivityPoint) => number | null,
+    color: string,
+    look: Series['look'] = 'line',
+  ): Series => ({ label, values: result.map(of), color: `var(--color-${color})`, look });
+  const common = { cursor, notches };
+  const changed = notches.filter(({ index }) => index === cursor).map(({ words }) => words);
   return (
     <>
       <p className="mt-3 flex flex-wrap gap-x-6">
@@ -68,12 +124,17 @@ function Charts({ activity: { result } }: { activity: Activity }) {
           <span className="data font-medium">{formatCount(retries)}</span>{' '}
           <span className="text-muted">retries</span>
         </span>
-        <span className="data ml-auto text-faint">{at !== undefined && formatDateTime(at)}</span>
+        <span className="ml-auto text-muted">
+          {changed.map((words) => `${words} · `)}
+          <span className="data text-faint">{at !== undefined && formatDateTime(at)}</span>
+        </span>
       </p>
       <div
         className="mt-3 grid gap-5"
         onPointerMove={({ clientX, currentTarget }) => {
-          const { left, width } = currentTarget.getBoundingClientRect();
+          const { left, width } = (
+            currentTarget.querySelector('svg') ?? currentTarget
+          ).getBoundingClientRect();
           setCursor(indexAt(result.length, (clientX - left) / width));
         }}
         onPointerLeave={() => setCursor(null)}
@@ -82,87 +143,38 @@ function Charts({ activity: { result } }: { activity: Activity }) {
           title="Deliveries"
           summary={`${formatCount(delivered)} delivered`}
           format={formatCount}
-          cursor={cursor}
-          series={[
-            {
-              label: 'delivered',
-              values: pick((point) => point.delivered),
-              color: 'var(--color-text)',
-              look: 'line',
-            },
-          ]}
+          series={[line('delivered', (point) => point.delivered, 'text')]}
+          {...common}
         />
         <TimeChart
           title="Failed attempts"
           summary={`${formatCount(failedAttempts)} failed attempts`}
           format={formatCount}
-          cursor={cursor}
-          series={[
-            {
-              label: '5xx',
-              values: pick(({ failures }) => failures['5xx']),
-              color: 'var(--color-bad)',
-              look: 'line',
-            },
-            {
-              label: '4xx',
-              values: pick(({ failures }) => failures['4xx']),
-              color: 'var(--color-warn)',
-              look: 'line',
-            },
-            {
-              label: '3xx',
-              values: pick(({ failures }) => failures['3xx']),
-              color: 'var(--color-info)',
-              look: 'line',
-            },
-            {
-              label: 'no answer',
-              values: pick(({ failures }) => failures.none),
-              color: 'var(--color-reorg)',
-              look: 'line',
-            },
-          ]}
+          series={FAILURES.map(({ label, of, color }) => line(label, of, color))}
+          {...common}
         />
         <TimeChart
           title="Answered within"
           summary="Time to the answer: half of the attempts, and 95 of 100"
           format={formatDuration}
-          cursor={cursor}
           series={[
-            {
-              label: 'p95',
-              values: pick((point) => point.p95Ms),
-              color: 'var(--color-muted)',
-              look: 'band',
-            },
-            {
-              label: 'p50',
-              values: pick((point) => point.p50Ms),
-              color: 'var(--color-text)',
-              look: 'line',
-            },
+            line('p95', (point) => point.p95Ms, 'muted', 'band'),
+            line('p50', (point) => point.p50Ms, 'text'),
           ]}
+          {...common}
         />
         <TimeChart
           title="Retries"
           summary={`${formatCount(retries)} retries`}
           format={formatCount}
-          cursor={cursor}
-          series={[
-            {
-              label: 'retries',
-              values: pick((point) => point.retries),
-              color: 'var(--color-muted)',
-              look: 'line',
-            },
-          ]}
+          series={[line('retries', (point) => point.retries, 'muted')]}
+          {...common}
         />
       </div>
-      <p className="data mt-1 flex justify-between text-faint">
+      <p className="data mt-1 mr-chart flex justify-between text-faint">
         {[0, 0.5, 1].map((share) => (
-          <span key={share}>
-            {formatDateTime(result[indexAt(result.length, share)]?.at ?? 0).slice(0, 16)}
+          <span key={share} className={share === 0.5 ? 'max-sm:hidden' : ''}>
+            {formatDateTime(result[indexAt(result.length, share)]?.at ?? 0).slice(5, 16)}
           </span>
         ))}
       </p>
