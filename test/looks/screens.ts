@@ -56,7 +56,11 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
         await page.getByRole('dialog').locator('input').fill(contract);
       },
     },
-    deliveries: { path: `/deliveries?sel=${whale}` },
+    deliveries: {
+      path: `/deliveries?sel=${whale}`,
+      // It is asked for only once somebody stays.
+      act: (page) => page.getByText('because', { exact: true }).waitFor(),
+    },
     filter: { path: '/deliveries' },
     past: { path: `/deliveries?until=${createdAt - 6 * 3_600_000}` },
     dialog: {

@@ -69,10 +69,10 @@ export const TimeChart = memo(function TimeChart({
   );
   return (
     <div>
-      <p className="mr-chart flex items-baseline justify-between">
-        <span className="text-12 text-muted">{title}</span>
+      <div className="mr-chart flex items-baseline justify-between">
+        <h3 className="text-12 text-muted">{title}</h3>
         <span className="data text-faint">{drawn.length > 0 && format(top)}</span>
-      </p>
+      </div>
       <div className="relative h-24">
         <svg
           role="img"
