@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createClient } from '@sluice/kit';
+import { createClient, type Client } from '@sluice/kit';
 import { startService } from '@sluice/service';
 import { chromium, type Browser, type Page } from 'playwright-core';
 import { CHROMIUM_OPTIONS } from '../../test/browser/chromium.ts';
@@ -16,6 +16,7 @@ import type { Figures } from '../figures.ts';
 import { measureImport } from './addresses.ts';
 import { measureArrival } from './arrival.ts';
 import { measureChart } from './chart.ts';
+import { measureFleet } from './fleet.ts';
 import { measureFirstLoads } from './firstLoads.ts';
 import { startFront, type Front } from './front.ts';
 import { measureHeap } from './heap.ts';
@@ -31,6 +32,8 @@ export interface Bench {
   /** Signed in, of the front. */
   page: Page;
   front: Front;
+  /** Of the service behind it. */
+  client: Client;
   streamId: string;
 }
 
@@ -42,6 +45,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Figures>> = {
   addresses: measureImport,
   arrival: measureArrival,
   pages: measureFirstLoads,
+  fleet: measureFleet,
 };
 
 /** @param names of the parts to measure; all when none is named. */
@@ -63,10 +67,8 @@ export async function measureConsole(names: readonly string[]): Promise<Figures>
     allowPrivateEndpoints: true,
     consoleFolder: join(REPOSITORY, 'packages/console/dist'),
   });
-  const { id: streamId } = await createClient({
-    baseUrl: service.url,
-    apiKey: API_KEY,
-  }).streams.create({
+  const client = createClient({ baseUrl: service.url, apiKey: API_KEY });
+  const { id: streamId } = await client.streams.create({
     webhookUrl: 'sluice://inbox/bench',
     description: 'of the bench',
     tag: 'bench',
@@ -83,7 +85,7 @@ export async function measureConsole(names: readonly string[]): Promise<Figures>
     await page.getByRole('link', { name: 'bench' }).waitFor();
     const figures: Figures = {};
     for (const measure of parts) {
-      Object.assign(figures, await measure({ browser, page, front, streamId }));
+      Object.assign(figures, await measure({ browser, page, front, client, streamId }));
     }
     return figures;
   } finally {

@@ -78,6 +78,7 @@ const COMPRESSED: readonly string[] = [
   '/console/*',
   '/sluice/deliveries',
   '/sluice/explain',
+  '/sluice/streams',
   '/sluice/tapes',
 ];
 /** When to come back while the ledger is full or away. */

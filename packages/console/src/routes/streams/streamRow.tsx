@@ -2,6 +2,7 @@ import type { DeliverySummary } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
+import { memo } from 'react';
 import { streamStatusMutation } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import { streamReason, streamScope } from '../../condition.ts';
@@ -21,14 +22,16 @@ import { StreamTape } from '../stream/streamTape.tsx';
 const TAPE_LENGTH = 60;
 const SHOWN_TAPES = 2;
 
-export function StreamRow({
+/** Drawn anew when something about it changed, and not with every scroll. */
+export const StreamRow = memo(function StreamRow({
   row,
   chains,
   deliveries,
   since,
-  isNear,
+  rowIndex,
   marked,
   onMark,
+  ref,
 }: {
   row: FleetStream;
   chains: ReadonlyMap<string, WatchedChain>;
@@ -36,10 +39,11 @@ export function StreamRow({
   deliveries: readonly DeliverySummary[];
   /** Before this time deliveries may be missing. */
   since: number;
-  /** It is one of those that are seen without scrolling far. */
-  isNear: boolean;
+  /** Its place among all rows of the table, the head included. */
+  rowIndex: number;
   marked: boolean;
   onMark: (id: string, through: boolean) => void;
+  ref: React.Ref<HTMLTableSectionElement>;
 }) {
   const { stream, condition } = row;
   const queryClient = useQueryClient();
@@ -57,8 +61,12 @@ export function StreamRow({
   const tapeLength = Math.floor(TAPE_LENGTH / Math.max(1, taped.length));
 
   return (
-    <tbody data-row className="group border-b border-line focus-within:bg-raised hover:bg-raised">
-      <tr className="h-8 max-sm:h-14">
+    <tbody
+      ref={ref}
+      data-row={stream.id}
+      className="group border-b border-line focus-within:bg-raised hover:bg-raised"
+    >
+      <tr aria-rowindex={rowIndex} className="h-8 max-sm:h-14">
         <td className="relative pr-2 pl-4">
           <span className="mark-cell -left-1 max-md:hidden">
             <RowMark id={stream.id} label={name} marked={marked} onMark={onMark} />
@@ -171,7 +179,7 @@ export function StreamRow({
           )}
         </td>
       </tr>
-      <ReasonRow row={row} isNear={isNear} onPause={mayChange ? toggle : null} />
+      <ReasonRow row={row} onPause={mayChange ? toggle : null} />
       {setStatus.isError && (
         <tr>
           <td colSpan={11} className="pr-2 pb-2 pl-10.5 sm:pl-28">
@@ -184,21 +192,13 @@ export function StreamRow({
       )}
     </tbody>
   );
-}
+});
 
 /** Failing streams say why, lead to the delivery that failed, and may be paused. */
-function ReasonRow({
-  row,
-  isNear,
-  onPause,
-}: {
-  row: FleetStream;
-  isNear: boolean;
-  onPause: (() => void) | null;
-}) {
+function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) | null }) {
   const { stream, condition } = row;
   const latest = useLatest(row);
-  const retries = useRetries(isNear && isFailing(row) ? latest : undefined);
+  const retries = useRetries(isFailing(row) ? latest : undefined);
   const now = useNow();
   const reason = streamReason(stream, latest, now, retries);
   if (reason === null) return null;

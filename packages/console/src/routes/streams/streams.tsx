@@ -16,11 +16,10 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Select } from '../../ui/field.tsx';
 import { useRowMarks } from '../../ui/rowMarks.tsx';
-import { useRowKeys } from '../../ui/rowKeys.ts';
 import { SearchField } from '../../ui/searchField.tsx';
 import type { WatchedChain } from '../../tape.ts';
 import { FleetStrip } from './fleetStrip.tsx';
-import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';
+import { StreamTable, type StreamTableHandle } from './streamTable.tsx';
 
 const EmptyStreams = lazy(async () => ({
   default: (await import('./emptyStreams.tsx')).EmptyStreams,
@@ -35,10 +34,6 @@ const WHAT_FAILED: DeliveryFilter = {
   state: ['failed', 'quarantined', 'pending'],
   attemptsFrom: 1,
 };
-
-const SKELETON_ROWS = 6;
-/** Of so many rows that fail the newest delivery is read, to tell what comes next. */
-const NEAR_ROWS = 24;
 
 const HINTS = [
   ['j k', 'move'],
@@ -76,6 +71,9 @@ const mentions = (
   });
 };
 
+const pauseOfFocused = (): HTMLElement | null =>
+  document.querySelector('[data-row]:focus-within [data-pause]');
+
 /** The overview is the list: what runs, what fails and why, and how far each chain is. */
 export function StreamsPage() {
   const { q, show, sort } = useSearch({ from: '/frame/' });
@@ -86,7 +84,7 @@ export function StreamsPage() {
   const { rows: recent, since } = useRecentDeliveries();
   const hasDeliveries = since === 0 ? recent.length > 0 : undefined;
   const search = useRef<HTMLInputElement>(null);
-  const table = useRef<HTMLTableElement>(null);
+  const table = useRef<StreamTableHandle>(null);
 
   const byChain = useMemo(
     () => new Map((chains.data ?? []).map((chain) => [chain.id, chain])),
@@ -115,7 +113,7 @@ export function StreamsPage() {
     });
   };
 
-  const move = useRowKeys(table);
+  const move = (step: 1 | -1): string | undefined => table.current?.move(step);
   const {
     marks,
     onMark,
@@ -141,7 +139,9 @@ export function StreamsPage() {
       clearMarks();
       return true;
     },
-    p: () => table.current?.querySelector<HTMLElement>('tbody:focus-within [data-pause]')?.click(),
+    p: () => pauseOfFocused()?.click(),
+    j: () => void move(1),
+    k: () => void move(-1),
   });
 
   const router = useRouter();
@@ -162,7 +162,7 @@ export function StreamsPage() {
     const stream = fleet?.find((row) => row.stream.id === id)?.stream;
     if (stream === undefined) return null;
     const params = { streamId: stream.id };
-    const pause = table.current?.querySelector<HTMLElement>('tbody:focus-within [data-pause]');
+    const pause = pauseOfFocused();
     return {
       of: nameOfStream(stream),
       actions: [
@@ -295,61 +295,16 @@ export function StreamsPage() {
           </kbd>
         </Link>
       </div>
-      <table ref={table} className="w-full border-collapse">
-        <caption className="sr-only">Streams</caption>
-        <thead>
-          <tr className="h-8 border-b border-line text-left">
-            <th scope="col" className="caps w-8 pl-4 sm:w-28">
-              <span className="max-sm:sr-only">State</span>
-            </th>
-            <th scope="col" className="caps w-full px-2">
-              Stream
-            </th>
-            <th scope="col" className="caps px-2 max-md:hidden">
-              Chains
-            </th>
-            <th scope="col" className="caps px-2 whitespace-nowrap max-lg:hidden">
-              Last 60 blocks
-            </th>
-            <th scope="col" className="caps px-2 whitespace-nowrap max-lg:hidden">
-              Last 24 h
-            </th>
-            <th scope="col" className="caps px-2 text-right whitespace-nowrap max-sm:hidden">
-              Delivered
-            </th>
-            <th scope="col" className="caps px-2 text-right whitespace-nowrap">
-              Failed
-            </th>
-            <th scope="col" className="caps px-2 text-right max-md:hidden">
-              p95
-            </th>
-            <th scope="col" className="caps px-2 text-right max-sm:hidden">
-              Queue
-            </th>
-            <th scope="col" className="caps px-2 text-right max-sm:hidden">
-              Last
-            </th>
-            <th scope="col" className="w-12 pr-2">
-              <span className="sr-only">Pause or resume</span>
-            </th>
-          </tr>
-        </thead>
-        {shown === undefined
-          ? !streams.isError &&
-            Array.from({ length: SKELETON_ROWS }, (_, index) => <StreamRowSkeleton key={index} />)
-          : shown.map((row, index) => (
-              <StreamRow
-                key={row.stream.id}
-                row={row}
-                isNear={index < NEAR_ROWS}
-                marked={marks.has(row.stream.id)}
-                onMark={onMark}
-                chains={byChain}
-                deliveries={byStream.get(row.stream.id) ?? []}
-                since={since}
-              />
-            ))}
-      </table>
+      <StreamTable
+        ref={table}
+        rows={shown}
+        isPending={shown === undefined && !streams.isError}
+        chains={byChain}
+        deliveriesOf={byStream}
+        since={since}
+        marks={marks}
+        onMark={onMark}
+      />
       {shown !== undefined && (
         <p className="flex flex-wrap gap-x-4 px-4 py-2 text-12 text-faint pointer-coarse:hidden">
           {HINTS.map(([keys, does]) => (

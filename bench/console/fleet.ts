@@ -1,0 +1,87 @@
+/// <reference lib="dom" />
+/** Thousands of streams: the list of them, mounted and scrolled, and what it is read from. */
+import type { Page } from 'playwright-core';
+import { toFigure, type Figures } from '../figures.ts';
+import type { Bench } from './console.ts';
+import { p95Of, watch } from './look.ts';
+
+const STREAMS = 2_000;
+const SCROLLS = 60;
+const SCROLL_PX = 900;
+
+/** The last of the parts: the streams stay. */
+export async function measureFleet({ page, front, client }: Bench): Promise<Figures> {
+  for (let count = 1; count < STREAMS; count++) {
+    await client.streams.create({
+      webhookUrl: 'sluice://inbox/bench',
+      description: `number ${count}`,
+      tag: `fleet-${count}`,
+      chainIds: ['0x1'],
+      topic0: ['Transfer(address,address,uint256)'],
+      allAddresses: true,
+      includeContractLogs: true,
+    });
+  }
+  await page.goto(`${front.url}/console/chains`);
+  await page.waitForTimeout(2_000);
+  const { workOf } = await watch(page);
+  const answer = await measureAnswer(page);
+  const mount = await workOf(() => measureMount(page));
+  const rows = await page.locator('[data-row-link]').count();
+  const scroll = await workOf(() => readScrollFrames(page));
+  return {
+    'streams answered': toFigure(answer.ms, 'ms', `${STREAMS.toLocaleString('en')} of them`),
+    'streams answered, sent': toFigure(answer.bytes / 1_000, 'kB', 'packed'),
+    'streams mounted': toFigure(mount.result, 'ms', 'from the press on the link; goal 150'),
+    'streams mounted, work': toFigure(mount.workMs, 'ms', 'of the main thread'),
+    'streams in the document': toFigure(rows, '', 'goal: 60 at most'),
+    'streams, fast scroll': toFigure(p95Of(scroll.result), 'ms', 'frame, 95th; goal 34'),
+    'streams, fast scroll, work': toFigure(
+      scroll.workMs / SCROLLS,
+      'ms',
+      'of the main thread, a frame',
+    ),
+  };
+}
+
+const measureAnswer = (page: Page): Promise<{ ms: number; bytes: number }> =>
+  page.evaluate(async () => {
+    const started = performance.now();
+    const answer = await fetch('/sluice/streams');
+    await answer.text();
+    const ms = performance.now() - started;
+    const entry = performance
+      .getEntriesByType('resource')
+      .findLast(({ name }) => name.endsWith('/sluice/streams')) as PerformanceResourceTiming;
+    return { ms, bytes: entry.encodedBodySize };
+  });
+
+const measureMount = (page: Page): Promise<number> =>
+  page.evaluate(async () => {
+    const frame = () => new Promise<number>(requestAnimationFrame);
+    const link = [...document.querySelectorAll('a')].find(
+      ({ textContent }) => textContent === 'Streams',
+    );
+    const started = performance.now();
+    link?.click();
+    while (document.querySelectorAll('[data-row-link]').length < 10) await frame();
+    await frame();
+    return performance.now() - started;
+  });
+
+const readScrollFrames = (page: Page): Promise<number[]> =>
+  page.evaluate(
+    async ([scrolls, px]) => {
+      const scroller = document.querySelector('main');
+      const frames: number[] = [];
+      let last = await new Promise<number>(requestAnimationFrame);
+      for (let each = 0; each < scrolls; each++) {
+        scroller?.scrollBy(0, px);
+        const now = await new Promise<number>(requestAnimationFrame);
+        frames.push(now - last);
+        last = now;
+      }
+      return frames;
+    },
+    [SCROLLS, SCROLL_PX] as const,
+  );

@@ -1,0 +1,184 @@
+import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
+import { useImperativeHandle, useRef } from 'react';
+import type { Condition } from '../../condition.ts';
+import type { FleetStream } from '../../fleet.ts';
+import { formatCount, formatDuration } from '../../format.ts';
+import { useMedia } from '../../media.ts';
+import type { WatchedChain } from '../../tape.ts';
+import { focusedRow } from '../../ui/actionList.tsx';
+import { useUnevenRows } from '../../ui/unevenRows.ts';
+import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';
+
+const SKELETON_ROWS = 6;
+/** With the line below it. */
+const ROW_HEIGHT = 33;
+const NARROW_ROW_HEIGHT = 57;
+/** What is said below some, where it fits on one line: with buttons, and without. */
+const REASON_HEIGHTS: Partial<Record<Condition['tone'], number>> = { bad: 40, warn: 27 };
+/** `59m ago`. */
+const AGO_CHARACTERS = 7;
+/** Between the codes of two chains, in characters. */
+const CHAIN_GAP = 1.2;
+
+interface Column {
+  label: string;
+  className: string;
+  /** Of its label where that is not seen. */
+  isSilent?: string;
+  /** Characters of what is widest in it, so that it stays as wide whichever rows are drawn. */
+  widest?: (rows: readonly FleetStream[], chains: ReadonlyMap<string, WatchedChain>) => number;
+}
+
+const widestOf =
+  (read: (stream: StreamSummary) => string): NonNullable<Column['widest']> =>
+  (rows) =>
+    rows.reduce((most, { stream }) => Math.max(most, read(stream).length), 0);
+
+const COLUMNS: readonly Column[] = [
+  { label: 'State', className: 'caps w-8 pl-4 sm:w-28', isSilent: 'max-sm:sr-only' },
+  { label: 'Stream', className: 'caps w-full px-2' },
+  {
+    label: 'Chains',
+    className: 'caps px-2 max-md:hidden',
+    widest: (rows, chains) =>
+      rows.reduce((most, { stream }) => {
+        const codes = stream.chainIds.map((id) => chains.get(id)?.code ?? id);
+        return Math.max(most, codes.join('').length + (codes.length - 1) * CHAIN_GAP);
+      }, 0),
+  },
+  { label: 'Last 60 blocks', className: 'caps px-2 whitespace-nowrap max-lg:hidden' },
+  { label: 'Last 24 h', className: 'caps px-2 whitespace-nowrap max-lg:hidden' },
+  {
+    label: 'Delivered',
+    className: 'caps px-2 text-right whitespace-nowrap max-sm:hidden',
+    widest: widestOf(({ delivered24h }) => formatCount(delivered24h)),
+  },
+  {
+    label: 'Failed',
+    className: 'caps px-2 text-right whitespace-nowrap',
+    widest: widestOf(({ failedAttempts24h }) => formatCount(failedAttempts24h)),
+  },
+  {
+    label: 'p95',
+    className: 'caps px-2 text-right max-md:hidden',
+    widest: widestOf(({ p95Ms }) => (p95Ms === null ? '–' : formatDuration(p95Ms))),
+  },
+  {
+    label: 'Queue',
+    className: 'caps px-2 text-right max-sm:hidden',
+    widest: widestOf(({ queue }) => formatCount(queue)),
+  },
+  { label: 'Last', className: 'caps px-2 text-right max-sm:hidden', widest: () => AGO_CHARACTERS },
+  { label: 'Pause or resume', className: 'w-12 pr-2', isSilent: 'sr-only' },
+];
+
+const NO_ROWS: readonly FleetStream[] = [];
+const NO_DELIVERIES: readonly DeliverySummary[] = [];
+
+export interface StreamTableHandle {
+  /** @returns the id of the row that has the focus then. */
+  move: (step: 1 | -1) => string | undefined;
+}
+
+/** The rows on screen and a few around them, however many streams there are. */
+export function StreamTable({
+  rows = NO_ROWS,
+  isPending,
+  chains,
+  deliveriesOf,
+  since,
+  marks,
+  onMark,
+  ref,
+}: {
+  /** Undefined until they are known. */
+  rows: readonly FleetStream[] | undefined;
+  isPending: boolean;
+  chains: ReadonlyMap<string, WatchedChain>;
+  /** The newest of each stream. */
+  deliveriesOf: ReadonlyMap<string, readonly DeliverySummary[]>;
+  /** Before this time deliveries may be missing. */
+  since: number;
+  marks: ReadonlySet<string>;
+  onMark: (id: string, through: boolean) => void;
+  ref: React.Ref<StreamTableHandle>;
+}) {
+  const table = useRef<HTMLTableElement>(null);
+  const isNarrow = useMedia('(max-width: 639.98px)');
+  const rowHeight = isNarrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT;
+  const guessHeight = (index: number): number =>
+    rowHeight + (REASON_HEIGHTS[rows[index]?.condition.tone ?? 'ok'] ?? 0);
+  const { before, abovePx, belowPx, first, end, row, scrollToRow } = useUnevenRows<
+    HTMLTableSectionElement,
+    HTMLTableSectionElement
+  >(
+    rows.map(({ stream }) => stream.id),
+    guessHeight,
+  );
+
+  /** The row that has the focus, or had it before it left the screen. */
+  const cursor = useRef<string>(undefined);
+  useImperativeHandle(ref, () => ({
+    move(step) {
+      const from = rows.findIndex(({ stream }) => stream.id === cursor.current);
+      const next = from === -1 ? (step === 1 ? 0 : rows.length - 1) : from + step;
+      const index = Math.max(0, Math.min(rows.length - 1, next));
+      const id = rows[index]?.stream.id;
+      if (id === undefined) return undefined;
+      scrollToRow(index);
+      table.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`)?.focus();
+      return id;
+    },
+  }));
+
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it only notes where the focus is
+    <table
+      ref={table}
+      aria-rowcount={rows.length + 1}
+      className="w-full border-collapse"
+      onFocus={() => {
+        cursor.current = focusedRow() ?? cursor.current;
+      }}
+    >
+      <caption className="sr-only">Streams</caption>
+      <thead>
+        <tr aria-rowindex={1} className="h-8 border-b border-line text-left">
+          {COLUMNS.map(({ label, className, isSilent, widest }) => (
+            <th key={label} scope="col" className={className}>
+              <span className={isSilent}>{label}</span>
+              {widest !== undefined && (
+                <span
+                  aria-hidden="true"
+                  className="data block h-0"
+                  style={{ width: `${widest(rows, chains)}ch` }}
+                />
+              )}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody ref={before} aria-hidden="true">
+        <tr style={{ height: `${abovePx}px` }} />
+      </tbody>
+      {isPending &&
+        Array.from({ length: SKELETON_ROWS }, (_, index) => <StreamRowSkeleton key={index} />)}
+      {rows.slice(first, end).map((each, index) => (
+        <StreamRow
+          key={each.stream.id}
+          ref={row}
+          row={each}
+          rowIndex={first + index + 2}
+          marked={marks.has(each.stream.id)}
+          onMark={onMark}
+          chains={chains}
+          deliveries={deliveriesOf.get(each.stream.id) ?? NO_DELIVERIES}
+          since={since}
+        />
+      ))}
+      <tbody aria-hidden="true">
+        <tr style={{ height: `${belowPx}px` }} />
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,144 @@
+/** Long lists of rows that are not equally high, on a page that scrolls as a whole: only those on screen are in the document. */
+import {
+  useCallback,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type RefCallback,
+  type RefObject,
+} from 'react';
+import { flushSync } from 'react-dom';
+
+/** Rows drawn beyond the edge that is scrolled to, for the next moment of a scroll, and beyond the other. */
+const AHEAD = 4;
+const BEHIND = 1;
+
+export interface UnevenRows<Before extends HTMLElement, Row extends HTMLElement> {
+  /** What stands above the rows that are drawn, {@link UnevenRows.abovePx} high. */
+  before: RefObject<Before | null>;
+  abovePx: number;
+  belowPx: number;
+  /** The rows to draw: from `first` up to, not including, `end`. */
+  first: number;
+  end: number;
+  /** Of each that is drawn, `data-row` is its id. */
+  row: RefCallback<Row>;
+  /** Scrolls no further than it must; the row is drawn when this returns. */
+  scrollToRow(index: number): void;
+}
+
+/**
+ * A row's height is measured while it is drawn, and kept.
+ * @param guessPx the height of one that was not drawn yet.
+ */
+export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElement>(
+  ids: readonly string[],
+  guessPx: (index: number) => number,
+): UnevenRows<Before, Row> {
+  const before = useRef<Before>(null);
+  const [heights, setHeights] = useState<ReadonlyMap<string, number>>(new Map());
+  const [drawn, setDrawn] = useState(() => ({
+    seen: 0,
+    seenEnd: Math.ceil(innerHeight / Math.max(1, guessPx(0))),
+    isDownward: true,
+  }));
+  const tops = topsOf(ids.map((id, index) => heights.get(id) ?? guessPx(index)));
+  const latest = useRef(tops);
+
+  const look = useCallback((): void => {
+    const [above, page] = [before.current, pageOf(before.current)];
+    if (above === null || page === null) return;
+    const top = page.getBoundingClientRect().top - above.getBoundingClientRect().top;
+    const seen = rowAt(latest.current, top);
+    const seenEnd = rowAt(latest.current, top + page.clientHeight) + 1;
+    setDrawn((now) =>
+      now.seen === seen && now.seenEnd === seenEnd
+        ? now
+        : { seen, seenEnd, isDownward: seen >= now.seen },
+    );
+  }, []);
+
+  useLayoutEffect(() => {
+    latest.current = tops;
+    look();
+  });
+  useLayoutEffect(() => {
+    const page = pageOf(before.current);
+    if (page === null) return undefined;
+    // Within the frame that shows the scroll, or its rows would come one frame late.
+    const onScroll = (): void => flushSync(look);
+    page.addEventListener('scroll', onScroll, { passive: true });
+    const resizes = new ResizeObserver(look);
+    resizes.observe(page);
+    return () => {
+      page.removeEventListener('scroll', onScroll);
+      resizes.disconnect();
+    };
+  }, [look]);
+
+  const [measured] = useState(
+    () =>
+      new ResizeObserver((entries) => {
+        const seen = entries.map(({ target }) => {
+          const { dataset, offsetHeight } = target as HTMLElement;
+          return [dataset['row'] ?? '', offsetHeight] as const;
+        });
+        setHeights((known) =>
+          seen.every(([id, height]) => known.get(id) === height)
+            ? known
+            : new Map([...known, ...seen]),
+        );
+      }),
+  );
+  const row = useCallback(
+    (element: Row) => {
+      measured.observe(element);
+      return () => measured.unobserve(element);
+    },
+    [measured],
+  );
+
+  const [above, below] = drawn.isDownward ? [BEHIND, AHEAD] : [AHEAD, BEHIND];
+  const end = Math.min(ids.length, drawn.seenEnd + below);
+  const first = Math.max(0, Math.min(drawn.seen - above, end));
+  const topOf = (index: number): number => tops[index] ?? 0;
+  return {
+    before,
+    first,
+    end,
+    abovePx: topOf(first),
+    belowPx: topOf(ids.length) - topOf(end),
+    row,
+    scrollToRow(index) {
+      const [above, page] = [before.current, pageOf(before.current)];
+      if (above === null || page === null) return;
+      const list =
+        above.getBoundingClientRect().top - page.getBoundingClientRect().top + page.scrollTop;
+      const lowest = list + topOf(index + 1) - page.clientHeight;
+      page.scrollTop = Math.min(list + topOf(index), Math.max(lowest, page.scrollTop));
+      flushSync(look);
+    },
+  };
+}
+
+/** What scrolls. */
+const pageOf = (element: HTMLElement | null): HTMLElement | null =>
+  element?.closest('main') ?? null;
+
+/** Where each row begins, and where the last one ends. */
+export function topsOf(heights: readonly number[]): Float64Array {
+  const tops = new Float64Array(heights.length + 1);
+  heights.forEach((height, index) => (tops[index + 1] = (tops[index] ?? 0) + height));
+  return tops;
+}
+
+/** The row at a place, or the one that is nearest to it. */
+export function rowAt(tops: Float64Array, top: number): number {
+  let [low, high] = [0, Math.max(0, tops.length - 2)];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((tops[middle] ?? 0) <= top) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

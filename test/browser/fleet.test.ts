@@ -1,0 +1,111 @@
+/** The console over many streams: what is on screen is in the document, and all of it is reached. */
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expectAccessible, startVisitor, type Visitor } from './visitor.ts';
+import { startWorld, type World } from './world.ts';
+
+const STREAMS = 300;
+const MOST_ROWS = 60;
+const PATIENCE = { timeout: 20_000, interval: 100 };
+
+let world: World;
+let visitor: Visitor;
+
+beforeAll(async () => {
+  world = await startWorld();
+  for (let count = 0; count < STREAMS; count++) {
+    // Of every third something is said below it: nobody reads its chain.
+    const isRead = count % 3 > 0;
+    await world.client.streams.create({
+      webhookUrl: 'sluice://inbox/fleet',
+      description: 'one of many',
+      tag: `fleet-${String(count).padStart(3, '0')}`,
+      chainIds: [isRead ? '0x7a69' : '0x1'],
+      topic0: ['Transfer(address,address,uint256)'],
+      allAddresses: true,
+      includeContractLogs: true,
+    });
+  }
+  visitor = await startVisitor(world);
+});
+
+afterAll(async () => {
+  await visitor?.stop();
+  await world?.stop();
+});
+
+afterEach(() => visitor.leave());
+
+const links = (page: Page) => page.locator('[data-row-link]');
+
+/** The tag of the row that has the focus. */
+const focused = (page: Page): Promise<string | null | undefined> =>
+  page.evaluate(() => document.activeElement?.textContent);
+
+/** The rows stand one below the other, and fill the screen. */
+const readHoles = (page: Page): Promise<number[]> =>
+  page.evaluate(() => {
+    const boxes = [...document.querySelectorAll('[data-row]')].map((row) =>
+      row.getBoundingClientRect(),
+    );
+    const screen = document.querySelector('main')?.getBoundingClientRect();
+    const between = boxes.slice(1).map(({ top }, index) => top - (boxes[index]?.bottom ?? 0));
+    const below = Math.max(0, (screen?.bottom ?? 0) - (boxes.at(-1)?.bottom ?? 0));
+    return [...between, below].filter((px) => Math.abs(px) > 1);
+  });
+
+test('of hundreds of streams those on screen are rows, and the keyboard reaches the others', async () => {
+  const page = await visitor.signedIn();
+  await links(page).first().waitFor();
+  expect(await links(page).count()).toBeLessThan(MOST_ROWS);
+  await expectAccessible(page);
+  for (let count = 0; count < 40; count++) await page.keyboard.press('j');
+  expect(await focused(page)).toBe('fleet-260');
+  await expect.poll(() => readHoles(page), PATIENCE).toEqual([]);
+  expect(await links(page).count()).toBeLessThan(MOST_ROWS);
+  // Scrolled away from, it is still where the keys go on.
+  await page.evaluate(() => document.querySelector('main')?.scrollBy(0, 5_000));
+  await expect.poll(() => page.getByRole('link', { name: 'fleet-260' }).count(), PATIENCE).toBe(0);
+  await expect.poll(() => readHoles(page), PATIENCE).toEqual([]);
+  await page.keyboard.press('j');
+  expect(await focused(page)).toBe('fleet-259');
+  // Marks go along, further than what is drawn.
+  for (let count = 0; count < 70; count++) await page.keyboard.press('Shift+J');
+  expect(await focused(page)).toBe('fleet-189');
+  await page.getByText('71 marked').waitFor();
+  await page.reload();
+  await links(page).first().waitFor();
+  // From nowhere, upwards: the last.
+  await page.keyboard.press('k');
+  expect(await focused(page)).toBe('fleet-000');
+  expect(await page.getByRole('link', { name: 'fleet-000' }).isVisible()).toBe(true);
+  expect(await links(page).count()).toBeLessThan(MOST_ROWS);
+  await page.keyboard.press('p');
+  await page.getByRole('button', { name: 'Resume fleet-000' }).waitFor();
+  const last = page.getByRole('row').filter({ hasText: 'fleet-000' });
+  expect(await last.getAttribute('aria-rowindex')).toBe(String(STREAMS + 1));
+  await expectAccessible(page);
+});
+
+test('a filter finds those that are not drawn, and a link leads to what it finds', async () => {
+  const page = await visitor.signedIn();
+  await links(page).first().waitFor();
+  await page.evaluate(() => document.querySelector('main')?.scrollBy(0, 8_000));
+  await page.keyboard.press('/');
+  await page.keyboard.type('fleet-07');
+  await expect.poll(() => links(page).count(), PATIENCE).toBe(10);
+  const other = await visitor.signedIn('/?q=fleet-07&show=paused');
+  await other.getByText('No stream passes this filter').waitFor();
+  await other.getByRole('button', { name: 'Show all' }).click();
+  await expect.poll(() => links(other).count(), PATIENCE).toBeGreaterThan(10);
+});
+
+test('on a phone likewise', async () => {
+  const page = await visitor.signedIn('/', { viewport: { width: 360, height: 740 } });
+  await links(page).first().waitFor();
+  await page.evaluate(() => document.querySelector('main')?.scrollTo(0, 1_000_000));
+  await page.getByRole('link', { name: 'fleet-000' }).waitFor();
+  await expect.poll(() => readHoles(page).then((holes) => holes.length), PATIENCE).toBeLessThan(2);
+  expect(await links(page).count()).toBeLessThan(MOST_ROWS);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+});
