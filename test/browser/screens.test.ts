@@ -104,6 +104,43 @@ test('a stream without deliveries says which block it waits for, and what can be
   await world.client.streams.delete(id);
 });
 
+test('a name that turns the direction of text turns nothing beside it', async () => {
+  const tag = '\u202egnp.eciovni';
+  const { id } = await world.client.streams.create({
+    ...{ webhookUrl: world.webhookUrl, description: tag, tag, chainIds: ['0x7a69'] },
+    includeNativeTxs: true,
+  });
+  const page = await visitor.signedIn(`/streams/${id}?tab=settings`);
+  await page.getByRole('button', { name: 'Delete stream' }).click();
+  const label = page.getByText(/^Type .* to delete it$/);
+  await label.waitFor();
+  // As they are drawn, from left to right.
+  const edges = await label.evaluate((element) => {
+    const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode()!;
+    return ['Type', 'gnp.eciovni', 'to', 'delete', 'it'].map((word) => {
+      const range = document.createRange();
+      const at = text.nodeValue!.indexOf(word);
+      range.setStart(text, at);
+      range.setEnd(text, at + word.length);
+      return range.getBoundingClientRect().left;
+    });
+  });
+  expect(edges).toEqual(edges.toSorted((a, b) => a - b));
+  // Elsewhere it has an element of its own, which ends what it turns.
+  const heading = page.getByRole('heading', { name: 'gnp.eciovni' }).first();
+  await heading.waitFor();
+  expect(
+    await page
+      .locator('span')
+      .first()
+      .evaluate((span) => getComputedStyle(span).unicodeBidi),
+  ).toBe('isolate');
+  // What is typed is what is seen.
+  await page.getByLabel(/^Type/).fill('gnp.eciovni');
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete stream' }).click();
+  await page.waitForURL(/\/console\/$/);
+});
+
 test('a form that is not right says so at the field, and keeps what was typed', async () => {
   const page = await visitor.signedIn('/streams/new');
   await page.getByLabel('Addresses', { exact: true }).fill('0x12');
@@ -538,7 +575,10 @@ test('all failures of an outage are replayed in three actions', async () => {
   world.answerWith(500);
   await world.transfer();
   const page = await visitor.signedIn(`/streams/${id}`);
-  await page.getByText('retrying').first().waitFor();
+  await page
+    .getByText(/^retry (in|due)/)
+    .first()
+    .waitFor();
   world.answerWith(200);
   // Beside when it is tried next stand both ways to cut the waiting short.
   await rowsOf(page).first().getByRole('link').click();

@@ -58,8 +58,8 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     },
     deliveries: {
       path: `/deliveries?sel=${whale}`,
-      // It is asked for only once somebody stays.
-      act: (page) => page.getByText('because', { exact: true }).waitFor(),
+      // It is asked for only once somebody stays; its label is there before the answer.
+      act: (page) => page.getByText('which the stream names').waitFor(),
     },
     filter: { path: '/deliveries' },
     past: { path: `/deliveries?until=${createdAt - 6 * 3_600_000}` },

@@ -2,6 +2,7 @@
 import type { DeliveryFacets, DeliveryState, FacetCount, StreamSummary } from '@sluice/kit/sluice';
 import { deliveryCondition, PHASE_CONDITIONS } from './condition.ts';
 import { ATTEMPT_RANGES, PHASES, SINCES, type DeliveriesSearch } from './search.ts';
+import { nameOfStreamId } from './streamName.ts';
 import type { WatchedChain } from './tape.ts';
 
 /** The search params that choose among deliveries. */
@@ -73,10 +74,7 @@ export function toFacets(
     {
       name: 'stream',
       title: 'Stream',
-      choices: named(counts.streamId, (id) => {
-        const stream = streams?.find((each) => each.id === id);
-        return stream?.tag || stream?.description || id;
-      }),
+      choices: named(counts.streamId, (id) => nameOfStreamId(id, streams)),
     },
     {
       name: 'chain',

@@ -1,12 +1,7 @@
 /** In which order streams are listed. Pure. */
 import type { FleetStream } from './fleet.ts';
 import type { StreamsSearch } from './search.ts';
-
-export const nameOfStream = ({
-  tag,
-  description,
-  id,
-}: Pick<FleetStream['stream'], 'tag' | 'description' | 'id'>): string => tag || description || id;
+import { nameOfStream } from './streamName.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -24,6 +24,7 @@ describe('tokens', () => {
     ['1234567', '7', 'SLD', 'Transfer 0.123456… SLD'],
     ['250', '', '', 'Transfer 250'],
     [String(10n ** 60n), '18', 'JUNK', 'Transfer 1.00e42 JUNK'],
+    ['0', '6', 'US\u202eD\u2069\nC', 'Transfer 0 USDC'],
     ['0', '6', 'x'.repeat(100), `Transfer 0 ${'x'.repeat(24)}`],
   ])('%s with %s decimals of %s', (value, tokenDecimals, tokenSymbol, line) => {
     expect(describeWebhook(transferOf({ value, tokenDecimals, tokenSymbol }))).toBe(

@@ -171,7 +171,9 @@ function toUnits(amount: bigint, decimals: number): string {
   return shown === '' ? grouped : `${grouped}.${shown}`;
 }
 
-const toName = (name: string): string => name.slice(0, LONGEST_NAME);
+/** Characters that turn the direction of what follows them, and those that are none to be seen. */
+const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+const toName = (name: string): string => name.replaceAll(UNSEEN, '').slice(0, LONGEST_NAME);
 /** Ids of tokens may have 78 digits. */
 const toNumber = (tokenId: string): string =>
   `#${tokenId.length > LONGEST_NAME ? `${tokenId.slice(0, 8)}…` : tokenId}`;

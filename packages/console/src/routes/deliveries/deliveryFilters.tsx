@@ -4,6 +4,7 @@ import { deliveryCondition, PHASE_CONDITIONS } from '../../condition.ts';
 import type { FacetName } from '../../facets.ts';
 import { formatDateTime } from '../../format.ts';
 import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../search.ts';
+import { nameOfStreamId } from '../../streamName.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
 
@@ -15,12 +16,11 @@ function chosenOf(
   streams: readonly StreamSummary[],
   chains: readonly WatchedChain[],
 ): [FilterName, string][] {
-  const stream = streams.find(({ id }) => id === search.stream);
   const words: Record<FilterName, string | undefined> = {
     state: search.state && deliveryCondition({ state: search.state, attempts: 0 }).word,
     status: search.status === 'none' ? 'no answer' : search.status,
     // A link may name a stream that was deleted since; its deliveries remain.
-    stream: search.stream && (stream?.tag || stream?.description || search.stream),
+    stream: search.stream && nameOfStreamId(search.stream, streams),
     chain: search.chain && (chains.find(({ id }) => id === search.chain)?.name ?? search.chain),
     phase: search.phase && PHASE_CONDITIONS[search.phase].word,
     reorged:

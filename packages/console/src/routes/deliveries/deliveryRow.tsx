@@ -12,6 +12,7 @@ import {
   formatDuration,
 } from '../../format.ts';
 import { isFresh } from '../../live.ts';
+import { nameOfStream } from '../../streamName.ts';
 import { RowMark } from '../../ui/rowMarks.tsx';
 import { Status } from '../../ui/status.tsx';
 
@@ -106,6 +107,8 @@ const DeliveryCells = memo(function DeliveryCells({
   onSelect,
   ofOneStream,
 }: Cells) {
+  const name = nameOfStream({ tag: row.tag, id: row.streamId });
+  const waits = row.state === 'pending' && row.nextAttemptAt !== null && row.attempts > 0;
   const bad = row.error !== null && row.state !== 'succeeded';
   // Its code stands beside it.
   const why = bad && row.error !== `HTTP ${row.status}` ? row.error : null;
@@ -127,7 +130,11 @@ const DeliveryCells = memo(function DeliveryCells({
           {formatClock(row.createdAt)}
         </a>
       </span>
-      <Status role="cell" condition={deliveryCondition(row)} className="cell-state text-12" />
+      {waits ? (
+        <Waiting timeMs={row.nextAttemptAt!} />
+      ) : (
+        <Status role="cell" condition={deliveryCondition(row)} className="cell-state text-12" />
+      )}
       <span
         role="cell"
         className={clsx('data cell-status text-right', bad ? 'text-bad' : 'text-muted')}
@@ -135,17 +142,15 @@ const DeliveryCells = memo(function DeliveryCells({
         {row.status ?? (row.error === null ? '–' : 'none')}
       </span>
       <span role="cell" className="data cell-took text-right whitespace-nowrap">
-        {row.state === 'pending' && row.nextAttemptAt !== null && row.attempts > 0 ? (
-          <NextAttempt timeMs={row.nextAttemptAt} />
-        ) : row.durationMs === null ? (
+        {row.durationMs === null ? (
           <span className="text-faint">–</span>
         ) : (
           formatDuration(row.durationMs)
         )}
       </span>
       {!ofOneStream && (
-        <span role="cell" className="cell-stream truncate" title={row.tag || row.streamId}>
-          {row.tag || row.streamId}
+        <span role="cell" className="cell-stream truncate" title={name}>
+          {name}
         </span>
       )}
       <span role="cell" className="cell-what truncate text-12 text-muted" title={what}>
@@ -179,8 +184,16 @@ const DeliveryCells = memo(function DeliveryCells({
   );
 });
 
-function NextAttempt({ timeMs }: { timeMs: number }) {
-  return <span className="text-warn">{formatDue(timeMs, useNow())}</span>;
+/** Of one that failed and is tried again: when. */
+function Waiting({ timeMs }: { timeMs: number }) {
+  const word = `retry ${formatDue(timeMs, useNow())}`;
+  return (
+    <Status
+      role="cell"
+      condition={{ shape: 'dashed', word, tone: 'warn' }}
+      className="cell-state text-12"
+    />
+  );
 }
 
 /** Not one that asks for a new tab, a new window or a download. */

@@ -26,7 +26,7 @@ import { nameFilter } from '../../filterWords.ts';
 import { formatClock } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { useMedia } from '../../media.ts';
-import type { DeliveryFilter, DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
+import type { DeliveryFilter, DeliverySummary } from '@sluice/kit/sluice';
 import { findRow, heldRows, KEPT_ROWS, placeOf, rowsOf } from '../../liveCache.ts';
 import {
   parseDeliveriesSearch,
@@ -34,6 +34,7 @@ import {
   toListFilter,
   type DeliveriesSearch,
 } from '../../search.ts';
+import { isolated, nameOfStreamId } from '../../streamName.ts';
 import { focusedRow, useActions } from '../../ui/actionList.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -61,9 +62,6 @@ const ANY_ROW = 'row';
 const NO_ROWS: DeliverySummary[] = [];
 
 const ALL = {};
-
-const nameOfStream = (streamId: string, streams: readonly StreamSummary[]): string =>
-  streams.find(({ id }) => id === streamId)?.tag ?? streamId;
 
 /**
  * Deliveries as they happen, and one of them in full beside the list. Filter, selection and tab are
@@ -267,7 +265,7 @@ export function Explorer({
     if (row === undefined) return null;
     const params = { deliveryId: row.id };
     return {
-      of: `${row.tag || 'Delivery'} ${formatClock(row.createdAt)}`,
+      of: `${isolated(row.tag) || 'Delivery'} ${formatClock(row.createdAt)}`,
       actions: [
         { label: 'Open', keycap: '↵', run: () => onSelect(row.id) },
         {
@@ -415,7 +413,7 @@ export function Explorer({
               filter={replaying}
               name={
                 replaying.id === undefined
-                  ? nameFilter(replaying, (id) => nameOfStream(id, streams ?? []))
+                  ? nameFilter(replaying, (id) => nameOfStreamId(id, streams))
                   : 'marked'
               }
             />

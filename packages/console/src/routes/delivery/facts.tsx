@@ -11,6 +11,7 @@ import {
   formatQuantity,
   formatSpan,
 } from '../../format.ts';
+import { nameOfStream } from '../../streamName.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Hash } from '../../ui/hash.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -47,7 +48,7 @@ export function Facts({
           params={{ streamId: delivery.streamId }}
           className="min-h-6 truncate py-0.5 font-medium hover:underline"
         >
-          {delivery.tag || delivery.streamId}
+          {nameOfStream({ tag: delivery.tag, id: delivery.streamId })}
         </Link>
         {detail !== undefined && (
           <span className="data min-w-0 truncate text-muted" title={detail.webhookUrl}>

@@ -7,6 +7,7 @@ import { formatHash, formatQuantity } from '../../format.ts';
 import { PAGES } from '../../pages.ts';
 import { PASTED_WORDS, recognise, type Pasted } from '../../paste.ts';
 import { setTheme, THEMES } from '../../settings.ts';
+import { nameOfStream } from '../../streamName.ts';
 
 interface Command {
   id: string;
@@ -231,7 +232,7 @@ function usePastedCommands(pasted: Pasted | undefined): Command[] {
             explain(pasted.id, 'Explain the delivery'),
           ]
         : [
-            command('stream', `Open ${stream.tag || stream.description}`, pasted.id, () => {
+            command('stream', `Open ${nameOfStream(stream)}`, pasted.id, () => {
               void navigate({ to: '/streams/$streamId', params: { streamId: pasted.id } });
             }),
           ];

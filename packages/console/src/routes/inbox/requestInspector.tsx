@@ -9,6 +9,7 @@ import { SIGNATURE_CONDITIONS } from '../../condition.ts';
 import { formatBytes, formatCount, formatDateTime, formatDuration } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { REQUEST_VIEWS, type RequestView } from '../../search.ts';
+import { isolated } from '../../streamName.ts';
 import { useActions } from '../../ui/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
@@ -136,7 +137,7 @@ function Facts({
             params={{ streamId: delivery.streamId }}
             className="inline-flex min-h-7 items-center text-accent hover:underline"
           >
-            {delivery.tag || 'Stream'}
+            {isolated(delivery.tag) || 'Stream'}
           </Link>
           <Link
             to="/deliveries/$deliveryId"

@@ -5,6 +5,7 @@ import { chainsQuery, replaysQuery, streamsQuery } from '../../api.ts';
 import { describeFilter, type Names } from '../../filterWords.ts';
 import { formatCount, formatDuration, formatSpan } from '../../format.ts';
 import { standingOf } from '../../replayStanding.ts';
+import { isolated, nameOfStreamId } from '../../streamName.ts';
 
 /** Of the ids that a filter names. */
 export function useNames(): Names {
@@ -12,14 +13,11 @@ export function useNames(): Names {
   const { data: chains } = useQuery(chainsQuery);
   const { data: replays } = useQuery(replaysQuery);
   return {
-    ofStream: (id) => {
-      const stream = streams?.find((each) => each.id === id);
-      return stream?.tag || stream?.description || id;
-    },
+    ofStream: (id) => nameOfStreamId(id, streams),
     ofChain: (id) => chains?.find((chain) => chain.id === id)?.name ?? id,
     ofReplay: (id) => {
       const name = replays?.find((replay) => replay.id === id)?.name;
-      return name === undefined ? 'an earlier replay' : `“${name}”`;
+      return name === undefined ? 'an earlier replay' : `“${isolated(name)}”`;
     },
   };
 }

@@ -4,6 +4,7 @@ import { queryKeys } from '../../api.ts';
 import { download } from '../../download.ts';
 import { importStream, parseExport, readExport, type ExportedStream } from '../../exportFile.ts';
 import { formatQuantity } from '../../format.ts';
+import { nameOfStream } from '../../streamName.ts';
 import { Button } from '../../ui/button.tsx';
 import { FileField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -100,7 +101,7 @@ export function Transfer() {
                 className="flex min-h-8 flex-wrap items-center gap-x-4 border-b border-line"
               >
                 <Status condition={LINE_CONDITIONS[state]} className="w-20" />
-                <span className="min-w-0 truncate font-medium">{stream.tag || stream.id}</span>
+                <span className="min-w-0 truncate font-medium">{nameOfStream(stream)}</span>
                 <span className="text-muted">
                   {formatQuantity(addresses.length, 'address', 'addresses')}
                 </span>

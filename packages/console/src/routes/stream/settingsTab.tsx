@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { client, queryKeys, streamQuery, streamsQuery } from '../../api.ts';
 import { createSnippets } from '../../createSnippets.ts';
 import { toDraft } from '../../draft.ts';
+import { nameOfStream, withoutTurns } from '../../streamName.ts';
 import { Button } from '../../ui/button.tsx';
 import { CallForm } from '../../ui/callForm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -49,7 +50,7 @@ function Ending({ stream }: { stream: StreamSummary }) {
   const navigate = useNavigate();
   const [asking, setAsking] = useState(false);
   const [typed, setTyped] = useState('');
-  const name = stream.tag || stream.id;
+  const name = nameOfStream(stream);
   const duplicate = useMutation({
     mutationFn: () => client.streams.duplicate(stream.id),
     onSuccess: async ({ id }) => {
@@ -95,7 +96,7 @@ function Ending({ stream }: { stream: StreamSummary }) {
         <Dialog title={`Delete ${name}`} onClose={() => setAsking(false)}>
           <CallForm
             call={remove}
-            ready={typed === name}
+            ready={withoutTurns(typed) === withoutTurns(name)}
             destructive
             action="Delete stream"
             failed="The stream was not deleted"

@@ -6,7 +6,7 @@ import { useNow } from '../../clock.ts';
 import { streamReason, streamScope } from '../../condition.ts';
 import { isFailing, useLatest, useRetries, type FleetStream } from '../../fleet.ts';
 import { useShortcuts } from '../../keyboard.ts';
-import { nameOfStream } from '../../streamOrder.ts';
+import { nameOfStream } from '../../streamName.ts';
 import { focusedRow, useActions } from '../../ui/actionList.tsx';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';

@@ -9,7 +9,7 @@ import { streamReason, streamScope } from '../../condition.ts';
 import { isFailing, useLatest, useRetries, type FleetStream } from '../../fleet.ts';
 import { formatCount, formatDuration } from '../../format.ts';
 import { useMedia } from '../../media.ts';
-import { nameOfStream } from '../../streamOrder.ts';
+import { nameOfStream } from '../../streamName.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
