@@ -97,17 +97,19 @@ async function fillPostgres(
 const text = (...columns: string[]) => columns.map((column) => [column, 'text'] as const);
 const number = (...columns: string[]) => columns.map((column) => [column, 'bigint'] as const);
 const MATCH_COLUMNS = Object.fromEntries([
-  ...text('id', 'stream_id', 'chain', 'block_hash', 'block_day', 'origin', 'state', 'tag'),
+  ...text('id', 'stream_id', 'chain', 'block_hash', 'block_day', 'origin', 'state', 'tag', 'about'),
   ...text('body_head', 'body_tail'),
   ...number('block_number', 'part', 'parts', 'logs', 'transactions', 'internal_transactions'),
   ...number('body_bytes', 'created_at'),
 ]);
 const DELIVERY_COLUMNS = Object.fromEntries([
-  ...text('id', 'match_id', 'stream_id', 'phase', 'chain', 'block_day', 'tag', 'state'),
+  ...text('id', 'match_id', 'stream_id', 'phase', 'chain', 'block_day', 'tag', 'state', 'about'),
   ...text('last_error'),
   ...number('block_number', 'records', 'attempts', 'claims', 'lost', 'ordered', 'fast_retried'),
   ...number('body_bytes', 'run_at', 'last_status', 'created_at', 'updated_at'),
 ]);
+
+const ABOUT = 'Transfer 250.5 USDC 0x28c6…1d60 → 0x5a52…efcb';
 
 /** Evenly over the days: of 40 deliveries one has failed and one was cancelled. */
 async function fill(db: Kysely<Tables>, engine: Engine, size: number): Promise<void> {
@@ -143,6 +145,7 @@ function toMatch(place: number, at: number) {
     ...{ block_hash: `0x${place}`, block_day: toDay(at), part: 0, parts: 1, origin: 'live:0' },
     ...{ state: dice % 250 === 0 ? 'orphaned' : 'confirmed', tag: '', logs: 1, transactions: 0 },
     ...{ internal_transactions: 0, body_head: '', body_tail: '', body_bytes: 900, created_at: at },
+    about: ABOUT,
     dice,
   };
 }
@@ -166,7 +169,7 @@ function toDeliveries({
       ...{ last_error: status === 200 || status === null ? null : `HTTP ${status}` },
       ...{ records: 1, attempts, claims: attempts, lost: 0, ordered: 0, fast_retried: 0 },
       ...{ body_bytes: 900, run_at: created_at, last_status: status, created_at },
-      updated_at: created_at,
+      ...{ updated_at: created_at, about: ABOUT },
     };
   });
 }

@@ -206,8 +206,9 @@ export interface DeliveryAttempt {
 export interface AttemptParts {
   /** Looking up the name. */
   dnsMs: number | null;
-  /** TCP. Through a proxy: all until its tunnel, and TLS in it, stood. */
+  /** TCP. Through a proxy: all until its tunnel stood, so also what the proxy looked up and connected. */
   connectMs: number | null;
+  /** With the receiver, also in a tunnel. */
   tlsMs: number | null;
   /** From the request to the first byte of the answer. */
   waitMs: number | null;

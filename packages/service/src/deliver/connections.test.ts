@@ -1,7 +1,7 @@
 import type { lookup } from 'node:dns';
 import { createServer, type RequestListener } from 'node:http';
 import { createSecureServer } from 'node:http2';
-import type { AddressInfo, Server } from 'node:net';
+import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -70,7 +70,7 @@ const listen = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port;
 };
 
-const send = async (url: string) => {
+const send = async (url: string, by = sender) => {
   const sending = {
     url,
     id: 'x',
@@ -79,7 +79,7 @@ const send = async (url: string) => {
     queueSize: 0,
     recordsCharged: 0,
   };
-  const result = await sender.send(sending);
+  const result = await by.send(sending);
   // Its connection is free for the next one a moment after the answer.
   await nextTurn();
   return result;
@@ -174,6 +174,46 @@ describe('the parts of an attempt', () => {
       },
     });
     await expect.poll(async () => (await send(url)).transport).toBeNull();
+  });
+
+  test('of a tunnel: all that the proxy does, then TLS in it', async () => {
+    const TUNNEL_MS = 60;
+    const TLS_MS = 90;
+    const { cert, key } = certificate(100);
+    const to = await listen(createTlsServer({ cert, key }, atOnce));
+    const proxy = createServer().on('connect', (_: unknown, client: Socket) => {
+      const target = connect(to, '127.0.0.1');
+      for (const socket of [client, target]) socket.on('error', () => {});
+      setTimeout(() => client.write('HTTP/1.1 200 Connected\r\n\r\n'), TUNNEL_MS);
+      client.once('data', (hello) => setTimeout(() => target.write(hello), TLS_MS));
+      client.once('data', () => client.pipe(target));
+      target.pipe(client);
+    });
+    const tunnelled = createSender({
+      guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+      secret: () => 'secret',
+      region: () => 'us-east-1',
+      egressProxy: `http://127.0.0.1:${await listen(proxy)}`,
+    });
+    const parts = { dnsMs: null, connectMs: ms(TUNNEL_MS), tlsMs: ms(TLS_MS) };
+    const first = await send(`https://${HOST}/`, tunnelled);
+    expect(first).toMatchObject({
+      status: 200,
+      transport: {
+        parts: { ...parts, waitMs: ms(0), bodyMs: ms(0) },
+        address: null,
+        certificate: { subject: `CN=${HOST}` },
+      },
+    });
+    const { connectMs, tlsMs } = first.transport!.parts;
+    expect(connectMs! + tlsMs!).toBeLessThanOrEqual(first.durationMs + 3);
+    // Nobody of this name is behind it.
+    expect(await send('https://other.test/', tunnelled)).toMatchObject({
+      status: null,
+      error: expect.stringContaining('certificate') as string,
+      transport: { parts: { ...parts, waitMs: null, bodyMs: null } },
+    });
+    await tunnelled.close();
   });
 
   test('end where it failed: in the lookup, in connecting, before an answer', async () => {

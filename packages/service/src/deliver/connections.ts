@@ -5,7 +5,7 @@
  */
 import { Socket, isIP } from 'node:net';
 import type { AttemptParts } from '@sluice/kit/contract';
-import type { buildConnector } from 'undici';
+import type { buildConnector, Dispatcher } from 'undici';
 import { type ShownCertificate, explainRefusal, readCertificate } from './certificate.ts';
 
 /** A connection that was made, or that was tried and failed. */
@@ -22,6 +22,8 @@ export interface Connecting extends Pick<AttemptParts, 'dnsMs' | 'connectMs' | '
 export interface Connections {
   /** A connector that does the same, noted. */
   noted(connect: buildConnector.connector): buildConnector.connector;
+  /** A proxy that does the same: of a connection through it is noted when its tunnel stood. */
+  notedTunnels(proxy: Dispatcher): Dispatcher;
   /** As a request begins: the connection that was made for it; undefined on an open one. */
   takeOpened(): Connecting | undefined;
   /** Of the connection that failed with this error; undefined of any other error. */
@@ -30,11 +32,14 @@ export interface Connections {
 
 export function createConnections(): Connections {
   let opened: Connecting | undefined;
+  /** What a proxy that is asked for a tunnel now is asked for. */
+  let beginning: ReturnType<typeof begin> | undefined;
   const failed = new WeakMap<Error, Connecting>();
 
   return {
     noted: (connect) => (options, callback) => {
       const began = begin(options);
+      beginning = began;
       // A connector returns its socket, which its type does not say; a proxy's returns a promise.
       const connection: unknown = connect(options, (...[error, socket]) => {
         if (error !== null) {
@@ -47,7 +52,20 @@ export function createConnections(): Connections {
         callback(null, socket);
         opened = undefined;
       });
+      beginning = undefined;
       began.follow(connection);
+    },
+    notedTunnels(proxy) {
+      const connect = proxy.connect.bind(proxy);
+      return Object.assign(proxy, {
+        // undici asks for the tunnel before its connector returns.
+        async connect(options: Dispatcher.ConnectOptions) {
+          const began = beginning;
+          const answer = await connect(options);
+          if (answer.statusCode === 200) began?.standTunnel();
+          return answer;
+        },
+      });
     },
     takeOpened() {
       const connecting = opened;
@@ -81,6 +99,10 @@ function begin({ protocol, hostname }: buildConnector.Options) {
         .once('connect', () => (connectedAt = performance.now()))
         // Before anybody judges it: a certificate that is refused is gone with its socket.
         .prependOnceListener('secure', () => (certificate = readCertificate(connection)));
+    },
+
+    standTunnel() {
+      connectedAt = performance.now();
     },
 
     end(outcome: Error | Socket): Connecting {

@@ -98,7 +98,7 @@ describe('through a proxy', () => {
     expect(result).toMatchObject({
       status: 200,
       error: null,
-      // The tunnel is one part, and the address of the proxy nobody's business.
+      // What the proxy does is one part, and its address nobody's business.
       transport: {
         parts: { dnsMs: null, connectMs: expect.any(Number) as number, tlsMs: null },
         address: null,

@@ -125,6 +125,7 @@ export function createSender({
               uri: egressProxy,
               // Always a tunnel: what the proxy refuses is no answer of the receiver's.
               proxyTunnel: true,
+              clientFactory: (proxy, options) => connections.notedTunnels(new Pool(proxy, options)),
               factory(target, options) {
                 const tunnel = options as Pool.Options & { connect: buildConnector.connector };
                 return new Pool(target, { ...tunnel, connect: connections.noted(tunnel.connect) });
