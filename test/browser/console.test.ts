@@ -212,6 +212,9 @@ test('rows of both lists are marked and copied by the same keys', async () => {
   const streamId = await readFocused();
   await page.keyboard.press('c');
   await expect.poll(readCopied).toBe(streamId);
+  // Said for a moment, to those who do not see as well.
+  await page.getByRole('status').getByText('Id copied').waitFor();
+  await page.getByText('Id copied').waitFor({ state: 'detached' });
   await page.keyboard.press('y');
   await expect.poll(readCopied).toBe(`${world.url}/console/streams/${streamId}`);
   await page.keyboard.press(' ');
@@ -237,6 +240,7 @@ test('rows of both lists are marked and copied by the same keys', async () => {
   await expect.poll(readCopied).toBe(`${world.url}/console/deliveries/${deliveryId}`);
   await page.keyboard.press('x');
   await expect.poll(readCopied).toMatch(/^curl /);
+  await page.getByRole('status').getByText('curl copied').waitFor();
   expect(await readCopied()).toContain(deliveryId);
 });
 

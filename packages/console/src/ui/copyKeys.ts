@@ -1,5 +1,6 @@
 import { useShortcuts } from '../keyboard.ts';
 import type { Action } from './actionList.tsx';
+import { copyText } from './copied.tsx';
 
 /** What can be copied of a stream, a delivery or a webhook. */
 export interface Copies {
@@ -10,12 +11,10 @@ export interface Copies {
   copyCurl?: (() => void) | undefined;
 }
 
-const copy = (text: string): void => void navigator.clipboard.writeText(text);
-
 /** For the list of `.`. */
 export const copyActions = ({ id, link, copyCurl }: Copies): Action[] => [
-  { label: 'Copy id', keycap: 'c', run: () => copy(id) },
-  { label: 'Copy link', keycap: 'y', run: () => copy(link) },
+  { label: 'Copy id', keycap: 'c', run: () => void copyText(id, 'Id') },
+  { label: 'Copy link', keycap: 'y', run: () => void copyText(link, 'Link') },
   ...(copyCurl === undefined ? [] : [{ label: 'Copy as curl', keycap: 'x', run: copyCurl }]),
 ];
 

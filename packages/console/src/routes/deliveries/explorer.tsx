@@ -38,6 +38,7 @@ import { isolated, nameOfStreamId } from '../../streamName.ts';
 import { focusedRow, useActions } from '../../ui/actionList.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Button } from '../../ui/button.tsx';
+import { copyText } from '../../ui/copied.tsx';
 import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
 import { useRowMarks } from '../../ui/rowMarks.tsx';
 import { toCurl } from '../delivery/curl.ts';
@@ -245,7 +246,7 @@ export function Explorer({
         queryClient.fetchQuery(deliveryQuery(id)),
         queryClient.fetchQuery(deliveryBodyQuery(id)),
       ]);
-      await navigator.clipboard.writeText(toCurl({ id, body }, webhookUrl));
+      await copyText(toCurl({ id, body }, webhookUrl), 'curl');
     },
   });
   // With a delivery open they are about that one.

@@ -13,6 +13,7 @@ import { useActions } from '../../ui/actionList.tsx';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { useChosenTab } from '../../ui/chosenTab.ts';
 import { CopyButton } from '../../ui/copyButton.tsx';
+import { copyText } from '../../ui/copied.tsx';
 import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -82,7 +83,7 @@ export function DeliveryView({
     copyCurl:
       known === undefined || body === undefined
         ? undefined
-        : () => void navigator.clipboard.writeText(toCurl({ id, body }, known.webhookUrl)),
+        : () => void copyText(toCurl({ id, body }, known.webhookUrl), 'curl'),
   };
   useCopyKeys(() => copies);
   useShortcuts({ '[': () => step(-1), ']': () => step(1), r: sendAgain });

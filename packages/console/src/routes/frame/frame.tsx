@@ -8,6 +8,7 @@ import { followLive, useLiveStatus } from '../../live.ts';
 import { PAGES, pageOf } from '../../pages.ts';
 import { usePageState } from '../../pageState.ts';
 import { endSession, signOut } from '../../session.ts';
+import { CopiedNote } from '../../ui/copied.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Rail } from './rail.tsx';
 import { TopBar } from './topBar.tsx';
@@ -94,6 +95,7 @@ export function Frame() {
         )}
         <Outlet />
       </main>
+      <CopiedNote />
       <Rail />
       <Suspense>
         {open === 'palette' && <Palette onClose={() => setOpen(null)} />}

@@ -13,6 +13,7 @@ import { isolated } from '../../streamName.ts';
 import { useActions } from '../../ui/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
+import { copyText } from '../../ui/copied.tsx';
 import { copyActions, useCopyKeys } from '../../ui/copyKeys.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { JsonTree } from '../../ui/jsonTree.tsx';
@@ -60,7 +61,7 @@ export function RequestInspector({
       : {
           id: data.webhookId,
           link: location.href,
-          copyCurl: () => void navigator.clipboard.writeText(curl),
+          copyCurl: () => void copyText(curl, 'curl'),
         };
   useShortcuts({ '[': () => step(-1), ']': () => step(1) });
   useCopyKeys(() => copies);

@@ -69,7 +69,7 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
   const chain = chains.find(({ id }) => id.replace(/^aptos:/, '') === draft.chains[0]);
 
   const create = useMutation({
-    mutationFn: () => createStream(draft),
+    mutationFn: (sent: StreamDraft) => createStream(sent),
     onSuccess: async (id) => {
       await queryClient.invalidateQueries({ queryKey: queryKeys.streams });
       await navigate({ to: '/streams/$streamId', params: { streamId: id } });
@@ -77,14 +77,14 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
   });
   const submit = (): void => {
     setTried(true);
-    if (ready && !create.isPending) create.mutate();
+    if (ready && !create.isPending) create.mutate(draft);
   };
   useCommandKey('Enter', submit);
 
   const part = {
     draft,
     problems: tried ? problems : quiet(problems, draft),
-    refusals: refusalsOf(create.error),
+    refusals: refusalsOf(create.error, create.variables, draft),
     onChange: setDraft,
   };
   return (

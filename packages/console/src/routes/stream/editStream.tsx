@@ -57,7 +57,7 @@ function EditForm({
   const problems = draftProblems(draft, stream.amountOfAddresses || 1);
   const changes = changesOf(before, draft);
   const save = useMutation({
-    mutationFn: () => updateStream(stream, toChanges(before, draft)),
+    mutationFn: (sent: StreamDraft) => updateStream(stream, toChanges(before, sent)),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: queryKeys.stream(stream.id) });
       await queryClient.invalidateQueries({ queryKey: queryKeys.streams });
@@ -65,7 +65,7 @@ function EditForm({
   });
   const maySave = Object.keys(problems).length === 0 && changes.length > 0;
   const submit = (): void => {
-    if (maySave && !save.isPending) save.mutate();
+    if (maySave && !save.isPending) save.mutate(draft);
   };
   useCommandKey('Enter', submit);
   return (
@@ -77,7 +77,12 @@ function EditForm({
         submit();
       }}
     >
-      {children({ draft, problems, refusals: refusalsOf(save.error), onChange: setDraft })}
+      {children({
+        draft,
+        problems,
+        refusals: refusalsOf(save.error, save.variables, draft),
+        onChange: setDraft,
+      })}
       {save.isError && (
         <ErrorPanel what="The changes were not saved" error={save.error} onRetry={submit} />
       )}
