@@ -365,7 +365,7 @@ export interface StreamSummary {
   failedAttempts24h: number;
   /** Deliveries that got a 2xx, per 5 minutes, oldest first, 24 numbers for the last 2 hours. */
   deliveredSeries: number[];
-  /** Deliveries that got a 2xx, per hour, oldest first, 24 numbers. */
+  /** Deliveries that got a 2xx in each of 23 hours of the clock, oldest first, and in the last 60 minutes. */
   hourlyDelivered: number[];
   /** Failed attempts, likewise. */
   hourlyFailed: number[];

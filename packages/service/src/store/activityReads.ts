@@ -1,5 +1,5 @@
 /** Counts over time, from their roll-up; what became of recent blocks; where chains went another way. */
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { ActivityPoint } from '@sluice/kit/contract';
 import { type Engine, readMoment, readNow } from './engine.ts';
 import { quantileMs, readBucket } from './latency.ts';
@@ -32,15 +32,9 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
   const span = async ({ streamId, stepMinutes, points }: ActivityAsked) => {
     const last = Math.floor((await readMinute()) / stepMinutes);
     const first = last - points + 1;
-    const within = sql`minute >= ${first * stepMinutes}
-      ${streamId === undefined ? sql`` : sql`and stream_id = ${streamId}`}`;
-    // By the hour only whole hours are known.
-    const hours = (columns: RawBuilder<unknown>) =>
-      stepMinutes === HOUR_MINUTES
-        ? sql`union all select ${columns} from stat_hour where ${within}`
-        : sql``;
-    const counted = (columns: RawBuilder<unknown>) =>
-      sql`(select ${columns} from stat where ${within} ${hours(columns)}) as counted`;
+    const counted = sql`${sql.table(stepMinutes === HOUR_MINUTES ? 'stat_hour' : 'stat')}
+      where minute >= ${first * stepMinutes}
+        ${streamId === undefined ? sql`` : sql`and stream_id = ${streamId}`}`;
     return { first, last, counted };
   };
 
@@ -49,8 +43,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
       const { first, last, counted } = await span(asked);
       const { rows } = await sql<Count>`
         select ${last} - minute / ${sql.lit(asked.stepMinutes)} as ago, metric, cast(sum(n) as bigint) as n
-        from ${counted(sql`minute, metric, n`)}
-        where metric not like 'matched%' group by 1, 2`.execute(db);
+        from ${counted} and metric not like 'matched%' group by 1, 2`.execute(db);
       const byStep = Map.groupBy(rows, ({ ago }) => ago);
       return Array.from({ length: asked.points }, (_, n) =>
         toPoint(
@@ -64,7 +57,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
       const { first, counted } = await span(asked);
       const { rows } = await sql<ChainCount>`
         select chain, metric, cast(sum(n) as bigint) as n
-        from ${counted(sql`chain, metric, n`)} group by chain, metric`.execute(db);
+        from ${counted} group by chain, metric`.execute(db);
       return { from: first * asked.stepMinutes * MINUTE_MS, ...toBreakdown(rows) };
     },
 
@@ -101,28 +94,39 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
         ])
         .where('deleted_at', 'is', null)
         .execute();
-      const countBy = async (stepMinutes: number, steps: number) => {
-        const { rows } = await sql<Count & { stream_id: string }>`
-          select stream_id, (cast(${minute} as bigint) - minute) / ${sql.lit(stepMinutes)} as ago, metric,
-            cast(sum(n) as bigint) as n
-          from stat where minute > ${minute - stepMinutes * steps}
-          group by 1, 2, 3`.execute(db);
-        return Map.groupBy(rows, (row) => row.stream_id);
-      };
-      const hours = await countBy(HOUR_MINUTES, DAY_HOURS);
-      const recent = await countBy(SERIES_STEP_MINUTES, SERIES_STEPS);
+      // A day of minutes would be sixty times as many rows.
+      const hour = minute - (minute % HOUR_MINUTES);
+      const dayAgo = minute - DAY_HOURS * HOUR_MINUTES;
+      const { rows: byHour } = await sql<Count & { stream_id: string }>`
+        select stream_id, ago, metric, cast(sum(n) as bigint) as n from (
+          select stream_id, (cast(${hour} as bigint) - minute) / ${sql.lit(HOUR_MINUTES)} as ago, metric, n
+          from stat_hour where minute > ${dayAgo}
+          union all
+          select stream_id, ${sql.lit(DAY_HOURS)} as ago, metric, n
+          from stat where minute > ${dayAgo} and minute <= ${hour - DAY_HOURS * HOUR_MINUTES + HOUR_MINUTES - 1}
+        ) as counted
+        where metric in ('delivered', 'failed_attempts') or metric like 'latency%'
+        group by 1, 2, 3`.execute(db);
+      const { rows: byStep } = await sql<Count & { stream_id: string }>`
+        select stream_id, (cast(${minute} as bigint) - minute) / ${sql.lit(SERIES_STEP_MINUTES)} as ago, metric,
+          cast(sum(n) as bigint) as n
+        from stat where minute > ${minute - SERIES_STEP_MINUTES * SERIES_STEPS}
+          and metric in ('delivered', 'failed_attempts')
+        group by 1, 2, 3`.execute(db);
+      const hours = Map.groupBy(byHour, (row) => row.stream_id);
+      const recent = Map.groupBy(byStep, (row) => row.stream_id);
       return streams.map((stream): StreamStats => {
         const its = hours.get(stream.id) ?? [];
-        const hourlyDelivered = toSeries(its, 'delivered', DAY_HOURS);
-        const hourlyFailed = toSeries(its, 'failed_attempts', DAY_HOURS);
+        const newest = recent.get(stream.id) ?? [];
+        const ofDay = (metric: string): number => sumOf(its, (each) => each === metric);
         return {
           streamId: stream.id,
           queue: (stream.pending ?? 0) + (stream.enriching ?? 0),
-          delivered24h: hourlyDelivered.reduce((sum, n) => sum + n, 0),
-          failedAttempts24h: hourlyFailed.reduce((sum, n) => sum + n, 0),
-          deliveredSeries: toSeries(recent.get(stream.id) ?? [], 'delivered', SERIES_STEPS),
-          hourlyDelivered,
-          hourlyFailed,
+          delivered24h: ofDay('delivered'),
+          failedAttempts24h: ofDay('failed_attempts'),
+          deliveredSeries: toSeries(newest, 'delivered', SERIES_STEPS),
+          hourlyDelivered: toHourly(its, newest, 'delivered'),
+          hourlyFailed: toHourly(its, newest, 'failed_attempts'),
           p95Ms: quantileMs(toLatencies(its), 0.95),
           lastDeliveryAt: stream.last_delivery_at,
           failingSince: stream.failing_minute === null ? null : stream.failing_minute * MINUTE_MS,
@@ -169,6 +173,17 @@ function toSeries(counts: readonly Count[], metric: string, steps: number): numb
     if (count.metric === metric && at >= 0) series[at] = (series[at] ?? 0) + count.n;
   }
   return series;
+}
+
+/** Hours of the clock, and at their end the last 60 minutes: an hour that has just begun says nothing. */
+function toHourly(byHour: readonly Count[], byStep: readonly Count[], metric: string): number[] {
+  const lastHour = toSeries(byStep, metric, SERIES_STEPS).slice(
+    -HOUR_MINUTES / SERIES_STEP_MINUTES,
+  );
+  return [
+    ...toSeries(byHour, metric, DAY_HOURS).slice(0, -1),
+    lastHour.reduce((sum, n) => sum + n, 0),
+  ];
 }
 
 function toLatencies(counts: readonly Counted[]): Map<number, number> {

@@ -20,7 +20,7 @@ import { liveOrigin } from './matches.ts';
 import { packAddresses } from './packedAddresses.ts';
 import { toBlockDay } from './partitions.ts';
 import { LEDGER_FILE, openSqliteStore } from './sqlite.ts';
-import { activityMetricsOf, MINUTE_MS, TOTAL_MINUTE } from './statWrites.ts';
+import { activityMetricsOf, MINUTE_MS, toHours, TOTAL_MINUTE } from './statWrites.ts';
 import {
   type AttemptTransport,
   ADDRESSES_PER_PART,
@@ -417,6 +417,14 @@ function createStats(): Stats {
     },
     write(insert) {
       for (const row of counts.values()) insert('stat', row);
+      const hours = new Map<string, Insertable<Tables['stat']>>();
+      for (const row of toHours([...counts.values()])) {
+        const key = `${row.stream_id} ${row.minute} ${row.chain} ${row.metric}`;
+        const known = hours.get(key);
+        if (known === undefined) hours.set(key, row);
+        else known.n += row.n;
+      }
+      for (const row of hours.values()) insert('stat_hour', row);
     },
   };
 }

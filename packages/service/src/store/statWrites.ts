@@ -36,14 +36,14 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
         set n = ${table}.n + excluded.n`.execute(trx);
   };
 
-  /** Some of what is older than this minute, which then is there no more; totals stay. */
-  const takeBefore = async (trx: Db, name: 'stat' | 'stat_hour', minute: number) => {
+  /** Some of what is older than this minute; totals stay. Answers with how many rows that were. */
+  const forgetBefore = async (trx: Db, name: 'stat' | 'stat_hour', minute: number) => {
     const table = sql.table(name);
-    const { rows } = await sql<Stat>`
+    const { numAffectedRows = 0n } = await sql`
       delete from ${table} where ${place} ${engine.isIn(sql`
         select ${place} from ${table} where minute > ${TOTAL_MINUTE} and minute < ${minute}
-        limit ${ROWS_AT_ONCE}`)} returning *`.execute(trx);
-    return rows;
+        limit ${ROWS_AT_ONCE}`)}`.execute(trx);
+    return Number(numAffectedRows);
   };
 
   return {
@@ -55,19 +55,23 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
             select ${place} from stat_delta limit ${ROWS_AT_ONCE} ${engine.skipLocked}`)}
           returning *`.execute(trx);
         await addTo(trx, 'stat', rows);
+        await addTo(trx, 'stat_hour', toHours(rows));
         const minute = Math.floor((await readNow(engine, trx)) / MINUTE_MS);
-        const old = await takeBefore(trx, 'stat', minute - MINUTES_KEPT);
-        await addTo(
-          trx,
-          'stat_hour',
-          old.map((row) => ({ ...row, minute: row.minute - (row.minute % HOUR_MINUTES) })),
-        );
-        const forgotten = await takeBefore(trx, 'stat_hour', minute - HOURS_KEPT_MINUTES);
-        return [rows, old, forgotten].some(({ length }) => length === ROWS_AT_ONCE);
+        const forgotten = [
+          await forgetBefore(trx, 'stat', minute - MINUTES_KEPT),
+          await forgetBefore(trx, 'stat_hour', minute - HOURS_KEPT_MINUTES),
+        ];
+        return [rows.length, ...forgotten].includes(ROWS_AT_ONCE);
       });
     },
   };
 }
+
+/** The same by the hour, totals left out. */
+export const toHours = <Row extends Pick<Stat, 'minute'>>(rows: readonly Row[]): Row[] =>
+  rows
+    .filter(({ minute }) => minute !== TOTAL_MINUTE)
+    .map((row) => ({ ...row, minute: row.minute - (row.minute % HOUR_MINUTES) }));
 
 /** An attempt that ended, and its delivery as it is now. */
 export interface EndedAttempt {

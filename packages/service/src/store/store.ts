@@ -401,7 +401,7 @@ export interface StreamStats {
   failedAttempts24h: number;
   /** Per 5 minutes, oldest first, the last 2 hours. */
   deliveredSeries: number[];
-  /** Per hour, oldest first, the last 24. */
+  /** Of 23 hours of the clock, oldest first, and of the last 60 minutes. */
   hourlyDelivered: number[];
   /** Failed attempts, likewise. */
   hourlyFailed: number[];

@@ -55,7 +55,7 @@ export interface Tables {
   /** Append-only, rolled up into `stat`: counters updated in place deadlock under load. */
   stat_delta: StatTable;
   stat: StatTable;
-  /** What left `stat`: each row in the first minute of its hour. */
+  /** The same but for totals, added up by the hour: in the first minute of each. */
   stat_hour: StatTable;
   /** Of PostgreSQL alone, as is the next. */
   partition: PartitionTable;

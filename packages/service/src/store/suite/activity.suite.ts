@@ -32,26 +32,52 @@ export function testActivity(
       return result.reduce((sum, point) => sum + point.delivered, 0);
     };
 
-    test('those older than two days by the hour, those older than eight no more; totals stay', async () => {
+    test('minutes are kept for two days, hours for eight; totals stay', async () => {
       const now = Math.floor((await tools.store.readLedgerTime()) / MINUTE_MS);
       const fill = (table: string, minute: number, n: number) =>
         execute(`insert into ${table} values ('${streamId}', ${minute}, '0x1', 'delivered', ${n})`);
       await execute(`insert into stat values ('${streamId}', 0, '0x1', 'webhooks_delivered', 7)`);
-      await fill('stat', now, 1);
+      await fill('stat_delta', now, 1);
       const threeDaysAgo = now - 3 * DAY_MINUTES;
-      for (let minute = 0; minute < 61; minute++) await fill('stat', threeDaysAgo - minute, 10);
+      for (let minute = 0; minute < 61; minute++) {
+        await fill('stat_delta', threeDaysAgo - minute, 10);
+      }
       await fill('stat_delta', threeDaysAgo, 100);
-      await fill('stat_hour', now - 9 * DAY_MINUTES, 1_000);
-      await fill('stat', now - 10 * DAY_MINUTES, 10_000);
+      await fill('stat_delta', now - 9 * DAY_MINUTES, 1_000);
       await rollUp();
       expect(await delivered(1, 1_500)).toBe(1);
       expect(await delivered(5, 576)).toBe(1);
       expect(await delivered(60, 192)).toBe(711);
-      // Once more: what is kept by the hour is not taken over again.
-      await fill('stat', threeDaysAgo, 5);
+      await fill('stat_delta', threeDaysAgo, 5);
       await rollUp();
       expect(await delivered(60, 192)).toBe(716);
       expect((await tools.store.readTotals(streamId))[0]?.webhooksDelivered).toBe(7);
+    });
+
+    test('the last 24 hours to the minute, hours of the clock, and the last one as it is', async () => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      const now = Math.floor((await tools.store.readLedgerTime()) / MINUTE_MS);
+      const fill = (ago: number, n: number) =>
+        execute(
+          `insert into stat_delta values ('${id}', ${now - ago}, '0x1', 'delivered', ${n}),
+            ('${id}', ${now - ago}, '0x1', 'failed_attempts', ${n}),
+            ('${id}', ${now - ago}, '0x1', 'answered_200', ${n})`,
+        );
+      // The clock may go on by a minute while this runs.
+      await fill(DAY_MINUTES + 1, 100_000);
+      await fill(DAY_MINUTES - 2, 10_000);
+      await fill(12 * 60, 1_000);
+      await fill(61, 100);
+      await fill(57, 10);
+      await fill(0, 1);
+      await rollUp();
+      const stats = (await tools.store.readStreamStats()).find((each) => each.streamId === id)!;
+      expect(stats).toMatchObject({ delivered24h: 11_111, failedAttempts24h: 11_111 });
+      expect(stats.hourlyDelivered).toHaveLength(24);
+      expect(stats.hourlyDelivered).toEqual(stats.hourlyFailed);
+      expect(stats.hourlyDelivered.at(-1)).toBe(11);
+      expect(stats.hourlyDelivered).toContain(1_000);
+      expect(stats.deliveredSeries.reduce((sum, n) => sum + n, 0)).toBe(111);
     });
 
     test('what attempts and matches consisted of', async () => {
