@@ -133,8 +133,11 @@ test('what was done to a stream, by whom, and what became of it', async () => {
   // The same once more changes nothing.
   await maya.streams.update(id, { tag: 'other' });
   await maya.streams.setStatus(id, 'paused');
-  await maya.streams.setStatus(id, 'paused');
+  const readPause = async () =>
+    (await sluice.listStreamSummaries()).find((each) => each.id === id)?.paused;
+  expect(await readPause()).toMatchObject({ by: 'maya' });
   await client.streams.setStatus(id, 'active');
+  expect(await readPause()).toBeNull();
   await sluice.rotateStreamSecret(id);
   const changes = await sluice.listStreamChanges(id);
   ANSWER_SCHEMAS.StreamChangeList.parse({ result: changes });

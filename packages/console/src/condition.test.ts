@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   deliveryCondition,
   newestTried,
+  pausedWords,
   streamCondition,
   streamReason,
   streamScope,
@@ -61,6 +62,14 @@ const stream = (
   spared: null,
   certificateEndsAt: null,
   ...changes,
+});
+
+test('a paused stream says since when, and who paused it', () => {
+  const paused = { at: 0, by: 'bootstrap' };
+  expect(pausedWords({ status: 'paused', paused }, 7_200_000)).toBe('paused by first key 2h ago');
+  expect(pausedWords({ status: 'paused', paused: null }, 0)).toBeNull();
+  // Until the list is read again it still has what was.
+  expect(pausedWords({ status: 'active', paused }, 0)).toBeNull();
 });
 
 test('a delivery that is tried again is told from one that waits for its first attempt', () => {

@@ -14,10 +14,12 @@ import type {
 } from '@sluice/kit/sluice';
 import { readInboxName } from '@sluice/kit/sluice';
 import {
+  formatAgo,
   formatClock,
   formatCount,
   formatDateTime,
   formatDue,
+  formatKey,
   formatMoment,
   formatQuantity,
   formatSpan,
@@ -258,6 +260,15 @@ export function streamReason(
   if (stream.queue > 0) parts.push(`${formatCount(stream.queue)} queued`);
   return parts.join(' · ');
 }
+
+/** `paused by maya 2d ago`; null while it is not, and where nobody knows. */
+export const pausedWords = (
+  { status, paused }: Pick<StreamSummary, 'status' | 'paused'>,
+  now: number,
+): string | null =>
+  status === 'paused' && paused !== null
+    ? `paused by ${formatKey(paused.by)} ${formatAgo(paused.at, now)}`
+    : null;
 
 /** What the stream watches: a count, or a warning that it watches everything. */
 export function streamScope(

@@ -18,6 +18,8 @@ const HEIGHT = 96;
 const LABEL_STEP = 15;
 /** How far a notch reaches down from the upper edge. */
 const NOTCH = 8;
+/** And a tick up from the lower one. */
+const TICK = 5;
 
 export interface Series {
   label: string;
@@ -43,6 +45,7 @@ export const TimeChart = memo(function TimeChart({
   format,
   cursor,
   notches,
+  ticks = [],
 }: {
   title: string;
   /** For those who do not see it. */
@@ -52,6 +55,8 @@ export const TimeChart = memo(function TimeChart({
   /** Index of the values to read off; null: the newest. */
   cursor: number | null;
   notches: readonly Notch[];
+  /** Steps that are marked at the lower edge as bad. */
+  ticks?: readonly number[];
 }) {
   const drawn = series.filter(isSomething);
   const count = Math.max(0, ...series.map(({ values }) => values.length));
@@ -85,11 +90,18 @@ export const TimeChart = memo(function TimeChart({
             <path
               key={`${index} ${words}`}
               d={`M${xOf(scale, index).toFixed(1)} 0v${NOTCH}`}
-              stroke="var(--color-accent)"
+              stroke="var(--color-muted)"
               strokeWidth="2"
               vectorEffect="non-scaling-stroke"
             />
           ))}
+          {ticks.length > 0 && (
+            <path
+              d={ticks.map((at) => `M${xOf(scale, at).toFixed(1)} ${HEIGHT}v${-TICK}`).join('')}
+              stroke="var(--color-bad)"
+              vectorEffect="non-scaling-stroke"
+            />
+          )}
           {drawn.map(({ label, values, color, look }) =>
             look === 'band' ? (
               <path key={label} d={areaPath(scale, values)} fill={color} opacity="0.25" />

@@ -378,6 +378,11 @@ export interface StreamSummary {
    * none failed since.
    */
   failingSince: number | null;
+  /**
+   * Since when it is paused, and by whom, as in a `StreamChange`; null while it is not, and of one that was made
+   * paused.
+   */
+  paused: { at: number; by: string } | null;
   /** Null while its receiver is sent what is due. */
   spared: Spared | null;
   /**

@@ -700,11 +700,17 @@ const streamSummary: z.ZodType<StreamSummary> = z.strictObject({
   deliveredSeries: z
     .array(count)
     .meta({ description: 'Per 5 minutes, oldest first, the last 2 hours' }),
-  hourlyDelivered: z.array(count).meta({ description: 'Per hour, oldest first, the last 24' }),
-  hourlyFailed: z.array(count).meta({ description: 'Failed attempts, per hour' }),
+  hourlyDelivered: z
+    .array(count)
+    .meta({ description: 'Of 23 hours of the clock, oldest first, and of the last 60 minutes' }),
+  hourlyFailed: z.array(count).meta({ description: 'Failed attempts, likewise' }),
   p95Ms: count.nullable(),
   lastDeliveryAt: unixMs.nullable(),
   failingSince: unixMs.nullable(),
+  paused: z
+    .strictObject({ at: unixMs, by: text })
+    .nullable()
+    .meta({ description: 'Since when it is paused, and by which key' }),
   spared: z
     .strictObject({ reason: z.enum(['failures', 'throttled']), since: unixMs, until: unixMs })
     .nullable()

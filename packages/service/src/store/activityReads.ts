@@ -6,7 +6,7 @@ import { quantileMs, readBucket } from './latency.ts';
 import { MINUTE_MS } from './statWrites.ts';
 import { listGaps } from './gaps.ts';
 import type { ActivityAsked, ActivityCounts, ActivityReads, StreamStats } from './store.ts';
-import { listStreamChanges } from './streamChanges.ts';
+import { listPauses, listStreamChanges } from './streamChanges.ts';
 import type { Tables } from './tables.ts';
 import { listTapes } from './tapes.ts';
 
@@ -147,6 +147,8 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
     },
 
     listGaps: (asked) => listGaps(db, asked),
+
+    listPauses: () => listPauses(db),
 
     listStreamChanges: (streamId) => listStreamChanges(db, streamId),
 

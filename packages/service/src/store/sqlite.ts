@@ -51,6 +51,7 @@ const READS = {
   readActivity: true,
   readBreakdown: true,
   listStreamChanges: true,
+  listPauses: true,
   listTapes: true,
   listReorgs: true,
   listGaps: true,

@@ -700,6 +700,8 @@ export interface ActivityReads {
   readStreamStats(): Promise<StreamStats[]>;
   /** What became of the newest blocks of these streams, and of those that left; in their order. */
   listTapes(asked: { streamIds: readonly string[]; limit: number }): Promise<StreamTape[]>;
+  /** Of each paused stream when it was paused, and by whom, as in a {@link StreamChange}. */
+  listPauses(): Promise<{ streamId: string; at: number; by: string }[]>;
   /** Newest first; of each stream at most 100 are kept. */
   listStreamChanges(streamId: string): Promise<StreamChange[]>;
   /** Newest first; of each chain at most 100 are kept. */

@@ -52,3 +52,21 @@ export async function listStreamChanges(
     by: keyId === '' ? null : (maker ?? keyId),
   }));
 }
+
+export async function listPauses(
+  db: Kysely<Tables>,
+): Promise<{ streamId: string; at: number; by: string }[]> {
+  const { rows } = await sql<{ id: string; at: number; key_id: string; maker: string | null }>`
+    select stream.id, pause.created_at as at, pause.key_id, api_key.name as maker
+    from stream
+      join stream_change as pause on pause.id = (
+        select id from stream_change where stream_id = stream.id and kind = 'paused'
+        order by id desc limit 1)
+      left join api_key on api_key.id = pause.key_id
+    where stream.status = 'paused' and stream.deleted_at is null`.execute(db);
+  return rows.map(({ id, at, key_id: keyId, maker }) => ({
+    streamId: id,
+    at,
+    by: maker ?? keyId,
+  }));
+}

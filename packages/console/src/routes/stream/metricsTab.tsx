@@ -144,6 +144,7 @@ function Charts({
           summary={`${formatCount(delivered)} delivered`}
           format={formatCount}
           series={[line('delivered', (point) => point.delivered, 'text')]}
+          ticks={result.flatMap(({ failedAttempts: n }, index) => (n > 0 ? [index] : []))}
           {...common}
         />
         <TimeChart

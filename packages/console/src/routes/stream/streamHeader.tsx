@@ -3,7 +3,7 @@ import { useSearch } from '@tanstack/react-router';
 import { Pause, Play, Zap } from 'lucide-react';
 import { chainsQuery, streamStatusMutation, testWebhookMutation } from '../../api.ts';
 import { useNow } from '../../clock.ts';
-import { streamReason, streamScope } from '../../condition.ts';
+import { pausedWords, streamReason, streamScope } from '../../condition.ts';
 import { isFailing, useLatest, useRetries, type FleetStream } from '../../fleet.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { nameOfStream } from '../../streamName.ts';
@@ -25,6 +25,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
   const test = useMutation(testWebhookMutation(queryClient, stream));
   const name = nameOfStream(stream);
   const scope = streamScope(stream);
+  const pause = pausedWords(stream, now);
   const paused = stream.status === 'paused';
   const mayChange = stream.status !== 'terminated';
   const retries = useRetries(isFailing(row) ? latest : undefined);
@@ -65,6 +66,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
         <span className={scope.unscoped ? 'text-12 text-warn' : 'text-12 text-muted'}>
           {scope.text}
         </span>
+        {pause !== null && <span className="text-12 text-muted">{pause}</span>}
         <span className="data text-muted">
           {stream.chainIds
             .map((id) => chains?.find((chain) => chain.id === id)?.code ?? id)

@@ -5,7 +5,7 @@ import { Pause, Play } from 'lucide-react';
 import { memo } from 'react';
 import { streamStatusMutation } from '../../api.ts';
 import { useNow } from '../../clock.ts';
-import { streamReason, streamScope } from '../../condition.ts';
+import { pausedWords, streamReason, streamScope } from '../../condition.ts';
 import { isFailing, useLatest, useRetries, type FleetStream } from '../../fleet.ts';
 import { formatCount, formatDuration } from '../../format.ts';
 import { useMedia } from '../../media.ts';
@@ -94,6 +94,7 @@ export const StreamRow = memo(function StreamRow({
                 </span>
               )}
               {scope.text}
+              {paused && <PausedBy stream={stream} />}
             </span>
           </div>
           <p className="data truncate text-faint sm:hidden">
@@ -193,6 +194,12 @@ export const StreamRow = memo(function StreamRow({
     </tbody>
   );
 });
+
+/** Apart, so that nothing else of a row goes with the clock. */
+function PausedBy({ stream }: { stream: FleetStream['stream'] }) {
+  const words = pausedWords(stream, useNow());
+  return words === null ? null : ` · ${words}`;
+}
 
 /** Failing streams say why, lead to the delivery that failed, and may be paused. */
 function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) | null }) {

@@ -92,16 +92,18 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       return context.json({ at, ...expiring } satisfies Expiry);
     },
     async listStreamSummaries(context) {
-      const [streams, stats, spared, certificates] = await Promise.all([
+      const [streams, stats, spared, certificates, pauses] = await Promise.all([
         readAllStreams(),
         store.readStreamStats(),
         store.listSpared(),
         store.listCertificates(),
+        store.listPauses(),
       ]);
       const statsOf = new Map(stats.map((each) => [each.streamId, each]));
       const sparedOf = new Map(
         spared.map(({ streamId, leftMs: _leftMs, ...spell }) => [streamId, spell]),
       );
+      const pauseOf = new Map(pauses.map(({ streamId, ...pause }) => [streamId, pause]));
       const endsAtOf = new Map(certificates.map(({ streamId, endsAt }) => [streamId, endsAt]));
       return context.json({
         result: streams.map((stream): StreamSummary => {
@@ -129,6 +131,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
             p95Ms: its?.p95Ms ?? null,
             lastDeliveryAt: its?.lastDeliveryAt ?? null,
             failingSince: its?.failingSince ?? null,
+            paused: pauseOf.get(stream.id) ?? null,
             spared: sparedOf.get(stream.id) ?? null,
             certificateEndsAt: endsAtOf.get(stream.id) ?? null,
           };
