@@ -55,9 +55,11 @@ export const StreamRow = memo(function StreamRow({
   const toggle = (): void => setStatus.mutate(paused ? 'active' : 'paused');
   // What has no room is not asked for.
   const hasRoom = useMedia('(min-width: 1240px)');
-  const taped = hasRoom
-    ? stream.chainIds.flatMap((id) => chains.get(id) ?? []).slice(0, SHOWN_TAPES)
-    : [];
+  // One that is paused matches nothing.
+  const taped =
+    hasRoom && !paused
+      ? stream.chainIds.flatMap((id) => chains.get(id) ?? []).slice(0, SHOWN_TAPES)
+      : [];
   const tapeLength = Math.floor(TAPE_LENGTH / Math.max(1, taped.length));
 
   return (
@@ -94,7 +96,6 @@ export const StreamRow = memo(function StreamRow({
                 </span>
               )}
               {scope.text}
-              {paused && <PausedBy stream={stream} />}
             </span>
           </div>
           <p className="data truncate text-faint sm:hidden">
@@ -124,6 +125,7 @@ export const StreamRow = memo(function StreamRow({
         </td>
         <td className="px-2 max-lg:hidden">
           <div className="flex w-[180px] justify-between">
+            {paused && <PausedBy stream={stream} />}
             {taped.map((chain) => (
               <StreamTape
                 key={chain.id}
@@ -198,7 +200,11 @@ export const StreamRow = memo(function StreamRow({
 /** Apart, so that nothing else of a row goes with the clock. */
 function PausedBy({ stream }: { stream: FleetStream['stream'] }) {
   const words = pausedWords(stream, useNow());
-  return words === null ? null : ` · ${words}`;
+  return (
+    <span title={words ?? ''} className="truncate text-12 text-faint">
+      {words}
+    </span>
+  );
 }
 
 /** Failing streams say why, lead to the delivery that failed, and may be paused. */
