@@ -1,10 +1,13 @@
 /** The console over many streams: what is on screen is in the document, and all of it is reached. */
+import { createSluiceClient } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { expectAccessible, startVisitor, type Visitor } from './visitor.ts';
 import { startWorld, type World } from './world.ts';
 
 const STREAMS = 300;
+/** Those whose chain is read. */
+const READ_STREAMS = 200;
 const MOST_ROWS = 60;
 const PATIENCE = { timeout: 20_000, interval: 100 };
 
@@ -98,6 +101,25 @@ test('a filter finds those that are not drawn, and a link leads to what it finds
   await other.getByText('No stream passes this filter').waitFor();
   await other.getByRole('button', { name: 'Show all' }).click();
   await expect.poll(() => links(other).count(), PATIENCE).toBeGreaterThan(10);
+});
+
+test('of the streams to choose deliveries by, those with the most come first, others when asked for', async () => {
+  await world.transfer();
+  const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+  await expect
+    .poll(async () => (await sluice.getDeliveryFacets()).streamId.length, PATIENCE)
+    .toBe(READ_STREAMS);
+  const page = await visitor.signedIn('/deliveries');
+  const choices = page.getByRole('region', { name: 'Stream', exact: true });
+  await choices.getByRole('link').nth(19).waitFor();
+  expect(await choices.getByRole('link').count()).toBe(20);
+  await choices.getByRole('button', { name: `Show more of ${READ_STREAMS - 20}` }).click();
+  expect(await choices.getByRole('link').count()).toBe(120);
+  await choices.getByRole('link').nth(100).click();
+  await page.waitForURL(/stream=/);
+  // Chosen, it stays in sight also where it would not come first.
+  await page.reload();
+  await choices.getByRole('link', { name: /fleet/ }).and(page.locator('[aria-current]')).waitFor();
 });
 
 test('on a phone likewise', async () => {

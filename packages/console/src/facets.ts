@@ -8,7 +8,7 @@ import type { WatchedChain } from './tape.ts';
 /** The search params that choose among deliveries. */
 export type FacetName = Exclude<keyof DeliveriesSearch, 'sel' | 'view' | 'replay' | 'until'>;
 
-interface Choice {
+export interface Choice {
   value: string;
   label: string;
   count: number;
@@ -16,7 +16,7 @@ interface Choice {
   within?: boolean;
 }
 
-interface Facet {
+export interface Facet {
   name: FacetName;
   title: string;
   choices: Choice[];

@@ -2,16 +2,20 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { facetsQuery } from '../../api.ts';
-import { toFacets, toParam } from '../../facets.ts';
+import { toFacets, toParam, type Choice, type Facet } from '../../facets.ts';
 import { formatCount, formatDateTime } from '../../format.ts';
 import type { ListFilter } from '../../liveCache.ts';
 import { present, type DeliveriesSearch } from '../../search.ts';
 import type { WatchedChain } from '../../tape.ts';
+import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 
 const MINUTE_MS = 60_000;
+/** Streams may be thousands. */
+const FIRST_CHOICES = 20;
+const MORE_CHOICES = 100;
 
 /** How many deliveries there are of each kind; each a link to them. A second click takes it back. */
 export function Facets({
@@ -35,6 +39,10 @@ export function Facets({
     ...facetsQuery(filter),
     placeholderData: keepPreviousData,
   });
+  const facets = useMemo(
+    () => (data === undefined ? [] : toFacets(data, search, streams, chains)),
+    [data, search, streams, chains],
+  );
   if (isError) {
     return (
       <ErrorPanel
@@ -50,49 +58,74 @@ export function Facets({
       aria-label="Filter"
       className={clsx('grid grid-cols-1 gap-3 py-3', isPlaceholderData && 'opacity-60')}
     >
-      {toFacets(data, search, streams, chains).map(({ name, title, choices }) => (
-        <section key={name} aria-label={title}>
-          <h2 className="caps px-4 pb-0.5">{title}</h2>
-          <ul>
-            {choices.map(({ value, label, count, within }) => {
-              const chosen = String(search[name] ?? '') === value;
-              return (
-                <li key={value}>
-                  <Link
-                    to="."
-                    search={(now) =>
-                      present<typeof now>({
-                        ...now,
-                        sel: undefined,
-                        [name]: chosen ? undefined : toParam(value),
-                      })
-                    }
-                    replace
-                    aria-current={chosen || undefined}
-                    onClick={onChoose}
-                    title={label}
-                    className={clsx(
-                      'flex min-h-6 items-baseline gap-3 px-4 py-0.5 text-12 hover:bg-raised pointer-coarse:min-h-11 pointer-coarse:items-center',
-                      within === true && 'pl-7',
-                      chosen
-                        ? 'bg-raised font-medium shadow-[inset_2px_0_var(--color-accent)]'
-                        : 'text-muted',
-                    )}
-                  >
-                    <span className="min-w-0 flex-1 truncate">{label}</span>
-                    <span className="data text-faint">{formatCount(count)}</span>
-                  </Link>
-                </li>
-              );
-            })}
-          </ul>
-        </section>
+      {facets.map((facet) => (
+        <Choices key={facet.name} facet={facet} search={search} onChoose={onChoose} />
       ))}
       <Until key={search.until} until={search.until} onUntil={onUntil} />
       {data.isCapped && (
         <p className="px-4 text-12 text-faint">Counted in the newest 25,000 of these streams.</p>
       )}
     </nav>
+  );
+}
+
+/** Those with the most deliveries first, and what is chosen whatever it has. */
+function Choices({
+  facet: { name, title, choices },
+  search,
+  onChoose,
+}: {
+  facet: Facet;
+  search: DeliveriesSearch;
+  onChoose: () => void;
+}) {
+  const [most, setMost] = useState(FIRST_CHOICES);
+  const isChosen = ({ value }: Choice): boolean => String(search[name] ?? '') === value;
+  return (
+    <section aria-label={title}>
+      <h2 className="caps px-4 pb-0.5">{title}</h2>
+      <ul>
+        {choices
+          .filter((choice, index) => index < most || isChosen(choice))
+          .map((choice) => {
+            const { value, label, count, within } = choice;
+            const chosen = isChosen(choice);
+            return (
+              <li key={value}>
+                <Link
+                  to="."
+                  search={(now) =>
+                    present<typeof now>({
+                      ...now,
+                      sel: undefined,
+                      [name]: chosen ? undefined : toParam(value),
+                    })
+                  }
+                  replace
+                  aria-current={chosen || undefined}
+                  onClick={onChoose}
+                  title={label}
+                  className={clsx(
+                    'flex min-h-6 items-baseline gap-3 px-4 py-0.5 text-12 hover:bg-raised pointer-coarse:min-h-11 pointer-coarse:items-center',
+                    within === true && 'pl-7',
+                    chosen
+                      ? 'bg-raised font-medium shadow-[inset_2px_0_var(--color-accent)]'
+                      : 'text-muted',
+                  )}
+                >
+                  <span className="min-w-0 flex-1 truncate">{label}</span>
+                  <span className="data text-faint">{formatCount(count)}</span>
+                </Link>
+              </li>
+            );
+          })}
+      </ul>
+      {choices.length > most && (
+        <Button look="quiet" className="ml-2" onClick={() => setMost(most + MORE_CHOICES)}>
+          Show more of {formatCount(choices.length - most)}
+        </Button>
+      )}
+    </section>
   );
 }
 
