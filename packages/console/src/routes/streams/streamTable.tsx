@@ -1,8 +1,8 @@
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
-import { useImperativeHandle, useRef } from 'react';
+import { memo, useImperativeHandle, useRef } from 'react';
 import type { Condition } from '../../condition.ts';
 import type { FleetStream } from '../../fleet.ts';
-import { formatCount, formatDuration } from '../../format.ts';
+import { formatCount } from '../../format.ts';
 import { useMedia } from '../../media.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { focusedRow } from '../../ui/actionList.tsx';
@@ -15,8 +15,9 @@ const ROW_HEIGHT = 33;
 const NARROW_ROW_HEIGHT = 57;
 /** What is said below some, where it fits on one line: with buttons, and without. */
 const REASON_HEIGHTS: Partial<Record<Condition['tone'], number>> = { bad: 40, warn: 27 };
-/** `59m ago`. */
+/** `59m ago`, `999 ms`. */
 const AGO_CHARACTERS = 7;
+const DURATION_CHARACTERS = 6;
 /** Between the codes of two chains, in characters. */
 const CHAIN_GAP = 1.2;
 
@@ -29,10 +30,10 @@ interface Column {
   widest?: (rows: readonly FleetStream[], chains: ReadonlyMap<string, WatchedChain>) => number;
 }
 
-const widestOf =
-  (read: (stream: StreamSummary) => string): NonNullable<Column['widest']> =>
+const widestCount =
+  (read: (stream: StreamSummary) => number): NonNullable<Column['widest']> =>
   (rows) =>
-    rows.reduce((most, { stream }) => Math.max(most, read(stream).length), 0);
+    formatCount(rows.reduce((most, { stream }) => Math.max(most, read(stream)), 0)).length;
 
 const COLUMNS: readonly Column[] = [
   { label: 'State', className: 'caps w-8 pl-4 sm:w-28', isSilent: 'max-sm:sr-only' },
@@ -51,22 +52,22 @@ const COLUMNS: readonly Column[] = [
   {
     label: 'Delivered',
     className: 'caps px-2 text-right whitespace-nowrap max-sm:hidden',
-    widest: widestOf(({ delivered24h }) => formatCount(delivered24h)),
+    widest: widestCount(({ delivered24h }) => delivered24h),
   },
   {
     label: 'Failed',
     className: 'caps px-2 text-right whitespace-nowrap',
-    widest: widestOf(({ failedAttempts24h }) => formatCount(failedAttempts24h)),
+    widest: widestCount(({ failedAttempts24h }) => failedAttempts24h),
   },
   {
     label: 'p95',
     className: 'caps px-2 text-right max-md:hidden',
-    widest: widestOf(({ p95Ms }) => (p95Ms === null ? '–' : formatDuration(p95Ms))),
+    widest: () => DURATION_CHARACTERS,
   },
   {
     label: 'Queue',
     className: 'caps px-2 text-right max-sm:hidden',
-    widest: widestOf(({ queue }) => formatCount(queue)),
+    widest: widestCount(({ queue }) => queue),
   },
   { label: 'Last', className: 'caps px-2 text-right max-sm:hidden', widest: () => AGO_CHARACTERS },
   { label: 'Pause or resume', className: 'w-12 pr-2', isSilent: 'sr-only' },
@@ -142,22 +143,7 @@ export function StreamTable({
       }}
     >
       <caption className="sr-only">Streams</caption>
-      <thead>
-        <tr aria-rowindex={1} className="h-8 border-b border-line text-left">
-          {COLUMNS.map(({ label, className, isSilent, widest }) => (
-            <th key={label} scope="col" className={className}>
-              <span className={isSilent}>{label}</span>
-              {widest !== undefined && (
-                <span
-                  aria-hidden="true"
-                  className="data block h-0"
-                  style={{ width: `${widest(rows, chains)}ch` }}
-                />
-              )}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <Head rows={rows} chains={chains} />
       <tbody ref={before} aria-hidden="true">
         <tr style={{ height: `${abovePx}px` }} />
       </tbody>
@@ -182,3 +168,31 @@ export function StreamTable({
     </table>
   );
 }
+
+/** All rows are read for it: not with every scroll. */
+const Head = memo(function Head({
+  rows,
+  chains,
+}: {
+  rows: readonly FleetStream[];
+  chains: ReadonlyMap<string, WatchedChain>;
+}) {
+  return (
+    <thead>
+      <tr aria-rowindex={1} className="h-8 border-b border-line text-left">
+        {COLUMNS.map(({ label, className, isSilent, widest }) => (
+          <th key={label} scope="col" className={className}>
+            <span className={isSilent}>{label}</span>
+            {widest !== undefined && (
+              <span
+                aria-hidden="true"
+                className="data block h-0"
+                style={{ width: `${widest(rows, chains)}ch` }}
+              />
+            )}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+});
