@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import type { Connection } from './connection.ts';
 import { toOpenRange, toTimeMs } from './durations.ts';
 import { PHASES } from './live/deliveryLine.ts';
-import { findStream } from './streams/findStream.ts';
+import { findStreamId } from './streams/findStream.ts';
 
 export interface FilterOptions {
   state?: (typeof DELIVERY_STATES)[number][];
@@ -27,7 +27,7 @@ export const addFilterOptions = (command: Command): Command =>
   command
     .addOption(new Option('--state <state...>', 'in one of these states').choices(DELIVERY_STATES))
     .option('--failed', 'short for --state failed quarantined')
-    .option('--stream <stream...>', 'of these, by id or tag')
+    .option('--stream <stream...>', 'of these, by id or tag; a deleted one by its id')
     .option('--chain <id...>', 'of these chains')
     .addOption(new Option('--phase <phase...>', 'of these').choices(PHASES))
     .option('--status <code...>', 'last answered with this: 404, 5xx, or none')
@@ -48,7 +48,7 @@ export async function toFilter(
   const { state, failed, stream, chain, phase, status, error, reorged, since, until } = options;
   const states = [...(state ?? []), ...(failed ? (['failed', 'quarantined'] as const) : [])];
   const streamId: string[] = [];
-  for (const each of stream ?? []) streamId.push((await findStream(connection, each)).id);
+  for (const each of stream ?? []) streamId.push(await findStreamId(connection, each));
   const blocks = toOpenRange('--blocks', options.blocks);
   const attempts = toOpenRange('--attempts', options.attempts);
   const filter: DeliveryFilter = {

@@ -440,3 +440,28 @@ test('a selection is counted, asked about, sent again by the service, and follow
     stderr: expect.stringContaining('--attempts 3..1: should be') as string,
   });
 });
+
+test('what is kept of a deleted stream is found by its id, and sent from here alone', async () => {
+  const fields = { description: '', chainIds: ['0x7a69'], includeContractLogs: true };
+  const { id } = await world.api.streams.create({
+    ...{ webhookUrl: app('/gone'), tag: 'gone', topic0: ['Transfer(address,address,uint256)'] },
+    ...{ ...fields, allAddresses: true },
+  });
+  world.pay(70n);
+  await until('it is delivered', async () => {
+    const { result } = await world.client.listDeliveries({ streamId: id, state: 'succeeded' });
+    return result.length > 0;
+  });
+  await world.api.streams.delete(id);
+  const before = idsAt('/gone').length;
+  expect(await world.sluice(['replay', '--stream', 'gone', '--yes'])).toMatchObject({ code: 4 });
+  expect(await world.sluice(['replay', '--stream', id, '--yes'])).toMatchObject({
+    code: 4,
+    stderr: expect.stringMatching(/was deleted[\s\S]*--to with a port or URL/) as string,
+  });
+  const listed = ['deliveries', 'list', '--stream', id.toUpperCase(), '--json'];
+  expect(JSON.parse((await world.sluice(listed)).stdout)).not.toHaveLength(0);
+  const local = ['replay', '--stream', id, '--state', 'succeeded', '--to', app('/gone')];
+  expect(await world.sluice(local)).toMatchObject({ code: 0 });
+  expect(idsAt('/gone').length).toBeGreaterThan(before);
+});

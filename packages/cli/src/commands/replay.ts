@@ -11,6 +11,7 @@ import { type FilterOptions, addFilterOptions, toFilter } from '../deliveryFilte
 import { describeAgo, toPerSecond } from '../durations.ts';
 import { deliveryLine } from '../live/deliveryLine.ts';
 import { type Forwarder, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
+import { findDeleted } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
@@ -87,6 +88,14 @@ async function replaySelection(
   terminal: Terminal,
 ): Promise<void> {
   const perSecond = toPerSecond('--rate', options.rate);
+  const [deleted] = await findDeleted({ sluice }, [filter.streamId ?? []].flat());
+  if (deleted !== undefined) {
+    throw new CommandError(
+      'not_found',
+      `The stream ${deleted} was deleted: the service sends nothing of it any more`,
+      'send what it has kept from here: --to with a port or URL',
+    );
+  }
   const estimate = await sluice.estimateReplay(filter);
   const { deliveries, bytes, isCapped } = estimate;
   const many = `${count(deliveries)}${isCapped ? ' or more' : ''} deliveries, about ${count(Math.ceil(bytes / 1_000))} kB`;

@@ -3,6 +3,8 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection.ts';
 import { CommandError } from '../terminal/errors.ts';
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** @throws CommandError `not_found`; `usage` for a tag that several streams have. */
 export async function findStream(
   { sluice }: Pick<Connection, 'sluice'>,
@@ -28,4 +30,31 @@ export async function findStream(
     );
   }
   return first;
+}
+
+/**
+ * Whose deliveries are meant: of a stream that was deleted they are there until retention ends, and its id
+ * is all it is known by.
+ *
+ * @throws as {@link findStream}; `not_found` for the id of a deleted stream without deliveries, too.
+ */
+export async function findStreamId(
+  { sluice }: Pick<Connection, 'sluice'>,
+  idOrTag: string,
+): Promise<string> {
+  const id = idOrTag.toLowerCase();
+  if (UUID.test(id)) {
+    const { result } = await sluice.listDeliveries({ streamId: id, limit: 1 });
+    if (result.length > 0) return id;
+  }
+  return (await findStream({ sluice }, idOrTag)).id;
+}
+
+/** Those of these ids that are of no stream any more. */
+export async function findDeleted(
+  { sluice }: Pick<Connection, 'sluice'>,
+  ids: readonly string[],
+): Promise<string[]> {
+  const streams = await sluice.listStreamSummaries();
+  return ids.filter((id) => !streams.some((stream) => stream.id === id));
 }

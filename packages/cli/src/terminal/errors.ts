@@ -154,8 +154,13 @@ function tell(error: unknown, command: string): Told {
   const message = error instanceof Error ? error.message : String(error);
   // The service's own, of a setting; its class is loaded only where the service is.
   if (error instanceof Error && error.name === 'ConfigError') return toTold('usage', message);
+  if (isLedgerError(error)) return toTold('invalid_file', error.what, error.fix);
   return toTold('unexpected', message);
 }
+
+/** The service's own as well. */
+const isLedgerError = (error: unknown): error is Error & { what: string; fix: string } =>
+  error instanceof Error && error.name === 'LedgerError';
 
 /** As our service writes a detail; anything else as JSON. */
 function describeDetail(field: string, detail: unknown): string {

@@ -118,4 +118,14 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     );
     await db.destroy();
   });
+
+  test('that did something else when they were taken are refused, and nothing is changed', async () => {
+    const { db } = await firstSchema();
+    await sql`alter table stream drop column status_message`.execute(db);
+    await expect(migrate(db, next, 'The ledger in /var/lib/sluice')).rejects.toThrow(
+      /^The ledger in \/var\/lib\/sluice was made by an unreleased sluice .* no column "status_message" of "stream"\. Begin with an empty one/,
+    );
+    expect(await columns(db)).not.toContain('later');
+    await db.destroy();
+  });
 });

@@ -1,6 +1,7 @@
 /** The schema, step by step. A released step is never edited: the next change is a new step. */
 import { type Kysely, PostgresAdapter, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
+import { openSqlite } from './sqliteConnection.ts';
 
 const isPostgres = (db: Kysely<unknown>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
@@ -559,23 +560,43 @@ export const migrations: Record<string, Migration> = { '0001 ledger': ledger };
 /** Steps that were taken are listed here, in the order of their names. */
 const DONE_TABLE = 'migrations';
 
+/** A ledger that this program cannot work on. */
+class LedgerError extends Error {
+  override readonly name = 'LedgerError';
+  readonly what: string;
+  /** What to do, for people. */
+  readonly fix: string;
+
+  constructor(what: string, fix: string) {
+    super(`${what}. ${fix}.`);
+    this.what = what;
+    this.fix = fix;
+  }
+}
+
 /**
  * Brings the schema of this database to the newest step. Of several processes that start at once one
  * does, and the others wait for it.
  *
- * @throws Error with the step that failed, and when the ledger was made by a newer program.
+ * @param name what the ledger is called in an error.
+ * @throws Error with the step that failed; LedgerError when the ledger was made by another program.
  */
 export async function migrate(
   db: Kysely<unknown>,
   steps: Record<string, Migration> = migrations,
+  name = 'The ledger',
 ): Promise<void> {
+  await refuseOther(db, steps, name);
+  await take(db, steps);
+}
+
+async function take(db: Kysely<unknown>, steps: Record<string, Migration>): Promise<void> {
   const migrator = new Migrator({
     db,
     provider: { getMigrations: () => Promise.resolve(steps) },
     migrationTableName: DONE_TABLE,
     migrationLockTableName: `${DONE_TABLE}_lock`,
   });
-  await refuseNewer(db, Object.keys(steps));
   const { error, results } = await migrator.migrateToLatest();
   if (error === undefined) return;
   const failed = results?.find((result) => result.status === 'Error');
@@ -584,19 +605,57 @@ export async function migrate(
   });
 }
 
-/** @throws Error when a step was taken that this program does not know. */
-export async function refuseNewer(
+/**
+ * @throws LedgerError when a step was taken that this program does not know, or did something else when it
+ *   was taken: before a release steps are edited.
+ */
+export async function refuseOther(
   db: Kysely<unknown>,
-  known: readonly string[] = Object.keys(migrations),
+  steps: Record<string, Migration> = migrations,
+  name = 'The ledger',
 ): Promise<void> {
-  const tables = await db.introspection.getTables();
-  if (!tables.some(({ name }) => name === DONE_TABLE)) return;
+  const before = await db.introspection.getTables();
+  if (!before.some((table) => table.name === DONE_TABLE)) return;
   const { rows } = await sql<{ name: string }>`
     select name from ${sql.table(DONE_TABLE)} order by name`.execute(db);
-  const unknown = rows.map(({ name }) => name).filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
-  throw new Error(
-    `The ledger was made by a newer sluice: it has "${unknown.at(-1)}", and this program knows nothing ` +
-      `after "${known.toSorted().at(-1)}". Start the newer program again, or restore a backup from before the upgrade.`,
+  const done = rows.map((row) => row.name);
+  const known = Object.keys(steps).toSorted();
+  const unknown = done.filter((step) => !known.includes(step));
+  if (unknown.length > 0) {
+    throw new LedgerError(
+      `${name} was made by a newer sluice: it has "${unknown.at(-1)}", and this program knows nothing ` +
+        `after "${known.at(-1)}"`,
+      'Start the newer program again, or restore a backup from before the upgrade',
+    );
+  }
+  // Another process may take a step meanwhile: what it brings is there with its name.
+  const tables = await db.introspection.getTables();
+  const columnsOf = new Map(
+    tables.map((table) => [table.name, new Set(table.columns.map((column) => column.name))]),
   );
+  const taken = Object.fromEntries(Object.entries(steps).filter(([step]) => done.includes(step)));
+  for (const { table, column } of await columnsAfter(taken)) {
+    if (columnsOf.get(table)?.has(column) === true) continue;
+    throw new LedgerError(
+      `${name} was made by an unreleased sluice before this one: it has no column "${column}" of "${table}"`,
+      'Begin with an empty one: another --data folder or database, or sluice dev --fresh. To take the ' +
+        'streams along, run sluice export with the program that made it, then sluice apply with this one',
+    );
+  }
+}
+
+/** Of a new ledger after these steps; what stands there on PostgreSQL alone is left out. */
+async function columnsAfter(
+  steps: Record<string, Migration>,
+): Promise<{ table: string; column: string }[]> {
+  const db = openSqlite(':memory:', false).db as unknown as Kysely<unknown>;
+  try {
+    await take(db, steps);
+    const tables = await db.introspection.getTables();
+    return tables.flatMap(({ name: table, columns }) =>
+      columns.map((column) => ({ table, column: column.name })),
+    );
+  } finally {
+    await db.destroy();
+  }
 }

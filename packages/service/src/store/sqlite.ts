@@ -173,7 +173,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   closeSync(openSync(path, 'a', 0o600));
   const setup = openSqlite(path, false);
   try {
-    await migrate(setup.db as unknown as Kysely<unknown>);
+    await migrate(setup.db as unknown as Kysely<unknown>, undefined, `The ledger in ${folder}`);
     // The folder is ours: whoever held a lease is gone.
     const now = Date.now();
     await setup.db.updateTable('lease').set({ until: now }).where('until', '>', now).execute();

@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import { describeError } from '../observe.ts';
-import { refuseNewer } from './migrations.ts';
+import { refuseOther } from './migrations.ts';
 import { LEDGER_FILE, lockFolder } from './sqlite.ts';
 import { openSqlite } from './sqliteConnection.ts';
 
@@ -77,7 +77,7 @@ export async function restoreSqlite(
   checkSound(file);
   const backup = openSqlite(file, true).db as unknown as Kysely<unknown>;
   try {
-    await refuseNewer(backup);
+    await refuseOther(backup, undefined, `The ledger of ${file}`);
   } finally {
     await backup.destroy();
   }

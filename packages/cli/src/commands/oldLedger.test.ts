@@ -1,0 +1,31 @@
+/** A data folder of a program whose schema was edited since. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, expect, test } from 'vitest';
+import { sluice } from '../terminal/scripted.test-only.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-old-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test.each(['serve', 'dev'])(
+  '%s refuses it, names the folder and says what to do',
+  async (command) => {
+    const data = join(folder, command);
+    mkdirSync(data);
+    const ledger = new DatabaseSync(join(data, 'sluice.db'));
+    ledger.exec(`create table migrations (name text primary key, timestamp text not null);
+    create table stream (id text primary key);
+    insert into migrations values ('0001 ledger', '2026-11-01T00:00:00.000Z')`);
+    ledger.close();
+    const flags = command === 'dev' ? ['--no-open'] : ['--api-key', 'a_key_of_a_test_0123'];
+    const { code, stderr } = await sluice([command, '--data', data, '--port', '0', ...flags]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      `error[invalid_file]: The ledger in ${data} was made by an unreleased`,
+    );
+    expect(stderr).toMatch(/fix: Begin with an empty one: another --data folder/);
+    expect(stderr).not.toContain('--debug');
+  },
+);
