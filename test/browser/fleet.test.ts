@@ -122,6 +122,27 @@ test('of the streams to choose deliveries by, those with the most come first, ot
   await choices.getByRole('link', { name: /fleet/ }).and(page.locator('[aria-current]')).waitFor();
 });
 
+test('of many holes the newest are listed, and earlier ones when asked for', async () => {
+  const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+  const [stream] = (await sluice.listStreamSummaries()).filter(({ tag }) => tag === 'fleet-001');
+  const page = await visitor.signedIn();
+  await page.route(/\/sluice\/streams\/[^/]+\/coverage$/, async (route) => {
+    const holes = Array.from({ length: 150 }, (_, index) => ({
+      from: index * 10 + 1,
+      to: index * 10 + 5,
+      reason: 'paused',
+    }));
+    const result = [{ chainId: '0x7a69', from: 0, to: 2_000, holes }];
+    await route.fulfill({ json: { result } });
+  });
+  await page.goto(`${world.url}/console/streams/${stream!.id}?tab=coverage`);
+  const fills = page.getByRole('button', { name: 'Fill 5 blocks' });
+  await page.getByText('1,491 – 1,495').waitFor();
+  expect(await fills.count()).toBe(20);
+  await page.getByRole('button', { name: 'Show more of 130 earlier holes' }).click();
+  expect(await fills.count()).toBe(120);
+});
+
 test('on a phone likewise', async () => {
   const page = await visitor.signedIn('/', { viewport: { width: 360, height: 740 } });
   await links(page).first().waitFor();

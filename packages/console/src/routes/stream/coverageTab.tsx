@@ -13,6 +13,10 @@ import { Select, TextField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/time.tsx';
 
+/** Each pause leaves one: the newest are listed, and as many more with each press. */
+const FIRST_HOLES = 20;
+const MORE_HOLES = 100;
+
 const HOLE_REASONS: Record<ChainCoverage['holes'][number]['reason'], string> = {
   paused: 'the stream was paused',
   terminated: 'the stream was terminated',
@@ -99,6 +103,7 @@ function Covered({
   chain: WatchedChain | undefined;
   onFill: (from: number, to: number) => void;
 }) {
+  const [most, setMost] = useState(FIRST_HOLES);
   const span = from === null || to === null ? 0 : to - from + 1;
   const missing = holes.reduce((sum, hole) => sum + hole.to - hole.from + 1, 0);
   return (
@@ -136,8 +141,13 @@ function Covered({
           ))}
         </svg>
       )}
+      {holes.length > most && (
+        <Button look="quiet" onClick={() => setMost(most + MORE_HOLES)}>
+          Show more of {formatQuantity(holes.length - most, 'earlier hole')}
+        </Button>
+      )}
       <ul>
-        {holes.map((hole) => (
+        {holes.slice(-most).map((hole) => (
           <li key={hole.from} className="flex flex-wrap items-center gap-x-4 pt-1">
             <span className="data">
               {formatCount(hole.from)} – {formatCount(hole.to)}
