@@ -185,7 +185,7 @@ test('events are picked from an ABI and filtered; what changes is shown before i
   const page = await visitor.signedIn(`/streams/${stream.id}?tab=rules`);
   await page.getByRole('button', { name: 'ERC-20 approval' }).click();
   await page.getByRole('checkbox', { name: /^Approval/ }).waitFor();
-  await page.getByLabel('Add by signature or ABI').fill('Transfer(');
+  await page.getByLabel('Add by signature, ABI or address').fill('Transfer(');
   await page.getByRole('button', { name: 'Add events' }).click();
   await page.getByText('is no event such as').waitFor();
   const approval = page.getByRole('listitem').filter({ hasText: 'Approval' });
@@ -198,6 +198,19 @@ test('events are picked from an ABI and filtered; what changes is shown before i
   expect(saved.advancedOptions).toEqual([
     { topic0: 'Approval(address,address,uint256)', filter: { gte: ['value', '1000000'] } },
   ]);
+});
+
+test('the events of a verified contract are picked by its address', async () => {
+  const page = await visitor.signedIn('/streams/new');
+  await page.getByLabel('Addresses', { exact: true }).fill(`${world.token}, dollar`);
+  await page.getByRole('button', { name: 'All events of dollar' }).click();
+  await page.getByRole('checkbox', { name: /^Transfer/ }).waitFor();
+  await page.getByRole('checkbox', { name: /^Approval/ }).uncheck();
+  const field = page.getByLabel('Add by signature, ABI or address');
+  await field.fill(`0x${'12'.repeat(20)}`);
+  await page.getByRole('button', { name: 'Add events' }).click();
+  await page.getByText(/knows no verified contract at 0x1212/).waitFor();
+  visitor.expectComplaints((text) => /\b404\b/.test(text));
 });
 
 test('triggers and balances are added; what cannot be is said at its field, by us or by the service', async () => {

@@ -57,7 +57,14 @@ export async function buildConsole(): Promise<string> {
 export async function startWorld(): Promise<World> {
   const consoleFolder = await buildConsole();
   let status = 200;
+  let token = '';
   const receiver = createServer((request, response) => {
+    // It also verifies one contract.
+    if (request.url?.startsWith('/abi/') === true) {
+      const isKnown = request.url === `/abi/${token}`;
+      response.writeHead(isKnown ? 200 : 404).end(JSON.stringify({ abi: sluiceToken.abi }));
+      return;
+    }
     request.resume().on('end', () => {
       response.writeHead(status, { 'content-type': 'text/plain' });
       response.end(status === 200 ? 'thank you' : 'TypeError: handler <b>crashed</b>');
@@ -70,6 +77,7 @@ export async function startWorld(): Promise<World> {
 
   const anvil = await startAnvil();
   const { erc20 } = await deployContracts(anvil);
+  token = erc20.toLowerCase();
   // One payment or another a second.
   const aptos = await startScriptedAptos();
   const payments = startAptosActivity({ ledger: aptos, perSecond: 1 });
@@ -81,6 +89,7 @@ export async function startWorld(): Promise<World> {
     apiKey: API_KEY,
     chains: [{ id: CHAIN_ID, urls: [anvil.url], pollMs: 100, confirmations: CONFIRMATIONS }],
     aptos: [{ network: 'local', urls: [aptos.url], pollMs: 250 }],
+    abiUrls: { [CHAIN_ID]: webhookUrl.replace('/hooks', '/abi/{address}') },
     allowPrivateEndpoints: true,
     consoleFolder,
     schedule: [60_000],

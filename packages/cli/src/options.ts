@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import {
   ConfigError,
   type ServiceConfig,
+  parseAbiUrls,
   parseAptos,
   parseChains,
   parseLogFormat,
@@ -27,6 +28,7 @@ export interface ServiceOptions {
   chain: string[];
   aptos: string[];
   spamList: string[];
+  abiUrl: string[];
   allowCidr: string[];
   allowPrivateEndpoints: boolean;
   egressProxy?: string;
@@ -136,6 +138,13 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
         '--spam-list <id=file>',
         'spam contracts of a chain, one address a line, repeatable',
         'SLUICE_SPAM_LIST',
+      ),
+    )
+    .addOption(
+      repeatable(
+        '--abi-url <id=url>',
+        'where ABIs of verified contracts of a chain are asked for, {address} in the place of the address, repeatable',
+        'SLUICE_ABI_URL',
       ),
     )
     .addOption(
@@ -265,6 +274,7 @@ export function toServiceConfig(options: ServiceOptions): ServiceConfig {
     chains: parseChains(options.chain),
     aptos: parseAptos(options.aptos),
     spamLists: readSpamLists(options.spamList),
+    abiUrls: parseAbiUrls(options.abiUrl),
     allowCidrs: options.allowCidr,
     allowPrivateEndpoints: options.allowPrivateEndpoints,
     egressProxy: options.egressProxy,

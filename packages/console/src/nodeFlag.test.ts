@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toNodeFlag } from './nodeFlag.ts';
+import { toAbiFlag, toNodeFlag } from './nodeFlag.ts';
 
 test('a node is named by the flag of its family, quoted where a shell would read it', () => {
   expect(toNodeFlag('0x1', 'https://eth.example/v2/KEY')).toBe(
@@ -10,5 +10,11 @@ test('a node is named by the flag of its family, quoted where a shell would read
   );
   expect(toNodeFlag('0x1', 'https://a.example/?a=1&b=2')).toBe(
     "--chain '0x1=https://a.example/?a=1&b=2'",
+  );
+});
+
+test('who tells ABIs is named by the chain’s number', () => {
+  expect(toAbiFlag('0x2105')).toBe(
+    "--abi-url '0x2105=https://sourcify.dev/server/v2/contract/8453/{address}?fields=abi'",
   );
 });

@@ -54,6 +54,7 @@ import type {
   ChainCoverage,
   ChainHealth,
   ChainResumed,
+  ContractAbi,
   DeliveryDetail,
   DeliveryFacets,
   DeliveryOrder,
@@ -82,6 +83,7 @@ export type {
   ChainHealth,
   ChainProgress,
   ChainResumed,
+  ContractAbi,
   ChainState,
   DeliveryAttempt,
   DeliveryDetail,
@@ -333,6 +335,8 @@ export interface SluiceClient {
     body: Given<EvmDryRun>,
     options?: CallOptions,
   ): CallResult<EvmDryRunAnswer>;
+  /** The ABI of a verified contract, where the operator named who tells it; of a proxy with what it forwards to. */
+  getContractAbi(chainId: string, address: string, options?: CallOptions): CallResult<ContractAbi>;
   /** Announces a block to an Aptos stream once more; answers with the records in it. */
   sendAptosBlock(
     network: AptosNetwork,
@@ -559,6 +563,9 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
     dryRunAptosBlock: (network, body, options) =>
       one(() => ({ route: SLUICE_ROUTES.dryRunAptosBlock, path: { network }, body }), options),
+
+    getContractAbi: (chainId, address, options) =>
+      one(() => ({ route: SLUICE_ROUTES.getContractAbi, path: { chainId, address } }), options),
 
     dryRunEvm: (chainId, body, options) =>
       one(() => ({ route: SLUICE_ROUTES.dryRunEvm, path: { chainId }, body }), options),

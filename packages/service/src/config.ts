@@ -68,6 +68,8 @@ export interface ServiceConfig {
   aptos: AptosConfig[];
   /** By chain, contracts that are possible spam; lower case. */
   spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;
+  /** By chain, where ABIs of verified contracts are asked for, `{address}` in the place of the address. */
+  abiUrls?: Readonly<Record<string, string>> | undefined;
   /** Networks that webhooks may reach although they are not public. Default: none. */
   allowCidrs?: readonly string[] | undefined;
   /**
@@ -277,6 +279,26 @@ function readLines(flag: string, path: string): string[] {
   } catch (error) {
     throw new ConfigError(`--spam-list ${flag}: cannot be read: ${describeError(error)}`);
   }
+}
+
+/** Parses `--abi-url <hexId>=<url with {address}>`. */
+export function parseAbiUrls(texts: readonly string[]): Record<string, string> {
+  const urls: Record<string, string> = {};
+  for (const text of texts) {
+    const separator = text.indexOf('=');
+    const id = toChainId(text.slice(0, Math.max(0, separator)));
+    const url = text.slice(separator + 1);
+    const protocol = URL.parse(url)?.protocol;
+    if (id === undefined || !url.includes('{address}') || !/^https?:$/.test(protocol ?? '')) {
+      // Not the URL: it may hold a key.
+      throw new ConfigError(
+        `--abi-url ${id ?? text.slice(0, Math.max(0, separator))}=…: should be <hexId>=<http or https URL with {address}>, e.g. --abi-url 0x1=https://sourcify.dev/server/v2/contract/1/{address}?fields=abi`,
+      );
+    }
+    if (urls[id] !== undefined) throw new ConfigError(`--abi-url ${id}=…: is given twice`);
+    urls[id] = url;
+  }
+  return urls;
 }
 
 /** Parses `--role ingest|deliver|api|all`, given once or more; none is all. */

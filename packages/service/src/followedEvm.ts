@@ -10,6 +10,7 @@ import {
 import type { ChainCalls } from './http/handlers/blocks.ts';
 import { createEvmSource } from './ingest/evm.ts';
 import { createStateReader } from './ingest/state.ts';
+import { readImplementation } from './ingest/proxy.ts';
 import type { Matching } from './matching.ts';
 
 export interface FollowedEvm extends FollowedChain<ChainCalls> {
@@ -55,6 +56,7 @@ export function followEvm(
     enrich,
     calls: {
       ...calls,
+      readImplementation: (address) => readImplementation(source, address),
       dryRun: (blockNumber, record, addresses) =>
         sayWhy(chain, async () => {
           const matcher = matching.try(chain, record, addresses);

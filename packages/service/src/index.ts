@@ -6,6 +6,7 @@ export {
   parseChains,
   parseLogFormat,
   parseRoles,
+  parseAbiUrls,
   readSpamLists,
 } from './config.ts';
 export type { ChainConfig, ServiceConfig } from './config.ts';

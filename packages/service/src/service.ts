@@ -1,4 +1,5 @@
 /** The parts of the service, made once and handed to each other. Only here do they meet. */
+import { createAbiSource } from './abiSource.ts';
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -218,6 +219,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     consoleFolder: config.consoleFolder,
     chains: reports.list,
     callsOf: chains.callsOf,
+    abiSource: createAbiSource(config.abiUrls ?? {}),
     aptosCallsOf: chains.aptosCallsOf,
     checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
     hasSource: reports.isRead,

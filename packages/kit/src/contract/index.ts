@@ -143,6 +143,7 @@ export type {
   ChainHealth,
   ChainProgress,
   ChainResumed,
+  ContractAbi,
   ChainState,
   AttemptParts,
   DeliveryAttempt,

@@ -6,7 +6,7 @@
 import type { InboxRequestSummary } from './inbox.ts';
 import type { Replay } from './replays.ts';
 import { type Route, route } from './routes.ts';
-import type { ChainFamily } from './streams.ts';
+import type { AbiItem, ChainFamily } from './streams.ts';
 
 export const SLUICE_ROUTES = {
   /** Trades an API key for a session cookie. Body `{ apiKey }`; 204, or 401. */
@@ -78,6 +78,11 @@ export const SLUICE_ROUTES = {
   getReplayProgress: route('GET', '/sluice/replays/{id}/progress', 'history:read'),
   /** Ends a {@link Replay}, and answers with it; what it made due already is sent. */
   cancelReplay: route('POST', '/sluice/replays/{id}/cancel', 'replay'),
+  /**
+   * `ContractAbi`: the ABI of a verified contract, of a proxy with that of what it forwards to. From the server
+   * that the operator named for the chain; 400 where there is none.
+   */
+  getContractAbi: route('GET', '/sluice/evm/{chainId}/contracts/{address}/abi', 'streams:read'),
   /** `{ result: ChainHealth[] }`. */
   listChains: route('GET', '/sluice/chains', 'streams:read'),
   /**
@@ -279,6 +284,18 @@ export interface About {
   undeliveredMs: number;
   /** When the oldest delivery was made that is still kept; null without any. */
   oldestDeliveryAt: number | null;
+  /** Chains that a source of ABIs is named for: {@link ContractAbi} can be asked of these. */
+  abiChains: string[];
+}
+
+/** The ABI of a contract whose source somebody has verified. */
+export interface ContractAbi {
+  /** Of a proxy its own items and those of what it forwards to, each once. */
+  abi: AbiItem[];
+  /** What the contract forwards to at the moment (EIP-1967), lower case; null where it is no such proxy. */
+  implementation: string | null;
+  /** Host of who told it. */
+  source: string;
 }
 
 /**

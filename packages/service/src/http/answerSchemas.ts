@@ -19,6 +19,7 @@ import {
   type ChainCoverage,
   type ChainGap,
   type ChainHealth,
+  type ContractAbi,
   type ChainProgress,
   type ChainResumed,
   type CreatedApiKey,
@@ -492,6 +493,7 @@ const about: z.ZodType<About> = z.strictObject({
   deliveredMs: number,
   undeliveredMs: number,
   oldestDeliveryAt: unixMs.nullable(),
+  abiChains: z.array(chainId),
 });
 
 const facet = z.array(z.strictObject({ value: text, count }));
@@ -923,6 +925,11 @@ export const ANSWER_SCHEMAS = {
   DeliveryDetail: deliveryDetail,
   StreamSummaryList: z.strictObject({ result: z.array(streamSummary) }),
   Explanation: explanation,
+  ContractAbi: z.strictObject({
+    abi: z.array(abiItemSchema),
+    implementation: text.nullable(),
+    source: text,
+  } satisfies Record<keyof ContractAbi, z.ZodType>),
   Activity: activity,
   ActivityBreakdown: activityBreakdown,
   StreamChangeList: z.strictObject({ result: z.array(streamChange) }),

@@ -26,6 +26,7 @@ import { type AptosBlockHandlerNeeds, createAptosBlockHandlers } from './handler
 import { createAptosStreamHandlers } from './handlers/aptosStreams.ts';
 import { type HistoryHandlerNeeds, createHistoryHandlers } from './handlers/history.ts';
 import { type BlockHandlerNeeds, createBlockHandlers } from './handlers/blocks.ts';
+import { type ContractHandlerNeeds, createContractHandlers } from './handlers/contracts.ts';
 import { createExplainHandler } from './handlers/explain.ts';
 import { createActivityHandlers } from './handlers/activity.ts';
 import { createInboxHandlers } from './handlers/inboxes.ts';
@@ -40,6 +41,7 @@ export interface AppNeeds
     Omit<EvmStreamNeeds, 'addressChanges'>,
     AptosBlockHandlerNeeds,
     BlockHandlerNeeds,
+    ContractHandlerNeeds,
     HistoryHandlerNeeds,
     ReplayHandlerNeeds,
     AccountHandlerNeeds,
@@ -97,6 +99,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
   const replays = createReplayHandlers(needs);
   const account = createAccountHandlers(needs);
   const blocks = createBlockHandlers(needs);
+  const contracts = createContractHandlers(needs);
   const aptosBlocks = createAptosBlockHandlers(needs);
   const sluice = createSluiceHandlers(needs);
   const inboxes = createInboxHandlers(needs);
@@ -225,6 +228,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     liveEvents: sluice.liveEvents,
     resumeChain: blocks.resumeChain,
     dryRunEvm: blocks.dryRunEvm,
+    getContractAbi: contracts.getAbi,
     dryRunAptosBlock: aptosBlocks.dryRun,
     sendAptosBlock: aptosBlocks.sendBlock,
     createAptosBackfill: aptosBlocks.createBackfill,

@@ -518,6 +518,14 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     answer: 'ChainResumed',
     errors: [400, 404, 409, 422, 503],
   },
+  getContractAbi: {
+    summary: 'The ABI of a verified contract',
+    description:
+      'Asked of the server that the operator named for the chain (--abi-url); of a proxy also that of what it forwards to.',
+    tag: 'Sluice',
+    answer: 'ContractAbi',
+    errors: [400, 404, 422, 503],
+  },
   dryRunEvm: {
     summary: 'What an EVM stream would get of one block, and what it nearly would',
     description:

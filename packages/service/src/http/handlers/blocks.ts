@@ -17,7 +17,6 @@ import {
   dryRunBlockSchema,
   evmDryRunSchema,
   historicalJobSchema,
-  toChainId,
 } from '@sluice/kit/contract';
 import {
   DEFAULT_DELIVERY,
@@ -35,6 +34,7 @@ import {
 } from '../answers.ts';
 import { readJson } from '../body.ts';
 import type { AptosCalls } from './aptosBlocks.ts';
+import { notRead, readChain } from './findChain.ts';
 import type { ExplainCalls } from './explain.ts';
 import { ofFamily } from './findStream.ts';
 import { withGiven } from './streamCalls.ts';
@@ -68,6 +68,8 @@ export interface ChainCalls extends BlockCalls {
     record: EvmStreamRecord,
     addresses: readonly string[],
   ): Promise<EvmDryRunAnswer>;
+  /** What a proxy forwards to; undefined where the contract is none that is known. */
+  readImplementation(address: string): Promise<string | undefined>;
 }
 
 export interface BlockHandlerNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
@@ -105,22 +107,14 @@ export function createBlockHandlers({
     context: Context,
     name: 'chainId' | 'id',
   ): { chain: string; calls: ChainCalls } => {
-    const given = context.req.param(name) ?? '';
-    const chain = toChainId(given);
-    if (chain === undefined) {
-      const message = 'should be a chain id in hex, e.g. 0x1';
-      throw validationFailed('path', [{ path: [name], message }], { [name]: given });
-    }
+    const chain = readChain(context, name);
     return { chain, calls: requireCalls(chain) };
   };
 
   const requireCalls = (chain: string): ChainCalls => {
     const calls = callsOf(chain);
-    if (calls !== undefined) return calls;
-    throw new HttpError(
-      400,
-      `No source for ${chain}: start the service with --chain ${chain}=<rpcUrl>`,
-    );
+    if (calls === undefined) throw notRead(chain);
+    return calls;
   };
 
   const readBlockNumber = (context: Context): number => {

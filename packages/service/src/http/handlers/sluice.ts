@@ -14,6 +14,7 @@ import {
 import { hideSecrets } from '../../hideSecrets.ts';
 import { type ChainReport, NEXT_SWEEP, type Store, type StreamRecord } from '../../store/store.ts';
 import { toChainBlock } from '../../store/liveEvents.ts';
+import type { AbiSource } from '../../abiSource.ts';
 import type { Auth } from '../auth.ts';
 import { check, notFound, readId, readQuery } from '../answers.ts';
 import { readJson } from '../body.ts';
@@ -44,6 +45,7 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
   auth: Auth;
   live: Live;
   chains(): ChainReport[];
+  abiSource: Pick<AbiSource, 'chains'>;
   version: string;
   /** How long deliveries are kept. */
   kept: { deliveredMs: number; undeliveredMs: number };
@@ -52,7 +54,7 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
 }
 
 export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers {
-  const { store, auth, live, chains, version, kept, laterWaitsMs } = needs;
+  const { store, auth, live, chains, version, kept, laterWaitsMs, abiSource } = needs;
   const readAllStreams = async (): Promise<StreamRecord[]> => {
     const all: StreamRecord[] = [];
     let after: { at: number; id: string } | undefined;
@@ -80,6 +82,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
         store: store.engine,
         ...kept,
         oldestDeliveryAt: await store.readOldestDelivery(),
+        abiChains: [...abiSource.chains],
       } satisfies About);
     },
     async getExpiry(context) {

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { createAbiSource, findAbi } from './abiSource.ts';
+
+const item = { type: 'event', name: 'Paused', inputs: [], anonymous: false };
+
+test.each([
+  ['an ABI', [item]],
+  ['Sourcify', { match: 'exact_match', chainId: '1', address: '0x', abi: [item] }],
+  ['the compiler’s metadata', { compiler: {}, output: { abi: [item], devdoc: {} }, version: 1 }],
+  ['Etherscan', { status: '1', message: 'OK', result: JSON.stringify([item]) }],
+])('is found in what %s answers', (_, answer) => {
+  expect(findAbi(answer)).toEqual([item]);
+});
+
+test.each([
+  [{ status: '0', message: 'NOTOK', result: 'Contract source code not verified' }],
+  [{ match: null, abi: null }],
+  [{}],
+  [null],
+  ['abi'],
+])('is not found in %j', (answer) => {
+  expect(findAbi(answer)).toBeUndefined();
+});
+
+test('what is no item of an ABI is left out', () => {
+  expect(findAbi({ abi: [item, null, 5, { type: 7 }] })).toEqual([item]);
+});
+
+test('who is asked is told without the key in the URL', async () => {
+  const source = createAbiSource({ '0x1': 'http://127.0.0.1:1/api?address={address}&apikey=abc' });
+  expect([source.chains, source.hostOf('0x1')]).toEqual([['0x1'], '127.0.0.1:1']);
+  const failure = source.read('0x1', '0xa').catch(({ message }: Error) => message);
+  expect(await failure).toMatch(/^127\.0\.0\.1:1 told no ABI: /);
+  expect(await failure).not.toContain('abc');
+});

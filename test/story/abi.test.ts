@@ -1,0 +1,98 @@
+/** ABIs of verified contracts: from the server that is named, and through a proxy, on a real chain. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import { type Anvil, startAnvil, until } from '@sluice/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
+
+const CHAIN = '0x7a69';
+const OTHER = '0x1';
+const EIP1967 = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc';
+const ZEPPELIN = '0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3';
+const address = (digit: string) => `0x${digit.repeat(40)}`;
+const event = (name: string) => ({ type: 'event', name, inputs: [], anonymous: false });
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-abi-'));
+let anvil: Anvil;
+let verifier: Server;
+let served: Served;
+let sluice: SluiceClient;
+const asked: string[] = [];
+/** By address; what is not there is not verified. */
+const answers = new Map<string, { status?: number; body: string }>();
+
+beforeAll(async () => {
+  anvil = await startAnvil();
+  verifier = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    const given = answers.get((request.url ?? '').split(/[/?]/)[2] ?? '');
+    response.writeHead(given?.status ?? (given === undefined ? 404 : 200)).end(given?.body);
+  });
+  await new Promise<void>((resolve) => verifier.listen(0, '127.0.0.1', resolve));
+  const { port } = verifier.address() as AddressInfo;
+  served = await serve([
+    ...['--data', folder, '--chain', `${CHAIN}=${anvil.url},poll=50`],
+    ...['--abi-url', `${CHAIN}=http://127.0.0.1:${port}/contract/{address}?key=verifier-key`],
+  ]);
+  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
+  await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');
+}, 60_000);
+afterAll(async () => {
+  await served?.stop();
+  verifier?.close();
+  await anvil?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test('the ABI of a contract, asked for by its address', async () => {
+  answers.set(address('a'), { body: JSON.stringify({ abi: [event('Plain')] }) });
+  const answer = await sluice.getContractAbi(CHAIN, address('A'));
+  ANSWER_SCHEMAS.ContractAbi.parse(answer);
+  expect(answer).toMatchObject({ abi: [event('Plain')], implementation: null });
+  expect(answer.source).toMatch(/^127\.0\.0\.1:\d+$/);
+  expect(asked.at(-1)).toBe(`/contract/${address('a')}?key=verifier-key`);
+  expect((await sluice.getAbout()).abiChains).toEqual([CHAIN]);
+});
+
+test.each([
+  ['EIP-1967', EIP1967],
+  ['the proxies before it', ZEPPELIN],
+])('of a proxy also what it forwards to, by %s', async (_, slot) => {
+  const [proxy, behind] = slot === EIP1967 ? ['b', 'c'] : ['d', 'c'];
+  answers.set(address(proxy), { body: JSON.stringify([event('Upgraded'), event('Both')]) });
+  answers.set(address(behind), { body: JSON.stringify([event('Both'), event('Behind')]) });
+  const word = `0x${'0'.repeat(24)}${behind.repeat(40)}`;
+  await anvil.request('anvil_setStorageAt', [address(proxy), slot, word]);
+  const { abi, implementation } = await sluice.getContractAbi(CHAIN, address(proxy));
+  expect(implementation).toBe(address(behind));
+  expect(abi.map(({ name }) => name)).toEqual(['Upgraded', 'Both', 'Behind']);
+});
+
+test('what cannot be told says why, and tells no key', async () => {
+  const refused = async (chain: string, of: string) => {
+    const error = await sluice.getContractAbi(chain, of).catch((thrown: unknown) => thrown);
+    expect(String(error)).not.toContain('verifier-key');
+    return error;
+  };
+  expect(await refused(CHAIN, address('e'))).toMatchObject({
+    status: 404,
+    message: expect.stringMatching(/knows no verified contract at 0xe{40}/) as string,
+  });
+  answers.set(address('f'), { status: 500, body: 'down' });
+  expect(await refused(CHAIN, address('f'))).toMatchObject({
+    status: 503,
+    message: expect.stringMatching(/told no ABI: HTTP 500/) as string,
+  });
+  answers.set(address('f'), { body: '<html>' });
+  expect(await refused(CHAIN, address('f'))).toMatchObject({ status: 503 });
+  expect(await refused(OTHER, address('a'))).toMatchObject({
+    status: 400,
+    message: expect.stringContaining('--abi-url 0x1=https://…/{address}') as string,
+  });
+  expect(await refused(CHAIN, 'x')).toMatchObject({ status: 422 });
+});
