@@ -284,8 +284,12 @@ test('what happens while the network is away is there when it is back, once', as
 });
 
 test('a body too long to be read at once is read in a worker: lines, search, records', async () => {
-  const { result } = await readSluice().listDeliveries({ limit: 2, status: '5xx' });
-  const [id, next] = result.map((row) => row.id);
+  const list = async (): Promise<string[]> => {
+    const { result } = await readSluice().listDeliveries({ limit: 4, status: '5xx' });
+    return result.map((row) => row.id);
+  };
+  await expect.poll(async () => (await list()).length, PATIENCE).toBe(4);
+  const [id, next] = await list();
   const page = await visitor.signedIn();
   const bodies = /\/sluice\/deliveries\/[-\da-f]{36}\/body$/;
   await page.route(bodies, async (route) => {
@@ -325,6 +329,15 @@ test('a body too long to be read at once is read in a worker: lines, search, rec
   await page.route(bodies, (route) => route.fulfill({ status: 404, json: { message: 'gone' } }));
   await page.keyboard.press('j');
   await page.getByRole('alert').getByText('The body could not be read').waitFor();
+  // Nobody waits for one that was left.
+  await page.unroute(bodies);
+  await page.route(bodies, () => {});
+  const asked = page.waitForRequest(bodies);
+  await page.keyboard.press('j');
+  const left = page.waitForEvent('requestfailed', (request) => bodies.test(request.url()));
+  await asked;
+  await page.keyboard.press('Escape');
+  expect((await left).failure()?.errorText).toBe('net::ERR_ABORTED');
   visitor.expectComplaints((text) => text.includes('404'));
 });
 
