@@ -242,6 +242,8 @@ describe('processes with a role each', () => {
       if (state === 'pending') await clientOf(one).history.replay({ id: each, streamId: id });
     }
     await delivered(id, blocks);
+    // Another test has a receiver of its own at this path.
+    await clientOf(one).streams.delete(id);
   });
 
   test('a chain is resumed by a process that does not read it', async () => {
