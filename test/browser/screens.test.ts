@@ -203,6 +203,7 @@ test('events are picked from an ABI and filtered; what changes is shown before i
 test('the events of a verified contract are picked by its address', async () => {
   const page = await visitor.signedIn('/streams/new');
   await page.getByLabel('Addresses', { exact: true }).fill(`${world.token}, dollar`);
+  await page.getByText(/: Sluice Dollar \(SLD\), 6 decimals$/).waitFor();
   await page.getByRole('button', { name: 'All events of dollar' }).click();
   await page.getByRole('checkbox', { name: /^Transfer/ }).waitFor();
   await page.getByRole('checkbox', { name: /^Approval/ }).uncheck();

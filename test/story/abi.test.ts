@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
-import { type Anvil, startAnvil, until } from '@sluice/testkit';
+import { type Anvil, deployContracts, startAnvil, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
 import { API_KEY, type Served, serve } from '../serve.ts';
@@ -71,6 +71,23 @@ test.each([
   const { abi, implementation } = await sluice.getContractAbi(CHAIN, address(proxy));
   expect(implementation).toBe(address(behind));
   expect(abi.map(({ name }) => name)).toEqual(['Upgraded', 'Both', 'Behind']);
+});
+
+test('what is at an address: an account, a contract, a token', async () => {
+  const { erc20, erc721 } = await deployContracts(anvil);
+  const read = async (of: string) => {
+    const contract = await sluice.getContract(CHAIN, of);
+    ANSWER_SCHEMAS.Contract.parse(contract);
+    return contract;
+  };
+  expect(await read(anvil.accounts[0]!.address)).toEqual({ isContract: false, token: null });
+  await anvil.request('anvil_setCode', [address('9'), '0x00']);
+  expect(await read(address('9'))).toEqual({ isContract: true, token: null });
+  expect(await read(erc20)).toEqual({
+    isContract: true,
+    token: { name: 'Sluice Dollar', symbol: 'SLD', decimals: 6, standard: '' },
+  });
+  expect((await read(erc721)).token).toMatchObject({ standard: 'ERC721', decimals: null });
 });
 
 test('what cannot be told says why, and tells no key', async () => {

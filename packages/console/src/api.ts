@@ -101,6 +101,16 @@ export const activityQuery = (query: ActivityQuery) =>
     refetchInterval: SUMMARY_REFRESH_MS,
   });
 
+/** What is at an address; it stays. */
+export const contractQuery = (chainId: string, address: string) =>
+  queryOptions({
+    queryKey: ['contract', chainId, address],
+    queryFn: ({ signal }) => sluice.getContract(chainId, address, { signal }),
+    staleTime: Infinity,
+    // Beside what is typed: nobody waits for it.
+    retry: false,
+  });
+
 export const breakdownQuery = (query: ActivityQuery) =>
   queryOptions({
     queryKey: ['breakdown', query],

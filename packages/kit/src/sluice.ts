@@ -54,6 +54,7 @@ import type {
   ChainCoverage,
   ChainHealth,
   ChainResumed,
+  Contract,
   ContractAbi,
   DeliveryDetail,
   DeliveryFacets,
@@ -83,6 +84,7 @@ export type {
   ChainHealth,
   ChainProgress,
   ChainResumed,
+  Contract,
   ContractAbi,
   ChainState,
   DeliveryAttempt,
@@ -335,6 +337,8 @@ export interface SluiceClient {
     body: Given<EvmDryRun>,
     options?: CallOptions,
   ): CallResult<EvmDryRunAnswer>;
+  /** What is at an address: a contract or none, a token perhaps. */
+  getContract(chainId: string, address: string, options?: CallOptions): CallResult<Contract>;
   /** The ABI of a verified contract, where the operator named who tells it; of a proxy with what it forwards to. */
   getContractAbi(chainId: string, address: string, options?: CallOptions): CallResult<ContractAbi>;
   /** Announces a block to an Aptos stream once more; answers with the records in it. */
@@ -563,6 +567,9 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
     dryRunAptosBlock: (network, body, options) =>
       one(() => ({ route: SLUICE_ROUTES.dryRunAptosBlock, path: { network }, body }), options),
+
+    getContract: (chainId, address, options) =>
+      one(() => ({ route: SLUICE_ROUTES.getContract, path: { chainId, address } }), options),
 
     getContractAbi: (chainId, address, options) =>
       one(() => ({ route: SLUICE_ROUTES.getContractAbi, path: { chainId, address } }), options),

@@ -10,7 +10,8 @@ import {
 import type { ChainCalls } from './http/handlers/blocks.ts';
 import { createEvmSource } from './ingest/evm.ts';
 import { createStateReader } from './ingest/state.ts';
-import { readImplementation } from './ingest/proxy.ts';
+import { isToken } from './enrich/tokenCache.ts';
+import { findContract, readImplementation } from './ingest/contracts.ts';
 import type { Matching } from './matching.ts';
 
 export interface FollowedEvm extends FollowedChain<ChainCalls> {
@@ -57,6 +58,13 @@ export function followEvm(
     calls: {
       ...calls,
       readImplementation: (address) => readImplementation(source, address),
+      readContract: (address) =>
+        sayWhy(chain, async () => {
+          const block = await findContract(source, address);
+          if (block === undefined) return { isContract: false, token: null };
+          const token = await enrich.readToken(block, address);
+          return { isContract: true, token: token && isToken(token) ? token : null };
+        }),
       dryRun: (blockNumber, record, addresses) =>
         sayWhy(chain, async () => {
           const matcher = matching.try(chain, record, addresses);

@@ -143,6 +143,7 @@ export type {
   ChainHealth,
   ChainProgress,
   ChainResumed,
+  Contract,
   ContractAbi,
   ChainState,
   AttemptParts,

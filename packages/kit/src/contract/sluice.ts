@@ -78,6 +78,8 @@ export const SLUICE_ROUTES = {
   getReplayProgress: route('GET', '/sluice/replays/{id}/progress', 'history:read'),
   /** Ends a {@link Replay}, and answers with it; what it made due already is sent. */
   cancelReplay: route('POST', '/sluice/replays/{id}/cancel', 'replay'),
+  /** `Contract`: what is at an address. 400 for a chain that is not read. */
+  getContract: route('GET', '/sluice/evm/{chainId}/contracts/{address}', 'streams:read'),
   /**
    * `ContractAbi`: the ABI of a verified contract, of a proxy with that of what it forwards to. From the server
    * that the operator named for the chain; 400 where there is none.
@@ -286,6 +288,20 @@ export interface About {
   oldestDeliveryAt: number | null;
   /** Chains that a source of ABIs is named for: {@link ContractAbi} can be asked of these. */
   abiChains: string[];
+}
+
+/** What is at an address of an EVM chain, at its head. */
+export interface Contract {
+  /** Whether there is code; an account has none. */
+  isContract: boolean;
+  /** What the contract says of itself, which nobody checks; null where it says nothing of a token. */
+  token: {
+    /** Empty where it does not say, as are the others. */
+    name: string;
+    symbol: string;
+    decimals: number | null;
+    standard: 'ERC721' | 'ERC1155' | '';
+  } | null;
 }
 
 /** The ABI of a contract whose source somebody has verified. */

@@ -24,6 +24,8 @@ export interface Enrich extends EnrichPool {
    * is where it is not known. Throws an {@link Outage} when nothing could be asked.
    */
   complete(block: BlockRef, options: StreamOptions, tail: BodyTail): Promise<void>;
+  /** What a contract says of itself as a token; undefined where the nodes would not tell. */
+  readToken(block: BlockRef, contract: string): Promise<Token | undefined>;
 }
 
 const TOKEN_CACHE_BYTES = 32 * 1024 * 1024;
@@ -90,5 +92,7 @@ export function createEnrich({
       const plan = compilePlan(planOf(options, tail) ?? TOKENS_ONLY);
       await completeBody(tail, { plan, block, tokens, state, isLastTry: true });
     },
+    readToken: async (block: BlockRef, contract: string) =>
+      (await tokens.read(block, new Set([contract]))).get(contract),
   });
 }

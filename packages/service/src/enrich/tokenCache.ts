@@ -17,10 +17,12 @@ const ENTRY_BYTES = 250;
 const sizeOf = ({ name, symbol }: Token): number => ENTRY_BYTES + 2 * (name.length + symbol.length);
 
 /** Whether what was read of a token may still be gone by. */
-export function isFresh({ name, symbol, decimals, standard }: Token, ageMs: number): boolean {
-  const isUnknown = name === '' && symbol === '' && standard === '' && decimals === null;
-  return ageMs < (isUnknown ? FRESH_UNKNOWN_MS : FRESH_MS);
-}
+export const isFresh = (token: Token, ageMs: number): boolean =>
+  ageMs < (isToken(token) ? FRESH_MS : FRESH_UNKNOWN_MS);
+
+/** Whether the contract says anything of a token. */
+export const isToken = ({ name, symbol, decimals, standard }: Token): boolean =>
+  name !== '' || symbol !== '' || standard !== '' || decimals !== null;
 
 export function createTokenCache(limitBytes: number, now: () => number = Date.now): TokenCache {
   /** In order of use: a map lists its keys in the order they were set. */

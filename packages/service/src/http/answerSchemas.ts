@@ -19,6 +19,7 @@ import {
   type ChainCoverage,
   type ChainGap,
   type ChainHealth,
+  type Contract,
   type ContractAbi,
   type ChainProgress,
   type ChainResumed,
@@ -925,6 +926,15 @@ export const ANSWER_SCHEMAS = {
   DeliveryDetail: deliveryDetail,
   StreamSummaryList: z.strictObject({ result: z.array(streamSummary) }),
   Explanation: explanation,
+  Contract: z.strictObject({
+    isContract: flag,
+    token: z
+      .strictObject({
+        ...{ name: text, symbol: text, decimals: count.nullable() },
+        standard: z.enum(['ERC721', 'ERC1155', '']),
+      })
+      .nullable(),
+  } satisfies Record<keyof Contract, z.ZodType>),
   ContractAbi: z.strictObject({
     abi: z.array(abiItemSchema),
     implementation: text.nullable(),

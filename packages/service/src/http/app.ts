@@ -228,6 +228,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     liveEvents: sluice.liveEvents,
     resumeChain: blocks.resumeChain,
     dryRunEvm: blocks.dryRunEvm,
+    getContract: contracts.get,
     getContractAbi: contracts.getAbi,
     dryRunAptosBlock: aptosBlocks.dryRun,
     sendAptosBlock: aptosBlocks.sendBlock,

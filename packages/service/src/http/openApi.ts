@@ -518,6 +518,13 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     answer: 'ChainResumed',
     errors: [400, 404, 409, 422, 503],
   },
+  getContract: {
+    summary: 'What is at an address of a chain: a contract or none, a token perhaps',
+    description: 'As the contract says of itself at the head of the chain: nobody checks its name.',
+    tag: 'Sluice',
+    answer: 'Contract',
+    errors: [400, 422, 503],
+  },
   getContractAbi: {
     summary: 'The ABI of a verified contract',
     description:

@@ -1,5 +1,8 @@
 import type { NetworkType } from '@sluice/kit';
+import { useQuery } from '@tanstack/react-query';
 import { parseAddressList } from '../../addressList.ts';
+import { contractQuery } from '../../api.ts';
+import { describeContract } from '../../contractWords.ts';
 import type { DraftField, StreamDraft } from '../../draft.ts';
 import { exampleOf } from '../../examples.ts';
 import { formatQuantity } from '../../format.ts';
@@ -149,6 +152,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
           onChange={(event) => onChange({ ...draft, addresses: event.target.value })}
         />
       )}
+      {list.rows.length === 1 && <AtAddress {...props} address={list.rows[0]?.address ?? ''} />}
       <Examples {...props} rows={list.rows} />
       <Check
         label={
@@ -161,6 +165,23 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
       <ChainChoice {...props} />
     </div>
   );
+}
+
+/** What is at the one address, as it says itself: whether it is the one that is meant. */
+function AtAddress({
+  draft,
+  chains,
+  address,
+}: PartProps & { chains: readonly WatchedChain[]; address: string }) {
+  const chain = chains.find(
+    (each) => familyOf(each) === 'evm' && draft.chains.includes(nameInStream(each)),
+  );
+  const { data } = useQuery({
+    ...contractQuery(chain?.id ?? '', address),
+    enabled: draft.family === 'evm' && chain !== undefined,
+  });
+  if (data === undefined || chain === undefined || draft.family !== 'evm') return null;
+  return <p className="-mt-2 text-12 text-muted">{describeContract(data, chain.name)}</p>;
 }
 
 /** Something to begin with for each chain that is chosen, until somebody has an address of their own. */

@@ -23,6 +23,7 @@ import {
   DEFAULT_OPTIONS,
   type EvmStreamRecord,
   type Store,
+  type Token,
 } from '../../store/store.ts';
 import {
   HttpError,
@@ -70,6 +71,7 @@ export interface ChainCalls extends BlockCalls {
   ): Promise<EvmDryRunAnswer>;
   /** What a proxy forwards to; undefined where the contract is none that is known. */
   readImplementation(address: string): Promise<string | undefined>;
+  readContract(address: string): Promise<{ isContract: boolean; token: Token | null }>;
 }
 
 export interface BlockHandlerNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {

@@ -1,12 +1,13 @@
-/** What is known of contracts: their ABI, where the operator named who verifies them. */
+/** What is at an address: a token perhaps, and its ABI where the operator named who verifies contracts. */
 import type { Context } from 'hono';
-import { type ContractAbi, toAddress } from '@sluice/kit/contract';
+import { type Contract, type ContractAbi, toAddress } from '@sluice/kit/contract';
 import type { AbiSource } from '../../abiSource.ts';
 import { HttpError, validationFailed } from '../answers.ts';
 import type { ChainCalls } from './blocks.ts';
-import { readChain } from './findChain.ts';
+import { notRead, readChain } from './findChain.ts';
 
 export interface ContractHandlers {
+  get(context: Context): Promise<Response>;
   getAbi(context: Context): Promise<Response>;
 }
 
@@ -25,15 +26,32 @@ export function createContractHandlers({
       throw new HttpError(503, error.message);
     });
 
+  const readPlace = (context: Context): { chain: string; address: string } => {
+    const chain = readChain(context, 'chainId');
+    const given = context.req.param('address') ?? '';
+    const address = toAddress(given);
+    if (address === undefined) {
+      const message = 'should be an address, 0x and 40 hex digits';
+      throw validationFailed('path', [{ path: ['address'], message }], { address: given });
+    }
+    return { chain, address };
+  };
+
   return {
+    async get(context) {
+      const { chain, address } = readPlace(context);
+      const calls = callsOf(chain);
+      if (calls === undefined) throw notRead(chain);
+      const { isContract, token } = await calls.readContract(address);
+      if (token === null) return context.json({ isContract, token } satisfies Contract);
+      const { name, symbol, decimals, standard } = token;
+      return context.json({
+        isContract,
+        token: { name, symbol, decimals, standard },
+      } satisfies Contract);
+    },
     async getAbi(context) {
-      const chain = readChain(context, 'chainId');
-      const given = context.req.param('address') ?? '';
-      const address = toAddress(given);
-      if (address === undefined) {
-        const message = 'should be an address, 0x and 40 hex digits';
-        throw validationFailed('path', [{ path: ['address'], message }], { address: given });
-      }
+      const { chain, address } = readPlace(context);
       if (!abiSource.chains.includes(chain)) {
         throw new HttpError(
           400,
