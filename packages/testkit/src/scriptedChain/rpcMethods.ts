@@ -91,6 +91,12 @@ const methods: Record<string, (view: ChainView, params: Params) => unknown> = {
       throw new RpcError(3, `execution reverted: ${(error as Error).message}`, '0x');
     }
   },
+  eth_getCode: (view, [address, tag]) =>
+    hasEmitted(view, lower(address as Address), stateBlock(view, tag)) ? '0x00' : '0x',
+  eth_getStorageAt: (view, [, , tag]) => {
+    stateBlock(view, tag);
+    return `0x${'0'.repeat(64)}`;
+  },
   debug_traceBlockByHash: (view, [hash, options]) =>
     tracesOf(blockByHash(view, hash), hash, options),
   debug_traceBlockByNumber: (view, [tag, options]) => tracesOf(blockByTag(view, tag), tag, options),
@@ -163,6 +169,19 @@ function stateBlock(view: ChainView, tag: unknown = 'latest'): ScriptedBlock {
   const block = byHash ? blockByHash(view, byHash) : blockByTag(view, byNumber ?? tag);
   if (!block) throw new RpcError(-32000, 'header not found');
   return block;
+}
+
+/** What emits logs is a contract; a scripted chain has no other sign of one. */
+function hasEmitted({ chain }: ChainView, address: Hex, { number }: ScriptedBlock): boolean {
+  for (
+    let block = chain.blockAt(number);
+    block !== undefined;
+    block = chain.blockAt(block.number - 1n)
+  ) {
+    const { transactions } = block as ScriptedBlock;
+    if (transactions.some(({ logs }) => logs.some((log) => log.address === address))) return true;
+  }
+  return false;
 }
 
 function transactionOf(view: ChainView, hash: unknown) {

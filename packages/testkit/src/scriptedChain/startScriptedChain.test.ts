@@ -223,6 +223,17 @@ describe('as geth answers', () => {
     expect(chain.calls).toEqual({ eth_chainId: 1, eth_nonsense: 1, net_version: 1 });
   });
 
+  test('code at what emits logs, from the block on where it first did', async () => {
+    const nothing = chain.mine();
+    const first = chain.mine({
+      transactions: [pay()],
+    });
+    const code = (number: bigint) => result('eth_getCode', token, `0x${number.toString(16)}`);
+    expect([await code(nothing.number), await code(first.number)]).toEqual(['0x', '0x00']);
+    expect(await result('eth_getCode', alice, 'latest')).toBe('0x');
+    expect(await result('eth_getStorageAt', token, '0x0', 'latest')).toBe(`0x${'00'.repeat(32)}`);
+  });
+
   test('null for what it does not know, errors for what it cannot do', async () => {
     const nobody = `0x${'00'.repeat(32)}`;
     expect(await result('eth_getBlockByHash', nobody, false)).toBeNull();
