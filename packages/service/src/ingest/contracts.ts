@@ -22,7 +22,7 @@ const askAt = async (
   ...params: readonly string[]
 ): Promise<string> => {
   const answer = await source.requestAt(head, method, [...params, `0x${head.number.toString(16)}`]);
-  if (typeof answer === 'string' && /^0x/.test(answer)) return answer.toLowerCase();
+  if (typeof answer === 'string' && answer.startsWith('0x')) return answer.toLowerCase();
   throw new SourceError('inconsistent', `${method} answered no hex`);
 };
 

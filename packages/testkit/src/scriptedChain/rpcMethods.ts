@@ -178,8 +178,8 @@ function hasEmitted({ chain }: ChainView, address: Hex, { number }: ScriptedBloc
     block !== undefined;
     block = chain.blockAt(block.number - 1n)
   ) {
-    const { transactions } = block as ScriptedBlock;
-    if (transactions.some(({ logs }) => logs.some((log) => log.address === address))) return true;
+    if (block.transactions.some(({ logs }) => logs.some((log) => log.address === address)))
+      return true;
   }
   return false;
 }
