@@ -2,25 +2,18 @@
  * How long `GET /sluice/facets` counts in a ledger of 30 days: 40 streams, of which one has half of all
  * deliveries. The middle of nine readings of each question, as the store answers it.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Kysely, PostgresDialect, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { DeliveryFilter } from '@sluice/kit/contract';
-import { type Engine, postgresEngine, sqliteEngine } from '../packages/service/src/store/engine.ts';
+import type { Engine } from '../packages/service/src/store/engine.ts';
 import { pastId } from '../packages/service/src/store/ids.ts';
 import { toDay } from '../packages/service/src/store/partitions.ts';
-import { openPostgresStore } from '../packages/service/src/store/postgres.ts';
-import { createServers } from '../packages/service/src/store/postgresServers.ts';
-import { LEDGER_FILE, openSqliteStore } from '../packages/service/src/store/sqlite.ts';
-import { openSqlite } from '../packages/service/src/store/sqliteConnection.ts';
 import type { Store } from '../packages/service/src/store/store.ts';
 import type { Tables } from '../packages/service/src/store/tables.ts';
-import { type EngineName, withPostgres } from './delivery/ledgers.ts';
-import { type Figures, toFigure } from './figures.ts';
+import type { EngineName } from './delivery/ledgers.ts';
+import type { Figures } from './figures.ts';
+import { timeReadings, withFilledLedger } from './filledLedger.ts';
 
 const SIZES = [150_000, 1_000_000];
-const READINGS = 9;
 const DAY_MS = 86_400_000;
 const DAYS = 30;
 const STREAMS = Array.from({ length: 40 }, (_, n) => `stream ${n}`);
@@ -34,11 +27,12 @@ export async function measureFacets(name: EngineName): Promise<Figures> {
       // On SQLite the thread that counts is begun with the first question.
       await store.countFacets({});
       for (const [what, filter] of Object.entries(filtersOf(Date.now()))) {
-        figures[`${what}, of ${size.toLocaleString('en')}`] = await time(store, filter);
+        figures[`${what}, of ${size.toLocaleString('en')}`] = await timeReadings(() =>
+          store.countFacets(filter),
+        );
       }
     };
-    if (name === 'sqlite') await withSqlite(size, measure);
-    else await withPostgres(({ url }) => fillPostgres(url, size, measure));
+    await withFilledLedger(name, (db, engine) => fill(db, engine, size), measure);
   }
   return figures;
 }
@@ -54,45 +48,6 @@ const filtersOf = (now: number): Record<string, DeliveryFilter> => ({
   'until 20 days ago': { createdTo: now - 20 * DAY_MS },
   'left the chain': { reorged: true },
 });
-
-async function time(store: Store, filter: DeliveryFilter) {
-  const times: number[] = [];
-  for (let n = 0; n < READINGS; n++) {
-    const from = performance.now();
-    await store.countFacets(filter);
-    times.push(performance.now() - from);
-  }
-  const [least = 0, ...rest] = times.toSorted((a, b) => a - b);
-  const most = Math.round(rest.at(-1) ?? least);
-  return toFigure(rest[(READINGS >> 1) - 1] ?? least, 'ms', `${Math.round(least)} to ${most}`);
-}
-
-async function withSqlite(size: number, work: (store: Store) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-'));
-  await (await openSqliteStore(folder)).close();
-  const { db, sqlite } = openSqlite(join(folder, LEDGER_FILE), false);
-  sqlite.exec('pragma synchronous = off');
-  await fill(db, sqliteEngine, size);
-  await db.destroy();
-  const store = await openSqliteStore(folder);
-  await work(store);
-  await store.close();
-  rmSync(folder, { recursive: true });
-}
-
-async function fillPostgres(
-  url: string,
-  size: number,
-  work: (store: Store) => Promise<void>,
-): Promise<void> {
-  const store = await openPostgresStore(url);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createServers(url) }) });
-  await fill(db, postgresEngine, size);
-  await sql`vacuum analyze`.execute(db);
-  await work(store);
-  await db.destroy();
-  await store.close();
-}
 
 const text = (...columns: string[]) => columns.map((column) => [column, 'text'] as const);
 const number = (...columns: string[]) => columns.map((column) => [column, 'bigint'] as const);

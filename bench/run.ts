@@ -14,11 +14,14 @@ const { positionals, values: flags } = parseArgs({
 const throughput = async () => (await import('./delivery/throughput.ts')).measureThroughput;
 const latency = async () => (await import('./delivery/latency.ts')).measureLatency;
 const addresses = async () => (await import('./addresses.ts')).measureAddresses;
+const activity = async () => (await import('./activity.ts')).measureActivity;
 const facets = async () => (await import('./facets.ts')).measureFacets;
 
 const [name = '', ...parts] = positionals;
 
 const benchmarks: Record<string, () => Promise<Figures>> = {
+  activity: async () => (await activity())('sqlite'),
+  'activity-postgres': async () => (await activity())('postgres'),
   addresses: async () => (await addresses())('sqlite'),
   'addresses-postgres': async () => (await addresses())('postgres'),
   aptos: async () => (await import('./aptos.ts')).default(),
