@@ -14,7 +14,6 @@ beforeEach(() => {
     create table delivery (id, stream_id, match_id, phase, state, run_at, last_error, attempts);
     create table attempt (delivery_id, number, error);
     create table stat (stream_id, minute, chain, metric, n);
-    create table stat_hour (stream_id, minute, chain, metric, n);
     create table stat_delta (stream_id, minute, chain, metric, n);
     insert into stream values ('s', 'active');
     insert into match values ('a', '0x1', '0xa', 0), ('a again', '0x1', '0xa', 0), ('b', '0x1', '0xb', 0);
