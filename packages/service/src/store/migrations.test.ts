@@ -56,8 +56,10 @@ const ENGINES = {
     const url = postgres.url.replace(/postgres$/, database);
     return () => {
       const pool = new pg.Pool({ connectionString: url });
-      // An ended pool does not wait for its connections to close: the server's end may reach them.
+      // An ended pool does not wait for its connections to close: the server's end may reach them, and
+      // through those that were idle the pool.
       pool.on('connect', (client) => client.on('error', () => {}));
+      pool.on('error', () => {});
       return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
     };
   },
