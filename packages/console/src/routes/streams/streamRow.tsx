@@ -217,15 +217,17 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
   if (reason === null) return null;
   return (
     <tr>
-      <td colSpan={11} className="pr-2 pb-2 pl-10.5 sm:pl-28">
-        <div className="flex flex-wrap items-center gap-x-4 gap-y-1">
+      <td colSpan={11} className="max-w-0 pr-2 pb-2 pl-10.5 sm:pl-28">
+        {/* One line where there is room for most of it: what it says comes bit by bit, and changes. */}
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-1 md:flex-nowrap">
           <span
-            className={`min-w-0 wrap-anywhere ${condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}
+            title={reason}
+            className={`min-w-0 wrap-anywhere md:truncate ${condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}
           >
             {reason}
           </span>
           {condition.tone === 'bad' && (
-            <span className="flex flex-wrap gap-2">
+            <span className="flex flex-wrap gap-2 md:shrink-0 md:flex-nowrap">
               <Link
                 to="/streams/$streamId"
                 params={{ streamId: stream.id }}
