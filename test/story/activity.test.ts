@@ -1,63 +1,36 @@
 /** What the numbers of a stream consist of, and what was done to it: on a real chain and on scripted Aptos. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Client, createClient } from '@sluice/kit';
-import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import type { SluiceClient } from '@sluice/kit/sluice';
 import {
   type Anvil,
   type DeployedContracts,
   type RunningScriptedAptos,
   type WebhookSink,
-  deployContracts,
   scriptedAptos,
-  startAnvil,
-  startScriptedAptos,
-  startWebhookSink,
   until,
 } from '@sluice/testkit';
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
-import { API_KEY, type Served, serve } from '../serve.ts';
+import { type BothChains, CHAIN, startBothChains } from './bothChains.ts';
 
-const CHAIN = '0x7a69';
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const SIGNATURE = 'Transfer(address,address,uint256)';
 const transferAbi = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-activity-'));
+let world: BothChains;
 let anvil: Anvil;
 let aptos: RunningScriptedAptos;
 let contracts: DeployedContracts;
 let sink: WebhookSink;
-let served: Served;
 let client: Client;
 let sluice: SluiceClient;
 
 beforeAll(async () => {
-  [anvil, aptos, sink] = await Promise.all([
-    startAnvil(),
-    startScriptedAptos(),
-    startWebhookSink(),
-  ]);
-  contracts = await deployContracts(anvil);
-  aptos.mineMany(3);
-  served = await serve([
-    ...['--data', folder, '--aptos', `local=${aptos.url},poll=50`],
-    ...['--chain', `${CHAIN}=${anvil.url},confirmations=2,poll=50`],
-  ]);
-  client = createClient({ apiKey: API_KEY, baseUrl: served.url });
-  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
-  await until('both chains are live', async () =>
-    (await sluice.listChains()).every(({ state }) => state === 'live'),
-  );
+  world = await startBothChains();
+  ({ anvil, aptos, contracts, sink, client, sluice } = world);
 }, 60_000);
-afterAll(async () => {
-  await served?.stop();
-  await Promise.all([sink?.close(), anvil?.stop(), aptos?.stop()]);
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => world?.stop());
 
 const account = (hex: string) => `0x${hex.padStart(64, '0')}` as const;
 
@@ -127,7 +100,7 @@ test('what was done to a stream, by whom, and what became of it', async () => {
     ...{ webhookUrl: `${sink.url}/changed`, description: '', tag: 'changed', chainIds: [CHAIN] },
   });
   const { key } = await sluice.createApiKey({ name: 'maya' });
-  const maya = createClient({ apiKey: key, baseUrl: served.url });
+  const maya = createClient({ apiKey: key, baseUrl: world.url });
   expect(await sluice.listStreamChanges(id)).toEqual([]);
   await maya.streams.update(id, { tag: 'other', chainIds: [CHAIN], topic0: [SIGNATURE] });
   // The same once more changes nothing.

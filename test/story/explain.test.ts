@@ -1,27 +1,19 @@
 /** Why a webhook was sent, or not: on a real chain and on scripted Aptos, in one service. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Client, createClient } from '@sluice/kit';
+import type { Client } from '@sluice/kit';
 import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
-import { type Explanation, type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import type { Explanation, SluiceClient } from '@sluice/kit/sluice';
 import {
   type Anvil,
   type DeployedContracts,
   type RunningScriptedAptos,
   type WebhookSink,
-  deployContracts,
   scriptedAptos,
-  startAnvil,
-  startScriptedAptos,
-  startWebhookSink,
   until,
 } from '@sluice/testkit';
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { API_KEY, type Served, serve } from '../serve.ts';
+import { type BothChains, CHAIN, startBothChains } from './bothChains.ts';
 
-const CHAIN = '0x7a69';
 const TRANSFER = 'Transfer(address,address,uint256)';
 const abi = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
 const ERC20_EVENT = {
@@ -34,38 +26,19 @@ const ERC20_EVENT = {
   ],
 } as const;
 
-const folder = mkdtempSync(join(tmpdir(), 'sluice-explain-'));
+let world: BothChains;
 let anvil: Anvil;
 let aptos: RunningScriptedAptos;
 let contracts: DeployedContracts;
 let sink: WebhookSink;
-let served: Served;
 let client: Client;
 let sluice: SluiceClient;
 
 beforeAll(async () => {
-  [anvil, aptos, sink] = await Promise.all([
-    startAnvil(),
-    startScriptedAptos(),
-    startWebhookSink(),
-  ]);
-  contracts = await deployContracts(anvil);
-  aptos.mineMany(3);
-  served = await serve([
-    ...['--data', folder, '--aptos', `local=${aptos.url},poll=50`],
-    ...['--chain', `${CHAIN}=${anvil.url},confirmations=2,poll=50`],
-  ]);
-  client = createClient({ apiKey: API_KEY, baseUrl: served.url });
-  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
-  await until('both chains are live', async () =>
-    (await sluice.listChains()).every(({ state }) => state === 'live'),
-  );
+  world = await startBothChains();
+  ({ anvil, aptos, contracts, sink, client, sluice } = world);
 }, 60_000);
-afterAll(async () => {
-  await served?.stop();
-  await Promise.all([sink?.close(), anvil?.stop(), aptos?.stop()]);
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => world?.stop());
 
 /** As the service answers it, held against its schema. */
 const explain = async (query: string | number, chain?: string): Promise<Explanation> => {

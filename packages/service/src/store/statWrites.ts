@@ -14,7 +14,7 @@ type Stat = Selectable<Tables['stat_delta']>;
 
 export const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
-/** A reader looks back no longer (`MOST_POINTS` of the contract), and the hour that began before counts whole. */
+/** A reader looks back no longer (`MOST_POINTS` of the contract), and its first step counts whole. */
 const MINUTES_KEPT = 2 * 24 * HOUR_MINUTES + HOUR_MINUTES;
 const HOURS_KEPT_MINUTES = 8 * 24 * HOUR_MINUTES + HOUR_MINUTES;
 /** Rows that one roll-up adds up, and that it forgets. */

@@ -152,7 +152,9 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
           onChange={(event) => onChange({ ...draft, addresses: event.target.value })}
         />
       )}
-      {list.rows.length === 1 && <AtAddress {...props} address={list.rows[0]?.address ?? ''} />}
+      {draft.family === 'evm' && list.rows.length === 1 && (
+        <AtAddress draft={draft} chains={chains} address={list.rows[0]?.address ?? ''} />
+      )}
       <Examples {...props} rows={list.rows} />
       <Check
         label={
@@ -167,20 +169,18 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
   );
 }
 
-/** What is at the one address, as it says itself: whether it is the one that is meant. */
+/** What is at the one EVM address, as it says itself: whether it is the one that is meant. */
 function AtAddress({
   draft,
   chains,
   address,
-}: PartProps & { chains: readonly WatchedChain[]; address: string }) {
-  const chain = chains.find(
-    (each) => familyOf(each) === 'evm' && draft.chains.includes(nameInStream(each)),
-  );
+}: Pick<PartProps, 'draft'> & { chains: readonly WatchedChain[]; address: string }) {
+  const chain = chains.find(({ id }) => draft.chains.includes(id));
   const { data } = useQuery({
     ...contractQuery(chain?.id ?? '', address),
-    enabled: draft.family === 'evm' && chain !== undefined,
+    enabled: chain !== undefined,
   });
-  if (data === undefined || chain === undefined || draft.family !== 'evm') return null;
+  if (data === undefined || chain === undefined) return null;
   return <p className="-mt-2 text-12 text-muted">{describeContract(data, chain.name)}</p>;
 }
 

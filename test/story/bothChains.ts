@@ -1,0 +1,62 @@
+/** A service over a real chain and scripted Aptos, both live, and a receiver. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@sluice/kit';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import {
+  type Anvil,
+  type DeployedContracts,
+  type RunningScriptedAptos,
+  type WebhookSink,
+  deployContracts,
+  startAnvil,
+  startScriptedAptos,
+  startWebhookSink,
+  until,
+} from '@sluice/testkit';
+import { API_KEY, serve } from '../serve.ts';
+
+/** Of anvil; two blocks confirm one. */
+export const CHAIN = '0x7a69';
+
+export interface BothChains {
+  url: string;
+  anvil: Anvil;
+  contracts: DeployedContracts;
+  /** Its network is `local`. */
+  aptos: RunningScriptedAptos;
+  sink: WebhookSink;
+  client: Client;
+  sluice: SluiceClient;
+  stop(): Promise<void>;
+}
+
+export async function startBothChains(): Promise<BothChains> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-both-'));
+  const [anvil, aptos, sink] = await Promise.all([
+    startAnvil(),
+    startScriptedAptos(),
+    startWebhookSink(),
+  ]);
+  const contracts = await deployContracts(anvil);
+  aptos.mineMany(3);
+  const service = await serve([
+    ...['--data', folder, '--aptos', `local=${aptos.url},poll=50`],
+    ...['--chain', `${CHAIN}=${anvil.url},confirmations=2,poll=50`],
+  ]);
+  const { url } = service;
+  const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: url });
+  await until('both chains are live', async () =>
+    (await sluice.listChains()).every(({ state }) => state === 'live'),
+  );
+  return {
+    ...{ url, anvil, contracts, aptos, sink, sluice },
+    client: createClient({ apiKey: API_KEY, baseUrl: url }),
+    async stop() {
+      await service.stop();
+      await Promise.all([sink.close(), anvil.stop(), aptos.stop()]);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
