@@ -342,6 +342,11 @@ test('numbers are told by answer, chain and event, with what was changed meanwhi
   await world.client.streams.update(id, { tag: 'counted anew' });
   const page = await visitor.signedIn(`/streams/${id}?tab=metrics&span=hour`);
   await page.getByRole('button', { name: 'Hour', pressed: true }).waitFor();
+  await page.getByRole('img', { name: '0 % of attempts ok' }).waitFor();
+  // Nothing but failures is no reason to draw nothing: this is the name of the line.
+  await page.getByText('ok', { exact: true }).waitFor();
+  await page.getByText('As a table').click();
+  await page.locator('details').getByRole('cell', { name: '0 %', exact: true }).waitFor();
   const answers = page.getByRole('region', { name: 'By answer' });
   await answers.getByRole('link', { name: '503' }).waitFor();
   const chains = page.getByRole('region', { name: 'By chain' });

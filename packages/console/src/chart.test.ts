@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 import fc from 'fast-check';
-import { areaPath, indexAt, lastValue, linePath, roundTop, spreadLabels, yOf } from './chart.ts';
+import {
+  areaPath,
+  indexAt,
+  lastValue,
+  linePath,
+  PERCENT,
+  roundTop,
+  spreadLabels,
+  yOf,
+} from './chart.ts';
 
 const scale = { width: 100, height: 10, top: 10, count: 5 };
 
@@ -29,6 +38,28 @@ test('nothing leaves the frame', () => {
   expect(indexAt(288, -1)).toBe(0);
   expect(indexAt(288, 2)).toBe(287);
   expect(indexAt(3, 0.5)).toBe(1);
+});
+
+const percent = { width: 100, height: 96, count: 5, ...PERCENT };
+
+test('of shares the last tenth has three quarters of the height, and the others the rest', () => {
+  expect([100, 95, 90, 45, 0].map((value) => yOf(percent, value))).toEqual([0, 36, 72, 84, 96]);
+});
+
+test('what is more is never lower, on either side of a break', () => {
+  const value = fc.double({ min: 0, max: 100, noNaN: true });
+  fc.assert(
+    fc.property(value, value, (a, b) => {
+      const [less, more] = [Math.min(a, b), Math.max(a, b)];
+      for (const each of [percent, { ...scale, top: 100 }]) {
+        expect(yOf(each, less)).toBeGreaterThanOrEqual(yOf(each, more));
+        expect(yOf(each, more)).toBeGreaterThanOrEqual(0);
+        expect(yOf(each, less)).toBeLessThanOrEqual(each.height);
+      }
+      // Nothing is so little that it is cut off: a hundredth of a percent stands apart, if ever so slightly.
+      if (more - less >= 0.01) expect(yOf(percent, less)).toBeGreaterThan(yOf(percent, more));
+    }),
+  );
 });
 
 test('a line is named where it ends', () => {

@@ -8,11 +8,23 @@ export function roundTop(value: number): number {
   return factor * power;
 }
 
-export interface Scale {
+/** What values go up to; 0 is at the lower edge. */
+export interface Axis {
+  /** The value at the upper edge. */
+  top: number;
+  /**
+   * Where the axis is broken: values below `value` are pressed into what is left under `at`, a share of the
+   * height from above.
+   */
+  fold?: { value: number; at: number };
+}
+
+/** Of shares that are nearly all there is: what is lost is seen from a tenth of a percent on. */
+export const PERCENT = { top: 100, fold: { value: 90, at: 0.75 } } satisfies Axis;
+
+export interface Scale extends Axis {
   width: number;
   height: number;
-  /** The value at the upper edge; 0 is at the lower one. */
-  top: number;
   /** Of values; the first is at the left edge, the last at the right one. */
   count: number;
 }
@@ -20,8 +32,10 @@ export interface Scale {
 export const xOf = ({ width, count }: Scale, index: number): number =>
   count < 2 ? 0 : (index / (count - 1)) * width;
 
-export const yOf = ({ height, top }: Scale, value: number): number =>
-  height - (Math.min(value, top) / top) * height;
+export function yOf({ height, top, fold = { value: 0, at: 1 } }: Scale, value: number): number {
+  if (value < fold.value) return height * (1 - (value / fold.value) * (1 - fold.at));
+  return height * fold.at * (1 - (Math.min(value, top) - fold.value) / (top - fold.value));
+}
 
 const point = (scale: Scale, index: number, value: number): string =>
   `${xOf(scale, index).toFixed(1)} ${yOf(scale, value).toFixed(1)}`;

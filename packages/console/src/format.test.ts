@@ -93,6 +93,7 @@ test('100 % means that nothing failed', () => {
   expect(formatShare(9994, 6)).toBe('99.94 %');
   expect(formatShare(1, 1)).toBe('50 %');
   expect(formatShare(0, 3)).toBe('0 %');
+  expect(formatShare(1, 1_000_000)).toBe('0.01 %');
 });
 
 test('hashes are cut in the middle', () => {

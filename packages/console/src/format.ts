@@ -82,13 +82,20 @@ export function formatBytes(sizeBytes: number): string {
   return `${(sizeBytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Share of successes in percent, `–` when nothing was tried; 100 % only when nothing failed. */
-export function formatShare(succeeded: number, failed: number): string {
-  const total = succeeded + failed;
-  if (total === 0) return '–';
-  const percent = (succeeded / total) * 100;
-  return `${Number(Math.min(percent, failed > 0 ? 99.99 : 100).toFixed(2))} %`;
+/** Share of successes in percent; null when nothing was tried. */
+export const percentOf = (succeeded: number, failed: number): number | null =>
+  succeeded + failed === 0 ? null : (succeeded / (succeeded + failed)) * 100;
+
+/** To a hundredth; 100 % and 0 % only when it is all or nothing, `–` for null. */
+export function formatPercent(percent: number | null): string {
+  if (percent === null) return '–';
+  const isBetween = percent > 0 && percent < 100;
+  const shown = isBetween ? Math.min(Math.max(percent, 0.01), 99.99) : percent;
+  return `${Number(shown.toFixed(2))} %`;
 }
+
+export const formatShare = (succeeded: number, failed: number): string =>
+  formatPercent(percentOf(succeeded, failed));
 
 /** Middle cut of a hash or address, `0x28C6…1d60`; what is short already stays. */
 export function formatHash(hash: string, keep = 4): string {

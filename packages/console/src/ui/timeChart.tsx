@@ -8,6 +8,7 @@ import {
   spreadLabels,
   xOf,
   yOf,
+  type Axis,
   type Scale,
 } from '../chart.ts';
 
@@ -36,6 +37,13 @@ export interface Notch {
 
 /** A line along zero says no more than the word for it, and would colour what is well. */
 const isSomething = ({ values }: Series): boolean => values.some((value) => (value ?? 0) > 0);
+const isKnown = ({ values }: Series): boolean => values.some((value) => value !== null);
+
+const greatestOf = (series: readonly Series[]): number =>
+  series.reduce(
+    (most, { values }) => values.reduce<number>((max, value) => Math.max(max, value ?? 0), most),
+    0,
+  );
 
 /** Values over time: no frame, a hairline at the top and at zero, each line named at its end. */
 export const TimeChart = memo(function TimeChart({
@@ -46,6 +54,7 @@ export const TimeChart = memo(function TimeChart({
   cursor,
   notches,
   ticks = [],
+  axis,
 }: {
   title: string;
   /** For those who do not see it. */
@@ -57,21 +66,16 @@ export const TimeChart = memo(function TimeChart({
   notches: readonly Notch[];
   /** Steps that are marked at the lower edge as bad. */
   ticks?: readonly number[];
+  /** Of values that are no counts; without it, from zero to a round number above all of them. */
+  axis?: Axis;
 }) {
-  const drawn = series.filter(isSomething);
+  const drawn = series.filter(axis === undefined ? isSomething : isKnown);
   const count = Math.max(0, ...series.map(({ values }) => values.length));
-  const top = roundTop(
-    drawn.reduce(
-      (most, { values }) => values.reduce<number>((max, value) => Math.max(max, value ?? 0), most),
-      0,
-    ),
-  );
-  const scale: Scale = { width: WIDTH, height: HEIGHT, top, count };
-  const places = spreadLabels(
-    drawn.map(({ values }) => yOf(scale, lastValue(values) ?? 0)),
-    HEIGHT,
-    LABEL_STEP,
-  );
+  const { top, fold } = axis ?? { top: roundTop(greatestOf(drawn)) };
+  const scale: Scale = { width: WIDTH, height: HEIGHT, top, count, ...(fold && { fold }) };
+  const broken = fold && yOf(scale, fold.value);
+  const ends = drawn.map(({ values }) => yOf(scale, lastValue(values) ?? 0));
+  const places = spreadLabels(broken === undefined ? ends : [...ends, broken], HEIGHT, LABEL_STEP);
   return (
     <div>
       <div className="mr-chart flex items-baseline justify-between">
@@ -79,6 +83,7 @@ export const TimeChart = memo(function TimeChart({
         <span className="data text-faint">{drawn.length > 0 && format(top)}</span>
       </div>
       <div className="relative h-24">
+        {broken !== undefined && <Break top={broken} />}
         <svg
           role="img"
           aria-label={summary}
@@ -131,6 +136,15 @@ export const TimeChart = memo(function TimeChart({
             none
           </span>
         )}
+        {fold !== undefined && (
+          <span
+            aria-hidden="true"
+            className="data absolute right-0 w-label -translate-y-1/2 text-faint"
+            style={{ top: places.at(-1) }}
+          >
+            {format(fold.value)}
+          </span>
+        )}
         {drawn.map(({ label, values, color }, index) => {
           const value = values[cursor ?? values.length - 1];
           return (
@@ -148,3 +162,19 @@ export const TimeChart = memo(function TimeChart({
     </div>
   );
 });
+
+/** From here down the axis is another one: a hairline, and a zigzag at its end. */
+function Break({ top }: { top: number }) {
+  return (
+    <div className="absolute left-0 w-chart border-t border-line" style={{ top }}>
+      <svg viewBox="0 0 8 24" className="absolute top-0 -right-1 h-6 w-2" aria-hidden="true">
+        <path
+          d="M4 0v6L1 8.5l6 4L1 16.5l3 2V24"
+          fill="none"
+          stroke="var(--color-muted)"
+          strokeLinejoin="round"
+        />
+      </svg>
+    </div>
+  );
+}

@@ -3,8 +3,15 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { activityQuery, breakdownQuery, streamChangesQuery } from '../../api.ts';
-import { indexAt } from '../../chart.ts';
-import { formatCount, formatDateTime, formatDuration, formatShare } from '../../format.ts';
+import { indexAt, PERCENT } from '../../chart.ts';
+import {
+  formatCount,
+  formatDateTime,
+  formatDuration,
+  formatPercent,
+  formatShare,
+  percentOf,
+} from '../../format.ts';
 import { METRICS_SPANS } from '../../search.ts';
 import { placeChanges } from '../../streamChanges.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -148,6 +155,14 @@ function Charts({
           {...common}
         />
         <TimeChart
+          title="Attempts that succeeded"
+          summary={`${formatShare(delivered, failedAttempts)} of attempts ok`}
+          format={formatPercent}
+          axis={PERCENT}
+          series={[line('ok', (point) => percentOf(point.delivered, point.failedAttempts), 'text')]}
+          {...common}
+        />
+        <TimeChart
           title="Failed attempts"
           summary={`${formatCount(failedAttempts)} failed attempts`}
           format={formatCount}
@@ -198,11 +213,17 @@ function Table({ points }: { points: readonly ActivityPoint[] }) {
     <table className="w-full max-w-160 border-collapse">
       <thead>
         <tr className="border-b border-line text-left">
-          {['From', 'Delivered', 'Failed attempts', 'Retries', 'p50', 'p95'].map((head, index) => (
-            <th key={head} scope="col" className={`caps py-1 ${index === 0 ? '' : 'text-right'}`}>
-              {head}
-            </th>
-          ))}
+          {['From', 'Delivered', 'Failed attempts', 'Ok', 'Retries', 'p50', 'p95'].map(
+            (head, index) => (
+              <th
+                key={head}
+                scope="col"
+                className={`caps py-1 ${index === 0 ? '' : 'pl-3 text-right'}`}
+              >
+                {head}
+              </th>
+            ),
+          )}
         </tr>
       </thead>
       <tbody>
@@ -214,11 +235,12 @@ function Table({ points }: { points: readonly ActivityPoint[] }) {
             {[
               formatCount(point.delivered),
               formatCount(point.failedAttempts),
+              formatShare(point.delivered, point.failedAttempts),
               formatCount(point.retries),
               point.p50Ms === null ? '–' : formatDuration(point.p50Ms),
               point.p95Ms === null ? '–' : formatDuration(point.p95Ms),
             ].map((text, index) => (
-              <td key={index} className="data text-right">
+              <td key={index} className="data pl-3 text-right whitespace-nowrap">
                 {text}
               </td>
             ))}
