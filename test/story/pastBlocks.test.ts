@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@sluice/kit';
+import { keccak256 } from '@sluice/kit/contract';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import {
   type Anvil,
@@ -161,7 +162,7 @@ describe('a dry run', () => {
       ...{ type: 'erc20transfer' as const, contractAddress: '$contract' },
       functionAbi: functionOf(name),
     });
-    const { webhook, near } = await sluice.dryRunEvm(CHAIN, {
+    const { webhook, near, seen } = await sluice.dryRunEvm(CHAIN, {
       block: moved[3]!,
       includeContractLogs: true,
       addresses: [receiver],
@@ -176,6 +177,8 @@ describe('a dry run', () => {
       { address: receiver.toLowerCase(), balance: expect.stringMatching(/^\d+$/) },
     ]);
     expect(near).toEqual([]);
+    const transfers = [{ topic0: keccak256(TRANSFER), signature: TRANSFER, indexed: 2, count: 1 }];
+    expect(seen).toEqual(transfers);
 
     // Moved were 1.5 of a token with six decimals.
     const tooMuch = await sluice.dryRunEvm(CHAIN, {
@@ -190,6 +193,13 @@ describe('a dry run', () => {
     expect(tooMuch).toEqual({
       webhook: null,
       near: [{ ...rule, count: 1, min: '1500000', max: '1500000' }],
+      seen: transfers,
+    });
+
+    // Logs are read for it, though the stream sends none.
+    const silent = { block: moved[3]!, includeInternalTxs: true, addresses: [receiver] };
+    expect(await sluice.dryRunEvm(CHAIN, silent)).toEqual({
+      ...{ webhook: null, near: [], seen: transfers },
     });
   });
 

@@ -1,6 +1,6 @@
 import { sampleWebhook } from '@sluice/kit/testing';
 import { expect, test } from 'vitest';
-import { describeBlock, describeNearMisses } from './describeDryRun.ts';
+import { describeBlock, describeNearMisses, describeSeenEvents } from './describeDryRun.ts';
 
 const UINT256_MAX = String(2n ** 256n - 1n);
 
@@ -52,4 +52,29 @@ test('a rule that was nearly met says by how much; the widest fit 80 columns', (
   ];
   expect(lines.filter((line) => line.length > 80 || line.includes('\n'))).toEqual([]);
   expect(lines[0]).toBe('Not matched but close, in the whole block:');
+});
+
+test('events that were seen stand with how often, by name where it is known', () => {
+  const TRANSFER = 'Transfer(address,address,uint256)';
+  const topic0 = `0x${'ab'.repeat(32)}`;
+  const transfer = { topic0, signature: TRANSFER, indexed: 2, count: 1_212 };
+  const unknown = { topic0: `0x${'cd'.repeat(32)}`, signature: null, indexed: 1, count: 7 };
+  expect(describeSeenEvents([], undefined)).toEqual([]);
+  expect(describeSeenEvents([transfer, unknown], undefined)).toEqual([
+    'Seen at the addresses:',
+    `  1,212 × ${TRANSFER}`,
+    '      7 × 0xcdcd…cdcd  name not known',
+  ]);
+  const nft = { ...transfer, indexed: 3, count: 2 };
+  expect(describeSeenEvents([transfer, nft], '0x')).toEqual([
+    'Seen at the addresses, in the whole block:',
+    `  1,212 × 2 indexed  ${TRANSFER}`,
+    `      2 × 3 indexed  ${TRANSFER}`,
+  ]);
+  const wide = { ...unknown, signature: `Many(${Array(40).fill('uint256').join(',')})` };
+  const many = Array.from({ length: 1_010 }, (_, n) => ({ ...wide, topic0: `0x${n}` }));
+  const lines = describeSeenEvents(many, undefined);
+  expect(lines).toHaveLength(10);
+  expect(lines.at(-1)).toBe('  and 1,002 more, which --json has');
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });

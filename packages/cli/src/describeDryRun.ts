@@ -6,12 +6,13 @@ import {
   describeWebhook,
   isAptosWebhook,
 } from '@sluice/kit';
-import type { NearMiss } from '@sluice/kit/sluice';
+import type { NearMiss, SeenEvent } from '@sluice/kit/sluice';
 import { WIDTH, cutText, printable } from './terminal/table.ts';
 import { count } from './terminal/progress.ts';
 
 /** A busy block has hundreds. */
 const SHOWN_READINGS = 5;
+const SHOWN_EVENTS = 8;
 /** Digits and commas of one bound: more than any token's usual amounts have. */
 const LONGEST_NUMBER = 30;
 
@@ -40,6 +41,25 @@ export function describeNearMisses(near: readonly NearMiss[], tx: string | undef
       `  ${count(found)} × ${event.slice(0, event.indexOf('('))}  ${name} ${SIGNS[operator]} ${number(wanted)}`,
       `      it was ${min === max ? number(min) : `${number(min)} – ${number(max)}`}`,
     ]),
+  ].map(toLine);
+}
+
+/** Which events the addresses had in all blocks together; of those that are many the most frequent. */
+export function describeSeenEvents(seen: readonly SeenEvent[], tx: string | undefined): string[] {
+  if (seen.length === 0) return [];
+  const widest = Math.max(...seen.map((each) => count(each.count).length));
+  const more = seen.length - SHOWN_EVENTS;
+  const topics = seen.map(({ topic0 }) => topic0);
+  // Of an ERC-20 and of an ERC-721.
+  const isTwo = (topic0: string) => topics.indexOf(topic0) !== topics.lastIndexOf(topic0);
+  return [
+    `Seen at the addresses${tx === undefined ? '' : ', in the whole block'}:`,
+    ...seen.slice(0, SHOWN_EVENTS).map(({ topic0, signature, indexed, count: found }) => {
+      const inputs = isTwo(topic0) ? `${indexed} indexed  ` : '';
+      const name = signature ?? `${shorten(topic0)}  name not known`;
+      return `  ${count(found).padStart(widest)} × ${inputs}${name}`;
+    }),
+    ...(more > 0 ? [`  and ${count(more)} more, which --json has`] : []),
   ].map(toLine);
 }
 

@@ -36,6 +36,7 @@ describe('what the package exports is a decision', () => {
       'isInboxName',
       'isSluiceError',
       'mergeNearMisses',
+      'mergeSeenEvents',
       'readInboxName',
       'ruleOfNearMiss',
       'toFixtureName',

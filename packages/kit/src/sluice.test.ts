@@ -105,7 +105,7 @@ describe('each call', () => {
   });
 
   it('a dry run names its chain in the path, and its block in the body', async () => {
-    const answer = { webhook: null, near: [] };
+    const answer = { webhook: null, near: [], seen: [] };
     answerJson(answer);
     expect(await client().dryRunEvm('0x1', { block: 7, allAddresses: true })).toEqual(answer);
     expect(calls()).toEqual([['POST /sluice/evm/0x1/dry-run', { block: 7, allAddresses: true }]]);

@@ -170,11 +170,13 @@ export type {
   EvmDryRun,
   EvmDryRunAnswer,
   NearMiss,
+  SeenEvent,
 } from './contract/blocks.ts';
 export { isSluiceError, SluiceError } from './errors.ts';
 export type { SluiceErrorCode } from './errors.ts';
 export type { AddressImport } from './importAddresses.ts';
 export { mergeNearMisses, ruleOfNearMiss } from './nearMisses.ts';
+export { mergeSeenEvents } from './seenEvents.ts';
 export type { ListOptions } from './calls.ts';
 export type { AnyPage, ListedPage, ListResult } from './pages.ts';
 export type { CallOptions, CallResult, WithResponse } from './request.ts';
@@ -330,7 +332,7 @@ export interface SluiceClient {
   ): CallResult<Partial<AptosWebhook>>;
   /**
    * What an EVM stream of these options would get of one block, with what its triggers and balances read,
-   * and how many logs a single comparison of its filters kept out.
+   * how many logs a single comparison of its filters kept out, and which events its addresses had.
    */
   dryRunEvm(
     chainId: string,

@@ -76,7 +76,7 @@ export function followAptos(
       dryRun: (blockNumber, record, addresses) =>
         sayWhy(chain, async (): Promise<AptosWebhook | undefined> => {
           const matcher = matching.try(chain, record, addresses);
-          const block = await readBlock(blockNumber, matcher);
+          const block = await readBlock(blockNumber, matcher.needs);
           const webhook = await matcher.toWebhook(block);
           if (webhook === undefined) return undefined;
           const { streamId, tag, network: name, block: its, ...rest } = webhook;

@@ -15,6 +15,7 @@ import {
 } from './ingest/ingest.ts';
 import { resumeChain } from './ingest/resume.ts';
 import { type ChainSource, SourceError } from './ingest/source.ts';
+import type { BlockNeeds } from './match/block.ts';
 import type { Explainer } from './matching.ts';
 import type { Log } from './observe.ts';
 import type { Tracing } from './tracing.ts';
@@ -48,15 +49,15 @@ export interface FollowedChain<Calls extends BlockCalls = BlockCalls> {
   stop(): Promise<void>;
 }
 
-export interface Following<Block, One extends StreamMatcher<Block>> {
+export interface Following<Block> {
   calls: BlockCalls;
-  /** The block at this height of the node's own chain, with what the matcher needs of it. */
-  readBlock(number: number, matcher: One): Promise<Block>;
+  /** The block at this height of the node's own chain, with what is needed of it. */
+  readBlock(number: number, needs: BlockNeeds): Promise<Block>;
   isConfirmed(block: BlockHeader): boolean;
   chain: Omit<FollowedChain, 'calls'>;
 }
 
-export function followBlocks<Block extends BlockHeader, One extends StreamMatcher<Block>>(
+export function followBlocks<Block extends BlockHeader>(
   options: IngestOptions,
   {
     source,
@@ -69,11 +70,11 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
     /** Of all streams. */
     live: Matcher<Block> & Explainer<Block>;
     /** One stream by itself; undefined when it is gone. */
-    open(streamId: string): Promise<One | undefined>;
+    open(streamId: string): Promise<StreamMatcher<Block> | undefined>;
     enrich: EnrichPool;
     surroundings: ChainSurroundings;
   },
-): Following<Block, One> {
+): Following<Block> {
   const { chain } = options;
   const { store, log, onReorg, onDeliveries, refuseBlocks, tracing, confirmedUpTo } = surroundings;
   const { notices } = store;
@@ -143,7 +144,7 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
   };
   const duty: Duty = createDuty({ name: chain, store, log, begin });
 
-  const readBlock = async (number: number, { needs }: One): Promise<Block> => {
+  const readBlock = async (number: number, needs: BlockNeeds): Promise<Block> => {
     const header = await source.readHeader(number);
     if (header === undefined) throw notFound('Block');
     return source.readBlock(header, needs);
@@ -159,7 +160,7 @@ export function followBlocks<Block extends BlockHeader, One extends StreamMatche
         sayWhy(chain, async () => {
           const matcher = await open(streamId);
           if (matcher === undefined) throw notFound('Stream');
-          const block = await readBlock(blockNumber, matcher);
+          const block = await readBlock(blockNumber, matcher.needs);
           const matches = matcher.match(block);
           if (matches.length === 0) return 0;
           onDeliveries(

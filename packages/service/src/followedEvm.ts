@@ -68,15 +68,19 @@ export function followEvm(
       dryRun: (blockNumber, record, addresses) =>
         sayWhy(chain, async () => {
           const matcher = matching.try(chain, record, addresses);
-          const block = await readBlock(blockNumber, matcher);
+          // With its logs, whatever the stream sends: what its addresses had is told of them.
+          const needs = { ...matcher.needs, logs: true };
+          const block = await readBlock(blockNumber, needs);
           const near = matcher.findNearMisses(block);
+          const seen = matcher.countSeenEvents(block);
           const found = await matcher.toWebhook(block);
-          if (found === undefined) return { webhook: null, near };
+          if (found === undefined) return { webhook: null, near, seen };
           const { chainId, abi, streamId, tag, ...rest } = found;
           const confirmed = isConfirmed(block);
           return {
             webhook: { confirmed, chainId, abi, streamId, tag, retries: 0, ...rest },
             near,
+            seen,
           };
         }),
     },

@@ -1,6 +1,6 @@
 /** How a block becomes matches: the index of rules, the matcher, the body, and what it still lacks. */
 import { describeWebhook } from '@sluice/kit';
-import type { EvmWebhook, ExplainedRecord, NearMiss } from '@sluice/kit/contract';
+import type { EvmWebhook, ExplainedRecord, NearMiss, SeenEvent } from '@sluice/kit/contract';
 import type { Enrich } from './enrich/enrich.ts';
 import type { StreamMatcher } from './ingest/backfill.ts';
 import type { Matcher } from './ingest/ingest.ts';
@@ -11,6 +11,7 @@ import { followRules } from './followRules.ts';
 import { findNearMisses } from './match/near.ts';
 import { countEvmRecords } from './match/recordCounts.ts';
 import { loadAddresses } from './match/refresh.ts';
+import { countSeenEvents } from './match/seen.ts';
 import { type StreamIndex, createStreamIndex } from './match/streamIndex.ts';
 import { leastBytes, splitMatch } from './match/parts.ts';
 import { toWebhookParts } from './match/webhook.ts';
@@ -41,6 +42,8 @@ export interface SingleMatcher extends StreamMatcher<EvmBlock> {
   toWebhook(block: EvmBlock): Promise<Omit<EvmWebhook, 'confirmed' | 'retries'> | undefined>;
   /** What one comparison of its filters kept out. */
   findNearMisses(block: EvmBlock): NearMiss[];
+  /** What its addresses had; of a block that was read with its logs. */
+  countSeenEvents(block: EvmBlock): SeenEvent[];
 }
 
 export interface Matching {
@@ -120,6 +123,7 @@ export function createMatching({
         return { ...head, ...tail };
       },
       findNearMisses: (block) => findNearMisses(index, chain, block, spamLists[chain]),
+      countSeenEvents: (block) => countSeenEvents(index, chain, block),
     };
   };
 

@@ -5,7 +5,9 @@ import {
   type AptosWebhook,
   type EvmDryRun,
   type NearMiss,
+  type SeenEvent,
   mergeNearMisses,
+  mergeSeenEvents,
 } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import {
@@ -14,7 +16,7 @@ import {
   addConnectionOptions,
   connect,
 } from '../connection.ts';
-import { describeBlock, describeNearMisses } from '../describeDryRun.ts';
+import { describeBlock, describeNearMisses, describeSeenEvents } from '../describeDryRun.ts';
 import { toCount, toRange } from '../durations.ts';
 import { findTransaction, onlyOf } from '../live/readTransaction.ts';
 import { readAddresses } from '../streams/addresses.ts';
@@ -68,20 +70,27 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   let matched = 0;
   let records = 0;
   let close: NearMiss[] = [];
+  let events: SeenEvent[] = [];
   for (let block = from; block <= to; block++) {
-    const { webhook, near } = await matchBlock(connection, { chain, block, fields, addresses, tx });
+    const question = { chain, block, fields, addresses, tx };
+    const { webhook, near, seen } = await matchBlock(connection, question);
     progress.update(block - from + 1);
     close = mergeNearMisses(close, near);
+    events = mergeSeenEvents(events, seen);
     const found = webhook === null ? 0 : countRecords(webhook);
     records += found;
     if (found > 0) matched++;
-    if (found === 0 && (near.length === 0 || !options.json)) continue;
+    // What was nearly let pass was seen, too.
+    if (found === 0 && (seen.length === 0 || !options.json)) continue;
     progress.end();
-    if (options.json) terminal.sayJson({ block, records: found, webhook, near });
+    if (options.json) terminal.sayJson({ block, records: found, webhook, near, seen });
     else if (webhook !== null) describeBlock(block, found, webhook).forEach(terminal.say);
   }
   progress.end();
-  if (!options.json) describeNearMisses(close, tx).forEach(terminal.say);
+  if (!options.json) {
+    describeSeenEvents(events, tx).forEach(terminal.say);
+    describeNearMisses(close, tx).forEach(terminal.say);
+  }
   terminal.note(`${count(matched)} of ${count(total)} blocks match, ${count(records)} records`);
   if (given.expect !== undefined && matched !== given.expect) {
     throw new CommandError(
@@ -199,6 +208,8 @@ interface Answer {
   /** Null where nothing matches. */
   webhook: EvmWebhook | AptosWebhook | null;
   near: NearMiss[];
+  /** Empty of Aptos. */
+  seen: SeenEvent[];
 }
 
 async function matchBlock(
@@ -213,11 +224,12 @@ async function matchBlock(
   const asked = { block, addresses, ...matching };
   if (family === 'aptos') {
     const found = await sluice.dryRunAptosBlock(chain as AptosNetwork, asked);
-    return { webhook: found.transactions === undefined ? null : (found as AptosWebhook), near: [] };
+    const webhook = found.transactions === undefined ? null : (found as AptosWebhook);
+    return { webhook, near: [], seen: [] };
   }
-  const { webhook, near } = await sluice.dryRunEvm(chain, asked);
-  if (webhook === null || tx === undefined) return { webhook, near };
-  return { webhook: onlyOf(webhook, tx) ?? null, near };
+  const { webhook, near, seen } = await sluice.dryRunEvm(chain, asked);
+  const its = webhook === null || tx === undefined ? webhook : onlyOf(webhook, tx);
+  return { webhook: its ?? null, near, seen };
 }
 
 const countRecords = (webhook: EvmWebhook | AptosWebhook): number =>

@@ -265,13 +265,19 @@ describe('deliveries and dry runs', () => {
     const { code, stdout, stderr } = await sluice([...range, '--expect', '1']);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: '#1  1 records  Transfer 250 0x7099…79c8 → 0x3c44…93bc\n',
+      stdout: [
+        '#1  1 records  Transfer 250 0x7099…79c8 → 0x3c44…93bc',
+        'Seen at the addresses:',
+        '  1 × Transfer(address,address,uint256)',
+        '',
+      ].join('\n'),
     });
     expect(stderr).toContain('1 of 2 blocks match, 1 records');
     expect(await sluice([...range, '--expect', '2'])).toMatchObject({ code: 9 });
     const { hash } = world.chain.blockAt(1n)!.transactions[0]!;
     const one = await sluice(['dry-run', '--stream', 'pay', '--tx', hash]);
-    expect(one).toMatchObject({ code: 0, stdout });
+    const ofBlock = stdout.replace('addresses:', 'addresses, in the whole block:');
+    expect(one).toMatchObject({ code: 0, stdout: ofBlock });
     const absent = await sluice(['dry-run', '--stream', 'pay', '--tx', `0x${'ab'.repeat(32)}`]);
     expect(absent).toMatchObject({ code: 4 });
     expect(await sluice(['dry-run', '--stream', 'pay'])).toMatchObject({ code: 2 });
@@ -330,6 +336,8 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
         '#1  1 records  Transfer 250 0x7099…79c8 → 0x3c44…93bc',
         '    trigger  tokens  750',
         '    balance  0x7099…79c8  1.5 native',
+        'Seen at the addresses:',
+        '  1 × Transfer(address,address,uint256)',
         '',
       ].join('\n'),
     );
@@ -345,11 +353,19 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     const missed = await sluice(['dry-run', '-f', high, '--blocks', '0..1', '--expect', '0']);
     expect(missed).toMatchObject({
       code: 0,
-      stdout: 'Not matched but close:\n  1 × Transfer  value ≥ 1,000\n      it was 250\n',
+      stdout: [
+        'Seen at the addresses:',
+        '  1 × Transfer(address,address,uint256)',
+        'Not matched but close:',
+        '  1 × Transfer  value ≥ 1,000',
+        '      it was 250',
+        '',
+      ].join('\n'),
     });
     expect(await json('dry-run', '-f', high, '--blocks', '0..1')).toMatchObject({
       ...{ block: 1, records: 0, webhook: null },
       near: [{ name: 'value', operator: 'gte', wanted: '1000', count: 1, min: '250' }],
+      seen: [{ signature: 'Transfer(address,address,uint256)', indexed: 2, count: 1 }],
     });
   });
 

@@ -37,6 +37,22 @@ export interface EvmDryRunAnswer {
   webhook: EvmWebhook | null;
   /** At most 20, most frequent first. */
   near: NearMiss[];
+  /**
+   * The events that the stream's addresses emitted or that name one of them, whatever events, filters and
+   * records the stream chooses; most frequent first. All that the stream names, and at most 20 others.
+   */
+  seen: SeenEvent[];
+}
+
+/** Logs of one event in a block. */
+export interface SeenEvent {
+  /** 32-byte hash, lower-case hex. Logs without one are not counted. */
+  topic0: string;
+  /** Such as `Transfer(address,address,uint256)`, of the stream's own events or a token standard; else null. */
+  signature: string | null;
+  /** How many inputs are indexed: ERC-20 and ERC-721 share a Transfer, with two and with three. */
+  indexed: number;
+  count: number;
 }
 
 /** Logs that all else would have let pass, and one comparison of a filter did not. */

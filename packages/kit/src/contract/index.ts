@@ -78,6 +78,7 @@ export type {
   EvmDryRun,
   EvmDryRunAnswer,
   NearMiss,
+  SeenEvent,
   DryRunAnswer,
   DryRunBlock,
   HistoricalJob,

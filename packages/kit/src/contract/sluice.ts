@@ -94,7 +94,7 @@ export const SLUICE_ROUTES = {
   resumeChain: route('POST', '/sluice/chains/{id}/resume', 'settings:admin'),
   /**
    * What an EVM stream of these options would get of one block, with what its triggers and balances read,
-   * and what its filters let pass by one comparison less. Body `EvmDryRun`, answers with `EvmDryRunAnswer`.
+   * what its filters let pass by one comparison less, and which events its addresses had. Body `EvmDryRun`, answers with `EvmDryRunAnswer`.
    */
   dryRunEvm: route('POST', '/sluice/evm/{chainId}/dry-run', 'streams:read'),
   /**

@@ -56,6 +56,7 @@ import {
   JOB_STATES,
   nativeBalanceSelectionSchema,
   type NearMiss,
+  type SeenEvent,
   type ProviderHealth,
   REGIONS,
   type Reorg,
@@ -617,6 +618,13 @@ const nearMiss: z.ZodType<NearMiss> = z.strictObject({
   max: text,
 });
 
+const seenEvent: z.ZodType<SeenEvent> = z.strictObject({
+  topic0: text,
+  signature: text.nullable(),
+  indexed: count,
+  count,
+});
+
 const expiry: z.ZodType<Expiry> = z.strictObject({
   at: unixMs.nullable(),
   deliveries: count,
@@ -954,6 +962,7 @@ export const ANSWER_SCHEMAS = {
   EvmDryRunAnswer: z.strictObject({
     webhook: evmWebhook.nullable(),
     near: z.array(nearMiss),
+    seen: z.array(seenEvent),
   }),
   ChainHealthList: z.strictObject({ result: z.array(chainHealth) }),
   ChainResumed: chainResumed,

@@ -534,10 +534,12 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     errors: [400, 404, 422, 503],
   },
   dryRunEvm: {
-    summary: 'What an EVM stream would get of one block, and what it nearly would',
+    summary:
+      'What an EVM stream would get of one block, what it nearly would, and which events there were',
     description:
       'With what its triggers and balances read at that block. `near`: logs that one comparison of a ' +
-      'filter kept out, counted by rule.',
+      'filter kept out, counted by rule. `seen`: how often the addresses had each event, whatever the ' +
+      'stream chooses; all events that it names, and at most 20 others.',
     tag: 'Sluice',
     body: 'EvmDryRun',
     answer: 'EvmDryRunAnswer',

@@ -16,8 +16,8 @@ export interface Match {
 
 export type EvmRecord = EvmLog | EvmTransaction | EvmInternalTransaction;
 
-/** Hears, record by record, what is asked of it for a stream that it may concern. */
-export type TellOf = (stream: CompiledStream, record: EvmRecord) => Tell;
+/** Hears of each record that a stream's addresses concern; and, where it wants to, what is asked of it. */
+export type TellOf = (stream: CompiledStream, record: EvmRecord) => Tell | undefined;
 
 interface Taken {
   logs: Set<EvmLog>;

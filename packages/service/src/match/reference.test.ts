@@ -16,6 +16,7 @@ import {
 import type { BlockNeeds, EvmBlock } from './block.ts';
 import { explainBlock } from './explain.ts';
 import { matchBlock } from './match.ts';
+import { countSeenEvents } from './seen.ts';
 import { createStreamIndex } from './streamIndex.ts';
 
 const CHAINS = ['0x1', '0x89'] as const;
@@ -596,4 +597,49 @@ test('law: what is explained is what is matched, and each record has the reason 
     { numRuns: 500 },
   );
   expect(Math.min(...Object.values(seen))).toBeGreaterThan(20);
+});
+
+test('law: seen is what a stream of the same addresses takes that chooses nothing; what is matched was seen', () => {
+  const seen = { events: 0, unmatched: 0 };
+  const OPEN = { includeContractLogs: true, includeAllTxLogs: false } as const;
+  fc.assert(
+    fc.property(anyBlock, anyStream, anySpam, (made, stream, spamLists) => {
+      const index = toIndex([stream]);
+      const block = toBlock(made);
+      for (const chain of CHAINS) {
+        const counts = (logs: readonly number[]): Record<string, number> => {
+          const topics = logs.map((n) => block.logs[n]!.topics).filter(({ length }) => length > 0);
+          const found: Record<string, number> = {};
+          for (const [topic0, ...inputs] of topics) {
+            const event = `${topic0} ${inputs.length}`;
+            found[event] = (found[event] ?? 0) + 1;
+          }
+          return found;
+        };
+        const flags = { ...stream.flags, ...OPEN, filterPossibleSpamAddresses: false };
+        const open = {
+          ...stream,
+          events: { topic0: null, abi: null, advancedOptions: null },
+          flags,
+        };
+        const events = Object.fromEntries(
+          countSeenEvents(index, chain, block).map(({ topic0, indexed, count }) => [
+            `${topic0} ${indexed}`,
+            count,
+          ]),
+        );
+        expect(events).toEqual(counts(read(open, chain, made, new Set()).logs));
+        seen.events += Object.keys(events).length;
+
+        const asIs = { ...stream, flags: { ...stream.flags, includeAllTxLogs: false } };
+        const matched = counts(read(asIs, chain, made, new Set(spamLists[chain])).logs);
+        for (const [event, count] of Object.entries(matched)) {
+          expect(events[event]).toBeGreaterThanOrEqual(count);
+        }
+        seen.unmatched += Object.keys(events).filter((event) => !(event in matched)).length;
+      }
+    }),
+    { numRuns: 500 },
+  );
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(50);
 });

@@ -13,6 +13,7 @@
 import { decodeLogs } from '@sluice/kit';
 import {
   type AbiItem,
+  KNOWN_EVENTS,
   eventSignature,
   eventTopic,
   parseEventSignature,
@@ -40,6 +41,10 @@ export interface Selection {
   take(log: EvmLog, context: LogContext, tell?: Tell): 'no' | 'log' | 'log-and-transaction';
   /** Of a log that its filters alone keep out: the one comparison that does, where it is one. */
   missOf(log: EvmLog, context: LogContext): (Miss & { event: string }) | undefined;
+  /** Whether the stream names the event. */
+  names(topic0: string): boolean;
+  /** Of an event that the stream's ABI tells, or its choice, or a token standard. */
+  signatureOf(topic0: string): string | undefined;
 }
 
 interface Option {
@@ -56,9 +61,11 @@ export function createSelection({
 }: Pick<StreamOptions, 'topic0' | 'abi' | 'advancedOptions'>): Selection {
   const events = eventsByTopic(abi ?? []);
   const options = new Map<string, Option[]>();
+  /** By topic, with their signatures where they are more than a hash. */
+  const named = new Map<string, string | undefined>();
   for (const [n, option] of (advancedOptions ?? []).entries()) {
     const path = ['advancedOptions', n];
-    const topic = parseEventSignature(option.topic0)?.topic0;
+    const { topic0: topic, signature } = parseEventSignature(option.topic0) ?? {};
     if (topic === undefined) {
       throw new FilterError(
         [...path, 'topic0'],
@@ -72,11 +79,11 @@ export function createSelection({
     const choices = options.get(topic) ?? [];
     choices.push({ filters, includeNativeTxs });
     options.set(topic, choices);
+    named.set(topic, signature);
   }
-  const named = new Set(options.keys());
   for (const text of topic0 ?? []) {
-    const topic = parseEventSignature(text)?.topic0;
-    if (topic !== undefined) named.add(topic);
+    const event = parseEventSignature(text);
+    if (event !== undefined) named.set(event.topic0, event.signature ?? named.get(event.topic0));
   }
 
   return {
@@ -87,7 +94,8 @@ export function createSelection({
       }
       const topic = log.topics[0];
       if (topic === undefined || !named.has(topic)) {
-        const events = named.size === 1 ? `the event ${[...named][0]}` : `the ${named.size} events`;
+        const events =
+          named.size === 1 ? `the event ${[...named.keys()][0]}` : `the ${named.size} events`;
         tell?.(
           stopped(
             'event',
@@ -143,6 +151,14 @@ export function createSelection({
         if (miss !== undefined) return { ...miss, event: eventSignature(event[0]) };
       }
       return undefined;
+    },
+
+    names: (topic) => named.has(topic),
+    signatureOf(topic) {
+      const [known] = events.get(topic)?.values() ?? [];
+      return known === undefined
+        ? (named.get(topic) ?? KNOWN_EVENTS[topic])
+        : eventSignature(known[0]);
     },
   };
 }

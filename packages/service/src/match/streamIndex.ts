@@ -40,6 +40,11 @@ function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
     return createSelection(options);
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
-    return { take: () => 'no', missOf: () => undefined };
+    return {
+      take: () => 'no',
+      missOf: () => undefined,
+      names: () => false,
+      signatureOf: () => undefined,
+    };
   }
 }
