@@ -97,6 +97,9 @@ test('a stream without deliveries says which block it waits for, and what can be
     includeNativeTxs: true,
   });
   const page = await visitor.signedIn(`/streams/${id}`);
+  await page.getByText('no addresses yet, so it watches nothing').waitFor();
+  await page.getByRole('link', { name: 'Add addresses' }).waitFor();
+  await world.client.streams.addAddress(id, `0x${'51'.repeat(20)}`);
   await page.getByText(/^Waiting for block [\d,]+/).waitFor();
   await world.mine(1);
   await page.getByText(/^[\d, ]+: 0 webhooks$/).waitFor();
@@ -104,6 +107,16 @@ test('a stream without deliveries says which block it waits for, and what can be
   await page.getByText('The sample was answered with 2xx.').waitFor();
   await page.getByRole('link', { name: 'Dry run of the last blocks' }).click();
   await page.getByRole('region', { name: 'Dry run' }).waitFor();
+  // Its charts have their frames and their time, and say the same.
+  await page.getByRole('link', { name: 'metrics' }).click();
+  const metrics = page.getByRole('region', { name: 'Metrics' });
+  await metrics.getByText(/^Waiting for block [\d,]+/).waitFor();
+  await expect.poll(() => metrics.getByText('no data yet').count()).toBe(5);
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await metrics.getByText('The stream is paused').waitFor();
+  await metrics.getByRole('button', { name: 'Resume it' }).click();
+  await metrics.getByText(/^Waiting for block [\d,]+/).waitFor();
   // The page would ask for it once more.
   await page.goto('about:blank');
   await world.client.streams.delete(id);

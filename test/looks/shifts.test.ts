@@ -37,7 +37,11 @@ test.for(Object.entries(ORDERS))('answered %s', async ([, waitOf]) => {
   const page = await visitor.signedIn('/chains');
   await page.addInitScript(noteShifts);
   const untilQuiet = await holdBack(page, waitOf);
-  for (const [name, path] of Object.entries(await listMainPages(day))) {
+  const pages = {
+    ...(await listMainPages(day)),
+    metrics: `/streams/${day.idOf('all-swaps')}?tab=metrics`,
+  };
+  for (const [name, path] of Object.entries(pages)) {
     await page.goto(`${day.url}/console${path}`);
     await page.getByText('live', { exact: true }).first().waitFor();
     await untilQuiet();

@@ -6,6 +6,7 @@ import {
   pausedWords,
   streamCondition,
   streamReason,
+  standstillOf,
   streamScope,
 } from './condition.ts';
 
@@ -181,6 +182,16 @@ test('the newest tried delivery is the one updated last; untried ones say nothin
   const untried = delivery({ id: 'untried', attempts: 0, updatedAt: 20 });
   expect(newestTried([untried, older, newer]).get('s')?.id).toBe('newer');
   expect(newestTried([untried]).has('s')).toBe(false);
+});
+
+test('a stream that watches nothing says why, and one in error goes on', () => {
+  const stream = { status: 'active', allAddresses: false, amountOfAddresses: 2 } as const;
+  expect(standstillOf(stream)).toBeNull();
+  expect(standstillOf({ ...stream, status: 'error' })).toBeNull();
+  expect(standstillOf({ ...stream, status: 'paused', amountOfAddresses: 0 })).toBe('paused');
+  expect(standstillOf({ ...stream, status: 'terminated' })).toBe('terminated');
+  expect(standstillOf({ ...stream, amountOfAddresses: 0 })).toBe('without addresses');
+  expect(standstillOf({ ...stream, amountOfAddresses: 0, allAddresses: true })).toBeNull();
 });
 
 test('a stream without scope says so', () => {

@@ -270,6 +270,19 @@ export const pausedWords = (
     ? `paused by ${formatKey(paused.by)} ${formatAgo(paused.at, now)}`
     : null;
 
+/** What keeps a stream from being held against any block. */
+export type Standstill = 'paused' | 'terminated' | 'without addresses';
+
+/** One in error goes on collecting: null. */
+export function standstillOf({
+  status,
+  allAddresses,
+  amountOfAddresses,
+}: Pick<StreamSummary, 'status' | 'allAddresses' | 'amountOfAddresses'>): Standstill | null {
+  if (status === 'paused' || status === 'terminated') return status;
+  return allAddresses || amountOfAddresses > 0 ? null : 'without addresses';
+}
+
 /** What the stream watches: a count, or a warning that it watches everything. */
 export function streamScope(
   stream: Pick<StreamSummary, 'allAddresses' | 'amountOfAddresses' | 'topic0'>,

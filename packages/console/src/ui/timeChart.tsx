@@ -55,6 +55,7 @@ export const TimeChart = memo(function TimeChart({
   notches,
   ticks = [],
   axis,
+  instead,
 }: {
   title: string;
   /** For those who do not see it. */
@@ -68,6 +69,8 @@ export const TimeChart = memo(function TimeChart({
   ticks?: readonly number[];
   /** Of values that are no counts; without it, from zero to a round number above all of them. */
   axis?: Axis;
+  /** What stands in the frame while nothing can be drawn at all. */
+  instead?: string | undefined;
 }) {
   const drawn = series.filter(axis === undefined ? isSomething : isKnown);
   const count = Math.max(0, ...series.map(({ values }) => values.length));
@@ -80,7 +83,9 @@ export const TimeChart = memo(function TimeChart({
     <div>
       <div className="mr-chart flex items-baseline justify-between">
         <h3 className="text-12 text-muted">{title}</h3>
-        <span className="data text-faint">{drawn.length > 0 && format(top)}</span>
+        <span className="data text-faint">
+          {(axis !== undefined || drawn.length > 0) && format(top)}
+        </span>
       </div>
       <div className="relative h-24">
         {broken !== undefined && <Break top={broken} />}
@@ -131,7 +136,12 @@ export const TimeChart = memo(function TimeChart({
             />
           )}
         </svg>
-        {drawn.length === 0 && (
+        {instead !== undefined && (
+          <span className="absolute inset-y-0 left-0 grid w-chart place-items-center text-12 text-faint">
+            {instead}
+          </span>
+        )}
+        {drawn.length === 0 && instead === undefined && (
           <span className="absolute right-0 bottom-0 w-label translate-y-1/2 truncate text-12 text-faint">
             none
           </span>

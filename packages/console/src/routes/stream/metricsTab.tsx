@@ -4,6 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { activityQuery, breakdownQuery, streamChangesQuery } from '../../api.ts';
 import { indexAt, PERCENT } from '../../chart.ts';
+import { standstillOf } from '../../condition.ts';
 import {
   formatCount,
   formatDateTime,
@@ -19,6 +20,7 @@ import { Segments } from '../../ui/segments.tsx';
 import { type Notch, type Series, TimeChart } from '../../ui/timeChart.tsx';
 import { Breakdown } from './breakdown.tsx';
 import { ChangeList } from './changeList.tsx';
+import { ChainWaits, NothingWatched, useFollowed } from './nextDelivery.tsx';
 
 /** How a stream's deliveries went, over time: one axis and one cursor for all charts. */
 export function MetricsTab({ stream }: { stream: StreamSummary }) {
@@ -29,19 +31,25 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
   const activity = useQuery(activityQuery(asked));
   const breakdown = useQuery(breakdownQuery(asked));
   const changes = useQuery(streamChangesQuery(stream.id));
+  // Of a stream that has never sent anything it is known before the answer.
+  const isEmpty =
+    activity.data === undefined ? stream.lastDeliveryAt === null : !wasTried(activity.data.result);
   return (
     <section aria-label="Metrics" className="px-4 py-4">
-      <Segments
-        label="Time"
-        options={METRICS_SPANS}
-        value={span}
-        onChange={(chosen) =>
-          void navigate({
-            search: { tab: 'metrics', ...(chosen !== 'day' && { span: chosen }) },
-            replace: true,
-          })
-        }
-      />
+      <div className="flex flex-wrap items-center gap-x-6 gap-y-2">
+        <Segments
+          label="Time"
+          options={METRICS_SPANS}
+          value={span}
+          onChange={(chosen) =>
+            void navigate({
+              search: { tab: 'metrics', ...(chosen !== 'day' && { span: chosen }) },
+              replace: true,
+            })
+          }
+        />
+        {isEmpty && <NoData stream={stream} />}
+      </div>
       {activity.isError && (
         <ErrorPanel
           what="The numbers could not be read"
@@ -50,11 +58,12 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
           stale={activity.data !== undefined}
         />
       )}
-      {activity.isPending && <p className="mt-3 animate-late text-faint">Loading</p>}
-      {activity.data !== undefined && (
+      {(activity.data !== undefined || activity.isPending) && (
         <Charts
           activity={activity.data}
-          notches={placeChanges(changes.data ?? [], activity.data)}
+          notches={
+            activity.data === undefined ? [] : placeChanges(changes.data ?? [], activity.data)
+          }
         />
       )}
       {breakdown.isError && (
@@ -65,7 +74,9 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
           stale={breakdown.data !== undefined}
         />
       )}
-      {breakdown.data !== undefined && <Breakdown breakdown={breakdown.data} />}
+      {!activity.isPending && breakdown.data !== undefined && (
+        <Breakdown breakdown={breakdown.data} />
+      )}
       {changes.isError && (
         <ErrorPanel
           what="The changes of the stream could not be read"
@@ -74,13 +85,33 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
           stale={changes.data !== undefined}
         />
       )}
-      {changes.data !== undefined && <ChangeList changes={changes.data} stream={stream} />}
+      {!activity.isPending && !breakdown.isPending && changes.data !== undefined && (
+        <ChangeList changes={changes.data} stream={stream} />
+      )}
     </section>
   );
 }
 
 const sum = (points: readonly ActivityPoint[], of: (point: ActivityPoint) => number): number =>
   points.reduce((total, point) => total + of(point), 0);
+
+const wasTried = (points: readonly ActivityPoint[]): boolean =>
+  points.some((point) => point.delivered + point.failedAttempts > 0);
+
+/** When the first point is to be expected, or why none is. */
+function NoData({ stream }: { stream: StreamSummary }) {
+  const followed = useFollowed(stream);
+  const standstill = standstillOf(stream);
+  if (standstill !== null) return <NothingWatched stream={stream} standstill={standstill} />;
+  return (
+    <div className="flex min-w-80 flex-1 flex-wrap gap-x-4">
+      <p className="text-muted">The next block that matches is the first point.</p>
+      {followed.map((chain) => (
+        <ChainWaits key={chain.id} chain={chain} />
+      ))}
+    </div>
+  );
+}
 
 const FAILURES = [
   { label: '5xx', of: ({ failures }: ActivityPoint) => failures['5xx'], color: 'bad' },
@@ -89,55 +120,61 @@ const FAILURES = [
   { label: 'no answer', of: ({ failures }: ActivityPoint) => failures.none, color: 'reorg' },
 ] as const;
 
+const NO_DATA = 'no data yet';
+const NO_POINTS: readonly ActivityPoint[] = [];
+
 function Charts({
-  activity: { result },
+  activity,
   notches,
 }: {
-  activity: Activity;
+  /** Undefined until it is read: the frames stand where they will be. */
+  activity: Activity | undefined;
   notches: readonly Notch[];
 }) {
   const [cursor, setCursor] = useState<number | null>(null);
+  const result = activity?.result ?? NO_POINTS;
   const delivered = sum(result, (point) => point.delivered);
   const failedAttempts = sum(result, (point) => point.failedAttempts);
   const retries = sum(result, (point) => point.retries);
   const at = result[cursor ?? result.length - 1]?.at;
-  if (delivered + failedAttempts === 0) {
-    return (
-      <p className="mt-4 text-muted">
-        Nothing was sent in this time. The first attempt appears within a minute.
-      </p>
-    );
-  }
   const line = (
     label: string,
     of: (point: ActivityPoint) => number | null,
     color: string,
     look: Series['look'] = 'line',
   ): Series => ({ label, values: result.map(of), color: `var(--color-${color})`, look });
-  const common = { cursor, notches };
+  const instead = activity === undefined ? '' : wasTried(result) ? undefined : NO_DATA;
+  const common = { cursor, notches, instead };
   const changed = notches.filter(({ index }) => index === cursor).map(({ words }) => words);
   return (
     <>
-      <p className="mt-3 flex flex-wrap gap-x-6">
-        <span>
-          <span className="data font-medium">{formatCount(delivered)}</span>{' '}
-          <span className="text-muted">delivered</span>
-        </span>
-        <span>
-          <span className="data font-medium">{formatShare(delivered, failedAttempts)}</span>{' '}
-          <span className="text-muted">of attempts ok</span>
-        </span>
-        <span>
-          <span className="data font-medium">{formatCount(retries)}</span>{' '}
-          <span className="text-muted">retries</span>
-        </span>
-        <span className="ml-auto text-muted">
-          {changed.map((words) => `${words} · `)}
-          <span className="data text-faint">{at !== undefined && formatDateTime(at)}</span>
-        </span>
+      <p className="mt-3 flex flex-wrap gap-x-6 max-sm:min-h-10">
+        {activity === undefined ? (
+          <span className="animate-late text-faint">Loading</span>
+        ) : (
+          <>
+            <span>
+              <span className="data font-medium">{formatCount(delivered)}</span>{' '}
+              <span className="text-muted">delivered</span>
+            </span>
+            <span>
+              <span className="data font-medium">{formatShare(delivered, failedAttempts)}</span>{' '}
+              <span className="text-muted">of attempts ok</span>
+            </span>
+            <span>
+              <span className="data font-medium">{formatCount(retries)}</span>{' '}
+              <span className="text-muted">retries</span>
+            </span>
+            <span className="ml-auto text-muted">
+              {changed.map((words) => `${words} · `)}
+              <span className="data text-faint">{at !== undefined && formatDateTime(at)}</span>
+            </span>
+          </>
+        )}
       </p>
       <div
         className="mt-3 grid gap-5"
+        aria-busy={activity === undefined}
         onPointerMove={({ clientX, currentTarget }) => {
           const { left, width } = (
             currentTarget.querySelector('svg') ?? currentTarget
@@ -188,20 +225,25 @@ function Charts({
         />
       </div>
       <p className="data mt-1 mr-chart flex justify-between text-faint">
-        {[0, 0.5, 1].map((share) => (
-          <span key={share} className={share === 0.5 ? 'max-sm:hidden' : ''}>
-            {formatDateTime(result[indexAt(result.length, share)]?.at ?? 0).slice(5, 16)}
-          </span>
-        ))}
+        {[0, 0.5, 1].map((share) => {
+          const point = result[indexAt(result.length, share)];
+          return (
+            <span key={share} className={share === 0.5 ? 'max-sm:hidden' : ''}>
+              {point === undefined ? '\u00a0' : formatDateTime(point.at).slice(5, 16)}
+            </span>
+          );
+        })}
       </p>
-      <details className="mt-4">
-        <summary className="flex min-h-7 cursor-pointer items-center text-12 text-muted">
-          As a table
-        </summary>
-        <div className="max-h-80 overflow-auto">
-          <Table points={result} />
-        </div>
-      </details>
+      {instead !== NO_DATA && (
+        <details className="mt-4">
+          <summary className="flex min-h-7 cursor-pointer items-center text-12 text-muted">
+            As a table
+          </summary>
+          <div className="max-h-80 overflow-auto">
+            <Table points={result} />
+          </div>
+        </details>
+      )}
     </>
   );
 }
