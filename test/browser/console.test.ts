@@ -320,3 +320,36 @@ test('a remembered theme holds after a reload', async () => {
   await page.getByRole('link', { name: 'whale-usdt' }).waitFor();
   expect(await background()).toBe(light);
 });
+
+test('rows are as dense as was chosen, also after a reload, and no lower than a finger needs', async () => {
+  const page = await visitor.signedIn('/settings');
+  const heightOf = async (path: string, row: string): Promise<number | undefined> => {
+    await page.goto(`${world.url}/console${path}`);
+    await page.locator(row).first().waitFor();
+    return (await page.locator(row).first().boundingBox())?.height;
+  };
+  const ofDelivery = () => heightOf('/deliveries', '.delivery-row');
+  expect(await ofDelivery()).toBe(32);
+  for (const [density, px] of [
+    ['Compact', 28],
+    ['Comfortable', 40],
+  ] as const) {
+    await page.goto(`${world.url}/console/settings`);
+    await page.getByRole('button', { name: density }).click();
+    expect(await heightOf('/', 'tbody[data-row]'), density).toBe(px);
+    expect(await ofDelivery(), density).toBe(px);
+    // Those below stand where the list counts them to be.
+    const tops = await rowsOf(page).evaluateAll((rows) =>
+      rows.map((row) => row.getBoundingClientRect().top),
+    );
+    expect(tops.map((top) => top - tops[0]!)).toEqual(tops.map((_, index) => index * px));
+  }
+  await page.close();
+  const touched = await visitor.signedIn('/deliveries', {
+    viewport: { width: 1280, height: 800 },
+    hasTouch: true,
+  });
+  await rowsOf(touched).first().waitFor();
+  const list = touched.locator('.delivery-row').first();
+  expect((await list.boundingBox())?.height).toBe(44);
+});

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createSluiceClient, toFixtureName } from '@sluice/kit/sluice';
 import { signedHeaders } from '@sluice/kit/testing';
 import { until } from '@sluice/testkit';
+import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   expectAccessible,
@@ -24,10 +25,8 @@ beforeAll(async () => {
   world = await startWorld();
   stream = await world.createStream('whale-usdt');
   await world.transfer();
-  // Rates are told of blocks that are apart: theirs are whole seconds.
-  const second = () => Math.floor(Date.now() / 1_000);
-  const begun = second();
-  await until('another second has begun', () => second() > begun);
+  // Rates are told of blocks that are apart.
+  await nextSecond();
   for (let count = 0; count < 2; count++) await world.transfer();
   await world.mine(CONFIRMATIONS);
   visitor = await startVisitor(world);
@@ -39,6 +38,13 @@ afterAll(async () => {
 });
 
 afterEach(() => visitor.leave());
+
+/** The times of blocks are whole seconds. */
+async function nextSecond(): Promise<void> {
+  const second = () => Math.floor(Date.now() / 1_000);
+  const begun = second();
+  await until('another second has begun', () => second() > begun);
+}
 
 test('a useful stream is made in two actions: paste, and Ctrl Enter', async () => {
   const page = await visitor.signedIn();
@@ -101,6 +107,8 @@ test('a stream without deliveries says which block it waits for, and what can be
   await page.getByRole('link', { name: 'Add addresses' }).waitFor();
   await world.client.streams.addAddress(id, `0x${'51'.repeat(20)}`);
   await page.getByText(/^Waiting for block [\d,]+/).waitFor();
+  // Blocks of before the stream was made are not told of.
+  await nextSecond();
   await world.mine(1);
   await page.getByText(/^[\d, ]+: 0 webhooks$/).waitFor();
   await page.getByRole('button', { name: 'Send a sample' }).click();
@@ -295,7 +303,7 @@ test('5,000 addresses are imported, with those that are none named, and on after
   await dialog.getByRole('button', { name: 'Go on with 4,500 addresses' }).click();
   await dialog.getByText('5,000 addresses watched from now on').waitFor();
   await page.keyboard.press('Escape');
-  await dialog.waitFor({ state: 'hidden' });
+  await dialog.waitFor({ state: 'detached' });
   const list = page.getByRole('region', { name: 'Addresses' });
   await list.getByText('5,000 addresses').waitFor();
   expect(await list.getByRole('listitem').count()).toBeLessThanOrEqual(60);
@@ -304,6 +312,47 @@ test('5,000 addresses are imported, with those that are none named, and on after
     .first()
     .click();
   await list.getByText('4,999 addresses').waitFor();
+});
+
+test('a list is begun from the sample, and a file may be dropped, where a stream is made, too', async () => {
+  const { id } = await world.createStream('dropped');
+  const page = await visitor.signedIn(`/streams/${id}?tab=addresses`);
+  await page.getByRole('button', { name: 'Import addresses' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Import addresses' });
+  const coming = page.waitForEvent('download');
+  await dialog.getByRole('button', { name: 'Sample CSV' }).click();
+  const sample = await readFile(await (await coming).path(), 'utf8');
+  const drop = (field: Locator, name: string, text: string): Promise<void> =>
+    field.evaluate(
+      (element, file) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([file.text], file.name, { type: 'text/csv' }));
+        for (const type of ['dragenter', 'dragover', 'drop']) {
+          element.dispatchEvent(new DragEvent(type, { bubbles: true, dataTransfer }));
+        }
+      },
+      { name, text },
+    );
+  await drop(dialog.getByRole('textbox'), 'sample.csv', sample);
+  await dialog.getByText('Those of sample.csv').waitFor();
+  expect(await dialog.getByText('rejected').count()).toBe(0);
+  await dialog.getByRole('button', { name: 'Import 3 addresses' }).click();
+  await dialog.getByText('3 addresses watched from now on').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByText('binance-14', { exact: true }).waitFor();
+
+  await page.goto(`${world.url}/console/streams/new`);
+  const addresses = page.getByLabel('Addresses', { exact: true });
+  await drop(addresses, 'sample.csv', sample);
+  await page.getByText('3 addresses', { exact: true }).waitFor();
+  expect(await addresses.inputValue()).toContain('Tether USD, the contract');
+  await drop(addresses, 'long.csv', '0x1\n'.repeat(2_001));
+  await page
+    .getByRole('alert')
+    .getByText(/long.csv has 2,001 lines/)
+    .waitFor();
+  // What is there stays.
+  await page.getByText('3 addresses', { exact: true }).waitFor();
 });
 
 test('past blocks are matched, and the job tells how far it is', async () => {

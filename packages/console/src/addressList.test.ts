@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAddressList, toRejectsCsv } from './addressList.ts';
+import { parseAddressList, SAMPLE_LISTS, toRejectsCsv } from './addressList.ts';
 
 const A = `0x${'a1'.repeat(20)}`;
 const B = `0x${'B2'.repeat(20)}`;
@@ -45,11 +45,44 @@ test('each rejected line says where it is and what is wrong', () => {
     [4, 'has a character that is no hex digit'],
     [6, 'has 38 digits; an EVM address has 40'],
   ]);
-  expect(toRejectsCsv(rejects).split('\n')[1]).toBe('2,"hello","has no address"');
+  expect(toRejectsCsv(rejects).split('\n')[1]).toBe('"hello","",2,"has no address"');
   for (const text of ['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', '\t=1']) {
-    const [, row] = toRejectsCsv([{ line: 1, text, reason: 'r' }]).split('\n');
-    expect(row).toBe(`1,"'${text.replaceAll('"', '""')}","r"`);
+    const [, row] = toRejectsCsv([{ line: 1, text, label: text, reason: 'r' }]).split('\n');
+    const cell = `"'${text.replaceAll('"', '""')}"`;
+    expect(row).toBe(`${cell},${cell},1,"r"`);
   }
+});
+
+test('what was rejected is repaired in its file, and keeps its labels', () => {
+  const { rejects } = parseAddressList(
+    `label,address\n"Binance, hot",${A}ff\n,${B}0\n${'x'.repeat(65)},${A}`,
+    'evm',
+  );
+  expect(rejects.map(({ line, label }) => [line, label])).toEqual([
+    [2, 'Binance, hot'],
+    [3, ''],
+    [4, 'x'.repeat(65)],
+  ]);
+  const repaired = toRejectsCsv(rejects).replace(`${A}ff`, A).replace(`${B}0`, B);
+  expect(parseAddressList(repaired, 'evm').rows).toEqual([
+    { address: A, label: 'Binance, hot' },
+    { address: B.toLowerCase(), label: '' },
+  ]);
+});
+
+test('the first line says which column the label is in', () => {
+  const text = `\u{feff}address,chain,name\n${A},ethereum,treasury\n${B},base,\n`;
+  expect(parseAddressList(text, 'evm').rows).toEqual([
+    { address: A, label: 'treasury' },
+    { address: B.toLowerCase(), label: '' },
+  ]);
+});
+
+test.each(['evm', 'aptos'] as const)('the sample of %s is a list without a fault', (family) => {
+  const { rows, rejects } = parseAddressList(SAMPLE_LISTS[family], family);
+  expect(rejects).toEqual([]);
+  expect(rows).toHaveLength(3);
+  expect(rows.map(({ label }) => label === '')).toEqual([false, false, true]);
 });
 
 test('Aptos addresses get their leading zeros', () => {

@@ -11,7 +11,9 @@ export interface AddressRow {
 export interface RejectedLine {
   /** 1 for the first. */
   line: number;
+  /** What was taken for the address; the whole line where nothing looks like one. */
   text: string;
+  label: string;
   reason: string;
 }
 
@@ -33,34 +35,68 @@ const LONGEST_LABEL = 64;
 const LONGEST_TEXT = 200;
 const CONTROL = /\p{Cc}/u;
 
-/** Lines are kept apart by line breaks; within a line, the address is the first thing that is one. */
+/** A line that says what the columns are. */
+const HEAD = /address|account|wallet|contract/i;
+const LABEL_HEAD = /^(label|name|tag)$/i;
+
+/** Files that may be a list, as a file field's `accept`. */
+export const LIST_FILES = '.csv,.txt,.tsv,text/csv,text/plain';
+
+/** What a list may look like, to begin with. */
+export const SAMPLE_LISTS: Readonly<Record<NetworkType, string>> = {
+  evm: `address,label
+0x28C6c06298d514Db089934071355E5743bf21d60,binance-14
+0xdAC17F958D2ee523a2206206994597C13D831ec7,"Tether USD, the contract"
+# A label is not needed, and lines that begin with # are left out.
+0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48
+`,
+  aptos: `address,label
+0x1,framework
+0x3,"Token objects, legacy"
+# A label is not needed, and lines that begin with # are left out.
+0x4
+`,
+};
+
+/**
+ * Lines are kept apart by line breaks; within a line, the address is the first thing that is one. Its
+ * label is in the column that the first line calls so, else the first other cell with something in it.
+ */
 export function parseAddressList(text: string, family: NetworkType): AddressList {
   const rows: AddressRow[] = [];
   const rejects: RejectedLine[] = [];
+  const reject = (index: number, text: string, label: string, reason: string): void => {
+    rejects.push({ line: index + 1, text: cut(text), label: cut(label), reason });
+  };
   const seen = new Set<string>();
   let duplicates = 0;
   const pattern = PATTERNS[family];
-  const lines = text.split(/\r\n|\r|\n/);
+  const lines = text.replace(/^\u{feff}/u, '').split(/\r\n|\r|\n/);
+  let labelAt = -1;
   for (const [index, whole] of lines.entries()) {
     const line = whole.trim();
     if (line === '' || line.startsWith('#')) continue;
     const cells = cellsOf(line);
     const at = cells.findIndex((cell) => /^0x/i.test(cell));
     if (at === -1) {
-      // The first line may say what the columns are.
-      if (index > 0 || !/address|account|wallet|contract/i.test(line)) {
-        rejects.push(reject(index, line, 'has no address'));
+      if (index === 0 && HEAD.test(line)) {
+        labelAt = cells.findIndex((cell) => LABEL_HEAD.test(cell));
+      } else {
+        reject(index, line, '', 'has no address');
       }
       continue;
     }
+    const label =
+      (labelAt === -1
+        ? cells.find((cell, place) => place !== at && cell !== '')
+        : cells[labelAt]) ?? '';
     const address = (cells[at] ?? '').toLowerCase();
     if (!pattern.test(address)) {
-      rejects.push(reject(index, line, reasonOf(address, family)));
+      reject(index, cells[at] ?? '', label, reasonOf(address, family));
       continue;
     }
-    const label = cells.find((cell, place) => place !== at && cell !== '') ?? '';
     if (label.length > LONGEST_LABEL || CONTROL.test(label)) {
-      rejects.push(reject(index, line, `has a label of more than ${LONGEST_LABEL} characters`));
+      reject(index, address, label, `has a label of more than ${LONGEST_LABEL} characters`);
       continue;
     }
     const padded = family === 'aptos' ? `0x${address.slice(2).padStart(64, '0')}` : address;
@@ -74,11 +110,7 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
   return { rows, rejects, duplicates };
 }
 
-const reject = (index: number, text: string, reason: string): RejectedLine => ({
-  line: index + 1,
-  text: text.slice(0, LONGEST_TEXT),
-  reason,
-});
+const cut = (text: string): string => text.slice(0, LONGEST_TEXT);
 
 function reasonOf(address: string, family: NetworkType): string {
   const digits = address.slice(2);
@@ -95,19 +127,19 @@ function cellsOf(line: string): string[] {
       cell.trim(),
     );
   }
-  const cells: string[] = [];
-  for (const [, quoted, plain] of line.matchAll(/"((?:[^"]|"")*)"|([^,;\t]+)/g)) {
-    cells.push((quoted?.replaceAll('""', '"') ?? plain ?? '').trim());
-  }
-  return cells;
+  return [...line.matchAll(/(?:^|[,;\t])(?:\s*"((?:[^"]|"")*)"\s*|([^,;\t]*))/g)].map(
+    ([, quoted, plain = '']) => (quoted?.replaceAll('""', '"') ?? plain).trim(),
+  );
 }
 
-/** The rejected lines as CSV, to be repaired and imported again. None is a formula to a spreadsheet. */
+/** The rejected lines as CSV, to be repaired in place and imported again. No cell is a formula to a spreadsheet. */
 export function toRejectsCsv(rejects: readonly RejectedLine[]): string {
   const cell = (text: string): string =>
     `"${text.replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`;
   return [
-    'line,text,reason',
-    ...rejects.map(({ line, text, reason }) => `${line},${cell(text)},${cell(reason)}`),
+    'address,label,line,reason',
+    ...rejects.map(({ line, text, label, reason }) =>
+      [cell(text), cell(label), line, cell(reason)].join(','),
+    ),
   ].join('\n');
 }

@@ -1,5 +1,7 @@
-/** What the browser remembers: the theme and whether single-letter shortcuts are on. Never a key. */
+/** What the browser remembers: theme, density, and whether single-letter shortcuts are on. Never a key. */
 import { useSyncExternalStore } from 'react';
+import { DENSITIES, isDensity, TOUCHED_PX, type Density } from './density.ts';
+import { useMedia } from './media.ts';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
@@ -29,18 +31,37 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener);
 };
 
-const remembered = read('theme');
-let theme: Theme = THEMES.find((item) => item === remembered) ?? 'system';
+const rememberedTheme = read('theme');
+let theme: Theme = THEMES.find((item) => item === rememberedTheme) ?? 'system';
+const rememberedDensity = read('density') ?? '';
+let density: Density = isDensity(rememberedDensity) ? rememberedDensity : 'standard';
 let shortcutsOn = read('shortcuts') !== 'off';
+
+/** `public/appearance.js` reads the same before the first paint. */
+function wear(name: 'theme' | 'density', value: string | null): void {
+  if (value === null) delete document.documentElement.dataset[name];
+  else document.documentElement.dataset[name] = value;
+  write(name, value);
+}
 
 export const useTheme = (): Theme => useSyncExternalStore(subscribe, () => theme);
 
 export function setTheme(next: Theme): void {
   theme = next;
-  if (next === 'system') delete document.documentElement.dataset['theme'];
-  else document.documentElement.dataset['theme'] = next;
-  // `public/theme.js` reads it before the first paint.
-  write('theme', next === 'system' ? null : next);
+  wear('theme', next === 'system' ? null : next);
+}
+
+export const useDensity = (): Density => useSyncExternalStore(subscribe, () => density);
+
+/** Pixels of a row of one line: as dense as was chosen, and under a finger no lower than it needs. */
+export function useRowPx(): number {
+  const px = DENSITIES[useDensity()];
+  return useMedia('(pointer: coarse)') ? Math.max(TOUCHED_PX, px) : px;
+}
+
+export function setDensity(next: Density): void {
+  density = next;
+  wear('density', next === 'standard' ? null : next);
 }
 
 export const useShortcutsOn = (): boolean => useSyncExternalStore(subscribe, () => shortcutsOn);

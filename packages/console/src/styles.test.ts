@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { DENSITIES } from './density.ts';
 
 const css = readFileSync(new URL('styles.css', import.meta.url), 'utf8');
 
@@ -56,4 +57,13 @@ test.each([
     const border = contrast(colorOf('line-strong', theme), colorOf(background, theme));
     expect(border, `line-strong on ${background}`).toBeGreaterThanOrEqual(3);
   }
+});
+
+test('rows are as high where they are laid out as where they are counted', () => {
+  const said = new Map(
+    [...css.matchAll(/(?:\[data-density='(\w+)'\]|:root) \{\s*--density: (\d+)px;/g)].map(
+      ([, name = 'standard', px]) => [name, Number(px)],
+    ),
+  );
+  expect(Object.fromEntries(said)).toEqual(DENSITIES);
 });

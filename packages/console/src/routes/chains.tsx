@@ -259,7 +259,7 @@ function Providers({
         </thead>
         <tbody>
           {providers.map((provider, index) => (
-            <tr key={index} className="h-8 border-b border-line">
+            <tr key={index} className="h-row border-b border-line">
               <th scope="row" className="max-w-40 py-1 pr-3 text-left font-normal">
                 <span className="data block truncate" title={provider.name}>
                   {provider.name}

@@ -1,7 +1,8 @@
 /** Form controls with their label, help and what is wrong, tied together for every reader. */
 import { clsx } from 'clsx';
-import { ChevronDown } from 'lucide-react';
+import { ChevronDown, Upload } from 'lucide-react';
 import { useId } from 'react';
+import { buttonClass } from './button.tsx';
 
 const BOX =
   'control w-full rounded-control border border-line-strong bg-surface px-2.5 placeholder:text-faint aria-invalid:border-bad';
@@ -90,27 +91,37 @@ export function TextArea({
   );
 }
 
-/** A file to choose; its text is handed on. */
+/** A button that has a file chosen. */
 export function FileField({
   label,
   accept,
+  look = 'plain',
   onFile,
 }: {
   label: string;
   accept: string;
+  look?: 'plain' | 'quiet';
   onFile: (file: File) => void;
 }) {
   return (
-    <label className="flex flex-wrap items-center gap-x-3 text-12 text-muted">
+    <label
+      className={clsx(
+        buttonClass(look),
+        'cursor-pointer focus-within:outline-2 focus-within:-outline-offset-2 focus-within:outline-accent',
+      )}
+    >
+      <Upload size={14} strokeWidth={1.5} aria-hidden="true" />
       {label}
       <input
         type="file"
         accept={accept}
-        onChange={(event) => {
-          const file = event.target.files?.[0];
+        onChange={({ currentTarget: input }) => {
+          const file = input.files?.[0];
           if (file !== undefined) onFile(file);
+          // The same file, once mended, is another choice.
+          input.value = '';
         }}
-        className="max-w-full text-12 file:control file:mr-2 file:rounded-control file:border file:border-solid file:border-line-strong file:bg-transparent file:px-2.5 file:text-text"
+        className="sr-only"
       />
     </label>
   );

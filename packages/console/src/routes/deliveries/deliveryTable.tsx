@@ -3,18 +3,19 @@ import type { DeliverySummary } from '@sluice/kit/sluice';
 import { clsx } from 'clsx';
 import { useImperativeHandle, useMemo, useState } from 'react';
 import type { PairOf } from '../../deliveryPairs.ts';
+import { DENSITIES } from '../../density.ts';
 import { formatCount } from '../../format.ts';
 import { findRow, KEPT_ROWS, placeOf } from '../../liveCache.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { useMedia } from '../../media.ts';
+import { useDensity, useRowPx } from '../../settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { createRowSlots } from '../../ui/rowSlots.ts';
 import { useRowWindow } from '../../ui/rowWindow.ts';
 import { columnsOf, DeliveryRow } from './deliveryRow.tsx';
 
-const ROW_HEIGHT = 32;
-/** Three lines per row where the columns do not fit. */
-const NARROW_ROW_HEIGHT = 72;
+/** The second and third line of a row where the columns do not fit. */
+const LINES_PX = 40;
 /** Above this many pixels the reader has left the top on purpose. */
 const SCROLLED_PX = 8;
 
@@ -60,7 +61,9 @@ export function DeliveryTable({
   ref: React.Ref<DeliveryTableHandle>;
 }) {
   const wide = useMedia('(min-width: 900px)');
-  const rowHeight = wide ? ROW_HEIGHT : NARROW_ROW_HEIGHT;
+  const rowPx = useRowPx();
+  const narrowRowPx = DENSITIES[useDensity()] + LINES_PX;
+  const rowHeight = wide ? rowPx : narrowRowPx;
   const { scroller, list, first, end, style, scrollToRow } = useRowWindow<
     HTMLDivElement,
     HTMLDivElement

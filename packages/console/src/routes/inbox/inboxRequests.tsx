@@ -8,13 +8,12 @@ import { PHASE_CONDITIONS, SIGNATURE_CONDITIONS } from '../../condition.ts';
 import { formatBytes, formatClock, formatCount, formatDateTime } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { present, type InboxSearch } from '../../search.ts';
+import { useRowPx } from '../../settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { useRowWindow } from '../../ui/rowWindow.ts';
 import { Status } from '../../ui/status.tsx';
 import { RequestInspector } from './requestInspector.tsx';
-
-const ROW_HEIGHT = 32;
 
 const HEADS = [
   { label: 'Time', className: '' },
@@ -41,7 +40,7 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
     end,
     style,
     scrollToRow,
-  } = useRowWindow<HTMLDivElement, HTMLDivElement>(rows.length, ROW_HEIGHT);
+  } = useRowWindow<HTMLDivElement, HTMLDivElement>(rows.length, useRowPx());
   const show = (next: { [K in keyof InboxSearch]: InboxSearch[K] | undefined }): void => {
     void navigate({
       to: '/inbox/$name',
@@ -170,9 +169,8 @@ function Row({
     <div
       role="row"
       aria-current={selected || undefined}
-      style={{ height: `${ROW_HEIGHT}px` }}
       className={clsx(
-        'inbox-grid relative border-b border-line px-4 hover:bg-raised',
+        'inbox-grid relative h-row border-b border-line px-4 hover:bg-raised',
         selected && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
       )}
     >

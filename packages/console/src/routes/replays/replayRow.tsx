@@ -25,8 +25,8 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
   const words = describe(replay.filter);
   return (
     <tbody data-row className="group border-b border-line focus-within:bg-raised hover:bg-raised">
-      <tr className="h-8">
-        <td rowSpan={2} className="pt-1.5 pr-2 pl-4 align-top">
+      <tr className="h-row">
+        <td className="pr-2 pl-4">
           <Status condition={REPLAY_CONDITIONS[state]} className="max-md:[&>span]:sr-only" />
         </td>
         <td className="w-full max-w-0 px-2">
@@ -44,7 +44,7 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
         <td className="px-2 max-md:hidden">
           <ReplayBar replay={replay} className="w-40" />
         </td>
-        <td className="data px-2 text-right whitespace-nowrap">
+        <td className="data px-2 text-right whitespace-nowrap max-sm:pr-4">
           {formatCount(replayed)}
           <span className="text-faint max-sm:hidden"> of {formatCount(total)}</span>
           <span className="text-faint sm:hidden"> sent</span>
@@ -61,6 +61,7 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
         </td>
       </tr>
       <tr>
+        <td aria-hidden="true" />
         <td colSpan={9} className="pr-4 pb-2 pl-2">
           <div className="mb-1 flex items-center gap-3 md:hidden">
             <ReplayBar replay={replay} className="w-24" />

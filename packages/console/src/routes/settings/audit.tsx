@@ -109,7 +109,7 @@ function Chain({ records }: { records: readonly AuditRecord[] }) {
 function Row({ record, name }: { record: AuditRecord; name: string | undefined }) {
   const { seq, at, action, keyId, address, target } = record;
   return (
-    <tr className="h-8 border-b border-line">
+    <tr className="h-row border-b border-line">
       <td className="data pr-3 pl-4 text-right text-faint max-sm:hidden">{formatCount(seq)}</td>
       <td className="data px-3 whitespace-nowrap max-sm:pl-4 max-sm:text-wrap">
         {formatDateTime(at)}

@@ -3,8 +3,17 @@ import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { useState } from 'react';
 import { aboutQuery, expiryQuery, settingsQuery } from '../../api.ts';
+import { DENSITIES, type Density } from '../../density.ts';
 import { formatBytes, formatDateTime, formatQuantity, formatSpan } from '../../format.ts';
-import { setShortcutsOn, setTheme, THEMES, useShortcutsOn, useTheme } from '../../settings.ts';
+import {
+  setDensity,
+  setShortcutsOn,
+  setTheme,
+  THEMES,
+  useDensity,
+  useShortcutsOn,
+  useTheme,
+} from '../../settings.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -23,10 +32,17 @@ function Section({ title, children }: { title: string; children: React.ReactNode
 }
 
 const THEME_WORDS = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
+const DENSITY_WORDS = {
+  compact: 'Compact',
+  standard: 'Standard',
+  comfortable: 'Comfortable',
+} as const;
+const DENSITY_NAMES = Object.keys(DENSITIES) as Density[];
 
 /** What is the service's as a whole, and what is this browser's alone. */
 export function SettingsPage() {
   const theme = useTheme();
+  const density = useDensity();
   const shortcutsOn = useShortcutsOn();
   return (
     <div className="max-w-180">
@@ -37,13 +53,27 @@ export function SettingsPage() {
         <Keys />
       </Section>
       <Section title="Appearance">
-        <Segments
-          label="Theme"
-          options={THEMES.map((value) => ({ value, label: THEME_WORDS[value] }))}
-          value={theme}
-          onChange={setTheme}
-        />
-        <div className="mt-2">
+        <dl className="grid grid-cols-[auto_minmax(0,1fr)] items-center gap-x-6 gap-y-2 max-sm:grid-cols-1">
+          <dt>Theme</dt>
+          <dd>
+            <Segments
+              label="Theme"
+              options={THEMES.map((value) => ({ value, label: THEME_WORDS[value] }))}
+              value={theme}
+              onChange={setTheme}
+            />
+          </dd>
+          <dt>Rows of lists</dt>
+          <dd>
+            <Segments
+              label="Rows of lists"
+              options={DENSITY_NAMES.map((value) => ({ value, label: DENSITY_WORDS[value] }))}
+              value={density}
+              onChange={setDensity}
+            />
+          </dd>
+        </dl>
+        <div className="mt-3">
           <Check
             label="Single-letter shortcuts"
             help="off where they get in the way of a screen reader"

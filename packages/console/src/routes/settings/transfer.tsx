@@ -6,6 +6,7 @@ import { importStream, parseExport, readExport, type ExportedStream } from '../.
 import { formatQuantity } from '../../format.ts';
 import { nameOfStream } from '../../streamName.ts';
 import { Button } from '../../ui/button.tsx';
+import { DropZone } from '../../ui/dropZone.tsx';
 import { FileField } from '../../ui/field.tsx';
 import { Status } from '../../ui/status.tsx';
 
@@ -77,7 +78,7 @@ export function Transfer() {
         One file with every stream, its rules and its addresses. Secrets and deliveries are not in
         it; the values of the streams’ own headers are.
       </p>
-      <div className="mt-2 flex flex-wrap items-center gap-4">
+      <DropZone onFile={(file) => void open(file)} className="mt-2 flex flex-wrap gap-2">
         <Button disabled={read !== null} onClick={() => void exportAll()}>
           {read === null ? 'Export streams' : `Reading, ${formatQuantity(read, 'stream')}`}
         </Button>
@@ -86,7 +87,7 @@ export function Transfer() {
           accept="application/json,.json"
           onFile={(file) => void open(file)}
         />
-      </div>
+      </DropZone>
       {problem !== '' && (
         <p role="alert" className="mt-2 text-bad">
           {problem}
@@ -98,7 +99,7 @@ export function Transfer() {
             {lines.map(({ stream: { stream, addresses }, state, error }) => (
               <li
                 key={stream.id}
-                className="flex min-h-8 flex-wrap items-center gap-x-4 border-b border-line"
+                className="flex min-h-row flex-wrap items-center gap-x-4 border-b border-line"
               >
                 <Status condition={LINE_CONDITIONS[state]} className="w-20" />
                 <span className="min-w-0 truncate font-medium">{nameOfStream(stream)}</span>

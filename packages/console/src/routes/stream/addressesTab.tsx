@@ -5,14 +5,13 @@ import { useState } from 'react';
 import { addressesQuery, client, queryKeys } from '../../api.ts';
 import { formatCount, formatHash, formatQuantity } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
+import { useRowPx } from '../../settings.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { useRowWindow } from '../../ui/rowWindow.ts';
 import { ImportAddresses } from './importAddresses.tsx';
-
-const ROW_HEIGHT = 32;
 
 /** Whom the stream watches; a list of any length. */
 export function AddressesTab({ stream }: { stream: StreamSummary }) {
@@ -27,7 +26,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
     first,
     end,
     style,
-  } = useRowWindow<HTMLDivElement, HTMLUListElement>(rows.length, ROW_HEIGHT);
+  } = useRowWindow<HTMLDivElement, HTMLUListElement>(rows.length, useRowPx());
   const refresh = (): void => {
     void queryClient.invalidateQueries({ queryKey: queryKeys.addresses(stream.id) });
     void queryClient.invalidateQueries({ queryKey: queryKeys.streams });
@@ -91,8 +90,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
           {rows.slice(first, end).map((row, index) => (
             <li
               key={row.address}
-              style={{ height: `${ROW_HEIGHT}px` }}
-              className="flex items-center gap-3 border-b border-line px-4 hover:bg-raised"
+              className="flex h-row items-center gap-3 border-b border-line px-4 hover:bg-raised"
             >
               <span className="data w-12 shrink-0 text-right text-faint max-sm:hidden">
                 {formatCount(first + index + 1)}

@@ -1,10 +1,12 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
+import { Download } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { sluice } from '../../api.ts';
-import { toRejectsCsv, type AddressList } from '../../addressList.ts';
+import { LIST_FILES, SAMPLE_LISTS, toRejectsCsv, type AddressList } from '../../addressList.ts';
 import { download } from '../../download.ts';
 import { formatCount, formatQuantity } from '../../format.ts';
 import { Button } from '../../ui/button.tsx';
+import { DropZone } from '../../ui/dropZone.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { FileField, TextArea } from '../../ui/field.tsx';
 
@@ -56,9 +58,7 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
     setState('idle');
     setError(null);
   };
-  const readFile = async (file: File | undefined): Promise<void> => {
-    if (file !== undefined) change(await file.text(), file.name);
-  };
+  const readFile = async (file: File): Promise<void> => change(await file.text(), file.name);
   const send = async (): Promise<void> => {
     if (list === null) return;
     leaving.current = new AbortController();
@@ -87,33 +87,34 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
         void send();
       }}
     >
-      <TextArea
-        label="Addresses, one to a line, with or without a label"
-        rows={8}
-        placeholder={
-          stream.family === 'evm'
-            ? '0x28C6c06298d514Db089934071355E5743bf21d60, binance-14'
-            : '0x1, framework'
-        }
-        help={
-          fileName === null
-            ? 'Or drop a CSV file here.'
-            : `Those of ${fileName}; what is typed here takes their place.`
-        }
-        onDragOver={(event) => event.preventDefault()}
-        onDrop={(event) => {
-          if (event.dataTransfer.files.length === 0) return;
-          event.preventDefault();
-          void readFile(event.dataTransfer.files[0]);
-        }}
-        value={fileName === null ? text : ''}
-        onChange={(event) => change(event.target.value, null)}
-      />
-      <FileField
-        label="CSV file"
-        accept=".csv,.txt,.tsv,text/csv,text/plain"
-        onFile={(file) => void readFile(file)}
-      />
+      <DropZone onFile={(file) => void readFile(file)} className="grid gap-2">
+        <TextArea
+          label="Addresses, one to a line, with or without a label"
+          rows={8}
+          placeholder={
+            stream.family === 'evm'
+              ? '0x28C6c06298d514Db089934071355E5743bf21d60, binance-14'
+              : '0x1, framework'
+          }
+          help={
+            fileName === null
+              ? 'Or drop a CSV file here.'
+              : `Those of ${fileName}; what is typed here takes their place.`
+          }
+          value={fileName === null ? text : ''}
+          onChange={(event) => change(event.target.value, null)}
+        />
+        <div className="flex flex-wrap gap-2">
+          <FileField label="CSV file" accept={LIST_FILES} onFile={(file) => void readFile(file)} />
+          <Button
+            look="quiet"
+            onClick={() => download('addresses.csv', SAMPLE_LISTS[stream.family], 'text/csv')}
+          >
+            <Download size={14} strokeWidth={1.5} aria-hidden="true" />
+            Sample CSV
+          </Button>
+        </div>
+      </DropZone>
       {list !== null && <Verdict list={list} />}
       {state === 'sending' && (
         <div>

@@ -1,18 +1,23 @@
 import type { NetworkType } from '@sluice/kit';
 import { useQuery } from '@tanstack/react-query';
-import { parseAddressList } from '../../addressList.ts';
+import { useState } from 'react';
+import { LIST_FILES, parseAddressList } from '../../addressList.ts';
 import { contractQuery } from '../../api.ts';
 import { describeContract } from '../../contractWords.ts';
 import type { DraftField, StreamDraft } from '../../draft.ts';
 import { exampleOf } from '../../examples.ts';
-import { formatQuantity } from '../../format.ts';
+import { formatCount, formatQuantity } from '../../format.ts';
 import { toNodeFlag } from '../../nodeFlag.ts';
 import { recognise, toAddress } from '../../paste.ts';
 import type { Refusals } from '../../refusals.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Button } from '../../ui/button.tsx';
-import { Check, TextArea } from '../../ui/field.tsx';
+import { DropZone } from '../../ui/dropZone.tsx';
+import { Check, FileField, TextArea } from '../../ui/field.tsx';
 import { Segments } from '../../ui/segments.tsx';
+
+/** Of a file that goes into the form: it is read anew with each key. */
+const MOST_LINES = 2_000;
 
 export interface PartProps {
   draft: StreamDraft;
@@ -94,6 +99,21 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
   const { draft, problems, onChange, chains } = props;
   const list = parseAddressList(draft.addresses, draft.family);
   const written = draft.addresses.trim();
+  const [tooLong, setTooLong] = useState<string>();
+  const change = (addresses: string): void => {
+    setTooLong(undefined);
+    onChange({ ...draft, addresses });
+  };
+  const readFile = async (file: File): Promise<void> => {
+    const text = (await file.text()).trim();
+    const lines = text.split('\n').length;
+    if (lines <= MOST_LINES) change(text);
+    else {
+      setTooLong(
+        `${file.name} has ${formatCount(lines)} lines, here are at most ${formatCount(MOST_LINES)}: import it into the stream once there is one`,
+      );
+    }
+  };
   const isNone = written !== '' && list.rows.length === 0 && list.rejects.length === 0;
   /** Of an explorer's URL the address is taken, to a line of its own; the first one says which family is meant. */
   const onPaste = (event: React.ClipboardEvent<HTMLTextAreaElement>): void => {
@@ -122,35 +142,50 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
         onChange={(family) => onChange({ ...draft, family, chains: firstChains(chains, family) })}
       />
       {!draft.allAddresses && (
-        <TextArea
-          label="Addresses"
-          rows={3}
-          placeholder={
-            draft.family === 'evm'
-              ? '0xdAC17F958D2ee523a2206206994597C13D831ec7, tether'
-              : '0x1, framework'
-          }
-          help={
-            list.rows.length === 0
-              ? 'One to a line, with a label after it if you like. More can be imported afterwards.'
-              : formatQuantity(list.rows.length, 'address', 'addresses') +
-                (list.duplicates === 0
-                  ? ''
-                  : `, ${formatQuantity(list.duplicates, 'double')} left out`)
-          }
-          error={
-            list.rejects[0] === undefined
-              ? isNone
-                ? 'There is no address in it.'
-                : draft.addresses === ''
-                  ? undefined
-                  : problems.addresses
-              : `Line ${list.rejects[0].line} ${list.rejects[0].reason}.`
-          }
-          value={draft.addresses}
-          onPaste={onPaste}
-          onChange={(event) => onChange({ ...draft, addresses: event.target.value })}
-        />
+        <DropZone onFile={(file) => void readFile(file)}>
+          <TextArea
+            label="Addresses"
+            rows={3}
+            placeholder={
+              draft.family === 'evm'
+                ? '0xdAC17F958D2ee523a2206206994597C13D831ec7, tether'
+                : '0x1, framework'
+            }
+            help={
+              list.rows.length === 0
+                ? 'One to a line, with a label after it if you like.'
+                : formatQuantity(list.rows.length, 'address', 'addresses') +
+                  (list.duplicates === 0
+                    ? ''
+                    : `, ${formatQuantity(list.duplicates, 'double')} left out`)
+            }
+            error={
+              list.rejects[0] === undefined
+                ? isNone
+                  ? 'There is no address in it.'
+                  : draft.addresses === ''
+                    ? undefined
+                    : problems.addresses
+                : `Line ${list.rejects[0].line} ${list.rejects[0].reason}.`
+            }
+            value={draft.addresses}
+            onPaste={onPaste}
+            onChange={(event) => change(event.target.value)}
+          />
+          <div className="mt-1 -ml-2.5 flex flex-wrap items-center gap-x-3">
+            <FileField
+              look="quiet"
+              label="From a CSV file"
+              accept={LIST_FILES}
+              onFile={(file) => void readFile(file)}
+            />
+            {tooLong !== undefined && (
+              <p role="alert" className="pl-2.5 text-12 text-bad">
+                {tooLong}
+              </p>
+            )}
+          </div>
+        </DropZone>
       )}
       {draft.family === 'evm' && list.rows.length === 1 && (
         <AtAddress draft={draft} chains={chains} address={list.rows[0]?.address ?? ''} />

@@ -68,7 +68,7 @@ export const StreamRow = memo(function StreamRow({
       data-row={stream.id}
       className="group border-b border-line focus-within:bg-raised hover:bg-raised"
     >
-      <tr aria-rowindex={rowIndex} className="h-8 max-sm:h-14">
+      <tr aria-rowindex={rowIndex} className="h-row max-sm:h-[calc(var(--density)+24px)]">
         <td className="relative pr-2 pl-4">
           <span className="mark-cell -left-1 max-md:hidden">
             <RowMark id={stream.id} label={name} marked={marked} onMark={onMark} />
@@ -98,10 +98,10 @@ export const StreamRow = memo(function StreamRow({
               {scope.text}
             </span>
           </div>
-          <p className="data truncate text-faint sm:hidden">
+          <p className="truncate text-12 text-faint sm:hidden">
             {/* The column has it, for those who do not see. */}
             <span aria-hidden="true">{condition.word} · </span>
-            {formatCount(stream.delivered24h)} delivered
+            {formatCount(stream.delivered24h)} ok
             {stream.lastDeliveryAt !== null && (
               <>
                 {' · '}
@@ -169,6 +169,7 @@ export const StreamRow = memo(function StreamRow({
               data-pause
               look="quiet"
               square
+              className="-my-0.5"
               aria-label={`${paused ? 'Resume' : 'Pause'} ${name}`}
               title={`${paused ? 'Resume' : 'Pause'} p`}
               onClick={toggle}
@@ -255,7 +256,7 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
 export function StreamRowSkeleton() {
   return (
     <tbody aria-hidden="true" className="animate-late border-b border-line">
-      <tr className="h-8 max-sm:h-14">
+      <tr className="h-row max-sm:h-[calc(var(--density)+24px)]">
         <td colSpan={11} className="pr-4 pl-4">
           <span className="sr-only">Loading</span>
           <div className="flex items-center gap-4">

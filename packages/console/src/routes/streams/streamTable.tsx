@@ -1,20 +1,21 @@
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { memo, useImperativeHandle, useRef } from 'react';
 import type { Condition } from '../../condition.ts';
+import { DENSITIES } from '../../density.ts';
 import type { FleetStream } from '../../fleet.ts';
 import { formatCount } from '../../format.ts';
 import { useMedia } from '../../media.ts';
+import { useDensity, useRowPx } from '../../settings.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { focusedRow } from '../../ui/actionList.tsx';
 import { useUnevenRows } from '../../ui/unevenRows.ts';
 import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';
 
 const SKELETON_ROWS = 6;
-/** With the line below it. */
-const ROW_HEIGHT = 33;
-const NARROW_ROW_HEIGHT = 57;
+/** The second line of a row where the columns do not fit. */
+const SECOND_LINE_PX = 24;
 /** What is said below some, where it fits on one line: with buttons, and without. */
-const REASON_HEIGHTS: Partial<Record<Condition['tone'], number>> = { bad: 40, warn: 27 };
+const REASON_HEIGHTS: Partial<Record<Condition['tone'], number>> = { bad: 37, warn: 28 };
 /** `59m ago`, `999 ms`. */
 const AGO_CHARACTERS = 7;
 const DURATION_CHARACTERS = 6;
@@ -106,7 +107,9 @@ export function StreamTable({
 }) {
   const table = useRef<HTMLTableElement>(null);
   const isNarrow = useMedia('(max-width: 639.98px)');
-  const rowHeight = isNarrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT;
+  const rowPx = useRowPx();
+  const narrowRowPx = DENSITIES[useDensity()] + SECOND_LINE_PX;
+  const rowHeight = isNarrow ? narrowRowPx : rowPx;
   const guessHeight = (index: number): number =>
     rowHeight + (REASON_HEIGHTS[rows[index]?.condition.tone ?? 'ok'] ?? 0);
   const { before, abovePx, belowPx, first, end, row, scrollToRow } = useUnevenRows<

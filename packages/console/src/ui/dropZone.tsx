@@ -1,0 +1,46 @@
+import { clsx } from 'clsx';
+import { useRef, useState } from 'react';
+
+const hasFile = ({ dataTransfer }: React.DragEvent): boolean =>
+  dataTransfer.types.includes('Files');
+
+/** Takes a file that is dropped anywhere on what it holds, and shows where while one is dragged over it. */
+export function DropZone({
+  onFile,
+  className,
+  children,
+}: {
+  onFile: (file: File) => void;
+  className?: string;
+  children: React.ReactNode;
+}) {
+  /** Elements that the file is over, one within the other. */
+  const depth = useRef(0);
+  const [isOver, setIsOver] = useState(false);
+  const move = (step: 1 | -1): void => {
+    depth.current += step;
+    setIsOver(depth.current > 0);
+  };
+  return (
+    <div
+      className={clsx(
+        'rounded-control outline-offset-4',
+        isOver && 'outline-2 outline-accent outline-dashed',
+        className,
+      )}
+      onDragEnter={(event) => hasFile(event) && move(1)}
+      onDragLeave={(event) => hasFile(event) && move(-1)}
+      onDragOver={(event) => hasFile(event) && event.preventDefault()}
+      onDrop={(event) => {
+        if (!hasFile(event)) return;
+        event.preventDefault();
+        depth.current = 0;
+        setIsOver(false);
+        const [file] = event.dataTransfer.files;
+        if (file !== undefined) onFile(file);
+      }}
+    >
+      {children}
+    </div>
+  );
+}
