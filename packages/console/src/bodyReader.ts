@@ -1,5 +1,6 @@
 /** A JSON body, answered for in parts small enough to be drawn or sent to another thread. Pure. */
 import { toDecodedRecords, type DecodedRecord } from './decoded.ts';
+import { createNotes } from './jsonNotes.ts';
 import {
   findInJson,
   isSameOpenness,
@@ -38,12 +39,13 @@ export const firstAnswersOf = (reader: BodyReader): FirstAnswers => ({
 });
 
 export function createBodyReader(body: unknown): BodyReader {
+  const noteOf = createNotes(body);
   let opened: { openness: Openness; lines: JsonLines } | undefined;
   let decoded: { records: DecodedRecord[] | null } | undefined;
 
   const linesOf = (openness: Openness): JsonLines => {
     if (opened === undefined || !isSameOpenness(opened.openness, openness)) {
-      opened = { openness, lines: toJsonLines(body, openness) };
+      opened = { openness, lines: toJsonLines(body, openness, noteOf) };
     }
     return opened.lines;
   };

@@ -23,7 +23,7 @@ export interface DecodedRecord {
   unknown: boolean;
 }
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -43,54 +43,26 @@ export function toDecodedRecords(body: unknown): DecodedRecord[] | null {
   return 'coinTransfers' in body ? aptosRecords(body) : evmRecords(body);
 }
 
+/** Reads one log of the body at a time, as its record would be read. Null for a body that has none. */
+export function createLogReader(body: unknown): ((log: Json) => DecodedRecord) | null {
+  if (!isObject(body) || !Array.isArray(body['logs'])) return null;
+  let tokens: Map<string, TokenRecord> | undefined;
+  return (log) => {
+    tokens ??= tokenRecords(body);
+    return toLogRecord(log, tokens.get(placeKey(log)), body['abi']);
+  };
+}
+
 function evmRecords(body: Json): DecodedRecord[] {
   const tokens = tokenRecords(body);
   const records: DecodedRecord[] = [];
   for (const log of listOf(body['logs'])) {
-    const answers = triggersOf(log);
     const key = placeKey(log);
-    const token = tokens.get(key);
+    records.push(toLogRecord(log, tokens.get(key), body['abi']));
     tokens.delete(key);
-    const decoded = decodeWith(log, body['abi']);
-    const place = `log ${textOf(log['logIndex'])}`;
-    const txHash = textOf(log['transactionHash']);
-    if (decoded !== undefined) {
-      records.push({
-        title: decoded.name,
-        about: token?.about ?? '',
-        fields: [
-          field('contract', log['address']),
-          ...withAmounts(decoded.fields, token),
-          ...(token?.fields.filter(isTrigger) ?? []),
-          ...answers,
-        ],
-        place,
-        txHash,
-        unknown: false,
-      });
-    } else if (token !== undefined) {
-      records.push({ ...token, fields: [...token.fields, ...answers] });
-    } else {
-      const topic0 = textOf(log['topic0']);
-      const known = KNOWN_EVENTS[topic0];
-      const topics = ['topic0', 'topic1', 'topic2', 'topic3'].filter((name) => log[name] != null);
-      records.push({
-        title: known?.slice(0, known.indexOf('(')) ?? 'Unknown event',
-        about: '',
-        fields: [
-          field('contract', log['address']),
-          ...topics.map((name) => field(name, log[name], name === 'topic0' ? (known ?? '') : '')),
-          field('data', log['data']),
-          ...answers,
-        ],
-        place,
-        txHash,
-        unknown: known === undefined,
-      });
-    }
   }
   // What has no log beside it: a stream may leave its logs out.
-  records.push(...tokens.values());
+  records.push(...[...tokens.values()].map(toTokenRecord));
   for (const tx of listOf(body['txs'])) {
     records.push({
       title: 'Transaction',
@@ -154,45 +126,102 @@ const nativeAmount = (value: unknown): string => {
   return amount === null || amount === '0' ? '' : `${amount} native`;
 };
 
-const amountOf = (record: Json): string => {
-  const { value, tokenDecimals, tokenSymbol } = record;
-  if (typeof value !== 'string' || typeof tokenDecimals !== 'string' || tokenDecimals === '') {
-    return '';
-  }
-  const amount = formatAmount(value, Number(tokenDecimals));
-  return amount === null ? '' : `${amount} ${textOf(tokenSymbol)}`.trim();
-};
-
-/** What the service decoded itself, by transaction and log. */
-function tokenRecords(body: Json): Map<string, DecodedRecord> {
-  const records = new Map<string, DecodedRecord>();
-  const add = (list: unknown, title: string, standard: string, names: readonly string[]): void => {
-    for (const record of listOf(list)) {
-      const symbol = textOf(record['tokenSymbol']) || textOf(record['tokenName']);
-      const type = textOf(record['tokenContractType']);
-      const amount = amountOf(record);
-      records.set(placeKey(record), {
-        title,
-        about: [standard || type, symbol].filter((part) => part !== '').join(' '),
-        fields: [
-          field('contract', record['contract']),
-          ...names
-            .filter((name) => name in record)
-            .map((name) => field(name, record[name], name === 'value' ? amount : '')),
-          ...triggersOf(record),
-        ],
-        place: `log ${textOf(record['logIndex'])}`,
-        txHash: textOf(record['transactionHash']),
-        unknown: false,
-      });
-    }
-  };
-  add(body['erc20Transfers'], 'Transfer', 'ERC-20', ['from', 'to', 'value']);
-  add(body['erc20Approvals'], 'Approval', 'ERC-20', ['owner', 'spender', 'value']);
-  add(body['nftTransfers'], 'Transfer', '', ['from', 'to', 'tokenId', 'amount']);
-  add(body['nftTokenApprovals'], 'Approval', '', ['account', 'operator', 'approvedAll', 'tokenId']);
-  return records;
+/** `1,200.5 USDT` of a record that names its token or coin; empty otherwise. */
+export function amountOf(record: Json): string {
+  const { value, coin } = record;
+  const [decimals, symbol] = isObject(coin)
+    ? [coin['decimals'], coin['symbol']]
+    : [record['tokenDecimals'], record['tokenSymbol']];
+  if (typeof value !== 'string' || decimals === '' || !/^\d+$/.test(textOf(decimals))) return '';
+  const amount = formatAmount(value, Number(decimals));
+  return amount === null ? '' : `${amount} ${textOf(symbol)}`.trim();
 }
+
+/** What the service decoded of a log itself. */
+interface TokenRecord {
+  kind: TokenKind;
+  record: Json;
+}
+
+/** How the lists of a body are told. */
+const TOKEN_KINDS = {
+  erc20Transfers: { title: 'Transfer', standard: 'ERC-20', names: ['from', 'to', 'value'] },
+  erc20Approvals: { title: 'Approval', standard: 'ERC-20', names: ['owner', 'spender', 'value'] },
+  nftTransfers: { title: 'Transfer', standard: '', names: ['from', 'to', 'tokenId', 'amount'] },
+  nftTokenApprovals: {
+    title: 'Approval',
+    standard: '',
+    names: ['account', 'operator', 'approvedAll', 'tokenId'],
+  },
+} as const;
+type TokenKind = keyof typeof TOKEN_KINDS;
+
+/** By transaction and log. */
+const tokenRecords = (body: Json): Map<string, TokenRecord> =>
+  new Map(
+    (Object.keys(TOKEN_KINDS) as TokenKind[]).flatMap((kind) =>
+      listOf(body[kind]).map((record) => [placeKey(record), { kind, record }] as const),
+    ),
+  );
+
+function toTokenRecord({ kind, record }: TokenRecord): DecodedRecord {
+  const { title, standard, names } = TOKEN_KINDS[kind];
+  const symbol = textOf(record['tokenSymbol']) || textOf(record['tokenName']);
+  const type = textOf(record['tokenContractType']);
+  return {
+    title,
+    about: [standard || type, symbol].filter((part) => part !== '').join(' '),
+    fields: [
+      field('contract', record['contract']),
+      ...names
+        .filter((name) => name in record)
+        .map((name) => field(name, record[name], name === 'value' ? amountOf(record) : '')),
+      ...triggersOf(record),
+    ],
+    place: `log ${textOf(record['logIndex'])}`,
+    txHash: textOf(record['transactionHash']),
+    unknown: false,
+  };
+}
+
+/** By the ABI, else by what the service made of it, else by what everybody knows of such an event. */
+function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): DecodedRecord {
+  const token = found && toTokenRecord(found);
+  const answers = triggersOf(log);
+  const decoded = decodeWith(log, abi);
+  const where = { place: `log ${textOf(log['logIndex'])}`, txHash: textOf(log['transactionHash']) };
+  if (decoded !== undefined) {
+    return {
+      title: decoded.name,
+      about: token?.about ?? '',
+      fields: [
+        field('contract', log['address']),
+        ...withAmounts(decoded.fields, token),
+        ...(token?.fields.filter(isTrigger) ?? []),
+        ...answers,
+      ],
+      ...where,
+      unknown: false,
+    };
+  }
+  if (token !== undefined) return { ...token, fields: [...token.fields, ...answers] };
+  const known = KNOWN_EVENTS[textOf(log['topic0'])];
+  const topics = TOPICS.filter((name) => log[name] != null);
+  return {
+    title: known?.slice(0, known.indexOf('(')) ?? 'Unknown event',
+    about: '',
+    fields: [
+      field('contract', log['address']),
+      ...topics.map((name) => field(name, log[name], name === 'topic0' ? (known ?? '') : '')),
+      field('data', log['data']),
+      ...answers,
+    ],
+    ...where,
+    unknown: known === undefined,
+  };
+}
+
+const TOPICS = ['topic0', 'topic1', 'topic2', 'topic3'] as const;
 
 function withAmounts(fields: DecodedField[], token: DecodedRecord | undefined): DecodedField[] {
   const amount = token?.fields.find(({ note }) => note !== '');
@@ -225,14 +254,6 @@ function decodedText(value: DecodedValue): string {
 }
 
 function aptosRecords(body: Json): DecodedRecord[] {
-  const coinNote = (record: Json): string => {
-    const coin = isObject(record['coin']) ? record['coin'] : {};
-    const decimals = coin['decimals'];
-    const value = record['value'];
-    if (typeof value !== 'string' || typeof decimals !== 'number') return '';
-    const amount = formatAmount(value, decimals);
-    return amount === null ? '' : `${amount} ${textOf(coin['symbol'])}`.trim();
-  };
   const coinName = (record: Json): string =>
     isObject(record['coin']) ? textOf(record['coin']['name']) : '';
   const movements = (list: unknown, title: string): DecodedRecord[] =>
@@ -241,7 +262,7 @@ function aptosRecords(body: Json): DecodedRecord[] {
       about: coinName(record),
       fields: [
         field('account', record['address']),
-        field('value', record['value'], coinNote(record)),
+        field('value', record['value'], amountOf(record)),
       ],
       place: '',
       txHash: textOf(record['txHash']),
@@ -254,7 +275,7 @@ function aptosRecords(body: Json): DecodedRecord[] {
       fields: [
         field('from', record['from']),
         field('to', record['to']),
-        field('value', record['value'], coinNote(record)),
+        field('value', record['value'], amountOf(record)),
       ],
       place: '',
       txHash: textOf(record['txHash']),

@@ -1,6 +1,5 @@
 /** A JSON value as the flat list of visible lines that a virtual list can draw. Pure. */
-import { KNOWN_EVENTS } from '@sluice/kit/contract';
-import { formatAmount, formatDateTime } from './format.ts';
+import type { NoteOf } from './jsonNotes.ts';
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
@@ -88,6 +87,8 @@ const isOpenBy = (
 ): boolean =>
   revealed.has(path) || (start === 'first' ? openAtFirst : start === 'all') !== toggled.has(path);
 
+const NO_NOTES: NoteOf = () => '';
+
 /** The visible lines. Of 100,000 a few are seen: what a line says is put together when it is asked for. */
 export interface JsonLines {
   count: number;
@@ -109,18 +110,22 @@ interface Opened {
 }
 
 /** Only containers are kept: of a long body most lines are what stands in its records. */
-export function toJsonLines(root: unknown, openness: Openness): JsonLines {
+export function toJsonLines(
+  root: unknown,
+  openness: Openness,
+  noteOf: NoteOf = NO_NOTES,
+): JsonLines {
   if (!isContainer(root)) {
     return {
       count: 1,
-      row: () => toRow('$', 1, '', root, undefined, false),
+      row: () => toRow('$', 1, '', root, undefined, false, noteOf),
       indexOf: (path) => (path === '$' ? 0 : -1),
     };
   }
   const opened = open(root, keysOf(root), 1, '$', openness);
   return {
     count: opened.count,
-    row: (line) => rowOf(opened, line),
+    row: (line) => rowOf(opened, line, noteOf),
     indexOf: (path) => lineOf(opened, path),
   };
 }
@@ -173,7 +178,7 @@ function open(
 const memberOf = (value: object, key: string | number): unknown =>
   (value as Record<string | number, unknown>)[key];
 
-function rowOf(outermost: Opened, line: number): JsonRow {
+function rowOf(outermost: Opened, line: number, noteOf: NoteOf): JsonRow {
   let opened = outermost;
   let path = '$';
   let left = line;
@@ -185,7 +190,7 @@ function rowOf(outermost: Opened, line: number): JsonRow {
     left -= starts?.[index] ?? index;
     const next = inner?.[index];
     if (left === 0 || next === undefined) {
-      return toRow(path, depth, key, memberOf(value, key), value, next !== undefined);
+      return toRow(path, depth, key, memberOf(value, key), value, next !== undefined, noteOf);
     }
     left--;
     opened = next;
@@ -227,15 +232,15 @@ function toRow(
   value: unknown,
   parent: unknown,
   open: boolean,
+  noteOf: NoteOf,
 ): JsonRow {
-  const line = { path, depth, key: String(key), kind: kindOf(value), open };
+  const note = noteOf(String(key), value, parent);
+  const line = { path, depth, key: String(key), kind: kindOf(value), open, note };
   if (!isContainer(value)) {
-    const note = noteFor(line.key, value, parent);
-    return { ...line, text: JSON.stringify(value), size: 0, openAtFirst: false, note };
+    return { ...line, text: JSON.stringify(value), size: 0, openAtFirst: false };
   }
   const size = sizeOf(value);
-  const openAtFirst = isOpenAtFirst(size, key, depth);
-  return { ...line, text: '', size, openAtFirst, note: open ? '' : recordNote(value) };
+  return { ...line, text: '', size, openAtFirst: isOpenAtFirst(size, key, depth) };
 }
 
 /** A key or value that holds what was looked for. */
@@ -288,32 +293,4 @@ export function findInJson(root: unknown, text: string): JsonHit[] {
   };
   if (text !== '' && isContainer(root)) visit(root);
   return hits;
-}
-
-const field = (value: unknown, name: string): unknown =>
-  kindOf(value) === 'object' ? (value as Record<string, unknown>)[name] : undefined;
-
-/** `1,200.5 USDT` for a record that names its token; empty otherwise. */
-function amountOf(record: unknown): string {
-  const value = field(record, 'value');
-  const decimals = field(record, 'tokenDecimals');
-  const symbol = field(record, 'tokenSymbol');
-  if (typeof value !== 'string' || typeof decimals !== 'string' || decimals === '') return '';
-  const amount = formatAmount(value, Number(decimals));
-  if (amount === null) return '';
-  return typeof symbol === 'string' && symbol !== '' ? `${amount} ${symbol}` : amount;
-}
-
-function recordNote(record: unknown): string {
-  const topic0 = field(record, 'topic0');
-  if (typeof topic0 === 'string') return KNOWN_EVENTS[topic0] ?? '';
-  return amountOf(record);
-}
-
-function noteFor(key: string, value: unknown, parent: unknown): string {
-  if (typeof value !== 'string') return '';
-  if (key === 'topic0') return KNOWN_EVENTS[value] ?? '';
-  if (key === 'value') return amountOf(parent);
-  if (key === 'timestamp' && /^\d{9,11}$/.test(value)) return formatDateTime(Number(value) * 1000);
-  return '';
 }
