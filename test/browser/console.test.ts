@@ -89,7 +89,9 @@ test('a delivery appears without a reload, and opens with its body and attempts'
   const inspector = page.getByRole('region', { name: /^Delivery / });
   await inspector.getByText('1.25 SLD').waitFor();
   // Why it matched, in the words of the matcher.
-  await inspector.getByText(/✓ topic 0 is 0xddf252…\w{6}, which the stream names/).waitFor();
+  await inspector
+    .getByText(/✓ its event is Transfer\(address,address,uint256\), which the stream names/)
+    .waitFor();
   await inspector.getByRole('tab', { name: /payload/i }).click();
   await inspector.getByText('erc20Transfers').waitFor();
   await inspector.getByText('Transfer(address,address,uint256)').first().waitFor();

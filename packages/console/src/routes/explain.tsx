@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { chainsQuery, explainQuery } from '../api.ts';
-import { nameChains } from '../chainNames.ts';
 import { deliveryCondition, OUTCOME_CONDITIONS, VERDICT_CONDITIONS } from '../condition.ts';
 import { formatClock, formatCount, formatDateTime, formatQuantity } from '../format.ts';
 import { useShortcuts } from '../keyboard.ts';
 import { toNodeFlag } from '../nodeFlag.ts';
 import { PASTED_WORDS, recognise, toQuestion } from '../paste.ts';
+import { retell } from '../retell.ts';
 import { parseExplainSearch } from '../search.ts';
 import { Button, buttonClass, Keycap } from '../ui/button.tsx';
 import { ErrorPanel } from '../ui/errorPanel.tsx';
@@ -149,7 +149,7 @@ function Answer({ explanation }: { explanation: Explanation }) {
   return (
     <>
       <section aria-label="What was found" className="border-b border-line px-4 py-3">
-        <p>{nameChains(message, chains)}</p>
+        <p>{retell(message, chains)}</p>
         <div className="mt-1 flex flex-wrap items-center gap-x-4 text-muted">
           {chainId !== null && (
             <span>
@@ -239,7 +239,7 @@ function Reasons({ reasons }: { reasons: readonly ExplainReason[] }) {
             <span className="sr-only"> {OUTCOME_CONDITIONS[outcome].word}</span>
           </span>
           <span className={`break-words ${outcome === 'stopped' ? '' : 'text-muted'}`}>
-            {nameChains(what, chains)}
+            {retell(what, chains)}
           </span>
         </li>
       ))}
@@ -265,7 +265,7 @@ function Verdict({
           <Status condition={VERDICT_CONDITIONS[verdict]} />
           <span className="truncate font-medium">{tag || streamId}</span>
           <span className="min-w-0 break-words text-muted max-sm:col-span-2">
-            {nameChains(because.what, chains)}
+            {retell(because.what, chains)}
           </span>
         </summary>
         <div className="px-4 pb-4 sm:pl-38">

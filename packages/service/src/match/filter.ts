@@ -76,9 +76,9 @@ const MAX_DEPTH = 32;
 
 const COMPARISONS = {
   lt: { sign: '<', holds: (a: bigint | string, b: bigint | string) => a < b },
-  lte: { sign: '<=', holds: (a: bigint | string, b: bigint | string) => a <= b },
+  lte: { sign: '≤', holds: (a: bigint | string, b: bigint | string) => a <= b },
   gt: { sign: '>', holds: (a: bigint | string, b: bigint | string) => a > b },
-  gte: { sign: '>=', holds: (a: bigint | string, b: bigint | string) => a >= b },
+  gte: { sign: '≥', holds: (a: bigint | string, b: bigint | string) => a >= b },
 } as const;
 /** Values and parts that an explanation names; of the rest it says how many. */
 const NAMED = 5;

@@ -63,10 +63,11 @@ export function matchBlock(
   const unscoped = index.unscoped(chain);
   for (const log of block.logs) {
     const possibleSpam = spam.has(log.address);
-    let by = '';
+    /** Who is looked for: in topic 1, 2 or 3, or as the emitter, or whoever it is. */
+    let place: LogPlace = 'emitter';
     const takeLog = (stream: CompiledStream): void => {
       const tell = tellOf?.(stream, log);
-      tell?.(passed('address', by));
+      tell?.(passed('address', whoIsWatched(stream, log, place)));
       if (!wants('includeContractLogs', stream, tell) || found.get(stream)?.logs.has(log)) return;
       if (possibleSpam && refusesSpam(stream, tell)) return;
       const taken = stream.selection.take(log, { chain, possibleSpam }, tell);
@@ -76,16 +77,15 @@ export function matchBlock(
       if (taken === 'log-and-transaction') entry.transactions.add(log.transactionIndex);
     };
     // The emitting contract, and each topic that has the form of an address.
-    by = EMITTER;
     index.watching(chain, log.address, 2, takeLog);
     for (let n = 1; n < log.topics.length; n++) {
       const topic = log.topics[n]!;
       if (topic.startsWith(ADDRESS_TOPIC_PREFIX)) {
-        by = TOPICS[n]!;
+        place = n;
         index.watching(chain, topic, ADDRESS_TOPIC_PREFIX.length, takeLog);
       }
     }
-    by = ALL;
+    place = 'any';
     for (const stream of unscoped) takeLog(stream);
   }
 
@@ -150,11 +150,17 @@ export function transactionHashesOf(match: Match): string[] {
 
 const NO_SPAM: ReadonlySet<string> = new Set();
 
-const EMITTER = 'the contract that emitted it is watched';
-const TOPICS = ['', 1, 2, 3].map((n) => `the address in its topic ${n} is watched`);
+type LogPlace = 'emitter' | 'any' | number;
+
+function whoIsWatched({ selection }: CompiledStream, log: EvmLog, place: LogPlace): string {
+  if (place === 'any') return 'the stream watches all addresses';
+  if (place === 'emitter') return 'the contract that emitted it is watched';
+  const name = selection.inputOf(log, place) ?? '';
+  return name === '' ? `the address in its topic ${place} is watched` : `its ${name} is watched`;
+}
+
 const SENDER = 'its sender is watched';
 const RECIPIENT = 'its recipient is watched';
-const ALL = 'the stream watches all addresses';
 
 function wants(
   flag: 'includeContractLogs' | 'includeNativeTxs' | 'includeInternalTxs',

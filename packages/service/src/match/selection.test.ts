@@ -232,6 +232,41 @@ describe('a selection', () => {
     expect(selection.take({ ...payment, topics: [] }, context)).toBe('no');
   });
 
+  test('tells of events by their signatures, and of inputs by their names, where it knows them', () => {
+    const tell = (topic0: string[], log: EvmLog, events: AbiItem[] | null = null): string => {
+      const told: string[] = [];
+      createSelection({ topic0, abi: events, advancedOptions: null }).take(
+        log,
+        context,
+        ({ what }) => told.push(what),
+      );
+      return told.join('; ');
+    };
+    const other = { ...payment, topics: [keccak256('Other()')] };
+    expect(tell([TRANSFER], payment)).toBe(`its event is ${TRANSFER}, which the stream names`);
+    expect(tell([TRANSFER], other)).toBe(
+      `its event is ${keccak256('Other()')}, not ${TRANSFER} that the stream names`,
+    );
+    expect(tell([ODD], payment, abi(odd))).toBe(
+      `its event is ${TRANSFER}, not ${ODD} that the stream names`,
+    );
+    expect(tell([TRANSFER, ODD], other)).toMatch(/, not one of the 2 that the stream names$/);
+    expect(tell([TRANSFER], { ...payment, topics: [] })).toMatch(/^it names no event, not /);
+
+    const selection = createSelection({
+      topic0: [TRANSFER],
+      abi: abi(transfer, nftTransfer),
+      advancedOptions: null,
+    });
+    expect([1, 2, 3].map((topic) => selection.inputOf(payment, topic))).toEqual([
+      'from',
+      'to',
+      undefined,
+    ]);
+    expect(selection.inputOf(nft, 3)).toBe('tokenId');
+    expect(selection.inputOf(strange, 1)).toBeUndefined();
+  });
+
   test('by options alone names those events', () => {
     const selection = createSelection({
       topic0: null,

@@ -45,6 +45,8 @@ export interface Selection {
   names(topic0: string): boolean;
   /** Of an event that the stream's ABI tells, or its choice, or a token standard. */
   signatureOf(topic0: string): string | undefined;
+  /** What the stream's ABI calls the input in this topic of the log. */
+  inputOf(log: EvmLog, topic: number): string | undefined;
 }
 
 interface Option {
@@ -86,6 +88,14 @@ export function createSelection({
     if (event !== undefined) named.set(event.topic0, event.signature ?? named.get(event.topic0));
   }
 
+  const signatureOf = (topic: string): string | undefined => {
+    const [known] = events.get(topic)?.values() ?? [];
+    return known === undefined
+      ? (named.get(topic) ?? KNOWN_EVENTS[topic])
+      : eventSignature(known[0]);
+  };
+  const describe = (topic: string): string => signatureOf(topic) ?? topic;
+
   return {
     take(log, context, tell) {
       if (named.size === 0) {
@@ -94,14 +104,10 @@ export function createSelection({
       }
       const topic = log.topics[0];
       if (topic === undefined || !named.has(topic)) {
-        const events =
-          named.size === 1 ? `the event ${[...named.keys()][0]}` : `the ${named.size} events`;
-        tell?.(
-          stopped(
-            'event',
-            `topic 0 is ${topic ?? 'missing'}, not that of ${events} the stream names`,
-          ),
-        );
+        const [first = ''] = named.keys();
+        const wanted = named.size === 1 ? describe(first) : `one of the ${named.size}`;
+        const its = topic === undefined ? 'it names no event' : `its event is ${describe(topic)}`;
+        tell?.(stopped('event', `${its}, not ${wanted} that the stream names`));
         return 'no';
       }
       const indexed = log.topics.length - 1;
@@ -116,7 +122,7 @@ export function createSelection({
         );
         return 'no';
       }
-      tell?.(passed('event', `topic 0 is ${topic}, which the stream names`));
+      tell?.(passed('event', `its event is ${describe(topic)}, which the stream names`));
       const choices = options.get(topic);
       if (choices === undefined) return 'log';
       // Decoded once, whatever the number of options, and not before one asks.
@@ -154,11 +160,10 @@ export function createSelection({
     },
 
     names: (topic) => named.has(topic),
-    signatureOf(topic) {
-      const [known] = events.get(topic)?.values() ?? [];
-      return known === undefined
-        ? (named.get(topic) ?? KNOWN_EVENTS[topic])
-        : eventSignature(known[0]);
+    signatureOf,
+    inputOf({ topics: [topic0 = '', ...indexed] }, topic) {
+      const event = events.get(topic0)?.get(indexed.length);
+      return event?.[0].inputs?.filter((input) => input.indexed)[topic - 1]?.name;
     },
   };
 }

@@ -45,6 +45,7 @@ function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
       missOf: () => undefined,
       names: () => false,
       signatureOf: () => undefined,
+      inputOf: () => undefined,
     };
   }
 }

@@ -7,6 +7,7 @@ import { whyMatchedQuery } from '../../api.ts';
 import { useAnswer, type Body } from '../../body.ts';
 import type { DecodedRecord } from '../../decoded.ts';
 import { formatCount, formatHash } from '../../format.ts';
+import { retell } from '../../retell.ts';
 import type { WhyMatched } from '../../whyMatched.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Hash } from '../../ui/hash.tsx';
@@ -209,9 +210,9 @@ function Because({
   );
 }
 
-/** With labels for addresses, and other hashes cut in the middle. */
+/** With labels for addresses, other hashes cut in the middle, and digits in groups. */
 const shorten = (reason: string, labels: Labels): string =>
-  reason.replaceAll(
+  retell(reason).replaceAll(
     /0x[0-9a-f]{40,64}/gi,
     (hex) => labels[hex.toLowerCase()] ?? formatHash(hex, 6),
   );

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { retell } from './retell.ts';
+
+const CHAINS = [
+  { id: '0x1', name: 'Ethereum' },
+  { id: 'aptos:mainnet', name: 'Aptos' },
+];
+
+test('ids of chains become their names, and nothing else does', () => {
+  expect(retell('Block 12 of 0x1: the nodes of 0x1 have it', CHAINS)).toBe(
+    'Block 12 of Ethereum: the nodes of Ethereum have it',
+  );
+  expect(retell('0x1a2b and 0x10 on aptos:mainnet.', CHAINS)).toBe('0x1a2b and 0x10 on Aptos.');
+  expect(retell('0x1::coin::Coin', CHAINS)).toBe('0x1::coin::Coin');
+});
+
+test('long numbers get their groups, and what only looks like one stays', () => {
+  expect(retell('Block 23835243 of 0x1, committed up to 23835258.', CHAINS)).toBe(
+    'Block 23,835,243 of Ethereum, committed up to 23,835,258.',
+  );
+  expect(retell(`value ${10n ** 24n} is ≥ 4000`)).toBe(
+    'value 1,000,000,000,000,000,000,000,000 is ≥ 4000',
+  );
+  for (const text of [
+    '127.0.0.1:41713',
+    '0xddf252ad',
+    'be6b134b-52345-40a7',
+    '1.234567',
+    '12345.5',
+    'v123456',
+  ]) {
+    expect(retell(text)).toBe(text);
+  }
+});
