@@ -94,6 +94,35 @@ test('a dry run tells what a filter nearly let pass', async () => {
   await close.getByText('not ≥ 1,000,000,000,000').waitFor();
 });
 
+test('beside each event stands how often the addresses had it, and what else they had can be chosen', async () => {
+  const page = await visitor.signedIn('/streams/new');
+  const addresses = page.getByLabel('Addresses', { exact: true });
+  await addresses.fill(world.token);
+  const events = page.getByRole('group', { name: 'Events' });
+  const rowOf = (name: string) => events.getByRole('listitem').filter({ hasText: name });
+  const transfers = rowOf('Transfer').getByText(/^[1-9]\d* in \d+ blocks$/);
+  await page.getByRole('button', { name: /^Look at \d+ more$/ }).waitFor();
+  const told = await transfers.innerText();
+  await events.getByText('With none chosen, all are sent.').waitFor();
+  expect(await rowOf('Transfer').getByRole('checkbox').isChecked()).toBe(false);
+  await expectAccessible(page);
+
+  // It comes with its ABI, which names what it can be filtered by. What there was, was not asked of events.
+  await rowOf('Transfer').getByRole('checkbox').click();
+  await rowOf('Transfer').getByRole('button', { name: 'Only where…' }).waitFor();
+  expect(await transfers.innerText()).toBe(told);
+  await page.getByRole('button', { name: 'ERC-20 approval' }).click();
+  await rowOf('Approval')
+    .getByText(/^0 in \d+ blocks$/)
+    .waitFor();
+
+  // Of others it is counted anew.
+  await addresses.fill(`0x${'12'.repeat(20)}`);
+  await rowOf('Transfer')
+    .getByText(/^0 in \d+ blocks$/)
+    .waitFor();
+});
+
 test('a stream without deliveries says which block it waits for, and what can be tried', async () => {
   const { id } = await world.client.streams.create({
     webhookUrl: world.webhookUrl,
@@ -795,4 +824,35 @@ test('every screen fits a phone, with targets for fingers', async () => {
     await expectNoSidewaysScroll(page);
     expect(await smallTargets(page), path).toEqual([]);
   }
+});
+
+test('a dry run looks further back: it can be stopped, goes on, and ends where the chain begins', async () => {
+  await world.mine(40);
+  const page = await visitor.signedIn('/streams/new');
+  await page.getByLabel('Addresses', { exact: true }).fill(world.token);
+  const dryRun = page.getByRole('region', { name: 'Dry run' });
+  await dryRun.getByText('Nothing in the last 24 blocks.').waitFor();
+  const more = dryRun.getByRole('button', { name: /^Look at \d+ more$/ });
+  let answered = 0;
+  await page.route('**/dry-run', async (route) => {
+    // The others are not answered, so that it can be stopped.
+    if (++answered <= 3) await route.continue();
+  });
+  await more.click();
+  await dryRun.getByText(/in \d+ of 27 blocks/).waitFor();
+  await dryRun.getByRole('button', { name: 'Stop' }).click();
+  await dryRun.getByText(/^last 27 blocks/).waitFor();
+
+  await page.unroute('**/dry-run');
+  await more.click();
+  await dryRun.getByText('1.25 SLD').first().waitFor();
+  await dryRun.getByText(/^0 – \d+$/).waitFor();
+  await dryRun.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+  expect(await more.count()).toBe(0);
+  const transfer = page.getByRole('listitem').filter({ hasText: 'Transfer' });
+  await transfer.getByText(/^[1-9]\d* in \d+ blocks$/).waitFor();
+
+  // What is asked otherwise begins anew.
+  await page.getByRole('checkbox', { name: /^Transactions/ }).check();
+  await dryRun.getByText(/^last 24 blocks/).waitFor();
 });

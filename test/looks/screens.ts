@@ -15,8 +15,9 @@ export interface Screen {
   chance?: (page: Page) => Locator;
 }
 
-const seeSample = (page: Page): Promise<void> =>
-  page.getByRole('region', { name: 'Dry run' }).getByText('Sample').waitFor();
+/** Something is there to be seen or not, by the hour; what comes before the last 24 is offered at the end. */
+const endDryRun = (page: Page): Promise<void> =>
+  page.getByRole('button', { name: /^Look at \d+ more$/ }).waitFor();
 
 /** Until nothing says any more that it is being read. */
 export async function settle(page: Page): Promise<void> {
@@ -75,7 +76,7 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     payload: { path: `/deliveries/${whale}?view=payload` },
     live: ofStream('deposits', 'deliveries'),
     addresses: ofStream('deposits', 'addresses'),
-    rules: { ...ofStream('whale-usdt', 'rules'), act: seeSample },
+    rules: { ...ofStream('whale-usdt', 'rules'), act: endDryRun },
     metrics: ofStream('all-swaps', 'metrics'),
     coverage: ofStream('treasury', 'coverage'),
     stream_settings: ofStream('treasury', 'settings'),
@@ -85,7 +86,7 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
       async act(page) {
         await page.getByRole('checkbox', { name: 'Ethereum' }).uncheck();
         await page.getByRole('checkbox', { name: 'Base' }).check();
-        await seeSample(page);
+        await endDryRun(page);
       },
     },
     explain: { path: '/explain' },

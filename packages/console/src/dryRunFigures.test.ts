@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { DryRunBlock } from './dryRun.ts';
-import { dryRunFigures } from './dryRunFigures.ts';
+import type { DryRunBlock } from './dryRunBlocks.ts';
+import { dryRunFigures, spanOf } from './dryRunFigures.ts';
 
 /** Twelve seconds apart; newest first. */
 const blocksOf = (...records: (number | null)[]): DryRunBlock[] =>
@@ -37,4 +37,13 @@ test('Where blocks have no times apart, there is no rate, but sizes', () => {
 test('Nothing matched says nothing', () => {
   expect(dryRunFigures(blocksOf(0, 0, null), 2)).toBeNull();
   expect(dryRunFigures([], 2)).toBeNull();
+});
+
+test('blocks without a time of their own go by the pace of the others', () => {
+  const blocks = blocksOf(1, 0, 0, 0).map((block, n) =>
+    n < 2 ? block : { ...block, timestamp: null },
+  );
+  expect(spanOf(blocks)).toBe(48_000);
+  expect(dryRunFigures(blocks, 1)?.perDay).toEqual({ records: 1800, webhooks: 1800 });
+  expect(spanOf(blocks.slice(1))).toBeNull();
 });

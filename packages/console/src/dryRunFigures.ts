@@ -1,6 +1,6 @@
 /** What the blocks of a dry run say of a stream's days. Pure. */
 import { meanBlockMs } from './blockPace.ts';
-import type { DryRunBlock } from './dryRun.ts';
+import type { DryRunBlock } from './dryRunBlocks.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -31,7 +31,7 @@ export function dryRunFigures(
   if (matching.length === 0) return null;
   const records = matching.reduce((sum, block) => sum + (block.records ?? 0), 0);
   const bytes = matching.reduce((sum, { bodyBytes }) => sum + bodyBytes, 0);
-  const blockMs = meanBlockMs(blocks);
+  const blockMs = paceOf(blocks);
   const spanMs = asked.length * (blockMs ?? 0);
   return {
     matched: matching.length,
@@ -48,3 +48,16 @@ export function dryRunFigures(
           },
   };
 }
+
+/** What the blocks take of the chain's time, asked or not; null where their times tell nothing. */
+export function spanOf(blocks: readonly DryRunBlock[]): number | null {
+  const blockMs = paceOf(blocks);
+  return blockMs === null ? null : blocks.length * blockMs;
+}
+
+/** By those whose times are known. */
+const paceOf = (blocks: readonly DryRunBlock[]): number | null =>
+  meanBlockMs(blocks.filter(isTimed));
+
+const isTimed = (block: DryRunBlock): block is DryRunBlock & { timestamp: number } =>
+  block.timestamp !== null;

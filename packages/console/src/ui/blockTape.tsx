@@ -7,6 +7,8 @@ const SIZES = {
   row: { step: 3, width: 2, height: 18 },
   chain: { step: 4, width: 3, height: 24 },
   dry: { step: 8, width: 6, height: 32 },
+  /** Hundreds of blocks: as wide as a phone at most. */
+  long: { step: 1, width: 1, height: 32 },
   wide: { step: 9, width: 6, height: 40 },
 } as const;
 type Size = (typeof SIZES)[keyof typeof SIZES];

@@ -215,6 +215,15 @@ test('after any sequence of steps, parents link, numbers count, blooms hold ever
   );
 });
 
+test('nobody knows a block between block 0 and the one mined first', () => {
+  const chain = createScriptedChain({ firstNumber: 100n });
+  const [first] = chain.mineMany(1);
+  expect(chain.blockAt(100n)).toBe(first);
+  expect(chain.blockAt(99n)).toBeUndefined();
+  expect(chain.blockAt(1n)).toBeUndefined();
+  expect(chain.blockAt(0n)?.number).toBe(0n);
+});
+
 function expectConsistent(chain: ScriptedChain): void {
   const blocks = chain.canonical();
   expect(chain.head).toBe(blocks.at(-1));

@@ -89,7 +89,8 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
 
   const headBlock = () => canonical.at(-1) as ScriptedBlock;
   const indexOf = (number: bigint) => Number(number === 0n ? 0n : number - firstNumber + 1n);
-  const blockAt = (number: bigint) => canonical[indexOf(number)];
+  const blockAt = (number: bigint) =>
+    number === 0n || number >= firstNumber ? canonical[indexOf(number)] : undefined;
   const isCanonical = (hash: Hex) => {
     const block = blocks.get(hash);
     return block !== undefined && blockAt(block.number) === block;

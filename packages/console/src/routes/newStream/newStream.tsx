@@ -15,6 +15,7 @@ import { Snippets } from '../../ui/snippets.tsx';
 import { DeliverPart } from '../streamForm/deliverPart.tsx';
 import { DryRunPanel } from '../streamForm/dryRunPanel.tsx';
 import { MatchPart } from '../streamForm/matchPart.tsx';
+import { SharedDryRun } from '../streamForm/sharedDryRun.tsx';
 import { firstChains, WatchPart } from '../streamForm/watchPart.tsx';
 
 function Part({ title, children }: { title: string; children: React.ReactNode }) {
@@ -88,56 +89,54 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
     onChange: setDraft,
   };
   return (
-    <div className="flex min-h-full max-md:flex-col md:h-full">
-      <form
-        ref={form}
-        noValidate
-        aria-label="New stream"
-        className="flex min-w-0 flex-col md:w-1/2 md:max-w-160 md:border-r md:border-line"
-        onSubmit={(event) => {
-          event.preventDefault();
-          submit();
-        }}
-      >
-        <div className="min-h-0 md:flex-1 md:overflow-y-auto">
-          <Trail to="/" title="Streams" here="New stream" />
-          <Part title="Watch">
-            <WatchPart {...part} chains={chains} />
-          </Part>
-          <Part title="Match">
-            <MatchPart {...part} />
-          </Part>
-          <Part title="Deliver">
-            <DeliverPart {...part} />
-          </Part>
-          <details>
-            <summary className="flex min-h-9 cursor-pointer items-center px-4 text-12 text-muted">
-              The same as code
-            </summary>
-            <Snippets snippets={createSnippets(draft, location.origin)} />
-          </details>
-        </div>
-        {create.isError && <CreateError error={create.error} onRetry={submit} />}
-        <div className="flex flex-wrap items-center gap-3 border-y border-line px-4 py-3 md:border-b-0">
-          <Button type="submit" look="primary" disabled={create.isPending}>
-            {create.isPending ? 'Creating' : 'Create stream'}
-            <kbd aria-hidden="true" className="font-mono text-11 pointer-coarse:hidden">
-              Ctrl ↵
-            </kbd>
-          </Button>
-          {tried && !ready && (
-            <p role="alert" className="min-w-0 flex-1 text-bad">
-              {Object.values(problems)[0] ?? 'A line of the addresses is wrong.'}
-            </p>
-          )}
-        </div>
-      </form>
-      <DryRunPanel
-        draft={draft}
-        chain={chain}
-        addresses={rejects.length === 0 ? addresses : null}
-      />
-    </div>
+    <SharedDryRun draft={draft} chain={chain} addresses={rejects.length === 0 ? addresses : null}>
+      <div className="flex min-h-full max-md:flex-col md:h-full">
+        <form
+          ref={form}
+          noValidate
+          aria-label="New stream"
+          className="flex min-w-0 flex-col md:w-1/2 md:max-w-160 md:border-r md:border-line"
+          onSubmit={(event) => {
+            event.preventDefault();
+            submit();
+          }}
+        >
+          <div className="min-h-0 md:flex-1 md:overflow-y-auto">
+            <Trail to="/" title="Streams" here="New stream" />
+            <Part title="Watch">
+              <WatchPart {...part} chains={chains} />
+            </Part>
+            <Part title="Match">
+              <MatchPart {...part} />
+            </Part>
+            <Part title="Deliver">
+              <DeliverPart {...part} />
+            </Part>
+            <details>
+              <summary className="flex min-h-9 cursor-pointer items-center px-4 text-12 text-muted">
+                The same as code
+              </summary>
+              <Snippets snippets={createSnippets(draft, location.origin)} />
+            </details>
+          </div>
+          {create.isError && <CreateError error={create.error} onRetry={submit} />}
+          <div className="flex flex-wrap items-center gap-3 border-y border-line px-4 py-3 md:border-b-0">
+            <Button type="submit" look="primary" disabled={create.isPending}>
+              {create.isPending ? 'Creating' : 'Create stream'}
+              <kbd aria-hidden="true" className="font-mono text-11 pointer-coarse:hidden">
+                Ctrl ↵
+              </kbd>
+            </Button>
+            {tried && !ready && (
+              <p role="alert" className="min-w-0 flex-1 text-bad">
+                {Object.values(problems)[0] ?? 'A line of the addresses is wrong.'}
+              </p>
+            )}
+          </div>
+        </form>
+        <DryRunPanel draft={draft} chain={chain} />
+      </div>
+    </SharedDryRun>
   );
 }
 

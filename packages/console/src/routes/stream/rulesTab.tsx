@@ -4,6 +4,7 @@ import { chainsQuery, client } from '../../api.ts';
 import { Check } from '../../ui/field.tsx';
 import { DryRunPanel } from '../streamForm/dryRunPanel.tsx';
 import { MatchPart } from '../streamForm/matchPart.tsx';
+import { SharedDryRun } from '../streamForm/sharedDryRun.tsx';
 import { ChainChoice } from '../streamForm/watchPart.tsx';
 import { EditStream } from './editStream.tsx';
 
@@ -23,35 +24,37 @@ export function RulesTab({ stream }: { stream: StreamSummary }) {
   });
   return (
     <EditStream stream={stream}>
-      {(part) => (
-        <div className="flex max-md:flex-col">
-          <div className="grid min-w-0 content-start gap-4 p-4 md:w-1/2 md:max-w-160 md:border-r md:border-line">
-            <Check
-              label={
-                part.draft.allAddresses ? (
-                  <span className="text-warn">! All addresses</span>
-                ) : (
-                  'All addresses'
-                )
-              }
-              help="every contract that emits the event"
-              checked={part.draft.allAddresses}
-              onChange={(event) =>
-                part.onChange({ ...part.draft, allAddresses: event.target.checked })
-              }
-            />
-            <ChainChoice {...part} chains={chains} />
-            <MatchPart {...part} />
-          </div>
-          <div className="flex min-h-96 min-w-0 flex-1 flex-col">
-            <DryRunPanel
-              draft={part.draft}
-              chain={chains.find(({ id }) => id.replace(/^aptos:/, '') === part.draft.chains[0])}
-              addresses={addresses ?? null}
-            />
-          </div>
-        </div>
-      )}
+      {(part) => {
+        const [first] = part.draft.chains;
+        const chain = chains.find(({ id }) => id.replace(/^aptos:/, '') === first);
+        return (
+          <SharedDryRun draft={part.draft} chain={chain} addresses={addresses ?? null}>
+            <div className="flex max-md:flex-col">
+              <div className="grid min-w-0 content-start gap-4 p-4 md:w-1/2 md:max-w-160 md:border-r md:border-line">
+                <Check
+                  label={
+                    part.draft.allAddresses ? (
+                      <span className="text-warn">! All addresses</span>
+                    ) : (
+                      'All addresses'
+                    )
+                  }
+                  help="every contract that emits the event"
+                  checked={part.draft.allAddresses}
+                  onChange={(event) =>
+                    part.onChange({ ...part.draft, allAddresses: event.target.checked })
+                  }
+                />
+                <ChainChoice {...part} chains={chains} />
+                <MatchPart {...part} />
+              </div>
+              <div className="flex min-h-96 min-w-0 flex-1 flex-col">
+                <DryRunPanel draft={part.draft} chain={chain} />
+              </div>
+            </div>
+          </SharedDryRun>
+        );
+      }}
     </EditStream>
   );
 }

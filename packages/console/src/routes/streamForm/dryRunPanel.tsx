@@ -3,8 +3,8 @@ import { useMemo, useState } from 'react';
 import { bodyOf } from '../../body.ts';
 import { OPERATOR_SIGNS, type StreamDraft } from '../../draft.ts';
 import { ruleOfNearMiss, type NearMiss } from '@sluice/kit/sluice';
-import { useDryRun, type DryRunBlock } from '../../dryRun.ts';
-import { dryRunFigures, type DryRunFigures } from '../../dryRunFigures.ts';
+import { FIRST_BLOCKS, type DryRunBlock } from '../../dryRunBlocks.ts';
+import { dryRunFigures, spanOf, type DryRunFigures } from '../../dryRunFigures.ts';
 import { formatAbout, formatBytes, formatCount, formatQuantity, formatSpan } from '../../format.ts';
 import { heightOf, type Tape, type WatchedChain } from '../../tape.ts';
 import { BlockTape } from '../../ui/blockTape.tsx';
@@ -13,6 +13,7 @@ import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { JsonTree } from '../../ui/jsonTree.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { DecodedView } from '../delivery/decodedView.tsx';
+import { useSharedDryRun } from './sharedDryRun.tsx';
 
 const toTape = (blocks: readonly DryRunBlock[]): Tape => ({
   ticks: blocks.toReversed().map(({ records }) => ({
@@ -26,13 +27,11 @@ const toTape = (blocks: readonly DryRunBlock[]): Tape => ({
 export function DryRunPanel({
   draft,
   chain,
-  addresses,
 }: {
   draft: StreamDraft;
   chain: WatchedChain | undefined;
-  addresses: string[] | null;
 }) {
-  const run = useDryRun(draft, chain, addresses);
+  const run = useSharedDryRun();
   const [at, setAt] = useState(0);
   const [shows, setShows] = useState<'decoded' | 'payload'>('decoded');
   const sample = run.samples[Math.min(at, run.samples.length - 1)];
@@ -41,6 +40,7 @@ export function DryRunPanel({
   // Aptos has final blocks alone.
   const timesSent = draft.family === 'evm' && !draft.onlyConfirmed ? 2 : 1;
   const figures = dryRunFigures(run.blocks, timesSent);
+  const spanMs = spanOf(run.blocks);
 
   return (
     <section aria-label="Dry run" className="flex min-h-0 min-w-0 flex-1 flex-col">
@@ -48,6 +48,13 @@ export function DryRunPanel({
         <div className="flex items-center gap-3">
           <h2 className="caps">Dry run</h2>
           {chain !== undefined && <span className="data text-muted">{chain.code}</span>}
+          {run.blocks.length > 0 && (
+            <span className="min-w-0 text-muted">
+              last {formatQuantity(run.blocks.length, 'block')}
+              {spanMs !== null &&
+                `, ${run.blocks.at(-1)?.timestamp === null ? '≈ ' : ''}${formatSpan(spanMs)}`}
+            </span>
+          )}
           <span className="ml-auto" />
           <Button
             look="quiet"
@@ -61,9 +68,9 @@ export function DryRunPanel({
           </Button>
         </div>
         {run.blocks.length > 0 && (
-          <div className="mt-1 flex flex-wrap items-end gap-x-4">
+          <div className="mt-1 flex flex-wrap items-center gap-x-4">
             <BlockTape
-              size="dry"
+              size={run.blocks.length > FIRST_BLOCKS ? 'long' : 'dry'}
               tape={toTape(run.blocks)}
               length={run.blocks.length}
               label={`Records in blocks ${first} to ${last}`}
@@ -71,6 +78,19 @@ export function DryRunPanel({
             <span className="data text-faint">
               {formatCount(first ?? 0)} – {formatCount(last ?? 0)}
             </span>
+            {run.state === 'running' && (
+              <Button look="quiet" onClick={run.stop}>
+                Stop
+              </Button>
+            )}
+            {run.isAtBeginning && (
+              <span className="text-12 text-muted">The nodes have none before.</span>
+            )}
+            {run.further > 0 && (
+              <Button look="quiet" onClick={run.goOn}>
+                Look at {formatCount(run.further)} more
+              </Button>
+            )}
           </div>
         )}
         <output className="mt-1 block">
@@ -95,7 +115,7 @@ export function DryRunPanel({
         {run.near.length > 0 && <NearMisses near={run.near} />}
       </header>
       {run.error !== null && (
-        <ErrorPanel what="The dry run stopped" error={run.error} onRetry={run.again} />
+        <ErrorPanel what="The dry run stopped" error={run.error} onRetry={run.goOn} />
       )}
       {run.state === 'done' && run.error === null && run.samples.length === 0 && (
         <p className="px-4 py-3 text-muted">

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { firstBlocks, olderBlocks, withOlderBlocks } from './dryRunBlocks.ts';
+
+/** Newest first, down to the one of this number. */
+const chainOf = (newest: number, length: number) =>
+  Array.from({ length }, (_, n) => ({ number: newest - n, timestamp: (newest - n) * 12_000 }));
+
+const numbers = (blocks: readonly { number: number }[]) => blocks.map(({ number }) => number);
+
+test('the newest 24 are asked first, then those before them up to 300, with the times that are known', () => {
+  const known = chainOf(1_000, 60);
+  const first = firstBlocks(known);
+  expect(numbers(first)).toEqual(numbers(known.slice(0, 24)));
+  expect(olderBlocks(first)).toBe(276);
+  const all = withOlderBlocks(first, known);
+  expect(numbers(all)).toEqual(numbers(chainOf(1_000, 300)));
+  expect(all.map(({ timestamp }) => timestamp).slice(58, 62)).toEqual([
+    ...[942 * 12_000, 941 * 12_000, null, null],
+  ]);
+  expect(all.every(({ records }) => records === null)).toBe(true);
+  expect(olderBlocks(all)).toBe(0);
+  expect(withOlderBlocks(all, known)).toEqual(all);
+});
+
+test('nothing is asked of a time before block 0, or of a chain without blocks', () => {
+  const first = firstBlocks(chainOf(30, 31));
+  expect(olderBlocks(first)).toBe(7);
+  expect(withOlderBlocks(first, []).at(-1)?.number).toBe(0);
+  expect(olderBlocks(firstBlocks(chainOf(5, 6)))).toBe(0);
+  expect(withOlderBlocks([], [])).toEqual([]);
+});

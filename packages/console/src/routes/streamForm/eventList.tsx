@@ -1,0 +1,259 @@
+import { Plus, X } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import {
+  OPERATOR_SIGNS,
+  isEvent,
+  itemOf,
+  OPERATORS,
+  withoutRule,
+  withRule,
+  type Condition,
+  type EventRule,
+  type Operator,
+  type StreamDraft,
+} from '../../draft.ts';
+import { formatCount, formatHash, formatQuantity } from '../../format.ts';
+import { countOf, countSeen, offeredOf, withSeenEvent } from '../../seen.ts';
+import { Button } from '../../ui/button.tsx';
+import { Check, Select, TextArea } from '../../ui/field.tsx';
+import { useSharedDryRun } from './sharedDryRun.tsx';
+import type { PartProps } from './watchPart.tsx';
+
+/** Of the events that were seen and are not in the form; more open on demand. */
+const SHOWN_SEEN = 8;
+
+/** The events to choose from: those of the form, then what else the addresses had. */
+export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChange'>) {
+  const { seen } = useSharedDryRun();
+  const [isOpen, setIsOpen] = useState(false);
+  const totals = useMemo(() => countSeen(seen), [seen]);
+  const listed = signaturesOf(draft);
+  const offered = offeredOf(totals, listed);
+  const asked = seen.blocks.size;
+  const change = (rule: EventRule): void =>
+    onChange({
+      ...draft,
+      rules: draft.rules.map((each) => (each.signature === rule.signature ? rule : each)),
+    });
+
+  return (
+    <>
+      <ul>
+        {listed.map((signature) => {
+          const rule = draft.rules.find((each) => each.signature === signature);
+          const count = countOf(totals, draft.abi, signature);
+          return (
+            <EventRow
+              key={signature}
+              name={<EventName signature={signature} />}
+              // That an event did not happen is news of one that is waited for.
+              count={rule === undefined && count === 0 ? null : count}
+              asked={asked}
+              checked={rule !== undefined}
+              onChange={(isChecked) =>
+                onChange(isChecked ? withRule(draft, signature) : withoutRule(draft, signature))
+              }
+            >
+              {rule !== undefined && (
+                <Conditions
+                  rule={rule}
+                  names={(itemOf(draft.abi, signature)?.inputs ?? []).map(({ name }) => name)}
+                  onChange={change}
+                />
+              )}
+            </EventRow>
+          );
+        })}
+        {offered.slice(0, isOpen ? offered.length : SHOWN_SEEN).map((event) => (
+          <EventRow
+            key={event.signature ?? event.topic0}
+            name={<EventName signature={event.signature ?? event.topic0} />}
+            count={event.count}
+            asked={asked}
+            checked={false}
+            onChange={() => void withSeenEvent(draft, event).then(onChange)}
+          />
+        ))}
+      </ul>
+      {offered.length > SHOWN_SEEN && (
+        <Button look="quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+          {isOpen ? 'Fewer' : `${formatCount(offered.length - SHOWN_SEEN)} more`}
+        </Button>
+      )}
+      {offered.length > 0 && draft.rules.length === 0 && !draft.allAddresses && (
+        <p className="text-12 text-faint">With none chosen, all are sent.</p>
+      )}
+    </>
+  );
+}
+
+function EventRow({
+  name,
+  count,
+  asked,
+  checked,
+  onChange,
+  children,
+}: {
+  name: React.ReactNode;
+  /** How often it was seen; null says nothing of it. */
+  count: number | null;
+  /** Blocks in which it was looked for. */
+  asked: number;
+  checked: boolean;
+  onChange: (isChecked: boolean) => void;
+  children?: React.ReactNode;
+}) {
+  return (
+    <li className="border-t border-line py-1 first:border-t-0">
+      <div className="flex flex-wrap items-center gap-x-3">
+        <Check
+          label={name}
+          checked={checked}
+          onChange={(event) => onChange(event.target.checked)}
+        />
+        {count !== null && asked > 0 && (
+          <span className="data pl-6 text-muted md:ml-auto md:pl-0">
+            {formatCount(count)} in {formatQuantity(asked, 'block')}
+          </span>
+        )}
+      </div>
+      {children}
+    </li>
+  );
+}
+
+/** A signature, or the hash of one that nobody here knows. */
+function EventName({ signature }: { signature: string }) {
+  const [name = signature] = signature.split('(');
+  if (name.startsWith('0x')) {
+    return (
+      <span className="inline-flex flex-wrap items-baseline gap-x-2">
+        <span className="data" title={signature}>
+          {formatHash(signature, 6)}
+        </span>
+        <span className="text-faint">name not known</span>
+      </span>
+    );
+  }
+  return (
+    <span className="inline-flex max-w-full flex-wrap gap-x-2">
+      <span>{name}</span>
+      <span className="data min-w-0 break-all text-faint">{signature.slice(name.length)}</span>
+    </span>
+  );
+}
+
+/** Those chosen first, in their order, then what else the ABI offers. */
+const signaturesOf = (draft: StreamDraft): string[] => [
+  ...new Set([
+    ...draft.rules.map(({ signature }) => signature),
+    ...draft.abi
+      .filter(isEvent)
+      .map((item) => `${item.name ?? ''}(${(item.inputs ?? []).map(typeOf).join(',')})`),
+  ]),
+];
+
+function typeOf({ type, components }: { type: string; components?: unknown }): string {
+  if (!type.startsWith('tuple') || !Array.isArray(components)) return type;
+  const inner = (components as { type: string; components?: unknown }[]).map(typeOf).join(',');
+  return `(${inner})${type.slice('tuple'.length)}`;
+}
+
+function Conditions({
+  rule,
+  names,
+  onChange,
+}: {
+  rule: EventRule;
+  names: string[];
+  onChange: (rule: EventRule) => void;
+}) {
+  if (rule.filterJson !== null) {
+    return (
+      <div className="pl-6">
+        <TextArea
+          label="Filter"
+          rows={4}
+          help="More than conditions joined by and, so it is edited as it is."
+          value={rule.filterJson}
+          onChange={(event) => onChange({ ...rule, filterJson: event.target.value })}
+        />
+      </div>
+    );
+  }
+  const set = (index: number, condition: Condition | undefined): void =>
+    onChange({
+      ...rule,
+      conditions:
+        condition === undefined
+          ? rule.conditions.toSpliced(index, 1)
+          : rule.conditions.toSpliced(index, 1, condition),
+    });
+  return (
+    <div className="grid gap-1 pl-6">
+      {rule.conditions.map((condition, index) => (
+        <div key={index} className="flex flex-wrap items-center gap-2">
+          <span className="w-10 text-12 text-faint">{index === 0 ? 'where' : 'and'}</span>
+          <Select
+            aria-label="Parameter"
+            className="w-28"
+            value={condition.name}
+            onChange={(event) => set(index, { ...condition, name: event.target.value })}
+          >
+            {[...new Set([...names, condition.name])].map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </Select>
+          <Select
+            aria-label="Operator"
+            className="w-14"
+            value={condition.operator}
+            onChange={(event) =>
+              set(index, { ...condition, operator: event.target.value as Operator })
+            }
+          >
+            {OPERATORS.map((operator) => (
+              <option key={operator} value={operator}>
+                {OPERATOR_SIGNS[operator]}
+              </option>
+            ))}
+          </Select>
+          <input
+            aria-label="Value"
+            spellCheck={false}
+            autoComplete="off"
+            value={condition.value}
+            onChange={(event) => set(index, { ...condition, value: event.target.value })}
+            className="data control min-w-24 flex-1 rounded-control border border-line-strong bg-surface px-2"
+          />
+          <Button
+            look="quiet"
+            square
+            aria-label={`Remove the condition on ${condition.name}`}
+            onClick={() => set(index, undefined)}
+          >
+            <X size={14} strokeWidth={1.5} aria-hidden="true" />
+          </Button>
+        </div>
+      ))}
+      {names.length > 0 && (
+        <div>
+          <Button
+            look="quiet"
+            onClick={() =>
+              set(rule.conditions.length, {
+                name: names.at(-1) ?? '',
+                operator: 'gte',
+                value: '',
+              })
+            }
+          >
+            <Plus size={12} strokeWidth={1.5} aria-hidden="true" />
+            {rule.conditions.length === 0 ? 'Only where…' : 'And…'}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
