@@ -240,9 +240,6 @@ test('events are picked from an ABI and filtered; what changes is shown before i
   const page = await visitor.signedIn(`/streams/${stream.id}?tab=rules`);
   await page.getByRole('button', { name: 'ERC-20 approval' }).click();
   await page.getByRole('checkbox', { name: /^Approval/ }).waitFor();
-  await page.getByLabel('Add by signature, ABI or address').fill('Transfer(');
-  await page.getByRole('button', { name: 'Add events' }).click();
-  await page.getByText('is no event such as').waitFor();
   const approval = page.getByRole('listitem').filter({ hasText: 'Approval' });
   await approval.getByRole('button', { name: 'Only where…' }).click();
   await approval.getByLabel('Value', { exact: true }).fill('1000000');
@@ -253,6 +250,33 @@ test('events are picked from an ABI and filtered; what changes is shown before i
   expect(saved.advancedOptions).toEqual([
     { topic0: 'Approval(address,address,uint256)', filter: { gte: ['value', '1000000'] } },
   ]);
+});
+
+test('of several lines what is right is added, and what is not says why, where it stands', async () => {
+  const page = await visitor.signedIn('/streams/new');
+  const field = page.getByLabel('Add by signature, ABI or address');
+  await field.pressSequentially('Ping(adress');
+  // Of what is being written nothing is said.
+  expect(await page.getByText(/^Line 1/).count()).toBe(0);
+  await field.fill('Ping(adress)\nPong()\nTransfer(address');
+  await page.getByText('“adress” is no type; did you mean address?').waitFor();
+  await page.getByText('A closing parenthesis is missing at its end.').waitFor();
+  expect(await field.getAttribute('aria-invalid')).toBe('true');
+  await page.getByText('2 lines to look at').waitFor({ state: 'attached' });
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Add events' }).click();
+  await page.getByRole('checkbox', { name: /^Pong/ }).waitFor();
+  expect(await field.inputValue()).toBe('Ping(adress)\nTransfer(address');
+  // What is said leads to where it stands: what is typed then replaces it.
+  await page.getByRole('button', { name: 'Line 1, column 6' }).click();
+  await page.keyboard.insertText('address');
+  expect(await field.inputValue()).toBe('Ping(address)\nTransfer(address');
+  await page.getByRole('button', { name: 'Line 2, column 17' }).click();
+  await page.keyboard.insertText(')');
+  await page.getByText(/^Line \d/).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Add events' }).click();
+  await page.getByRole('checkbox', { name: /^Transfer/ }).waitFor();
+  expect(await field.inputValue()).toBe('');
 });
 
 test('the events of a verified contract are picked by its address', async () => {

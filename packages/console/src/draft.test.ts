@@ -4,15 +4,17 @@ import { expect, test } from 'vitest';
 import {
   changesOf,
   draftProblems,
+  filterProblem,
+  movePathProblems,
   NEW_DRAFT,
+  type StreamDraft,
   toAptosFields,
   toChanges,
   toDraft,
   toEvmFields,
   withEvents,
-  withRule,
   withoutRule,
-  type StreamDraft,
+  withRule,
 } from './draft.ts';
 
 const TRANSFER = 'Transfer(address,address,uint256)';
@@ -107,6 +109,7 @@ test.each<[Partial<StreamDraft>, string]>([
   [{ maxInFlight: '0.5' }, 'maxInFlight'],
   [{ maxPerSecond: 'fast' }, 'maxPerSecond'],
   [{ rules: [{ signature: TRANSFER, conditions: [], filterJson: '{' }] }, 'rules'],
+  [{ rules: [{ signature: TRANSFER, conditions: [], filterJson: '[1]' }] }, 'rules'],
   [{ family: 'aptos', functions: 'coin::transfer' }, 'functions'],
 ])('%j is a problem of %s', (change, field) => {
   expect(Object.keys(draftProblems({ ...good, ...change }, 1))).toEqual([field]);
@@ -116,4 +119,31 @@ test('nothing is wrong with a good one; without addresses it watches nothing', (
   expect(draftProblems(good, 1)).toEqual({});
   expect(draftProblems(aptos, 0)).toEqual({});
   expect(Object.keys(draftProblems(good, 0))).toEqual(['addresses']);
+});
+
+test.each([
+  [
+    'coin::transfer',
+    '“coin::transfer” begins with no address such as 0x1: it is address::module::name.',
+  ],
+  ['0x1::coin', '“0x1::coin” has 2 parts of three: address::module::name.'],
+  ['0x1::coin::a b', '“0x1::coin::a b” is no Move path such as 0x1::coin::WithdrawEvent.'],
+])('%s is no Move path', (path, message) => {
+  expect(movePathProblems(`0x1::coin::transfer<0x1::a::B>\n\n  ${path}`)).toEqual([
+    { line: 3, column: 3, message },
+  ]);
+});
+
+test('a filter is an object; what is none is told by its place', () => {
+  expect(filterProblem('{"gt": ["value", "1"]}')).toBeUndefined();
+  expect(filterProblem('[]')).toEqual({
+    line: 1,
+    column: 1,
+    message: 'A filter is an object such as {"gt": ["value", "1000"]}.',
+  });
+  expect(filterProblem('{\n"gt" 1}')).toEqual({
+    line: 2,
+    column: 6,
+    message: 'A colon is missing before “1”.',
+  });
 });

@@ -5,7 +5,9 @@ import { eventSignature, parseEventSignature } from '@sluice/kit/contract';
 import type { NetworkType } from '@sluice/kit';
 import type { RecordKind, StreamTrigger } from '@sluice/kit';
 import { readInboxName } from '@sluice/kit/sluice';
-import { parseJson } from './json.ts';
+import { formatQuantity } from './format.ts';
+import { jsonProblem, parseJson } from './json.ts';
+import { problemAt, type LineProblem } from './lineProblem.ts';
 import { balanceProblem, fromTrigger, toTrigger, triggerProblems } from './triggers.ts';
 
 export const OPERATORS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
@@ -191,6 +193,37 @@ export type DraftField =
 
 const MOVE_PATH = /^0x[0-9a-fA-F]{1,64}(::\w+){2}(<.+>)?$/;
 
+/** Of paths one to a line, those that are none. */
+export function movePathProblems(text: string): LineProblem[] {
+  let from = 0;
+  return text.split('\n').flatMap((line) => {
+    const at = from + line.length - line.trimStart().length;
+    from += line.length + 1;
+    const path = line.trim();
+    return path === '' || MOVE_PATH.test(path) ? [] : [problemAt(text, at, wordsForPath(path))];
+  });
+}
+
+function wordsForPath(path: string): string {
+  const parts = path.replace(/<.*$/, '').split('::');
+  if (!/^0x[0-9a-f]{1,64}$/i.test(parts[0] ?? '')) {
+    return `“${path}” begins with no address such as 0x1: it is address::module::name.`;
+  }
+  if (parts.length !== 3) {
+    return `“${path}” has ${formatQuantity(parts.length, 'part')} of three: address::module::name.`;
+  }
+  return `“${path}” is no Move path such as 0x1::coin::WithdrawEvent.`;
+}
+
+/** Why a text is no filter; whether its event has what it names, the service says. */
+export function filterProblem(text: string): LineProblem | undefined {
+  const value = parseJson(text)?.value;
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? undefined
+    : (jsonProblem(text) ??
+        problemAt(text, 0, 'A filter is an object such as {"gt": ["value", "1000"]}.'));
+}
+
 /**
  * What keeps it from being sent, by field; empty when nothing does.
  * @param addressCount how many addresses the stream has or will have.
@@ -208,8 +241,10 @@ export function draftProblems(
     if (draft.allAddresses && draft.rules.length === 0) {
       problems.rules = 'Choose an event: all addresses without one would be the whole chain.';
     }
-    const broken = draft.rules.find(({ filterJson }) => filterJson !== null && !isJson(filterJson));
-    if (broken !== undefined) problems.rules = `The filter of ${broken.signature} is no JSON.`;
+    const broken = draft.rules.find(
+      ({ filterJson }) => filterJson !== null && filterProblem(filterJson) !== undefined,
+    );
+    if (broken !== undefined) problems.rules = `The filter of ${broken.signature} is not right.`;
     const empty = draft.rules.find(({ conditions }) =>
       conditions.some(({ name, value }) => name === '' || value.trim() === ''),
     );
@@ -223,10 +258,8 @@ export function draftProblems(
     if (balance !== undefined) problems.balances = balanceProblem(balance) ?? '';
   } else {
     for (const field of ['functions', 'moveEvents'] as const) {
-      const bad = linesOf(draft[field]).find((path) => !MOVE_PATH.test(path));
-      if (bad !== undefined) {
-        problems[field] = `“${bad}” is no Move path such as 0x1::coin::WithdrawEvent.`;
-      }
+      const [bad] = movePathProblems(draft[field]);
+      if (bad !== undefined) problems[field] = bad.message;
     }
     if (draft.allAddresses && draft.functions.trim() === '' && draft.moveEvents.trim() === '') {
       problems.functions = 'Name a function or an event: all addresses would be the whole chain.';
@@ -264,12 +297,12 @@ function problemOfUrl(url: string): string | undefined {
     : 'Needs to begin with http:// or https://.';
 }
 
-const isJson = (text: string): boolean => parseJson(text) !== null;
-
 /** Decimal integers of any length stay exact as text; the service reads both. */
 const toFilter = ({ conditions, filterJson }: EventRule): Record<string, unknown> | undefined => {
   if (filterJson !== null) {
-    return isJson(filterJson) ? (JSON.parse(filterJson) as Record<string, unknown>) : undefined;
+    return filterProblem(filterJson) === undefined
+      ? (JSON.parse(filterJson) as Record<string, unknown>)
+      : undefined;
   }
   const parts = conditions.map(({ name, operator, value }) => ({
     [operator]: [name, value.trim()],

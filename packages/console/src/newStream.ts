@@ -36,13 +36,10 @@ export async function draftOfLink({ event, ...search }: NewStreamSearch): Promis
     return { ...draft, family: 'aptos', allAddresses: true, functions: event };
   }
   const { parseEvents } = await import('./abiText.ts');
-  try {
-    const { items, signatures } = parseEvents(event);
-    return signatures.reduce(withRule, withEvents({ ...draft, allAddresses: true }, items));
-  } catch {
-    // A bad link shows the form without it.
-    return draft;
-  }
+  const { items, signatures, problems } = parseEvents(event);
+  // A bad link shows the form without it.
+  if (problems.length > 0) return draft;
+  return signatures.reduce(withRule, withEvents({ ...draft, allAddresses: true }, items));
 }
 
 /** Of a local chain, where there is one: on others it is a lot that is told. */

@@ -4,17 +4,17 @@ import { ChevronDown, Upload } from 'lucide-react';
 import { useId } from 'react';
 import { buttonClass } from './button.tsx';
 
-const BOX =
+export const BOX =
   'control w-full rounded-control border border-line-strong bg-surface px-2.5 placeholder:text-faint aria-invalid:border-bad';
 
-interface FieldTexts {
+export interface FieldTexts {
   label: string;
   help?: React.ReactNode;
   error?: string | undefined;
 }
 
 /** Draws the texts around a control that takes the given ids. */
-function Labelled({
+export function Labelled({
   id,
   label,
   help,

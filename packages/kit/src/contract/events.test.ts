@@ -5,6 +5,7 @@ import {
   canonicalType,
   eventSignature,
   eventTopic,
+  findSignatureProblem,
   KNOWN_EVENTS,
   parseEventSignature,
 } from './events.ts';
@@ -98,11 +99,34 @@ describe('parseEventSignature', () => {
     ];
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { maxLength: 30 }), (parts) => {
-        const event = parseEventSignature(parts.join(''));
+        const text = parts.join('');
+        const event = parseEventSignature(text);
         if (event?.signature) expect(parseEventSignature(event.signature)).toEqual(event);
+        // What is not read has a problem, and its place is that of what it names.
+        const problem = findSignatureProblem(text);
+        expect(problem === undefined).toBe(event !== undefined);
+        if (problem !== undefined) expect(text.startsWith(problem.found, problem.at)).toBe(true);
       }),
     );
   });
+});
+
+it.each([
+  ['Transfer', 8, '', '('],
+  ['Transfer(address,adress,uint256)', 17, 'adress', 'type'],
+  ['Transfer(address,)', 17, ')', 'type'],
+  ['Transfer(address', 16, '', ')'],
+  ['Transfer(address from to)', 22, 'to', ')'],
+  ['Transfer(address))', 17, ')', 'end'],
+  ['function transfer(address)', 9, 'transfer', '('],
+  ['9a(address)', 0, '9a', 'name'],
+  ['Transfer(tuple a)', 15, 'a', '('],
+  ['  Tränsfer(address)', 4, 'ä', '('],
+  ['Transfer(address[)', 16, '[', ')'],
+  ['', 0, '', 'name'],
+  [`A(${'a'.repeat(5000)})`, 4096, '', 'less'],
+])('of %j the place %i is said, where %j stands instead of %s', (text, at, found, expected) => {
+  expect(findSignatureProblem(text)).toEqual({ at, found, expected });
 });
 
 describe('of an ABI item', () => {

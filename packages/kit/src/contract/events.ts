@@ -13,6 +13,8 @@ const HASH = /^0[xX][0-9a-fA-F]{64}$/;
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 const TYPE = /^([a-z]+)(\d*)(x\d+)?((?:\[\d*\])*)$/;
 const TOKEN = /\s*([A-Za-z0-9_$]+|\[\d*\]|[(),;])/y;
+const SPACE = /\s*/y;
+const ARRAY = /^\[\d*\]$/;
 
 /** Longest text that is read; the deepest nesting of tuples. */
 const MAX_LENGTH = 4096;
@@ -24,10 +26,26 @@ const MAX_DEPTH = 32;
  * in parentheses. Undefined for anything else.
  */
 export function parseEventSignature(text: string): EventSignature | undefined {
-  if (text.length > MAX_LENGTH) return undefined;
   if (HASH.test(text)) return { topic0: text.toLowerCase() };
-  const signature = canonicalSignature(text);
-  return signature === undefined ? undefined : { topic0: hashOf(signature), signature };
+  const signature = readSignature(text);
+  return typeof signature === 'string' ? { topic0: hashOf(signature), signature } : undefined;
+}
+
+/** Where a text is no longer an event, and what should stand there. */
+export interface SignatureProblem {
+  /** Index of the first character that is wrong; the text's length where it ends too early. */
+  at: number;
+  /** What stands there: a word, a sign, or nothing at the end. */
+  found: string;
+  /** `)`: that, or a comma; `end`: nothing more; `less`: it is longer than 4,096 characters. */
+  expected: 'name' | 'type' | '(' | ')' | 'end' | 'less';
+}
+
+/** What keeps {@link parseEventSignature} from reading it; undefined where nothing does. */
+export function findSignatureProblem(text: string): SignatureProblem | undefined {
+  if (HASH.test(text)) return undefined;
+  const read = readSignature(text);
+  return typeof read === 'string' ? undefined : read;
 }
 
 /** The canonical signature of an event of an ABI. */
@@ -117,16 +135,30 @@ function parameterType({ type, components }: AbiParameter): string {
   return canonicalType(type) ?? type;
 }
 
-function canonicalSignature(text: string): string | undefined {
+/** The canonical text, or what is wrong with it. */
+function readSignature(text: string): string | SignatureProblem {
+  if (text.length > MAX_LENGTH) return { at: MAX_LENGTH, found: '', expected: 'less' };
   const tokens = tokenize(text);
-  if (!tokens) return undefined;
   let at = 0;
+  let problem: SignatureProblem | undefined;
+
+  /** What is not as it should be: the first one counts. */
+  const stop = (expected: SignatureProblem['expected']): undefined => {
+    problem ??= { ...(tokens[at] ?? { at: text.length, found: '' }), expected };
+    return undefined;
+  };
+  const isAt = (found: string): boolean => tokens[at]?.found === found;
+  const isName = (): boolean => IDENTIFIER.test(tokens[at]?.found ?? '');
+  const skip = (found: string): void => {
+    if (isAt(found)) at++;
+  };
 
   /** Reads `(a, b, …)` and what may follow each type; undefined where the text is wrong. */
   const readList = (depth: number): string | undefined => {
-    if (depth > MAX_DEPTH || tokens[at++] !== '(') return undefined;
+    if (depth > MAX_DEPTH || !isAt('(')) return stop('(');
+    at++;
     const types: string[] = [];
-    if (tokens[at] === ')') {
+    if (isAt(')')) {
       at++;
       return '()';
     }
@@ -134,45 +166,58 @@ function canonicalSignature(text: string): string | undefined {
       const type = readParameter(depth);
       if (type === undefined) return undefined;
       types.push(type);
-      const next = tokens[at++];
-      if (next === ')') return `(${types.join(',')})`;
-      if (next !== ',') return undefined;
+      if (isAt(')')) {
+        at++;
+        return `(${types.join(',')})`;
+      }
+      if (!isAt(',')) return stop(')');
+      at++;
     }
   };
 
   const readParameter = (depth: number): string | undefined => {
-    if (tokens[at] === 'tuple') at++;
+    const isTuple = isAt('tuple');
+    if (isTuple) at++;
     let type: string | undefined;
-    if (tokens[at] === '(') {
+    if (isTuple || isAt('(')) {
       type = readList(depth + 1);
-    } else if (tokens[at - 1] !== 'tuple') {
-      type = canonicalType(tokens[at++] ?? '');
+    } else {
+      type = canonicalType(tokens[at]?.found ?? '') ?? stop('type');
+      at++;
     }
     if (type === undefined) return undefined;
-    while (tokens[at]?.startsWith('[')) type += tokens[at++];
-    if (tokens[at] === 'indexed') at++;
-    if (IDENTIFIER.test(tokens[at] ?? '')) at++;
+    for (; ARRAY.test(tokens[at]?.found ?? ''); at++) type += tokens[at]?.found ?? '';
+    skip('indexed');
+    if (isName()) at++;
     return type;
   };
 
-  if (tokens[0] === 'event' && tokens[1] !== '(') at++;
-  const name = tokens[at++] ?? '';
-  if (!IDENTIFIER.test(name)) return undefined;
-  const inputs = readList(0);
-  if (inputs === undefined) return undefined;
-  if (tokens[at] === 'anonymous') at++;
-  if (tokens[at] === ';') at++;
-  return at === tokens.length ? name + inputs : undefined;
+  if (isAt('event') && tokens[1]?.found !== '(') at++;
+  const name = isName() ? tokens[at++]?.found : stop('name');
+  const inputs = name === undefined ? undefined : readList(0);
+  if (inputs !== undefined) {
+    skip('anonymous');
+    skip(';');
+    if (at < tokens.length) stop('end');
+  }
+  return problem ?? `${name}${inputs}`;
 }
 
-function tokenize(text: string): string[] | undefined {
-  const trimmed = text.trimEnd();
-  const tokens: string[] = [];
-  TOKEN.lastIndex = 0;
-  while (TOKEN.lastIndex < trimmed.length) {
-    const match = TOKEN.exec(trimmed);
-    if (!match) return undefined;
-    tokens.push(match[1] ?? '');
+/** Its words and signs; the last one is what is neither, if there is such. */
+function tokenize(text: string): { at: number; found: string }[] {
+  const end = text.trimEnd().length;
+  const tokens: { at: number; found: string }[] = [];
+  let from = 0;
+  while (from < end) {
+    TOKEN.lastIndex = from;
+    const found = TOKEN.exec(text)?.[1];
+    if (found === undefined) {
+      SPACE.lastIndex = from;
+      const at = from + (SPACE.exec(text)?.[0].length ?? 0);
+      return [...tokens, { at, found: String.fromCodePoint(text.codePointAt(at) ?? 0) }];
+    }
+    from = TOKEN.lastIndex;
+    tokens.push({ at: from - found.length, found });
   }
   return tokens;
 }

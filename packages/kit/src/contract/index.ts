@@ -259,9 +259,10 @@ export {
   canonicalType,
   eventSignature,
   eventTopic,
+  findSignatureProblem,
   KNOWN_EVENTS,
   parseEventSignature,
 } from './events.ts';
 export { selectableOf } from './selectors.ts';
 export type { Selectable } from './selectors.ts';
-export type { EventSignature } from './events.ts';
+export type { EventSignature, SignatureProblem } from './events.ts';

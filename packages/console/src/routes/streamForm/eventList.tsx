@@ -1,6 +1,7 @@
 import { Plus, X } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import {
+  filterProblem,
   OPERATOR_SIGNS,
   isEvent,
   itemOf,
@@ -15,7 +16,8 @@ import {
 import { formatCount, formatHash, formatQuantity } from '../../format.ts';
 import { countOf, countSeen, offeredOf, withSeenEvent } from '../../seen.ts';
 import { Button } from '../../ui/button.tsx';
-import { Check, Select, TextArea } from '../../ui/field.tsx';
+import { Check, Select } from '../../ui/field.tsx';
+import { LineArea } from '../../ui/lineArea.tsx';
 import { useSharedDryRun } from './sharedDryRun.tsx';
 import type { PartProps } from './watchPart.tsx';
 
@@ -170,14 +172,15 @@ function Conditions({
   onChange: (rule: EventRule) => void;
 }) {
   if (rule.filterJson !== null) {
+    const problem = filterProblem(rule.filterJson);
     return (
       <div className="pl-6">
-        <TextArea
+        <LineArea
           label="Filter"
-          rows={4}
           help="More than conditions joined by and, so it is edited as it is."
+          problems={problem === undefined ? [] : [problem]}
           value={rule.filterJson}
-          onChange={(event) => onChange({ ...rule, filterJson: event.target.value })}
+          onChange={(filterJson) => onChange({ ...rule, filterJson })}
         />
       </div>
     );

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
-import { useState } from 'react';
-import type { ParsedEvents } from '../../abiText.ts';
+import { useMemo, useState } from 'react';
+import { parseEvents, type ParsedEvents } from '../../abiText.ts';
 import { parseAddressList } from '../../addressList.ts';
 import { aboutQuery, sluice } from '../../api.ts';
 import { TEMPLATES, withEvents, withRule } from '../../draft.ts';
@@ -9,39 +9,53 @@ import { formatHash } from '../../format.ts';
 import { toAbiFlag } from '../../nodeFlag.ts';
 import { recognise, toAddress } from '../../paste.ts';
 import { Button } from '../../ui/button.tsx';
-import { TextArea } from '../../ui/field.tsx';
+import { LineArea } from '../../ui/lineArea.tsx';
 import { EventList } from './eventList.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** Which events, with what values; added by signature, by ABI, or from those that many watch. */
+/** The one EVM address whose contract's events are meant. */
+function addressIn(text: string): string | undefined {
+  const one = toAddress(recognise(text));
+  return one?.family === 'evm' ? one.address : undefined;
+}
+
+/**
+ * Which events, with what values; added by signature, by ABI, or from those that many watch. What is right
+ * of a text is taken, and what is not stays with the reason.
+ */
 export function EventRules({ draft, problems, onChange }: PartProps) {
   const [text, setText] = useState('');
-  const [problem, setProblem] = useState<string>();
+  const [refusal, setRefusal] = useState<string>();
   const { data: about } = useQuery(aboutQuery);
   // Who can be asked for ABIs, and about which contract at once.
   const abiChain = draft.chains.find((id) => about?.abiChains.includes(id));
   const [watched] = parseAddressList(draft.addresses, draft.family).rows;
+  // ABIs are long, and the form draws itself anew with every key.
+  const parsed = useMemo(() => parseEvents(addressIn(text) === undefined ? text : ''), [text]);
+  const areSomeRight = parsed.items.length + parsed.signatures.length > 0;
 
   const read = async (given: string): Promise<ParsedEvents> => {
-    const { parseEvents } = await import('../../abiText.ts');
-    const one = toAddress(recognise(given.trim()));
-    if (one?.family !== 'evm') return parseEvents(given);
+    const address = addressIn(given);
+    if (address === undefined) return parseEvents(given);
     if (abiChain === undefined) {
       throw new Error(
         `Nobody is named who tells ABIs of ${draft.chains[0] ?? 'this chain'}: start the service with ${toAbiFlag(draft.chains[0] ?? '0x1')}, or paste the ABI`,
       );
     }
-    const { abi } = await sluice.getContractAbi(abiChain, one.address);
-    return parseEvents(JSON.stringify(abi));
+    const { abi } = await sluice.getContractAbi(abiChain, address);
+    const events = parseEvents(JSON.stringify(abi));
+    if (events.items.length === 0) throw new Error('The contract has no events');
+    return events;
   };
   const add = async (given: string): Promise<void> => {
     try {
-      const { items, signatures } = await read(given);
+      const { items, signatures, rest } = await read(given);
       onChange(signatures.reduce(withRule, withEvents(draft, items)));
-      setText('');
-      setProblem(undefined);
+      // What was written meanwhile, or beside a template, stays.
+      setText((now) => (now === given ? rest : now));
+      setRefusal(undefined);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setRefusal(error instanceof Error ? error.message : String(error));
     }
   };
 
@@ -51,13 +65,21 @@ export function EventRules({ draft, problems, onChange }: PartProps) {
       <EventList draft={draft} onChange={onChange} />
       {problems.rules !== undefined && <p className="text-12 text-bad">{problems.rules}</p>}
       <div className="mt-2">
-        <TextArea
+        <LineArea
           label="Add by signature, ABI or address"
-          rows={2}
           placeholder="event Transfer(address indexed from, address indexed to, uint256 value)"
-          error={problem}
+          help={
+            parsed.problems.length > 0 && areSomeRight
+              ? 'The other lines can be added; these stay until they are right.'
+              : undefined
+          }
+          error={refusal}
+          problems={parsed.problems}
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(next) => {
+            setText(next);
+            setRefusal(undefined);
+          }}
         />
         <div className="mt-2 flex flex-wrap items-center gap-2">
           <Button disabled={text.trim() === ''} onClick={() => void add(text)}>

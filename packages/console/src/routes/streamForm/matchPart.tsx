@@ -1,5 +1,6 @@
-import type { StreamDraft } from '../../draft.ts';
-import { Check, TextArea } from '../../ui/field.tsx';
+import { movePathProblems, type StreamDraft } from '../../draft.ts';
+import { Check } from '../../ui/field.tsx';
+import { LineArea } from '../../ui/lineArea.tsx';
 import { EventRules } from './eventRules.tsx';
 import { ReadsPart } from './readsPart.tsx';
 import type { PartProps } from './watchPart.tsx';
@@ -48,22 +49,20 @@ export function MatchPart(props: PartProps) {
         <EventRules {...props} />
       ) : (
         <>
-          <TextArea
+          <MovePaths
             label="Functions"
-            rows={2}
             placeholder="0x1::aptos_account::transfer"
             help="Entry functions as Move paths, one to a line. None: every transaction of the addresses."
             error={problems.functions}
             value={draft.functions}
-            onChange={(event) => onChange({ ...draft, functions: event.target.value })}
+            onChange={(functions) => onChange({ ...draft, functions })}
           />
-          <TextArea
+          <MovePaths
             label="Move events"
-            rows={2}
             placeholder="0x1::fungible_asset::Withdraw"
             error={problems.moveEvents}
             value={draft.moveEvents}
-            onChange={(event) => onChange({ ...draft, moveEvents: event.target.value })}
+            onChange={(moveEvents) => onChange({ ...draft, moveEvents })}
           />
         </>
       )}
@@ -81,5 +80,22 @@ export function MatchPart(props: PartProps) {
       </fieldset>
       {draft.family === 'evm' && <ReadsPart {...props} />}
     </div>
+  );
+}
+
+/** Of a line the problem stands at the line; what the field lacks altogether, beneath it. */
+function MovePaths({
+  error,
+  value,
+  ...props
+}: Omit<React.ComponentProps<typeof LineArea>, 'problems'>) {
+  const problems = movePathProblems(value);
+  return (
+    <LineArea
+      error={problems.length === 0 ? error : undefined}
+      problems={problems}
+      value={value}
+      {...props}
+    />
   );
 }

@@ -13,7 +13,8 @@ import type { Refusals } from '../../refusals.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Button } from '../../ui/button.tsx';
 import { DropZone } from '../../ui/dropZone.tsx';
-import { Check, FileField, TextArea } from '../../ui/field.tsx';
+import { Check, FileField } from '../../ui/field.tsx';
+import { LineArea } from '../../ui/lineArea.tsx';
 import { Segments } from '../../ui/segments.tsx';
 
 /** Of a file that goes into the form: it is read anew with each key. */
@@ -143,9 +144,8 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
       />
       {!draft.allAddresses && (
         <DropZone onFile={(file) => void readFile(file)}>
-          <TextArea
+          <LineArea
             label="Addresses"
-            rows={3}
             placeholder={
               draft.family === 'evm'
                 ? '0xdAC17F958D2ee523a2206206994597C13D831ec7, tether'
@@ -160,17 +160,20 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
                     : `, ${formatQuantity(list.duplicates, 'double')} left out`)
             }
             error={
-              list.rejects[0] === undefined
-                ? isNone
+              list.rejects.length > 0 || draft.addresses === ''
+                ? undefined
+                : isNone
                   ? 'There is no address in it.'
-                  : draft.addresses === ''
-                    ? undefined
-                    : problems.addresses
-                : `Line ${list.rejects[0].line} ${list.rejects[0].reason}.`
+                  : problems.addresses
             }
+            problems={list.rejects.map(({ line, reason }) => ({
+              line,
+              column: 1,
+              message: `It ${reason}.`,
+            }))}
             value={draft.addresses}
             onPaste={onPaste}
-            onChange={(event) => change(event.target.value)}
+            onChange={change}
           />
           <div className="mt-1 -ml-2.5 flex flex-wrap items-center gap-x-3">
             <FileField

@@ -1,0 +1,34 @@
+/** What somebody may have meant by a word that is not known. Pure. */
+
+/** Letters that are put in, left out, replaced, or swapped with the next one. */
+function distance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let least = Math.min(rows[i - 1]![j]! + 1, row[j - 1]! + 1, rows[i - 1]![j - 1]! + cost);
+      if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] && i > 1 && j > 1) {
+        least = Math.min(least, rows[i - 2]![j - 2]! + 1);
+      }
+      row.push(least);
+    }
+    rows.push(row);
+  }
+  return rows[a.length]![b.length]!;
+}
+
+/** Two letters of six or more, one of fewer. */
+const mayDiffer = (word: string): number => (word.length < 6 ? 1 : 2);
+
+/** The word that is nearest, the first of those that are equally near; undefined where none is near. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  // Of what is this long, nothing is near.
+  if (word.length > 40) return undefined;
+  const given = word.toLowerCase();
+  const [found] = known
+    .map((each) => ({ each, far: distance(given, each.toLowerCase()) }))
+    .filter(({ far }) => far <= mayDiffer(given))
+    .toSorted((a, b) => a.far - b.far);
+  return found?.each;
+}
