@@ -108,8 +108,11 @@ test('beside each event stands how often the addresses had it, and what else the
   await expectAccessible(page);
 
   // It comes with its ABI, which names what it can be filtered by. What there was, was not asked of events.
-  await rowOf('Transfer').getByRole('checkbox').click();
+  const check = rowOf('Transfer').getByRole('checkbox');
+  await check.focus();
+  await page.keyboard.press('Space');
   await rowOf('Transfer').getByRole('button', { name: 'Only where…' }).waitFor();
+  expect(await check.evaluate((box) => box === document.activeElement)).toBe(true);
   expect(await transfers.innerText()).toBe(told);
   await page.getByRole('button', { name: 'ERC-20 approval' }).click();
   await rowOf('Approval')
@@ -223,6 +226,10 @@ test('a stream of Aptos is made from a Move path', async () => {
     .getByText(/record/)
     .first()
     .waitFor();
+  const more = dryRun.getByRole('button', { name: /^Look at \d+ more$/ });
+  await more.click();
+  await more.or(dryRun.getByRole('button', { name: 'Stop' })).waitFor({ state: 'detached' });
+  expect(await dryRun.getByText('The dry run stopped').count()).toBe(0);
   await page.getByRole('button', { name: /Create stream/ }).click();
   await page.getByRole('heading', { name: 'payments' }).waitFor();
   const row = rowsOf(page).filter({ hasText: 'delivered' }).first();

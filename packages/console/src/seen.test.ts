@@ -3,7 +3,7 @@ import { KNOWN_EVENTS, keccak256 } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
 import { NEW_DRAFT, withRule } from './draft.ts';
 import {
-  countOf,
+  countEach,
   countSeen,
   noneSeen,
   offeredOf,
@@ -79,12 +79,16 @@ test('of both standards it is added without an ABI, which would leave one of the
   expect(total).toMatchObject({ signature: TRANSFER, count: 7 });
   const draft = await withSeenEvent(NEW_DRAFT, total);
   expect(draft).toEqual(withRule(NEW_DRAFT, TRANSFER));
-  expect(countOf([total], draft.abi, TRANSFER)).toBe(7);
+  expect(countEach([total], draft.abi, [TRANSFER]).get(TRANSFER)).toBe(7);
   // The ABI of one takes that one.
   const erc20 = onlyOf(seenOf([event(TOPIC, 5, 2)]));
   const { abi } = await withSeenEvent(NEW_DRAFT, erc20);
-  expect(countOf([total], abi, TRANSFER)).toBe(5);
-  expect(countOf([total], abi, 'Approval(address,address,uint256)')).toBe(0);
+  expect(countEach([total], abi, [TRANSFER]).get(TRANSFER)).toBe(5);
+  expect(
+    countEach([total], abi, ['Approval(address,address,uint256)']).get(
+      'Approval(address,address,uint256)',
+    ),
+  ).toBe(0);
 });
 
 test('what nobody names is added by its hash', async () => {

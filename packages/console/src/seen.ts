@@ -75,20 +75,27 @@ export function countSeen({ blocks, order }: Seen): SeenTotal[] {
   });
 }
 
-/** How many of them an event of the form takes: where the ABI has it, those with as many inputs indexed. */
-export function countOf(
+/**
+ * How many of them each event of a form takes: where the ABI has the event, those with as many inputs
+ * indexed.
+ */
+export function countEach(
   totals: readonly SeenTotal[],
   abi: readonly AbiItem[],
-  signature: string,
-): number {
-  const topic = topicOf(signature);
-  const items = abi.filter((item) => isEvent(item) && eventTopic(item) === topic);
-  const indexed = new Set(items.map((item) => (item.inputs ?? []).filter(isIndexed).length));
-  return totals
-    .filter(({ topic0 }) => topic0 === topic)
-    .flatMap(({ kinds }) => kinds)
-    .filter((kind) => items.length === 0 || indexed.has(kind.indexed))
-    .reduce((sum, { count }) => sum + count, 0);
+  signatures: readonly string[],
+): Map<string, number> {
+  const kinds = new Map(totals.map((total) => [total.topic0, total.kinds]));
+  const items = Map.groupBy(abi.filter(isEvent), eventTopic);
+  return new Map(
+    signatures.map((signature) => {
+      const topic = topicOf(signature);
+      const indexed = items.get(topic)?.map(countIndexed);
+      const its = (kinds.get(topic) ?? []).filter(
+        (kind) => indexed?.includes(kind.indexed) ?? true,
+      );
+      return [signature, its.reduce((sum, { count }) => sum + count, 0)];
+    }),
+  );
 }
 
 /** What a form may offer: all but the events that stand in it, by signature or hash. */
@@ -116,7 +123,8 @@ export async function withSeenEvent(
 
 const topicOf = (signature: string): string => parseEventSignature(signature)?.topic0 ?? signature;
 
-const isIndexed = ({ indexed }: { indexed?: boolean | undefined }): boolean => indexed === true;
+const countIndexed = ({ inputs = [] }: AbiItem): number =>
+  inputs.filter(({ indexed }) => indexed === true).length;
 
 /** As in Solidity: what many watch, and the rest of the token standards. */
 const KNOWN = [

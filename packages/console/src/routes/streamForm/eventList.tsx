@@ -14,7 +14,7 @@ import {
   type StreamDraft,
 } from '../../draft.ts';
 import { formatCount, formatHash, formatQuantity } from '../../format.ts';
-import { countOf, countSeen, offeredOf, withSeenEvent } from '../../seen.ts';
+import { countEach, countSeen, offeredOf, withSeenEvent } from '../../seen.ts';
 import { Button } from '../../ui/button.tsx';
 import { Check, Select } from '../../ui/field.tsx';
 import { LineArea } from '../../ui/lineArea.tsx';
@@ -29,7 +29,8 @@ export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChan
   const { seen } = useSharedDryRun();
   const [isOpen, setIsOpen] = useState(false);
   const totals = useMemo(() => countSeen(seen), [seen]);
-  const listed = signaturesOf(draft);
+  const listed = useMemo(() => signaturesOf(draft), [draft]);
+  const counts = useMemo(() => countEach(totals, draft.abi, listed), [totals, draft, listed]);
   const offered = offeredOf(totals, listed);
   const asked = seen.blocks.size;
   const change = (rule: EventRule): void =>
@@ -38,56 +39,65 @@ export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChan
       rules: draft.rules.map((each) => (each.signature === rule.signature ? rule : each)),
     });
 
+  // One list: what is chosen moves up in it, and keeps the focus.
+  const rows = [
+    ...listed.map((signature) => {
+      const rule = draft.rules.find((each) => each.signature === signature);
+      const count = counts.get(signature) ?? 0;
+      return (
+        <EventRow
+          key={signature}
+          name={<EventName signature={signature} />}
+          // That an event did not happen is news of one that is waited for.
+          count={rule === undefined && count === 0 ? null : count}
+          asked={asked}
+          checked={rule !== undefined}
+          onChange={(isChecked) =>
+            onChange(isChecked ? withRule(draft, signature) : withoutRule(draft, signature))
+          }
+        >
+          {rule !== undefined && (
+            <Conditions
+              rule={rule}
+              names={(itemOf(draft.abi, signature)?.inputs ?? []).map(({ name }) => name)}
+              onChange={change}
+            />
+          )}
+        </EventRow>
+      );
+    }),
+    ...offered
+      .slice(0, isOpen ? offered.length : SHOWN_SEEN)
+      .map((event) => (
+        <EventRow
+          key={event.signature ?? event.topic0}
+          name={<EventName signature={event.signature ?? event.topic0} />}
+          count={event.count}
+          asked={asked}
+          checked={false}
+          onChange={() => void withSeenEvent(draft, event).then(onChange)}
+        />
+      )),
+  ];
+
   return (
     <>
-      <ul>
-        {listed.map((signature) => {
-          const rule = draft.rules.find((each) => each.signature === signature);
-          const count = countOf(totals, draft.abi, signature);
-          return (
-            <EventRow
-              key={signature}
-              name={<EventName signature={signature} />}
-              // That an event did not happen is news of one that is waited for.
-              count={rule === undefined && count === 0 ? null : count}
-              asked={asked}
-              checked={rule !== undefined}
-              onChange={(isChecked) =>
-                onChange(isChecked ? withRule(draft, signature) : withoutRule(draft, signature))
-              }
-            >
-              {rule !== undefined && (
-                <Conditions
-                  rule={rule}
-                  names={(itemOf(draft.abi, signature)?.inputs ?? []).map(({ name }) => name)}
-                  onChange={change}
-                />
-              )}
-            </EventRow>
-          );
-        })}
-        {offered.slice(0, isOpen ? offered.length : SHOWN_SEEN).map((event) => (
-          <EventRow
-            key={event.signature ?? event.topic0}
-            name={<EventName signature={event.signature ?? event.topic0} />}
-            count={event.count}
-            asked={asked}
-            checked={false}
-            onChange={() => void withSeenEvent(draft, event).then(onChange)}
-          />
-        ))}
-      </ul>
+      <ul>{rows}</ul>
       {offered.length > SHOWN_SEEN && (
         <Button look="quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
           {isOpen ? 'Fewer' : `${formatCount(offered.length - SHOWN_SEEN)} more`}
         </Button>
       )}
-      {offered.length > 0 && draft.rules.length === 0 && !draft.allAddresses && (
+      {offered.length > 0 && takesAll(draft) && (
         <p className="text-12 text-faint">With none chosen, all are sent.</p>
       )}
     </>
   );
 }
+
+/** No event chosen is every event, of those who watch addresses. */
+const takesAll = ({ rules, includeContractLogs, allAddresses }: StreamDraft): boolean =>
+  rules.length === 0 && includeContractLogs && !allAddresses;
 
 function EventRow({
   name,
