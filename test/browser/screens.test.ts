@@ -400,6 +400,22 @@ test('a list is begun from the sample, and a file may be dropped, where a stream
   await dialog.getByText('3 addresses watched from now on').waitFor();
   await page.keyboard.press('Escape');
   await page.getByText('binance-14', { exact: true }).waitFor();
+  // What is looked for is in the link, and found by label and by what is shown of a hash.
+  await page.keyboard.press('/');
+  await page.keyboard.insertText('TETHER');
+  const rows = page.getByRole('region', { name: 'Addresses' }).getByRole('listitem');
+  await page.getByText('1 of 3 addresses').waitFor();
+  expect(await rows.count()).toBe(1);
+  await page.reload();
+  await rows.getByText('Tether USD, the contract').waitFor();
+  const find = page.getByLabel('Find addresses', { exact: true });
+  await find.fill('0xA0b8…eB48');
+  await rows.getByTitle(/^0xa0b8.*eb48$/).waitFor();
+  await find.fill('nobody');
+  await page.getByText('Nothing found').waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Show all addresses' }).click();
+  await page.getByText('binance-14', { exact: true }).waitFor();
 
   await page.goto(`${world.url}/console/streams/new`);
   const addresses = page.getByLabel('Addresses', { exact: true });

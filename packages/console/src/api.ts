@@ -1,16 +1,10 @@
 /** What the console asks of the service. Same origin; the session cookie travels by itself. */
-import {
-  createClient,
-  isSluiceError,
-  type AptosStream,
-  type Page,
-  type Stream,
-  type StreamAddress,
-} from '@sluice/kit';
+import { createClient, isSluiceError, type AptosStream, type Stream } from '@sluice/kit';
 import { SLUICE_ROUTES } from '@sluice/kit/contract';
 import {
   createSluiceClient,
   type ActivityQuery,
+  type AddressPage,
   type AuditPage,
   type DeliveryFilter,
   type DeliveryPage,
@@ -77,13 +71,21 @@ export const streamQuery = ({ id, family }: Pick<StreamSummary, 'id' | 'family'>
         : client.streams.get(id, { signal }),
   });
 
-export const addressesQuery = ({ id, family }: Pick<StreamSummary, 'id' | 'family'>) =>
+/** @param find all of them where it is empty. */
+export const addressesQuery = (
+  { id, family }: Pick<StreamSummary, 'id' | 'family'>,
+  find: string,
+) =>
   infiniteQueryOptions({
-    queryKey: queryKeys.addresses(id),
-    queryFn: async ({ pageParam, signal }): Promise<Page<StreamAddress>> => {
-      const query = { limit: PAGE_ROWS, cursor: pageParam, networkType: family };
-      return client.streams.listAddresses(id, query, { signal });
+    queryKey: [...queryKeys.addresses(id), find],
+    queryFn: async ({ pageParam, signal }): Promise<AddressPage> => {
+      const place = { limit: PAGE_ROWS, cursor: pageParam };
+      return find === ''
+        ? client.streams.listAddresses(id, { ...place, networkType: family }, { signal })
+        : sluice.findAddresses(id, { ...place, find }, { signal });
     },
+    // Another search of the same stream: its rows stay until they are others.
+    placeholderData: (before, asked) => (asked?.queryKey[1] === id ? before : undefined),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.cursor,
   });

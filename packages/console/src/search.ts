@@ -183,13 +183,19 @@ export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
   tab?: StreamTab;
   /** Of its metrics; absent: a day. */
   span?: (typeof METRICS_SPANS)[number]['value'];
+  /** Among its addresses. */
+  find?: string;
 }
+
+/** Of an address or a label; the service takes no more. */
+const LONGEST_FIND = 100;
 
 export function parseStreamSearch(input: Record<string, unknown>): StreamSearch {
   const { stream: _, ...deliveries } = parseDeliveriesSearch(input);
   return present<StreamSearch>({
     tab: pick(input['tab'], STREAM_TABS),
     span: pick(input['span'], valuesOf(METRICS_SPANS)),
+    find: text(input['find'], LONGEST_FIND),
     ...deliveries,
   });
 }

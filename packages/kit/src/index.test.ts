@@ -98,6 +98,7 @@ describe('what the package exports is a decision', () => {
       'abiItemSchema',
       'abiParameterSchema',
       'activityQuerySchema',
+      'addressSearchSchema',
       'advancedOptionSchema',
       'aptosAddressesSchema',
       'aptosBackfillSchema',

@@ -84,6 +84,9 @@ describe('each call', () => {
     await client().getActivityBreakdown({ streamId: 's1', step: 60, points: 24 });
     expect(await client().listTapes({ streamIds: ['s1', 's2'] })).toEqual([]);
     expect(await client().listStreamChanges('s1')).toEqual([]);
+    expect(await client().findAddresses('s1', { find: '0x28C6…1d60', limit: 5 })).toMatchObject({
+      result: [],
+    });
     expect(await client().listReorgs({ chain: '0x1' })).toEqual([]);
     expect(await client().listGaps({ chain: '0x1' })).toEqual([]);
     expect(calls()).toEqual([
@@ -92,6 +95,7 @@ describe('each call', () => {
       ['GET /sluice/activity/breakdown?streamId=s1&step=60&points=24'],
       ['POST /sluice/tapes', { streamIds: ['s1', 's2'] }],
       ['GET /sluice/streams/s1/changes'],
+      ['GET /sluice/streams/s1/addresses?limit=5&find=0x28C6%E2%80%A61d60'],
       ['GET /sluice/reorgs?chain=0x1'],
       ['GET /sluice/gaps?chain=0x1'],
     ]);

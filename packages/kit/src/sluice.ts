@@ -49,6 +49,7 @@ import type {
   ReplayProgress,
 } from './contract/replays.ts';
 import { SLUICE_ROUTES } from './contract/sluice.ts';
+import type { AddressPage, AddressSearch, StreamAddress } from './contract/streams.ts';
 import type {
   About,
   ChainCoverage,
@@ -161,6 +162,7 @@ export type {
   ReplayProgress,
   ReplayState,
 } from './contract/replays.ts';
+export type { AddressPage, AddressSearch, StreamAddress } from './contract/streams.ts';
 export type { AptosNetwork } from './contract/aptos.ts';
 export type { AptosWebhook } from './contract/aptosWebhook.ts';
 export type {
@@ -280,6 +282,12 @@ export interface SluiceClient {
   getActivityBreakdown(query?: ActivityQuery, options?: CallOptions): CallResult<ActivityBreakdown>;
   /** What became of the newest blocks of at most 200 streams, in their order. */
   listTapes(body: ListTapes, options?: CallOptions): CallResult<StreamTape[]>;
+  /** Addresses of a stream, in their order: by how they begin, by their ends, or by a part of their labels. */
+  findAddresses(
+    streamId: string,
+    search: AddressSearch,
+    options?: CallOptions,
+  ): ListResult<StreamAddress, AddressPage>;
   /** What was done to a stream, or became of it, newest first. */
   listStreamChanges(streamId: string, options?: CallOptions): CallResult<StreamChange[]>;
   /** Where chains went another way, newest first. */
@@ -469,6 +477,14 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
         () => ({ route: SLUICE_ROUTES.listTapes, body, repeatable: true }),
         options,
         (answer) => toPage<StreamTape>(answer).result,
+      ),
+
+    findAddresses: (id, { find, limit, cursor }, options) =>
+      list(
+        () => ({ route: SLUICE_ROUTES.findAddresses, path: { id }, query: { find } }),
+        { limit, cursor },
+        options,
+        toPage<StreamAddress>,
       ),
 
     listStreamChanges: (id, options) =>

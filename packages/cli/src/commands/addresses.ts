@@ -43,10 +43,15 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
         });
       }),
   );
-  add('list <stream>', 'one a line, with labels; JSON Lines with --json').action(
-    (name: string, options: ConnectionOptions) =>
-      withStream(name, options, terminal, async ({ api }, { id, family }) => {
-        for await (const each of api.streams.listAddresses(id, { networkType: family })) {
+  add('list <stream>', 'one a line, with labels; JSON Lines with --json')
+    .option('--find <text>', 'those that begin with it, or have it in them or their labels')
+    .action((name: string, { find, ...options }: ListOptions) =>
+      withStream(name, options, terminal, async ({ api, sluice }, { id, family }) => {
+        const addresses =
+          find === undefined
+            ? api.streams.listAddresses(id, { networkType: family })
+            : sluice.findAddresses(id, { find });
+        for await (const each of addresses) {
           if (options.json) terminal.sayJson(each);
           else
             terminal.say(
@@ -54,7 +59,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
             );
         }
       }),
-  );
+    );
   addFileOptions(add('import <stream> <file>', 'add those of a file, one a line or CSV'))
     .option('--replace', 'watch these and no others')
     .option('-y, --yes', 'do not ask before addresses are removed')
@@ -87,6 +92,10 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
 
 const quote = (label: string): string =>
   /[",\n]/.test(label) ? `"${label.replaceAll('"', '""')}"` : label;
+
+interface ListOptions extends ConnectionOptions {
+  find?: string;
+}
 
 interface AddOptions extends ConnectionOptions {
   label?: string;

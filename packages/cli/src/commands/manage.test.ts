@@ -172,6 +172,11 @@ describe('addresses', () => {
     await sluice(['addresses', 'add', 'token', BOB, '--label', 'Bob, the second']);
     const { stdout } = await sluice(['addresses', 'list', 'token']);
     expect(stdout).toBe(`${BOB},"Bob, the second"\n${ALICE}\n`);
+    const found = async (text: string) =>
+      (await sluice(['addresses', 'list', 'token', '--find', text])).stdout;
+    expect(await found('SECOND')).toBe(`${BOB.toLowerCase()},"Bob, the second"\n`);
+    expect(await found(`${BOB.slice(0, 6)}…${BOB.slice(-4)}`)).toContain(BOB.toLowerCase());
+    expect(await found('nobody')).toBe('');
     expect((await sluice(['addresses', 'remove', 'token', BOB])).stdout).toBe(
       'Removed 1 from token\n',
     );

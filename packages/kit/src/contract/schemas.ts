@@ -375,6 +375,14 @@ export const listQuerySchema = z.strictObject({
   cursor,
 });
 
+const SEARCH = 'should be 1 to 100 characters of an address or a label';
+
+export const addressSearchSchema = z.strictObject({
+  find: z.string({ error: SEARCH }).trim().min(1, { error: SEARCH }).max(100, { error: SEARCH }),
+  limit,
+  cursor,
+});
+
 export const listStreamsQuerySchema = z.strictObject({
   limit,
   cursor,

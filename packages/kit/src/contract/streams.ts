@@ -179,6 +179,24 @@ export interface StreamAddress {
   label?: string;
 }
 
+/** Which addresses of a stream are looked for. */
+export interface AddressSearch {
+  /**
+   * 1 to 100 characters: what an address begins with, from `0x` on; its ends, as `0x28C6…1d60`; or a part of
+   * an address or of its label. Case does not matter, of other letters than a to z on PostgreSQL alone.
+   */
+  find: string;
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+/** Addresses in their order. */
+export interface AddressPage {
+  result: StreamAddress[];
+  /** For the next page; absent on the last. */
+  cursor?: string;
+}
+
 export interface AddressesBody {
   address: string | string[];
 }

@@ -3,6 +3,7 @@
  * holds equal. Strict, so that a test that reads an answer with them finds what is too much, too.
  */
 import {
+  type AddressPage,
   abiItemSchema,
   abiParameterSchema,
   type About,
@@ -687,6 +688,11 @@ const inboxRequest: z.ZodType<InboxRequest> = z.strictObject({
   body: text,
 });
 
+const addressPage: z.ZodType<AddressPage> = z.strictObject({
+  result: z.array(streamAddress),
+  cursor: text.exactOptional(),
+});
+
 const inboxPage: z.ZodType<InboxPage> = z.strictObject({
   result: z.array(inboxRequestSummary),
   cursor: text.exactOptional(),
@@ -957,6 +963,7 @@ export const ANSWER_SCHEMAS = {
   GapList: z.strictObject({ result: z.array(chainGap) }),
   Inbox: inbox,
   InboxList: z.strictObject({ result: z.array(inbox) }),
+  AddressPage: addressPage,
   InboxPage: inboxPage,
   InboxRequest: inboxRequest,
   EvmDryRunAnswer: z.strictObject({

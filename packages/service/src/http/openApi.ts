@@ -31,6 +31,7 @@ import {
   listDeliveriesQuerySchema,
   listHistoryQuerySchema,
   listLogsQuerySchema,
+  addressSearchSchema,
   listQuerySchema,
   listStreamsQuerySchema,
   listTapesSchema,
@@ -421,6 +422,14 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     tag: 'Sluice',
     query: activityQuerySchema,
     answer: 'ActivityBreakdown',
+    errors: [404, 422],
+  },
+  findAddresses: {
+    summary:
+      'Addresses of a stream, by how they begin, by their ends, or by a part of their labels',
+    tag: 'Sluice',
+    query: addressSearchSchema,
+    answer: 'AddressPage',
     errors: [404, 422],
   },
   listStreamChanges: {

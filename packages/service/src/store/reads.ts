@@ -61,6 +61,25 @@ function selectAddresses(db: Kysely<Tables>, streamId: string, after: string | u
   return after === undefined ? rows : rows.where('address', '>', after);
 }
 
+/** Beyond every hex digit. */
+const AFTER_DIGITS = 'g';
+/** With what was left out between them, as hashes are shown. */
+const ENDS = /^(0x[0-9a-f]*)(?:…|\.\.\.)([0-9a-f]*)$/;
+
+/** Which addresses a search finds: by the key where it says how they begin, else each is looked at. */
+function isSought(find: string) {
+  const wanted = find.toLowerCase();
+  const [, head = wanted, tail = ''] = ENDS.exec(wanted) ?? [];
+  if (!/^0x[0-9a-f]*$/.test(head)) {
+    const pattern = `%${wanted.replaceAll(/[\\%_]/g, '\\$&')}%`;
+    return sql<SqlBool>`(lower(label) like ${pattern} escape '\\' or address like ${pattern} escape '\\')`;
+  }
+  // Of Aptos people leave out the zeros.
+  const padded = `0x${head.slice(2).padStart(64, '0')}`;
+  return sql<SqlBool>`(address >= ${head} and address < ${head + AFTER_DIGITS} and address like ${`%${tail}`}
+    or address = ${padded} and ${tail} = '')`;
+}
+
 /** The statements that change nothing, over one connection or pool. */
 export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
   return {
@@ -137,6 +156,16 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
         total: stream?.address_count ?? 0,
         next: rows.length > limit ? addresses.at(-1)?.address : undefined,
       };
+    },
+
+    async findAddresses(streamId, { find, limit, after }) {
+      const rows = await selectAddresses(db, streamId, after)
+        .where(isSought(find))
+        .select(['address', 'label'])
+        .limit(limit + 1)
+        .execute();
+      const addresses = rows.slice(0, limit);
+      return { addresses, next: rows.length > limit ? addresses.at(-1)?.address : undefined };
     },
 
     async readRules<Name extends ChainFamily = 'evm'>(

@@ -27,6 +27,7 @@ const LONG_READS = {
   estimateReplay: true,
   countExpiring: true,
   findViolations: true,
+  findAddresses: true,
 } as const satisfies Partial<Record<keyof Reads, true>>;
 const READS = {
   readSetting: true,

@@ -777,6 +777,11 @@ export interface Reads
     total: number;
     next: string | undefined;
   }>;
+  /** Those of them that {@link AddressSearch.find} tells, in the same order. */
+  findAddresses(
+    streamId: string,
+    search: { find: string; limit: number; after?: string | undefined },
+  ): Promise<{ addresses: { address: string; label: string | null }[]; next: string | undefined }>;
   /** Streams of a family, by default `evm`, changed after this revision; revision -1 reads all. */
   readRules<Name extends ChainFamily = 'evm'>(
     afterRevision: number,

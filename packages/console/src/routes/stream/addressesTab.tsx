@@ -1,7 +1,8 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Trash2, Upload } from 'lucide-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { addressesQuery, client, queryKeys } from '../../api.ts';
 import { formatCount, formatHash, formatQuantity } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
@@ -11,15 +12,24 @@ import { CopyButton } from '../../ui/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { useRowWindow } from '../../ui/rowWindow.ts';
+import { SearchField } from '../../ui/searchField.tsx';
+import { useRested } from '../../rested.ts';
 import { ImportAddresses } from './importAddresses.tsx';
 
 /** Whom the stream watches; a list of any length. */
 export function AddressesTab({ stream }: { stream: StreamSummary }) {
   const queryClient = useQueryClient();
-  const list = useInfiniteQuery(addressesQuery(stream));
+  const { find = '' } = useSearch({ from: '/frame/streams/$streamId' });
+  const navigate = useNavigate({ from: '/streams/$streamId' });
+  const setFind = (text: string): void =>
+    void navigate({
+      search: { tab: 'addresses', ...(text !== '' && { find: text }) },
+      replace: true,
+    });
+  const list = useInfiniteQuery(addressesQuery(stream, useRested(find.trim())));
   const [importing, setImporting] = useState(false);
   const rows = list.data?.pages.flatMap(({ result }) => result) ?? [];
-  const total = list.data?.pages.at(-1)?.total ?? stream.amountOfAddresses;
+  const field = useRef<HTMLInputElement>(null);
   const {
     scroller,
     list: ofRows,
@@ -36,7 +46,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
       client.streams.removeAddress(stream.id, address, { networkType: stream.family }),
     onSettled: refresh,
   });
-  useShortcuts({ i: () => setImporting(true) });
+  useShortcuts({ i: () => setImporting(true), '/': () => field.current?.focus() });
 
   // The next page is asked for as soon as the end of this one comes near.
   const wantsMore = rows.length > 0 && end >= rows.length - 20;
@@ -47,7 +57,15 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
   return (
     <section aria-label="Addresses" className="flex min-h-0 flex-1 flex-col">
       <div className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-2">
-        <p className="data">{formatQuantity(total, 'address', 'addresses')}</p>
+        {stream.amountOfAddresses > 0 && (
+          <SearchField ref={field} label="Find addresses" value={find} onChange={setFind} />
+        )}
+        <p className="data">
+          {find !== '' &&
+            list.isSuccess &&
+            `${formatCount(rows.length)}${list.hasNextPage ? ' or more' : ''} of `}
+          {formatQuantity(stream.amountOfAddresses, 'address', 'addresses')}
+        </p>
         {stream.allAddresses && <p className="text-warn">! watches all the others, too</p>}
         <Button className="ml-auto" onClick={() => setImporting(true)}>
           <Upload size={14} strokeWidth={1.5} aria-hidden="true" />
@@ -71,7 +89,18 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
         />
       )}
       {list.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
-      {list.isSuccess && rows.length === 0 && (
+      {list.isSuccess && rows.length === 0 && find !== '' && (
+        <div className="px-4 py-6">
+          <p className="font-medium">Nothing found</p>
+          <p className="mt-1 wrap-anywhere text-muted">
+            “{find}” is in no address and in no label. Ends are found, too, as in 0x28C6…1d60.
+          </p>
+          <Button className="mt-3" onClick={() => setFind('')}>
+            Show all addresses
+          </Button>
+        </div>
+      )}
+      {list.isSuccess && rows.length === 0 && find === '' && (
         <div className="px-4 py-6">
           <p className="font-medium">No addresses yet</p>
           <p className="mt-1 text-muted">
@@ -93,7 +122,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
               className="flex h-row items-center gap-3 border-b border-line px-4 hover:bg-raised"
             >
               <span className="data w-12 shrink-0 text-right text-faint max-sm:hidden">
-                {formatCount(first + index + 1)}
+                {find === '' && formatCount(first + index + 1)}
               </span>
               <span className="data min-w-0 truncate" title={row.address}>
                 <span className="max-sm:hidden">{row.address}</span>

@@ -1,17 +1,19 @@
 /** The address calls of both families (contract section 1.2, calls 14 to 16, 23 to 25, and PATCH of 1.3). */
 import type { Context } from 'hono';
 import {
+  type AddressPage,
   type ChainFamily,
   type Page,
   type StreamAddress,
+  addressSearchSchema,
   findAptosNetwork,
   listQuerySchema,
 } from '@sluice/kit/contract';
 import type { AddressChanges } from '../../store/addressChanges.ts';
 import type { AddressOutcome, EffectiveFrom, Store } from '../../store/store.ts';
 import { type AddressBody, readAddressBody } from '../addressBody.ts';
-import { HttpError, check, notFound } from '../answers.ts';
-import { fromCursor, pageEnd } from '../pages.ts';
+import { HttpError, check, notFound, readId } from '../answers.ts';
+import { fromCursor, pageEnd, toCursor } from '../pages.ts';
 import { findStream } from './findStream.ts';
 
 export interface AddressHandlers {
@@ -67,10 +69,7 @@ export function createAddressHandlers(
       const after = fromCursor(cursor);
       const page = await store.listAddresses(id, { limit, after: after?.id });
       return context.json({
-        result: page.addresses.map(({ address, label }) => ({
-          address,
-          ...(label !== null && { label }),
-        })),
+        result: page.addresses.map(toStreamAddress),
         ...pageEnd(
           after?.total ?? page.total,
           page.next === undefined ? undefined : { at: 0, id: page.next },
@@ -99,6 +98,36 @@ export function createAddressHandlers(
     },
   };
 }
+
+/** Ours, of either family. */
+export function createAddressSearch({
+  store,
+}: {
+  store: Store;
+}): (context: Context) => Promise<Response> {
+  return async (context) => {
+    const id = readId(context, 'stream');
+    const { find, limit, cursor } = check(addressSearchSchema, 'query', context.req.query());
+    if ((await store.readStream(id)) === undefined) throw notFound('Stream');
+    const { addresses, next } = await store.findAddresses(id, {
+      find,
+      limit,
+      after: fromCursor(cursor)?.id,
+    });
+    return context.json({
+      result: addresses.map(toStreamAddress),
+      ...(next !== undefined && { cursor: toCursor({ at: 0, id: next }) }),
+    } satisfies AddressPage);
+  };
+}
+
+const toStreamAddress = ({
+  address,
+  label,
+}: {
+  address: string;
+  label: string | null;
+}): StreamAddress => ({ address, ...(label !== null && { label }) });
 
 /** `AddressesAnswer`, with the addresses as they came: a million of them go out as they can. */
 function repeat(

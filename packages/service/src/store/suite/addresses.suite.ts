@@ -52,6 +52,80 @@ export function testAddresses(tools: StoreTools): void {
       expect((await tools.store.readStream(id))?.addressCount).toBe(3);
     });
 
+    test('are found by how they begin, by their ends, and by parts of them or of their labels', async () => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      await add(id, [0x1f, 0xf1, 0xabc], {
+        0x1f: 'Binance 14',
+        0xf1: '100 %_\\ hot',
+        0xabc: 'cold',
+      });
+      const find = async (text: string, limit = 10) => {
+        const { addresses, next } = await tools.store.findAddresses(id, { find: text, limit });
+        return [addresses.map((row) => Number(row.address).toString(16)), next] as const;
+      };
+      const found = async (text: string) => (await find(text))[0];
+      expect(await found('0x')).toEqual(['1f', 'f1', 'abc']);
+      expect(await found(address(0x1f).toUpperCase().replace('X', 'x'))).toEqual(['1f']);
+      expect(await found(address(0xabc).slice(0, -1))).toEqual(['abc']);
+      expect(await found('0x0000…f1')).toEqual(['f1']);
+      expect(await found('0x0000...00f1')).toEqual(['f1']);
+      expect(await found('0x1…f1')).toEqual([]);
+      expect(await found('f1')).toEqual(['f1']);
+      expect(await found('bINANCE')).toEqual(['1f']);
+      expect(await found('%_\\')).toEqual(['f1']);
+      expect(await found('n_nance')).toEqual([]);
+      expect(await found('nobody')).toEqual([]);
+      expect(await find('0', 2)).toEqual([['1f', 'f1'], address(0xf1)]);
+      await remove(id, [0x1f]);
+      expect(await found('binance')).toEqual([]);
+    });
+
+    test('law: what is found is what a naive reading of the search finds, page by page', async () => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      const numbers = Array.from({ length: 60 }, (_, n) => (n * 2_654_435_761) % 2 ** 32);
+      const labels = Object.fromEntries(
+        numbers.flatMap((n, index) => (index % 3 === 0 ? [[n, `Hot ${n.toString(36)}`]] : [])),
+      ) as Record<number, string>;
+      await add(id, numbers, labels);
+      const all = numbers.map((n) => ({ address: address(n), label: labels[n] ?? null }));
+      all.sort((a, b) => (a.address < b.address ? -1 : 1));
+      const part = fc
+        .tuple(fc.constantFrom(...all), fc.nat(40), fc.integer({ min: 1, max: 42 }))
+        .map(([row, from, length]) => row.address.slice(from, from + length));
+      const search = fc.oneof(
+        part,
+        fc.constantFrom(...all).map((row) => (row.label ?? 'HOT').slice(1)),
+        fc
+          .tuple(
+            fc.constantFrom(...all),
+            fc.integer({ min: 2, max: 36 }),
+            fc.integer({ min: 1, max: 4 }),
+          )
+          .map(([row, head, tail]) => `${row.address.slice(0, head)}…${row.address.slice(-tail)}`),
+      );
+      await fc.assert(
+        fc.asyncProperty(search, fc.integer({ min: 1, max: 20 }), async (text, limit) => {
+          const [head = '', tail] = text.split('…');
+          const expected = all.filter((row) =>
+            head.startsWith('0x')
+              ? row.address.startsWith(head) && row.address.endsWith(tail ?? '')
+              : row.address.includes(text) ||
+                (row.label ?? '').toLowerCase().includes(text.toLowerCase()),
+          );
+          const found: typeof all = [];
+          let after: string | undefined;
+          do {
+            const page = await tools.store.findAddresses(id, { find: text, limit, after });
+            expect(page.addresses.length).toBeLessThanOrEqual(limit);
+            found.push(...page.addresses);
+            after = page.next;
+          } while (after !== undefined);
+          expect(found).toEqual(expected);
+        }),
+        { numRuns: 60 },
+      );
+    });
+
     test('a hundred thousand go in, are replaced and go out with one call', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const count = async () => (await tools.store.readStream(id))?.addressCount;
