@@ -46,6 +46,12 @@ async function nextSecond(): Promise<void> {
   await until('another second has begun', () => second() > begun);
 }
 
+test('the frame and the tab say what kind of service it is, wherever it seems to be', async () => {
+  const page = await visitor.signedIn();
+  await page.getByRole('banner').getByText('prod', { exact: true }).waitFor();
+  await expect.poll(() => page.title()).toMatch(/Streams · Sluice prod$/);
+});
+
 test('a useful stream is made in two actions: paste, and Ctrl Enter', async () => {
   const page = await visitor.signedIn();
   await page.keyboard.press('n');

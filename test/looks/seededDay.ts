@@ -33,6 +33,7 @@ export async function startSeededDay(): Promise<RunningDay> {
     port: 0,
     host: '127.0.0.1',
     dataFolder: folder,
+    environment: 'dev',
     apiKey: API_KEY,
     chains: demo.chains,
     aptos: demo.aptos,

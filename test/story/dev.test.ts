@@ -103,6 +103,7 @@ test('starts, delivers, stops cleanly, and goes on where it stopped, also after 
   expect(third.output()).not.toContain('starting over');
   const apiKey = readFileSync(join(folder, 'dev', 'api-key'), 'utf8').trim();
   const sluice = createSluiceClient({ apiKey, baseUrl: urlOf(third.output()) });
+  expect(await sluice.getAbout()).toMatchObject({ environment: 'dev' });
   const streams = await sluice.listStreamSummaries();
   expect(streams.map(({ tag }) => tag).toSorted()).toEqual(['demo', 'demo-aptos']);
   expect(streams.find(({ tag }) => tag === 'demo')).toMatchObject({

@@ -240,6 +240,13 @@ export const aboutQuery = queryOptions({
   staleTime: 0,
 });
 
+/** It stays what it is as long as the page is there. */
+export const environmentQuery = queryOptions({
+  ...aboutQuery,
+  staleTime: Infinity,
+  select: ({ environment }) => environment,
+});
+
 export const auditQuery = infiniteQueryOptions({
   queryKey: ['audit'],
   queryFn: async ({ pageParam, signal }): Promise<AuditPage> =>

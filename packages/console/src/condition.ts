@@ -1,5 +1,6 @@
 /** What state a stream, a chain or a delivery is in, as shape, word and tone; and why. */
 import type {
+  About,
   ChainState,
   DeliveryPhase,
   DeliverySummary,
@@ -42,6 +43,11 @@ export const CHAIN_CONDITIONS: Record<ChainState, Condition> = {
   live: condition('disc', 'live', 'ok'),
   'catching-up': condition('half', 'catching up', 'info'),
   down: condition('triangle', 'down', 'bad'),
+};
+
+export const ENVIRONMENT_CONDITIONS: Record<About['environment'], Condition> = {
+  dev: condition('ring', 'dev', 'muted'),
+  prod: condition('disc', 'prod', 'warn'),
 };
 
 export const JOB_CONDITIONS: Record<JobState, Condition> = {

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { titleOf } from './pageState.ts';
 
 test('the title of a background tab says what matters', () => {
-  expect(titleOf('Streams', 0, false)).toBe('Streams · Sluice');
-  expect(titleOf('Streams', 2, false)).toBe('▲ 2 failing · Streams · Sluice');
-  expect(titleOf('Deliveries', 2, true)).toBe('◌ reconnecting · Deliveries · Sluice');
+  expect(titleOf({ page: 'Sign in' })).toBe('Sign in · Sluice');
+  expect(titleOf({ page: 'Streams', environment: 'dev' })).toBe('Streams · Sluice dev');
+  const failing = { page: 'Streams', failing: 2, environment: 'prod' } as const;
+  expect(titleOf(failing)).toBe('▲ 2 failing · Streams · Sluice prod');
+  expect(titleOf({ ...failing, offline: true })).toBe('◌ reconnecting · Streams · Sluice prod');
 });

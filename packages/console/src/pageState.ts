@@ -1,4 +1,5 @@
 /** Title and favicon say what the page would, for a tab in the background. */
+import type { About } from '@sluice/kit/sluice';
 import { useEffect } from 'react';
 
 export type PageState = 'fine' | 'failing' | 'offline';
@@ -9,18 +10,28 @@ const ICONS: Record<PageState, string> = {
   offline: 'favicon-offline.svg',
 };
 
-/** `▲ 1 failing · Streams · Sluice`. */
-export function titleOf(page: string, failing: number, offline: boolean): string {
-  const state = offline ? '◌ reconnecting' : failing > 0 ? `▲ ${failing} failing` : '';
-  return [state, page, 'Sluice'].filter((part) => part !== '').join(' · ');
+export interface TabState {
+  page: string;
+  /** Streams that fail. */
+  failing?: number;
+  offline?: boolean;
+  /** Undefined while it is not known. */
+  environment?: About['environment'] | undefined;
 }
 
-export function usePageState(page: string, failing: number, offline: boolean): void {
+/** `▲ 1 failing · Streams · Sluice prod`. */
+export function titleOf({ page, failing = 0, offline = false, environment }: TabState): string {
+  const state = offline ? '◌ reconnecting' : failing > 0 ? `▲ ${failing} failing` : '';
+  const name = environment === undefined ? 'Sluice' : `Sluice ${environment}`;
+  return [state, page, name].filter((part) => part !== '').join(' · ');
+}
+
+export function useTabState({ page, failing = 0, offline = false, environment }: TabState): void {
   useEffect(() => {
-    document.title = titleOf(page, failing, offline);
+    document.title = titleOf({ page, failing, offline, environment });
     const state: PageState = offline ? 'offline' : failing > 0 ? 'failing' : 'fine';
     const href = `${import.meta.env.BASE_URL}${ICONS[state]}`;
     const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
     if (icon !== null && icon.getAttribute('href') !== href) icon.setAttribute('href', href);
-  }, [page, failing, offline]);
+  }, [page, failing, offline, environment]);
 }

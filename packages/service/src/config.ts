@@ -1,6 +1,7 @@
 /** The settings of a service, read once, each with a default that works. */
 import { readFileSync } from 'node:fs';
 import { APTOS_NETWORKS, type AptosNetwork, toAddress, toChainId } from '@sluice/kit/contract';
+import type { About } from '@sluice/kit/contract';
 import { createCidrList } from './cidr.ts';
 import { isOrigin } from './http/cors.ts';
 import { hideSecrets } from './hideSecrets.ts';
@@ -40,6 +41,8 @@ export type Role = (typeof ROLES)[number];
 export interface ServiceConfig {
   /** Default: all. Fewer need `databaseUrl`: a SQLite ledger belongs to one process. */
   roles?: readonly Role[] | undefined;
+  /** What the console says it is, so that nobody takes one for the other. Default: prod. */
+  environment?: About['environment'] | undefined;
   /** 0 for any free port. */
   port: number;
   host: string;

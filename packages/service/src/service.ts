@@ -211,6 +211,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     live,
     log,
     version: VERSION,
+    environment: config.environment ?? 'prod',
     kept,
     laterWaitsMs: (attempts, fastRetried) => laterWaitsMs(schedule, attempts, fastRetried),
     servesApi: roles.includes('api'),

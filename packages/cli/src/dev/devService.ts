@@ -1,4 +1,4 @@
-/** The service of `sluice dev`: its keys are kept in the data folder, and its port gives way. */
+/** The service of `sluice dev`: it says so, its keys are kept in the data folder, and its port gives way. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createLog, type Service, type ServiceConfig, startService } from '@sluice/service';
@@ -27,12 +27,13 @@ export async function startOnFreePort(
       newEachTime.some((chain) => line.includes(chain));
     if (!line.includes(' info ') && !isExpected) stderr.write(`  ${line}`);
   });
+  const ofDev: ServiceConfig = { ...config, environment: 'dev' };
   try {
-    return await startService(config, log);
+    return await startService(ofDev, log);
   } catch (error) {
     const taken = error instanceof Error && /^Port \d+ .* in use/.test(error.message);
     if (!taken) throw error;
     notice(`port ${config.port} is in use, listening on another`);
-    return startService({ ...config, port: 0 }, log);
+    return startService({ ...ofDev, port: 0 }, log);
   }
 }

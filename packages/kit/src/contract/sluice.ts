@@ -280,6 +280,8 @@ export interface DeliveryPage {
 /** What runs here, and for how long it keeps what happened. */
 export interface About {
   version: string;
+  /** `dev`: it is one's own, of `sluice dev`; `prod`: others may rely on it. */
+  environment: 'dev' | 'prod';
   /** What the ledger is kept in. */
   store: 'sqlite' | 'postgres';
   /** Milliseconds that a delivery is kept which reached its receiver or was cancelled. */

@@ -492,6 +492,7 @@ const deliveryPage: z.ZodType<DeliveryPage> = z.strictObject({
 
 const about: z.ZodType<About> = z.strictObject({
   version: text,
+  environment: z.enum(['dev', 'prod']),
   store: z.enum(['sqlite', 'postgres']),
   deliveredMs: number,
   undeliveredMs: number,

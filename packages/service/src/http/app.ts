@@ -63,6 +63,7 @@ export interface AppNeeds
   /** Origins whose pages may call with a key. */
   corsOrigins: readonly string[];
   version: string;
+  environment: SluiceHandlerNeeds['environment'];
   /** How long deliveries are kept. */
   kept: { deliveredMs: number; undeliveredMs: number };
   /** As the schedule has them. */

@@ -1,12 +1,13 @@
 import { isSluiceError } from '@sluice/kit/sluice';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { environmentQuery } from '../../api.ts';
 import { isFailing, useFleet } from '../../fleet.ts';
 import { useCommandKey, useShortcuts } from '../../keyboard.ts';
 import { followLive, useLiveStatus } from '../../live.ts';
 import { PAGES, pageOf } from '../../pages.ts';
-import { usePageState } from '../../pageState.ts';
+import { useTabState } from '../../pageState.ts';
 import { endSession, signOut } from '../../session.ts';
 import { CopiedNote } from '../../ui/copied.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -109,6 +110,8 @@ export function Frame() {
 function TabState({ title }: { title: string }) {
   const failing = useFleet()?.filter(isFailing).length ?? 0;
   const { state } = useLiveStatus();
-  usePageState(title, failing, state !== 'live' && state !== 'connecting');
+  const { data: environment } = useQuery(environmentQuery);
+  const offline = state !== 'live' && state !== 'connecting';
+  useTabState({ page: title, failing, offline, environment });
   return null;
 }

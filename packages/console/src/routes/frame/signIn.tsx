@@ -2,7 +2,7 @@ import { isSluiceError } from '@sluice/kit/sluice';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { usePageState } from '../../pageState.ts';
+import { useTabState } from '../../pageState.ts';
 import { hrefOf } from '../../search.ts';
 import { lastLinkError, signIn } from '../../session.ts';
 import { Button } from '../../ui/button.tsx';
@@ -22,7 +22,7 @@ export function SignInPage() {
   const [apiKey, setApiKey] = useState('');
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(lastLinkError);
-  usePageState('Sign in', 0, false);
+  useTabState({ page: 'Sign in' });
 
   const submit = async (): Promise<void> => {
     setBusy(true);

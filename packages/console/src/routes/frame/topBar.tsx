@@ -1,20 +1,40 @@
+import { useQuery } from '@tanstack/react-query';
+import { clsx } from 'clsx';
 import { Keyboard, LogOut, Search } from 'lucide-react';
+import { environmentQuery } from '../../api.ts';
+import { ENVIRONMENT_CONDITIONS } from '../../condition.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { LiveAnnouncement, LiveIndicator } from '../../ui/liveIndicator.tsx';
+import { Status } from '../../ui/status.tsx';
 import { ThemeSwitch } from '../../ui/themeSwitch.tsx';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** Which service this is: several consoles look alike in one row of tabs. */
+/**
+ * Which service this is: several consoles look alike in one row of tabs, and a tunnel makes each of them
+ * local. Its place is kept until it is known.
+ */
 function EnvironmentChip() {
-  const local = LOOPBACK.test(location.hostname);
+  const { data: environment } = useQuery(environmentQuery);
   return (
     <span
+      className="flex min-w-16 shrink-0 items-center gap-2"
       title={`Served by ${location.origin}`}
-      className="data max-w-40 truncate rounded-control border border-line px-1.5 text-muted max-sm:hidden"
     >
-      {local ? 'local' : location.hostname}
+      {environment !== undefined && (
+        <span
+          className={clsx(
+            'data rounded-control border px-1.5',
+            environment === 'prod' ? 'border-warn' : 'border-line',
+          )}
+        >
+          <Status condition={ENVIRONMENT_CONDITIONS[environment]} />
+        </span>
+      )}
+      {!LOOPBACK.test(location.hostname) && (
+        <span className="data max-w-40 truncate text-muted max-sm:hidden">{location.hostname}</span>
+      )}
     </span>
   );
 }

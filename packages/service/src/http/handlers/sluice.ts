@@ -47,6 +47,7 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
   chains(): ChainReport[];
   abiSource: Pick<AbiSource, 'chains'>;
   version: string;
+  environment: About['environment'];
   /** How long deliveries are kept. */
   kept: { deliveredMs: number; undeliveredMs: number };
   /** The waits behind the next attempt of a delivery that had so many. */
@@ -54,7 +55,7 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
 }
 
 export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers {
-  const { store, auth, live, chains, version, kept, laterWaitsMs, abiSource } = needs;
+  const { store, auth, live, chains, version, environment, kept, laterWaitsMs, abiSource } = needs;
   const readAllStreams = async (): Promise<StreamRecord[]> => {
     const all: StreamRecord[] = [];
     let after: { at: number; id: string } | undefined;
@@ -79,6 +80,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
     async getAbout(context) {
       return context.json({
         version,
+        environment,
         store: store.engine,
         ...kept,
         oldestDeliveryAt: await store.readOldestDelivery(),
