@@ -123,6 +123,7 @@ describe('what the package exports is a decision', () => {
       'explainQuerySchema',
       'findAptosNetwork',
       'findEvmChain',
+      'findSignatureProblem',
       'hashAuditRecord',
       'historicalJobSchema',
       'hmacSha256',
