@@ -117,8 +117,11 @@ test('beside each event stands how often the addresses had it, and what else the
   const check = rowOf('Transfer').getByRole('checkbox');
   await check.focus();
   await page.keyboard.press('Space');
-  await rowOf('Transfer').getByRole('button', { name: 'Only where…' }).waitFor();
+  const condition = rowOf('Transfer').getByRole('button', { name: 'Only where…' });
+  await condition.waitFor();
   expect(await check.evaluate((box) => box === document.activeElement)).toBe(true);
+  // One that is only begun is no error of the dry run.
+  await condition.click();
   expect(await transfers.innerText()).toBe(told);
   await page.getByRole('button', { name: 'ERC-20 approval' }).click();
   await rowOf('Approval')

@@ -3,9 +3,10 @@ import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
 import { isSluiceError, mergeNearMisses, type NearMiss, type SeenEvent } from '@sluice/kit/sluice';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { sluice } from './api.ts';
-import { toAptosFields, toEvmFields, type StreamDraft } from './draft.ts';
+import type { StreamDraft } from './draft.ts';
 import { firstBlocks, olderBlocks, withOlderBlocks, type DryRunBlock } from './dryRunBlocks.ts';
 import type { AptosNetwork } from '@sluice/kit';
+import { isAskable, toDryRunFields } from './dryRunQuestion.ts';
 import { sizeOf } from './format.ts';
 import { noneSeen, settleSeen, withSeen, type Seen } from './seen.ts';
 import type { WatchedChain } from './tape.ts';
@@ -67,36 +68,6 @@ const recordsOf = (webhook: object): number => {
   }, 0);
 };
 
-/** What decides about a body: not where it goes, how fast, or under which name. */
-function fieldsOf(draft: StreamDraft) {
-  if (draft.family === 'evm') {
-    const {
-      webhookUrl: _url,
-      description: _description,
-      tag: _tag,
-      chainIds: _chains,
-      deliver: _deliver,
-      notifyRemoved: _removed,
-      headers: _headers,
-      maxInFlight: _inFlight,
-      maxPerSecond: _perSecond,
-      strictOrder: _order,
-      ...fields
-    } = toEvmFields(draft);
-    return fields;
-  }
-  const { functions, events, includePayload, includeEvents, includeChanges, allAddresses } =
-    toAptosFields(draft);
-  return {
-    functions: [...(functions ?? [])],
-    events: [...(events ?? [])],
-    includePayload,
-    includeEvents,
-    includeChanges,
-    allAddresses,
-  };
-}
-
 const isAsked = ({ records }: DryRunBlock): boolean => records !== null;
 
 interface BlockAnswer {
@@ -114,7 +85,7 @@ async function askBlock(
   addresses: string[],
   signal: AbortSignal,
 ): Promise<BlockAnswer> {
-  const fields = fieldsOf(draft);
+  const fields = toDryRunFields(draft);
   if ('functions' in fields) {
     const body = { ...fields, block: blockNumber, addresses };
     const network = chain.replace(/^aptos:/, '') as AptosNetwork;
@@ -145,15 +116,16 @@ export function useDryRun(
   const leaving = useRef<AbortController>(undefined);
   const chainId = chain?.id;
   // What is asked, as text: the same question is not asked twice. The addresses may be many.
+  const mayAsk = isAskable(draft, addresses);
   const where = useMemo(
     () =>
-      chainId === undefined || addresses === null || (!draft.allAddresses && addresses.length === 0)
+      chainId === undefined || !mayAsk
         ? null
         : JSON.stringify([chainId, round, draft.allAddresses, addresses]),
-    [chainId, round, draft.allAddresses, addresses],
+    [chainId, round, mayAsk, draft.allAddresses, addresses],
   );
   const question = useMemo(
-    () => (where === null ? null : where + JSON.stringify(fieldsOf(draft))),
+    () => (where === null ? null : where + JSON.stringify(toDryRunFields(draft))),
     [where, draft],
   );
 
