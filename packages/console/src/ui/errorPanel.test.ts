@@ -5,10 +5,22 @@ import { expect, test } from 'vitest';
 import { ERROR_HINTS, type SluiceErrorCode } from '../../../kit/src/errors.ts';
 import { ErrorPanel } from './errorPanel.tsx';
 
+const draw = (error: SluiceError): string =>
+  renderToStaticMarkup(createElement(ErrorPanel, { what: 'The list', error, onRetry: () => {} }));
+
 const codes = Object.keys(ERROR_HINTS) as SluiceErrorCode[];
 
 test.each(codes)('%s: links to where it is explained', (code) => {
   const error = new SluiceError(code, 'It failed');
-  const panel = createElement(ErrorPanel, { what: 'The list', error, onRetry: () => {} });
-  expect(renderToStaticMarkup(panel)).toContain(`href="${error.docUrl}"`);
+  expect(draw(error)).toContain(`href="${error.docUrl}"`);
+});
+
+test('where the service failed it says where to look, and under which id', () => {
+  const requestId = '5d0c1f0e-8a2b-4a5f-8a77-1f3f3c1c2a10';
+  const failed = draw(new SluiceError('server_error', 'It failed', { status: 500, requestId }));
+  expect(failed).toContain(requestId);
+  expect(failed).toContain('says more under this id');
+  const refused = draw(new SluiceError('bad_request', 'No', { status: 400, requestId }));
+  expect(refused).toContain(requestId);
+  expect(refused).not.toContain('log');
 });

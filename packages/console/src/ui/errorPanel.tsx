@@ -47,6 +47,9 @@ export function ErrorPanel({
           <p className="mt-1 flex flex-wrap items-center gap-1 text-12 text-faint">
             Request <span className="data break-all">{known.requestId}</span>
             <CopyButton text={known.requestId} label="Copy request id" iconOnly />
+            {(known.status ?? 0) >= 500 && (
+              <span>The service’s log, its standard error, says more under this id.</span>
+            )}
           </p>
         )}
       </div>

@@ -330,7 +330,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
       error: error.stack ?? String(error),
     });
     const body: ErrorBody & { requestId: string } = {
-      message: `Something went wrong here; the log has it under request id ${requestId}`,
+      message: 'Something went wrong in the service',
       requestId,
     };
     return context.json(body, 500);
