@@ -130,14 +130,14 @@ export function useDryRun(
   );
 
   const ask = async (from: DryRun): Promise<void> => {
-    if (question === null || where === null || chainId === undefined || addresses === null) return;
+    if (question === null || where === null || chainId === undefined) return;
     const { signal } = (leaving.current = new AbortController());
     let current: DryRun = { ...from, question, state: 'running', error: null };
     setRun(current);
     for (const { number } of from.blocks.filter((block) => !isAsked(block))) {
       let answer: BlockAnswer;
       try {
-        answer = await askBlock(draft, chainId, number, addresses, signal);
+        answer = await askBlock(draft, chainId, number, addresses ?? [], signal);
       } catch (error) {
         if (signal.aborted) return;
         if (current.asked === 0 || !isSluiceError(error, 'not_found')) {

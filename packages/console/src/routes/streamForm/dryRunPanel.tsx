@@ -78,7 +78,7 @@ export function DryRunPanel({
             <span className="data text-faint">
               {formatCount(first ?? 0)} – {formatCount(last ?? 0)}
             </span>
-            {run.state === 'running' && (
+            {run.state === 'running' && run.asked > 0 && (
               <Button look="quiet" onClick={run.stop}>
                 Stop
               </Button>
