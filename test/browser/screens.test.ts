@@ -677,6 +677,10 @@ test('a new stream delivers into the inbox, which answers as it is told', async 
   await world.transfer();
   const webhooks = page.getByRole('table', { name: 'Webhooks' });
   await webhooks.getByText('valid', { exact: true }).nth(1).waitFor();
+  await webhooks
+    .getByText(/^Transfer 1\.25 SLD 0x/)
+    .first()
+    .waitFor();
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   const webhook = page.getByRole('region', { name: 'Webhook', exact: true });

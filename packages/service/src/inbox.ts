@@ -1,5 +1,6 @@
 /** The built-in receiver: takes webhooks in process, keeps them, and answers as it is told. */
 import { setTimeout as wait } from 'node:timers/promises';
+import { describeWebhook } from '@sluice/kit';
 import {
   type AptosWebhook,
   type EvmWebhook,
@@ -43,7 +44,12 @@ function readDelivery(body: string): InboxDelivery | null {
   const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
   const { streamId, tag, block } = webhook;
   if (streamId === '') return null;
-  const place = { streamId, tag, blockNumber: Number(block.number) };
+  const place = {
+    streamId,
+    tag,
+    blockNumber: Number(block.number),
+    about: describeWebhook(webhook),
+  };
   if ('network' in webhook) {
     return { ...place, chainId: `aptos:${webhook.network}`, phase: 'confirmed' };
   }

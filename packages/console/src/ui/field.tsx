@@ -168,7 +168,7 @@ export function Check({
 }: { label: React.ReactNode; help?: string } & Omit<React.ComponentProps<'input'>, 'type'>) {
   return (
     <label className="flex min-h-6 items-start gap-2 py-0.5 pointer-coarse:min-h-11 pointer-coarse:items-center">
-      <input type="checkbox" className="mt-0.5 size-4 shrink-0 accent-accent" {...props} />
+      <input type="checkbox" className="tick mt-0.5 size-4 shrink-0" {...props} />
       <span className="min-w-0">
         {label}
         {help !== undefined && <span className="ml-2 text-12 text-faint">{help}</span>}

@@ -48,7 +48,7 @@ export interface Inbox {
 /** The delivery that a webhook in an inbox was of, as it was then. */
 export type InboxDelivery = Pick<
   DeliverySummary,
-  'streamId' | 'tag' | 'chainId' | 'blockNumber' | 'phase'
+  'streamId' | 'tag' | 'chainId' | 'blockNumber' | 'phase' | 'about'
 >;
 
 /** A webhook that came into an inbox. */

@@ -413,6 +413,10 @@ const error: z.ZodType<ErrorBody & { requestId: string }> = z.strictObject({
   requestId: text.meta({ description: 'Also in x-request-id' }),
 });
 
+const aboutBody = text.meta({
+  description: 'What its body says, for people: `Transfer 250 USDC 0x28c6…1d60 → 0x5a52…efcb +2`',
+});
+
 const deliverySummaryFields = {
   id: uuid,
   streamId: uuid,
@@ -423,9 +427,7 @@ const deliverySummaryFields = {
   phase: z.enum(['unconfirmed', 'confirmed', 'removed']),
   state: z.enum(DELIVERY_STATES),
   records: count,
-  about: text.meta({
-    description: 'What its body says, for people: `Transfer 250 USDC 0x28c6…1d60 → 0x5a52…efcb +2`',
-  }),
+  about: aboutBody,
   attempts: count,
   status: count.nullable(),
   error: textOrNull,
@@ -668,6 +670,7 @@ const inboxDelivery: z.ZodType<InboxDelivery> = z.strictObject({
   chainId,
   blockNumber: count,
   phase: z.enum(['unconfirmed', 'confirmed', 'removed']),
+  about: aboutBody,
 });
 
 const inboxRequestFields = {

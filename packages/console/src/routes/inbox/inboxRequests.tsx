@@ -5,21 +5,27 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { chainsQuery, inboxRequestsQuery } from '../../api.ts';
 import { PHASE_CONDITIONS, SIGNATURE_CONDITIONS } from '../../condition.ts';
+import { DENSITIES } from '../../density.ts';
 import { formatBytes, formatClock, formatCount, formatDateTime } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
+import { useMedia } from '../../media.ts';
 import { present, type InboxSearch } from '../../search.ts';
-import { useRowPx } from '../../settings.ts';
+import { useDensity, useRowPx } from '../../settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { useRowWindow } from '../../ui/rowWindow.ts';
 import { Status } from '../../ui/status.tsx';
 import { RequestInspector } from './requestInspector.tsx';
 
+/** Where the columns do not fit. */
+const SECOND_LINE_PX = 24;
+
 const HEADS = [
   { label: 'Time', className: '' },
   { label: 'Answer', className: 'text-right' },
   { label: 'Signature', className: '' },
   { label: 'Stream', className: '' },
+  { label: 'What', className: 'inbox-what' },
   { label: 'Chain', className: 'inbox-chain' },
   { label: 'Block', className: 'inbox-block text-right' },
   { label: 'Phase', className: 'inbox-phase' },
@@ -32,6 +38,9 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
   const navigate = useNavigate();
   const list = useInfiniteQuery(inboxRequestsQuery(inbox.name));
   const { data: chains } = useQuery(chainsQuery);
+  const isNarrow = useMedia('(max-width: 639.98px)');
+  const rowPx = useRowPx();
+  const narrowRowPx = DENSITIES[useDensity()] + SECOND_LINE_PX;
   const rows = list.data?.pages.flatMap(({ result }) => result) ?? [];
   const {
     scroller,
@@ -40,7 +49,7 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
     end,
     style,
     scrollToRow,
-  } = useRowWindow<HTMLDivElement, HTMLDivElement>(rows.length, useRowPx());
+  } = useRowWindow<HTMLDivElement, HTMLDivElement>(rows.length, isNarrow ? narrowRowPx : rowPx);
   const show = (next: { [K in keyof InboxSearch]: InboxSearch[K] | undefined }): void => {
     void navigate({
       to: '/inbox/$name',
@@ -170,7 +179,7 @@ function Row({
       role="row"
       aria-current={selected || undefined}
       className={clsx(
-        'inbox-grid relative h-row border-b border-line px-4 hover:bg-raised',
+        'inbox-grid relative h-row border-b border-line px-4 hover:bg-raised max-sm:h-[calc(var(--density)+24px)]',
         selected && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
       )}
     >
@@ -197,6 +206,9 @@ function Row({
       </span>
       <span role="cell" className="truncate" title={delivery?.tag}>
         {delivery === null ? <span className="text-faint">test</span> : delivery.tag || 'no tag'}
+      </span>
+      <span role="cell" className="inbox-what truncate text-12 text-muted" title={delivery?.about}>
+        {delivery?.about}
       </span>
       <span role="cell" className="data inbox-chain truncate text-muted">
         {chain}

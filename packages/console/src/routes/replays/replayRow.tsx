@@ -27,7 +27,7 @@ export function ReplayRow({ replay: listed }: { replay: Replay }) {
     <tbody data-row className="group border-b border-line focus-within:bg-raised hover:bg-raised">
       <tr className="h-row">
         <td className="pr-2 pl-4">
-          <Status condition={REPLAY_CONDITIONS[state]} className="max-md:[&>span]:sr-only" />
+          <Status condition={REPLAY_CONDITIONS[state]} className="max-md:[&>:last-child]:sr-only" />
         </td>
         <td className="w-full max-w-0 px-2">
           <Link

@@ -345,6 +345,7 @@ export function testStreams(tools: StoreTools): void {
     test('keep what a webhook was of, and what it was answered', async () => {
       const delivery = {
         ...{ streamId: crypto.randomUUID(), tag: 'a', chainId: '0x1', blockNumber: 7 },
+        about: 'Transfer 5 A',
         phase: 'removed',
       } as const;
       await tools.store.setInbox('said', { ...DEFAULT_INBOX_ANSWER, body: 'thanks', delayMs: 20 });
