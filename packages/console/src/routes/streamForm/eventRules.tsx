@@ -67,7 +67,7 @@ export function EventRules({ draft, problems, onChange }: PartProps) {
       <div className="mt-2">
         <LineArea
           label="Add by signature, ABI or address"
-          placeholder="event Transfer(address indexed from, address indexed to, uint256 value)"
+          placeholder="Transfer(address,address,uint256)"
           help={
             parsed.problems.length > 0 && areSomeRight
               ? 'The other lines can be added; these stay until they are right.'

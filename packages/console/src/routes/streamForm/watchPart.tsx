@@ -175,6 +175,9 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
             onPaste={onPaste}
             onChange={change}
           />
+          {draft.family === 'evm' && list.rows.length === 1 && (
+            <AtAddress draft={draft} chains={chains} address={list.rows[0]?.address ?? ''} />
+          )}
           <div className="mt-1 -ml-2.5 flex flex-wrap items-center gap-x-3">
             <FileField
               look="quiet"
@@ -189,9 +192,6 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
             )}
           </div>
         </DropZone>
-      )}
-      {draft.family === 'evm' && list.rows.length === 1 && (
-        <AtAddress draft={draft} chains={chains} address={list.rows[0]?.address ?? ''} />
       )}
       <Examples {...props} rows={list.rows} />
       <Check
@@ -219,7 +219,7 @@ function AtAddress({
     enabled: chain !== undefined,
   });
   if (data === undefined || chain === undefined) return null;
-  return <p className="-mt-2 text-12 text-muted">{describeContract(data, chain.name)}</p>;
+  return <p className="text-12 text-muted">{describeContract(data, chain.name)}</p>;
 }
 
 /** Something to begin with for each chain that is chosen, until somebody has an address of their own. */
