@@ -4,7 +4,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { chainsQuery, explainQuery } from '../api.ts';
 import { deliveryCondition, OUTCOME_CONDITIONS, VERDICT_CONDITIONS } from '../condition.ts';
-import { formatClock, formatCount, formatDateTime, formatQuantity } from '../format.ts';
+import { formatClock, formatCount, formatDateTime, formatHash, formatQuantity } from '../format.ts';
 import { useShortcuts } from '../keyboard.ts';
 import { toNodeFlag } from '../nodeFlag.ts';
 import { PASTED_WORDS, recognise, toQuestion } from '../paste.ts';
@@ -107,14 +107,19 @@ function Question({ asked, chain }: { asked: string; chain: string | undefined }
 
 const SHOWN_EXAMPLES = 3;
 
-/** Something to try: the newest blocks in which anything matched. */
+/** Something to try: of each chain the newest block in which anything matched, then what is newest. */
 function Examples() {
   const { data: chains = [] } = useQuery(chainsQuery);
   const examples = chains
     .flatMap((chain) =>
-      chain.blocks.filter(({ matches }) => matches > 0).map((block) => ({ chain, block })),
+      chain.blocks
+        .filter(({ matches }) => matches > 0)
+        .toSorted((a, b) => b.timestamp - a.timestamp)
+        .map((block, rank) => ({ chain, block, rank })),
     )
-    .toSorted((a, b) => b.block.timestamp - a.block.timestamp)
+    .toSorted(
+      (a, b) => Math.min(a.rank, 1) - Math.min(b.rank, 1) || b.block.timestamp - a.block.timestamp,
+    )
     .slice(0, SHOWN_EXAMPLES);
   return (
     <div className="px-4 py-6">
@@ -132,6 +137,7 @@ function Examples() {
               className="data inline-flex min-h-7 items-center gap-3 text-accent hover:underline"
             >
               {chain.code} block {formatCount(block.number)}
+              <span className="max-sm:hidden">{formatHash(block.hash)}</span>
               <span className="text-faint">{formatQuantity(block.matches, 'stream')} matched</span>
             </Link>
           </li>

@@ -121,9 +121,8 @@ function NoReplay() {
     <div className="px-4 py-6">
       <p className="font-medium">Nothing replayed yet</p>
       <p className="mt-1 max-w-140 text-muted">
-        Select rows in Deliveries, or filter them to all failures of an outage, and press{' '}
-        <Keycap>r</Keycap>
-        <span className="sr-only">Replay</span>. They are sent again at the pace you choose.
+        Select rows in Deliveries, or filter them to all failures of an outage, and choose Replay…{' '}
+        <Keycap>r</Keycap> They are sent again at the pace you choose.
       </p>
       <Link
         to="/deliveries"

@@ -112,7 +112,7 @@ function AboutSections() {
     );
   }
   if (about.data === undefined) return <p className="animate-late p-4 text-faint">Loading</p>;
-  const { version, store, deliveredMs, undeliveredMs, oldestDeliveryAt } = about.data;
+  const { version, environment, store, deliveredMs, undeliveredMs, oldestDeliveryAt } = about.data;
   return (
     <>
       <Section title="Retention">
@@ -143,7 +143,8 @@ function AboutSections() {
       </Section>
       <Section title="About">
         <p>
-          Sluice <span className="data">{version}</span>, its ledger in{' '}
+          Sluice <span className="data">{version}</span>, run as{' '}
+          <span className="data">{environment}</span>, its ledger in{' '}
           {store === 'sqlite' ? 'SQLite' : 'PostgreSQL'}.
         </p>
         <ul className="mt-1 flex flex-wrap gap-x-4">
