@@ -455,6 +455,9 @@ test('past blocks are matched, and the job tells how far it is', async () => {
 test('a stream is tried, edited and, by its name, deleted', async () => {
   const { id } = await world.createStream('short-lived');
   const page = await visitor.signedIn(`/streams/${id}?tab=settings`);
+  const promises = page.getByRole('region', { name: 'Retries and retention' });
+  await promises.getByText(/ later; then the delivery has failed/).waitFor();
+  await promises.getByText(/kept for 7d, all else for 30d/).waitFor();
   await page.getByLabel('Description').fill('for a moment');
   await page.getByRole('button', { name: 'Save 1 change' }).click();
   await expect

@@ -56,7 +56,12 @@ test('the ABI of a contract, asked for by its address', async () => {
   expect(answer).toMatchObject({ abi: [event('Plain')], implementation: null });
   expect(answer.source).toMatch(/^127\.0\.0\.1:\d+$/);
   expect(asked.at(-1)).toBe(`/contract/${address('a')}?key=verifier-key`);
-  expect(await sluice.getAbout()).toMatchObject({ environment: 'prod', abiChains: [CHAIN] });
+  expect(await sluice.getAbout()).toMatchObject({
+    environment: 'prod',
+    abiChains: [CHAIN],
+    quickRetryMs: 5_000,
+    retryWaitsMs: [1, 10, 60, 120, 360, 720, 1440].map((minutes) => minutes * 60_000),
+  });
 });
 
 test.each([

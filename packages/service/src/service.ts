@@ -138,6 +138,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   }
 
   const roles = config.roles ?? ROLES;
+  const fastRetryMs = config.fastRetry === false ? undefined : FAST_RETRY_MS;
   const deliver = roles.includes('deliver')
     ? createDeliver({
         store,
@@ -146,7 +147,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
         log,
         schedule,
         maxPerHost: config.maxPerHost,
-        fastRetryMs: config.fastRetry === false ? undefined : FAST_RETRY_MS,
+        fastRetryMs,
         onChange: metrics.noteAttempts,
         onLostLeases: metrics.noteLostLeases,
         onLostOutcomes: metrics.noteLostOutcomes,
@@ -213,6 +214,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     version: VERSION,
     environment: config.environment ?? 'prod',
     kept,
+    fastRetryMs,
     laterWaitsMs: (attempts, fastRetried) => laterWaitsMs(schedule, attempts, fastRetried),
     servesApi: roles.includes('api'),
     readMetrics: () => metrics.read(),

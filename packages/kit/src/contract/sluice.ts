@@ -288,6 +288,10 @@ export interface About {
   deliveredMs: number;
   /** Milliseconds that every other is kept. */
   undeliveredMs: number;
+  /** Milliseconds that a delivery waits after each attempt that failed, less chance; then it has failed. */
+  retryWaitsMs: number[];
+  /** Before those: after a first attempt that met no receiver, or a 5xx; null where there is none. */
+  quickRetryMs: number | null;
   /** When the oldest delivery was made that is still kept; null without any. */
   oldestDeliveryAt: number | null;
   /** Chains that a source of ABIs is named for: {@link ContractAbi} can be asked of these. */

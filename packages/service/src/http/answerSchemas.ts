@@ -498,6 +498,8 @@ const about: z.ZodType<About> = z.strictObject({
   store: z.enum(['sqlite', 'postgres']),
   deliveredMs: number,
   undeliveredMs: number,
+  retryWaitsMs: z.array(number),
+  quickRetryMs: number.nullable(),
   oldestDeliveryAt: unixMs.nullable(),
   abiChains: z.array(chainId),
 });

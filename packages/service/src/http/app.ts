@@ -68,6 +68,7 @@ export interface AppNeeds
   kept: { deliveredMs: number; undeliveredMs: number };
   /** As the schedule has them. */
   laterWaitsMs: SluiceHandlerNeeds['laterWaitsMs'];
+  fastRetryMs: SluiceHandlerNeeds['fastRetryMs'];
 }
 
 /** A million addresses are 45 MB of JSON. */

@@ -156,7 +156,9 @@ function whoIsWatched({ selection }: CompiledStream, log: EvmLog, place: LogPlac
   if (place === 'any') return 'the stream watches all addresses';
   if (place === 'emitter') return 'the contract that emitted it is watched';
   const name = selection.inputOf(log, place) ?? '';
-  return name === '' ? `the address in its topic ${place} is watched` : `its ${name} is watched`;
+  return name === ''
+    ? `the address in its topic ${place} is watched`
+    : `the address in ${name} is watched`;
 }
 
 const SENDER = 'its sender is watched';

@@ -1,10 +1,11 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { client, queryKeys, streamQuery, streamsQuery } from '../../api.ts';
+import { aboutQuery, client, queryKeys, streamQuery, streamsQuery } from '../../api.ts';
 import { createSnippets } from '../../createSnippets.ts';
 import { toDraft } from '../../draft.ts';
+import { formatSpan, formatWait } from '../../format.ts';
 import { nameOfStream, withoutTurns } from '../../streamName.ts';
 import { Button } from '../../ui/button.tsx';
 import { CallForm } from '../../ui/callForm.tsx';
@@ -29,6 +30,7 @@ export function SettingsTab({ stream }: { stream: StreamSummary }) {
         )}
       </EditStream>
       <StreamSecretSection streamId={stream.id} />
+      <Promises />
       <section aria-label="As code" className="border-t border-line">
         <h3 className="caps px-4 pt-4 pb-1">As code</h3>
         {data !== undefined && (
@@ -42,6 +44,38 @@ export function SettingsTab({ stream }: { stream: StreamSummary }) {
       </section>
       <Ending stream={stream} />
     </div>
+  );
+}
+
+/** What the service as a whole was started with, and each of its streams has. */
+function Promises() {
+  const { data: about } = useQuery(aboutQuery);
+  if (about === undefined) return null;
+  const { retryWaitsMs, quickRetryMs, deliveredMs, undeliveredMs } = about;
+  return (
+    <section aria-label="Retries and retention" className="border-t border-line px-4 py-4">
+      <h3 className="caps mb-2">Retries and retention</h3>
+      <p className="text-muted">
+        {quickRetryMs !== null &&
+          `A first attempt that meets no receiver, or a 5xx, is made again after ${formatWait(quickRetryMs)}. `}
+        An attempt that fails is followed by another
+        {retryWaitsMs.map((waitMs, index) => (
+          <span key={index}>
+            {index === 0 ? ' ' : index === retryWaitsMs.length - 1 ? ' and ' : ', '}
+            <span className="data text-text">{formatWait(waitMs)}</span>
+          </span>
+        ))}{' '}
+        later; then the delivery has failed, and can be sent again.
+      </p>
+      <p className="mt-1 text-muted">
+        What was delivered is kept for{' '}
+        <span className="data text-text">{formatSpan(deliveredMs)}</span>, all else for{' '}
+        <span className="data text-text">{formatSpan(undeliveredMs)}</span>.{' '}
+        <Link to="/settings" className="text-accent underline underline-offset-2">
+          For all streams alike
+        </Link>
+      </p>
+    </section>
   );
 }
 

@@ -52,10 +52,13 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
   kept: { deliveredMs: number; undeliveredMs: number };
   /** The waits behind the next attempt of a delivery that had so many. */
   laterWaitsMs(attempts: number, fastRetried: boolean): number[];
+  /** Before the schedule begins; undefined for none. */
+  fastRetryMs: number | undefined;
 }
 
 export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers {
-  const { store, auth, live, chains, version, environment, kept, laterWaitsMs, abiSource } = needs;
+  const { store, auth, live, chains, version, environment, kept, abiSource } = needs;
+  const { laterWaitsMs, fastRetryMs } = needs;
   const readAllStreams = async (): Promise<StreamRecord[]> => {
     const all: StreamRecord[] = [];
     let after: { at: number; id: string } | undefined;
@@ -83,6 +86,8 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
         environment,
         store: store.engine,
         ...kept,
+        retryWaitsMs: laterWaitsMs(0, false),
+        quickRetryMs: fastRetryMs ?? null,
         oldestDeliveryAt: await store.readOldestDelivery(),
         abiChains: [...abiSource.chains],
       } satisfies About);
