@@ -5,6 +5,7 @@ import {
   changesOf,
   draftProblems,
   filterProblem,
+  headerProblems,
   movePathProblems,
   NEW_DRAFT,
   type StreamDraft,
@@ -131,6 +132,17 @@ test.each([
 ])('%s is no Move path', (path, message) => {
   expect(movePathProblems(`0x1::coin::transfer<0x1::a::B>\n\n  ${path}`)).toEqual([
     { line: 3, column: 3, message },
+  ]);
+});
+
+test('headers are told line by line what they lack', () => {
+  expect(headerProblems('authorization: Bearer a:b\n\nx-team: chain')).toEqual([]);
+  const text = 'nonsense\nmy name: value\nx-team:\n  x-a: 1\n  X-A: 2';
+  expect(headerProblems(text)).toEqual([
+    { line: 1, column: 1, message: 'A colon is missing: a header is written as name: value.' },
+    { line: 2, column: 1, message: '“my name” is no name of a header.' },
+    { line: 3, column: 1, message: 'The value of “x-team” is missing.' },
+    { line: 5, column: 3, message: '“X-A” stands above already: one is sent.' },
   ]);
 });
 

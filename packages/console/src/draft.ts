@@ -193,14 +193,38 @@ export type DraftField =
 
 const MOVE_PATH = /^0x[0-9a-fA-F]{1,64}(::\w+){2}(<.+>)?$/;
 
-/** Of paths one to a line, those that are none. */
-export function movePathProblems(text: string): LineProblem[] {
+/** Of things one to a line, those that are not right: `wordsFor` says why, of a line without what is around it. */
+function problemsOfLines(
+  text: string,
+  wordsFor: (line: string) => string | undefined,
+): LineProblem[] {
   let from = 0;
-  return text.split('\n').flatMap((line) => {
-    const at = from + line.length - line.trimStart().length;
-    from += line.length + 1;
-    const path = line.trim();
-    return path === '' || MOVE_PATH.test(path) ? [] : [problemAt(text, at, wordsForPath(path))];
+  return text.split('\n').flatMap((whole) => {
+    const at = from + whole.length - whole.trimStart().length;
+    from += whole.length + 1;
+    const line = whole.trim();
+    const words = line === '' ? undefined : wordsFor(line);
+    return words === undefined ? [] : [problemAt(text, at, words)];
+  });
+}
+
+export const movePathProblems = (text: string): LineProblem[] =>
+  problemsOfLines(text, (path) => (MOVE_PATH.test(path) ? undefined : wordsForPath(path)));
+
+/** What HTTP takes as the name of a header. */
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+
+export function headerProblems(text: string): LineProblem[] {
+  const names = new Set<string>();
+  return problemsOfLines(text, (line) => {
+    const at = line.indexOf(':');
+    if (at === -1) return 'A colon is missing: a header is written as name: value.';
+    const name = line.slice(0, at).trim();
+    if (!HEADER_NAME.test(name)) return `“${name}” is no name of a header.`;
+    if (line.slice(at + 1).trim() === '') return `The value of “${name}” is missing.`;
+    if (names.has(name.toLowerCase())) return `“${name}” stands above already: one is sent.`;
+    names.add(name.toLowerCase());
+    return undefined;
   });
 }
 
@@ -274,8 +298,8 @@ export function draftProblems(
   if (!isWithin(draft.maxPerSecond, 0.01, 10_000, false)) {
     problems.maxPerSecond = 'A number from 0.01 to 10,000, or nothing.';
   }
-  const header = linesOf(draft.headers).find((line) => !/^[^\s:]+:\s*\S/.test(line));
-  if (header !== undefined) problems.headers = `“${header}” is not of the form name: value.`;
+  const [header] = headerProblems(draft.headers);
+  if (header !== undefined) problems.headers = header.message;
   return problems;
 }
 

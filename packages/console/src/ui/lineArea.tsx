@@ -4,9 +4,9 @@ import { formatQuantity } from '../format.ts';
 import { indexOf, type LineProblem } from '../lineProblem.ts';
 import { BOX, Labelled, type FieldTexts } from './field.tsx';
 
-/** Of a line of text, and above the first one. */
+/** Of a line of text, and above the first one; the gutter leaves the ring around the whole free. */
 const LINE_PX = 18;
-const TOP_PX = 6;
+const TOP_PX = 5;
 /** As many problems as are read at a time, and as many as are looked for in a text. */
 const SHOWN = 5;
 const MARKED = 200;
@@ -56,9 +56,9 @@ export function LineArea({
       >
         <div
           aria-hidden="true"
-          className="pointer-events-none absolute inset-y-px left-px w-(--gutter) overflow-hidden border-r border-line pr-1.5 text-right text-faint select-none"
+          className="pointer-events-none absolute inset-y-0.5 left-0.5 w-(--gutter) overflow-hidden border-r border-line pr-1.5 text-right text-faint select-none"
         >
-          <div ref={gutter} className="relative py-1.5 whitespace-pre">
+          <div ref={gutter} className="relative py-[5px] whitespace-pre">
             {Array.from({ length: lines }, (_, index) => index + 1).join('\n')}
             {[...new Set(said.slice(0, MARKED).map(({ line }) => line))].map((line) => (
               <span

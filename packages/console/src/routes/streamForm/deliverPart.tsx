@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { streamsQuery } from '../../api.ts';
+import { headerProblems } from '../../draft.ts';
 import { DEFAULT_INBOX_URL } from '../../inboxes.ts';
-import { Check, TextArea, TextField } from '../../ui/field.tsx';
+import { Check, TextField } from '../../ui/field.tsx';
+import { LineArea } from '../../ui/lineArea.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import type { PartProps } from './watchPart.tsx';
 
@@ -71,14 +73,13 @@ export function DeliverPart(props: PartProps) {
           />
         </div>
       )}
-      <TextArea
+      <LineArea
         label="Headers"
-        rows={2}
         placeholder="authorization: Bearer …"
         help="Sent with each webhook, one to a line. Anybody who may read the stream sees them."
-        error={problems.headers}
+        problems={headerProblems(draft.headers)}
         value={draft.headers}
-        onChange={(event) => onChange({ ...draft, headers: event.target.value })}
+        onChange={(headers) => onChange({ ...draft, headers })}
       />
     </div>
   );
