@@ -59,30 +59,30 @@ test('what stands in the form, by signature or by hash, is not offered once more
   expect(offeredOf(totals, [TRANSFER, UNKNOWN]).map(({ topic0 }) => topic0)).toEqual(['c']);
 });
 
-test('each event of the token standards is added with its ABI, of the standard that was seen', async () => {
+test('each event of the token standards is added with its ABI, of the standard that was seen', () => {
   for (const [topic0, signature] of Object.entries(KNOWN_EVENTS)) {
     const shapes = /^(Transfer|Approval)\(/.test(signature)
       ? [2, 3]
       : [signature.startsWith('ApprovalForAll') ? 2 : 3];
     for (const indexed of shapes) {
       const total = onlyOf(seenOf([event(topic0, 1, indexed)]));
-      const { abi, rules } = await withSeenEvent(NEW_DRAFT, total);
+      const { abi, rules } = withSeenEvent(NEW_DRAFT, total);
       expect(rules).toMatchObject([{ signature }]);
       expect(abi[0]?.inputs?.filter((input) => input.indexed)).toHaveLength(indexed);
     }
   }
 });
 
-test('of both standards it is added without an ABI, which would leave one of them out', async () => {
+test('of both standards it is added without an ABI, which would leave one of them out', () => {
   const seen = seenOf([event(TOPIC, 5, 2), event(TOPIC, 2, 3)]);
   const total = onlyOf(seen);
   expect(total).toMatchObject({ signature: TRANSFER, count: 7 });
-  const draft = await withSeenEvent(NEW_DRAFT, total);
+  const draft = withSeenEvent(NEW_DRAFT, total);
   expect(draft).toEqual(withRule(NEW_DRAFT, TRANSFER));
   expect(countEach([total], draft.abi, [TRANSFER]).get(TRANSFER)).toBe(7);
   // The ABI of one takes that one.
   const erc20 = onlyOf(seenOf([event(TOPIC, 5, 2)]));
-  const { abi } = await withSeenEvent(NEW_DRAFT, erc20);
+  const { abi } = withSeenEvent(NEW_DRAFT, erc20);
   expect(countEach([total], abi, [TRANSFER]).get(TRANSFER)).toBe(5);
   expect(
     countEach([total], abi, ['Approval(address,address,uint256)']).get(
@@ -91,10 +91,10 @@ test('of both standards it is added without an ABI, which would leave one of the
   ).toBe(0);
 });
 
-test('what nobody names is added by its hash', async () => {
+test('what nobody names is added by its hash', () => {
   const total = onlyOf(seenOf([event(UNKNOWN, 1)]));
   expect(total.signature).toBeNull();
-  expect(await withSeenEvent(NEW_DRAFT, total)).toEqual(withRule(NEW_DRAFT, UNKNOWN));
+  expect(withSeenEvent(NEW_DRAFT, total)).toEqual(withRule(NEW_DRAFT, UNKNOWN));
 });
 
 test('an event that many watch is named, though no token standard has it', () => {

@@ -2,6 +2,7 @@
 import { mergeSeenEvents, type SeenEvent } from '@sluice/kit/sluice';
 import type { AbiItem } from '@sluice/kit';
 import { eventTopic, parseEventSignature } from '@sluice/kit/contract';
+import { parseEvents } from './abiText.ts';
 import { isEvent, TEMPLATES, withEvents, withRule, type StreamDraft } from './draft.ts';
 
 /** Kept while the same addresses are asked about: which events are chosen makes no difference to it. */
@@ -109,15 +110,14 @@ export function offeredOf(
 
 /**
  * The draft with an event that was seen: with its ABI where that is known and says all there was, else by
- * signature or by hash. Loads a parser.
+ * signature or by hash.
  */
-export async function withSeenEvent(
+export function withSeenEvent(
   draft: StreamDraft,
   { topic0, signature, kinds }: SeenTotal,
-): Promise<StreamDraft> {
+): StreamDraft {
   const [known] = kinds.map(knownEvent);
   if (known === undefined || kinds.length > 1) return withRule(draft, signature ?? topic0);
-  const { parseEvents } = await import('./abiText.ts');
   return withEvents(draft, parseEvents(known.text).items);
 }
 

@@ -75,7 +75,7 @@ export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChan
           count={event.count}
           asked={asked}
           checked={false}
-          onChange={() => void withSeenEvent(draft, event).then(onChange)}
+          onChange={() => onChange(withSeenEvent(draft, event))}
         />
       )),
   ];
