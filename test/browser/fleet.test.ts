@@ -143,6 +143,28 @@ test('of many holes the newest are listed, and earlier ones when asked for', asy
   expect(await fills.count()).toBe(120);
 });
 
+test('of many reorgs of a chain the newest are listed, and earlier ones when asked for', async () => {
+  const page = await visitor.signedIn();
+  await page.route(/\/sluice\/reorgs/, async (route) => {
+    const result = Array.from({ length: 12 }, (_, index) => ({
+      chainId: '0x7a69',
+      blockNumber: 1_000 - index,
+      depth: 2,
+      at: 1_795_369_072_000 - index * 1_000,
+    }));
+    await route.fulfill({ json: { result } });
+  });
+  await page.goto(`${world.url}/console/chains`);
+  const chain = page.getByRole('region', { name: 'Local chain' });
+  const reorgs = chain.getByText(/^2 blocks above/);
+  await chain.getByText('2 blocks above 1,000').waitFor();
+  expect(await reorgs.count()).toBe(5);
+  await chain.getByRole('button', { name: 'Show 7 more' }).click();
+  await chain.getByText('2 blocks above 989').waitFor();
+  expect(await reorgs.count()).toBe(12);
+  expect(await chain.getByRole('button', { name: /^Show/ }).count()).toBe(0);
+});
+
 test('on a phone likewise', async () => {
   const page = await visitor.signedIn('/', { viewport: { width: 360, height: 740 } });
   await links(page).first().waitFor();

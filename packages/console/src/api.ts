@@ -39,6 +39,8 @@ const MOST_TAPES = 200;
 
 /** Counts over 24 hours slide without an event; half a minute is finer than anyone reads them. */
 const SUMMARY_REFRESH_MS = 30_000;
+/** What happened to a chain is told by no event but a change of its state. */
+const CHAIN_LOG_REFRESH_MS = 5_000;
 
 export const queryKeys = {
   streams: ['streams'],
@@ -131,12 +133,14 @@ export const reorgsQuery = (chain: string) =>
   queryOptions({
     queryKey: [...queryKeys.chains, 'reorgs', chain],
     queryFn: ({ signal }) => sluice.listReorgs({ chain }, { signal }),
+    refetchInterval: CHAIN_LOG_REFRESH_MS,
   });
 
 export const gapsQuery = (chain: string) =>
   queryOptions({
     queryKey: [...queryKeys.chains, 'gaps', chain],
     queryFn: ({ signal }) => sluice.listGaps({ chain }, { signal }),
+    refetchInterval: CHAIN_LOG_REFRESH_MS,
   });
 
 export const jobsQuery = (streamId: string) =>

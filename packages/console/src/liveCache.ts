@@ -179,9 +179,9 @@ export function rowsOf({ pages }: Pick<DeliveryPages, 'pages'>): DeliverySummary
  * are counted, not shown.
  */
 export function heldRows(
-  rows: DeliverySummary[],
+  rows: readonly DeliverySummary[],
   anchor: Pick<DeliverySummary, 'id'> | null,
-): { shown: DeliverySummary[]; newer: number } {
+): { shown: readonly DeliverySummary[]; newer: number } {
   const newer = anchor === null ? 0 : placeOf(rows, anchor.id);
   return { shown: newer === 0 ? rows : rows.slice(newer), newer };
 }

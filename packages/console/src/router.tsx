@@ -179,7 +179,7 @@ const chains = createRoute({
   getParentRoute: () => frame,
   path: '/chains',
   component: lazyRouteComponent(
-    served(() => import('./routes/chains.tsx')),
+    served(() => import('./routes/chains/chains.tsx')),
     'ChainsPage',
   ),
 });

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { ArrowUp, ArrowUpToLine } from 'lucide-react';
 import {
@@ -15,39 +15,35 @@ import {
   chainsQuery,
   deliveriesQuery,
   deliveryBodyQuery,
-  deliveryQuery,
-  replayMutation,
   streamsQuery,
   toDeliveryFilter,
 } from '../../api.ts';
 import { startBodyWorker } from '../../bodyWorker.ts';
 import { createDeliveryPairs } from '../../deliveryPairs.ts';
 import { nameFilter } from '../../filterWords.ts';
-import { formatClock } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { useMedia } from '../../media.ts';
 import type { DeliveryFilter, DeliverySummary } from '@sluice/kit/sluice';
-import { findRow, heldRows, KEPT_ROWS, placeOf, rowsOf } from '../../liveCache.ts';
+import { findRow, KEPT_ROWS, placeOf, rowsOf } from '../../liveCache.ts';
 import {
   parseDeliveriesSearch,
   present,
   toListFilter,
   type DeliveriesSearch,
 } from '../../search.ts';
-import { isolated, nameOfStreamId } from '../../streamName.ts';
-import { focusedRow, useActions } from '../../ui/actionList.tsx';
+import { nameOfStreamId } from '../../streamName.ts';
+import { focusedRow } from '../../ui/actionList.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Button } from '../../ui/button.tsx';
-import { copyText } from '../../ui/copied.tsx';
-import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
 import { useRowMarks } from '../../ui/rowMarks.tsx';
-import { toCurl } from '../delivery/curl.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { DeliveryFilters, type FilterName } from './deliveryFilters.tsx';
 import { Facets } from './facets.tsx';
 import { DeliveryTable, type DeliveryTableHandle } from './deliveryTable.tsx';
+import { useHeldList } from './heldList.ts';
 import { useListPlace } from './listPlace.ts';
 import { NoDeliveries } from './noDeliveries.tsx';
+import { useRowActions } from './rowActions.tsx';
 
 const Inspector = lazy(async () => ({
   default: (await import('../delivery/inspector.tsx')).Inspector,
@@ -92,30 +88,10 @@ export function Explorer({
   const isDrawn = useDeferredValue(true, false);
   const pairOf = useMemo(() => pairs.follow(isDrawn ? rows : NO_ROWS), [pairs, isDrawn, rows]);
 
-  // The list stands still below this row while its reader has scrolled, or holds it.
-  const [anchor, setAnchor] = useState<Pick<DeliverySummary, 'id'> | null>(null);
-  const [held, setHeld] = useState(false);
-  const { shown, newer: waiting } = useMemo(() => heldRows(rows, anchor), [rows, anchor]);
   const table = useRef<DeliveryTableHandle>(null);
+  const { shown, waiting, held, hold, showNewest, onScrolled, release } = useHeldList(rows, table);
   const facets = useRef<HTMLDivElement>(null);
   const [cursor, setCursor] = useState<string | null>(null);
-
-  const hold = (on: boolean): void => {
-    setHeld(on);
-    const top = shown[0];
-    if (on && anchor === null && top !== undefined) setAnchor(top);
-    if (!on) showNewest();
-  };
-  const showNewest = (): void => {
-    setAnchor(held ? (rows[0] ?? null) : null);
-    table.current?.scrollToTop();
-  };
-  const onScrolled = (away: boolean): void => {
-    if (held) return;
-    const top = shown[0];
-    if (away && anchor === null && top !== undefined) setAnchor(top);
-    if (!away && anchor !== null) setAnchor(null);
-  };
 
   const change = (
     changes: { [K in keyof DeliveriesSearch]: string | undefined },
@@ -123,7 +99,7 @@ export function Explorer({
   ): void => onSearch(parseDeliveriesSearch({ ...search, ...changes }), replace);
   /** What the filter finds is another list. */
   const beginAnew = (): void => {
-    setAnchor(null);
+    release();
     setCursor(null);
     clearMarks();
     setChoosing(false);
@@ -239,63 +215,19 @@ export function Explorer({
     },
   });
 
-  const sendAgain = useMutation(replayMutation(queryClient));
-  const copyCurl = useMutation({
-    mutationFn: async (id: string): Promise<void> => {
-      const [{ webhookUrl }, body] = await Promise.all([
-        queryClient.fetchQuery(deliveryQuery(id)),
-        queryClient.fetchQuery(deliveryBodyQuery(id)),
-      ]);
-      await copyText(toCurl({ id, body }, webhookUrl), 'curl');
-    },
-  });
-  // With a delivery open they are about that one.
-  const focusedDelivery = (): DeliverySummary | undefined =>
-    search.sel === undefined ? findRow(shown, focusedRow()) : undefined;
-  const copiesOf = ({ id }: DeliverySummary): Copies => ({
-    id,
-    link: new URL(`/console/deliveries/${id}`, location.origin).href,
-    copyCurl: () => copyCurl.mutate(id),
-  });
-  useCopyKeys(() => {
-    const row = focusedDelivery();
-    return row === undefined ? null : copiesOf(row);
-  });
-  const actions = useActions(() => {
-    const row = focusedDelivery();
-    if (row === undefined) return null;
-    const params = { deliveryId: row.id };
-    return {
-      of: `${isolated(row.tag) || 'Delivery'} ${formatClock(row.createdAt)}`,
-      actions: [
-        { label: 'Open', keycap: '↵', run: () => onSelect(row.id) },
-        {
-          label: 'Open as a page',
-          run: () => void navigate({ to: '/deliveries/$deliveryId', params, search: filterSearch }),
-        },
-        { label: 'Send again', run: () => sendAgain.mutate(row) },
-        {
-          label: marks.has(row.id) ? 'Take the mark back' : 'Mark',
-          keycap: '␣',
-          run: () => onMark(row.id, false),
-        },
-        mayReplay && {
-          label: marks.size > 0 ? `Replay ${marks.size}…` : 'Replay all of the list…',
-          keycap: 'r',
-          run: replay,
-        },
-        ...copyActions(copiesOf(row)),
-        {
-          label: 'Explain',
-          run: () => void navigate({ to: '/explain', search: { q: row.id } }),
-        },
-      ],
-    };
+  const actions = useRowActions({
+    // With a delivery open the keys are about that one.
+    focused: () => (search.sel === undefined ? findRow(shown, focusedRow()) : undefined),
+    ofList: filterSearch,
+    marks,
+    onOpen: onSelect,
+    onMark,
+    onReplay: mayReplay ? replay : null,
   });
 
   return (
     <div className="flex h-full min-h-0">
-      {actions}
+      {actions.list}
       {isBeside && (
         <div ref={facets} className="w-52 shrink-0 overflow-y-auto border-r border-line">
           {choices}
@@ -335,20 +267,7 @@ export function Explorer({
             stale={list.data !== undefined}
           />
         )}
-        {sendAgain.isError && (
-          <ErrorPanel
-            what="The delivery was not sent again"
-            error={sendAgain.error}
-            onRetry={() => sendAgain.variables && sendAgain.mutate(sendAgain.variables)}
-          />
-        )}
-        {copyCurl.isError && (
-          <ErrorPanel
-            what="The delivery was not copied"
-            error={copyCurl.error}
-            onRetry={() => copyCurl.variables && copyCurl.mutate(copyCurl.variables)}
-          />
-        )}
+        {actions.problems}
         {newer.isError && (
           <ErrorPanel
             what="The newer deliveries could not be read"

@@ -1,0 +1,140 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { CHAIN_CONDITIONS } from '../../condition.ts';
+import { formatCount, formatQuantity, formatSpan } from '../../format.ts';
+import { useMedia } from '../../media.ts';
+import { chainTape, type WatchedChain } from '../../tape.ts';
+import { BlockTape } from '../../ui/blockTape.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Status } from '../../ui/status.tsx';
+import { Gaps, Reorgs } from './chainLog.tsx';
+import { Agreement, Nodes } from './nodes.tsx';
+import { ResumeForm } from './resumeForm.tsx';
+
+const TAPE_LENGTH = 60;
+const NARROW_LENGTH = 34;
+
+/** How far a chain is followed, from which nodes, and what happened to it. */
+export function Chain({ chain }: { chain: WatchedChain }) {
+  const [resuming, setResuming] = useState(false);
+  const wide = useMedia('(min-width: 640px)');
+  const length = wide ? TAPE_LENGTH : NARROW_LENGTH;
+  const { id, name, state, message, head, checkpoint, confirmedUpTo, confirmations } = chain;
+  const { safe, finalized, agreement, providers } = chain;
+  const lag = head === null || checkpoint === null ? null : Math.max(0, head - checkpoint);
+  return (
+    <section aria-label={name} className="border-b border-line px-4 py-4">
+      <div className="flex flex-wrap items-center gap-x-4">
+        <h2 className="text-16 font-semibold">{name}</h2>
+        <span className="data text-faint">{id}</span>
+        <Status condition={CHAIN_CONDITIONS[state]} />
+        <Link to="/deliveries" search={{ chain: id }} className={`${buttonClass('quiet')} ml-auto`}>
+          Deliveries
+        </Link>
+        {state === 'down' && (
+          <Button onClick={() => setResuming(true)}>Resume from a block…</Button>
+        )}
+      </div>
+      {message !== '' && (
+        <p className={`mt-1 break-words ${state === 'down' ? 'text-bad' : 'text-muted'}`}>
+          {message}
+        </p>
+      )}
+      <div className="mt-3 flex flex-wrap items-end gap-x-10 gap-y-3">
+        <BlockTape
+          size="wide"
+          tape={chainTape(chain, length)}
+          length={length}
+          label={`Matches in the last ${length} blocks of ${name}`}
+        />
+        <dl className="grid grid-cols-[auto_auto] gap-x-4">
+          <Figure label="head">{head === null ? '–' : formatCount(head)}</Figure>
+          <Figure label="committed">
+            {checkpoint === null ? '–' : formatCount(checkpoint)}
+            {lag !== null && lag > 0 && <span className="text-warn"> −{formatCount(lag)}</span>}
+          </Figure>
+          <Figure label="confirmed">
+            {confirmedUpTo === null ? '–' : formatCount(confirmedUpTo)}
+            <span className="text-faint">
+              {' '}
+              {confirmations === 'finalized'
+                ? 'as the chain says'
+                : confirmations === 0
+                  ? 'at once'
+                  : `after ${formatQuantity(confirmations, 'block')}`}
+            </span>
+          </Figure>
+          <Tagged label="safe" height={safe} head={head} />
+          <Tagged label="finalized" height={finalized} head={head} />
+        </dl>
+      </div>
+      <Progress chain={chain} />
+      <Nodes nodes={providers} best={head} />
+      {agreement !== null && <Agreement agreement={agreement} nodes={providers.length} />}
+      <div className="mt-3 grid max-w-220 gap-x-16 gap-y-3 md:grid-cols-2">
+        <Gaps chain={id} />
+        <Reorgs chain={id} />
+      </div>
+      {resuming && (
+        <Dialog title={`Resume ${name}`} onClose={() => setResuming(false)}>
+          <ResumeForm chain={chain} onDone={() => setResuming(false)} />
+        </Dialog>
+      )}
+    </section>
+  );
+}
+
+function Figure({ label, children }: { label: string; children: React.ReactNode }) {
+  return (
+    <>
+      <dt className="text-12 text-faint">{label}</dt>
+      <dd className="data">{children}</dd>
+    </>
+  );
+}
+
+/** What nodes call so; most that do not know the tag have chains that never undo a block, or long ones. */
+function Tagged({
+  label,
+  height,
+  head,
+}: {
+  label: string;
+  height: number | null;
+  head: number | null;
+}) {
+  return (
+    <Figure label={label}>
+      {height === null ? (
+        <span className="text-faint">– no node says</span>
+      ) : (
+        <>
+          {formatCount(height)}
+          {head !== null && head > height && (
+            <span className="text-faint"> −{formatCount(head - height)}</span>
+          )}
+        </>
+      )}
+    </Figure>
+  );
+}
+
+function Progress({ chain: { progress, checkpoint } }: { chain: WatchedChain }) {
+  if (progress === null || checkpoint === null) return null;
+  const { from, to, perSecond, secondsLeft } = progress;
+  return (
+    <div className="mt-3 flex max-w-160 flex-wrap items-center gap-x-3">
+      <progress
+        aria-label="Catching up"
+        value={checkpoint - from}
+        max={Math.max(1, to - from)}
+        className="h-1.5 min-w-40 flex-1 accent-accent"
+      />
+      <span className="data text-muted">
+        {formatQuantity(Math.max(0, to - checkpoint), 'block')} behind · {perSecond.toFixed(1)}/s
+        {secondsLeft !== null && ` · ${formatSpan(secondsLeft * 1000)} left`}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import { useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { chainsQuery } from '../../api.ts';
+import { formatQuantity } from '../../format.ts';
+import type { WatchedChain } from '../../tape.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { AddNode } from './addNode.tsx';
+import { Chain } from './chain.tsx';
+
+/** What is known of the nodes is told by no event but a change of the chain’s state. */
+const NODES_REFRESH_MS = 5_000;
+
+const nodesOf = (chains: readonly WatchedChain[]): number =>
+  chains.reduce((sum, { providers }) => sum + providers.length, 0);
+
+/** How each chain is followed: how far, from which nodes, and what stands in the way. */
+export function ChainsPage() {
+  const chains = useQuery({ ...chainsQuery, refetchInterval: NODES_REFRESH_MS });
+  const [isAdding, setAdding] = useState(false);
+  return (
+    <>
+      {chains.isError && (
+        <ErrorPanel
+          what="The chains could not be read"
+          error={chains.error}
+          onRetry={() => void chains.refetch()}
+          stale={chains.data !== undefined}
+        />
+      )}
+      {chains.data !== undefined && chains.data.length > 0 && (
+        <header className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2">
+          <p className="text-12 text-muted">
+            {formatQuantity(chains.data.length, 'chain')},{' '}
+            {formatQuantity(nodesOf(chains.data), 'node')}
+          </p>
+          <Button className="ml-auto" onClick={() => setAdding(true)}>
+            <Plus size={14} strokeWidth={1.5} aria-hidden="true" />
+            Add a node…
+          </Button>
+        </header>
+      )}
+      {chains.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
+      {chains.data?.length === 0 && (
+        <div className="px-4 py-6">
+          <p className="font-medium">No chain is watched</p>
+          <p className="mt-1 text-muted">
+            Name one when the service starts, with the URL of a node.
+          </p>
+          <Button className="mt-3" onClick={() => setAdding(true)}>
+            Add a node…
+          </Button>
+        </div>
+      )}
+      {chains.data?.map((chain) => (
+        <Chain key={chain.id} chain={chain} />
+      ))}
+      {isAdding && <AddNode chains={chains.data ?? []} onClose={() => setAdding(false)} />}
+    </>
+  );
+}
