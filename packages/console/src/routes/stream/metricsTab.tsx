@@ -61,6 +61,7 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
       {(activity.data !== undefined || activity.isPending) && (
         <Charts
           activity={activity.data}
+          noData={stream.lastDeliveryAt === null ? 'no data yet' : 'no data'}
           notches={
             activity.data === undefined ? [] : placeChanges(changes.data ?? [], activity.data)
           }
@@ -105,7 +106,11 @@ function NoData({ stream }: { stream: StreamSummary }) {
   if (standstill !== null) return <NothingWatched stream={stream} standstill={standstill} />;
   return (
     <div className="flex min-w-80 flex-1 flex-wrap gap-x-4">
-      <p className="text-muted">The next block that matches is the first point.</p>
+      <p className="text-muted">
+        {stream.lastDeliveryAt === null
+          ? 'The next block that matches is the first point.'
+          : 'Nothing was sent in this time. The next block that matches is a point.'}
+      </p>
       {followed.map((chain) => (
         <ChainWaits key={chain.id} chain={chain} />
       ))}
@@ -120,16 +125,18 @@ const FAILURES = [
   { label: 'no answer', of: ({ failures }: ActivityPoint) => failures.none, color: 'reorg' },
 ] as const;
 
-const NO_DATA = 'no data yet';
 const NO_POINTS: readonly ActivityPoint[] = [];
 
 function Charts({
   activity,
   notches,
+  noData,
 }: {
   /** Undefined until it is read: the frames stand where they will be. */
   activity: Activity | undefined;
   notches: readonly Notch[];
+  /** What stands in the frames where there is none. */
+  noData: string;
 }) {
   const [cursor, setCursor] = useState<number | null>(null);
   const result = activity?.result ?? NO_POINTS;
@@ -143,7 +150,8 @@ function Charts({
     color: string,
     look: Series['look'] = 'line',
   ): Series => ({ label, values: result.map(of), color: `var(--color-${color})`, look });
-  const instead = activity === undefined ? '' : wasTried(result) ? undefined : NO_DATA;
+  const isEmpty = activity !== undefined && !wasTried(result);
+  const instead = activity === undefined ? '' : isEmpty ? noData : undefined;
   const common = { cursor, notches, instead };
   const changed = notches.filter(({ index }) => index === cursor).map(({ words }) => words);
   return (
@@ -234,7 +242,7 @@ function Charts({
           );
         })}
       </p>
-      {instead !== NO_DATA && (
+      {!isEmpty && (
         <details className="mt-4">
           <summary className="flex min-h-7 cursor-pointer items-center text-12 text-muted">
             As a table
