@@ -332,12 +332,20 @@ test('rows are as dense as was chosen, also after a reload, and no lower than a 
   };
   const ofDelivery = () => heightOf('/deliveries', '.delivery-row');
   expect(await ofDelivery()).toBe(32);
-  for (const [density, px] of [
-    ['Compact', 28],
-    ['Comfortable', 40],
-  ] as const) {
+  const chooseInSettings = async (): Promise<void> => {
     await page.goto(`${world.url}/console/settings`);
-    await page.getByRole('button', { name: density }).click();
+    await page.getByRole('button', { name: 'Compact' }).click();
+  };
+  const chooseInPalette = async (): Promise<void> => {
+    await page.keyboard.press('Control+K');
+    await page.getByRole('dialog').getByRole('combobox').fill('rows: comf');
+    await page.keyboard.press('Enter');
+  };
+  for (const [density, px, choose] of [
+    ['compact', 28, chooseInSettings],
+    ['comfortable', 40, chooseInPalette],
+  ] as const) {
+    await choose();
     expect(await heightOf('/', 'tbody[data-row]'), density).toBe(px);
     expect(await ofDelivery(), density).toBe(px);
     // Those below stand where the list counts them to be.

@@ -1,6 +1,7 @@
 /** How high a row of a list is, in pixels; `--density` of styles.css is the same. */
 export const DENSITIES = { compact: 28, standard: 32, comfortable: 40 } as const;
 export type Density = keyof typeof DENSITIES;
+export const DENSITY_NAMES = Object.keys(DENSITIES) as Density[];
 
 /** What a finger hits; `--row` of styles.css is the same. */
 export const TOUCHED_PX = 44;

@@ -3,10 +3,11 @@ import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { useEffect, useId, useRef, useState } from 'react';
 import { streamsQuery } from '../../api.ts';
+import { DENSITY_NAMES } from '../../density.ts';
 import { formatHash, formatQuantity } from '../../format.ts';
 import { PAGES } from '../../pages.ts';
 import { PASTED_WORDS, recognise, type Pasted } from '../../paste.ts';
-import { setTheme, THEMES } from '../../settings.ts';
+import { setDensity, setTheme, THEMES } from '../../settings.ts';
 import { nameOfStream } from '../../streamName.ts';
 
 interface Command {
@@ -154,6 +155,12 @@ function useCommands(): Command[] {
       label: `Theme: ${theme}`,
       detail: 'appearance',
       run: () => setTheme(theme),
+    })),
+    ...DENSITY_NAMES.map((density) => ({
+      id: `rows-${density}`,
+      label: `Rows: ${density}`,
+      detail: 'appearance',
+      run: () => setDensity(density),
     })),
   ];
 }

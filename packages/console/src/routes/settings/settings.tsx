@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { useState } from 'react';
 import { aboutQuery, expiryQuery, settingsQuery } from '../../api.ts';
-import { DENSITIES, type Density } from '../../density.ts';
+import { DENSITY_NAMES } from '../../density.ts';
 import { formatBytes, formatDateTime, formatQuantity, formatSpan } from '../../format.ts';
 import {
   setDensity,
@@ -37,7 +37,6 @@ const DENSITY_WORDS = {
   standard: 'Standard',
   comfortable: 'Comfortable',
 } as const;
-const DENSITY_NAMES = Object.keys(DENSITIES) as Density[];
 
 /** What is the service's as a whole, and what is this browser's alone. */
 export function SettingsPage() {
