@@ -337,6 +337,7 @@ test('rows are as dense as was chosen, also after a reload, and no lower than a 
     await page.getByRole('button', { name: 'Compact' }).click();
   };
   const chooseInPalette = async (): Promise<void> => {
+    // As with Caps Lock.
     await page.keyboard.press('Control+K');
     await page.getByRole('dialog').getByRole('combobox').fill('rows: comf');
     await page.keyboard.press('Enter');

@@ -86,3 +86,29 @@ test.each([
   expect([...items, ...signatures]).toEqual([]);
   expect(rest).toBe(text);
 });
+
+test('an ABI of signatures, as ethers and viem take it', () => {
+  const given = JSON.stringify([
+    'function transfer(address to, uint256 value) returns (bool)',
+    'event Transfer(address indexed from, address indexed to, uint256 value)',
+    'event Paused(address account)',
+  ]);
+  const { items, signatures, problems, rest } = parseEvents(given);
+  expect(items.map(({ name }) => name)).toEqual(['Transfer']);
+  expect(signatures).toEqual(['Paused(address)']);
+  expect([problems, rest]).toEqual([[], '']);
+
+  const wrong = given.replace('Paused(address', 'Paused(adress');
+  const parsed = parseEvents(wrong);
+  expect(parsed.items).toHaveLength(1);
+  expect(parsed.problems).toMatchObject([
+    { message: expect.stringContaining('did you mean address') },
+  ]);
+  expect(parsed.problems.map(({ column }) => wrong.slice(column - 1, column + 5))).toEqual([
+    'adress',
+  ]);
+  expect(parsed.rest).toBe(wrong);
+  expect(parseEvents('["function f()"]').problems).toMatchObject([
+    { message: 'This is JSON, but there is no event in it.' },
+  ]);
+});

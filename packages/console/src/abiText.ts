@@ -12,7 +12,7 @@ export interface ParsedEvents {
   items: AbiItem[];
   /** Only what is matched: canonical text, or a hash. */
   signatures: string[];
-  /** What is no event, by its place; of JSON the first alone. */
+  /** What is no event, by its place; where JSON is none, the first alone. */
   problems: LineProblem[];
   /** The lines that are no events, or the JSON that is none. */
   rest: string;
@@ -154,10 +154,25 @@ function parseJsonAbi(text: string): ParsedEvents {
   const { value } = json;
   const inner: unknown =
     typeof value === 'object' && value !== null && 'abi' in value ? value.abi : value;
-  const items = (Array.isArray(inner) ? inner : [inner]) as AbiItem[];
-  const events = items.filter((item) => typeof item === 'object' && item !== null && isEvent(item));
-  if (events.length === 0) {
+  const items: unknown[] = Array.isArray(inner) ? inner : [inner];
+  const found: ParsedEvents = {
+    items: items.filter((item): item is AbiItem => isRecord(item) && isEvent(item as AbiItem)),
+    ...{ signatures: [], problems: [], rest: '' },
+  };
+  // As ethers and viem write it: signatures, functions among them.
+  for (const item of items) {
+    if (typeof item !== 'string' || !/^\s*event\s/.test(item)) continue;
+    const line = item.trim();
+    const problem = addEvent(found, line);
+    if (problem === undefined) continue;
+    const at = Math.max(0, text.indexOf(line)) + problem.at;
+    found.problems.push(problemAt(text, at, problem.message));
+    found.rest = text;
+  }
+  if (found.items.length + found.signatures.length + found.problems.length === 0) {
     return none(problemAt(text, 0, 'This is JSON, but there is no event in it.'));
   }
-  return { items: events, signatures: [], problems: [], rest: '' };
+  return found;
 }
+
+const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -57,7 +57,9 @@ export function useCommandKey(key: string, handle: () => void): void {
   useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (!(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return;
-      if (event.key !== key || document.querySelector('dialog[open]') !== null) return;
+      // With Caps Lock it is a capital.
+      const isIt = event.key.toLowerCase() === key.toLowerCase();
+      if (!isIt || document.querySelector('dialog[open]') !== null) return;
       event.preventDefault();
       latest.current();
     };

@@ -41,6 +41,8 @@ test.each([
 test('an ABI, alone or inside an artifact', () => {
   const items = '[{"type":"event","name":"Ping","inputs":[]}]';
   expect(recognise(items)?.kind).toBe('abi');
+  expect(recognise('["function f()", "event Paused(address)"]')?.kind).toBe('abi');
+  expect(recognise('["function f()"]')).toBeUndefined();
   expect(recognise(`{"contractName":"A","abi":${items}}`)?.kind).toBe('abi');
   expect(recognise('[1,2]')).toBeUndefined();
 });

@@ -100,8 +100,11 @@ function isAbi(text: string): boolean {
   }
 }
 
+/** As an object, or as a signature. */
 const isAbiItem = (item: unknown): boolean =>
-  typeof item === 'object' && item !== null && 'type' in item && 'inputs' in item;
+  typeof item === 'string'
+    ? /^\s*event\s/.test(item)
+    : typeof item === 'object' && item !== null && 'type' in item && 'inputs' in item;
 
 /** What was recognised, in a word or two. */
 export const PASTED_WORDS: Record<Pasted['kind'], string> = {

@@ -167,9 +167,14 @@ function useCommands(): Command[] {
 
 /** Functions would make the link long for nothing. */
 function eventsOf(abi: string): string {
-  const value = JSON.parse(abi) as { type: string }[] | { abi: { type: string }[] };
+  type Item = { type: string } | string;
+  const value = JSON.parse(abi) as Item[] | { abi: Item[] };
   const items = Array.isArray(value) ? value : value.abi;
-  return JSON.stringify(items.filter(({ type }) => type === 'event'));
+  return JSON.stringify(
+    items.filter((item) =>
+      typeof item === 'string' ? item.includes('event') : item.type === 'event',
+    ),
+  );
 }
 
 function usePastedCommands(pasted: Pasted | undefined): Command[] {
