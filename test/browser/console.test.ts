@@ -347,7 +347,7 @@ test('rows are as dense as was chosen, also after a reload, and no lower than a 
     ['comfortable', 40, chooseInPalette],
   ] as const) {
     await choose();
-    expect(await heightOf('/', 'tbody[data-row]'), density).toBe(px);
+    expect(await heightOf('/', 'tbody[data-row] > :only-child'), density).toBe(px);
     expect(await ofDelivery(), density).toBe(px);
     // Those below stand where the list counts them to be.
     const tops = await rowsOf(page).evaluateAll((rows) =>
