@@ -69,15 +69,19 @@ export function DeliveryTable({
     HTMLDivElement
   >(rows.length, rowHeight);
 
+  /** Whether it is drawn, and so could be. */
+  const focus = (id: string): boolean => {
+    const row = scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`);
+    row?.focus();
+    return row instanceof HTMLElement;
+  };
   useImperativeHandle(ref, () => ({
     scrollToTop: () => scroller.current?.scrollTo({ top: 0 }),
     scrollToRow: (id) => scrollToRow(placeOf(rows, id)),
     focusRow: (id) => {
       scrollToRow(placeOf(rows, id));
-      // The row may be drawn only after the scroll.
-      requestAnimationFrame(() => {
-        scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`)?.focus();
-      });
+      // At once, so that the next key is for it; one out of sight is drawn after the scroll.
+      if (!focus(id)) requestAnimationFrame(() => focus(id));
     },
   }));
 
