@@ -94,10 +94,17 @@ test('a dry run tells what a filter nearly let pass', async () => {
   await page.getByLabel('Addresses', { exact: true }).fill(world.token);
   await page.getByRole('button', { name: 'ERC-20 transfer' }).click();
   await page.getByRole('button', { name: 'Only where…' }).click();
-  await page.getByLabel('Value', { exact: true }).fill('1000000000000');
+  const value = page.getByLabel('Value', { exact: true });
+  // An amount may be written in the unit of the token that is watched, and is told in it.
+  await page.getByPlaceholder('1,000 SLD').waitFor();
+  await value.fill('2,000.5 SLD');
+  await page.getByText('= 2,000.5 SLD').waitFor();
+  expect(await value.inputValue()).toMatch(/^20005\d+$/);
+  await value.fill('2 SLD');
   const close = page.getByRole('region', { name: 'Not matched but close' });
   await close.getByText(/\d+ Transfer/).waitFor();
-  await close.getByText('not ≥ 1,000,000,000,000').waitFor();
+  await close.getByText(/^value [\d.]+ SLD/).waitFor();
+  await close.getByText('not ≥ 2 SLD').waitFor();
 });
 
 test('beside each event stands how often the addresses had it, and what else they had can be chosen', async () => {

@@ -7,6 +7,7 @@ import { FIRST_BLOCKS, type DryRunBlock } from '../../dryRunBlocks.ts';
 import { dryRunFigures, spanOf, type DryRunFigures } from '../../dryRunFigures.ts';
 import { formatAbout, formatBytes, formatCount, formatQuantity, formatSpan } from '../../format.ts';
 import { heightOf, type Tape, type WatchedChain } from '../../tape.ts';
+import { isAmount, toAmount, type TokenUnit } from '../../tokenAmount.ts';
 import { BlockTape } from '../../ui/blockTape.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
@@ -112,7 +113,7 @@ export function DryRunPanel({
           )}
         </output>
         {figures !== null && <Days figures={figures} isSentTwice={timesSent === 2} />}
-        {run.near.length > 0 && <NearMisses near={run.near} />}
+        {run.near.length > 0 && <NearMisses near={run.near} unit={run.unit} />}
       </header>
       {run.error !== null && (
         <ErrorPanel what="The dry run stopped" error={run.error} onRetry={run.goOn} />
@@ -197,7 +198,7 @@ function Days({
 }
 
 /** Advice: a bound that is a little too tight looks like a stream that is quiet. */
-function NearMisses({ near }: { near: readonly NearMiss[] }) {
+function NearMisses({ near, unit }: { near: readonly NearMiss[]; unit: TokenUnit | null }) {
   return (
     <section aria-label="Not matched but close" className="mt-2">
       <h3 className="text-12 text-muted">Not matched but close</h3>
@@ -208,10 +209,10 @@ function NearMisses({ near }: { near: readonly NearMiss[] }) {
               {formatCount(each.count)} {each.event.slice(0, each.event.indexOf('('))}
             </span>
             <span className="data min-w-0 break-all">
-              {each.name} {formatRange(each)}
+              {each.name} {formatRange(each, unit)}
             </span>
             <span className="data min-w-0 break-all text-muted">
-              not {OPERATOR_SIGNS[each.operator]} {formatInteger(each.wanted)}
+              not {OPERATOR_SIGNS[each.operator]} {formatValue(each, each.wanted, unit)}
             </span>
           </li>
         ))}
@@ -220,10 +221,15 @@ function NearMisses({ near }: { near: readonly NearMiss[] }) {
   );
 }
 
-const formatInteger = (decimal: string): string => formatCount(BigInt(decimal));
+function formatValue({ event, name }: NearMiss, value: string, unit: TokenUnit | null): string {
+  const isOne = event.includes('uint256') && isAmount({ name, type: 'uint256' });
+  return (isOne && unit && toAmount(value, unit)) || formatCount(BigInt(value));
+}
 
-const formatRange = ({ min, max }: NearMiss): string =>
-  min === max ? formatInteger(min) : `${formatInteger(min)} – ${formatInteger(max)}`;
+function formatRange(miss: NearMiss, unit: TokenUnit | null): string {
+  const [least, most] = [miss.min, miss.max].map((value) => formatValue(miss, value, unit));
+  return least === most ? `${least}` : `${least} – ${most}`;
+}
 
 function Sample({ webhook, shows }: { webhook: unknown; shows: 'decoded' | 'payload' }) {
   const body = useMemo(() => bodyOf(webhook), [webhook]);

@@ -1,5 +1,5 @@
 import { Plus, X } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { useId, useMemo, useState } from 'react';
 import {
   filterProblem,
   OPERATOR_SIGNS,
@@ -15,6 +15,7 @@ import {
 } from '../../draft.ts';
 import { formatCount, formatHash, formatQuantity } from '../../format.ts';
 import { countEach, countSeen, offeredOf, withSeenEvent } from '../../seen.ts';
+import { fromAmount, isAmount, toAmount, type TokenUnit } from '../../tokenAmount.ts';
 import { Button } from '../../ui/button.tsx';
 import { Check, Select } from '../../ui/field.tsx';
 import { LineArea } from '../../ui/lineArea.tsx';
@@ -26,7 +27,7 @@ const SHOWN_SEEN = 8;
 
 /** The events to choose from: those of the form, then what else the addresses had. */
 export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChange'>) {
-  const { seen } = useSharedDryRun();
+  const { seen, unit } = useSharedDryRun();
   const [isOpen, setIsOpen] = useState(false);
   const totals = useMemo(() => countSeen(seen), [seen]);
   const listed = useMemo(() => signaturesOf(draft), [draft]);
@@ -59,7 +60,8 @@ export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChan
           {rule !== undefined && (
             <Conditions
               rule={rule}
-              names={(itemOf(draft.abi, signature)?.inputs ?? []).map(({ name }) => name)}
+              inputs={itemOf(draft.abi, signature)?.inputs ?? []}
+              unit={unit}
               onChange={change}
             />
           )}
@@ -174,11 +176,14 @@ function typeOf({ type, components }: { type: string; components?: unknown }): s
 
 function Conditions({
   rule,
-  names,
+  inputs,
+  unit,
   onChange,
 }: {
   rule: EventRule;
-  names: string[];
+  inputs: readonly { name: string; type: string }[];
+  /** Of the contract that emits the event; null where it has none, or is one of several. */
+  unit: TokenUnit | null;
   onChange: (rule: EventRule) => void;
 }) {
   if (rule.filterJson !== null) {
@@ -195,6 +200,9 @@ function Conditions({
       </div>
     );
   }
+  const names = inputs.map(({ name }) => name);
+  const unitFor = (wanted: string): TokenUnit | null =>
+    inputs.some((input) => input.name === wanted && isAmount(input)) ? unit : null;
   const set = (index: number, condition: Condition | undefined): void =>
     onChange({
       ...rule,
@@ -232,13 +240,10 @@ function Conditions({
               </option>
             ))}
           </Select>
-          <input
-            aria-label="Value"
-            spellCheck={false}
-            autoComplete="off"
+          <Value
             value={condition.value}
-            onChange={(event) => set(index, { ...condition, value: event.target.value })}
-            className="data control min-w-24 flex-1 rounded-control border border-line-strong bg-surface px-2"
+            unit={unitFor(condition.name)}
+            onChange={(value) => set(index, { ...condition, value })}
           />
           <Button
             look="quiet"
@@ -268,5 +273,40 @@ function Conditions({
         </div>
       )}
     </div>
+  );
+}
+
+/** A value to compare with; of an amount its unit may be written, and is told beside it. */
+function Value({
+  value,
+  unit,
+  onChange,
+}: {
+  value: string;
+  unit: TokenUnit | null;
+  onChange: (value: string) => void;
+}) {
+  const id = useId();
+  const amount = unit && toAmount(value, unit);
+  return (
+    <>
+      <input
+        aria-label="Value"
+        aria-describedby={amount === null ? undefined : id}
+        spellCheck={false}
+        autoComplete="off"
+        placeholder={unit === null ? undefined : `1,000 ${unit.symbol}`}
+        value={value}
+        onChange={({ target: { value: typed } }) =>
+          onChange((unit && fromAmount(typed, unit)) ?? typed)
+        }
+        className="data control min-w-24 flex-1 rounded-control border border-line-strong bg-surface px-2 placeholder:text-faint"
+      />
+      {amount !== null && (
+        <span id={id} className="data truncate text-muted">
+          = {amount}
+        </span>
+      )}
+    </>
   );
 }

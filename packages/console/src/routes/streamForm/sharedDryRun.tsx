@@ -1,9 +1,15 @@
+import { useQuery } from '@tanstack/react-query';
 import { createContext, use } from 'react';
+import { contractQuery } from '../../api.ts';
 import { useDryRun } from '../../dryRun.ts';
 import type { StreamDraft } from '../../draft.ts';
 import type { WatchedChain } from '../../tape.ts';
+import { unitOf, type TokenUnit } from '../../tokenAmount.ts';
 
-const Shared = createContext<ReturnType<typeof useDryRun> | null>(null);
+/** The run, and in which unit the one watched contract counts, where it is one. */
+type SharedRun = ReturnType<typeof useDryRun> & { unit: TokenUnit | null };
+
+const Shared = createContext<SharedRun | null>(null);
 
 /**
  * One dry run for a form and the panel beside it. Each block draws again what looks at the run, and not the
@@ -20,11 +26,16 @@ export function SharedDryRun({
   addresses: string[] | null;
   children: React.ReactNode;
 }) {
-  return <Shared value={useDryRun(draft, chain, addresses)}>{children}</Shared>;
+  const run = useDryRun(draft, chain, addresses);
+  const { data: contract } = useQuery({
+    ...contractQuery(chain?.id ?? '', addresses?.[0] ?? ''),
+    enabled: chain !== undefined && draft.family === 'evm' && addresses?.length === 1,
+  });
+  return <Shared value={{ ...run, unit: unitOf(contract) }}>{children}</Shared>;
 }
 
 /** The run of the {@link SharedDryRun} around it. */
-export function useSharedDryRun(): ReturnType<typeof useDryRun> {
+export function useSharedDryRun(): SharedRun {
   const run = use(Shared);
   if (run === null) throw new Error('No dry run around this part of a form');
   return run;

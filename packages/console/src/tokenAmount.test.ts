@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fromAmount, isAmount, toAmount, unitOf } from './tokenAmount.ts';
+
+const USDT = { symbol: 'USDT', decimals: 6 };
+
+test.each([
+  ['1,000,000 USDT', '1000000000000'],
+  ['1.5 usdt', '1500000'],
+  ['.5usdt', '500000'],
+  ['0 USDT', '0'],
+  ['1.0000001 USDT', null],
+  ['1 USDC', null],
+  ['1000000', null],
+  ['USDT', null],
+  ['-1 USDT', null],
+  ['1.2.3 USDT', null],
+])('%s', (text, value) => {
+  expect(fromAmount(text, USDT)).toBe(value);
+});
+
+test('law: an amount as it is told is the value that it was told of', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.nat(77), (value, decimals) => {
+      const unit = { symbol: 'X', decimals };
+      expect(fromAmount(toAmount(String(value), unit)!, unit)).toBe(String(value));
+    }),
+  );
+});
+
+test('what is no whole number is no amount', () => {
+  for (const value of ['', 'abc', '1.5', '-1', '0x10']) expect(toAmount(value, USDT)).toBeNull();
+});
+
+test('amounts are those of a token that counts', () => {
+  const token = { name: 'Tether', symbol: 'USDT', decimals: 6, standard: '' } as const;
+  expect(unitOf({ isContract: true, token })).toEqual(USDT);
+  expect(unitOf({ isContract: true, token: { ...token, standard: 'ERC721' } })).toBeNull();
+  expect(unitOf({ isContract: true, token: { ...token, decimals: null } })).toBeNull();
+  expect(unitOf({ isContract: true, token: { ...token, symbol: '' } })).toBeNull();
+  expect(unitOf({ isContract: true, token: { ...token, symbol: 'two words' } })).toBeNull();
+  expect(unitOf({ isContract: true, token: null })).toBeNull();
+  expect(unitOf(undefined)).toBeNull();
+  expect(isAmount({ name: 'value', type: 'uint256' })).toBe(true);
+  expect(isAmount({ name: 'tokenId', type: 'uint256' })).toBe(false);
+  expect(isAmount({ name: 'value', type: 'address' })).toBe(false);
+});
