@@ -59,6 +59,9 @@ export function useRowPx(): number {
   return useMedia('(pointer: coarse)') ? Math.max(TOUCHED_PX, px) : px;
 }
 
+/** Pixels of a row that has more lines than one, and so is high enough for a finger. */
+export const useLinesRowPx = (morePx: number): number => DENSITIES[useDensity()] + morePx;
+
 export function setDensity(next: Density): void {
   density = next;
   wear('density', next === 'standard' ? null : next);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { DENSITIES } from './density.ts';
+import { DENSITIES, SECOND_LINE_PX, TOUCHED_PX } from './density.ts';
 
 const css = readFileSync(new URL('styles.css', import.meta.url), 'utf8');
 
@@ -66,4 +66,6 @@ test('rows are as high where they are laid out as where they are counted', () =>
     ),
   );
   expect(Object.fromEntries(said)).toEqual(DENSITIES);
+  expect(css).toContain(`--row-of-two: calc(var(--density) + ${SECOND_LINE_PX}px);`);
+  expect(css).toContain(`--row: max(${TOUCHED_PX}px, var(--density));`);
 });

@@ -288,7 +288,10 @@ export interface About {
   deliveredMs: number;
   /** Milliseconds that every other is kept. */
   undeliveredMs: number;
-  /** Milliseconds that a delivery waits after each attempt that failed, less chance; then it has failed. */
+  /**
+   * Milliseconds that a delivery waits at least after each attempt that failed, and by chance up to a tenth
+   * more; behind the last of them it has failed.
+   */
   retryWaitsMs: number[];
   /** Before those: after a first attempt that met no receiver, or a 5xx; null where there is none. */
   quickRetryMs: number | null;

@@ -183,7 +183,7 @@ export interface StreamAddress {
 export interface AddressSearch {
   /**
    * 1 to 100 characters: what an address begins with, from `0x` on; its ends, as `0x28C6…1d60`; or a part of
-   * an address or of its label. Case does not matter, of other letters than a to z on PostgreSQL alone.
+   * an address or of its label. The case of a to z does not matter; that of other letters does on SQLite.
    */
   find: string;
   limit?: number | undefined;

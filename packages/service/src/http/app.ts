@@ -331,7 +331,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
       error: error.stack ?? String(error),
     });
     const body: ErrorBody & { requestId: string } = {
-      message: 'Something went wrong in the service',
+      message: 'Something went wrong in the service; its log has this request id',
       requestId,
     };
     return context.json(body, 500);

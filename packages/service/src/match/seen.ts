@@ -34,8 +34,7 @@ export function countSeenEvents(index: StreamIndex, chain: string, block: EvmBlo
     const signature = selection.signatureOf(topic0) ?? null;
     events.set(key, { topic0, signature, indexed: inputs.length, count: 1 });
   }
-  let others = 0;
-  return [...events.values()]
-    .toSorted((a, b) => b.count - a.count)
-    .filter(({ topic0 }) => named.has(topic0) || others++ < MAX_OTHERS);
+  const sorted = [...events.values()].toSorted((a, b) => b.count - a.count);
+  const others = sorted.filter(({ topic0 }) => !named.has(topic0)).slice(0, MAX_OTHERS);
+  return sorted.filter((event) => named.has(event.topic0) || others.includes(event));
 }

@@ -71,8 +71,10 @@ function isSought(find: string) {
   const wanted = find.toLowerCase();
   const [, head = wanted, tail = ''] = ENDS.exec(wanted) ?? [];
   if (!/^0x[0-9a-f]*$/.test(head)) {
-    const pattern = `%${wanted.replaceAll(/[\\%_]/g, '\\$&')}%`;
-    return sql<SqlBool>`(lower(label) like ${pattern} escape '\\' or address like ${pattern} escape '\\')`;
+    const pattern = `%${find.replaceAll(/[\\%_]/g, '\\$&')}%`;
+    // Both are lowered by the engine: they know different letters.
+    return sql<SqlBool>`(lower(label) like lower(${pattern}) escape '\\'
+      or address like lower(${pattern}) escape '\\')`;
   }
   // Of Aptos people leave out the zeros.
   const padded = `0x${head.slice(2).padStart(64, '0')}`;

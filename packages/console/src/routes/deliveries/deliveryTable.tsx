@@ -3,12 +3,11 @@ import type { DeliverySummary } from '@sluice/kit/sluice';
 import { clsx } from 'clsx';
 import { useImperativeHandle, useMemo, useState } from 'react';
 import type { PairOf } from '../../deliveryPairs.ts';
-import { DENSITIES } from '../../density.ts';
 import { formatCount } from '../../format.ts';
 import { findRow, KEPT_ROWS, placeOf } from '../../liveCache.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { useMedia } from '../../media.ts';
-import { useDensity, useRowPx } from '../../settings.ts';
+import { useLinesRowPx, useRowPx } from '../../settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { createRowSlots } from '../../ui/rowSlots.ts';
 import { useRowWindow } from '../../ui/rowWindow.ts';
@@ -62,7 +61,7 @@ export function DeliveryTable({
 }) {
   const wide = useMedia('(min-width: 900px)');
   const rowPx = useRowPx();
-  const narrowRowPx = DENSITIES[useDensity()] + LINES_PX;
+  const narrowRowPx = useLinesRowPx(LINES_PX);
   const rowHeight = wide ? rowPx : narrowRowPx;
   const { scroller, list, first, end, style, scrollToRow } = useRowWindow<
     HTMLDivElement,

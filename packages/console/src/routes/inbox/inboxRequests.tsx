@@ -5,20 +5,17 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { chainsQuery, inboxRequestsQuery } from '../../api.ts';
 import { PHASE_CONDITIONS, SIGNATURE_CONDITIONS } from '../../condition.ts';
-import { DENSITIES } from '../../density.ts';
+import { SECOND_LINE_PX } from '../../density.ts';
 import { formatBytes, formatClock, formatCount, formatDateTime } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { useMedia } from '../../media.ts';
 import { present, type InboxSearch } from '../../search.ts';
-import { useDensity, useRowPx } from '../../settings.ts';
+import { useLinesRowPx, useRowPx } from '../../settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { useRowWindow } from '../../ui/rowWindow.ts';
 import { Status } from '../../ui/status.tsx';
 import { RequestInspector } from './requestInspector.tsx';
-
-/** Where the columns do not fit. */
-const SECOND_LINE_PX = 24;
 
 const HEADS = [
   { label: 'Time', className: '' },
@@ -40,7 +37,7 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
   const { data: chains } = useQuery(chainsQuery);
   const isNarrow = useMedia('(max-width: 639.98px)');
   const rowPx = useRowPx();
-  const narrowRowPx = DENSITIES[useDensity()] + SECOND_LINE_PX;
+  const narrowRowPx = useLinesRowPx(SECOND_LINE_PX);
   const rows = list.data?.pages.flatMap(({ result }) => result) ?? [];
   const {
     scroller,
@@ -179,7 +176,7 @@ function Row({
       role="row"
       aria-current={selected || undefined}
       className={clsx(
-        'inbox-grid relative h-row border-b border-line px-4 hover:bg-raised max-sm:h-[calc(var(--density)+24px)]',
+        'inbox-grid relative h-row border-b border-line px-4 hover:bg-raised max-sm:h-row-of-two',
         selected && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
       )}
     >

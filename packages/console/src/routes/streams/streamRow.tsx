@@ -68,7 +68,7 @@ export const StreamRow = memo(function StreamRow({
       data-row={stream.id}
       className="group border-b border-line focus-within:bg-raised hover:bg-raised"
     >
-      <tr aria-rowindex={rowIndex} className="h-row max-sm:h-[calc(var(--density)+24px)]">
+      <tr aria-rowindex={rowIndex} className="h-row max-sm:h-row-of-two">
         <td className="relative pr-2 pl-4">
           <span className="mark-cell -left-1 max-md:hidden">
             <RowMark id={stream.id} label={name} marked={marked} onMark={onMark} />
@@ -256,7 +256,7 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
 export function StreamRowSkeleton() {
   return (
     <tbody aria-hidden="true" className="animate-late border-b border-line">
-      <tr className="h-row max-sm:h-[calc(var(--density)+24px)]">
+      <tr className="h-row max-sm:h-row-of-two">
         <td colSpan={11} className="pr-4 pl-4">
           <span className="sr-only">Loading</span>
           <div className="flex items-center gap-4">

@@ -1,19 +1,17 @@
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { memo, useImperativeHandle, useRef } from 'react';
 import type { Condition } from '../../condition.ts';
-import { DENSITIES } from '../../density.ts';
+import { SECOND_LINE_PX } from '../../density.ts';
 import type { FleetStream } from '../../fleet.ts';
 import { formatCount } from '../../format.ts';
 import { useMedia } from '../../media.ts';
-import { useDensity, useRowPx } from '../../settings.ts';
+import { useLinesRowPx, useRowPx } from '../../settings.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { focusedRow } from '../../ui/actionList.tsx';
 import { useUnevenRows } from '../../ui/unevenRows.ts';
 import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';
 
 const SKELETON_ROWS = 6;
-/** The second line of a row where the columns do not fit. */
-const SECOND_LINE_PX = 24;
 /** What is said below some, where it fits on one line: with buttons, and without. */
 const REASON_HEIGHTS: Partial<Record<Condition['tone'], number>> = { bad: 37, warn: 28 };
 /** `59m ago`, `999 ms`. */
@@ -108,7 +106,7 @@ export function StreamTable({
   const table = useRef<HTMLTableElement>(null);
   const isNarrow = useMedia('(max-width: 639.98px)');
   const rowPx = useRowPx();
-  const narrowRowPx = DENSITIES[useDensity()] + SECOND_LINE_PX;
+  const narrowRowPx = useLinesRowPx(SECOND_LINE_PX);
   const rowHeight = isNarrow ? narrowRowPx : rowPx;
   const guessHeight = (index: number): number =>
     rowHeight + (REASON_HEIGHTS[rows[index]?.condition.tone ?? 'ok'] ?? 0);

@@ -57,7 +57,7 @@ export function testAddresses(tools: StoreTools): void {
       await add(id, [0x1f, 0xf1, 0xabc], {
         0x1f: 'Binance 14',
         0xf1: '100 %_\\ hot',
-        0xabc: 'cold',
+        0xabc: 'Öl, Ägypten',
       });
       const find = async (text: string, limit = 10) => {
         const { addresses, next } = await tools.store.findAddresses(id, { find: text, limit });
@@ -74,6 +74,8 @@ export function testAddresses(tools: StoreTools): void {
       expect(await found('bINANCE')).toEqual(['1f']);
       expect(await found('%_\\')).toEqual(['f1']);
       expect(await found('n_nance')).toEqual([]);
+      expect(await found('Öl, Ä')).toEqual(['abc']);
+      expect(await found('Ägypt')).toEqual(['abc']);
       expect(await found('nobody')).toEqual([]);
       expect(await find('0', 2)).toEqual([['1f', 'f1'], address(0xf1)]);
       await remove(id, [0x1f]);
