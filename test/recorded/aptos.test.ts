@@ -5,6 +5,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { toMovePath } from '@sluice/kit/contract';
 import { encodeAptosMessage } from '@sluice/testkit';
 import { describe, expect, test } from 'vitest';
 import { decodeResponse } from '../../packages/service/src/ingest/aptosProto.ts';
@@ -12,12 +13,18 @@ import type { AptosPage } from '../../packages/service/src/ingest/aptosProvider.
 import { createAptosRun } from '../../packages/service/src/ingest/aptosRun.ts';
 import { primaryStoreOf } from '../../packages/service/src/ingest/aptosStores.ts';
 import { toAptosTransaction } from '../../packages/service/src/ingest/aptosTransaction.ts';
-import type { AptosJson } from '../../packages/service/src/match/aptosBlock.ts';
+import type { AptosBlock, AptosJson } from '../../packages/service/src/match/aptosBlock.ts';
+import { createAptosIndex } from '../../packages/service/src/match/aptosIndex.ts';
 import {
   readMovements,
   readTouched,
   readTransfer,
 } from '../../packages/service/src/match/aptosMovements.ts';
+import { countSeenPaths } from '../../packages/service/src/match/aptosSeen.ts';
+import {
+  type AptosStreamRecord,
+  DEFAULT_APTOS_OPTIONS,
+} from '../../packages/service/src/store/store.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = join(process.env['SLUICE_FIXTURES'] ?? join(root, '../shared/fixtures'), 'aptos');
@@ -271,6 +278,30 @@ describe.skipIf(!isThere)('recorded blocks', () => {
 
   test('there are some', () => {
     expect(blocks.length).toBeGreaterThanOrEqual(4);
+  });
+
+  test.each(blocks)('of %s all that it calls and has is counted', (_, recordedBlock) => {
+    const raw = recordedBlock['transactions'] as AptosJson[];
+    const block = { transactions: raw.map((each) => toAptosTransaction(each, 'a recording')) };
+    const index = createAptosIndex();
+    const options = { ...DEFAULT_APTOS_OPTIONS, allAddresses: true };
+    index.put({ id: 's', chainIds: ['aptos:mainnet'], options } as unknown as AptosStreamRecord);
+    const counts: Record<string, number> = {};
+    const count = (key: string): void => void (counts[key] = (counts[key] ?? 0) + 1);
+    for (const { payload, events = [] } of raw as {
+      payload?: { function?: string };
+      events?: { type: string }[];
+    }[]) {
+      if (payload?.function !== undefined) count(`function ${toMovePath(payload.function)}`);
+      for (const { type } of events) count(`event ${toMovePath(type.replace(/<.*/, ''))}`);
+    }
+    const seen = countSeenPaths(index, 'aptos:mainnet', block as unknown as AptosBlock);
+    expect(
+      Object.fromEntries(
+        seen.map(({ kind, path, count: found }) => [`${kind} ${toMovePath(path)}`, found]),
+      ),
+    ).toEqual(counts);
+    expect(seen.length).toBeGreaterThan(0);
   });
 
   test.each(blocks)('%s is made again of its page of transactions', async (_, block) => {

@@ -16,6 +16,7 @@ import {
   until,
 } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
 const account = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, '0')}`;
@@ -122,26 +123,37 @@ describe('blocks that are there already', () => {
         scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 250_000_000n }),
       ],
     });
-    const byHeight = await sluice.dryRunAptosBlock('local', { block: Number(height), ...options });
-    expect(byHeight).toMatchObject({
+    const byHeight = await sluice.dryRunAptos('local', { block: Number(height), ...options });
+    expect(ANSWER_SCHEMAS.AptosDryRunAnswer.safeParse(byHeight).error?.issues ?? []).toEqual([]);
+    expect(byHeight.webhook).toMatchObject({
       streamId: '',
       network: 'local',
       block: { number: String(height), firstVersion: String(firstVersion) },
       coinTransfers: [{ valueWithDecimals: 2.5, coin: { symbol: 'APT' } }],
       events: [[{ type: '0x1::fungible_asset::Withdraw' }, {}, {}]],
     });
+    // Whatever it chooses: also the other payment, which it does not take.
+    expect(byHeight.seen.map(({ kind, path, count }) => `${count} ${kind} ${path}`)).toEqual([
+      '2 event 0x1::transaction_fee::FeeStatement',
+      '1 function 0x1::coin::transfer',
+      '1 function 0x1::aptos_account::transfer',
+      '1 event 0x1::coin::WithdrawEvent',
+      '1 event 0x1::coin::DepositEvent',
+      '1 event 0x1::fungible_asset::Withdraw',
+      '1 event 0x1::fungible_asset::Deposit',
+    ]);
     const version = Number(firstVersion) + 2;
-    expect(await sluice.dryRunAptosBlock('local', { version, ...options })).toEqual(byHeight);
-    expect(
-      await sluice.dryRunAptosBlock('local', { version, ...options, addresses: ['0x77'] }),
-    ).toEqual({});
-    await expect(sluice.dryRunAptosBlock('local', { ...options })).rejects.toThrow(
+    expect(await sluice.dryRunAptos('local', { version, ...options })).toEqual(byHeight);
+    expect(await sluice.dryRunAptos('local', { version, ...options, addresses: ['0x77'] })).toEqual(
+      { webhook: null, seen: [] },
+    );
+    await expect(sluice.dryRunAptos('local', { ...options })).rejects.toThrow(
       /block should be given, or version in its place/,
     );
-    await expect(sluice.dryRunAptosBlock('testnet', { block: 1, ...options })).rejects.toThrow(
+    await expect(sluice.dryRunAptos('testnet', { block: 1, ...options })).rejects.toThrow(
       /No source for testnet: start the service with --aptos testnet=/,
     );
-    await expect(sluice.dryRunAptosBlock('local', { version: 9_999_999 })).rejects.toThrow(
+    await expect(sluice.dryRunAptos('local', { version: 9_999_999 })).rejects.toThrow(
       /not found|cannot answer/i,
     );
   });

@@ -1,6 +1,6 @@
 import { sampleWebhook } from '@sluice/kit/testing';
 import { expect, test } from 'vitest';
-import { describeBlock, describeNearMisses, describeSeenEvents } from './describeDryRun.ts';
+import { describeBlock, describeNearMisses, describeSeen } from './describeDryRun.ts';
 
 const UINT256_MAX = String(2n ** 256n - 1n);
 
@@ -59,22 +59,46 @@ test('events that were seen stand with how often, by name where it is known', ()
   const topic0 = `0x${'ab'.repeat(32)}`;
   const transfer = { topic0, signature: TRANSFER, indexed: 2, count: 1_212 };
   const unknown = { topic0: `0x${'cd'.repeat(32)}`, signature: null, indexed: 1, count: 7 };
-  expect(describeSeenEvents([], undefined)).toEqual([]);
-  expect(describeSeenEvents([transfer, unknown], undefined)).toEqual([
+  expect(describeSeen([], undefined)).toEqual([]);
+  expect(describeSeen([transfer, unknown], undefined)).toEqual([
     'Seen at the addresses:',
     `  1,212 × ${TRANSFER}`,
     '      7 × 0xcdcd…cdcd  name not known',
   ]);
   const nft = { ...transfer, indexed: 3, count: 2 };
-  expect(describeSeenEvents([transfer, nft], '0x')).toEqual([
+  expect(describeSeen([transfer, nft], '0x')).toEqual([
     'Seen at the addresses, in the whole block:',
     `  1,212 × 2 indexed  ${TRANSFER}`,
     `      2 × 3 indexed  ${TRANSFER}`,
   ]);
   const wide = { ...unknown, signature: `Many(${Array(40).fill('uint256').join(',')})` };
   const many = Array.from({ length: 1_010 }, (_, n) => ({ ...wide, topic0: `0x${n}` }));
-  const lines = describeSeenEvents(many, undefined);
+  const lines = describeSeen(many, undefined);
   expect(lines).toHaveLength(10);
   expect(lines.at(-1)).toBe('  and 1,002 more, which --json has');
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+});
+
+test('functions and events of Aptos stand apart, by what their paths end with', () => {
+  const long = `0x${'5a09'.repeat(16)}`;
+  const play = { kind: 'function' as const, path: `${long}::game::play`, count: 1_212 };
+  const pay = { ...play, path: '0x1::aptos_account::transfer', count: 7 };
+  const played = { ...play, kind: 'event' as const, path: `${long}::game::Played<${long}::a::B>` };
+  expect(describeSeen([play, played, pay], undefined)).toEqual([
+    'Called in transactions of the addresses:',
+    '  1,212 × 0x5a09…5a09::game::play',
+    '      7 × 0x1::aptos_account::transfer',
+    'Events in transactions of the addresses:',
+    '  1,212 × 0x5a09…5a09::game::Played<0x5a09…5a09::a::B>',
+  ]);
+  expect(describeSeen([pay], '0x')[0]).toBe(
+    'Called in transactions of the addresses, in the whole block:',
+  );
+  const wide = { ...played, path: `${long}::${'module'.repeat(20)}::Name` };
+  const lines = describeSeen(
+    Array.from({ length: 9 }, () => wide),
+    undefined,
+  );
+  expect(lines.at(-1)).toBe('  and 1 more, which --json has');
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });

@@ -6,13 +6,13 @@ import {
   describeWebhook,
   isAptosWebhook,
 } from '@sluice/kit';
-import type { NearMiss, SeenEvent } from '@sluice/kit/sluice';
+import type { NearMiss, SeenEvent, SeenMovePath } from '@sluice/kit/sluice';
 import { WIDTH, cutText, printable } from './terminal/table.ts';
 import { count } from './terminal/progress.ts';
 
 /** A busy block has hundreds. */
 const SHOWN_READINGS = 5;
-const SHOWN_EVENTS = 8;
+const SHOWN_SEEN = 8;
 /** Digits and commas of one bound: more than any token's usual amounts have. */
 const LONGEST_NUMBER = 30;
 
@@ -44,24 +44,63 @@ export function describeNearMisses(near: readonly NearMiss[], tx: string | undef
   ].map(toLine);
 }
 
-/** Which events the addresses had in all blocks together; of those that are many the most frequent. */
-export function describeSeenEvents(seen: readonly SeenEvent[], tx: string | undefined): string[] {
-  if (seen.length === 0) return [];
-  const widest = Math.max(...seen.map((each) => count(each.count).length));
-  const more = seen.length - SHOWN_EVENTS;
-  const topics = seen.map(({ topic0 }) => topic0);
-  // Of an ERC-20 and of an ERC-721.
-  const isTwo = (topic0: string) => topics.indexOf(topic0) !== topics.lastIndexOf(topic0);
+export type Seen = SeenEvent | SeenMovePath;
+
+/** What the addresses had in all blocks together; of what is much the most frequent. */
+export function describeSeen(seen: readonly Seen[], tx: string | undefined): string[] {
+  const where = tx === undefined ? '' : ', in the whole block';
+  const paths = Map.groupBy(
+    seen.filter((each) => 'path' in each),
+    ({ kind }) => kind,
+  );
   return [
-    `Seen at the addresses${tx === undefined ? '' : ', in the whole block'}:`,
-    ...seen.slice(0, SHOWN_EVENTS).map(({ topic0, signature, indexed, count: found }) => {
-      const inputs = isTwo(topic0) ? `${indexed} indexed  ` : '';
-      const name = signature ?? `${shorten(topic0)}  name not known`;
-      return `  ${count(found).padStart(widest)} × ${inputs}${name}`;
-    }),
-    ...(more > 0 ? [`  and ${count(more)} more, which --json has`] : []),
+    ...listSeen(`Seen at the addresses${where}`, nameEvents(seen.filter(isEvent))),
+    ...listSeen(
+      `Called in transactions of the addresses${where}`,
+      namePaths(paths.get('function')),
+    ),
+    ...listSeen(`Events in transactions of the addresses${where}`, namePaths(paths.get('event'))),
   ].map(toLine);
 }
+
+interface NamedCount {
+  name: string;
+  count: number;
+}
+
+function listSeen(title: string, seen: readonly NamedCount[]): string[] {
+  if (seen.length === 0) return [];
+  const widest = Math.max(...seen.map((each) => count(each.count).length));
+  const more = seen.length - SHOWN_SEEN;
+  return [
+    `${title}:`,
+    ...seen
+      .slice(0, SHOWN_SEEN)
+      .map(({ name, count: found }) => `  ${count(found).padStart(widest)} × ${name}`),
+    ...(more > 0 ? [`  and ${count(more)} more, which --json has`] : []),
+  ];
+}
+
+const isEvent = (seen: Seen): seen is SeenEvent => 'topic0' in seen;
+
+function nameEvents(events: readonly SeenEvent[]): NamedCount[] {
+  const topics = events.map(({ topic0 }) => topic0);
+  // Of an ERC-20 and of an ERC-721.
+  const isTwo = (topic0: string) => topics.indexOf(topic0) !== topics.lastIndexOf(topic0);
+  return events.map(({ topic0, signature, indexed, count: found }) => ({
+    name:
+      (isTwo(topic0) ? `${indexed} indexed  ` : '') +
+      (signature ?? `${shorten(topic0)}  name not known`),
+    count: found,
+  }));
+}
+
+/** With short addresses: what a path ends with tells more. */
+const namePaths = (paths: readonly SeenMovePath[] = []): NamedCount[] =>
+  paths.map(({ path, count: found }) => ({
+    name: path.replace(/0x[0-9a-f]{16,}/g, shorten),
+    count: found,
+  }));
 
 const SIGNS = { lt: '<', lte: '≤', gt: '>', gte: '≥' } as const;
 

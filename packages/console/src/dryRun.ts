@@ -89,9 +89,9 @@ async function askBlock(
   if ('functions' in fields) {
     const body = { ...fields, block: blockNumber, addresses };
     const network = chain.replace(/^aptos:/, '') as AptosNetwork;
-    const webhook = await sluice.dryRunAptosBlock(network, body, { signal });
-    const { timestamp: us } = webhook.block ?? {};
-    return { webhook, near: [], seen: [], timestamp: us === undefined ? null : Number(us) / 1000 };
+    const { webhook } = await sluice.dryRunAptos(network, body, { signal });
+    const timestamp = webhook === null ? null : Number(webhook.block.timestamp) / 1000;
+    return { webhook: webhook ?? {}, near: [], seen: [], timestamp };
   }
   const body = { ...fields, block: blockNumber, addresses };
   const { webhook, near, seen } = await sluice.dryRunEvm(chain, body, { signal });

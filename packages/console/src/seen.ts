@@ -1,5 +1,5 @@
 /** Which events the watched addresses had in the blocks that were asked. Pure. */
-import { mergeSeenEvents, type SeenEvent } from '@sluice/kit/sluice';
+import { mergeSeen, type SeenEvent } from '@sluice/kit/sluice';
 import type { AbiItem } from '@sluice/kit';
 import { eventTopic, parseEventSignature } from '@sluice/kit/contract';
 import { parseEvents } from './abiText.ts';
@@ -61,10 +61,7 @@ export interface SeenTotal {
 
 /** In the order to show them in. */
 export function countSeen({ blocks, order }: Seen): SeenTotal[] {
-  const kinds = Map.groupBy(
-    mergeSeenEvents([], [...blocks.values()].flat()),
-    (each) => each.topic0,
-  );
+  const kinds = Map.groupBy(mergeSeen([], [...blocks.values()].flat()), (each) => each.topic0);
   return order.map((topic0) => {
     const its = kinds.get(topic0) ?? [];
     return {

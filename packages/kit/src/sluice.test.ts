@@ -115,6 +115,15 @@ describe('each call', () => {
     expect(calls()).toEqual([['POST /sluice/evm/0x1/dry-run', { block: 7, allAddresses: true }]]);
   });
 
+  it('a dry run of Aptos names its network in the path', async () => {
+    const answer = { webhook: null, seen: [] };
+    answerJson(answer);
+    expect(await client().dryRunAptos('local', { version: 7, addresses: ['0x1'] })).toEqual(answer);
+    expect(calls()).toEqual([
+      ['POST /sluice/aptos/local/dry-run', { version: 7, addresses: ['0x1'] }],
+    ]);
+  });
+
   it('explain asks for what it was given, on one chain or any', async () => {
     const explanation = { query: '0x12', kind: 'unknown', streams: [] };
     answerJson(explanation);

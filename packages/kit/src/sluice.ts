@@ -15,11 +15,11 @@ import type {
 } from './contract/access.ts';
 import type { AptosNetwork } from './contract/aptos.ts';
 import type { Given } from './client.ts';
-import type { AptosWebhook } from './contract/aptosWebhook.ts';
 import type {
   AptosBackfill,
   AptosBlockChoice,
   AptosDryRun,
+  AptosDryRunAnswer,
   EvmDryRun,
   EvmDryRunAnswer,
 } from './contract/blocks.ts';
@@ -173,12 +173,13 @@ export type {
   EvmDryRunAnswer,
   NearMiss,
   SeenEvent,
+  SeenMovePath,
 } from './contract/blocks.ts';
 export { isSluiceError, SluiceError } from './errors.ts';
 export type { SluiceErrorCode } from './errors.ts';
 export type { AddressImport } from './importAddresses.ts';
 export { mergeNearMisses, ruleOfNearMiss } from './nearMisses.ts';
-export { mergeSeenEvents } from './seenEvents.ts';
+export { mergeSeen } from './seen.ts';
 export type { ListOptions } from './calls.ts';
 export type { AnyPage, ListedPage, ListResult } from './pages.ts';
 export type { CallOptions, CallResult, WithResponse } from './request.ts';
@@ -332,12 +333,6 @@ export interface SluiceClient {
     body?: { from?: number },
     options?: CallOptions,
   ): CallResult<ChainResumed>;
-  /** The webhook an Aptos stream of these options would get of a block; `{}` where nothing matches. */
-  dryRunAptosBlock(
-    network: AptosNetwork,
-    body: AptosDryRun,
-    options?: CallOptions,
-  ): CallResult<Partial<AptosWebhook>>;
   /**
    * What an EVM stream of these options would get of one block, with what its triggers and balances read,
    * how many logs a single comparison of its filters kept out, and which events its addresses had.
@@ -347,6 +342,15 @@ export interface SluiceClient {
     body: Given<EvmDryRun>,
     options?: CallOptions,
   ): CallResult<EvmDryRunAnswer>;
+  /**
+   * What an Aptos stream of these options would get of one block, and which functions and events the
+   * transactions of its addresses had.
+   */
+  dryRunAptos(
+    network: AptosNetwork,
+    body: AptosDryRun,
+    options?: CallOptions,
+  ): CallResult<AptosDryRunAnswer>;
   /** What is at an address: a contract or none, a token perhaps. */
   getContract(chainId: string, address: string, options?: CallOptions): CallResult<Contract>;
   /** The ABI of a verified contract, where the operator named who tells it; of a proxy with what it forwards to. */
@@ -583,9 +587,6 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
     resumeChain: (id, body = {}, options) =>
       one(() => ({ route: SLUICE_ROUTES.resumeChain, path: { id }, body }), options),
 
-    dryRunAptosBlock: (network, body, options) =>
-      one(() => ({ route: SLUICE_ROUTES.dryRunAptosBlock, path: { network }, body }), options),
-
     getContract: (chainId, address, options) =>
       one(() => ({ route: SLUICE_ROUTES.getContract, path: { chainId, address } }), options),
 
@@ -594,6 +595,9 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
     dryRunEvm: (chainId, body, options) =>
       one(() => ({ route: SLUICE_ROUTES.dryRunEvm, path: { chainId }, body }), options),
+
+    dryRunAptos: (network, body, options) =>
+      one(() => ({ route: SLUICE_ROUTES.dryRunAptos, path: { network }, body }), options),
 
     sendAptosBlock: (network, id, body, options) =>
       one(() => ({ route: SLUICE_ROUTES.sendAptosBlock, path: { network, id }, body }), options),

@@ -1,6 +1,6 @@
 /** How an Aptos block becomes matches: as `matching.ts` does it for EVM. */
 import { describeWebhook } from '@sluice/kit';
-import { type AptosWebhook, findAptosNetwork } from '@sluice/kit/contract';
+import { type AptosWebhook, type SeenMovePath, findAptosNetwork } from '@sluice/kit/contract';
 import type { AptosEnrich } from './enrich/aptosEnrich.ts';
 import { followRules } from './followRules.ts';
 import type { StreamMatcher } from './ingest/backfill.ts';
@@ -9,6 +9,7 @@ import type { AptosBlock } from './match/aptosBlock.ts';
 import { type AptosIndex, createAptosIndex } from './match/aptosIndex.ts';
 import { explainAptosBlock } from './match/aptosExplain.ts';
 import { type AptosMatch, matchAptosBlock, splitAptosMatch } from './match/aptosMatch.ts';
+import { countSeenPaths } from './match/aptosSeen.ts';
 import { toAptosWebhookParts } from './match/aptosWebhook.ts';
 import type { BlockNeeds } from './match/block.ts';
 import { countAptosRecords } from './match/recordCounts.ts';
@@ -22,6 +23,8 @@ import type { AptosStreamRecord, NewMatch, Store } from './store/store.ts';
 export interface SingleAptosMatcher extends StreamMatcher<AptosBlock> {
   /** The body as it would be sent, less `retries`; undefined where nothing matches. */
   toWebhook(block: AptosBlock): Promise<Omit<AptosWebhook, 'retries'> | undefined>;
+  /** What the transactions of its addresses had. */
+  countSeenPaths(block: AptosBlock): SeenMovePath[];
 }
 
 export interface AptosMatching {
@@ -100,6 +103,7 @@ export function createAptosMatching({
       await enrichOf(chain).complete(block, tail);
       return { ...head, ...tail };
     },
+    countSeenPaths: (block) => countSeenPaths(index, chain, block),
   });
 
   const index = createAptosIndex();

@@ -1,5 +1,5 @@
 /** One Aptos network that is read. */
-import { type AptosWebhook, toAptosChain } from '@sluice/kit/contract';
+import { toAptosChain } from '@sluice/kit/contract';
 import type { AptosMatching } from './aptosMatching.ts';
 import type { AptosConfig } from './config.ts';
 import { type AptosEnrich, createAptosEnrich } from './enrich/aptosEnrich.ts';
@@ -74,13 +74,17 @@ export function followAptos(
           return height;
         }),
       dryRun: (blockNumber, record, addresses) =>
-        sayWhy(chain, async (): Promise<AptosWebhook | undefined> => {
+        sayWhy(chain, async () => {
           const matcher = matching.try(chain, record, addresses);
           const block = await readBlock(blockNumber, matcher.needs);
-          const webhook = await matcher.toWebhook(block);
-          if (webhook === undefined) return undefined;
-          const { streamId, tag, network: name, block: its, ...rest } = webhook;
-          return { streamId, tag, network: name, block: its, retries: 0, ...rest };
+          const seen = matcher.countSeenPaths(block);
+          const found = await matcher.toWebhook(block);
+          if (found === undefined) return { webhook: null, seen };
+          const { streamId, tag, network: name, block: its, ...rest } = found;
+          return {
+            webhook: { streamId, tag, network: name, block: its, retries: 0, ...rest },
+            seen,
+          };
         }),
     },
   };

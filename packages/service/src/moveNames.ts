@@ -1,4 +1,5 @@
 /** Addresses and Move types in one spelling: nodes, users and contracts write them short and long. */
+import { toMovePath } from '@sluice/kit/contract';
 
 const word = (digits: string): string => `0x${digits.padStart(64, '0')}`;
 
@@ -14,11 +15,11 @@ const MAX_TYPES = 10_000;
 /** Types as nodes spell them; the same few come in every block. */
 const types = new Map<string, string>();
 
-/** A Move type or path with every address in it whole, and without spaces. */
+/** {@link toMovePath}, of a value that comes often. */
 export function toType(value: string): string {
   let type = types.get(value);
   if (type === undefined) {
-    type = value.replace(/\s+/g, '').replace(/\b0x[0-9a-fA-F]{1,64}(?=::)/g, toAccount);
+    type = toMovePath(value);
     if (types.size >= MAX_TYPES) types.clear();
     types.set(value, type);
   }

@@ -1,13 +1,11 @@
-import { type EvmWebhook, isAptosWebhook } from '@sluice/kit';
+import { type AptosWebhook, type EvmWebhook, isAptosWebhook } from '@sluice/kit';
 import {
   type AptosDryRun,
   type AptosNetwork,
-  type AptosWebhook,
   type EvmDryRun,
   type NearMiss,
-  type SeenEvent,
   mergeNearMisses,
-  mergeSeenEvents,
+  mergeSeen,
 } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import {
@@ -16,7 +14,7 @@ import {
   addConnectionOptions,
   connect,
 } from '../connection.ts';
-import { describeBlock, describeNearMisses, describeSeenEvents } from '../describeDryRun.ts';
+import { type Seen, describeBlock, describeNearMisses, describeSeen } from '../describeDryRun.ts';
 import { toCount, toRange } from '../durations.ts';
 import { findTransaction, onlyOf } from '../live/readTransaction.ts';
 import { readAddresses } from '../streams/addresses.ts';
@@ -70,13 +68,13 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   let matched = 0;
   let records = 0;
   let close: NearMiss[] = [];
-  let events: SeenEvent[] = [];
+  let had: Seen[] = [];
   for (let block = from; block <= to; block++) {
     const question = { chain, block, fields, addresses, tx };
     const { webhook, near, seen } = await matchBlock(connection, question);
     progress.update(block - from + 1);
     close = mergeNearMisses(close, near);
-    events = mergeSeenEvents(events, seen);
+    had = mergeSeen(had, seen);
     const found = webhook === null ? 0 : countRecords(webhook);
     records += found;
     if (found > 0) matched++;
@@ -88,7 +86,7 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   }
   progress.end();
   if (!options.json) {
-    describeSeenEvents(events, tx).forEach(terminal.say);
+    describeSeen(had, tx).forEach(terminal.say);
     describeNearMisses(close, tx).forEach(terminal.say);
   }
   terminal.note(`${count(matched)} of ${count(total)} blocks match, ${count(records)} records`);
@@ -207,9 +205,9 @@ interface Question extends Wanted {
 interface Answer {
   /** Null where nothing matches. */
   webhook: EvmWebhook | AptosWebhook | null;
-  near: NearMiss[];
   /** Empty of Aptos. */
-  seen: SeenEvent[];
+  near: NearMiss[];
+  seen: Seen[];
 }
 
 async function matchBlock(
@@ -223,9 +221,7 @@ async function matchBlock(
   );
   const asked = { block, addresses, ...matching };
   if (family === 'aptos') {
-    const found = await sluice.dryRunAptosBlock(chain as AptosNetwork, asked);
-    const webhook = found.transactions === undefined ? null : (found as AptosWebhook);
-    return { webhook, near: [], seen: [] };
+    return { near: [], ...(await sluice.dryRunAptos(chain as AptosNetwork, asked)) };
   }
   const { webhook, near, seen } = await sluice.dryRunEvm(chain, asked);
   const its = webhook === null || tx === undefined ? webhook : onlyOf(webhook, tx);

@@ -48,7 +48,8 @@ export interface World {
   stop(): Promise<void>;
 }
 
-export async function startWorld(): Promise<World> {
+/** @param flags more of those the service is started with. */
+export async function startWorld(flags: readonly string[] = []): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
   const chain = await startScriptedChain();
   const sink = await startWebhookSink();
@@ -61,6 +62,7 @@ export async function startWorld(): Promise<World> {
               ...['--port', port, '--api-key', API_KEY, '--secret', SECRET],
               ...['--chain', `0x7a69=${chain.wsUrl},confirmations=1,poll=100`],
               ...['--allow-private-endpoints', '--no-test-webhook', '--min-free-mib', '0'],
+              ...flags,
             ],
             { from: 'user' },
           )

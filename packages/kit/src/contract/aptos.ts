@@ -81,6 +81,22 @@ export function padAptosAddress(value: unknown): string | undefined {
   return digits && `0x${digits.padStart(64, '0')}`;
 }
 
+/**
+ * A Move path or type in the one spelling that can be compared: each address in it with `0x` and 64
+ * lower-case hex digits, and no spaces. What is no path comes back likewise.
+ */
+export const toMovePath = (path: string): string =>
+  path
+    .replace(/\s+/g, '')
+    .replace(
+      /\b0x([0-9a-fA-F]{1,64})(?=::)/g,
+      (_, digits: string) => `0x${digits.toLowerCase().padStart(64, '0')}`,
+    );
+
+/** With special addresses as people write them (AIP-40): `0x1` and the like, up to `0xf`. */
+export const shortenMovePath = (path: string): string =>
+  path.replace(/0x0{63}([0-9a-f])(?![0-9a-f])/g, '0x$1');
+
 /** The network's name, from its name or its chain id (`1`, `2`), or undefined. */
 export function toAptosNetwork(value: unknown): AptosNetwork | undefined {
   if (value === '1' || value === 1) return 'mainnet';

@@ -1,5 +1,6 @@
 /** Calls about blocks that are there already (contract section 1.3). */
 import type { CreateAptosStream } from './aptos.ts';
+import type { AptosWebhook } from './aptosWebhook.ts';
 import type { CreateEvmStream } from './streams.ts';
 import type { EvmWebhook } from './webhook.ts';
 
@@ -107,6 +108,31 @@ export interface AptosDryRun
     > {
   /** Addresses the stream would watch. */
   addresses?: string[] | undefined;
+}
+
+/** What came of it. */
+export interface AptosDryRunAnswer {
+  /** Null where nothing matches. */
+  webhook: AptosWebhook | null;
+  /**
+   * The entry functions that the block's transactions call, and the events they have; of those
+   * transactions that touch an address of the stream, or of all when it watches all, whatever functions
+   * and events it chooses. Most frequent first: all that the stream names, and of each kind at most 20
+   * others.
+   */
+  seen: SeenMovePath[];
+}
+
+/** Calls of one function, or events of one type, in a block. */
+export interface SeenMovePath {
+  kind: 'function' | 'event';
+  /**
+   * As a stream may name it: without generic arguments, which is the type whatever its arguments are, and
+   * with them where the stream names them so. Addresses have 64 digits but the special ones: `0x1`.
+   */
+  path: string;
+  /** Transactions that call the function, or events. */
+  count: number;
 }
 
 /** Past blocks of an Aptos chain, by height or by ledger version, both ends included. */

@@ -100,10 +100,10 @@ export const SLUICE_ROUTES = {
    */
   dryRunEvm: route('POST', '/sluice/evm/{chainId}/dry-run', 'streams:read'),
   /**
-   * The webhook that an Aptos stream of these options would get of one block. Body `AptosDryRun`,
-   * answers with it; `{}` where nothing matches.
+   * What an Aptos stream of these options would get of one block, and what functions and events the
+   * transactions of its addresses had. Body `AptosDryRun`, answers with `AptosDryRunAnswer`.
    */
-  dryRunAptosBlock: route('POST', '/sluice/aptos/{network}/dry-run', 'streams:read'),
+  dryRunAptos: route('POST', '/sluice/aptos/{network}/dry-run', 'streams:read'),
   /** Announces one block to an Aptos stream once more. Body `AptosBlockChoice`, answers with its records. */
   sendAptosBlock: route('POST', '/sluice/aptos/{network}/streams/{id}/send', 'replay'),
   /** A backfill of an Aptos stream. Body `AptosBackfill`, answers with the {@link Job}. */

@@ -14,8 +14,12 @@ import {
   advancedOptionSchema,
   type ApiKey,
   APTOS_NETWORKS,
+  type AptosCoin,
+  type AptosCoinMovement,
+  type AptosRaw,
   type AptosStream,
   type AptosStreamStatus,
+  type AptosWebhook,
   type AuditPage,
   type ChainCoverage,
   type ChainGap,
@@ -58,6 +62,7 @@ import {
   nativeBalanceSelectionSchema,
   type NearMiss,
   type SeenEvent,
+  type SeenMovePath,
   type ProviderHealth,
   REGIONS,
   type Reorg,
@@ -328,6 +333,67 @@ const webhookFields = {
 };
 
 const evmWebhook: z.ZodType<EvmWebhook> = z.strictObject(webhookFields);
+
+const aptosCoin: z.ZodType<AptosCoin> = z.strictObject({
+  decimals: count.nullable(),
+  name: text,
+  symbol: text,
+  type: text,
+});
+
+const aptosCoinMovement: z.ZodType<AptosCoinMovement> = z.strictObject({
+  value: text,
+  address: text,
+  coin: aptosCoin,
+  valueWithDecimals: z.number().nullable(),
+  sequenceNumber: text,
+  txHash: text,
+});
+
+const aptosRaw: z.ZodType<AptosRaw> = z.looseObject({ txHash: text });
+
+const aptosWebhook: z.ZodType<AptosWebhook> = z.strictObject({
+  streamId: text,
+  tag: text,
+  network: z.enum([...APTOS_NETWORKS, '']),
+  block: z.strictObject({
+    number: text,
+    timestamp: text,
+    hash: text,
+    firstVersion: text,
+    lastVersion: text,
+  }),
+  retries: count,
+  coinTransfers: z.array(
+    z.strictObject({
+      coin: aptosCoin,
+      to: text,
+      value: text,
+      from: text,
+      valueWithDecimals: z.number().nullable(),
+      transaction: text,
+      txHash: text,
+    }),
+  ),
+  coinDeposits: z.array(aptosCoinMovement),
+  coinWithdrawals: z.array(aptosCoinMovement),
+  transactions: z.array(
+    z.strictObject({
+      gasLimit: text,
+      gasUnitPrice: text,
+      gasUsed: text,
+      hash: text,
+      stateChangeHash: text,
+      eventChangeHash: text,
+      success: flag,
+      type: text,
+      sender: text,
+    }),
+  ),
+  changes: z.array(aptosRaw),
+  payloads: z.array(aptosRaw),
+  events: z.array(z.array(aptosRaw)),
+});
 
 const dryRunAnswer = z.strictObject(webhookFields).partial().meta({
   description: 'The webhook that would be sent',
@@ -628,6 +694,12 @@ const seenEvent: z.ZodType<SeenEvent> = z.strictObject({
   topic0: text,
   signature: text.nullable(),
   indexed: count,
+  count,
+});
+
+const seenMovePath: z.ZodType<SeenMovePath> = z.strictObject({
+  kind: z.enum(['function', 'event']),
+  path: text,
   count,
 });
 
@@ -976,6 +1048,10 @@ export const ANSWER_SCHEMAS = {
     webhook: evmWebhook.nullable(),
     near: z.array(nearMiss),
     seen: z.array(seenEvent),
+  }),
+  AptosDryRunAnswer: z.strictObject({
+    webhook: aptosWebhook.nullable(),
+    seen: z.array(seenMovePath),
   }),
   ChainHealthList: z.strictObject({ result: z.array(chainHealth) }),
   ChainResumed: chainResumed,

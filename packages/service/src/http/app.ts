@@ -233,7 +233,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     dryRunEvm: blocks.dryRunEvm,
     getContract: contracts.get,
     getContractAbi: contracts.getAbi,
-    dryRunAptosBlock: aptosBlocks.dryRun,
+    dryRunAptos: aptosBlocks.dryRun,
     sendAptosBlock: aptosBlocks.sendBlock,
     createAptosBackfill: aptosBlocks.createBackfill,
     getCoverage: blocks.getCoverage,

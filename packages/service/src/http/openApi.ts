@@ -554,11 +554,16 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     answer: 'EvmDryRunAnswer',
     errors: [400, 404, 409, 422, 503],
   },
-  dryRunAptosBlock: {
-    summary: 'What an Aptos stream would get of one block; {} where nothing matches',
+  dryRunAptos: {
+    summary:
+      'What an Aptos stream would get of one block, and which functions and events there were',
+    description:
+      '`seen`: how many of the transactions that touch the addresses call each function, and how many ' +
+      'events of each type they have, whatever the stream chooses; all that it names, and of each kind ' +
+      'at most 20 others.',
     tag: 'Sluice',
     body: 'AptosDryRun',
-    answer: { type: 'object' },
+    answer: 'AptosDryRunAnswer',
     errors: [400, 404, 422, 503],
   },
   sendAptosBlock: {

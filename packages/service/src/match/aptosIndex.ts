@@ -7,6 +7,9 @@ import { type Tell, passed, stopped } from './reasons.ts';
 
 /** Which of the transactions that concern a stream it takes. */
 export interface AptosSelection {
+  /** What it names, spelled as `toType` does. */
+  readonly functions: ReadonlySet<string>;
+  readonly events: ReadonlySet<string>;
   takes(transaction: AptosTransaction, tell?: Tell): boolean;
 }
 
@@ -25,6 +28,8 @@ function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelectio
   const events = new Set((options.events ?? []).map(toType));
   if (functions.size + events.size === 0) {
     return {
+      functions,
+      events,
       takes(_, tell) {
         tell?.(passed('event', 'the stream names no functions and events, and takes all'));
         return true;
@@ -32,6 +37,8 @@ function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelectio
     };
   }
   return {
+    functions,
+    events,
     takes(transaction, tell) {
       const called =
         transaction.function !== null && functions.has(transaction.function)
@@ -61,7 +68,8 @@ function tellUnnamed(transaction: AptosTransaction, functions: number, events: n
   return `it ${calls}, and none of its ${transaction.events.length} events helps: the stream names ${functions} functions and ${events} events`;
 }
 
-function withoutArguments(type: string): string {
+/** Of all types that differ in their generic arguments alone. */
+export function withoutArguments(type: string): string {
   const end = type.indexOf('<');
   return end < 0 ? type : type.slice(0, end);
 }

@@ -27,7 +27,7 @@ export function matchAptosBlock(
   index: AptosIndex,
   chain: string,
   block: AptosBlock,
-  tellOf?: (stream: CompiledAptosStream, transaction: AptosTransaction) => Tell,
+  tellOf?: (stream: CompiledAptosStream, transaction: AptosTransaction) => Tell | undefined,
 ): AptosMatch[] {
   const found = new Map<CompiledAptosStream, AptosMatch>();
   const unscoped = index.unscoped(chain);
@@ -37,13 +37,16 @@ export function matchAptosBlock(
     const concerned = new Set(unscoped);
     if (tellOf !== undefined) {
       for (const stream of unscoped) {
-        tellOf(stream, transaction)(passed('address', 'the stream watches all addresses'));
+        tellOf(stream, transaction)?.(passed('address', 'the stream watches all addresses'));
       }
     }
     for (const account of readTouched(transaction, movements)) {
       index.watching(chain, account, 2, (stream) => {
         concerned.add(stream);
-        tellOf?.(stream, transaction)(passed('address', `it touches ${account}, which is watched`));
+        tellOf?.(
+          stream,
+          transaction,
+        )?.(passed('address', `it touches ${account}, which is watched`));
       });
     }
     for (const stream of concerned) {

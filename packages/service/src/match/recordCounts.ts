@@ -1,4 +1,5 @@
 /** How many records of each kind a match has, for the ledger's counts (`NewMatch.records`). Pure. */
+import { shortenMovePath } from '@sluice/kit/contract';
 import type { AptosMatch } from './aptosMatch.ts';
 import type { Match } from './match.ts';
 
@@ -6,9 +7,6 @@ import type { Match } from './match.ts';
 const MOST_KINDS = 20;
 /** Types of Aptos name what they are made of, as deep as their author likes. */
 const LONGEST_KIND = 200;
-
-/** Addresses that are written short (AIP-40): `0x1` and the like. */
-const SPECIAL = /0x0{63}([0-9a-f])(?![0-9a-f])/g;
 
 export const countEvmRecords = ({ logs, transactions, internalTransactions }: Match) =>
   countKinds([
@@ -25,7 +23,7 @@ export const countAptosRecords = ({ stream, transactions }: AptosMatch) =>
         called ?? 'transaction',
         ...(stream.record.options.includeEvents ? events.map(({ type }) => type) : []),
       ])
-      .map((kind) => kind.replaceAll(SPECIAL, '0x$1').slice(0, LONGEST_KIND)),
+      .map((kind) => shortenMovePath(kind).slice(0, LONGEST_KIND)),
   );
 
 /** The most frequent kinds; the others together are `other`. */

@@ -34,7 +34,15 @@ export function countSeenEvents(index: StreamIndex, chain: string, block: EvmBlo
     const signature = selection.signatureOf(topic0) ?? null;
     events.set(key, { topic0, signature, indexed: inputs.length, count: 1 });
   }
-  const sorted = [...events.values()].toSorted((a, b) => b.count - a.count);
-  const others = sorted.filter(({ topic0 }) => !named.has(topic0)).slice(0, MAX_OTHERS);
-  return sorted.filter((event) => named.has(event.topic0) || others.includes(event));
+  return mostSeen([...events.values()], ({ topic0 }) => named.has(topic0));
+}
+
+/** Most frequent first: all that are named, and at most {@link MAX_OTHERS} others. */
+export function mostSeen<T extends { count: number }>(
+  entries: readonly T[],
+  isNamed: (entry: T) => boolean,
+): T[] {
+  const sorted = entries.toSorted((a, b) => b.count - a.count);
+  const others = new Set(sorted.filter((entry) => !isNamed(entry)).slice(0, MAX_OTHERS));
+  return sorted.filter((entry) => isNamed(entry) || others.has(entry));
 }

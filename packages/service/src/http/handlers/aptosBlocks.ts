@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import {
   type AptosBlockChoice,
+  type AptosDryRunAnswer,
   type AptosNetwork,
-  type AptosWebhook,
   aptosBackfillSchema,
   aptosBlockChoiceSchema,
   aptosDryRunSchema,
@@ -41,12 +41,12 @@ export interface AptosBlockHandlers {
 export interface AptosCalls extends BlockCalls {
   /** Height of the block that holds this ledger version. */
   heightOf(version: number): Promise<number>;
-  /** The webhook this stream would get of the block; undefined when nothing matches. */
+  /** What this stream would get of the block. */
   dryRun(
     blockNumber: number,
     record: AptosStreamRecord,
     addresses: readonly string[],
-  ): Promise<AptosWebhook | undefined>;
+  ): Promise<AptosDryRunAnswer>;
 }
 
 export interface AptosBlockHandlerNeeds {
@@ -87,7 +87,7 @@ export function createAptosBlockHandlers({
       const record = toRecord(network, withGiven(DEFAULT_APTOS_OPTIONS, wanted), wanted.tag ?? '');
       refuseContradictions(record.options, body);
       const height = await heightOf(calls, wanted);
-      return context.json((await calls.dryRun(height, record, wanted.addresses ?? [])) ?? {});
+      return context.json(await calls.dryRun(height, record, wanted.addresses ?? []));
     },
 
     async sendBlock(context) {

@@ -1,0 +1,71 @@
+/** A dry run of a stream of Aptos. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type RunningScriptedAptos, scriptedAptos, startScriptedAptos } from '@sluice/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type World, startWorld } from './world.test-only.ts';
+
+const ALICE = `0x${'a11ce'.padStart(64, '0')}` as const;
+const BOB = `0x${'b0b'.padStart(64, '0')}` as const;
+
+let node: RunningScriptedAptos;
+let world: World;
+
+beforeAll(async () => {
+  node = await startScriptedAptos();
+  world = await startWorld(['--aptos', `local=${node.url},poll=50`]);
+});
+afterAll(async () => {
+  await world.stop();
+  await node.stop();
+});
+
+test('tells which functions and events the transactions of the addresses had', async () => {
+  const pay = { from: ALICE, to: BOB, amount: 150_000_000n };
+  const first = node.mine({ transactions: [scriptedAptos.transfer(pay)] });
+  node.mine({
+    transactions: [
+      scriptedAptos.transfer(pay),
+      scriptedAptos.transfer(pay),
+      scriptedAptos.coinTransfer(pay),
+    ],
+  });
+  const from = Number(first.height);
+  const file = join(world.folder, 'coins.yaml');
+  const wanted = ['tag: coins', 'webhookUrl: http://x', 'network: [local]'];
+  writeFileSync(
+    file,
+    [...wanted, "functions: ['0x1::coin::transfer']", "addresses: ['0xb0b']", ''].join('\n'),
+  );
+  const run = ['dry-run', '-f', file, '--blocks', `${from}..${from + 1}`];
+  const { code, stdout, stderr } = await world.sluice(run);
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringContaining('1 of 2 blocks match, 1 records') as string,
+  });
+  const [block, ...lines] = stdout.split('\n');
+  expect(block).toContain(`#${from + 1}  1 records`);
+  expect(lines).toEqual([
+    'Called in transactions of the addresses:',
+    '  3 × 0x1::aptos_account::transfer',
+    '  1 × 0x1::coin::transfer',
+    'Events in transactions of the addresses:',
+    '  4 × 0x1::transaction_fee::FeeStatement',
+    '  3 × 0x1::fungible_asset::Withdraw',
+    '  3 × 0x1::fungible_asset::Deposit',
+    '  1 × 0x1::coin::WithdrawEvent',
+    '  1 × 0x1::coin::DepositEvent',
+    '',
+  ]);
+
+  const json = (await world.sluice([...run, '--json'])).stdout.trim().split('\n');
+  expect(json.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    {
+      ...{ block: from, records: 0, webhook: null, near: [] },
+      seen: expect.arrayContaining([
+        { kind: 'function', path: '0x1::aptos_account::transfer', count: 1 },
+      ]) as object[],
+    },
+    { block: from + 1, records: 1, webhook: { network: 'local' } },
+  ]);
+});
