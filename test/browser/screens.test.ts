@@ -382,7 +382,7 @@ test('5,000 addresses are imported, with those that are none named, and on after
   await dialog.waitFor({ state: 'detached' });
   const list = page.getByRole('region', { name: 'Addresses' });
   await list.getByText('5,000 addresses').waitFor();
-  expect(await list.getByRole('listitem').count()).toBeLessThanOrEqual(60);
+  expect(await list.getByRole('row').count()).toBeLessThanOrEqual(60);
   await list
     .getByRole('button', { name: /^Stop watching/ })
     .first()
@@ -419,9 +419,14 @@ test('a list is begun from the sample, and a file may be dropped, where a stream
   // What is looked for is in the link, and found by label and by what is shown of a hash.
   await page.keyboard.press('/');
   await page.keyboard.insertText('TETHER');
-  const rows = page.getByRole('region', { name: 'Addresses' }).getByRole('listitem');
+  const list = page.getByRole('region', { name: 'Addresses' });
+  const rows = list.getByRole('row').filter({ has: page.getByRole('cell') });
   await page.getByText('1 of 3 addresses').waitFor();
   expect(await rows.count()).toBe(1);
+  // Since when and with which key: the visitor came in with the one the service was started with.
+  expect(await rows.getByRole('cell').allInnerTexts()).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^(now|\d+s ago)$/), 'first key']),
+  );
   await page.reload();
   await rows.getByText('Tether USD, the contract').waitFor();
   const find = page.getByLabel('Find addresses', { exact: true });

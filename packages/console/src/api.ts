@@ -4,7 +4,6 @@ import { SLUICE_ROUTES } from '@sluice/kit/contract';
 import {
   createSluiceClient,
   type ActivityQuery,
-  type AddressPage,
   type AuditPage,
   type DeliveryFilter,
   type DeliveryPage,
@@ -74,18 +73,15 @@ export const streamQuery = ({ id, family }: Pick<StreamSummary, 'id' | 'family'>
   });
 
 /** @param find all of them where it is empty. */
-export const addressesQuery = (
-  { id, family }: Pick<StreamSummary, 'id' | 'family'>,
-  find: string,
-) =>
+export const addressesQuery = (id: string, find: string) =>
   infiniteQueryOptions({
     queryKey: [...queryKeys.addresses(id), find],
-    queryFn: async ({ pageParam, signal }): Promise<AddressPage> => {
-      const place = { limit: PAGE_ROWS, cursor: pageParam };
-      return find === ''
-        ? client.streams.listAddresses(id, { ...place, networkType: family }, { signal })
-        : sluice.findAddresses(id, { ...place, find }, { signal });
-    },
+    queryFn: ({ pageParam, signal }) =>
+      sluice.listAddresses(
+        id,
+        { limit: PAGE_ROWS, cursor: pageParam, ...(find !== '' && { find }) },
+        { signal },
+      ),
     // Another search of the same stream: its rows stay until they are others.
     placeholderData: (before, asked) => (asked?.queryKey[1] === id ? before : undefined),
     initialPageParam: undefined as string | undefined,

@@ -84,9 +84,9 @@ describe('each call', () => {
     await client().getActivityBreakdown({ streamId: 's1', step: 60, points: 24 });
     expect(await client().listTapes({ streamIds: ['s1', 's2'] })).toEqual([]);
     expect(await client().listStreamChanges('s1')).toEqual([]);
-    expect(await client().findAddresses('s1', { find: '0x28C6…1d60', limit: 5 })).toMatchObject({
-      result: [],
-    });
+    const search = { find: '0x28C6…1d60', limit: 5 };
+    expect(await client().listAddresses('s1', search)).toMatchObject({ result: [] });
+    expect(await client().listAddresses('s1')).toMatchObject({ result: [] });
     expect(await client().listReorgs({ chain: '0x1' })).toEqual([]);
     expect(await client().listGaps({ chain: '0x1' })).toEqual([]);
     expect(calls()).toEqual([
@@ -96,6 +96,7 @@ describe('each call', () => {
       ['POST /sluice/tapes', { streamIds: ['s1', 's2'] }],
       ['GET /sluice/streams/s1/changes'],
       ['GET /sluice/streams/s1/addresses?limit=5&find=0x28C6%E2%80%A61d60'],
+      ['GET /sluice/streams/s1/addresses?limit=100'],
       ['GET /sluice/reorgs?chain=0x1'],
       ['GET /sluice/gaps?chain=0x1'],
     ]);

@@ -49,7 +49,7 @@ import type {
   ReplayProgress,
 } from './contract/replays.ts';
 import { SLUICE_ROUTES } from './contract/sluice.ts';
-import type { AddressPage, AddressSearch, StreamAddress } from './contract/streams.ts';
+import type { AddressPage, ListAddresses, WatchedAddress } from './contract/streams.ts';
 import type {
   About,
   ChainCoverage,
@@ -162,7 +162,12 @@ export type {
   ReplayProgress,
   ReplayState,
 } from './contract/replays.ts';
-export type { AddressPage, AddressSearch, StreamAddress } from './contract/streams.ts';
+export type {
+  AddressPage,
+  ListAddresses,
+  StreamAddress,
+  WatchedAddress,
+} from './contract/streams.ts';
 export type { AptosNetwork } from './contract/aptos.ts';
 export type { AptosWebhook } from './contract/aptosWebhook.ts';
 export type {
@@ -283,12 +288,15 @@ export interface SluiceClient {
   getActivityBreakdown(query?: ActivityQuery, options?: CallOptions): CallResult<ActivityBreakdown>;
   /** What became of the newest blocks of at most 200 streams, in their order. */
   listTapes(body: ListTapes, options?: CallOptions): CallResult<StreamTape[]>;
-  /** Addresses of a stream, in their order: by how they begin, by their ends, or by a part of their labels. */
-  findAddresses(
+  /**
+   * Addresses of a stream of either family, in their order, with when and by whom they were added: all, or
+   * those found by how they begin, by their ends, or by a part of their labels.
+   */
+  listAddresses(
     streamId: string,
-    search: AddressSearch,
+    query?: ListAddresses,
     options?: CallOptions,
-  ): ListResult<StreamAddress, AddressPage>;
+  ): ListResult<WatchedAddress, AddressPage>;
   /** What was done to a stream, or became of it, newest first. */
   listStreamChanges(streamId: string, options?: CallOptions): CallResult<StreamChange[]>;
   /** Where chains went another way, newest first. */
@@ -483,12 +491,12 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
         (answer) => toPage<StreamTape>(answer).result,
       ),
 
-    findAddresses: (id, { find, limit, cursor }, options) =>
+    listAddresses: (id, { find, limit, cursor } = {}, options) =>
       list(
-        () => ({ route: SLUICE_ROUTES.findAddresses, path: { id }, query: { find } }),
+        () => ({ route: SLUICE_ROUTES.listAddresses, path: { id }, query: { find } }),
         { limit, cursor },
         options,
-        toPage<StreamAddress>,
+        toPage<WatchedAddress>,
       ),
 
     listStreamChanges: (id, options) =>

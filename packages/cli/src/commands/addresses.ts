@@ -43,15 +43,11 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
         });
       }),
   );
-  add('list <stream>', 'one a line, with labels; JSON Lines with --json')
+  add('list <stream>', 'one a line, with labels; when and by whom they were added with --json')
     .option('--find <text>', 'those that begin with it, or have it in them or their labels')
     .action((name: string, { find, ...options }: ListOptions) =>
-      withStream(name, options, terminal, async ({ api, sluice }, { id, family }) => {
-        const addresses =
-          find === undefined
-            ? api.streams.listAddresses(id, { networkType: family })
-            : sluice.findAddresses(id, { find });
-        for await (const each of addresses) {
+      withStream(name, options, terminal, async ({ sluice }, { id }) => {
+        for await (const each of sluice.listAddresses(id, { find })) {
           if (options.json) terminal.sayJson(each);
           else
             terminal.say(

@@ -177,6 +177,12 @@ describe('addresses', () => {
     expect(await found('SECOND')).toBe(`${BOB.toLowerCase()},"Bob, the second"\n`);
     expect(await found(`${BOB.slice(0, 6)}…${BOB.slice(-4)}`)).toContain(BOB.toLowerCase());
     expect(await found('nobody')).toBe('');
+    expect(await json('addresses', 'list', 'token', '--find', 'second')).toEqual({
+      address: BOB.toLowerCase(),
+      label: 'Bob, the second',
+      addedAt: expect.any(Number) as number,
+      addedBy: 'bootstrap',
+    });
     expect((await sluice(['addresses', 'remove', 'token', BOB])).stdout).toBe(
       'Removed 1 from token\n',
     );

@@ -79,19 +79,26 @@ type Block = PastMatch['block'];
 
 export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: DemoDayNeeds): Past {
   const random = createRandom(1);
-  const streams = Object.entries(DEMO_STREAMS).map(([tag, stream], index): PastStream => ({
-    id: randomUUID(),
-    draft: toDraft(stream, webhookUrlOf(tag)),
-    addresses: stream.addresses,
-    status: stream.status,
-    statusMessage: stream.statusMessage,
-    errorSince: stream.errorAgoMs === undefined ? null : nowMs - stream.errorAgoMs,
-    createdAt: nowMs - (3 + 5 * index) * DAY,
-    changes: (stream.changes ?? []).map(({ agoMs, ...change }) => ({
-      ...change,
-      at: nowMs - agoMs,
-    })),
-  }));
+  const streams = Object.entries(DEMO_STREAMS).map(([tag, stream], index): PastStream => {
+    const ageMs = (3 + 5 * index) * DAY;
+    return {
+      id: randomUUID(),
+      draft: toDraft(stream, webhookUrlOf(tag)),
+      // Customers came one by one; a few addresses are there from the beginning.
+      addresses: stream.addresses.map((each, n, { length }) => ({
+        ...each,
+        addedAt: nowMs - (length < 100 ? ageMs : Math.round(ageMs * (1 - n / length))),
+      })),
+      status: stream.status,
+      statusMessage: stream.statusMessage,
+      errorSince: stream.errorAgoMs === undefined ? null : nowMs - stream.errorAgoMs,
+      createdAt: nowMs - ageMs,
+      changes: (stream.changes ?? []).map(({ agoMs, ...change }) => ({
+        ...change,
+        at: nowMs - agoMs,
+      })),
+    };
+  });
   const idOf = new Map(streams.map(({ id, draft }) => [draft.tag, id]));
   const replay: PastReplay = {
     id: randomUUID(),

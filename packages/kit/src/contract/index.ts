@@ -40,12 +40,13 @@ export type {
   Page,
   RecordKind,
   AddressPage,
-  AddressSearch,
+  ListAddresses,
   StreamAddress,
   StreamLimits,
   StreamStatus,
   StreamTrigger,
   UpdateEvmStream,
+  WatchedAddress,
 } from './streams.ts';
 
 export {
@@ -204,10 +205,10 @@ export {
   historicalJobSchema,
   inboxAnswerSchema,
   isAddressLabel,
+  listAddressesQuerySchema,
   listDeliveriesQuerySchema,
   listHistoryQuerySchema,
   listLogsQuerySchema,
-  addressSearchSchema,
   listQuerySchema,
   listStreamsQuerySchema,
   listTapesSchema,

@@ -377,8 +377,13 @@ export const listQuerySchema = z.strictObject({
 
 const SEARCH = 'should be 1 to 100 characters of an address or a label';
 
-export const addressSearchSchema = z.strictObject({
-  find: z.string({ error: SEARCH }).trim().min(1, { error: SEARCH }).max(100, { error: SEARCH }),
+export const listAddressesQuerySchema = z.strictObject({
+  find: z
+    .string({ error: SEARCH })
+    .trim()
+    .min(1, { error: SEARCH })
+    .max(100, { error: SEARCH })
+    .optional(),
   limit,
   cursor,
 });

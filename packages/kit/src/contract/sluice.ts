@@ -46,8 +46,8 @@ export const SLUICE_ROUTES = {
   getActivityBreakdown: route('GET', '/sluice/activity/breakdown', 'history:read'),
   /** `{ result: StreamChange[] }`: what was done to a stream, or became of it, newest first, at most 100. */
   listStreamChanges: route('GET', '/sluice/streams/{id}/changes', 'streams:read'),
-  /** `AddressPage`: addresses of a stream. Query `AddressSearch`. */
-  findAddresses: route('GET', '/sluice/streams/{id}/addresses', 'streams:read'),
+  /** `AddressPage`: addresses of a stream, of either family. Query `ListAddresses`. */
+  listAddresses: route('GET', '/sluice/streams/{id}/addresses', 'streams:read'),
   /** `{ result: StreamTape[] }`: what became of streams' newest blocks. Body `ListTapes`. */
   listTapes: route('POST', '/sluice/tapes', 'history:read'),
   /** `{ result: Reorg[] }`, newest first. Query `chain`, `limit` (at most 100). */

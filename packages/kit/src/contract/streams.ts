@@ -179,20 +179,28 @@ export interface StreamAddress {
   label?: string;
 }
 
-/** Which addresses of a stream are looked for. */
-export interface AddressSearch {
+/** An address that a stream watches, and since when. */
+export interface WatchedAddress extends StreamAddress {
+  /** When the stream began to have it, Unix milliseconds; a new label changes nothing of that. */
+  addedAt: number;
+  /** Name of the API key it was added with; `bootstrap` is the one that the service was started with. */
+  addedBy: string;
+}
+
+/** Which addresses of a stream are listed. */
+export interface ListAddresses {
   /**
-   * 1 to 100 characters: what an address begins with, from `0x` on; its ends, as `0x28C6…1d60`; or a part of
+   * Default: all of them. 1 to 100 characters: what an address begins with, from `0x` on; its ends, as `0x28C6…1d60`; or a part of
    * an address or of its label. The case of a to z does not matter; that of other letters does on SQLite.
    */
-  find: string;
+  find?: string | undefined;
   limit?: number | undefined;
   cursor?: string | undefined;
 }
 
 /** Addresses in their order. */
 export interface AddressPage {
-  result: StreamAddress[];
+  result: WatchedAddress[];
   /** For the next page; absent on the last. */
   cursor?: string;
 }

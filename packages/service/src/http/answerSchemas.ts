@@ -75,6 +75,7 @@ import {
   type Stats,
   type StatsCounters,
   type StreamAddress,
+  type WatchedAddress,
   type StreamChange,
   type StreamCoverage,
   type StreamSecret,
@@ -184,6 +185,13 @@ const aptosStreamStatus: z.ZodType<AptosStreamStatus> = z.strictObject({
 const streamAddress: z.ZodType<StreamAddress> = z.strictObject({
   address: text,
   label: text.exactOptional(),
+});
+
+const watchedAddress: z.ZodType<WatchedAddress> = z.strictObject({
+  address: text,
+  label: text.exactOptional(),
+  addedAt: unixMs,
+  addedBy: text,
 });
 
 const addressesAnswer: z.ZodType<AddressesAnswer> = z.strictObject({
@@ -767,7 +775,7 @@ const inboxRequest: z.ZodType<InboxRequest> = z.strictObject({
 });
 
 const addressPage: z.ZodType<AddressPage> = z.strictObject({
-  result: z.array(streamAddress),
+  result: z.array(watchedAddress),
   cursor: text.exactOptional(),
 });
 

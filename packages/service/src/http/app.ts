@@ -20,7 +20,7 @@ import { BODY_LIMIT_BYTES, takeBody } from './body.ts';
 import { createConsoleHandler } from './console.ts';
 import { allowPages } from './cors.ts';
 import { type AccessHandlerNeeds, createAccessHandlers } from './handlers/access.ts';
-import { createAddressHandlers, createAddressSearch } from './handlers/addresses.ts';
+import { createAddressHandlers, createWatchedAddressList } from './handlers/addresses.ts';
 import { type AccountHandlerNeeds, createAccountHandlers } from './handlers/account.ts';
 import { type AptosBlockHandlerNeeds, createAptosBlockHandlers } from './handlers/aptosBlocks.ts';
 import { createAptosStreamHandlers } from './handlers/aptosStreams.ts';
@@ -216,7 +216,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     explain: createExplainHandler(needs),
     getActivity: activity.getActivity,
     getActivityBreakdown: activity.getBreakdown,
-    findAddresses: createAddressSearch(needs),
+    listAddresses: createWatchedAddressList(needs),
     listStreamChanges: activity.listStreamChanges,
     listTapes: activity.listTapes,
     listReorgs: activity.listReorgs,

@@ -31,7 +31,7 @@ import {
   listDeliveriesQuerySchema,
   listHistoryQuerySchema,
   listLogsQuerySchema,
-  addressSearchSchema,
+  listAddressesQuerySchema,
   listQuerySchema,
   listStreamsQuerySchema,
   listTapesSchema,
@@ -424,11 +424,12 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     answer: 'ActivityBreakdown',
     errors: [404, 422],
   },
-  findAddresses: {
-    summary:
-      'Addresses of a stream, by how they begin, by their ends, or by a part of their labels',
+  listAddresses: {
+    summary: 'Addresses of a stream of either family, with when and by whom they were added',
+    description:
+      '`find` takes how they begin, their ends (`0x28C6…1d60`), or a part of them or of their labels.',
     tag: 'Sluice',
-    query: addressSearchSchema,
+    query: listAddressesQuerySchema,
     answer: 'AddressPage',
     errors: [404, 422],
   },

@@ -18,17 +18,24 @@ import {
   type Store,
 } from './store.ts';
 
-type Labels = ReadonlyMap<string, string>;
+/** A list of any length. */
+export interface AddedAddresses {
+  addresses: AddressList;
+  /** By address, lower case. */
+  labels: ReadonlyMap<string, string>;
+  /** Of the API key that adds them. */
+  keyId: string;
+}
 
 export interface AddressChanges {
   /** Addresses already there stay, with the label they have where none is given. */
-  add(streamId: string, addresses: AddressList, labels: Labels): Promise<AddressOutcome>;
+  add(streamId: string, added: AddedAddresses): Promise<AddressOutcome>;
   /** All or nothing. */
   remove(streamId: string, addresses: AddressList): Promise<AddressOutcome>;
   /** Makes these the whole list, and these labels all of its labels. */
-  replace(streamId: string, addresses: AddressList, labels: Labels): Promise<AddressOutcome>;
+  replace(streamId: string, added: AddedAddresses): Promise<AddressOutcome>;
   /** Adds all that the one stream watches to the other, labels too. */
-  copy(from: string, to: string): Promise<AddressOutcome>;
+  copy(from: string, to: string, keyId: string): Promise<AddressOutcome>;
 }
 
 export function createAddressChanges(store: Store): AddressChanges {
@@ -93,36 +100,45 @@ export function createAddressChanges(store: Store): AddressChanges {
     });
 
   return {
-    add: (streamId, addresses, labels) =>
-      change(streamId, addresses, (list) => toAddition(list, labels, false)),
+    add: (streamId, added) =>
+      change(streamId, added.addresses, (list) => toAddition(list, added, false)),
 
     remove: (streamId, addresses) =>
       change(streamId, addresses, (list) => ({ kind: 'remove', addresses: list })),
 
-    replace: (streamId, addresses, labels) =>
+    replace: (streamId, added) =>
       inTurn(streamId, async () => {
-        const wanted = await sortAddresses(addresses);
-        return stage(streamId, replacementOf(store, streamId, wanted, labels));
+        const addresses = await sortAddresses(added.addresses);
+        return stage(streamId, replacementOf(store, streamId, { ...added, addresses }));
       }),
 
     // Nothing changes what is being copied; another process may, as between any two requests.
-    copy: (from, to) => inTurn(from, () => inTurn(to, () => stage(to, partsOfStream(store, from)))),
+    copy: (from, to, keyId) =>
+      inTurn(from, () => inTurn(to, () => stage(to, partsOfStream(store, from, keyId)))),
   };
 }
 
-async function* partsOfStream(store: Store, streamId: string): AsyncGenerator<AddressPart> {
+async function* partsOfStream(
+  store: Store,
+  streamId: string,
+  keyId: string,
+): AsyncGenerator<AddressPart> {
   let after: string | undefined;
   do {
     const page = await store.listAddresses(streamId, { limit: ADDRESSES_PER_PART, after });
     const labels: Record<string, string> = {};
     for (const { address, label } of page.addresses) if (label !== null) labels[address] = label;
     const addresses = packAddresses(page.addresses.map(({ address }) => address));
-    yield { kind: 'add', addresses, labels, clearLabels: false };
+    yield { kind: 'add', addresses, labels, clearLabels: false, keyId };
     after = page.next;
   } while (after !== undefined);
 }
 
-function toAddition(addresses: AddressList, labels: Labels, clearLabels: boolean): AddressPart {
+function toAddition(
+  addresses: AddressList,
+  { labels, keyId }: AddedAddresses,
+  clearLabels: boolean,
+): AddressPart {
   const own: Record<string, string> = {};
   if (labels.size > 0) {
     for (const address of unpackAddresses(addresses)) {
@@ -130,7 +146,7 @@ function toAddition(addresses: AddressList, labels: Labels, clearLabels: boolean
       if (label !== undefined) own[address] = label;
     }
   }
-  return { kind: 'add', addresses, labels: own, clearLabels };
+  return { kind: 'add', addresses, labels: own, clearLabels, keyId };
 }
 
 async function* partsOf(
@@ -146,9 +162,9 @@ async function* partsOf(
 async function* replacementOf(
   store: Store,
   streamId: string,
-  wanted: AddressList,
-  labels: Labels,
+  added: AddedAddresses,
 ): AsyncGenerator<AddressPart> {
+  const wanted = added.addresses;
   let at = 0;
   let after: string | undefined;
   do {
@@ -166,5 +182,5 @@ async function* replacementOf(
     }
     after = page.next;
   } while (after !== undefined);
-  yield* partsOf(wanted, (list) => toAddition(list, labels, true));
+  yield* partsOf(wanted, (list) => toAddition(list, added, true));
 }

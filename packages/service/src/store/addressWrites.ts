@@ -9,6 +9,15 @@ import type { Tables } from './tables.ts';
 const CLEAN_UP_ROWS = 5_000;
 const EXPIRED_PARTS = 50;
 
+const PRESENT_ADDRESS = {
+  address: 'text',
+  label: 'text',
+  added_at: 'bigint',
+  key_id: 'text',
+} as const;
+
+type PresentAddress = Pick<Tables['stream_address'], keyof typeof PRESENT_ADDRESS>;
+
 /**
  * What a stream watches. A change is staged part by part, each part a transaction, and takes effect in
  * one short one: rows of `stream_address` name the change that added them and the one that removed
@@ -94,31 +103,41 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
     trx: Db,
     streamId: string,
     change: number,
-    { labels, clearLabels }: AddressPart & { kind: 'add' },
+    { labels, clearLabels, keyId }: AddressPart & { kind: 'add' },
     addresses: readonly string[],
   ): Promise<{ added: number; dead: number }> => {
-    const { rows: present } = await sql<{ address: string; label: string | null }>`
-      select address, label from stream_address
+    const { rows: present } = await sql<PresentAddress>`
+      select address, label, added_at, key_id from stream_address
       where stream_id = ${streamId} and removed_by is null
         and address ${engine.isIn(textsOf(addresses))}`.execute(trx);
-    const known = new Map(present.map(({ address, label }) => [address, label]));
+    const insert = async (coming: RawBuilder<object>): Promise<number> => {
+      const inserted = await sql`
+        insert into stream_address (stream_id, address, label, added_at, key_id, added_by, removed_by)
+        select ${streamId}, coming.address, coming.label, coming.added_at, coming.key_id, ${change}, null
+        from ${coming} as coming
+        where true
+        on conflict do nothing`.execute(trx);
+      return Number(inserted.numAffectedRows ?? 0);
+    };
     // An address with another label is a row that goes and a row that comes.
-    const relabelled = present
-      .filter(({ address, label }) => {
-        const wanted = labels[address] ?? (clearLabels ? null : label);
-        return wanted !== label;
-      })
-      .map(({ address }) => address);
-    const dead = relabelled.length > 0 ? await remove(trx, streamId, change, relabelled) : 0;
-    const coming = [...addresses.filter((address) => !known.has(address)), ...relabelled];
-    if (coming.length === 0) return { added: 0, dead };
-    const inserted = await sql`
-      insert into stream_address (stream_id, address, label, added_by, removed_by)
-      select ${streamId}, coming.address, coming.label, ${change}, null
-      from ${rowsOf(coming, labels)} as coming
-      where true
-      on conflict do nothing`.execute(trx);
-    return { added: Number(inserted.numAffectedRows ?? 0), dead };
+    const relabelled = present.flatMap((row) => {
+      const label = labels[row.address] ?? (clearLabels ? null : row.label);
+      return label === row.label ? [] : [{ ...row, label }];
+    });
+    let [added, dead] = [0, 0];
+    if (relabelled.length > 0) {
+      const names = relabelled.map(({ address }) => address);
+      dead = await remove(trx, streamId, change, names);
+      added = await insert(engine.rows(relabelled, PRESENT_ADDRESS));
+    }
+    const known = new Set(present.map(({ address }) => address));
+    const coming = addresses.filter((address) => !known.has(address));
+    if (coming.length > 0) {
+      added += await insert(sql`(
+        select address, label, ${engine.now()} as added_at, ${keyId} as key_id
+        from ${rowsOf(coming, labels)} as texts)`);
+    }
+    return { added, dead };
   };
 
   /** Addresses as a table, with their labels where any has one. */

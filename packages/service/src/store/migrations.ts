@@ -105,6 +105,8 @@ const ledger: Migration = {
       .addColumn('stream_id', 'text', (column) => column.notNull())
       .addColumn('address', 'text', (column) => column.notNull())
       .addColumn('label', 'text')
+      .addColumn('added_at', 'bigint', (column) => column.notNull())
+      .addColumn('key_id', 'text', (column) => column.notNull())
       .addColumn('added_by', 'bigint', (column) => column.notNull())
       .addColumn('removed_by', 'bigint')
       .addPrimaryKeyConstraint('stream_address_pk', ['stream_id', 'address', 'added_by'])

@@ -20,6 +20,7 @@ import { createHistoryReads } from './historyReads.ts';
 import { createTotalReads } from './totalReads.ts';
 import {
   ADDRESSES_PER_PART,
+  type AddressRecordPage,
   type ChainReport,
   type KeptDelivery,
   type Reads,
@@ -29,6 +30,7 @@ import {
   countRows,
   deliveryColumns,
   streamColumns,
+  toAddressRecord,
   toDeliverySummary,
   toStreamRecord,
 } from './rows.ts';
@@ -59,6 +61,19 @@ function selectAddresses(db: Kysely<Tables>, streamId: string, after: string | u
     .where((eb) => eb.or([eb('removed_by', 'is', null), eb('removed_by', '=', pending)]))
     .orderBy('address');
   return after === undefined ? rows : rows.where('address', '>', after);
+}
+
+async function addressPageOf(
+  chosen: ReturnType<typeof selectAddresses>,
+  limit: number,
+): Promise<AddressRecordPage> {
+  const rows = await chosen
+    .leftJoin('api_key', 'api_key.id', 'stream_address.key_id')
+    .select(['address', 'label', 'added_at', 'key_id', 'api_key.name as adder'])
+    .limit(limit + 1)
+    .execute();
+  const addresses = rows.slice(0, limit).map(toAddressRecord);
+  return { addresses, next: rows.length > limit ? addresses.at(-1)?.address : undefined };
 }
 
 /** Beyond every hex digit. */
@@ -143,31 +158,11 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
     },
 
     async listAddresses(streamId, { limit, after }) {
-      const rows = await selectAddresses(db, streamId, after)
-        .select(['address', 'label'])
-        .limit(limit + 1)
-        .execute();
-      const addresses = rows.slice(0, limit);
-      const stream = await db
-        .selectFrom('stream')
-        .select('address_count')
-        .where('id', '=', streamId)
-        .executeTakeFirst();
-      return {
-        addresses,
-        total: stream?.address_count ?? 0,
-        next: rows.length > limit ? addresses.at(-1)?.address : undefined,
-      };
+      return addressPageOf(selectAddresses(db, streamId, after), limit);
     },
 
     async findAddresses(streamId, { find, limit, after }) {
-      const rows = await selectAddresses(db, streamId, after)
-        .where(isSought(find))
-        .select(['address', 'label'])
-        .limit(limit + 1)
-        .execute();
-      const addresses = rows.slice(0, limit);
-      return { addresses, next: rows.length > limit ? addresses.at(-1)?.address : undefined };
+      return addressPageOf(selectAddresses(db, streamId, after).where(isSought(find)), limit);
     },
 
     async readRules<Name extends ChainFamily = 'evm'>(

@@ -8,7 +8,7 @@ import type {
   Replay,
 } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
-import type { AptosStreamOptions, StreamOptions, StreamRecord } from './store.ts';
+import type { AddressRecord, AptosStreamOptions, StreamOptions, StreamRecord } from './store.ts';
 
 export const streamColumns = [
   'id',
@@ -129,6 +129,18 @@ export function toJob(row: Tables['job']): Job {
     updatedAt: row.updated_at,
   };
 }
+
+/** `adder`: name of the key, null where the ledger does not have it. */
+export const toAddressRecord = (
+  row: Pick<Tables['stream_address'], 'address' | 'label' | 'added_at' | 'key_id'> & {
+    adder: string | null;
+  },
+): AddressRecord => ({
+  address: row.address,
+  label: row.label,
+  addedAt: row.added_at,
+  addedBy: row.adder ?? row.key_id,
+});
 
 /** Who asked for a replay, by the name of the key; null where the ledger does not have it. */
 export const maker = sql<string | null>`(

@@ -32,6 +32,9 @@ import {
 import type { MatchState, Tables, TotalMetric } from './tables.ts';
 import { packTransport } from './transport.ts';
 
+/** What was done then was done with the key of `--api-key`. */
+const FIRST_KEY = 'bootstrap';
+
 /** What happened. Times are Unix milliseconds, those of blocks Unix seconds. */
 export interface Past {
   chains: readonly PastChain[];
@@ -60,7 +63,7 @@ export interface PastStream extends Pick<
   'id' | 'status' | 'statusMessage' | 'errorSince' | 'createdAt'
 > {
   draft: StreamDraft;
-  addresses: readonly { address: string; label?: string }[];
+  addresses: readonly { address: string; label?: string; addedAt: number }[];
   /** What became of it, and what the first key did. */
   changes: readonly {
     at: number;
@@ -152,6 +155,7 @@ export async function fillSqlite(folder: string, past: Past): Promise<number> {
             part.flatMap(({ address, label }) => (label === undefined ? [] : [[address, label]])),
           ),
           clearLabels: false,
+          keyId: FIRST_KEY,
         });
       }
     }
@@ -197,9 +201,13 @@ function writePast(database: DatabaseSync, past: Past): number {
   const age = database.prepare(
     'update stream set status = ?, status_message = ?, error_since = ?, created_at = ?, updated_at = ? where id = ?',
   );
+  const date = database.prepare(
+    'update stream_address set added_at = ? where stream_id = ? and address = ?',
+  );
   for (const stream of past.streams) {
     const { id, status, statusMessage, errorSince, createdAt, draft } = stream;
     age.run(status, statusMessage, errorSince, createdAt, createdAt, id);
+    for (const { address, addedAt } of stream.addresses) date.run(addedAt, id, address);
     for (const chain of draft.chainIds) cover.run(firstBlocks.get(chain) ?? null, id, chain);
     for (const { at, kind, fields = [] } of stream.changes) {
       insert('stream_change', {
@@ -207,7 +215,7 @@ function writePast(database: DatabaseSync, past: Past): number {
         stream_id: id,
         kind,
         fields: JSON.stringify(fields),
-        key_id: kind === 'failed' ? '' : 'bootstrap',
+        key_id: kind === 'failed' ? '' : FIRST_KEY,
         created_at: at,
       });
     }
@@ -224,7 +232,7 @@ function writePast(database: DatabaseSync, past: Past): number {
       position: '',
       last_id: pastId(createdAt),
       next_at: endedAt,
-      created_by: 'bootstrap',
+      created_by: FIRST_KEY,
       created_at: createdAt,
       updated_at: endedAt,
     });

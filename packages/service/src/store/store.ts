@@ -208,6 +208,23 @@ export interface DeltaPosition {
   part: number;
 }
 
+/** An address that a stream watches. */
+export interface AddressRecord {
+  /** Lower case. */
+  address: string;
+  label: string | null;
+  /** When the stream began to have it, Unix milliseconds; another label changes nothing of that. */
+  addedAt: number;
+  /** Name of the API key it was added with. */
+  addedBy: string;
+}
+
+export interface AddressRecordPage {
+  addresses: AddressRecord[];
+  /** The last address, where more come after it. */
+  next: string | undefined;
+}
+
 /** At most {@link ADDRESSES_PER_PART} addresses of a change. */
 export type AddressPart =
   | {
@@ -217,6 +234,8 @@ export type AddressPart =
       labels: Record<string, string>;
       /** Those that `labels` does not name lose theirs. */
       clearLabels: boolean;
+      /** Of the API key that adds them. */
+      keyId: string;
     }
   | { kind: 'remove'; addresses: AddressList };
 
@@ -772,16 +791,12 @@ export interface Reads
   listAddresses(
     streamId: string,
     page: { limit: number; after?: string | undefined },
-  ): Promise<{
-    addresses: { address: string; label: string | null }[];
-    total: number;
-    next: string | undefined;
-  }>;
-  /** Those of them that {@link AddressSearch.find} tells, in the same order. */
+  ): Promise<AddressRecordPage>;
+  /** Those of them that {@link ListAddresses.find} tells, in the same order. */
   findAddresses(
     streamId: string,
     search: { find: string; limit: number; after?: string | undefined },
-  ): Promise<{ addresses: { address: string; label: string | null }[]; next: string | undefined }>;
+  ): Promise<AddressRecordPage>;
   /** Streams of a family, by default `evm`, changed after this revision; revision -1 reads all. */
   readRules<Name extends ChainFamily = 'evm'>(
     afterRevision: number,

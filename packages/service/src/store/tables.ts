@@ -278,6 +278,11 @@ interface StreamAddressTable {
   /** Lower case. */
   address: string;
   label: string | null;
+  /** When the stream began to have it; another label changes nothing of that. */
+  added_at: number;
+  /** Id of the API key it was added with. */
+  key_id: string;
+  /** The change that added the row, of the address or of its label. */
   added_by: number;
   removed_by: number | null;
 }

@@ -1,19 +1,17 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Trash2, Upload } from 'lucide-react';
+import { Upload } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { addressesQuery, client, queryKeys } from '../../api.ts';
-import { formatCount, formatHash, formatQuantity } from '../../format.ts';
+import { formatCount, formatQuantity } from '../../format.ts';
 import { useShortcuts } from '../../keyboard.ts';
-import { useRowPx } from '../../settings.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
-import { useRowWindow } from '../../ui/rowWindow.ts';
 import { SearchField } from '../../ui/searchField.tsx';
 import { useRested } from '../../rested.ts';
+import { AddressTable } from './addressTable.tsx';
 import { ImportAddresses } from './importAddresses.tsx';
 
 /** Whom the stream watches; a list of any length. */
@@ -26,17 +24,10 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
       search: { tab: 'addresses', ...(text !== '' && { find: text }) },
       replace: true,
     });
-  const list = useInfiniteQuery(addressesQuery(stream, useRested(find.trim())));
+  const list = useInfiniteQuery(addressesQuery(stream.id, useRested(find.trim())));
   const [importing, setImporting] = useState(false);
   const rows = list.data?.pages.flatMap(({ result }) => result) ?? [];
   const field = useRef<HTMLInputElement>(null);
-  const {
-    scroller,
-    list: ofRows,
-    first,
-    end,
-    style,
-  } = useRowWindow<HTMLDivElement, HTMLUListElement>(rows.length, useRowPx());
   const refresh = (): void => {
     void queryClient.invalidateQueries({ queryKey: queryKeys.addresses(stream.id) });
     void queryClient.invalidateQueries({ queryKey: queryKeys.streams });
@@ -47,12 +38,6 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
     onSettled: refresh,
   });
   useShortcuts({ i: () => setImporting(true), '/': () => field.current?.focus() });
-
-  // The next page is asked for as soon as the end of this one comes near.
-  const wantsMore = rows.length > 0 && end >= rows.length - 20;
-  if (wantsMore && list.hasNextPage && !list.isFetchingNextPage && !list.isError) {
-    void list.fetchNextPage();
-  }
 
   return (
     <section aria-label="Addresses" className="flex min-h-0 flex-1 flex-col">
@@ -114,38 +99,16 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
           </Button>
         </div>
       )}
-      <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto">
-        <ul ref={ofRows} style={style}>
-          {rows.slice(first, end).map((row, index) => (
-            <li
-              key={row.address}
-              className="flex h-row items-center gap-3 border-b border-line px-4 hover:bg-raised"
-            >
-              <span className="data w-12 shrink-0 text-right text-faint max-sm:hidden">
-                {find === '' && formatCount(first + index + 1)}
-              </span>
-              <span className="data min-w-0 truncate" title={row.address}>
-                <span className="max-sm:hidden">{row.address}</span>
-                <span className="sm:hidden">{formatHash(row.address, 6)}</span>
-              </span>
-              <span className="min-w-0 truncate font-medium max-sm:ml-auto">{row.label}</span>
-              <span className="ml-auto flex shrink-0">
-                <CopyButton text={row.address} label={`Copy ${row.address}`} iconOnly />
-                <Button
-                  look="quiet"
-                  square
-                  aria-label={`Stop watching ${row.label || row.address}`}
-                  title="Stop watching"
-                  disabled={remove.isPending && remove.variables === row.address}
-                  onClick={() => remove.mutate(row.address)}
-                >
-                  <Trash2 size={14} strokeWidth={1.5} aria-hidden="true" />
-                </Button>
-              </span>
-            </li>
-          ))}
-        </ul>
-      </div>
+      {rows.length > 0 && (
+        <AddressTable
+          rows={rows}
+          isNumbered={find === ''}
+          removing={remove.isPending ? remove.variables : undefined}
+          hasMore={list.hasNextPage && !list.isFetchingNextPage && !list.isError}
+          onMore={() => void list.fetchNextPage()}
+          onRemove={remove.mutate}
+        />
+      )}
       {importing && (
         <Dialog title="Import addresses" wide onClose={() => setImporting(false)}>
           <ImportAddresses stream={stream} onDone={refresh} />

@@ -5,7 +5,8 @@ import {
   type ChainFamily,
   type Page,
   type StreamAddress,
-  addressSearchSchema,
+  type WatchedAddress,
+  listAddressesQuerySchema,
   findAptosNetwork,
   listQuerySchema,
 } from '@sluice/kit/contract';
@@ -14,6 +15,7 @@ import type { AddressOutcome, EffectiveFrom, Store } from '../../store/store.ts'
 import { type AddressBody, readAddressBody } from '../addressBody.ts';
 import { HttpError, check, notFound, readId } from '../answers.ts';
 import { fromCursor, pageEnd, toCursor } from '../pages.ts';
+import { callerOf } from '../auth.ts';
 import { findStream } from './findStream.ts';
 
 export interface AddressHandlers {
@@ -64,14 +66,14 @@ export function createAddressHandlers(
 
   return {
     async list(context) {
-      const id = await findId(context);
+      const { id, addressCount } = await findStream(store, context, family);
       const { limit, cursor } = check(listQuerySchema, 'query', context.req.query());
       const after = fromCursor(cursor);
       const page = await store.listAddresses(id, { limit, after: after?.id });
       return context.json({
         result: page.addresses.map(toStreamAddress),
         ...pageEnd(
-          after?.total ?? page.total,
+          after?.total ?? addressCount,
           page.next === undefined ? undefined : { at: 0, id: page.next },
         ),
       } satisfies Page<StreamAddress>);
@@ -80,7 +82,8 @@ export function createAddressHandlers(
     async add(context) {
       const id = await findId(context);
       const body = await readAddressBody(context, { family, takesLabels: true });
-      const outcome = await changes.add(id, body.addresses, body.labels);
+      const { keyId } = callerOf(context);
+      const outcome = await changes.add(id, { ...body, keyId });
       return answer(context, id, body, outcome);
     },
 
@@ -93,29 +96,33 @@ export function createAddressHandlers(
     async replace(context) {
       const id = await findId(context);
       const body = await readAddressBody(context, { family, takesLabels: true });
-      const outcome = await changes.replace(id, body.addresses, body.labels);
+      const { keyId } = callerOf(context);
+      const outcome = await changes.replace(id, { ...body, keyId });
       return answer(context, id, body, outcome);
     },
   };
 }
 
 /** Ours, of either family. */
-export function createAddressSearch({
+export function createWatchedAddressList({
   store,
 }: {
   store: Store;
 }): (context: Context) => Promise<Response> {
   return async (context) => {
     const id = readId(context, 'stream');
-    const { find, limit, cursor } = check(addressSearchSchema, 'query', context.req.query());
+    const { find, limit, cursor } = check(listAddressesQuerySchema, 'query', context.req.query());
     if ((await store.readStream(id)) === undefined) throw notFound('Stream');
-    const { addresses, next } = await store.findAddresses(id, {
-      find,
-      limit,
-      after: fromCursor(cursor)?.id,
-    });
+    const place = { limit, after: fromCursor(cursor)?.id };
+    const { addresses, next } = await (find === undefined
+      ? store.listAddresses(id, place)
+      : store.findAddresses(id, { ...place, find }));
     return context.json({
-      result: addresses.map(toStreamAddress),
+      result: addresses.map(({ addedAt, addedBy, ...row }): WatchedAddress => ({
+        ...toStreamAddress(row),
+        addedAt,
+        addedBy,
+      })),
       ...(next !== undefined && { cursor: toCursor({ at: 0, id: next }) }),
     } satisfies AddressPage);
   };

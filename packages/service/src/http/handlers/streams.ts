@@ -16,6 +16,7 @@ import {
 } from '../../store/store.ts';
 import type { AddressChanges } from '../../store/addressChanges.ts';
 import { check, notFound, validationFailed } from '../answers.ts';
+import { callerOf } from '../auth.ts';
 import { findStream, ofFamily } from './findStream.ts';
 import { problemOf } from './streamProblems.ts';
 import {
@@ -113,7 +114,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
       };
       const pausedBecause = `Being made from ${from}: addresses are copied`;
       await store.createStream(draft, { id, sealedSecret, pausedBecause });
-      const copied = await addressChanges.copy(from, id);
+      const copied = await addressChanges.copy(from, id, callerOf(context).keyId);
       if (copied.outcome !== 'changed') throw notFound('Stream');
       const record = isPaused
         ? await store.setStreamStatus(id, 'paused', 'Stream is a duplicate of a paused one')

@@ -1,12 +1,15 @@
 /** Lists of addresses. */
+import { randomBytes } from 'node:crypto';
+import { until } from '@sluice/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { createAddressChanges } from '../addressChanges.ts';
 import { refreshRules } from '../../match/refresh.ts';
 import { createStreamIndex } from '../../match/streamIndex.ts';
-import { type StoreTools, draft, address } from './storeTools.test-only.ts';
+import { type StoreTools, KEY_ID, address, draft, hashOf } from './storeTools.test-only.ts';
 
 export function testAddresses(tools: StoreTools): void {
-  const { packed, addition, add, remove, replace, listed, cleanUp, startChain } = tools;
+  const { packed, addition, add, remove, replace, listed, labelsIn, cleanUp, startChain } = tools;
 
   describe('addresses', () => {
     test('are added once, listed in order and removed all or nothing', async () => {
@@ -16,15 +19,13 @@ export function testAddresses(tools: StoreTools): void {
       expect(await add(id, [3, 1, 2])).toEqual(changed);
       await add(id, [2, 4]);
       expect((await tools.store.readStream(id))?.addressCount).toBe(4);
-      const first = await tools.store.listAddresses(id, { limit: 3 });
+      const first = await labelsIn(id, { limit: 3 });
       expect(first).toEqual({
         addresses: [1, 2, 3].map((n) => ({ address: address(n), label: null })),
-        total: 4,
         next: address(3),
       });
-      expect(await tools.store.listAddresses(id, { limit: 3, after: first.next })).toEqual({
+      expect(await labelsIn(id, { limit: 3, after: first.next })).toEqual({
         addresses: [{ address: address(4), label: null }],
-        total: 4,
         next: undefined,
       });
       expect(await remove(id, [1, 9])).toEqual({ outcome: 'missing', address: address(9) });
@@ -38,7 +39,7 @@ export function testAddresses(tools: StoreTools): void {
     test('carry labels, which go with them and change with the next that is given', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const labels = async () =>
-        (await tools.store.listAddresses(id, { limit: 100 })).addresses.map((row) => row.label);
+        (await labelsIn(id, { limit: 100 })).addresses.map((row) => row.label);
       await add(id, [1, 2, 3], { 1: 'one', 2: "two's, \u2192 2" });
       expect(await labels()).toEqual(['one', "two's, \u2192 2", null]);
       await add(id, [1, 2, 3], { 2: 'zwei', 3: 'drei' });
@@ -50,6 +51,58 @@ export function testAddresses(tools: StoreTools): void {
       expect(await listed(id)).toEqual([2, 3, 4]);
       expect(await labels()).toEqual([null, 'three', 'four']);
       expect((await tools.store.readStream(id))?.addressCount).toBe(3);
+    });
+
+    test('know since when the stream has them and with which key they came, whatever their label', async () => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      const { id: other } = await tools.store.createStream(draft(['0x1']));
+      const changes = createAddressChanges(tools.store);
+      const { id: keyId } = await tools.store.createApiKey({
+        id: randomBytes(6).toString('hex'),
+        hash: hashOf(),
+        name: 'deposits',
+        scopes: [],
+        cidrs: [],
+        expiresAt: null,
+      });
+      const came = async (of: string) =>
+        new Map(
+          (await tools.store.listAddresses(of, { limit: 9 })).addresses.map((row) => [
+            Number(row.address),
+            row,
+          ]),
+        );
+      const start = await tools.store.readLedgerTime();
+      await add(id, [1, 2, 3], { 1: 'one' });
+      const first = await came(id);
+      for (const { addedAt, addedBy } of first.values()) {
+        expect(addedBy).toBe(KEY_ID);
+        expect(addedAt).toBeGreaterThanOrEqual(start);
+        expect(addedAt).toBeLessThanOrEqual(await tools.store.readLedgerTime());
+      }
+      await until(
+        'a later millisecond',
+        async () => (await tools.store.readLedgerTime()) > first.get(1)!.addedAt,
+      );
+
+      const later = { addresses: packed([1, 2, 4]), labels: new Map([[address(1), 'ONE']]), keyId };
+      await changes.add(id, later);
+      await changes.replace(id, { ...later, addresses: packed([1, 2, 4, 5]) });
+      await remove(id, [2]);
+      await changes.add(id, { ...later, addresses: packed([2]), labels: new Map() });
+      const now = await came(id);
+      expect([...now.keys()]).toEqual([1, 2, 4, 5]);
+      expect(now.get(1)).toEqual({ ...first.get(1), label: 'ONE' });
+      for (const n of [2, 4, 5]) {
+        expect(now.get(n)).toMatchObject({ label: null, addedBy: 'deposits' });
+        expect(now.get(n)!.addedAt).toBeGreaterThan(first.get(1)!.addedAt);
+      }
+
+      await changes.copy(id, other, keyId);
+      const copied = [...(await came(other)).values()];
+      expect(copied.map((row) => [Number(row.address), row.label, row.addedBy])).toEqual(
+        [1, 2, 4, 5].map((n) => [n, n === 1 ? 'ONE' : null, 'deposits']),
+      );
     });
 
     test('are found by how they begin, by their ends, and by parts of them or of their labels', async () => {
@@ -114,15 +167,15 @@ export function testAddresses(tools: StoreTools): void {
               : row.address.includes(text) ||
                 (row.label ?? '').toLowerCase().includes(text.toLowerCase()),
           );
-          const found: typeof all = [];
+          const found: string[] = [];
           let after: string | undefined;
           do {
             const page = await tools.store.findAddresses(id, { find: text, limit, after });
             expect(page.addresses.length).toBeLessThanOrEqual(limit);
-            found.push(...page.addresses);
+            found.push(...page.addresses.map((row) => row.address));
             after = page.next;
           } while (after !== undefined);
-          expect(found).toEqual(expected);
+          expect(found).toEqual(expected.map((row) => row.address));
         }),
         { numRuns: 60 },
       );
@@ -139,9 +192,8 @@ export function testAddresses(tools: StoreTools): void {
       const others = Array.from({ length: 50_000 }, (_, n) => 75_001 + n);
       await replace(id, others);
       expect(await count()).toBe(50_000);
-      expect(await tools.store.listAddresses(id, { limit: 1 })).toEqual({
+      expect(await labelsIn(id, { limit: 1 })).toEqual({
         addresses: [{ address: address(75_001), label: null }],
-        total: 50_000,
         next: address(75_001),
       });
       expect(await remove(id, [...others, 7])).toEqual({ outcome: 'missing', address: address(7) });
@@ -166,12 +218,12 @@ export function testAddresses(tools: StoreTools): void {
         { address: address(2), label: null },
         { address: address(3), label: null },
       ];
-      const page = async (id: string) => tools.store.listAddresses(id, { limit: 9 });
+      const page = async (id: string) => labelsIn(id, { limit: 9 });
 
       test('nobody sees any of it, and other changes of the stream wait', async () => {
         const { id, change } = await staged();
         const { revision } = await tools.store.readRules(Number.MAX_SAFE_INTEGER);
-        expect(await page(id)).toEqual({ addresses: before, total: 3, next: undefined });
+        expect(await page(id)).toEqual({ addresses: before, next: undefined });
         expect((await tools.store.readAddresses(id)).addresses.bytes).toHaveLength(60);
         expect(await tools.store.readRules(revision)).toMatchObject({ revision, changed: [] });
         const another = await tools.store.createStream(draft(['0x1']));
@@ -187,7 +239,6 @@ export function testAddresses(tools: StoreTools): void {
             { address: address(10), label: null },
             { address: address(11), label: null },
           ],
-          total: 4,
           next: undefined,
         });
         expect((await add(id, [12])).outcome).toBe('changed');
@@ -196,7 +247,7 @@ export function testAddresses(tools: StoreTools): void {
       test('a change that is given up leaves nothing behind', async () => {
         const { id, change } = await staged();
         while (await tools.store.undoAddressChange(change));
-        expect(await page(id)).toEqual({ addresses: before, total: 3, next: undefined });
+        expect(await page(id)).toEqual({ addresses: before, next: undefined });
         expect(await tools.store.activateAddressChange(change)).toEqual({ outcome: 'lost' });
         expect((await add(id, [10])).outcome).toBe('changed');
       });
@@ -209,7 +260,7 @@ export function testAddresses(tools: StoreTools): void {
         expect(await tools.store.stageAddresses(change, addition([5]))).toEqual({
           outcome: 'lost',
         });
-        expect(await page(id)).toEqual({ addresses: before, total: 3, next: undefined });
+        expect(await page(id)).toEqual({ addresses: before, next: undefined });
         expect((await add(id, [12])).outcome).toBe('changed');
       });
 

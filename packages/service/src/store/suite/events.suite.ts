@@ -74,6 +74,8 @@ export function testEvents(open: () => Promise<Store>): void {
       const { id } = await eventStream(store, chain);
       const event = { type: 'stream', streamId: id };
       expect(await feed.take('stream')).toEqual([event]);
+      const changes = createAddressChanges(store);
+      const none = { addresses: packAddresses([]), labels: new Map<string, string>(), keyId: '' };
       for (const change of [
         () => store.updateStream(id, { tag: 'other' }),
         () => store.setStreamStatus(id, 'active', ''),
@@ -82,9 +84,8 @@ export function testEvents(open: () => Promise<Store>): void {
         () => store.noteCertificate(id, 5_000),
         () => store.failStream(id, 'why'),
         () => store.recoverStream(id),
-        () =>
-          createAddressChanges(store).add(id, packAddresses([`0x${'ab'.repeat(20)}`]), new Map()),
-        () => createAddressChanges(store).replace(id, packAddresses([]), new Map()),
+        () => changes.add(id, { ...none, addresses: packAddresses([`0x${'ab'.repeat(20)}`]) }),
+        () => changes.replace(id, none),
         () => store.deleteStream(id),
       ]) {
         await change();

@@ -6,7 +6,14 @@ import { packAddresses, unpackAddresses } from '../packedAddresses.ts';
 import { takeChain } from '../takeChain.test-only.ts';
 import { DEFAULT_APTOS_OPTIONS, DEFAULT_LIMITS } from '../store.ts';
 import { newMatch } from '../newMatch.test-only.ts';
-import { type StoreTools, hashOf, newChain, draft, address } from './storeTools.test-only.ts';
+import {
+  type StoreTools,
+  KEY_ID,
+  hashOf,
+  newChain,
+  draft,
+  address,
+} from './storeTools.test-only.ts';
 
 export function testRules(tools: StoreTools): void {
   const { add, remove, cleanUp, startChain, deliveriesOf } = tools;
@@ -88,7 +95,11 @@ export function testRules(tools: StoreTools): void {
         genesisHash: '2',
       });
       const change = () =>
-        createAddressChanges(tools.store).add(aptos.id, packAddresses([own], 32), new Map());
+        createAddressChanges(tools.store).add(aptos.id, {
+          addresses: packAddresses([own], 32),
+          labels: new Map(),
+          keyId: KEY_ID,
+        });
       expect(await change()).toMatchObject({ effectiveFrom: { [chain]: 91 } });
       const { revision } = await tools.store.readRules(-1);
       const { outcome } = await tools.store.commitBlock({

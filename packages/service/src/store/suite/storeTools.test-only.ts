@@ -35,6 +35,9 @@ export const draft = (
 
 export const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 
+/** With which the suites add addresses, unless they name another. */
+export const KEY_ID = 'bootstrap';
+
 /** A store that is open while the tests of a suite run, and what they do with it. */
 export type StoreTools = ReturnType<typeof useStore>;
 
@@ -56,13 +59,27 @@ export function useStore(open: () => Promise<Store>) {
     addresses: packed(numbers),
     labels: Object.fromEntries(labelsOf(labels)),
     clearLabels: false,
+    keyId: KEY_ID,
   });
   const add = (id: string, numbers: readonly number[], labels: Record<number, string> = {}) =>
-    createAddressChanges(store).add(id, packed(numbers), new Map(labelsOf(labels)));
+    createAddressChanges(store).add(id, {
+      addresses: packed(numbers),
+      labels: new Map(labelsOf(labels)),
+      keyId: KEY_ID,
+    });
   const remove = (id: string, numbers: readonly number[]) =>
     createAddressChanges(store).remove(id, packed(numbers));
   const replace = (id: string, numbers: readonly number[], labels: Record<number, string> = {}) =>
-    createAddressChanges(store).replace(id, packed(numbers), new Map(labelsOf(labels)));
+    createAddressChanges(store).replace(id, {
+      addresses: packed(numbers),
+      labels: new Map(labelsOf(labels)),
+      keyId: KEY_ID,
+    });
+  /** A page of addresses with their labels; when they were added is told by other means. */
+  const labelsIn = async (id: string, page: { limit: number; after?: string | undefined }) => {
+    const { addresses, next } = await store.listAddresses(id, page);
+    return { addresses: addresses.map(({ address, label }) => ({ address, label })), next };
+  };
   const listed = async (id: string): Promise<number[]> =>
     (await store.listAddresses(id, { limit: 100 })).addresses.map((row) => Number(row.address));
   /** All the housekeeping that there is. */
@@ -159,6 +176,7 @@ export function useStore(open: () => Promise<Store>) {
     remove,
     replace,
     listed,
+    labelsIn,
     cleanUp,
     startChain,
     deliveriesOf,
