@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { createSluiceClient, toFixtureName } from '@sluice/kit/sluice';
 import { signedHeaders } from '@sluice/kit/testing';
-import { until } from '@sluice/testkit';
+import { aptosDevAccounts, until } from '@sluice/testkit';
 import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
@@ -85,7 +85,7 @@ test('who has no address at hand takes an example of the chain', async () => {
   await page.getByRole('button', { name: 'Aptos', exact: true }).click();
   await page.getByRole('button', { name: 'payments on Aptos, local' }).click();
   await expect
-    .poll(() => page.getByLabel('Functions').inputValue())
+    .poll(() => page.getByRole('textbox', { name: 'Functions' }).inputValue())
     .toBe('0x1::aptos_account::transfer');
 });
 
@@ -140,6 +140,53 @@ test('beside each event stands how often the addresses had it, and what else the
   await rowOf('Transfer')
     .getByText(/^0 in \d+ blocks$/)
     .waitFor();
+});
+
+test('of Aptos beside each path stands how often the addresses had it, and a tick is a line of the text', async () => {
+  const page = await visitor.signedIn('/streams/new');
+  await page.getByRole('button', { name: 'Aptos', exact: true }).click();
+  await page.getByLabel('Addresses', { exact: true }).fill(aptosDevAccounts.join('\n'));
+  const none = page.getByText(
+    'With no function and no event chosen, all transactions of the addresses are sent.',
+  );
+  await none.waitFor();
+  const events = page.getByRole('group', { name: 'Move events' });
+  await events.getByText('0x1::transaction_fee::FeeStatement').waitFor();
+  const functions = page.getByRole('group', { name: 'Functions' });
+  const text = functions.getByRole('textbox');
+  const first = functions.getByRole('checkbox').first();
+  const name = await functions.getByRole('listitem').first().locator('[title]').innerText();
+  const path = (await functions.locator('[title]').first().getAttribute('title')) ?? '';
+  expect(path.endsWith(name.slice(name.indexOf('::')))).toBe(true);
+  await page.getByRole('button', { name: /^Look at \d+ more$/ }).waitFor();
+  await expectAccessible(page);
+
+  // What there was, was not asked of functions.
+  const row = functions.getByRole('listitem').filter({ hasText: name });
+  const told = row.getByText(/^[1-9]\d* in \d+ blocks?$/);
+  const before = await told.innerText();
+  await row.getByRole('checkbox').focus();
+  await page.keyboard.press('Space');
+  await expect.poll(() => text.inputValue()).toBe(path);
+  expect(await none.count()).toBe(0);
+  expect(await first.isChecked()).toBe(true);
+  expect(await first.evaluate((box) => box === document.activeElement)).toBe(true);
+  expect(await told.innerText()).toBe(before);
+
+  // The other lines stay as they are written.
+  await text.fill(` 0x1::m::waited_for\n${path}`);
+  const waited = functions.getByRole('listitem').filter({ hasText: 'waited_for' });
+  await waited.getByText(/^0 in \d+ blocks?$/).waitFor();
+  await row.getByRole('checkbox').uncheck();
+  expect(await text.inputValue()).toBe(' 0x1::m::waited_for');
+  await told.waitFor();
+  // Of what was not seen nothing stays.
+  await waited.getByRole('checkbox').click();
+  expect(await text.inputValue()).toBe('');
+  await none.waitFor();
+
+  await page.setViewportSize(PHONE.viewport);
+  await expectNoSidewaysScroll(page);
 });
 
 test('a stream without deliveries says which block it waits for, and what can be tried', async () => {

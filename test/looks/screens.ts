@@ -77,6 +77,7 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     live: ofStream('deposits', 'deliveries'),
     addresses: ofStream('deposits', 'addresses'),
     rules: { ...ofStream('whale-usdt', 'rules'), act: endDryRun },
+    move_paths: { ...ofStream('aptos-payments', 'rules'), act: endDryRun },
     metrics: ofStream('all-swaps', 'metrics'),
     coverage: ofStream('treasury', 'coverage'),
     stream_settings: ofStream('treasury', 'settings'),

@@ -50,6 +50,7 @@ const ON_A_DESK = [
   'live',
   'addresses',
   'rules',
+  'move_paths',
   'metrics',
   'coverage',
   'stream_settings',

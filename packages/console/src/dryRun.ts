@@ -1,6 +1,6 @@
 /** What a draft would have matched in the newest blocks, one block at a time. */
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
-import { isSluiceError, mergeNearMisses, type NearMiss, type SeenEvent } from '@sluice/kit/sluice';
+import { isSluiceError, mergeNearMisses, type NearMiss } from '@sluice/kit/sluice';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { sluice } from './api.ts';
 import type { StreamDraft } from './draft.ts';
@@ -8,7 +8,7 @@ import { firstBlocks, olderBlocks, withOlderBlocks, type DryRunBlock } from './d
 import type { AptosNetwork } from '@sluice/kit';
 import { isAskable, toDryRunFields } from './dryRunQuestion.ts';
 import { sizeOf } from './format.ts';
-import { noneSeen, settleSeen, withSeen, type Seen } from './seen.ts';
+import { noneSeen, settleSeen, withSeen, type Seen, type SeenEntry } from './seen.ts';
 import type { WatchedChain } from './tape.ts';
 
 /** After the last change, so that typing asks nothing. */
@@ -73,7 +73,7 @@ const isAsked = ({ records }: DryRunBlock): boolean => records !== null;
 interface BlockAnswer {
   webhook: Partial<EvmWebhook> | Partial<AptosWebhook>;
   near: NearMiss[];
-  seen: SeenEvent[];
+  seen: SeenEntry[];
   /** Of the block, in milliseconds; null where the webhook does not tell. */
   timestamp: number | null;
 }
@@ -89,9 +89,9 @@ async function askBlock(
   if ('functions' in fields) {
     const body = { ...fields, block: blockNumber, addresses };
     const network = chain.replace(/^aptos:/, '') as AptosNetwork;
-    const { webhook } = await sluice.dryRunAptos(network, body, { signal });
+    const { webhook, seen } = await sluice.dryRunAptos(network, body, { signal });
     const timestamp = webhook === null ? null : Number(webhook.block.timestamp) / 1000;
-    return { webhook: webhook ?? {}, near: [], seen: [], timestamp };
+    return { webhook: webhook ?? {}, near: [], seen, timestamp };
   }
   const body = { ...fields, block: blockNumber, addresses };
   const { webhook, near, seen } = await sluice.dryRunEvm(chain, body, { signal });

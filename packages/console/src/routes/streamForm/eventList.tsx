@@ -1,5 +1,5 @@
 import { Plus, X } from 'lucide-react';
-import { useId, useMemo, useState } from 'react';
+import { useId, useMemo } from 'react';
 import {
   filterProblem,
   OPERATOR_SIGNS,
@@ -13,22 +13,19 @@ import {
   type Operator,
   type StreamDraft,
 } from '../../draft.ts';
-import { formatCount, formatHash, formatQuantity } from '../../format.ts';
-import { countEach, countSeen, offeredOf, withSeenEvent } from '../../seen.ts';
+import { formatHash } from '../../format.ts';
+import { countEach, countSeen, offeredOf, withSeenEvent } from '../../seenEvents.ts';
 import { fromAmount, isAmount, toAmount, type TokenUnit } from '../../tokenAmount.ts';
 import { Button } from '../../ui/button.tsx';
-import { Check, Select } from '../../ui/field.tsx';
+import { Select } from '../../ui/field.tsx';
 import { LineArea } from '../../ui/lineArea.tsx';
+import { SeenList, SeenRow } from './seenList.tsx';
 import { useSharedDryRun } from './sharedDryRun.tsx';
 import type { PartProps } from './watchPart.tsx';
-
-/** Of the events that were seen and are not in the form; more open on demand. */
-const SHOWN_SEEN = 8;
 
 /** The events to choose from: those of the form, then what else the addresses had. */
 export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChange'>) {
   const { seen, unit } = useSharedDryRun();
-  const [isOpen, setIsOpen] = useState(false);
   const totals = useMemo(() => countSeen(seen), [seen]);
   const listed = useMemo(() => signaturesOf(draft), [draft]);
   const counts = useMemo(() => countEach(totals, draft.abi, listed), [totals, draft, listed]);
@@ -40,56 +37,46 @@ export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChan
       rules: draft.rules.map((each) => (each.signature === rule.signature ? rule : each)),
     });
 
-  // One list: what is chosen moves up in it, and keeps the focus.
-  const rows = [
-    ...listed.map((signature) => {
-      const rule = draft.rules.find((each) => each.signature === signature);
-      const count = counts.get(signature) ?? 0;
-      return (
-        <EventRow
-          key={signature}
-          name={<EventName signature={signature} />}
-          // That an event did not happen is news of one that is waited for.
-          count={rule === undefined && count === 0 ? null : count}
-          asked={asked}
-          checked={rule !== undefined}
-          onChange={(isChecked) =>
-            onChange(isChecked ? withRule(draft, signature) : withoutRule(draft, signature))
-          }
-        >
-          {rule !== undefined && (
-            <Conditions
-              rule={rule}
-              inputs={itemOf(draft.abi, signature)?.inputs ?? []}
-              unit={unit}
-              onChange={change}
-            />
-          )}
-        </EventRow>
-      );
-    }),
-    ...offered
-      .slice(0, isOpen ? offered.length : SHOWN_SEEN)
-      .map((event) => (
-        <EventRow
-          key={event.signature ?? event.topic0}
-          name={<EventName signature={event.signature ?? event.topic0} />}
-          count={event.count}
-          asked={asked}
-          checked={false}
-          onChange={() => onChange(withSeenEvent(draft, event))}
-        />
-      )),
-  ];
-
   return (
     <>
-      <ul>{rows}</ul>
-      {offered.length > SHOWN_SEEN && (
-        <Button look="quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-          {isOpen ? 'Fewer' : `${formatCount(offered.length - SHOWN_SEEN)} more`}
-        </Button>
-      )}
+      <SeenList
+        chosen={listed.map((signature) => {
+          const rule = draft.rules.find((each) => each.signature === signature);
+          const count = counts.get(signature) ?? 0;
+          return (
+            <SeenRow
+              key={signature}
+              name={<EventName signature={signature} />}
+              // That an event did not happen is news of one that is waited for.
+              count={rule === undefined && count === 0 ? null : count}
+              asked={asked}
+              checked={rule !== undefined}
+              onChange={(isChecked) =>
+                onChange(isChecked ? withRule(draft, signature) : withoutRule(draft, signature))
+              }
+            >
+              {rule !== undefined && (
+                <Conditions
+                  rule={rule}
+                  inputs={itemOf(draft.abi, signature)?.inputs ?? []}
+                  unit={unit}
+                  onChange={change}
+                />
+              )}
+            </SeenRow>
+          );
+        })}
+        offered={offered.map((event) => (
+          <SeenRow
+            key={event.signature ?? event.topic0}
+            name={<EventName signature={event.signature ?? event.topic0} />}
+            count={event.count}
+            asked={asked}
+            checked={false}
+            onChange={() => onChange(withSeenEvent(draft, event))}
+          />
+        ))}
+      />
       {offered.length > 0 && takesAll(draft) && (
         <p className="text-12 text-faint">With none chosen, all are sent.</p>
       )}
@@ -100,42 +87,6 @@ export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChan
 /** No event chosen is every event, of those who watch addresses. */
 const takesAll = ({ rules, includeContractLogs, allAddresses }: StreamDraft): boolean =>
   rules.length === 0 && includeContractLogs && !allAddresses;
-
-function EventRow({
-  name,
-  count,
-  asked,
-  checked,
-  onChange,
-  children,
-}: {
-  name: React.ReactNode;
-  /** How often it was seen; null says nothing of it. */
-  count: number | null;
-  /** Blocks in which it was looked for. */
-  asked: number;
-  checked: boolean;
-  onChange: (isChecked: boolean) => void;
-  children?: React.ReactNode;
-}) {
-  return (
-    <li className="border-t border-line py-1 first:border-t-0">
-      <div className="flex flex-wrap items-center gap-x-3">
-        <Check
-          label={name}
-          checked={checked}
-          onChange={(event) => onChange(event.target.checked)}
-        />
-        {count !== null && asked > 0 && (
-          <span className="data pl-6 text-muted md:ml-auto md:pl-0">
-            {formatCount(count)} in {formatQuantity(asked, 'block')}
-          </span>
-        )}
-      </div>
-      {children}
-    </li>
-  );
-}
 
 /** A signature, or the hash of one that nobody here knows. */
 function EventName({ signature }: { signature: string }) {

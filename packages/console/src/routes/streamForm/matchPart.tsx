@@ -1,7 +1,7 @@
-import { movePathProblems, type StreamDraft } from '../../draft.ts';
+import type { StreamDraft } from '../../draft.ts';
 import { Check } from '../../ui/field.tsx';
-import { LineArea } from '../../ui/lineArea.tsx';
 import { EventRules } from './eventRules.tsx';
+import { MovePaths } from './movePaths.tsx';
 import { ReadsPart } from './readsPart.tsx';
 import type { PartProps } from './watchPart.tsx';
 
@@ -41,31 +41,11 @@ const APTOS_FLAGS: { flag: Flag; label: string; help: string }[] = [
 
 /** What of the watched addresses is told. */
 export function MatchPart(props: PartProps) {
-  const { draft, problems, onChange } = props;
+  const { draft, onChange } = props;
   const flags = draft.family === 'evm' ? EVM_FLAGS : APTOS_FLAGS;
   return (
     <div className="grid gap-3">
-      {draft.family === 'evm' ? (
-        <EventRules {...props} />
-      ) : (
-        <>
-          <MovePaths
-            label="Functions"
-            placeholder="0x1::aptos_account::transfer"
-            help="Entry functions as Move paths, one to a line. None: every transaction of the addresses."
-            error={problems.functions}
-            value={draft.functions}
-            onChange={(functions) => onChange({ ...draft, functions })}
-          />
-          <MovePaths
-            label="Move events"
-            placeholder="0x1::fungible_asset::Withdraw"
-            error={problems.moveEvents}
-            value={draft.moveEvents}
-            onChange={(moveEvents) => onChange({ ...draft, moveEvents })}
-          />
-        </>
-      )}
+      {draft.family === 'evm' ? <EventRules {...props} /> : <MovePaths {...props} />}
       <fieldset>
         <legend className="mb-1 text-12 text-muted">Send</legend>
         {flags.map(({ flag, label, help }) => (
@@ -80,22 +60,5 @@ export function MatchPart(props: PartProps) {
       </fieldset>
       {draft.family === 'evm' && <ReadsPart {...props} />}
     </div>
-  );
-}
-
-/** Of a line the problem stands at the line; what the field lacks altogether, beneath it. */
-function MovePaths({
-  error,
-  value,
-  ...props
-}: Omit<React.ComponentProps<typeof LineArea>, 'problems'>) {
-  const problems = movePathProblems(value);
-  return (
-    <LineArea
-      error={problems.length === 0 ? error : undefined}
-      problems={problems}
-      value={value}
-      {...props}
-    />
   );
 }

@@ -1,0 +1,48 @@
+import type { SeenMovePath } from '@sluice/kit/sluice';
+import { expect, test } from 'vitest';
+import { noneSeen, withSeen, type Seen } from './seen.ts';
+import { countPaths, withoutPath, withPath } from './seenPaths.ts';
+
+const TRANSFER = '0x1::aptos_account::transfer';
+const LONG = `0x${'0'.repeat(63)}1::aptos_account::transfer`;
+const PLAY = `0x${'5a09'.repeat(16)}::game::play`;
+
+const seenPath = (kind: SeenMovePath['kind'], path: string, count: number): SeenMovePath => ({
+  ...{ kind, path, count },
+});
+const seen: Seen = [
+  [seenPath('function', TRANSFER, 2), seenPath('event', PLAY, 9)],
+  [seenPath('function', PLAY, 4), seenPath('function', TRANSFER, 1)],
+].reduce((before, found, n) => withSeen(before, 'here', n, found), noneSeen('here'));
+
+test('what stands in the text comes first, however it is spelled and whether it was seen or not', () => {
+  expect(countPaths(seen, 'function', '')).toEqual({
+    listed: [],
+    offered: [
+      { path: TRANSFER, count: 3 },
+      { path: PLAY, count: 4 },
+    ],
+  });
+  const text = ` 0x22::a::b \n\n0x1::coin\n${LONG}\n${TRANSFER}\n0x1::a::B< 0x01::c::D, u8 >`;
+  expect(countPaths(seen, 'function', text)).toEqual({
+    listed: [
+      { path: `0x${'0'.repeat(62)}22::a::b`, count: 0 },
+      { path: TRANSFER, count: 3 },
+      { path: '0x1::a::B<0x1::c::D,u8>', count: 0 },
+    ],
+    offered: [{ path: PLAY, count: 4 }],
+  });
+  expect(countPaths(seen, 'event', PLAY.replace('5a09', '5A09'))).toEqual({
+    listed: [{ path: PLAY, count: 9 }],
+    offered: [],
+  });
+});
+
+test('a path is a line of its own; taking it out leaves the other lines as they are', () => {
+  expect(withPath('', TRANSFER)).toBe(TRANSFER);
+  expect(withPath('0x1::a::b', TRANSFER)).toBe(`0x1::a::b\n${TRANSFER}`);
+  expect(withPath('0x1::a::b\n', TRANSFER)).toBe(`0x1::a::b\n${TRANSFER}`);
+  const text = `  0x01::a::b \n${LONG}\nno path\n ${TRANSFER}\n`;
+  expect(withoutPath(text, TRANSFER)).toBe('  0x01::a::b \nno path\n');
+  expect(withoutPath(withPath(text, PLAY), PLAY)).toBe(text.slice(0, -1));
+});

@@ -1,0 +1,49 @@
+/** Which functions and events of Aptos the watched addresses had, beside the lines of a form. Pure. */
+import type { SeenMovePath } from '@sluice/kit/sluice';
+import { shortenMovePath, toMovePath } from '@sluice/kit/contract';
+import { linesOf, movePathProblems } from './draft.ts';
+import { rowsOf, type Seen } from './seen.ts';
+
+export interface PathCount {
+  /** Special addresses short, others with 64 digits. */
+  path: string;
+  count: number;
+}
+
+/** Those of a text, each once and in its order, also what was not seen; then what else was seen. */
+export function countPaths(
+  seen: Seen,
+  kind: SeenMovePath['kind'],
+  text: string,
+): { listed: PathCount[]; offered: PathCount[] } {
+  const counts = new Map(
+    rowsOf(seen)
+      .flatMap(({ entries }) => entries)
+      .filter((each) => 'path' in each)
+      .filter((each) => each.kind === kind)
+      .map(({ path, count }) => [path, count]),
+  );
+  const paths = new Set(
+    linesOf(text)
+      .filter((line) => movePathProblems(line).length === 0)
+      .map(toShortPath),
+  );
+  return {
+    listed: [...paths].map((path) => ({ path, count: counts.get(path) ?? 0 })),
+    offered: [...counts].flatMap(([path, count]) => (paths.has(path) ? [] : [{ path, count }])),
+  };
+}
+
+/** The text with one line more. */
+export const withPath = (text: string, path: string): string =>
+  text === '' || text.endsWith('\n') ? text + path : `${text}\n${path}`;
+
+/** The text without the lines that name the path, however they spell it; the others stay as they are. */
+export const withoutPath = (text: string, path: string): string =>
+  text
+    .split('\n')
+    .filter((line) => toShortPath(line) !== toShortPath(path))
+    .join('\n');
+
+/** As the service spells what it has seen. */
+const toShortPath = (path: string): string => shortenMovePath(toMovePath(path));
