@@ -428,7 +428,7 @@ test('5,000 addresses are imported, with those that are none named, and on after
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   const list = page.getByRole('region', { name: 'Addresses' });
-  await list.getByText('5,000 addresses').waitFor();
+  await list.getByText('5,000 addresses', { exact: true }).waitFor();
   expect(await list.getByRole('row').count()).toBeLessThanOrEqual(60);
   await list
     .getByRole('button', { name: /^Stop watching/ })
