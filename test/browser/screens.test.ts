@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createSluiceClient, toFixtureName } from '@sluice/kit/sluice';
 import { signedHeaders } from '@sluice/kit/testing';
 import { aptosDevAccounts, until } from '@sluice/testkit';
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   expectAccessible,
@@ -44,6 +44,12 @@ async function nextSecond(): Promise<void> {
   const second = () => Math.floor(Date.now() / 1_000);
   const begun = second();
   await until('another second has begun', () => second() > begun);
+}
+
+async function endDryRun(page: Page): Promise<void> {
+  const dryRun = page.getByRole('region', { name: 'Dry run' });
+  await dryRun.getByText(/^last \d+ blocks/).waitFor();
+  await dryRun.getByText(/\d to go$/).waitFor({ state: 'detached' });
 }
 
 test('the frame and the tab say what kind of service it is, wherever it seems to be', async () => {
@@ -114,7 +120,7 @@ test('beside each event stands how often the addresses had it, and what else the
   const events = page.getByRole('group', { name: 'Events' });
   const rowOf = (name: string) => events.getByRole('listitem').filter({ hasText: name });
   const transfers = rowOf('Transfer').getByText(/^[1-9]\d* in \d+ blocks$/);
-  await page.getByRole('button', { name: /^Look at \d+ more$/ }).waitFor();
+  await endDryRun(page);
   const told = await transfers.innerText();
   await events.getByText('With none chosen, all are sent.').waitFor();
   expect(await rowOf('Transfer').getByRole('checkbox').isChecked()).toBe(false);
@@ -158,7 +164,7 @@ test('of Aptos beside each path stands how often the addresses had it, and a tic
   const name = await functions.getByRole('listitem').first().locator('[title]').innerText();
   const path = (await functions.locator('[title]').first().getAttribute('title')) ?? '';
   expect(path.endsWith(name.slice(name.indexOf('::')))).toBe(true);
-  await page.getByRole('button', { name: /^Look at \d+ more$/ }).waitFor();
+  await endDryRun(page);
   await expectAccessible(page);
 
   // What there was, was not asked of functions.

@@ -78,8 +78,9 @@ export async function startWorld(): Promise<World> {
   const anvil = await startAnvil();
   const { erc20 } = await deployContracts(anvil);
   token = erc20.toLowerCase();
-  // One payment or another a second.
+  // One payment or another a second, after more blocks than a dry run begins with.
   const aptos = await startScriptedAptos();
+  aptos.mineMany(30);
   const payments = startAptosActivity({ ledger: aptos, perSecond: 1 });
   const dataFolder = await mkdtemp(join(tmpdir(), 'sluice-browser-'));
   const service = await startService({

@@ -22,10 +22,19 @@ test('the newest 24 are asked first, then those before them up to 300, with the 
   expect(withOlderBlocks(all, known)).toEqual(all);
 });
 
+test('of a chain of which few blocks are known those before them are asked, too', () => {
+  const sparse = [1_000, 990].map((number) => ({ number, timestamp: number * 200 }));
+  const first = firstBlocks(sparse);
+  expect(numbers(first)).toEqual(numbers(chainOf(1_000, 24)));
+  expect(first.flatMap(({ timestamp }) => timestamp ?? [])).toEqual([200_000, 198_000]);
+  expect(numbers(firstBlocks(chainOf(3, 1)))).toEqual([3, 2, 1, 0]);
+});
+
 test('nothing is asked of a time before block 0, or of a chain without blocks', () => {
   const first = firstBlocks(chainOf(30, 31));
   expect(olderBlocks(first)).toBe(7);
   expect(withOlderBlocks(first, []).at(-1)?.number).toBe(0);
   expect(olderBlocks(firstBlocks(chainOf(5, 6)))).toBe(0);
+  expect(firstBlocks([])).toEqual([]);
   expect(withOlderBlocks([], [])).toEqual([]);
 });

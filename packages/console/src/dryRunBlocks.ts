@@ -18,23 +18,32 @@ export interface DryRunBlock {
 
 type Known = readonly Pick<ChainBlock, 'number' | 'timestamp'>[];
 
-/** @param known newest first. */
-export const firstBlocks = (known: Known): DryRunBlock[] =>
-  known.slice(0, FIRST_BLOCKS).map(({ number, timestamp }) => unasked(number, timestamp));
+/**
+ * The newest ones, also where few are known: the service has just begun, or passes over what nobody watches.
+ * @param known newest first.
+ */
+export function firstBlocks(known: Known): DryRunBlock[] {
+  const [newest] = known;
+  return newest === undefined ? [] : blocksDown(newest.number, FIRST_BLOCKS, known);
+}
 
 /** With those before them, up to {@link MOST_BLOCKS} in all and down to block 0. */
 export function withOlderBlocks(blocks: readonly DryRunBlock[], known: Known): DryRunBlock[] {
-  const times = new Map(known.map(({ number, timestamp }) => [number, timestamp]));
   const oldest = blocks.at(-1)?.number ?? 0;
-  const more = olderBlocks(blocks);
-  const numbers = Array.from({ length: more }, (_, n) => oldest - 1 - n);
-  return [...blocks, ...numbers.map((number) => unasked(number, times.get(number) ?? null))];
+  return [...blocks, ...blocksDown(oldest - 1, olderBlocks(blocks), known)];
 }
 
 /** How many {@link withOlderBlocks} would add. */
 export const olderBlocks = (blocks: readonly DryRunBlock[]): number =>
   Math.max(0, Math.min(MOST_BLOCKS - blocks.length, blocks.at(-1)?.number ?? 0));
 
-const unasked = (number: number, timestamp: number | null): DryRunBlock => ({
-  ...{ number, timestamp, records: null, bodyBytes: 0 },
-});
+/** So many from this one on, as far as there are as many. */
+function blocksDown(newest: number, count: number, known: Known): DryRunBlock[] {
+  const times = new Map(known.map(({ number, timestamp }) => [number, timestamp]));
+  return Array.from({ length: Math.min(count, newest + 1) }, (_, n) => ({
+    number: newest - n,
+    timestamp: times.get(newest - n) ?? null,
+    records: null,
+    bodyBytes: 0,
+  }));
+}
