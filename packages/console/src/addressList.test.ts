@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { parseAddressList, SAMPLE_LISTS, toRejectsCsv } from './addressList.ts';
+import {
+  namesIn,
+  parseAddressList,
+  SAMPLE_LISTS,
+  toRejectsCsv,
+  withAddressOf,
+} from './addressList.ts';
 
 const A = `0x${'a1'.repeat(20)}`;
 const B = `0x${'B2'.repeat(20)}`;
@@ -13,6 +19,25 @@ test('addresses, labels, comments and a head line', () => {
     ],
     rejects: [],
     duplicates: 0,
+  });
+});
+
+test('names of ENS are found among what is rejected, and give way to their addresses', () => {
+  const text = `${A}\nPay.Treasury.eth\nvitalik.eth, "Vitalik, the man"\nhello\nvitalik.eth`;
+  expect(namesIn(parseAddressList(text, 'evm').rejects)).toEqual([
+    'pay.treasury.eth',
+    'vitalik.eth',
+  ]);
+  const resolved = withAddressOf(withAddressOf(text, 'vitalik.eth', B), 'pay.treasury.eth', A);
+  expect(resolved.split('\n').slice(1)).toEqual([
+    `${A}, pay.treasury.eth`,
+    `${B}, "Vitalik, the man"`,
+    'hello',
+    `${B}, vitalik.eth`,
+  ]);
+  expect(parseAddressList(resolved, 'evm').rows[1]).toEqual({
+    address: B.toLowerCase(),
+    label: 'Vitalik, the man',
   });
 });
 

@@ -1,5 +1,6 @@
 /** A list of addresses as people have it: CSV, or one to a line, with or without labels. Pure. */
 import type { NetworkType } from '@sluice/kit';
+import { recognise } from './paste.ts';
 
 export interface AddressRow {
   /** Lower case, with all digits. */
@@ -82,7 +83,12 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
       if (index === 0 && HEAD.test(line)) {
         labelAt = cells.findIndex((cell) => LABEL_HEAD.test(cell));
       } else {
-        reject(index, line, '', 'has no address');
+        reject(
+          index,
+          line,
+          '',
+          nameOf(line) === undefined ? 'has no address' : 'is a name, and no address',
+        );
       }
       continue;
     }
@@ -109,6 +115,28 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
   }
   return { rows, rejects, duplicates };
 }
+
+/** The names of ENS that rejected lines begin with, each once. */
+export const namesIn = (rejects: readonly RejectedLine[]): string[] => [
+  ...new Set(rejects.flatMap(({ text }) => nameOf(text) ?? [])),
+];
+
+function nameOf(line: string): string | undefined {
+  const found = recognise(line.split(/[,;\t]/)[0] ?? '');
+  return found?.kind === 'ens-name' ? found.name : undefined;
+}
+
+/** The list with the address for the name, which is the label where there is no other. */
+export const withAddressOf = (text: string, name: string, address: string): string =>
+  text
+    .split('\n')
+    .map((line) => {
+      const [first = '', ...rest] = line.split(/[,;\t]/);
+      if (first.trim().toLowerCase() !== name) return line;
+      const label = rest.join(',').trim();
+      return `${address}, ${label === '' ? name : label}`;
+    })
+    .join('\n');
 
 const cut = (text: string): string => text.slice(0, LONGEST_TEXT);
 

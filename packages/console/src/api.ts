@@ -111,6 +111,14 @@ export const contractQuery = (chainId: string, address: string) =>
     retry: false,
   });
 
+/** The address a name of ENS stands for at the moment. */
+export const nameQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['name', name],
+    queryFn: ({ signal }) => sluice.resolveName(name, { signal }),
+    retry: false,
+  });
+
 export const breakdownQuery = (query: ActivityQuery) =>
   queryOptions({
     queryKey: ['breakdown', query],

@@ -11,7 +11,8 @@ test.each([
   ['0x1::coin::transfer', { kind: 'move-path', path: '0x1::coin::transfer' }],
   ['23,835,201', { kind: 'block', number: 23_835_201 }],
   ['#41', { kind: 'block', number: 41 }],
-  ['vitalik.eth', { kind: 'name', name: 'vitalik.eth' }],
+  ['Vitalik.ETH', { kind: 'ens-name', name: 'vitalik.eth' }],
+  ['pay.greg.apt', { kind: 'aptos-name', name: 'pay.greg.apt' }],
   [
     '0190F3C2-0000-7000-8000-000000000001',
     { kind: 'id', id: '0190f3c2-0000-7000-8000-000000000001' },

@@ -8,7 +8,8 @@ export type Pasted =
   /** A Move path such as `0x1::coin::transfer`. */
   | { kind: 'move-path'; path: string }
   | { kind: 'block'; number: number }
-  | { kind: 'name'; name: string }
+  | { kind: 'ens-name'; name: string }
+  | { kind: 'aptos-name'; name: string }
   /** A delivery or a stream: both are UUIDs. */
   | { kind: 'id'; id: string }
   | { kind: 'event'; signature: string }
@@ -20,7 +21,7 @@ const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const APTOS_ADDRESS = /^0x[0-9a-fA-F]{1,64}$/;
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 const MOVE_PATH = /^0x[0-9a-fA-F]{1,64}::\w+::\w+(<.*>)?$/;
-const NAME = /^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*\.(eth|apt)$/iu;
+const NAME = /^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*\.(?<of>eth|apt)$/iu;
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const EVENT = /^(event\s+)?[A-Za-z_$][\w$]*\s*\([\w$\s,[\]()]*\)\s*(anonymous\s*)?;?$/;
 /** Digits, also grouped as people and explorers write them. */
@@ -43,7 +44,11 @@ export function recognise(input: string): Pasted | undefined {
   // Short forms such as 0x1 are accounts of Aptos; nobody shortens an EVM address.
   if (APTOS_ADDRESS.test(text)) return { kind: 'aptos-address', address: text.toLowerCase() };
   if (UUID.test(text)) return { kind: 'id', id: text.toLowerCase() };
-  if (NAME.test(text)) return { kind: 'name', name: text.toLowerCase() };
+  const name = NAME.exec(text)?.groups;
+  if (name !== undefined) {
+    const kind = name['of']?.toLowerCase() === 'eth' ? 'ens-name' : 'aptos-name';
+    return { kind, name: text.toLowerCase() };
+  }
   if (BLOCK.test(text)) {
     const number = Number(text.replace(/\D/g, ''));
     return number <= BIGGEST_BLOCK ? { kind: 'block', number } : undefined;
@@ -79,8 +84,10 @@ export function toQuestion(pasted: Pasted | undefined): string | undefined {
       return String(pasted.number);
     case 'id':
       return pasted.id;
+    case 'ens-name':
+      return pasted.name;
     case 'move-path':
-    case 'name':
+    case 'aptos-name':
     case 'event':
     case 'abi':
     case 'addresses':
@@ -113,7 +120,8 @@ export const PASTED_WORDS: Record<Pasted['kind'], string> = {
   hash: 'transaction or block hash',
   'move-path': 'Move path',
   block: 'block number',
-  name: 'name',
+  'ens-name': 'ENS name',
+  'aptos-name': 'Aptos name',
   id: 'id of a stream or delivery',
   event: 'event',
   abi: 'ABI',

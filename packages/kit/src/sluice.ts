@@ -57,6 +57,7 @@ import type {
   ChainResumed,
   Contract,
   ContractAbi,
+  ResolvedName,
   DeliveryDetail,
   DeliveryFacets,
   DeliveryOrder,
@@ -87,6 +88,7 @@ export type {
   ChainResumed,
   Contract,
   ContractAbi,
+  ResolvedName,
   ChainState,
   DeliveryAttempt,
   DeliveryDetail,
@@ -363,6 +365,11 @@ export interface SluiceClient {
   getContract(chainId: string, address: string, options?: CallOptions): CallResult<Contract>;
   /** The ABI of a verified contract, where the operator named who tells it; of a proxy with what it forwards to. */
   getContractAbi(chainId: string, address: string, options?: CallOptions): CallResult<ContractAbi>;
+  /**
+   * What a name of ENS stands for, asked of Ethereum at its head; rejects with `not_found` where that is no
+   * address, or a server outside of the chain would have to be asked.
+   */
+  resolveName(name: string, options?: CallOptions): CallResult<ResolvedName>;
   /** Announces a block to an Aptos stream once more; answers with the records in it. */
   sendAptosBlock(
     network: AptosNetwork,
@@ -606,6 +613,9 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
 
     dryRunAptos: (network, body, options) =>
       one(() => ({ route: SLUICE_ROUTES.dryRunAptos, path: { network }, body }), options),
+
+    resolveName: (name, options) =>
+      one(() => ({ route: SLUICE_ROUTES.resolveName, path: { ensName: name } }), options),
 
     sendAptosBlock: (network, id, body, options) =>
       one(() => ({ route: SLUICE_ROUTES.sendAptosBlock, path: { network, id }, body }), options),

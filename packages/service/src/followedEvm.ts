@@ -12,6 +12,7 @@ import { createEvmSource } from './ingest/evm.ts';
 import { createStateReader } from './ingest/state.ts';
 import { isToken } from './enrich/tokenCache.ts';
 import { findContract, readImplementation } from './ingest/contracts.ts';
+import { readName } from './ingest/names.ts';
 import type { Matching } from './matching.ts';
 
 export interface FollowedEvm extends FollowedChain<ChainCalls> {
@@ -58,6 +59,7 @@ export function followEvm(
     calls: {
       ...calls,
       readImplementation: (address) => readImplementation(source, address),
+      readName: (name) => sayWhy(chain, () => readName(source, name)),
       readContract: (address) =>
         sayWhy(chain, async () => {
           const block = await findContract(source, address);

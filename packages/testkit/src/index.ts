@@ -107,4 +107,5 @@ export {
   startPostgresCluster,
 } from './postgresCluster.ts';
 export { type FaultProxy, type FaultProxyTarget, startFaultProxy } from './faultProxy.ts';
+export { placeNames } from './placeNames.ts';
 export { until } from './until.ts';

@@ -153,6 +153,7 @@ export type {
   ChainResumed,
   Contract,
   ContractAbi,
+  ResolvedName,
   ChainState,
   AttemptParts,
   DeliveryAttempt,

@@ -87,6 +87,8 @@ export const SLUICE_ROUTES = {
    * that the operator named for the chain; 400 where there is none.
    */
   getContractAbi: route('GET', '/sluice/evm/{chainId}/contracts/{address}/abi', 'streams:read'),
+  /** `ResolvedName`: what a name of ENS stands for. 404 where that is no address. */
+  resolveName: route('GET', '/sluice/names/{ensName}', 'streams:read'),
   /** `{ result: ChainHealth[] }`. */
   listChains: route('GET', '/sluice/chains', 'streams:read'),
   /**
@@ -313,6 +315,16 @@ export interface Contract {
     decimals: number | null;
     standard: 'ERC721' | 'ERC1155' | '';
   } | null;
+}
+
+/** What a name of ENS stands for, at the head of its chain: whoever has the name may change that. */
+export interface ResolvedName {
+  /** As names are compared (ENSIP-15). */
+  name: string;
+  /** Lower case. */
+  address: string;
+  /** Where it was asked: `0x1`, or `0xaa36a7` (Sepolia) where that alone is read. */
+  chainId: string;
 }
 
 /** The ABI of a contract whose source somebody has verified. */

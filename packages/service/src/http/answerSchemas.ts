@@ -26,6 +26,7 @@ import {
   type ChainHealth,
   type Contract,
   type ContractAbi,
+  type ResolvedName,
   type ChainProgress,
   type ChainResumed,
   type CreatedApiKey,
@@ -1035,6 +1036,11 @@ export const ANSWER_SCHEMAS = {
       })
       .nullable(),
   } satisfies Record<keyof Contract, z.ZodType>),
+  ResolvedName: z.strictObject({
+    name: text,
+    address: text,
+    chainId: text,
+  } satisfies Record<keyof ResolvedName, z.ZodType>),
   ContractAbi: z.strictObject({
     abi: z.array(abiItemSchema),
     implementation: text.nullable(),

@@ -30,6 +30,7 @@ import { type ContractHandlerNeeds, createContractHandlers } from './handlers/co
 import { createExplainHandler } from './handlers/explain.ts';
 import { createActivityHandlers } from './handlers/activity.ts';
 import { createInboxHandlers } from './handlers/inboxes.ts';
+import { createNameHandler } from './handlers/names.ts';
 import { type ReplayHandlerNeeds, createReplayHandlers } from './handlers/replays.ts';
 import { type SluiceHandlerNeeds, createSluiceHandlers } from './handlers/sluice.ts';
 import { type EvmStreamNeeds, createEvmStreamHandlers } from './handlers/streams.ts';
@@ -233,6 +234,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     dryRunEvm: blocks.dryRunEvm,
     getContract: contracts.get,
     getContractAbi: contracts.getAbi,
+    resolveName: createNameHandler(needs),
     dryRunAptos: aptosBlocks.dryRun,
     sendAptosBlock: aptosBlocks.sendBlock,
     createAptosBackfill: aptosBlocks.createBackfill,

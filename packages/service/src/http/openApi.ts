@@ -543,6 +543,14 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
     answer: 'ContractAbi',
     errors: [400, 404, 422, 503],
   },
+  resolveName: {
+    summary: 'The address that a name of ENS stands for',
+    description:
+      'Asked of Ethereum, or of Sepolia where that alone is read, at its head. Names that a server outside of the chain would tell are not followed.',
+    tag: 'Sluice',
+    answer: 'ResolvedName',
+    errors: [400, 404, 422, 503],
+  },
   dryRunEvm: {
     summary:
       'What an EVM stream would get of one block, what it nearly would, and which events there were',
@@ -807,6 +815,7 @@ const PATH_SCHEMAS: Record<string, Json> = {
   blockNumber: { type: 'integer', minimum: 0 },
   name: { type: 'string', description: 'Of an inbox', examples: ['my-app'] },
   keyId: { type: 'string', description: 'Id of an API key' },
+  ensName: { type: 'string', description: 'Name of ENS', examples: ['vitalik.eth'] },
 };
 const UUID = { type: 'string', format: 'uuid' };
 

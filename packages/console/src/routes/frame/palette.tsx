@@ -1,12 +1,14 @@
+import type { ResolvedName } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { useEffect, useId, useRef, useState } from 'react';
-import { streamsQuery } from '../../api.ts';
+import { nameQuery, streamsQuery } from '../../api.ts';
 import { DENSITY_NAMES } from '../../density.ts';
 import { formatHash, formatQuantity } from '../../format.ts';
 import { PAGES } from '../../pages.ts';
 import { PASTED_WORDS, recognise, type Pasted } from '../../paste.ts';
+import { useRested } from '../../rested.ts';
 import { setDensity, setTheme, THEMES } from '../../settings.ts';
 import { nameOfStream } from '../../streamName.ts';
 
@@ -30,7 +32,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
   useEffect(() => dialog.current?.showModal(), []);
 
   const pasted = recognise(text);
-  const forPasted = usePastedCommands(pasted);
+  const name = useRested(pasted?.kind === 'ens-name' ? pasted.name : '');
+  const resolved = useQuery({ ...nameQuery(name), enabled: name !== '' });
+  const forPasted = usePastedCommands(pasted, resolved.data);
   const all = useCommands();
   const words = text.toLowerCase().split(/\s+/);
   const matching = all.filter(({ label, detail }) => {
@@ -86,7 +90,18 @@ export function Palette({ onClose }: { onClose: () => void }) {
         className="h-11 w-full border-b border-line bg-transparent px-4 text-14 outline-none placeholder:text-faint"
       />
       {pasted !== undefined && (
-        <p className="px-4 pt-2 text-12 text-info">Recognised: {PASTED_WORDS[pasted.kind]}</p>
+        <p className="px-4 pt-2 text-12 text-info">
+          Recognised: {PASTED_WORDS[pasted.kind]}
+          {pasted.kind === 'ens-name' && (
+            <output>
+              {resolved.isError
+                ? `. ${resolved.error.message}`
+                : resolved.isSuccess
+                  ? `, ${formatHash(resolved.data.address)}`
+                  : ', looking it up'}
+            </output>
+          )}
+        </p>
       )}
       <div
         ref={list}
@@ -119,9 +134,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
       </div>
       {shown.length === 0 && (
         <p className="px-4 pb-3 text-muted">
-          {pasted?.kind === 'name'
-            ? 'Names are not looked up here: paste the address that it stands for.'
-            : 'Nothing is called that. Addresses, hashes, block numbers, ids, events and ABIs are recognised when pasted whole.'}
+          {pasted?.kind === 'aptos-name'
+            ? 'Names of Aptos are not looked up: paste the address that it stands for.'
+            : pasted === undefined &&
+              'Nothing is called that. Addresses, hashes, block numbers, ids, names of ENS, events and ABIs are recognised when pasted whole.'}
         </p>
       )}
     </dialog>
@@ -177,7 +193,11 @@ function eventsOf(abi: string): string {
   );
 }
 
-function usePastedCommands(pasted: Pasted | undefined): Command[] {
+/** @param resolved what the pasted name stands for, once that is known */
+function usePastedCommands(
+  pasted: Pasted | undefined,
+  resolved: ResolvedName | undefined,
+): Command[] {
   const navigate = useNavigate();
   const { data: streams } = useQuery(streamsQuery);
   const command = (id: string, label: string, detail: string, run: () => void): Command => ({
@@ -186,17 +206,12 @@ function usePastedCommands(pasted: Pasted | undefined): Command[] {
     detail,
     run,
   });
-  const watch = (address: string): Command =>
-    command('watch', 'New stream that watches it', formatHash(address), () => {
+  const watch = (address: string, detail = formatHash(address)): Command =>
+    command('watch', 'New stream that watches it', detail, () => {
       void navigate({ to: '/streams/new', search: { address } });
     });
-  const explain = (q: string, label: string): Command =>
-    command(
-      'explain',
-      label,
-      formatHash(q),
-      () => void navigate({ to: '/explain', search: { q } }),
-    );
+  const explain = (q: string, label: string, detail = formatHash(q)): Command =>
+    command('explain', label, detail, () => void navigate({ to: '/explain', search: { q } }));
   switch (pasted?.kind) {
     case undefined:
       return [];
@@ -258,7 +273,14 @@ function usePastedCommands(pasted: Pasted | undefined): Command[] {
           () => void navigate({ to: '/streams/new', search: { event: eventsOf(pasted.json) } }),
         ),
       ];
-    case 'name':
+    case 'ens-name':
+      return resolved?.name === pasted.name
+        ? [
+            watch(`${resolved.address}, ${resolved.name}`, resolved.name),
+            explain(resolved.name, 'Which streams watch it', resolved.name),
+          ]
+        : [];
+    case 'aptos-name':
       return [];
   }
 }

@@ -1,12 +1,13 @@
 import type { NetworkType } from '@sluice/kit';
+import type { ResolvedName } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { LIST_FILES, parseAddressList } from '../../addressList.ts';
-import { contractQuery } from '../../api.ts';
+import { LIST_FILES, namesIn, parseAddressList, withAddressOf } from '../../addressList.ts';
+import { contractQuery, nameQuery } from '../../api.ts';
 import { describeContract } from '../../contractWords.ts';
 import type { DraftField, StreamDraft } from '../../draft.ts';
 import { exampleOf } from '../../examples.ts';
-import { formatCount, formatQuantity } from '../../format.ts';
+import { formatCount, formatHash, formatQuantity } from '../../format.ts';
 import { toNodeFlag } from '../../nodeFlag.ts';
 import { recognise, toAddress } from '../../paste.ts';
 import type { Refusals } from '../../refusals.ts';
@@ -19,6 +20,8 @@ import { Segments } from '../../ui/segments.tsx';
 
 /** Of a file that goes into the form: it is read anew with each key. */
 const MOST_LINES = 2_000;
+/** That are looked up at once. */
+const MOST_NAMES = 5;
 
 export interface PartProps {
   draft: StreamDraft;
@@ -175,6 +178,14 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
             onPaste={onPaste}
             onChange={change}
           />
+          {draft.family === 'evm' && (
+            <Names
+              names={namesIn(list.rejects)}
+              onResolved={({ name, address }) =>
+                change(withAddressOf(draft.addresses, name, address))
+              }
+            />
+          )}
           {draft.family === 'evm' && list.rows.length === 1 && (
             <AtAddress draft={draft} chains={chains} address={list.rows[0]?.address ?? ''} />
           )}
@@ -204,6 +215,50 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
       />
       <ChainChoice {...props} />
     </div>
+  );
+}
+
+/** What names of ENS stand for; the stream watches the address, whoever has the name later. */
+function Names({
+  names,
+  onResolved,
+}: {
+  names: readonly string[];
+  onResolved: (resolved: ResolvedName) => void;
+}) {
+  return (
+    names.length > 0 && (
+      <ul className="mt-1 grid gap-1 text-12">
+        {names.slice(0, MOST_NAMES).map((name) => (
+          <Name key={name} name={name} onResolved={onResolved} />
+        ))}
+      </ul>
+    )
+  );
+}
+
+function Name({
+  name,
+  onResolved,
+}: {
+  name: string;
+  onResolved: (resolved: ResolvedName) => void;
+}) {
+  const { data, error } = useQuery(nameQuery(name));
+  return (
+    <li className="flex flex-wrap items-center gap-x-2 text-muted">
+      {data === undefined ? (
+        (error?.message ?? `Looking up ${name}`)
+      ) : (
+        <>
+          <span className="min-w-0 wrap-anywhere">{name} is</span>
+          <span className="data" title={data.address}>
+            {formatHash(data.address)}
+          </span>
+          <Button onClick={() => onResolved(data)}>Watch this address</Button>
+        </>
+      )}
+    </li>
   );
 }
 

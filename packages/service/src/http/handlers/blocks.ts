@@ -18,6 +18,7 @@ import {
   evmDryRunSchema,
   historicalJobSchema,
 } from '@sluice/kit/contract';
+import type { NameAnswer } from '../../ingest/names.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
@@ -72,6 +73,7 @@ export interface ChainCalls extends BlockCalls {
   /** What a proxy forwards to; undefined where the contract is none that is known. */
   readImplementation(address: string): Promise<string | undefined>;
   readContract(address: string): Promise<{ isContract: boolean; token: Token | null }>;
+  readName(name: string): Promise<NameAnswer>;
 }
 
 export interface BlockHandlerNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {

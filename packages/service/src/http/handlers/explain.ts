@@ -5,6 +5,7 @@ import {
   type ExplainedRecord,
   type Explanation,
   type ExplainReason,
+  type ResolvedName,
   explainQuerySchema,
   findAptosNetwork,
   padAptosAddress,
@@ -17,6 +18,7 @@ import type { ChainReport, Store, StreamRecord } from '../../store/store.ts';
 import { HttpError, check } from '../answers.ts';
 import type { AptosCalls } from './aptosBlocks.ts';
 import type { ChainCalls } from './blocks.ts';
+import { resolveName } from './names.ts';
 import { type BlockFacts, toStreamVerdict, toWatchVerdict } from './explainVerdict.ts';
 
 /** What can be asked of a chain of either family to explain it. */
@@ -51,6 +53,8 @@ interface Place {
   delivery?: { streamId: string; transactions: ReadonlySet<string> } | undefined;
 }
 
+/** Of ENS; others are looked up by `GET /sluice/names/{ensName}` alone. */
+const NAME = /^[^\s/:]+\.eth$/i;
 const STREAMS_PER_READ = 100;
 const STREAMS = 200;
 const RECORDS = 50;
@@ -171,6 +175,18 @@ export function createExplainHandler(
     };
   };
 
+  const explainName = async (query: string): Promise<Explanation> => {
+    let resolved: ResolvedName;
+    try {
+      resolved = await resolveName(query, needs);
+    } catch (error) {
+      return { ...nothing(query), message: reasonOf(error) };
+    }
+    const { name, address } = resolved;
+    const explained = await explainAddress(query, address);
+    return { ...explained, message: `${name} is ${address}. ${explained.message}` };
+  };
+
   const explainPlace = async (query: string, place: Place): Promise<Explanation> => {
     const { kind, chain, transactionHash, version, delivery } = place;
     const transactions =
@@ -243,6 +259,7 @@ export function createExplainHandler(
     const { q, chain } = check(explainQuerySchema, 'query', context.req.query());
     const named = chain === undefined ? undefined : (toChainId(chain) ?? chain);
     const query = q.trim();
+    if (NAME.test(query)) return context.json(await explainName(query));
     const address = readAddress(query);
     if (address !== undefined) return context.json(await explainAddress(query, address));
     const place = await find(query, named);

@@ -1,0 +1,90 @@
+/** Which address a name of ENS stands for, as the chain itself tells it. */
+import { decodeFunctionResult, encodeFunctionData, toHex } from 'viem/utils';
+import { namehash, normalize, packetToBytes } from 'viem/ens';
+import { isReverted } from './provider.ts';
+import { type Source, SourceError } from './source.ts';
+
+/** Chains whose names are looked up, the one that people mean first: Ethereum and its testnet Sepolia. */
+export const NAME_CHAINS = ['0x1', '0xaa36a7'] as const;
+/** The Universal Resolver of ENS stands there on each of them (docs.ens.domains/resolvers/universal). */
+const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee';
+/** OffchainLookup(address,string[],bytes,bytes4,bytes) of EIP-3668. */
+const OFFCHAIN_LOOKUP = '0x556f1830';
+const NOBODY = `0x${'0'.repeat(40)}`;
+
+const ADDR = [
+  {
+    type: 'function',
+    name: 'addr',
+    stateMutability: 'view',
+    inputs: [{ name: 'node', type: 'bytes32' }],
+    outputs: [{ name: '', type: 'address' }],
+  },
+] as const;
+const RESOLVE = [
+  {
+    type: 'function',
+    name: 'resolveWithGateways',
+    stateMutability: 'view',
+    inputs: [
+      { name: 'name', type: 'bytes' },
+      { name: 'data', type: 'bytes' },
+      { name: 'gateways', type: 'string[]' },
+    ],
+    outputs: [
+      { name: 'result', type: 'bytes' },
+      { name: 'resolver', type: 'address' },
+    ],
+  },
+] as const;
+
+/** Undefined where it stands for none; `elsewhere` where a server outside of the chain would tell it. */
+export type NameAnswer = `0x${string}` | 'elsewhere' | undefined;
+
+/** As names are compared (ENSIP-15); undefined for what can be none. */
+export function toName(text: string): string | undefined {
+  try {
+    const name = normalize(text);
+    return name.includes('.') ? name : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The address, lower case, at the head of the chain.
+ *
+ * @param name as {@link toName} gives it
+ * @throws SourceError where no node answers, or the chain has no names
+ */
+export async function readName(
+  source: Pick<Source, 'readHead' | 'requestAt'>,
+  name: string,
+): Promise<NameAnswer> {
+  const node = namehash(name);
+  const data = encodeFunctionData({
+    abi: RESOLVE,
+    args: [toHex(packetToBytes(name)), encodeFunctionData({ abi: ADDR, args: [node] }), []],
+  });
+  const head = await source.readHead();
+  const at = `0x${head.number.toString(16)}`;
+  let answer: unknown;
+  try {
+    answer = await source.requestAt(head, 'eth_call', [{ to: UNIVERSAL_RESOLVER, data }, at]);
+  } catch (error) {
+    if (!(error instanceof SourceError && isReverted(error))) throw error;
+    return String(error.data).startsWith(OFFCHAIN_LOOKUP) ? 'elsewhere' : undefined;
+  }
+  if (answer === '0x') throw new SourceError('unsupported', 'there are no names of ENS on it');
+  const address = decode(answer);
+  return address === NOBODY ? undefined : address;
+}
+
+function decode(answer: unknown): `0x${string}` {
+  try {
+    const [result] = decodeFunctionResult({ abi: RESOLVE, data: answer as `0x${string}` });
+    return decodeFunctionResult({ abi: ADDR, data: result }).toLowerCase() as `0x${string}`;
+  } catch (error) {
+    throw new SourceError('inconsistent', 'a name was answered with no address', { cause: error });
+  }
+}

@@ -1,0 +1,94 @@
+/** Names of ENS: what they stand for, and why they stand for nothing, on a chain that is Ethereum's by its id. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@sluice/kit';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import { type Anvil, placeNames, startAnvil, until } from '@sluice/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
+import { API_KEY, type Served, serve } from '../serve.ts';
+
+const TREASURY = '0x71c7656ec7ab88b098defb751b7401b5f6d8976f';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-names-'));
+let anvil: Anvil;
+let served: Served;
+let sluice: SluiceClient;
+
+beforeAll(async () => {
+  anvil = await startAnvil({ chainId: 1 });
+  served = await serve(['--data', folder, '--chain', `0x1=${anvil.url},poll=50`]);
+  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
+  await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');
+}, 60_000);
+afterAll(async () => {
+  await served?.stop();
+  await anvil?.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const refused = (name: string) => sluice.resolveName(name).catch((thrown: unknown) => thrown);
+
+test('a chain without names says so', async () => {
+  expect(await refused('treasury.eth')).toMatchObject({
+    status: 503,
+    message: expect.stringContaining('no names of ENS') as string,
+  });
+});
+
+test('a name stands for an address, however it is written, or says why it does not', async () => {
+  await placeNames(anvil, { 'treasury.eth': TREASURY, 'pay.treasury.eth': TREASURY });
+  const resolved = await sluice.resolveName('Treasury.ETH');
+  ANSWER_SCHEMAS.ResolvedName.parse(resolved);
+  expect(resolved).toEqual({ name: 'treasury.eth', address: TREASURY, chainId: '0x1' });
+  expect(await sluice.resolveName('pay.treasury.eth')).toMatchObject({ address: TREASURY });
+  expect(await refused('nobody.eth')).toMatchObject({
+    status: 404,
+    message: 'nobody.eth stands for no address',
+  });
+  expect(await refused('elsewhere.eth')).toMatchObject({
+    status: 404,
+    message: expect.stringContaining('by a server outside of the chain') as string,
+  });
+  for (const bad of ['treasury', 'a b.eth', 'a..eth']) {
+    expect(await refused(bad)).toMatchObject({
+      status: 422,
+      message: expect.stringContaining('should be a name of ENS') as string,
+    });
+  }
+});
+
+test('explain tells who watches what a name stands for', async () => {
+  const api = createClient({ apiKey: API_KEY, baseUrl: served.url });
+  const { id } = await api.streams.create({
+    ...{ webhookUrl: 'sluice://inbox/names', description: '', tag: 'named', chainIds: ['0x1'] },
+    includeNativeTxs: true,
+  });
+  await api.streams.addAddress(id, TREASURY);
+  expect(await sluice.explain('treasury.eth')).toMatchObject({
+    query: 'treasury.eth',
+    kind: 'address',
+    message: `treasury.eth is ${TREASURY}. 1 of 1 streams watch ${TREASURY}`,
+    streams: [{ streamId: id, verdict: 'watched' }],
+  });
+  expect(await sluice.explain('nobody.eth')).toMatchObject({
+    kind: 'unknown',
+    message: 'nobody.eth stands for no address',
+  });
+});
+
+test('where Ethereum is not read, it says what to do', async () => {
+  const alone = mkdtempSync(join(tmpdir(), 'sluice-names-'));
+  const other = await serve(['--data', alone]);
+  try {
+    const client = createSluiceClient({ apiKey: API_KEY, baseUrl: other.url });
+    await expect(client.resolveName('treasury.eth')).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('--chain 0x1=<rpcUrl>') as string,
+    });
+  } finally {
+    await other.stop();
+    rmSync(alone, { recursive: true });
+  }
+});
