@@ -9,6 +9,7 @@ import type { AptosNetwork } from '@sluice/kit';
 import { isAskable, toDryRunFields } from './dryRunQuestion.ts';
 import { sizeOf } from './format.ts';
 import { noneSeen, settleSeen, withSeen, type Seen, type SeenEntry } from './seen.ts';
+import { pathsCountedApart } from './seenPaths.ts';
 import type { WatchedChain } from './tape.ts';
 
 /** After the last change, so that typing asks nothing. */
@@ -121,8 +122,11 @@ export function useDryRun(
     () =>
       chainId === undefined || !mayAsk
         ? null
-        : JSON.stringify([chainId, round, draft.allAddresses, addresses]),
-    [chainId, round, mayAsk, draft.allAddresses, addresses],
+        : JSON.stringify([
+            ...[chainId, round, draft.allAddresses, addresses],
+            pathsCountedApart(draft.moveEvents),
+          ]),
+    [chainId, round, mayAsk, draft.allAddresses, addresses, draft.moveEvents],
   );
   const question = useMemo(
     () => (where === null ? null : where + JSON.stringify(toDryRunFields(draft))),

@@ -6,7 +6,7 @@ export type SeenEntry = SeenEvent | SeenMovePath;
 
 /** Kept while the same addresses are asked about: what of it is chosen makes no difference to it. */
 export interface Seen {
-  /** The chain and the addresses, as a key. */
+  /** The chain, the addresses and what else decides what is told, as a key. */
   of: string;
   /** By number: a block that is asked again counts once. */
   blocks: ReadonlyMap<number, readonly SeenEntry[]>;

@@ -1,7 +1,7 @@
 import type { SeenMovePath } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import { noneSeen, withSeen, type Seen } from './seen.ts';
-import { countPaths, withoutPath, withPath } from './seenPaths.ts';
+import { countPaths, pathsCountedApart, withoutPath, withPath } from './seenPaths.ts';
 
 const TRANSFER = '0x1::aptos_account::transfer';
 const LONG = `0x${'0'.repeat(63)}1::aptos_account::transfer`;
@@ -36,6 +36,11 @@ test('what stands in the text comes first, however it is spelled and whether it 
     listed: [{ path: PLAY, count: 9 }],
     offered: [],
   });
+});
+
+test('what is counted only where it is named is known before it is asked for', () => {
+  const text = '0x1::a::B\n 0x01::a::B<u8> \n0x1::a::B<u';
+  expect(pathsCountedApart(text)).toEqual(['0x1::a::B<u8>']);
 });
 
 test('a path is a line of its own; taking it out leaves the other lines as they are', () => {

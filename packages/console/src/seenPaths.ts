@@ -23,16 +23,16 @@ export function countPaths(
       .filter((each) => each.kind === kind)
       .map(({ path, count }) => [path, count]),
   );
-  const paths = new Set(
-    linesOf(text)
-      .filter((line) => movePathProblems(line).length === 0)
-      .map(toShortPath),
-  );
+  const paths = new Set(validPaths(text));
   return {
     listed: [...paths].map((path) => ({ path, count: counts.get(path) ?? 0 })),
     offered: [...counts].flatMap(([path, count]) => (paths.has(path) ? [] : [{ path, count }])),
   };
 }
+
+/** Of a text those that the service counts only where they are named: types with generic arguments. */
+export const pathsCountedApart = (text: string): string[] =>
+  validPaths(text).filter((path) => path.endsWith('>'));
 
 /** The text with one line more. */
 export const withPath = (text: string, path: string): string =>
@@ -44,6 +44,11 @@ export const withoutPath = (text: string, path: string): string =>
     .split('\n')
     .filter((line) => toShortPath(line) !== toShortPath(path))
     .join('\n');
+
+const validPaths = (text: string): string[] =>
+  linesOf(text)
+    .filter((line) => movePathProblems(line).length === 0)
+    .map(toShortPath);
 
 /** As the service spells what it has seen. */
 const toShortPath = (path: string): string => shortenMovePath(toMovePath(path));
