@@ -7,6 +7,7 @@ import {
   mergeNearMisses,
   mergeSeen,
 } from '@sluice/kit/sluice';
+import { findAptosNetwork, toAptosNetwork } from '@sluice/kit/contract';
 import type { Command } from 'commander';
 import {
   type Connection,
@@ -16,7 +17,7 @@ import {
 } from '../connection.ts';
 import { type Seen, describeBlock, describeNearMisses, describeSeen } from '../describeDryRun.ts';
 import { toCount, toRange } from '../durations.ts';
-import { findTransaction, onlyOf } from '../live/readTransaction.ts';
+import { findTransaction, onlyOf, onlyOfAptos } from '../live/readTransaction.ts';
 import { readAddresses } from '../streams/addresses.ts';
 import { findStream } from '../streams/findStream.ts';
 import { readStream } from '../streams/saveStream.ts';
@@ -63,6 +64,11 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
     (fields['network'] as string[] | undefined)?.[0];
   if (chain === undefined)
     throw new CommandError('usage', 'The stream names no chain', 'pass --chain');
+  const family = familyOf(fields);
+  if (chainId !== undefined && (toAptosNetwork(chainId) !== undefined) !== (family === 'aptos')) {
+    const of = family === 'aptos' ? 'Aptos' : 'EVM chains';
+    throw new CommandError('usage', `The transaction is of ${chainId}, and the stream of ${of}`);
+  }
   const total = to - from + 1;
   const progress = createProgress(terminal, { what: 'blocks', total });
   let matched = 0;
@@ -102,7 +108,7 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
 interface Range {
   from: number;
   to: number;
-  /** Of a transaction: the chain that has it. */
+  /** Of a transaction: the chain that has it, as streams name it. */
   chainId?: string;
 }
 
@@ -157,7 +163,7 @@ function readDeclared(file: string): Wanted {
 
 async function findBlock(connection: Connection, tx: string): Promise<Range> {
   const { chainId, blockNumber } = await findTransaction(connection, tx);
-  return { from: blockNumber, to: blockNumber, chainId };
+  return { from: blockNumber, to: blockNumber, chainId: findAptosNetwork(chainId) ?? chainId };
 }
 
 async function readWanted(connection: Connection, stream: string): Promise<Wanted> {
@@ -220,11 +226,14 @@ async function matchBlock(
     Object.entries(fields).filter(([name]) => names.includes(name)),
   );
   const asked = { block, addresses, ...matching };
+  const isWhole = tx === undefined;
   if (family === 'aptos') {
-    return { near: [], ...(await sluice.dryRunAptos(chain as AptosNetwork, asked)) };
+    const { webhook, seen } = await sluice.dryRunAptos(chain as AptosNetwork, asked);
+    const its = webhook === null || isWhole ? webhook : onlyOfAptos(webhook, tx);
+    return { webhook: its ?? null, near: [], seen };
   }
   const { webhook, near, seen } = await sluice.dryRunEvm(chain, asked);
-  const its = webhook === null || tx === undefined ? webhook : onlyOf(webhook, tx);
+  const its = webhook === null || isWhole ? webhook : onlyOf(webhook, tx);
   return { webhook: its ?? null, near, seen };
 }
 

@@ -1,6 +1,7 @@
 /** A dry run of a stream of Aptos. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AptosWebhook } from '@sluice/kit';
 import { type RunningScriptedAptos, scriptedAptos, startScriptedAptos } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type World, startWorld } from './world.test-only.ts';
@@ -68,4 +69,34 @@ test('tells which functions and events the transactions of the addresses had', a
     },
     { block: from + 1, records: 1, webhook: { network: 'local' } },
   ]);
+});
+
+test('of one transaction it tells that alone', async () => {
+  const pay = { from: ALICE, to: BOB, amount: 7n };
+  const block = node.mine({
+    transactions: [scriptedAptos.transfer(pay), scriptedAptos.transfer({ ...pay, amount: 8n })],
+  });
+  const hash = String(block.transactions.at(-2)?.hash);
+  const file = join(world.folder, 'all.yaml');
+  const fields = ['tag: all', 'webhookUrl: http://x', 'network: [local]', 'includeEvents: true'];
+  writeFileSync(file, [...fields, "addresses: ['0xb0b']", ''].join('\n'));
+  const { stdout } = await world.sluice(['dry-run', '-f', file, '--tx', hash, '--json']);
+  const { records, webhook } = JSON.parse(stdout) as { records: number; webhook: AptosWebhook };
+  expect(records).toBe(1);
+  expect(webhook.transactions.map((each) => each.hash)).toEqual([hash]);
+  expect(webhook.coinDeposits.map(({ value, txHash }) => [value, txHash])).toEqual([['8', hash]]);
+  expect(webhook.events).toHaveLength(1);
+  expect(webhook.events[0]?.every(({ txHash }) => txHash === hash)).toBe(true);
+
+  const evm = join(world.folder, 'evm.yaml');
+  writeFileSync(
+    evm,
+    "tag: evm\nwebhookUrl: http://x\nchainIds: ['0x7a69']\nincludeNativeTxs: true\n",
+  );
+  expect(await world.sluice(['dry-run', '-f', evm, '--tx', hash])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(
+      'The transaction is of local, and the stream of EVM chains',
+    ) as string,
+  });
 });

@@ -1,5 +1,6 @@
 /** A real transaction of a followed chain, as a stream that wants all of it would get it. */
-import type { EvmWebhook } from '@sluice/kit';
+import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
+import { findAptosNetwork } from '@sluice/kit/contract';
 import type { Connection } from '../connection.ts';
 import { CommandError } from '../terminal/errors.ts';
 
@@ -13,27 +14,22 @@ const USUAL_EVENTS = [
 ];
 
 /**
- * Where a transaction is.
+ * Where a transaction is; the chain as the service calls it, of either family.
  *
- * @throws CommandError `not_found` where no EVM chain that is read has it.
+ * @throws CommandError `not_found` where no chain that is read has it.
  */
 export async function findTransaction(
   { sluice }: Pick<Connection, 'sluice'>,
   hash: string,
 ): Promise<{ chainId: string; blockNumber: number }> {
   const { kind, chainId, block, message } = await sluice.explain(hash);
-  if (
-    kind !== 'transaction' ||
-    chainId === null ||
-    block === null ||
-    chainId.startsWith('aptos:')
-  ) {
+  if (kind !== 'transaction' || chainId === null || block === null) {
     throw new CommandError('not_found', `${hash}: ${message}`);
   }
   return { chainId, blockNumber: block.number };
 }
 
-/** @throws CommandError `not_found` where no chain has it, or nothing leads to it in its block. */
+/** @throws CommandError `not_found` where no EVM chain has it, or nothing leads to it in its block. */
 export async function readTransaction(
   connection: Pick<Connection, 'api' | 'sluice'>,
   hash: string,
@@ -41,6 +37,14 @@ export async function readTransaction(
   touching: string | undefined,
 ): Promise<EvmWebhook> {
   const at = await findTransaction(connection, hash);
+  const network = findAptosNetwork(at.chainId);
+  if (network !== undefined) {
+    throw new CommandError(
+      'not_found',
+      `${hash} is one of Aptos (${network}), where none can be read by itself`,
+      'sluice dry-run --tx shows what a stream gets of it',
+    );
+  }
   const webhook = (await connection.api.streams.dryRunBlock({
     ...at,
     tag: 'transaction',
@@ -87,4 +91,27 @@ export function onlyOf(webhook: EvmWebhook, transactionHash: string): EvmWebhook
     named.includes(address.slice(2)),
   );
   return { ...webhook, ...records, nativeBalances };
+}
+
+/** Likewise, of Aptos. */
+export function onlyOfAptos(
+  webhook: AptosWebhook,
+  transactionHash: string,
+): AptosWebhook | undefined {
+  const hash = transactionHash.toLowerCase();
+  const isOf = ({ txHash }: { txHash: string }): boolean => txHash === hash;
+  const at = webhook.transactions.findIndex((transaction) => transaction.hash === hash);
+  const transaction = webhook.transactions[at];
+  if (transaction === undefined) return undefined;
+  return {
+    ...webhook,
+    coinTransfers: webhook.coinTransfers.filter(isOf),
+    coinDeposits: webhook.coinDeposits.filter(isOf),
+    coinWithdrawals: webhook.coinWithdrawals.filter(isOf),
+    transactions: [transaction],
+    changes: webhook.changes.filter(isOf),
+    payloads: webhook.payloads.filter(isOf),
+    // A list for each transaction, or none at all.
+    events: webhook.events.slice(at, at + 1),
+  };
 }

@@ -11,6 +11,7 @@ import type { PartProps } from './watchPart.tsx';
 /** Which functions and which events of Aptos: as text, or from those that the addresses had. */
 export function MovePaths({ draft, problems, onChange }: PartProps) {
   const { functions, moveEvents, allAddresses } = draft;
+  const [hasFunctions, hasEvents] = [functions, moveEvents].map((text) => text.trim() !== '');
   return (
     <>
       <Paths
@@ -31,9 +32,14 @@ export function MovePaths({ draft, problems, onChange }: PartProps) {
         value={moveEvents}
         onChange={(next) => onChange({ ...draft, moveEvents: next })}
       />
-      {!allAddresses && `${functions}${moveEvents}`.trim() === '' && (
+      {!allAddresses && !hasFunctions && !hasEvents && (
         <p className="text-12 text-faint">
           With no function and no event chosen, all transactions of the addresses are sent.
+        </p>
+      )}
+      {hasFunctions && hasEvents && (
+        <p className="text-12 text-faint">
+          Sent are transactions that call one of the functions or have one of the events.
         </p>
       )}
     </>
