@@ -10,6 +10,7 @@ import {
 import { toCount } from '../durations.ts';
 import { type AddressFile, readAddressFile } from '../streams/addressFile.ts';
 import { compareAddresses, readAddresses, removeAddresses } from '../streams/addresses.ts';
+import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { findStream } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, createProgress } from '../terminal/progress.ts';
@@ -20,12 +21,12 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
   const add = (spec: string, description: string): Command =>
     addConnectionOptions(command.command(spec).description(description));
 
-  add('add <stream> <address...>', 'watch more addresses')
+  add('add <stream> <address...>', 'watch more addresses, or what names of ENS stand for')
     .option('--label <text>', 'a name for people, for each of them')
     .action((name: string, addresses: string[], options: AddOptions) =>
       withStream(name, options, terminal, async ({ sluice }, stream) => {
         const { id: streamId, family } = stream;
-        const labelled = addresses.map((address) => ({ address, label: options.label }));
+        const labelled = await toListedAddresses(sluice, addresses, options.label);
         await sluice.importAddresses({ streamId, family, addresses: labelled });
         tell(`Added ${count(addresses.length)} to ${stream.tag}`, { added: addresses.length });
       }),

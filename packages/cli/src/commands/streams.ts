@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { describeAgo } from '../durations.ts';
+import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { findStream } from '../streams/findStream.ts';
 import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
 import { type AnyStream, type Fields, familyOf } from '../streams/streamFields.ts';
@@ -36,7 +37,7 @@ export function declareStreams(command: Command, terminal: Terminal): void {
   );
   addFieldOptions(add('create', 'a new stream, of flags or of a YAML file'))
     .option('-f, --file <file>', 'take the fields from a YAML file; flags win')
-    .option('--address <address...>', 'what it watches; more with sluice addresses')
+    .option('--address <address...>', 'what it watches, or names of ENS; more with sluice addresses')
     .action((options: CreateOptions) => create(options, terminal));
   addFieldOptions(add('update <stream>', 'change what is given, leave the rest')).action(
     (name: string, options: FieldOptions & ConnectionOptions) => update(name, options, terminal),
@@ -237,14 +238,16 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
     );
   }
   const fields = { description: '', ...declared?.fields, ...toGivenFields(options) };
+  const { api, sluice } = connect(options, terminal);
   const addresses = [
     ...(declared?.addresses ?? []),
-    ...(options.address ?? []).map((address) => ({ address })),
-  ].map(({ address }) => address);
-  const { api } = connect(options, terminal);
-  const networkType = familyOf(fields);
+    ...(await toListedAddresses(sluice, options.address ?? [])),
+  ];
   const stream = await createStream(api, fields);
-  if (addresses.length > 0) await api.streams.addAddress(stream.id, addresses, { networkType });
+  const family = familyOf(fields);
+  if (addresses.length > 0) {
+    await sluice.importAddresses({ streamId: stream.id, family, addresses });
+  }
   tell({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
 }
 

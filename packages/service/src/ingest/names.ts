@@ -6,7 +6,7 @@ import { type Source, SourceError } from './source.ts';
 
 /** Chains whose names are looked up, the one that people mean first: Ethereum and its testnet Sepolia. */
 export const NAME_CHAINS = ['0x1', '0xaa36a7'] as const;
-/** The Universal Resolver of ENS stands there on each of them (docs.ens.domains/resolvers/universal). */
+/** The Universal Resolver of ENS (ENSIP-23) stands there on each of them (docs.ens.domains/resolvers/universal). */
 const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee';
 /** OffchainLookup(address,string[],bytes,bytes4,bytes) of EIP-3668. */
 const OFFCHAIN_LOOKUP = '0x556f1830';
@@ -24,12 +24,11 @@ const ADDR = [
 const RESOLVE = [
   {
     type: 'function',
-    name: 'resolveWithGateways',
+    name: 'resolve',
     stateMutability: 'view',
     inputs: [
       { name: 'name', type: 'bytes' },
       { name: 'data', type: 'bytes' },
-      { name: 'gateways', type: 'string[]' },
     ],
     outputs: [
       { name: 'result', type: 'bytes' },
@@ -64,7 +63,7 @@ export async function readName(
   const node = namehash(name);
   const data = encodeFunctionData({
     abi: RESOLVE,
-    args: [toHex(packetToBytes(name)), encodeFunctionData({ abi: ADDR, args: [node] }), []],
+    args: [toHex(packetToBytes(name)), encodeFunctionData({ abi: ADDR, args: [node] })],
   });
   const head = await source.readHead();
   const at = `0x${head.number.toString(16)}`;
@@ -76,14 +75,15 @@ export async function readName(
     return String(error.data).startsWith(OFFCHAIN_LOOKUP) ? 'elsewhere' : undefined;
   }
   if (answer === '0x') throw new SourceError('unsupported', 'there are no names of ENS on it');
-  const address = decode(answer);
-  return address === NOBODY ? undefined : address;
+  return decode(answer);
 }
 
-function decode(answer: unknown): `0x${string}` {
+function decode(answer: unknown): `0x${string}` | undefined {
   try {
     const [result] = decodeFunctionResult({ abi: RESOLVE, data: answer as `0x${string}` });
-    return decodeFunctionResult({ abi: ADDR, data: result }).toLowerCase() as `0x${string}`;
+    if (result === '0x') return undefined;
+    const address = decodeFunctionResult({ abi: ADDR, data: result }).toLowerCase();
+    return address === NOBODY ? undefined : (address as `0x${string}`);
   } catch (error) {
     throw new SourceError('inconsistent', 'a name was answered with no address', { cause: error });
   }
