@@ -578,6 +578,35 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
+    test('labels are of addresses of Aptos, too, however these are spelled', async () => {
+      const { id } = await client.streams.create(goodAptosStream());
+      const path = `/streams/aptos/${id}/address`;
+      const framework = `0x${'1'.padStart(64, '0')}`;
+      const vault = `0x${'ab'.repeat(32)}`;
+      const listed = async () =>
+        (await client.streams.listAddresses(id, { networkType: 'aptos' })).result;
+      // One shape is read as it comes, the other as any JSON is.
+      const plain = { address: [vault], labels: { [vault.toUpperCase().replace('X', 'x')]: 'v' } };
+      const short = { address: ['0x1'], labels: { '0x01': 'framework' } };
+      for (const body of [plain, short]) {
+        expect((await send('POST', path, { body })).status).toBe(200);
+      }
+      expect(await listed()).toEqual([
+        { address: framework, label: 'framework' },
+        { address: vault, label: 'v' },
+      ]);
+      for (const [labels, message] of [
+        [{ [`0x${'2'.repeat(64)}`]: 'x' }, /of an address of this request/],
+        [{ '0x2': 'x' }, /of an address of this request/],
+        [{ 'greg.apt': 'x' }, /an Aptos address/],
+      ] as const) {
+        const answer = await sendBad('POST', path, { body: { address: [vault], labels } });
+        expect(answer.status).toBe(422);
+        expect(Object.values(errorIn(answer).details ?? {})[0]?.message).toMatch(message);
+      }
+      await client.streams.delete(id, { networkType: 'aptos' });
+    });
+
     test('labels have no place in a removal', async () => {
       const body = { address: [ADDRESS], labels: {} };
       const answer = await sendBad('DELETE', `/streams/evm/${streamId}/address`, { body });

@@ -70,12 +70,13 @@ it('sends smaller parts to a service that is slow', async () => {
   expect(parts.map(({ address }) => address.length)).toEqual([500, 100, 100, 100]);
 });
 
-it('sends addresses of Aptos with all their zeros, and no labels', async () => {
+it('sends addresses of Aptos with all their zeros', async () => {
   const { client, parts, urls } = startService();
   const addresses = [{ address: '0x1', label: 'framework' }];
   await client.importAddresses({ streamId: 's', family: 'aptos', addresses });
   expect([...urls]).toEqual(['POST /streams/aptos/s/address']);
-  expect(parts).toEqual([{ address: [`0x${'1'.padStart(64, '0')}`] }]);
+  const framework = `0x${'1'.padStart(64, '0')}`;
+  expect(parts).toEqual([{ address: [framework], labels: { [framework]: 'framework' } }]);
 });
 
 it('refuses what is no address, and sends nothing of its part', async () => {

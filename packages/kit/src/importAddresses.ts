@@ -9,7 +9,7 @@ import type { CallOptions } from './request.ts';
 export interface AddressImport {
   readonly streamId: string;
   readonly family: NetworkType;
-  /** Hex in any case. A label has 1 to 64 characters; streams of Aptos keep none. */
+  /** Hex in any case. A label has 1 to 64 characters. */
   readonly addresses: readonly {
     readonly address: string;
     readonly label?: string | undefined;
@@ -42,7 +42,7 @@ export async function importAddresses(
     const toBody = () => {
       const address = part.map((each) => toAddress(each.address));
       const labels: Record<string, string> = {};
-      if (family === 'evm') part.forEach(({ label }, n) => label && (labels[address[n]!] = label));
+      part.forEach(({ label }, n) => label && (labels[address[n]!] = label));
       return Object.keys(labels).length > 0 ? { address, labels } : { address };
     };
     await one(toCall, options);

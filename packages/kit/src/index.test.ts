@@ -103,6 +103,7 @@ describe('what the package exports is a decision', () => {
       'aptosBackfillSchema',
       'aptosBlockChoiceSchema',
       'aptosDryRunSchema',
+      'aptosLabelledAddressesSchema',
       'canonicalType',
       'chainLogQuerySchema',
       'checksumAddress',

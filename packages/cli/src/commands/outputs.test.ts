@@ -92,7 +92,7 @@ test('what changes something says so as JSON, too', async () => {
     JSON.parse((await world.sluice([...toArgs(command), '--json'])).stdout) as unknown;
   expect(await json('addresses remove pay BOB')).toEqual({ removed: 1 });
   expect(await json('addresses remove pay ALICE')).toEqual({ removed: 1 });
-  expect(await json('addresses list pay')).toEqual({ address: TOKEN });
+  expect(await json('addresses list pay')).toMatchObject({ address: TOKEN, addedBy: 'bootstrap' });
   const { id } = (await json('streams duplicate pay')) as { id: string };
   expect(await json(`streams delete ${id} --yes`)).toEqual({ id, deleted: true });
   // It has ended; one under way is cancelled in interrupt.test.ts.

@@ -37,7 +37,10 @@ export function declareStreams(command: Command, terminal: Terminal): void {
   );
   addFieldOptions(add('create', 'a new stream, of flags or of a YAML file'))
     .option('-f, --file <file>', 'take the fields from a YAML file; flags win')
-    .option('--address <address...>', 'what it watches, or names of ENS; more with sluice addresses')
+    .option(
+      '--address <address...>',
+      'what it watches, or names of ENS; more with sluice addresses',
+    )
     .action((options: CreateOptions) => create(options, terminal));
   addFieldOptions(add('update <stream>', 'change what is given, leave the rest')).action(
     (name: string, options: FieldOptions & ConnectionOptions) => update(name, options, terminal),

@@ -191,6 +191,7 @@ export {
   aptosBackfillSchema,
   aptosBlockChoiceSchema,
   aptosDryRunSchema,
+  aptosLabelledAddressesSchema,
   chainLogQuerySchema,
   createApiKeySchema,
   createAptosStreamSchema,

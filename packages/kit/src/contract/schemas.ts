@@ -325,30 +325,33 @@ export const evmAddressesSchema = addresses(evmAddress);
 /** Whether a text will do as the label of an address. */
 export const isAddressLabel = (text: string): boolean => /^[^\p{Cc}]{1,64}$/u.test(text);
 
-export const evmLabelledAddressesSchema: z.ZodType<LabelledAddressesBody> = z
-  .strictObject({
-    address: oneOrSeveral(evmAddress),
-    labels: z
-      .record(
-        evmAddress,
-        z.string().refine(isAddressLabel, {
-          error: 'should be a text of 1 to 64 characters, without control characters',
-        }),
-      )
-      .optional(),
-  })
-  .superRefine(({ address, labels = {} }, context) => {
-    const listed = new Set([address].flat());
-    for (const [labelled, label] of Object.entries(labels)) {
-      if (listed.has(labelled)) continue;
-      context.addIssue({
-        code: 'custom',
-        message: 'should be of an address of this request',
-        path: ['labels', labelled],
-        input: label,
-      });
-    }
-  });
+const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddressesBody> =>
+  z
+    .strictObject({
+      address: oneOrSeveral(address),
+      labels: z
+        .record(
+          address as z.ZodType<string, string>,
+          z.string().refine(isAddressLabel, {
+            error: 'should be a text of 1 to 64 characters, without control characters',
+          }),
+        )
+        .optional(),
+    })
+    .superRefine(({ address: listed, labels = {} }, context) => {
+      const those = new Set([listed].flat());
+      for (const [labelled, label] of Object.entries(labels)) {
+        if (those.has(labelled)) continue;
+        context.addIssue({
+          code: 'custom',
+          message: 'should be of an address of this request',
+          path: ['labels', labelled],
+          input: label,
+        });
+      }
+    });
+
+export const evmLabelledAddressesSchema = labelledAddresses(evmAddress);
 
 /** In any casing, with or without leading zeros; the parsed form is 64 digits in lower case. */
 const aptosAddress = spelled(
@@ -357,6 +360,8 @@ const aptosAddress = spelled(
 ).meta({ type: 'string' });
 
 export const aptosAddressesSchema = addresses(aptosAddress);
+
+export const aptosLabelledAddressesSchema = labelledAddresses(aptosAddress);
 
 const limitError = { error: `should be a whole number from 1 to ${PAGE_LIMIT}` };
 const limit = z.coerce

@@ -10,6 +10,7 @@ import {
   type ChainFamily,
   type LabelledAddressesBody,
   aptosAddressesSchema,
+  aptosLabelledAddressesSchema,
   evmAddressesSchema,
   evmLabelledAddressesSchema,
   isAddressLabel,
@@ -41,6 +42,7 @@ const FAMILIES = {
   evm: {
     width: 20,
     schema: evmAddressesSchema,
+    labelledSchema: evmLabelledAddressesSchema,
     /** Lower case, with no leading zero left out. */
     toAddress,
     should: 'an EVM address: 0x and 40 hex digits',
@@ -48,6 +50,7 @@ const FAMILIES = {
   aptos: {
     width: 32,
     schema: aptosAddressesSchema,
+    labelledSchema: aptosLabelledAddressesSchema,
     toAddress: (text: string) => padAptosAddress(text)?.toLowerCase(),
     should: 'an Aptos address: 0x and up to 64 hex digits',
   },
@@ -81,7 +84,7 @@ export async function readAddressBody(
 /** Whatever JSON allows: escapes in texts, keys twice. Finds out what is wrong where something is. */
 function readAnyBody(context: Context, family: Family, takesLabels: boolean): AddressBody {
   const body = readJson(context);
-  const schema = takesLabels ? evmLabelledAddressesSchema : family.schema;
+  const schema = takesLabels ? family.labelledSchema : family.schema;
   const parsed = schema.safeParse(body);
   if (!parsed.success) {
     refuseBadAddress(body, family);
@@ -122,7 +125,7 @@ const wrongLabel = (address: string, message: string, value: string): HttpError 
 async function checkLabelled({ addresses, labels }: AddressBody): Promise<void> {
   if (labels.size === 0) return;
   const sorted = await sortAddresses(addresses);
-  const wanted = await sortAddresses(packAddresses([...labels.keys()]));
+  const wanted = await sortAddresses(packAddresses([...labels.keys()], addresses.width));
   let at = 0;
   for (let n = 0; n < countAddresses(wanted); n++) {
     while (at < countAddresses(sorted) && compareAt(sorted, at, wanted, n) < 0) at++;
@@ -245,10 +248,8 @@ function createReader(bytes: Buffer, family: Family) {
       const key = readPlain();
       need(':');
       const value = readText();
-      const address = toAddress(key);
-      if (address === undefined) {
-        throw wrongLabel(key, 'should be of an EVM address: 0x and 40 hex digits', value);
-      }
+      const address = family.toAddress(key);
+      if (address === undefined) throw wrongLabel(key, `should be of ${family.should}`, value);
       if (!isAddressLabel(value)) {
         throw wrongLabel(
           key,

@@ -74,6 +74,7 @@ export const EXAMPLES: Partial<Record<SchemaName, unknown>> = {
   EvmAddresses: { address: ADDRESS },
   LabelledEvmAddresses: { address: [ADDRESS], labels: { [ADDRESS]: 'Treasury' } },
   AptosAddresses: { address: '0x1' },
+  LabelledAptosAddresses: { address: ['0x1'], labels: { '0x1': 'framework' } },
   AddressesAnswer: { streamId: STREAM_ID, address: ADDRESS, effectiveFrom: { '0x1': 23_456_789 } },
   HistoryRecord: {
     id: DELIVERY_ID,

@@ -1,12 +1,11 @@
 /** Which address a name of ENS stands for, as the chain itself tells it. */
 import { decodeFunctionResult, encodeFunctionData, toHex } from 'viem/utils';
-import { namehash, normalize, packetToBytes } from 'viem/ens';
+import { namehash, packetToBytes } from 'viem/ens';
+import type { NameAnswer } from '../ensNames.ts';
 import { isReverted } from './provider.ts';
 import { type Source, SourceError } from './source.ts';
 
-/** Chains whose names are looked up, the one that people mean first: Ethereum and its testnet Sepolia. */
-export const NAME_CHAINS = ['0x1', '0xaa36a7'] as const;
-/** The Universal Resolver of ENS (ENSIP-23) stands there on each of them (docs.ens.domains/resolvers/universal). */
+/** The Universal Resolver of ENS (ENSIP-23) stands there on each chain that has names (docs.ens.domains/resolvers/universal). */
 const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee';
 /** OffchainLookup(address,string[],bytes,bytes4,bytes) of EIP-3668. */
 const OFFCHAIN_LOOKUP = '0x556f1830';
@@ -37,23 +36,10 @@ const RESOLVE = [
   },
 ] as const;
 
-/** Undefined where it stands for none; `elsewhere` where a server outside of the chain would tell it. */
-export type NameAnswer = `0x${string}` | 'elsewhere' | undefined;
-
-/** As names are compared (ENSIP-15); undefined for what can be none. */
-export function toName(text: string): string | undefined {
-  try {
-    const name = normalize(text);
-    return name.includes('.') ? name : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * The address, lower case, at the head of the chain.
  *
- * @param name as {@link toName} gives it
+ * @param name as `toName` gives it
  * @throws SourceError where no node answers, or the chain has no names
  */
 export async function readName(

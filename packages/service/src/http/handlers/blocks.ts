@@ -18,7 +18,7 @@ import {
   evmDryRunSchema,
   historicalJobSchema,
 } from '@sluice/kit/contract';
-import type { NameAnswer } from '../../ingest/names.ts';
+import type { NameAnswer } from '../../ensNames.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,

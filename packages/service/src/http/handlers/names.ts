@@ -1,7 +1,7 @@
 /** What names of ENS stand for, asked of the chains that have them. */
 import type { Context } from 'hono';
 import type { ResolvedName } from '@sluice/kit/contract';
-import { NAME_CHAINS, toName } from '../../ingest/names.ts';
+import { NAME_CHAINS, toName } from '../../ensNames.ts';
 import { HttpError, validationFailed } from '../answers.ts';
 import type { ChainCalls } from './blocks.ts';
 

@@ -210,11 +210,12 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
 /** Found in a body; no page shows more. */
 const ADDRESSES = 1_000;
 
-/** What may be an address in a body, in lower case: a topic holds one of EVM behind zeros. */
+/** What may be an address in a body, in lower case: behind zeros a topic holds one of EVM, or it is of Aptos. */
 function addressesIn(body: string): string[] {
   const found = new Set<string>();
   for (const [hex] of body.matchAll(/0x(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])/gi)) {
-    found.add(hex.toLowerCase().replace(/^0x0{24}(?=.{40}$)/, '0x'));
+    const whole = hex.toLowerCase();
+    found.add(whole).add(whole.replace(/^0x0{24}(?=.{40}$)/, '0x'));
     if (found.size >= ADDRESSES) break;
   }
   return [...found];
