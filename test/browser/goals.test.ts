@@ -528,9 +528,10 @@ test('rows that are scrolled to stand in their order, and the focus leaves with 
   const page = await visitor.signedIn(`/deliveries?stream=${stream.id}`, {
     viewport: { width: 1280, height: 240 },
   });
+  // In one step: a locator finds the elements first and asks them after, when they may draw other rows.
   const readShown = () =>
-    page.locator('[data-row-link]').evaluateAll((links) =>
-      links.map((link) => ({
+    page.evaluate(() =>
+      Array.from(document.querySelectorAll('[data-row-link]'), (link) => ({
         id: link.getAttribute('data-row-link') ?? '',
         place: Number(link.closest('[role=row]')?.getAttribute('aria-rowindex')) - 2,
         hasFocus: link === document.activeElement,
