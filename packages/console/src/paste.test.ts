@@ -12,6 +12,7 @@ test.each([
   ['23,835,201', { kind: 'block', number: 23_835_201 }],
   ['#41', { kind: 'block', number: 41 }],
   ['Vitalik.ETH', { kind: 'ens-name', name: 'vitalik.eth' }],
+  ['🦄.pay_me.eth', { kind: 'ens-name', name: '🦄.pay_me.eth' }],
   ['pay.greg.apt', { kind: 'aptos-name', name: 'pay.greg.apt' }],
   [
     '0190F3C2-0000-7000-8000-000000000001',

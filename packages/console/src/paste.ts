@@ -21,7 +21,7 @@ const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const APTOS_ADDRESS = /^0x[0-9a-fA-F]{1,64}$/;
 const HASH = /^0x[0-9a-fA-F]{64}$/;
 const MOVE_PATH = /^0x[0-9a-fA-F]{1,64}::\w+::\w+(<.*>)?$/;
-const NAME = /^[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*\.(?<of>eth|apt)$/iu;
+const NAME = /^[^\s.,;:/\\]+(\.[^\s.,;:/\\]+)*\.(?<of>eth|apt)$/iu;
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const EVENT = /^(event\s+)?[A-Za-z_$][\w$]*\s*\([\w$\s,[\]()]*\)\s*(anonymous\s*)?;?$/;
 /** Digits, also grouped as people and explorers write them. */

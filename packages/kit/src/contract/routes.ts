@@ -5,21 +5,23 @@
  */
 import type { Scope } from './access.ts';
 
-export interface Route {
-  readonly method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
+type Method = 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
+
+export interface Route<M extends Method = Method, P extends string = string> {
+  readonly method: M;
   /** Path below the base URL; `{name}` marks a parameter. */
-  readonly path: string;
+  readonly path: P;
   readonly access: Access;
 }
 
 /** The scope a key must have; `any` for every valid key, `open` for callers without one. */
 export type Access = Scope | 'any' | 'open';
 
-export const route = <const M extends Route['method'], const P extends string>(
+export const route = <const M extends Method, const P extends string>(
   method: M,
   path: P,
   access: Access,
-) => ({ method, path, access });
+): Route<M, P> => ({ method, path, access });
 
 export const ROUTES = {
   // EVM streams

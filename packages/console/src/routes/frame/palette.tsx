@@ -34,7 +34,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const pasted = recognise(text);
   const name = useRested(pasted?.kind === 'ens-name' ? pasted.name : '');
   const resolved = useQuery({ ...nameQuery(name), enabled: name !== '' });
-  const forPasted = usePastedCommands(pasted, resolved.data);
+  const isLookedUp = pasted?.kind === 'ens-name' && pasted.name === name;
+  const forPasted = usePastedCommands(pasted, isLookedUp ? resolved.data : undefined);
   const all = useCommands();
   const words = text.toLowerCase().split(/\s+/);
   const matching = all.filter(({ label, detail }) => {
@@ -94,11 +95,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
           Recognised: {PASTED_WORDS[pasted.kind]}
           {pasted.kind === 'ens-name' && (
             <output>
-              {resolved.isError
-                ? `. ${resolved.error.message}`
-                : resolved.isSuccess
-                  ? `, ${formatHash(resolved.data.address)}`
-                  : ', looking it up'}
+              {!isLookedUp || resolved.isPending
+                ? ', looking it up'
+                : resolved.isError
+                  ? `. ${resolved.error.message}`
+                  : `, ${formatHash(resolved.data.address)}`}
             </output>
           )}
         </p>
@@ -274,12 +275,12 @@ function usePastedCommands(
         ),
       ];
     case 'ens-name':
-      return resolved?.name === pasted.name
-        ? [
+      return resolved === undefined
+        ? []
+        : [
             watch(`${resolved.address}, ${resolved.name}`, resolved.name),
             explain(resolved.name, 'Which streams watch it', resolved.name),
-          ]
-        : [];
+          ];
     case 'aptos-name':
       return [];
   }

@@ -2,6 +2,7 @@
 import type { WatchedAddress } from '@sluice/kit/sluice';
 import { Trash2 } from 'lucide-react';
 import { clsx } from 'clsx';
+import { useEffect } from 'react';
 import { SECOND_LINE_PX } from '../../density.ts';
 import { formatCount, formatHash, formatKey } from '../../format.ts';
 import { useMedia } from '../../media.ts';
@@ -53,7 +54,10 @@ export function AddressTable({
   );
 
   // The next page is asked for as soon as the end of this one comes near.
-  if (hasMore && end >= rows.length - 20) onMore();
+  const wantsMore = hasMore && end >= rows.length - 20;
+  useEffect(() => {
+    if (wantsMore) onMore();
+  }, [wantsMore, onMore]);
 
   return (
     <div

@@ -1,5 +1,4 @@
 import type { NetworkType } from '@sluice/kit';
-import type { ResolvedName } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { LIST_FILES, namesIn, parseAddressList, withAddressOf } from '../../addressList.ts';
@@ -11,6 +10,7 @@ import { formatCount, formatHash, formatQuantity } from '../../format.ts';
 import { toNodeFlag } from '../../nodeFlag.ts';
 import { recognise, toAddress } from '../../paste.ts';
 import type { Refusals } from '../../refusals.ts';
+import { useRested } from '../../rested.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Button } from '../../ui/button.tsx';
 import { DropZone } from '../../ui/dropZone.tsx';
@@ -181,9 +181,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
           {draft.family === 'evm' && (
             <Names
               names={namesIn(list.rejects)}
-              onResolved={({ name, address }) =>
-                change(withAddressOf(draft.addresses, name, address))
-              }
+              onResolved={(name, address) => change(withAddressOf(draft.addresses, name, address))}
             />
           )}
           {draft.family === 'evm' && list.rows.length === 1 && (
@@ -224,26 +222,21 @@ function Names({
   onResolved,
 }: {
   names: readonly string[];
-  onResolved: (resolved: ResolvedName) => void;
+  onResolved: (name: string, address: string) => void;
 }) {
+  const typed = names.slice(0, MOST_NAMES).join('\n');
+  const rested = useRested(typed);
+  if (typed === '' || rested === '') return null;
   return (
-    names.length > 0 && (
-      <ul className="mt-1 grid gap-1 text-12">
-        {names.slice(0, MOST_NAMES).map((name) => (
-          <Name key={name} name={name} onResolved={onResolved} />
-        ))}
-      </ul>
-    )
+    <ul className="mt-1 grid gap-1 text-12">
+      {rested.split('\n').map((name) => (
+        <Name key={name} name={name} onResolved={(address) => onResolved(name, address)} />
+      ))}
+    </ul>
   );
 }
 
-function Name({
-  name,
-  onResolved,
-}: {
-  name: string;
-  onResolved: (resolved: ResolvedName) => void;
-}) {
+function Name({ name, onResolved }: { name: string; onResolved: (address: string) => void }) {
   const { data, error } = useQuery(nameQuery(name));
   return (
     <li className="flex flex-wrap items-center gap-x-2 text-muted">
@@ -255,7 +248,7 @@ function Name({
           <span className="data" title={data.address}>
             {formatHash(data.address)}
           </span>
-          <Button onClick={() => onResolved(data)}>Watch this address</Button>
+          <Button onClick={() => onResolved(data.address)}>Watch this address</Button>
         </>
       )}
     </li>
