@@ -1,11 +1,10 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { chainsQuery, client } from '../../api.ts';
-import { Check } from '../../ui/field.tsx';
 import { DryRunPanel } from '../streamForm/dryRunPanel.tsx';
 import { MatchPart } from '../streamForm/matchPart.tsx';
 import { SharedDryRun } from '../streamForm/sharedDryRun.tsx';
-import { ChainChoice } from '../streamForm/watchPart.tsx';
+import { AllAddresses, ChainChoice } from '../streamForm/watchPart.tsx';
 import { EditStream } from './editStream.tsx';
 
 /** A dry run carries its addresses along; more are not needed to see whether rules fit. */
@@ -31,20 +30,7 @@ export function RulesTab({ stream }: { stream: StreamSummary }) {
           <SharedDryRun draft={part.draft} chain={chain} addresses={addresses ?? null}>
             <div className="flex max-md:flex-col">
               <div className="grid min-w-0 content-start gap-4 p-4 md:w-1/2 md:max-w-160 md:border-r md:border-line">
-                <Check
-                  label={
-                    part.draft.allAddresses ? (
-                      <span className="text-warn">! All addresses</span>
-                    ) : (
-                      'All addresses'
-                    )
-                  }
-                  help="every contract that emits the event"
-                  checked={part.draft.allAddresses}
-                  onChange={(event) =>
-                    part.onChange({ ...part.draft, allAddresses: event.target.checked })
-                  }
-                />
+                <AllAddresses {...part} />
                 <ChainChoice {...part} chains={chains} />
                 <MatchPart {...part} />
               </div>

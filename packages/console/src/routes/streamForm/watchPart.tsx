@@ -98,6 +98,24 @@ export function ChainChoice({
   );
 }
 
+/** Instead of addresses, or beside them: whoever it is. */
+export function AllAddresses({ draft, onChange }: Pick<PartProps, 'draft' | 'onChange'>) {
+  return (
+    <Check
+      label={
+        draft.allAddresses ? <span className="text-warn">! All addresses</span> : 'All addresses'
+      }
+      help={
+        draft.family === 'evm'
+          ? 'every contract that emits the event'
+          : 'every transaction with the function or event'
+      }
+      checked={draft.allAddresses}
+      onChange={(event) => onChange({ ...draft, allAddresses: event.target.checked })}
+    />
+  );
+}
+
 /** What a new stream watches: addresses, on which chains. */
 export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }) {
   const { draft, problems, onChange, chains } = props;
@@ -203,14 +221,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
         </DropZone>
       )}
       <Examples {...props} rows={list.rows} />
-      <Check
-        label={
-          draft.allAddresses ? <span className="text-warn">! All addresses</span> : 'All addresses'
-        }
-        help="every contract that emits the event"
-        checked={draft.allAddresses}
-        onChange={(event) => onChange({ ...draft, allAddresses: event.target.checked })}
-      />
+      <AllAddresses {...props} />
       <ChainChoice {...props} />
     </div>
   );
