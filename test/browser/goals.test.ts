@@ -99,7 +99,8 @@ test('by keyboard: what failed is found, read, and left again where one was', as
   const page = await visitor.signedIn();
   await page.keyboard.press('g');
   await page.keyboard.press('d');
-  await rowsOf(page).first().waitFor();
+  // The page before has rows, too, and stays until this one has come.
+  await page.locator('.delivery-list [data-row-link]').first().waitFor();
   await page.keyboard.press('/');
   const answer = page.getByRole('link', { name: /^5xx/ });
   await tabTo(page, () => answer.evaluate((field) => field === document.activeElement));
