@@ -84,7 +84,8 @@ describe('a wallet stream', () => {
       tag: 'wallet',
       network: ['local'],
     });
-    await client.streams.addAddress(stream.id, '0xb0b', { networkType: 'aptos' });
+    const labels = { '0xb0b': 'Bob' };
+    await client.streams.addAddress(stream.id, '0xb0b', { networkType: 'aptos', labels });
     node.mine({
       transactions: [scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 150_000_000n })],
     });
@@ -106,6 +107,8 @@ describe('a wallet stream', () => {
         },
       ],
     });
+    const [delivery] = (await sluice.listDeliveries({ streamId: stream.id })).result;
+    expect((await sluice.getDelivery(delivery!.id)).labels).toEqual({ [BOB]: 'Bob' });
   });
 });
 

@@ -278,8 +278,8 @@ export interface SluiceClient {
   getDeliveryBody(id: string, options?: CallOptions): CallResult<string>;
   /**
    * Why a webhook was sent, or not, stream by stream: of the hash of a transaction or block, a block
-   * number, a ledger version, an address, or the id of a delivery. `chain` where several have it. What
-   * cannot be found is part of the answer, and no error.
+   * number, a ledger version, an address, a name that ends in `.eth`, or the id of a delivery. `chain` where
+   * several have it. What cannot be found is part of the answer, and no error.
    */
   explain(
     query: string,

@@ -21,7 +21,7 @@ const EXPECTABLE = [
 
 export const declareExplain = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(
-    command.argument('<what>', 'transaction, block, address, delivery, or version of Aptos'),
+    command.argument('<what>', 'transaction, block, address, name, delivery, or version of Aptos'),
   )
     .option('--chain <id>', 'where the number or hash could be of several')
     .option('--stream <stream>', 'this one alone, by id or tag')

@@ -33,8 +33,8 @@ export const SLUICE_ROUTES = {
   getDeliveryBody: route('GET', '/sluice/deliveries/{id}/body', 'history:read'),
   /**
    * Why a webhook was sent, or not: {@link Explanation}. Query `q`: the hash of a transaction or block, a
-   * block number, of Aptos a ledger version, an address, or the id of a delivery; `chain` where several
-   * have it, or one must be chosen.
+   * block number, of Aptos a ledger version, an address, a name that ends in `.eth`, or the id of a delivery;
+   * `chain` where several have it, or one must be chosen.
    */
   explain: route('GET', '/sluice/explain', 'history:read'),
   /**

@@ -190,8 +190,9 @@ export interface WatchedAddress extends StreamAddress {
 /** Which addresses of a stream are listed. */
 export interface ListAddresses {
   /**
-   * Default: all of them. 1 to 100 characters: what an address begins with, from `0x` on; its ends, as `0x28C6…1d60`; or a part of
-   * an address or of its label. The case of a to z does not matter; that of other letters does on SQLite.
+   * Default: all of them. 1 to 100 characters: what an address begins with, from `0x` on; its ends, as
+   * `0x28C6…1d60`; or a part of an address or of its label. The case of a to z does not matter; that of other
+   * letters does on SQLite.
    */
   find?: string | undefined;
   limit?: number | undefined;

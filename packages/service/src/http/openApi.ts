@@ -511,7 +511,7 @@ const SLUICE_OPERATIONS: Record<keyof typeof SLUICE_ROUTES, Operation> = {
   explain: {
     summary: 'Why a webhook was sent, or not, stream by stream',
     description:
-      'Of the hash of a transaction or block, a block number, a ledger version, an address, or the id of a delivery. What cannot be found is part of the answer.',
+      'Of the hash of a transaction or block, a block number, a ledger version, an address, a name that ends in .eth, or the id of a delivery. What cannot be found is part of the answer.',
     tag: 'Sluice',
     query: explainQuerySchema,
     answer: 'Explanation',

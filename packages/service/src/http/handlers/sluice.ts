@@ -3,12 +3,14 @@ import type { Context } from 'hono';
 import * as z from 'zod';
 import {
   type About,
+  type ChainFamily,
   type ChainHealth,
   type DeliveryDetail,
   type DeliveryPage,
   type Expiry,
   type StreamSummary,
   deliveryFacetsQuerySchema,
+  findAptosNetwork,
   listDeliveriesQuerySchema,
 } from '@sluice/kit/contract';
 import { hideSecrets } from '../../hideSecrets.ts';
@@ -169,7 +171,10 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       return context.json({
         ...delivery,
         webhookUrl: hideSecrets(delivery.webhookUrl),
-        labels: await store.listLabels(delivery.streamId, addressesIn(body)),
+        labels: await store.listLabels(
+          delivery.streamId,
+          addressesIn(body, findAptosNetwork(delivery.chainId) === undefined ? 'evm' : 'aptos'),
+        ),
         bodyBytes: Buffer.byteLength(body),
         laterWaitsMs: waits ? laterWaitsMs(delivery.attempts, fastRetried) : [],
       } satisfies DeliveryDetail);
@@ -210,12 +215,12 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
 /** Found in a body; no page shows more. */
 const ADDRESSES = 1_000;
 
-/** What may be an address in a body, in lower case: behind zeros a topic holds one of EVM, or it is of Aptos. */
-function addressesIn(body: string): string[] {
+/** What may be an address in a body, in lower case: a topic holds one of EVM behind zeros. */
+function addressesIn(body: string, family: ChainFamily): string[] {
   const found = new Set<string>();
   for (const [hex] of body.matchAll(/0x(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])/gi)) {
     const whole = hex.toLowerCase();
-    found.add(whole).add(whole.replace(/^0x0{24}(?=.{40}$)/, '0x'));
+    found.add(family === 'evm' ? whole.replace(/^0x0{24}(?=.{40}$)/, '0x') : whole);
     if (found.size >= ADDRESSES) break;
   }
   return [...found];
