@@ -22,6 +22,7 @@ const [name = '', ...parts] = positionals;
 const benchmarks: Record<string, () => Promise<Figures>> = {
   activity: async () => (await activity())('sqlite'),
   'activity-postgres': async () => (await activity())('postgres'),
+  adding: async () => (await import('./adding.ts')).measureAdding(parts),
   addresses: async () => (await addresses())('sqlite'),
   'addresses-postgres': async () => (await addresses())('postgres'),
   aptos: async () => (await import('./aptos.ts')).default(),
@@ -35,6 +36,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
     (await import('./delivery/hour.ts')).measureMemory(Number(flags.minutes)),
   facets: async () => (await facets())('sqlite'),
   'facets-postgres': async () => (await facets())('postgres'),
+  hostile: async () => (await import('./hostile/hostile.ts')).measureHostile(parts),
   kit: async () => (await import('./kit.ts')).default(),
   match: async () => (await import('./match.ts')).default(),
 };
@@ -42,7 +44,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
 const benchmark = benchmarks[name];
 if (benchmark === undefined) {
   console.error(
-    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only console has parts`,
+    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only adding, console and hostile have parts`,
   );
   process.exit(2);
 }

@@ -22,11 +22,13 @@ const STAGES = ['faults', 'browser', 'looks'];
 const [task, ...args] = process.argv.slice(2);
 
 try {
-  ensurePackages();
+  await ensurePackages();
   const node = ensureNode();
   ensureConsole(node);
   if (task === 'start') {
-    handOver(node, ['-C', '@sluice/source', 'packages/cli/src/main.ts', 'dev', ...args]);
+    const command = ['-C', '@sluice/source', 'packages/cli/src/main.ts', 'dev', ...args];
+    // The channel closes with this process, however it ends, and the service with it.
+    handOver(node, command, {}, ['inherit', 'inherit', 'inherit', 'ipc']);
   } else if (task === 'test') {
     ensurePostgres();
     ensureShells();
@@ -48,8 +50,8 @@ try {
   process.exitCode = 1;
 }
 
-function handOver(node, command, more) {
-  const child = spawn(node, command, { cwd: root, stdio: 'inherit', env: environment(more) });
+function handOver(node, command, more, stdio = 'inherit') {
+  const child = spawn(node, command, { cwd: root, stdio, env: environment(more) });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     // A terminal sends Ctrl-C to the child as well; it ignores what it has heard before.
     process.on(signal, () => child.kill(signal));

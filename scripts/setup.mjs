@@ -2,8 +2,9 @@
  * Installs what a bare clone misses, and says what it does. Plain JavaScript without dependencies:
  * this is what runs before anything is installed, on whatever Node (20 or later) the machine has.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,13 +17,12 @@ const say = (text) => process.stderr.write(`sluice: ${text}\n`);
 export class SetupError extends Error {}
 
 /** Installs packages when those on disk are not the ones of the lock. */
-export function ensurePackages() {
+export async function ensurePackages() {
   if (packagesMatchLock()) return;
-  say('installing packages (npm ci)');
+  say('installing packages (npm ci), about half a minute');
   const started = Date.now();
-  const result = run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
-  if (result.status !== 0) {
-    throw new SetupError('npm ci failed, see above. Mend that and run the same command again.');
+  if (!(await installPackages())) {
+    throw new SetupError('npm ci failed, see above. Fix that and run the same command again.');
   }
   say(`packages installed in ${Math.round((Date.now() - started) / 1000)} s`);
 }
@@ -231,12 +231,40 @@ export function environment(more = {}) {
 }
 
 function run(file, args, more = {}, stdio = ['ignore', 2, 'inherit']) {
-  return spawnSync(file, args, {
-    cwd: root,
-    stdio,
-    env: environment(more),
-    shell: process.platform === 'win32',
-  });
+  return spawnSync(file, args, options(more, stdio));
+}
+
+function options(more = {}, stdio = ['ignore', 2, 'inherit']) {
+  return { cwd: root, stdio, env: environment(more), shell: process.platform === 'win32' };
+}
+
+/** Shows how many packages have come: npm itself is silent for as long as it takes. */
+async function installPackages() {
+  const { packages } = readJson(at('package-lock.json'));
+  const total = Object.entries(packages).filter(
+    ([path, { optional }]) => path.lastIndexOf('node_modules/') === 0 && !optional,
+  ).length;
+  const { isTTY } = process.stderr;
+  const started = Date.now();
+  const show = () => {
+    const seconds = Math.round((Date.now() - started) / 1000);
+    const line = `sluice: ${Math.min(countPackages(), total)} of ${total} packages, ${seconds} s`;
+    process.stderr.write(isTTY ? `\r\u001b[K${line}` : `${line}\n`);
+  };
+  const timer = setInterval(show, isTTY ? 500 : 5_000);
+  const child = spawn('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], options());
+  const [status] = await once(child, 'close');
+  clearInterval(timer);
+  if (isTTY) process.stderr.write('\r\u001b[K');
+  return status === 0;
+}
+
+function countPackages() {
+  const folder = at('node_modules');
+  if (!existsSync(folder)) return 0;
+  const names = readdirSync(folder).filter((name) => !name.startsWith('.'));
+  const inScope = (scope) => readdirSync(join(folder, scope)).length;
+  return names.reduce((sum, name) => sum + (name.startsWith('@') ? inScope(name) : 1), 0);
 }
 
 function readJson(path) {

@@ -1,8 +1,9 @@
 /** What is delivered, and who delivers it: streams that match in each block, and the service's own engine. */
 import { createDeliver } from '../../packages/service/src/deliver/deliver.ts';
 import { EVERYWHERE, createAddressGuard } from '../../packages/service/src/deliver/guard.ts';
+import { createHostPace } from '../../packages/service/src/deliver/hostPace.ts';
 import { createIsolation } from '../../packages/service/src/deliver/isolation.ts';
-import { CONTRACT_SCHEDULE_MS } from '../../packages/service/src/deliver/schedule.ts';
+import { CONTRACT_SCHEDULE_MS } from '../../packages/kit/src/contract/schedule.ts';
 import { type Sender, createSender } from '../../packages/service/src/deliver/send.ts';
 import { createLog } from '../../packages/service/src/observe.ts';
 import { splitBody } from '../../packages/service/src/store/body.ts';
@@ -103,6 +104,7 @@ export async function createChain(
             about: 'Transfer 250 USDC 0x28c6…1d60 → 0x5a52…efcb',
             transactionHashes: [hash(number)],
             enrichment: null,
+            setAside: null,
             ...bodyOf(streamId),
           });
         }
@@ -148,6 +150,8 @@ export async function startEngine(
       onSucceeded(deliveries.filter((each) => each.state === 'succeeded').length),
     onLostLeases: () => {},
     onLostOutcomes: () => {},
+    onLocalFailure: () => {},
+    hostPace: createHostPace(undefined),
     openSecrets: () => [STREAM_SECRET],
   });
   await engine.start();

@@ -132,7 +132,7 @@ test('of many holes the newest are listed, and earlier ones when asked for', asy
       to: index * 10 + 5,
       reason: 'paused',
     }));
-    const result = [{ chainId: '0x7a69', from: 0, to: 2_000, holes }];
+    const result = [{ chainId: '0x7a69', from: 0, to: 2_000, holes, unverified: [] }];
     await route.fulfill({ json: { result } });
   });
   await page.goto(`${world.url}/console/streams/${stream!.id}?tab=coverage`);

@@ -534,6 +534,7 @@ test('a stream is tried, edited and, by its name, deleted', async () => {
     .toBe('for a moment');
   await page.getByRole('heading', { name: 'short-lived' }).click();
   await page.keyboard.press('t');
+  await page.keyboard.press('Enter');
   await page.getByText('The test webhook was answered with 2xx').waitFor();
   await page.getByRole('button', { name: 'Delete stream' }).click();
   const dialog = page.getByRole('dialog');
@@ -623,6 +624,7 @@ test('a delivery has a page of its own, and is sent again from there by one key'
   await page.getByRole('link', { name: /same match, unconfirmed/ }).waitFor();
   await page.getByRole('tab', { name: /attempts 1/i }).click();
   await page.keyboard.press('r');
+  await page.keyboard.press('Enter');
   await page.getByRole('tab', { name: /attempts 2/i }).waitFor();
   await page.getByRole('tab', { name: 'code', exact: true }).click();
   await page

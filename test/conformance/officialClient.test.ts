@@ -2,10 +2,10 @@
  * The official npm client, unmodified, against `sluice serve`: what code written for the hosted
  * service does with ours when only the address changes.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient } from '@sluice/kit';
+import { type Client, createClient, decodeLogs, verifySignature } from '@sluice/kit';
 import { checksumAddress } from '@sluice/kit/contract';
 import {
   type Anvil,
@@ -339,7 +339,7 @@ test('what the service refuses reads as an error of the client', async () => {
   sink.respond(500, { path: '/broken' });
   const broken = await failureOf(streams.add({ ...minimal('broken') }));
   expect(broken.status).toBe(400);
-  expect(broken.message).toContain(
+  expect(broken.message).toBe(
     `[C0006] Request failed, Bad Request(400): Could not POST to ${sink.url}/broken. Please check your webhook URL.`,
   );
 
@@ -353,6 +353,34 @@ test('what the service refuses reads as an error of the client', async () => {
   expect((await streams.getAll({})).result.map((stream) => stream.id)).toEqual([id]);
 });
 
+test('the texts that docs/kit/migrate.md says are the same in both are', async () => {
+  const page = readFileSync(new URL('../../docs/kit/migrate.md', import.meta.url), 'utf8');
+  const stated = [...page.matchAll(/^\| `(S\d{4})` \| `(.+)` \|$/gm)].map(
+    ([, code, text]) => `[${code}] ${text}`,
+  );
+  const body = { logs: [] };
+  const wrong = { body, signature: '0x00' };
+  const keyless = await official.withApiKey('');
+  const pairs: [theirs: () => unknown, ours: () => unknown][] = [
+    [() => streams.verifySignature(wrong), () => verifySignature({ ...wrong, secret: SECRET })],
+    [() => keyless.verifySignature(wrong), () => verifySignature({ ...wrong, secret: '' })],
+    [() => streams.parsedLogs({}), () => decodeLogs({} as never)],
+    [() => streams.parsedLogs({ ...body, abi: [] }), () => decodeLogs({ ...body, abi: [] })],
+  ];
+  const messageOf = (act: () => unknown): string => {
+    try {
+      return String(act());
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  const theirs = pairs.map(([act]) => messageOf(act));
+  expect(theirs).toEqual(stated);
+  expect(pairs.map(([, act]) => messageOf(act))).toEqual(
+    theirs.map((message) => message.replace(/^\[\w+\] /, '')),
+  );
+});
+
 test('an address the service itself refuses reads as the hosted message', async () => {
   const { id } = (await streams.add(minimal('address'))).result;
   // The client checks addresses before it sends them, so this one goes past that check.
@@ -364,7 +392,7 @@ test('an address the service itself refuses reads as the hosted message', async 
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({
     message: 'Invalid address provided',
-    details: { 'requestBody.address': { value: 'vitalik.eth' } },
+    fields: { 'requestBody.address': { value: 'vitalik.eth' } },
   });
   const sentBefore = official.sent.length;
   await expect(streams.addAddress({ id, address: 'vitalik.eth' })).rejects.toThrow(

@@ -106,7 +106,7 @@ test('a stream is created, tested with an Aptos body, read, listed, changed and 
   expect(added.raw).toMatchObject({
     network: ['mainnet', 'testnet'],
     events: ['0x1::coin::WithdrawEvent'],
-    functions: null,
+    functions: [],
     includeEvents: true,
     includePayload: false,
     status: 'active',
@@ -114,7 +114,7 @@ test('a stream is created, tested with an Aptos body, read, listed, changed and 
     amountOfAddresses: 0,
   });
   expect((added.raw as { statusMessage: string }).statusMessage).toBe(
-    'No source for mainnet, testnet: start the service with --aptos mainnet=<fullnodeUrl>',
+    'No source for mainnet, testnet: start the service with --aptos mainnet=<fullnodeUrl> --aptos testnet=<fullnodeUrl>',
   );
   const tested = await sink.waitFor(({ path }) => path === '/life');
   expect(JSON.parse(tested.body)).toMatchObject({ streamId: '', network: '', coinTransfers: [] });

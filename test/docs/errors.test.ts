@@ -60,7 +60,7 @@ test.each(thrown)(
       signal: new AbortController().signal,
       stop() {},
     });
-    expect(reportError(error, terminal, 'sluice streams')).toBeGreaterThan(0);
+    expect(reportError(error, terminal, { command: 'sluice streams' })).toBeGreaterThan(0);
     expect(printed).toMatch(
       new RegExp(`^error\\[${code}\\]: It failed\n  fix: .+\n  docs: sluice docs ${code}\n$`),
     );

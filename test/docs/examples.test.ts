@@ -185,6 +185,6 @@ test('aptosWallet.ts: what came to the account and left it', async () => {
   aptos.mine({
     transactions: [scriptedAptos.transfer({ from: ada!, to: bo!, amount: 50_000_000n })],
   });
-  await prints(/^\+ 1\.5 APT 0x0+a$/m);
-  await prints(/^- 0\.5 APT 0x0+a$/m);
+  await prints(/^\+ 1\.5 APT 0x0+1::aptos_coin::AptosCoin$/m);
+  await prints(/^- 0\.5 APT 0x0+1::aptos_coin::AptosCoin$/m);
 });

@@ -43,16 +43,30 @@ describe.each(STORES)('on %s', (store) => {
     await world.holds([watch]);
   };
 
+  /** The node fails so all the time, and has what is missing elsewhere: in receipts, or by hash. */
+  const completeBlock = async (trouble: Trouble, watch: Watch): Promise<void> => {
+    world.chain.trouble(trouble);
+    world.mine([watch]);
+    await world.holds([watch]);
+    world.chain.heal();
+  };
+
   // First those of streams that take logs alone: as long as there is no other, logs are all that is
   // read, and by `eth_getLogs`.
-  test.each<Trouble>([{ kind: 'lag', blocks: 3 }, { kind: 'emptyLogs' }, { kind: 'missingLog' }])(
+  test.each<Trouble>([{ kind: 'lag', blocks: 3 }, { kind: 'emptyLogs' }])(
     'fault 18: a node behind a balancer has too few logs: $kind',
     async (trouble) => {
       const watch = await world.watch(`logs-${trouble.kind}`, { includeNativeTxs: false });
-      await holdBlock(trouble, watch);
+      await completeBlock(trouble, watch);
       expectWhole(world, watch, 1, { txs: 0 });
     },
   );
+
+  test('fault 18: the only node lacks a log everywhere: missingLog', async () => {
+    const watch = await world.watch('logs-missing', { includeNativeTxs: false });
+    await holdBlock({ kind: 'missingLog' }, watch);
+    expectWhole(world, watch, 1, { txs: 0 });
+  });
 
   test('fault 19: the only node lies of logs: foreignLogs', async () => {
     const watch = await world.watch('logs-foreign', { includeNativeTxs: false });
@@ -60,11 +74,13 @@ describe.each(STORES)('on %s', (store) => {
     expectWhole(world, watch, 1, { txs: 0 });
   });
 
-  test.each<Trouble>([
-    { kind: 'withhold' },
-    { kind: 'nullReceipts' },
-    { kind: 'truncatedReceipts' },
-  ])(
+  test('fault 18: a receipt that is missing from the list is read by its hash', async () => {
+    const watch = await world.watch('lacks-truncated');
+    await completeBlock({ kind: 'truncatedReceipts' }, watch);
+    expectWhole(world, watch, 1);
+  });
+
+  test.each<Trouble>([{ kind: 'withhold' }, { kind: 'nullReceipts' }])(
     'fault 18: a node behind a balancer lacks the block or its receipts: $kind',
     async (trouble) => {
       const watch = await world.watch(`lacks-${trouble.kind}`);

@@ -9,6 +9,8 @@ import { type FaultWorld, STORES, startWorld } from './world.ts';
 
 const OTHER_CLOCK = fileURLToPath(new URL('otherClock.ts', import.meta.url));
 const FAST_RETRY_MS = 5_000;
+/** Leases that ran out are looked for every 3 s: twice while the slow one is under way. */
+const SLOW_MS = 8_000;
 
 describe.each(STORES)('on %s', (store) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-clock-'));
@@ -37,7 +39,7 @@ describe.each(STORES)('on %s', (store) => {
     const watch = await world.watch('clock', { deliver: 'confirmed' });
     const slow = await world.watch('slow', { deliver: 'confirmed' });
     world.receiver.answer(watch.path, [500, 200]);
-    world.receiver.answer(slow.path, { delayMs: 3_000 });
+    world.receiver.answer(slow.path, { delayMs: SLOW_MS });
     world.mine([watch, slow]);
     world.mine([], 2);
     await until('one waits for its retry, one is under way', () =>
@@ -57,7 +59,17 @@ describe.each(STORES)('on %s', (store) => {
         expect(Math.abs(signedAt - receivedAt)).toBeLessThan(10_000);
       }
     } else {
-      // One process owns the file, so its clock is the ledger's: set right again, all is as it was.
+      // One process owns the file, so its clock is the ledger's, and every lease seems to have run out.
+      await until(
+        'the slow one has ended',
+        async () =>
+          (
+            await world.ledger.rows(`
+          select id from delivery where stream_id = '${slow.streamId}' and state = 'succeeded'`)
+          ).length > 0,
+      );
+      expect(world.receiver.requestsOf(slow)).toHaveLength(1);
+      // Set right again, all is as it was.
       jump(0);
     }
     // No lease was taken for run out: nothing is sent twice.

@@ -23,8 +23,8 @@ export interface World {
   expected: ReadonlyMap<string, ReadonlySet<BlockPhase>>;
   /** Block phases that may stand in the ledger as well: of blocks that left the chain. */
   mayHave?: ReadonlySet<BlockPhase>;
-  /** Leases outstanding at the faults, added up: what may have been sent twice. Default 0. */
-  leasesLost?: number;
+  /** By delivery, leases outstanding at the faults: how often it may have been sent again. Default: never. */
+  leasesLost?: ReadonlyMap<string, number>;
   /** Processes that no fault ended. */
   survivors?: readonly { isRunning(): boolean; output(): string }[];
 }
@@ -63,7 +63,7 @@ export interface Verdict {
 
 /** Looks at one stream after the other, so that a ledger of millions fits. */
 export async function checkInvariants(world: World): Promise<Verdict> {
-  const { leasesLost = 0, survivors = [] } = world;
+  const { leasesLost = new Map<string, number>(), survivors = [] } = world;
   const verdict: Verdict = {
     violations: [],
     deliveries: 0,
@@ -98,17 +98,20 @@ export async function checkInvariants(world: World): Promise<Verdict> {
     for (const { id, state, good_and_bad } of deliveries) {
       const { total = 0, accepted = 0 } = world.received.get(id) ?? {};
       verdict.states[state] = (verdict.states[state] ?? 0) + 1;
-      verdict.repeated += Math.max(0, total - good_and_bad);
-      verdict.acceptedAgain += Math.max(0, accepted - 1);
-    }
-  }
-  // I5: no more was sent, or accepted, twice than leases were lost.
-  for (const [what, count] of [
-    ['POSTs beyond the recorded attempts', verdict.repeated],
-    ['accepted again', verdict.acceptedAgain],
-  ] as const) {
-    if (count > leasesLost) {
-      verdict.violations.push(`I5: ${count} ${what}, with ${leasesLost} leases lost`);
+      const repeated = Math.max(0, total - good_and_bad);
+      const acceptedAgain = Math.max(0, accepted - 1);
+      verdict.repeated += repeated;
+      verdict.acceptedAgain += acceptedAgain;
+      // I5: none was sent, or accepted, again more often than it lost a lease.
+      const lost = leasesLost.get(id) ?? 0;
+      for (const [what, count] of [
+        ['POSTs beyond the recorded attempts', repeated],
+        ['accepted again', acceptedAgain],
+      ] as const) {
+        if (count > lost) {
+          verdict.violations.push(`I5: ${id} has ${count} ${what}, with ${lost} leases lost`);
+        }
+      }
     }
   }
   for (const process of survivors.filter((each) => !each.isRunning())) {

@@ -72,15 +72,34 @@ function toLedger(
   };
 }
 
-/** Counts the leases that are outstanding, each lease once however often it is asked. */
-export function createLeaseCount(ledger: Ledger): () => Promise<number> {
-  const counted = new Set<string>();
-  return async () => {
-    const leases = await ledger.rows<{ lease: string }>(
-      "select id || ' ' || lease_token as lease from delivery where state = 'leased'",
-    );
-    const before = counted.size;
-    for (const { lease } of leases) counted.add(lease);
-    return counted.size - before;
+/** Leases that were outstanding when a process or a server ended. */
+export interface LostLeases {
+  /** By delivery, how many of its leases were lost: it may have been sent that many times more. */
+  readonly byDelivery: ReadonlyMap<string, number>;
+  readonly total: number;
+  /** Notes those that are outstanding now, each lease once; returns how many were new. */
+  note(): Promise<number>;
+}
+
+export function createLostLeases(ledger: Ledger): LostLeases {
+  const noted = new Set<string>();
+  const byDelivery = new Map<string, number>();
+  return {
+    byDelivery,
+    get total() {
+      return noted.size;
+    },
+    async note() {
+      const leases = await ledger.rows<{ id: string; token: string }>(
+        "select id, lease_token as token from delivery where state = 'leased'",
+      );
+      const before = noted.size;
+      for (const { id, token } of leases) {
+        if (noted.has(`${id} ${token}`)) continue;
+        noted.add(`${id} ${token}`);
+        byDelivery.set(id, (byDelivery.get(id) ?? 0) + 1);
+      }
+      return noted.size - before;
+    },
   };
 }

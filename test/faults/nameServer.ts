@@ -23,7 +23,7 @@ const CODES = { NXDOMAIN: 3, SERVFAIL: 2 } as const;
 
 /** Program and arguments that put a command under this name server (`ServeOptions.wrapper`). */
 export function underNameServer(resolvConf: string): string[] {
-  writeFileSync(resolvConf, `nameserver ${ADDRESS}\noptions timeout:1 attempts:1\n`);
+  writeFileSync(resolvConf, `nameserver ${ADDRESS}\noptions timeout:5 attempts:1\n`);
   return [
     'unshare',
     '--mount',

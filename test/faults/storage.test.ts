@@ -134,7 +134,7 @@ describe('on postgres', () => {
       await until('it is under load', () => arrived() > 20);
       if (mode === 'kill -9') await world.postgres!.kill();
       await world.postgres!.restart(mode === 'kill -9' ? 'immediate' : mode);
-      world.leasesLost += await world.countLeases();
+      await world.lostLeases.note();
       const before = arrived();
       await until('it goes on', () => arrived() > before + 5);
       await mining.stop();
@@ -153,7 +153,7 @@ describe('on postgres', () => {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       return arrived() === before;
     });
-    world.leasesLost += await world.countLeases();
+    await world.lostLeases.note();
     proxy.heal();
     const before = arrived();
     await until('it goes on', () => arrived() > before + 5, 120_000);

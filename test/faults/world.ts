@@ -26,7 +26,13 @@ import {
 import { expect } from 'vitest';
 import { API_KEY, type ServeOptions, type Served, serve } from '../serve.ts';
 import { type Receipts, checkInvariants } from './invariants.ts';
-import { type Ledger, createLeaseCount, readPostgresLedger, readSqliteLedger } from './ledger.ts';
+import {
+  type Ledger,
+  type LostLeases,
+  createLostLeases,
+  readPostgresLedger,
+  readSqliteLedger,
+} from './ledger.ts';
 
 export const STORES = ['sqlite', 'postgres'] as const;
 export type StoreName = (typeof STORES)[number];
@@ -37,7 +43,7 @@ const CONFIRMATIONS = 2;
 /** An event that every watched contract emits. */
 const TOPIC = '0x00000000000000000000000000000000000000000000000000000000000fa017';
 const SHORT_SCHEDULE = fileURLToPath(new URL('shortSchedule.ts', import.meta.url));
-const SETTLE_MS = 240_000;
+const SETTLE_MS = Number(process.env['FAULT_SETTLE_MS'] ?? 240_000);
 /** A look reads all that there is. */
 const LOOK_MS = 250;
 /** The service looks at its ledger once a minute. */
@@ -98,15 +104,13 @@ export interface FaultWorld {
   mine(watches: readonly Watch[], blocks?: number): ScriptedBlock[];
   /** The transactions that `mine` puts into a block. */
   transactionsOf(watches: readonly Watch[]): ScriptedTransaction[];
-  /** Leases in the ledger that were not counted before. */
-  countLeases(): Promise<number>;
-  /** SIGKILL; counts the leases that went with it, and starts again unless told otherwise. */
+  /** Leases lost so far. */
+  readonly lostLeases: LostLeases;
+  /** SIGKILL; notes the leases that went with it. */
   kill(): Promise<void>;
   start(options?: WorldOptions): Promise<void>;
-  /** Leases lost so far. */
-  leasesLost: number;
   /** Resolves once every invariant holds for these streams; throws with what does not. */
-  holds(watches: readonly Watch[], options?: { leasesLost?: number }): Promise<void>;
+  holds(watches: readonly Watch[]): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -164,7 +168,6 @@ export async function startWorld(
       return service;
     },
     receiver,
-    leasesLost: 0,
     client: () => createClient({ apiKey: API_KEY, baseUrl: service.url }),
     async health() {
       const answer = await fetch(`${service.url}/health`);
@@ -200,21 +203,26 @@ export async function startWorld(
       Array.from({ length: blocks }, () =>
         chain.mine({ transactions: world.transactionsOf(watched) }),
       ),
-    countLeases: createLeaseCount(ledger),
+    lostLeases: createLostLeases(ledger),
     async kill() {
       await service.kill();
-      world.leasesLost += await world.countLeases();
+      await world.lostLeases.note();
     },
     async start(changed) {
       if (changed !== undefined) current = { ...current, ...changed };
       service = await launch();
     },
-    async holds(watched, { leasesLost = world.leasesLost } = {}) {
+    async holds(watched) {
       let violations: string[] = [];
       const look = async (): Promise<boolean> => {
         try {
-          const world = { ledger, received: receiver.receipts, ...oracle.expect(watched) };
-          const verdict = await checkInvariants({ ...world, leasesLost, survivors: [service] });
+          const verdict = await checkInvariants({
+            ledger,
+            received: receiver.receipts,
+            ...oracle.expect(watched),
+            leasesLost: world.lostLeases.byDelivery,
+            survivors: [service],
+          });
           ({ violations } = verdict);
         } catch (error) {
           violations = [`the ledger cannot be read: ${String(error)}`];
@@ -236,7 +244,7 @@ export async function startWorld(
       );
     },
     async stop() {
-      if (service.isRunning()) expect(await service.stop()).toBe(0);
+      if (service.isRunning()) expect(await service.stop(), service.output().slice(-4000)).toBe(0);
       await receiver.close();
       await chain.stop();
       await postgres?.stop();

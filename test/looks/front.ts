@@ -17,6 +17,7 @@ export interface Front {
 const ANOTHER_EACH_TIME: [RegExp, string][] = [
   [/127\.0\.0\.1:\d+/g, '127.0.0.1:8545'],
   [/"latencyMs":[\d.]+/g, '"latencyMs":12'],
+  [/"headAgeMs":\d+/g, '"headAgeMs":2000'],
   [/"score":\{"total"[^}]*\}/g, '"score":{"total":12,"latency":12,"lag":0,"failures":0,"doubt":0}'],
 ];
 

@@ -196,10 +196,10 @@ const TABLE: Record<string, Expected> = {
       pad('49ffe7968750a5ffea80af6fd7657bb246ff8ce6657cbf2c8ed13d9276096b3f'),
     ],
     withdrawals: [
-      `${pad('a5b2dd0b5fe37a06f151d424cc880f67458c6fe3d8dbf44a55c6021cd111c10d')} 20000 ${A}`,
+      `${pad('a5b2dd0b5fe37a06f151d424cc880f67458c6fe3d8dbf44a55c6021cd111c10d')} 20000 ${APT}`,
     ],
     deposits: [
-      `${pad('49ffe7968750a5ffea80af6fd7657bb246ff8ce6657cbf2c8ed13d9276096b3f')} 20000 ${A}`,
+      `${pad('49ffe7968750a5ffea80af6fd7657bb246ff8ce6657cbf2c8ed13d9276096b3f')} 20000 ${APT}`,
     ],
     transfer: {
       from: pad('a5b2dd0b5fe37a06f151d424cc880f67458c6fe3d8dbf44a55c6021cd111c10d'),

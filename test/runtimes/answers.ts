@@ -24,5 +24,5 @@ export const RIGHT_ANSWERS = [
   '200 {"message":"Handled before"}',
   '200 {"message":"Handled"}',
   '200 {"message":"Test webhook received"}',
-  '401 {"message":"signature is not valid"}',
+  '401 {"message":"Signature is not valid"}',
 ];

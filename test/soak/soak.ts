@@ -17,7 +17,7 @@ import { Worker } from 'node:worker_threads';
 import { createClient } from '@sluice/kit';
 import { type Postgres, scripted, startPostgres, startScriptedChain, until } from '@sluice/testkit';
 import { type BlockPhase, type Receipts, checkInvariants } from '../faults/invariants.ts';
-import { createLeaseCount, readPostgresLedger, readSqliteLedger } from '../faults/ledger.ts';
+import { createLostLeases, readPostgresLedger, readSqliteLedger } from '../faults/ledger.ts';
 import { API_KEY, type Served, serve } from '../serve.ts';
 import type { ReceiverMessage } from './receiver.ts';
 import { machineOf, writeReport } from './report.ts';
@@ -62,7 +62,7 @@ const say = (text: string): void =>
 const folder = mkdtempSync(join(tmpdir(), 'sluice-soak-'));
 const postgres: Postgres | undefined = store === 'postgres' ? await startPostgres() : undefined;
 const ledger = postgres ? readPostgresLedger(() => postgres.url) : readSqliteLedger(folder);
-const countLeases = createLeaseCount(ledger);
+const lostLeases = createLostLeases(ledger);
 const chain = await startScriptedChain();
 
 const receiver = new Worker(new URL('./receiver.ts', import.meta.url), { workerData: { seed } });
@@ -116,7 +116,6 @@ const sampling = setInterval(() => {
   if (rssMib !== undefined) samples.push({ at: performance.now(), rssMib });
 }, SAMPLE_MS);
 
-let leasesLost = 0;
 const killed = { service: 0, database: 0 };
 /** After how many deliveries each kill comes. */
 const moments = Array.from({ length: kills }, () => Math.floor(random() * all)).sort(
@@ -128,15 +127,17 @@ for (const [n, moment] of moments.entries()) {
   if (postgres !== undefined && n % DATABASE_KILLS === DATABASE_KILLS - 1) {
     await postgres.kill();
     await postgres.restart();
-    leasesLost += await countLeases();
+    await lostLeases.note();
     killed.database++;
   } else {
     await service.kill();
-    leasesLost += await countLeases();
+    await lostLeases.note();
     killed.service++;
     service = await launch();
   }
-  say(`${n + 1} of ${kills} kills, ${accepted} of ${all} delivered, ${leasesLost} leases lost`);
+  say(
+    `${n + 1} of ${kills} kills, ${accepted} of ${all} delivered, ${lostLeases.total} leases lost`,
+  );
   // It has come back: what follows meets it at work.
   if (accepted < all) await progress(accepted + 1);
 }
@@ -154,7 +155,7 @@ const verdict = await checkInvariants({
   ledger,
   received: await receipts.promise,
   expected: new Map(streams.map((id) => [id, phases])),
-  leasesLost,
+  leasesLost: lostLeases.byDelivery,
   survivors: [service],
 });
 const { quarantined = 0 } = verdict.states;
@@ -174,7 +175,7 @@ const path = writeReport(
     machine: machineOf(database),
     seconds: { whole: (performance.now() - started) / 1000, untilLastDelivery },
     killed,
-    leasesLost,
+    leasesLost: lostLeases.total,
     verdict: { ...verdict, violations: verdict.violations.slice(0, 100) },
     rssMib: peaks(samples, 20),
     remark: flags.remark,

@@ -43,6 +43,7 @@ afterAll(() => kept.destroy());
 interface ErrorAnswer {
   message: string;
   details?: Record<string, Problem>;
+  fields?: Record<string, Problem>;
 }
 
 describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
@@ -193,7 +194,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         { webhookUrl: 'http://127.0.0.1:1/\0' },
         ['webhookUrl', /NUL/, 'http://127.0.0.1:1/\0'],
       ],
-      ['description no text', { description: null }, ['description', /^should be a string$/, null]],
+      ['description no text', { description: 5 }, ['description', /^should be a string$/, 5]],
       ['description with a NUL', { description: 'a\0b' }, ['description', /NUL/, 'a\0b']],
       ['tag no text', { tag: ['a'] }, ['tag', /^should be a string$/, ['a']]],
       ['tag with a NUL', { tag: '\0' }, ['tag', /NUL/, '\0']],
@@ -209,7 +210,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ['chain true', { chainIds: [true] }, ['chainIds.0', /in hex, e\.g\. 0x1/, true]],
       ['flag as text', { allAddresses: 'true' }, ['allAddresses', /^should be a boolean$/, 'true']],
       ['flag as number', { includeNativeTxs: 1 }, ['includeNativeTxs', /^should be a boolean$/, 1]],
-      ['ABI no array', { abi: {} }, ['abi', /^should be an array$/, {}]],
+      ['ABI no array', { abi: 5 }, ['abi', /^should be an array$/, 5]],
+      ['ABI item of no type', { abi: {} }, ['abi.0.type', /^should be one of event, function/]],
       ['ABI as text', { abi: '[]' }, ['abi', /^should be an array$/, '[]']],
       ['ABI item no object', { abi: ['Transfer'] }, ['abi.0', /^should be an object$/, 'Transfer']],
       ['ABI item of no kind', { abi: [{ type: 'evnt' }] }, ['abi.0.type', /one of event/, 'evnt']],
@@ -241,11 +243,6 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         'every address of no event',
         { allAddresses: true },
         ['allAddresses', /should come with topic0/, true],
-      ],
-      [
-        'filter of an event the ABI lacks',
-        { advancedOptions: [{ topic0: 'A()', filter: { eq: ['a', 1] } }] },
-        ['advancedOptions.0.topic0', /should name an event of the stream's abi/, 'A()'],
       ],
       [
         'filter of no event',
@@ -401,7 +398,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       await client.streams.delete(id);
     });
 
-    test.each(['error', 'terminated', 'Paused', '', 1, null, undefined])(
+    test.each(['terminated', 'Paused', '', 1, null, undefined])(
       'a status of %j',
       async (status) => {
         await expectInvalid('POST', `/streams/evm/${streamId}/status`, { body: { status } }, [
@@ -425,6 +422,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       (route) =>
         (route.method === 'PUT' || route.method === 'POST') &&
         !bodiless.includes(route) &&
+        // Takes no more than a key is long: below.
+        route !== SLUICE_ROUTES.createSession &&
         // Of a chain that is not read, there is nothing to say of the body.
         !/\{chainId\}|\{network\}|^\/sluice\/(chains|jobs)\//.test(route.path),
     );
@@ -483,6 +482,20 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         ]);
       }
     });
+
+    test.each(everyRoute.filter(({ access }) => access === 'open'))(
+      '$method $path: more than 4 KiB',
+      async (route) => {
+        for (const chunked of [false, true]) {
+          const body = JSON.stringify({ apiKey: 'a'.repeat(4_096) });
+          const answer = await sendBad(route.method, fill(route), { body, chunked });
+          expect([answer.status, errorIn(answer).message]).toEqual([
+            413,
+            'The request body is over 4 KiB, the limit of this route',
+          ]);
+        }
+      },
+    );
 
     test.each(addressRoutes)('$method $path: more than 64 MiB', async (route) => {
       for (const chunked of [false, true]) {
@@ -626,7 +639,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         400,
         {
           message: 'Invalid address provided',
-          details: {
+          fields: {
             'requestBody.address.59999': {
               message: 'should be an EVM address: 0x and 40 hex digits',
               value: 'vitalik.eth',
@@ -668,7 +681,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
             400,
             {
               message: 'Invalid address provided',
-              details: {
+              fields: {
                 [field]: { message: 'should be an EVM address: 0x and 40 hex digits', value: bad },
               },
             },
@@ -820,7 +833,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
           decodeURIComponent(cursor),
         ]);
       }
-      await refuse('offset=5', ['query.offset', /^is not a known field/, '5']);
+      const strayed = await send(route.method, `${fill(route)}?limit=1&offset=5`);
+      expect([strayed.status, strayed.headers['x-ignored-query']]).toEqual([200, 'offset']);
     });
 
     test.each<[string, string, RegExp]>([
@@ -985,7 +999,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
           400,
           {
             message: `Could not POST to ${shown}. Please check your webhook URL.`,
-            details: {
+            fields: {
               'requestBody.webhookUrl': {
                 message: expect.stringMatching(why) as unknown,
                 value: shown,

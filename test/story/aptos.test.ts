@@ -103,7 +103,12 @@ describe('a wallet stream', () => {
           address: BOB,
           value: '150000000',
           valueWithDecimals: 1.5,
-          coin: { name: 'Aptos Coin', symbol: 'APT', decimals: 8, type: account(0xa) },
+          coin: {
+            name: 'Aptos Coin',
+            symbol: 'APT',
+            decimals: 8,
+            type: `${account(1)}::aptos_coin::AptosCoin`,
+          },
         },
       ],
     });

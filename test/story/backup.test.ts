@@ -32,7 +32,12 @@ test('what came since the backup comes again with other ids, what waited with th
     world.receiver.requestsOf(of).map(({ id, body }) => ({ id, content: contentOf(body) }));
   const settled = async (count: number): Promise<void> => {
     await until('all was delivered', () => received(watch).length >= count);
-    await until('nothing is under way', async () => (await world.countLeases()) === 0);
+    await until(
+      'nothing is under way',
+      async () =>
+        (await world.ledger.value("select count(*) as n from delivery where state = 'leased'")) ===
+        0,
+    );
   };
 
   world.receiver.answer(waiting.path, 503);

@@ -21,6 +21,32 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+test('keeps to --max-per-host, together with what else is sent there', async () => {
+  const bound = await serve(['--data', join(folder, 'bound'), '--max-per-host', '1']);
+  const { streams } = createClient({ apiKey: API_KEY, baseUrl: bound.url, maxRetries: 0 });
+  const create = (n: number) =>
+    streams.create({
+      webhookUrl: `${sink.url}/bound`,
+      description: 'd',
+      tag: `bound ${n}`,
+      chainIds: ['0x1'],
+    });
+  const created = await Promise.allSettled(Array.from({ length: 20 }, (_, n) => create(n)));
+  const refused = created.filter((each) => each.status === 'rejected');
+  const times = sink.requests
+    .filter(({ path }) => path === '/bound')
+    .map(({ receivedAt }) => receivedAt);
+  expect(times).toHaveLength(created.length - refused.length);
+  // Those who would have to wait for more than five turns are told so.
+  expect(times.length).toBeGreaterThanOrEqual(6);
+  expect(refused.length).toBeGreaterThanOrEqual(10);
+  for (const { reason } of refused) expect(JSON.stringify(reason)).toContain('--max-per-host 1');
+  // The first one is slower than the rest.
+  expect(times.at(-1)! - times[0]!).toBeGreaterThan((times.length - 1) * 1_000 - 500);
+  expect(await bound.stop()).toBe(0);
+  sink.clear();
+});
+
 test('on create, on an update that names the URL, and when a paused stream becomes active', async () => {
   const { streams } = createClient({ apiKey: API_KEY, baseUrl: service.url });
   const seen = (): string[] => sink.requests.map((request) => request.path);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isBrowserHere } from './browser.ts';
 
-const stdout = { isTTY: true, columns: 80, rows: 24, hasColor: false, write: () => {} };
+const stdout = { isTTY: true };
 const screen = { DISPLAY: ':0' };
 
 test.each<

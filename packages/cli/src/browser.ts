@@ -1,10 +1,10 @@
 /** The browser of whoever sits in front of this terminal. */
 import { spawn } from 'node:child_process';
-import type { Terminal } from './terminal/terminal.ts';
+import type { Output, Terminal } from './terminal/terminal.ts';
 
 /** Whether a browser that opens here would be seen: a person, no build machine, a screen of this machine. */
 export function isBrowserHere(
-  { stdout, env }: Pick<Terminal, 'stdout' | 'env'>,
+  { stdout, env }: Pick<Terminal, 'env'> & { stdout: Pick<Output, 'isTTY'> },
   platform: NodeJS.Platform = process.platform,
 ): boolean {
   const has = (name: string): boolean => (env[name] ?? '') !== '';

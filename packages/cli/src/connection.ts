@@ -37,11 +37,16 @@ export interface Target {
   source: ConnectionSource;
   /** Of a context: its name; of a dev service: its folder. */
   name?: string;
+  /** Where nothing named it: what it is. */
+  guess?: string;
 }
 
+/** The context that stands for the dev service of this folder, where none is saved under this name. */
+const DEV_CONTEXT = 'dev';
+
 /**
- * What a flag or variable says; else the context asked for; else the `sluice dev` of this folder; else
- * the context in use; else a service on this machine.
+ * What a flag or variable says; else the context asked for, or the one in use; else the `sluice dev` of
+ * this folder, with its own key and no other; else a service on this machine.
  */
 export function findTarget(options: ConnectionOptions, terminal: Terminal): Target {
   const { env } = terminal;
@@ -50,7 +55,8 @@ export function findTarget(options: ConnectionOptions, terminal: Terminal): Targ
   const named = options.context ?? env['SLUICE_CONTEXT'];
   const { current, contexts } = readContexts(terminal);
   if (named !== undefined) {
-    const context = contexts[named];
+    const dev = named === DEV_CONTEXT ? findDevService(terminal) : undefined;
+    const context = contexts[named] ?? dev;
     if (context === undefined) {
       const known = Object.keys(contexts).join(', ') || 'none';
       throw new CommandError(
@@ -67,10 +73,6 @@ export function findTarget(options: ConnectionOptions, terminal: Terminal): Targ
     };
   }
   if (url !== undefined) return { url, apiKey, source: 'flags' };
-  const dev = findDevService(terminal);
-  if (dev !== undefined) {
-    return { url: dev.apiUrl, apiKey: apiKey ?? dev.apiKey, source: 'dev', name: dev.folder };
-  }
   const context = current === undefined ? undefined : contexts[current];
   if (context !== undefined && current !== undefined) {
     return {
@@ -78,9 +80,18 @@ export function findTarget(options: ConnectionOptions, terminal: Terminal): Targ
       apiKey: apiKey ?? context.apiKey,
       source: 'context',
       name: current,
+      ...(findDevService(terminal) !== undefined && {
+        guess: `the context in use; for the sluice dev of this folder: --context ${DEV_CONTEXT}`,
+      }),
     };
   }
-  return { url: DEFAULT_URL, apiKey, source: apiKey === undefined ? 'default' : 'flags' };
+  const dev = apiKey === undefined ? findDevService(terminal) : undefined;
+  if (dev !== undefined) {
+    const { apiUrl, folder: name } = dev;
+    const guess = `the sluice dev of ${name}`;
+    return { url: apiUrl, apiKey: dev.apiKey, source: 'dev', name, guess };
+  }
+  return { url: DEFAULT_URL, apiKey, source: 'default', guess: 'the default' };
 }
 
 export interface Connection {
@@ -95,8 +106,10 @@ export interface Connection {
 
 /** @throws CommandError `no_service` when nothing says which; `not_signed_in` when there is no key to send. */
 export function connect(options: ConnectionOptions, terminal: Terminal): Connection {
-  const { url, apiKey, source } = findTarget(options, terminal);
+  const target = findTarget(options, terminal);
+  const { url, apiKey, source } = target;
   if (apiKey === undefined) throw toMissingKey({ url, source });
+  noteGuess(target, terminal);
   const clientOptions = { baseUrl: url, apiKey, ...toClientOptions(options, terminal) };
   return {
     url,
@@ -105,6 +118,15 @@ export function connect(options: ConnectionOptions, terminal: Terminal): Connect
     api: createClient(clientOptions),
     sluice: createSluiceClient(clientOptions),
   };
+}
+
+const told = new WeakSet<Terminal>();
+
+/** Once for each command, where nothing named the service. */
+function noteGuess({ url, guess }: Target, terminal: Terminal): void {
+  if (guess === undefined || told.has(terminal)) return;
+  told.add(terminal);
+  terminal.note(`Using ${url}, ${guess}`);
 }
 
 /** Why there is no key to send. */

@@ -2,9 +2,10 @@
  * Services one has signed in to, by name: `contexts.json` in the user's configuration folder, for
  * nobody else to read. And the service that `sluice dev` runs for the folder one stands in.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, parse } from 'node:path';
+import { isFolderLocked } from '@sluice/service/folderLock';
 import type { Terminal } from './terminal/terminal.ts';
 import { CommandError } from './terminal/errors.ts';
 
@@ -59,29 +60,71 @@ const DEV_SERVICE = 'service.json';
 /** Tells the commands run in this folder, and below it, of a dev service; answers how to take it back. */
 export function announceDevService(dataFolder: string, context: Context): () => void {
   const path = join(dataFolder, DEV_SERVICE);
-  writePrivately(path, JSON.stringify({ ...context, pid: process.pid }));
+  const { apiUrl, apiKey } = context;
+  // A service that listens on every address is reached on loopback as well.
+  const onLoopback = apiUrl.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1');
+  writePrivately(path, JSON.stringify({ apiUrl: onLoopback, apiKey, pid: process.pid }));
   return () => rmSync(path, { force: true });
 }
 
+export interface DevService extends Context {
+  /** That `sluice dev` was started in. */
+  folder: string;
+}
+
 /** The dev service of this folder or the nearest above it, while it runs. */
-export function findDevService({ cwd }: World): (Context & { folder: string }) | undefined {
+export function findDevService({ cwd }: Pick<World, 'cwd'>): DevService | undefined {
   const { root } = parse(cwd);
   for (let at = cwd; ; at = dirname(at)) {
-    const text = readIfThere(join(at, '.sluice', 'dev', DEV_SERVICE));
-    if (text !== undefined) {
-      const { pid, apiUrl, apiKey } = JSON.parse(text) as Context & { pid: number };
-      if (isRunning(pid)) return { apiUrl, apiKey, folder: at };
-    }
+    const found = readDevService(join(at, '.sluice', 'dev'));
+    if (found !== undefined) return { ...found, folder: at };
     if (at === root) return undefined;
   }
 }
 
+/**
+ * Reads what a folder says of a dev service, and believes nothing that a repository or another user could
+ * have put there: the process it names has to hold the lock of this folder.
+ */
+function readDevService(dataFolder: string): Context | undefined {
+  const path = join(dataFolder, DEV_SERVICE);
+  if (!isOurs(dataFolder) || !isOurs(path)) return undefined;
+  const { apiUrl, apiKey, pid } = parseObject(readFileSync(path, 'utf8'));
+  if (typeof apiUrl !== 'string' || typeof apiKey !== 'string' || typeof pid !== 'number') {
+    return undefined;
+  }
+  const isProven = isOnLoopback(apiUrl) && isRunning(pid) && isFolderLocked(dataFolder);
+  return isProven ? { apiUrl, apiKey } : undefined;
+}
+
+/** A file or folder of this user's that no one else may write to, and not a link to one. */
+function isOurs(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isSymbolicLink()) return false;
+  // Windows has neither; its folders are closed to other users by default.
+  return process.getuid === undefined || (found.uid === process.getuid() && !(found.mode & 0o022));
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    return { ...(JSON.parse(text) as object) };
+  } catch {
+    return {};
+  }
+}
+
+function isOnLoopback(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
+
+/** Of this user: the processes of others may not be signalled. */
 function isRunning(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return Number.isSafeInteger(pid) && pid > 0 && process.kill(pid, 0);
+  } catch {
+    return false;
   }
 }
 

@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import type { Connection } from './connection.ts';
 import { toOpenRange, toTimeMs } from './durations.ts';
 import { PHASES } from './live/deliveryLine.ts';
+import { findReplayId } from './shortIds.ts';
 import { findStreamId } from './streams/findStream.ts';
 
 export interface FilterOptions {
@@ -65,7 +66,10 @@ export async function toFilter(
     createdTo: until === undefined ? undefined : toTimeMs('--until', until),
     blockFrom: blocks.from,
     blockTo: blocks.to,
-    replayId: options.replay,
+    replayId:
+      options.replay === undefined
+        ? undefined
+        : await findReplayId(connection.sluice, options.replay),
   };
   return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
 }

@@ -50,7 +50,7 @@ test('a rule that was nearly met says by how much; the widest fit 80 columns', (
     ...describeNearMisses([{ ...widest, min: UINT256_MAX.slice(1) }], '0x'),
     ...describeBlock(2 ** 40, 99_999, { ...sample, txs: [{ ...txs[0]!, triggers: [error] }] }),
   ];
-  expect(lines.filter((line) => line.length > 80 || line.includes('\n'))).toEqual([]);
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
   expect(lines[0]).toBe('Not matched but close, in the whole block:');
 });
 

@@ -7,7 +7,8 @@ import {
   isAptosWebhook,
 } from '@sluice/kit';
 import type { NearMiss, SeenEvent, SeenMovePath } from '@sluice/kit/sluice';
-import { WIDTH, cutText, printable } from './terminal/table.ts';
+import { cutText } from './terminal/text.ts';
+import { WIDTH } from './terminal/terminal.ts';
 import { count } from './terminal/progress.ts';
 
 /** A busy block has hundreds. */
@@ -104,7 +105,7 @@ const namePaths = (paths: readonly SeenMovePath[] = []): NamedCount[] =>
 
 const SIGNS = { lt: '<', lte: '≤', gt: '>', gte: '≥' } as const;
 
-const toLine = (text: string): string => cutText(printable(text), WIDTH);
+const toLine = (text: string): string => cutText(text, WIDTH);
 
 const number = (decimal: string): string =>
   cutText(BigInt(decimal).toLocaleString('en-US'), LONGEST_NUMBER, 'middle');
@@ -138,6 +139,6 @@ const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4
 /** `1.5` of 1500000000000000000: every EVM chain's own currency has 18 decimals. */
 function toNative(amount: string): string {
   const digits = amount.padStart(19, '0');
-  const rest = digits.slice(-18).replace(/0+$/, '');
+  const [rest] = /^(?:0*[1-9])*/.exec(digits.slice(-18))!;
   return `${digits.slice(0, -18)}${rest === '' ? '' : `.${rest}`}`;
 }

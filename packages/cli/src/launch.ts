@@ -23,8 +23,11 @@ export function needsOtherNode(args: readonly string[]): boolean {
 }
 
 /** Runs them on the pinned Node and answers with its exit code. */
-export async function runOnPinnedNode(script: string, args: readonly string[]): Promise<number> {
-  const node = findPinnedNode();
+export async function runOnPinnedNode(
+  script: string,
+  args: readonly string[],
+  node = findPinnedNode(),
+): Promise<number> {
   if (node === undefined) {
     process.stderr.write(
       `error[usage]: this is Node ${process.versions.node}, and no newer one came with the package\n` +
@@ -32,7 +35,10 @@ export async function runOnPinnedNode(script: string, args: readonly string[]): 
     );
     return 2;
   }
-  const child = spawn(node, [...process.execArgv, script, ...args], { stdio: 'inherit' });
+  const child = spawn(node, [...process.execArgv, script, ...args], {
+    // The channel closes with this process, however it ends, and the command with it.
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+  });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     // A terminal sends Ctrl-C to the child as well; it ignores what it has heard before.
     process.on(signal, () => child.kill(signal));

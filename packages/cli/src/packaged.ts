@@ -8,6 +8,10 @@ export const findConsole = (): string | undefined => find('../console', '../../c
 /** Folder of the documentation; undefined where somebody removed it. */
 export const findDocs = (): string | undefined => find('../docs', '../../../docs');
 
+/** How this command line is called here: a checkout has no `sluice` on the path. */
+export const sluiceCommand = (): string =>
+  import.meta.url.endsWith('.ts') ? 'npm run -s sluice --' : 'npx sluice';
+
 const find = (...paths: string[]): string | undefined =>
   paths
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))

@@ -1,13 +1,24 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { VERSION as SERVICE_VERSION } from '@sluice/service';
+import { lockFolder } from '@sluice/service/folderLock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { announceDevService } from './contexts.ts';
+import { openDevFolder } from './dev/devFolder.ts';
 import { sluice, start } from './terminal/scripted.test-only.ts';
 import { VERSION } from './version.ts';
 
@@ -251,17 +262,81 @@ describe('which service', () => {
     });
   });
 
-  test('a dev service of this folder comes first, while it runs', async () => {
-    const takeBack = announceDevService(join(cwd, '.sluice', 'dev'), { apiUrl: url, apiKey: KEY });
-    const below = { env, cwd: join(cwd, 'deep', 'down') };
+  test('a dev service of this folder is used where no context is, or by name', async () => {
+    const data = join(cwd, '.sluice', 'dev');
+    const { release } = openDevFolder(data, { databaseUrl: 'postgres://elsewhere' });
+    const takeBack = announceDevService(data, { apiUrl: url, apiKey: KEY });
+    const below = { cwd: join(cwd, 'deep', 'down') };
+    expect((await sluice(['whoami'], { ...below, env })).stdout).toContain('by context here');
+    const named = await sluice(['whoami', '--context', 'dev'], { ...below, env });
+    expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining(url) as string });
     expect((await sluice(['whoami'], below)).stdout).toContain(`by sluice dev in ${cwd}`);
+    const guessed = await sluice(['chains', 'list'], below);
+    expect(guessed.stderr).toContain(`Using ${url}, the sluice dev of ${cwd}\n`);
+    const chosen = await sluice(['chains', 'list'], { ...below, env });
+    expect(chosen.stderr).toContain(`Using ${url}, the context in use; for the sluice dev of this`);
     takeBack();
-    expect((await sluice(['whoami'], below)).stdout).toContain('by context here');
-    writeFileSync(
-      join(cwd, '.sluice', 'dev', 'service.json'),
-      JSON.stringify({ apiUrl: url, apiKey: KEY, pid: 2 ** 22 + 1 }),
-    );
-    expect((await sluice(['whoami'], below)).stdout).toContain('by context here');
+    expect((await sluice(['whoami'], below)).code).toBe(6);
+    release();
+  });
+
+  describe('a folder that no sluice dev of this user vouches for', () => {
+    const asked: (string | undefined)[] = [];
+    const trap = createServer((request, response) => {
+      asked.push(String(request.headers['x-api-key']));
+      response.end('{}');
+    });
+    let trapUrl: string;
+    const data = join(cwd, 'cloned', '.sluice', 'dev');
+    const file = join(data, 'service.json');
+    const ours = { apiKey: KEY, pid: process.pid };
+    beforeAll(async () => {
+      await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve));
+      trapUrl = `http://127.0.0.1:${(trap.address() as AddressInfo).port}`;
+    });
+    afterAll(() => trap.close());
+
+    test.each<[string, object, { locked?: true; others?: true; link?: true; key?: true }]>([
+      ['has no lock', {}, {}],
+      ['names a process that does not run', { pid: 2 ** 22 + 1 }, { locked: true }],
+      ['names no process', { pid: '1' }, { locked: true }],
+      ['leads elsewhere', { apiUrl: 'http://203.0.113.1:4400' }, { locked: true }],
+      [
+        'leads to a name that looks local',
+        { apiUrl: 'http://127.0.0.1.example' },
+        { locked: true },
+      ],
+      ['can be written by others', {}, { locked: true, others: true }],
+      ['is a link', {}, { locked: true, link: true }],
+      ['stands beside a key that was given', {}, { locked: true, key: true }],
+    ])('%s', async (_, content, { locked, others, link, key }) => {
+      rmSync(data, { recursive: true, force: true });
+      mkdirSync(data, { recursive: true, mode: 0o700 });
+      const lock = locked && lockFolder(data);
+      const text = JSON.stringify({ apiUrl: trapUrl, ...ours, ...content });
+      writeFileSync(link ? `${file}.real` : file, text, { mode: 0o600 });
+      if (link) symlinkSync(`${file}.real`, file);
+      if (others) chmodSync(file, 0o666);
+      const { code, stderr } = await sluice(['streams', 'list', '--timeout', '300ms'], {
+        cwd: join(cwd, 'cloned'),
+        ...(key && { env: { SLUICE_API_KEY: 'the-key-of-this-user' } }),
+      });
+      expect(code).not.toBe(0);
+      expect(stderr).not.toContain('the sluice dev of');
+      expect(asked).toEqual([]);
+      lock?.close();
+    });
+
+    test('and one that it does vouch for is used', async () => {
+      rmSync(data, { recursive: true });
+      mkdirSync(data, { recursive: true, mode: 0o700 });
+      const lock = lockFolder(data);
+      const takeBack = announceDevService(data, { apiUrl: trapUrl, apiKey: KEY });
+      await sluice(['streams', 'list'], { cwd: join(cwd, 'cloned') });
+      expect(asked).toEqual([KEY]);
+      takeBack();
+      lock.close();
+    });
   });
 
   test('logout forgets, and says which there are', async () => {

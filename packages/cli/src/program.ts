@@ -208,12 +208,17 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     const { aborted, reason } = terminal.signal;
     return aborted && !entry?.drains && reason !== STOPPED ? EXIT.interrupted : EXIT.success;
   } catch (error) {
-    return reportError(error, terminal, toPath(program, given));
+    // Ctrl-C is no failure, and what it broke off is not worth a word; a drain that fails is.
+    if (terminal.signal.aborted && !entry?.drains) return EXIT.interrupted;
+    const json = given.slice(0, given.indexOf('--') >>> 0).includes('--json');
+    return reportError(error, terminal, { command: toPath(program, given), json });
   }
 }
 
 /** One word a line. */
 async function answerTab(words: readonly string[], terminal: Terminal): Promise<number> {
+  // A note would be printed over what is being typed.
+  terminal.adopt({ quiet: true });
   const { complete } = await import('./complete.ts');
   const load = async (command: Command): Promise<unknown> =>
     (await findEntry(command.name())?.load())?.(command, terminal);

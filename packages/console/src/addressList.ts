@@ -1,5 +1,6 @@
 /** A list of addresses as people have it: CSV, or one to a line, with or without labels. Pure. */
 import type { NetworkType } from '@sluice/kit';
+import { cutText } from '@sluice/kit/sluice';
 import { recognise } from './paste.ts';
 
 export interface AddressRow {
@@ -138,7 +139,7 @@ export const withAddressOf = (text: string, name: string, address: string): stri
     })
     .join('\n');
 
-const cut = (text: string): string => text.slice(0, LONGEST_TEXT);
+const cut = (text: string): string => cutText(text, LONGEST_TEXT);
 
 function reasonOf(address: string, family: NetworkType): string {
   const digits = address.slice(2);

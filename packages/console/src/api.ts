@@ -1,5 +1,11 @@
 /** What the console asks of the service. Same origin; the session cookie travels by itself. */
-import { createClient, isSluiceError, type AptosStream, type Stream } from '@sluice/kit';
+import {
+  createClient,
+  isSluiceError,
+  type AptosNetwork,
+  type AptosStream,
+  type Stream,
+} from '@sluice/kit';
 import { SLUICE_ROUTES } from '@sluice/kit/contract';
 import {
   createSluiceClient,
@@ -285,6 +291,7 @@ export const chainsQuery = queryOptions({
     watchChains(
       await sluice.listChains({ signal }),
       queryClient.getQueryData<WatchedChain[]>(['chains']),
+      Date.now(),
     ),
 });
 
@@ -515,6 +522,19 @@ export function streamStatusMutation(
     },
     onSettled: () => void queryClient.invalidateQueries({ queryKey: queryKeys.streams }),
   };
+}
+
+/** Matches a range of past blocks with a stream, in the background. */
+export async function startBackfill(
+  { id: streamId, family }: Pick<StreamSummary, 'id' | 'family'>,
+  { chainId, from, to }: { chainId: string; from: number; to: number },
+): Promise<void> {
+  const blocks = { streamId, blockFrom: from, blockTo: to };
+  if (family === 'aptos') {
+    await sluice.createAptosBackfill(chainId.replace(/^aptos:/, '') as AptosNetwork, blocks);
+  } else {
+    await client.streams.createHistoricalJob({ ...blocks, chainId });
+  }
 }
 
 /** @param onUnauthorized runs for any call that is refused because the session has ended. */

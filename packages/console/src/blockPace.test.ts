@@ -1,5 +1,7 @@
+import type { ChainBlock } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
-import { meanBlockMs, nextBlock } from './blockPace.ts';
+import { headAgeMs, isLate, isOverdue, mayBeOverdue, meanBlockMs, nextBlock } from './blockPace.ts';
+import type { WatchedChain } from './tape.ts';
 
 const at = (number: number, timestamp: number) => ({ number, timestamp });
 
@@ -25,4 +27,59 @@ test('the next block is due one step after the newest', () => {
 test('a chain that makes blocks on demand has no time for the next one', () => {
   expect(nextBlock([at(11, 24_000), at(10, 12_000)], 200_000)).toEqual({ number: 12, inMs: null });
   expect(nextBlock([at(11, 24_000)], 24_000)).toEqual({ number: 12, inMs: null });
+});
+
+/** A chain whose blocks came after these gaps, oldest first. */
+function paced(gapsMs: readonly number[], changes: Partial<WatchedChain> = {}): WatchedChain {
+  let timestamp = 1_000_000;
+  const blocks: ChainBlock[] = [{ number: 0, hash: '0x0', timestamp, matches: 0 }];
+  for (const [index, gapMs] of gapsMs.entries()) {
+    timestamp += gapMs;
+    blocks.unshift({ number: index + 1, hash: `0x${index + 1}`, timestamp, matches: 0 });
+  }
+  return {
+    ...{ id: '0x1', name: 'Ethereum', code: 'ETH', state: 'live', message: '' },
+    ...{ head: gapsMs.length, checkpoint: gapsMs.length, confirmations: 2, confirmedUpTo: null },
+    ...{
+      safe: null,
+      finalized: null,
+      agreement: null,
+      providers: [],
+      progress: null,
+      unverified: null,
+    },
+    ...{ blocks, removed: [], headAgeMs: 0, reportedAt: 50_000, ...changes },
+  };
+}
+
+const every = (gapMs: number, count = 20): number[] => Array.from({ length: count }, () => gapMs);
+
+test('a block is overdue after three of the longest gaps, and after eight seconds at least', () => {
+  const fast = paced(every(2_000));
+  expect(mayBeOverdue(fast, 58_000)).toBe(false);
+  expect(mayBeOverdue(fast, 58_001)).toBe(true);
+  // A missed slot is part of the pace.
+  const slow = paced([...every(12_000), 24_000]);
+  expect(mayBeOverdue(slow, 50_000 + 72_000)).toBe(false);
+  expect(mayBeOverdue(slow, 50_000 + 72_001)).toBe(true);
+  expect([isLate(slow, 50_000 + 24_000), isLate(slow, 50_000 + 26_000)]).toEqual([false, true]);
+  // Several blocks in one second.
+  expect(mayBeOverdue(paced([0, 0, 0, 1_000, 0, 0, 0, 1_000]), 58_001)).toBe(true);
+});
+
+test('without a pace nothing is overdue', () => {
+  const long = 50_000 + 3_600_000;
+  expect(mayBeOverdue(paced(every(2_000, 3)), long)).toBe(false);
+  expect(
+    mayBeOverdue(paced([1_000, 1_000, 1_000, 1_000, 400_000, ...every(1_000, 40)]), long),
+  ).toBe(false);
+  expect(mayBeOverdue(paced(every(2_000), { id: '0x7a69' }), long)).toBe(false);
+  expect(mayBeOverdue(paced(every(2_000), { headAgeMs: null }), long)).toBe(false);
+});
+
+test('it is overdue once the service has said so: a silent service says nothing of the chain', () => {
+  const chain = paced(every(2_000), { headAgeMs: 7_000 });
+  expect(headAgeMs(chain, 53_000)).toBe(10_000);
+  expect([mayBeOverdue(chain, 53_000), isOverdue(chain)]).toEqual([true, false]);
+  expect(isOverdue({ ...chain, headAgeMs: 9_000 })).toBe(true);
 });

@@ -1,5 +1,6 @@
 /** How fast a chain makes blocks, by the times of those at hand. Pure. */
 import type { ChainBlock } from '@sluice/kit/sluice';
+import type { WatchedChain } from './tape.ts';
 
 /**
  * Milliseconds from one block to the next, on average.
@@ -35,3 +36,54 @@ export function nextBlock(
   const isRegular = blockMs !== null && inMs !== null && inMs > -REGULAR_BLOCKS * blockMs;
   return { number: newest.number + 1, inMs: isRegular ? inMs : null };
 }
+
+/** Milliseconds since the chain's newest block was first seen; null before the first. */
+export const headAgeMs = (
+  { headAgeMs: ageMs, reportedAt }: Pick<WatchedChain, 'headAgeMs' | 'reportedAt'>,
+  now: number,
+): number | null => (ageMs === null ? null : ageMs + Math.max(0, now - reportedAt));
+
+/** Nodes for development make a block when there is a transaction: Anvil, Hardhat and Ganache. */
+const ON_DEMAND: ReadonlySet<string> = new Set(['0x7a69', '0x539']);
+/** Fewer blocks tell no pace. */
+const LEAST_BLOCKS = 5;
+/** A chain whose longest gap is this many times the usual one makes blocks on demand. */
+const IRREGULAR = 10;
+/** A missed slot, or two, is no outage. */
+const LONGEST_GAPS = 3;
+const LEAST_OVERDUE_MS = 8_000;
+
+/** The age of the newest block from which on the chain is overdue; null where it keeps no pace. */
+function overdueAfterMs({ id, blocks }: Pick<WatchedChain, 'id' | 'blocks'>): number | null {
+  const blockMs = meanBlockMs(blocks);
+  if (ON_DEMAND.has(id) || blockMs === null || blocks.length < LEAST_BLOCKS) return null;
+  const gaps = blocks.slice(1).map(({ number, timestamp }, index) => {
+    const later = blocks[index] ?? { number, timestamp };
+    return (later.timestamp - timestamp) / Math.max(1, later.number - number);
+  });
+  const longestMs = Math.max(...gaps);
+  // Times in whole seconds are longer gaps than those of a chain with several blocks in each.
+  if (longestMs > IRREGULAR * Math.max(blockMs, 1_000)) return null;
+  return Math.max(LEAST_OVERDUE_MS, LONGEST_GAPS * longestMs);
+}
+
+/** So many times the usual gap is worth a look. */
+const LATE_GAPS = 2;
+const LEAST_LATE_MS = 5_000;
+
+/** Whether the newest block is older than usual, if not yet overdue. */
+export function isLate(chain: WatchedChain, now: number): boolean {
+  const ageMs = headAgeMs(chain, now);
+  const pace = overdueAfterMs(chain) === null ? null : meanBlockMs(chain.blocks);
+  return ageMs !== null && pace !== null && ageMs > Math.max(LEAST_LATE_MS, LATE_GAPS * pace);
+}
+
+/** Whether the newest block is older than the pace allows, by the clock of this page. */
+export function mayBeOverdue(chain: WatchedChain, now: number): boolean {
+  const afterMs = overdueAfterMs(chain);
+  const ageMs = headAgeMs(chain, now);
+  return afterMs !== null && ageMs !== null && ageMs > afterMs;
+}
+
+/** Whether the service itself has reported so: where it is silent, nothing is known of the chain. */
+export const isOverdue = (chain: WatchedChain): boolean => mayBeOverdue(chain, chain.reportedAt);

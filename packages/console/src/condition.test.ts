@@ -97,6 +97,8 @@ test('an active stream fails while its newest tried delivery does', () => {
   expect(streamCondition(stream({ status: 'error' }), delivery({})).word).toBe('failing');
   expect(streamCondition(stream({ status: 'paused' }), failed).word).toBe('paused');
   expect(streamCondition(stream({ statusMessage: 'no source' }), undefined).word).toBe('attention');
+  const statusMessage = 'No source for 0x1: start the service with --chain 0x1=<rpcUrl>';
+  expect(streamReason(stream({ statusMessage }), undefined, 0)).toBe(statusMessage);
 });
 
 test('a stream whose attempts are far apart fails all the same', () => {

@@ -14,17 +14,20 @@ import type {
   StreamSummary,
 } from '@sluice/kit/sluice';
 import { readInboxName } from '@sluice/kit/sluice';
+import { headAgeMs, isOverdue, meanBlockMs } from './blockPace.ts';
 import {
   formatAgo,
   formatClock,
   formatCount,
   formatDateTime,
   formatDue,
+  formatDuration,
   formatKey,
   formatMoment,
   formatQuantity,
   formatSpan,
 } from './format.ts';
+import type { WatchedChain } from './tape.ts';
 
 type Shape = 'disc' | 'ring' | 'dashed' | 'half' | 'triangle' | 'bars' | 'cross' | 'exclamation';
 export type Tone = 'ok' | 'muted' | 'info' | 'warn' | 'bad' | 'reorg' | 'faint';
@@ -38,12 +41,35 @@ export interface Condition {
 
 const condition = (shape: Shape, word: string, tone: Tone): Condition => ({ shape, word, tone });
 
-export const CHAIN_CONDITIONS: Record<ChainState, Condition> = {
+const CHAIN_CONDITIONS: Record<ChainState, Condition> = {
   starting: condition('dashed', 'starting', 'muted'),
   live: condition('disc', 'live', 'ok'),
   'catching-up': condition('half', 'catching up', 'info'),
   down: condition('triangle', 'down', 'bad'),
 };
+
+/** Also a chain whose node answers, and has no new block for too long. */
+export const isChainDown = (chain: WatchedChain): boolean =>
+  chain.state === 'down' || (chain.state === 'live' && isOverdue(chain));
+
+export const chainCondition = (chain: WatchedChain): Condition =>
+  CHAIN_CONDITIONS[isChainDown(chain) ? 'down' : chain.state];
+
+/** What is wrong with the chain; empty while nothing is. */
+export function chainTrouble(chain: WatchedChain, now: number): string {
+  if (chain.state !== 'live' || !isOverdue(chain)) return chain.message;
+  const pace = meanBlockMs(chain.blocks);
+  const silence = `no new block for ${formatSpan(headAgeMs(chain, now) ?? 0)}`;
+  return [
+    pace === null ? silence : `${silence}, usually one every ${formatDuration(pace)}`,
+    chain.message,
+  ]
+    .filter(Boolean)
+    .join('; ');
+}
+
+/** Of a stream one of whose chains is down. */
+export const CHAIN_DOWN = condition('triangle', 'chain down', 'bad');
 
 export const ENVIRONMENT_CONDITIONS: Record<About['environment'], Condition> = {
   dev: condition('ring', 'dev', 'muted'),

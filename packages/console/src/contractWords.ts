@@ -1,10 +1,10 @@
 /** What is at an address, in words. Pure. */
-import type { Contract } from '@sluice/kit/sluice';
+import { type Contract, cutText } from '@sluice/kit/sluice';
 
 /** Names are anybody's, and as long as they like. */
 const LONGEST = 40;
 const short = (text: string): string =>
-  text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  text.length > LONGEST ? `${cutText(text, LONGEST)}…` : text;
 
 /** `On Ethereum: Tether USD (USDT), 6 decimals`; what it says of itself, which nobody has checked. */
 export function describeContract({ isContract, token }: Contract, chainName: string): string {

@@ -229,7 +229,7 @@ export function headerProblems(text: string): LineProblem[] {
 }
 
 function wordsForPath(path: string): string {
-  const parts = path.replace(/<.*$/, '').split('::');
+  const parts = path.split('<', 1)[0]!.split('::');
   if (!/^0x[0-9a-f]{1,64}$/i.test(parts[0] ?? '')) {
     return `“${path}” begins with no address such as 0x1: it is address::module::name.`;
   }

@@ -2,8 +2,21 @@
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { deliveriesQuery, deliveryQuery, lastTriedQuery, streamsQuery } from './api.ts';
-import { newestTried, streamCondition, type Condition } from './condition.ts';
+import {
+  chainsQuery,
+  deliveriesQuery,
+  deliveryQuery,
+  lastTriedQuery,
+  streamsQuery,
+} from './api.ts';
+import {
+  CHAIN_DOWN,
+  chainTrouble,
+  isChainDown,
+  newestTried,
+  streamCondition,
+  type Condition,
+} from './condition.ts';
 import { rowsOf, type DeliveryPages } from './liveCache.ts';
 
 /** Enough for the tapes of a busy fleet, few enough to walk four times a second. */
@@ -36,6 +49,10 @@ export function recentOf(data: DeliveryPages | undefined): RecentDeliveries {
 export interface FleetStream {
   stream: StreamSummary;
   condition: Condition;
+  /** Whether its deliveries fail, whatever its chains do. */
+  isFailing: boolean;
+  /** The ids of its chains that are down; none of a stream that is paused or has ended. */
+  down: readonly string[];
   /** The newest delivery that was tried. */
   latest: DeliverySummary | undefined;
 }
@@ -44,14 +61,30 @@ export interface FleetStream {
 export function useFleet(): FleetStream[] | undefined {
   const { data: streams } = useQuery(streamsQuery);
   const { data, isPending } = useInfiniteQuery(deliveriesQuery({}));
+  const { data: chains } = useQuery(chainsQuery);
+  // Chains are others with every block; which of them are down is seldom another.
+  const downIds = (chains ?? [])
+    .filter(isChainDown)
+    .map(({ id }) => id)
+    .join(' ');
   return useMemo(() => {
     if (isPending) return undefined;
     const newest = newestTried(recentOf(data).rows);
+    const allDown = downIds.split(' ');
     return streams?.map((stream) => {
       const latest = newest.get(stream.id);
-      return { stream, latest, condition: streamCondition(stream, latest) };
+      const own = streamCondition(stream, latest);
+      const isWatching = stream.status === 'active' || stream.status === 'error';
+      const down = isWatching ? stream.chainIds.filter((id) => allDown.includes(id)) : [];
+      return {
+        stream,
+        latest,
+        down,
+        isFailing: own.tone === 'bad',
+        condition: down.length > 0 ? CHAIN_DOWN : own,
+      };
     });
-  }, [streams, data, isPending]);
+  }, [streams, data, isPending, downIds]);
 }
 
 /** The newest delivery that was tried; of a stream that fails it is looked for where it is not at hand. */
@@ -78,4 +111,13 @@ export function useRetries(latest: DeliverySummary | undefined): number | undefi
   return waits && data !== undefined ? data.attempts + data.laterWaitsMs.length : undefined;
 }
 
-export const isFailing = ({ condition }: FleetStream): boolean => condition.tone === 'bad';
+export const isFailing = (row: FleetStream): boolean => row.isFailing;
+
+/** Why the chains of a stream are down, each with its name. */
+export function useChainReason({ down }: Pick<FleetStream, 'down'>, now: number): string | null {
+  const { data: chains } = useQuery(chainsQuery);
+  const words = (chains ?? [])
+    .filter(({ id }) => down.includes(id))
+    .map((chain) => [`${chain.name} is down`, chainTrouble(chain, now)].filter(Boolean).join(': '));
+  return words.length === 0 ? null : words.join(' · ');
+}

@@ -128,6 +128,6 @@ export function formatAmount(value: string, decimals: number): string | null {
   }
   const digits = value.padStart(decimals + 1, '0');
   const whole = grouped.format(BigInt(digits.slice(0, digits.length - decimals)));
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  const [fraction] = /^(?:0*[1-9])*/.exec(digits.slice(digits.length - decimals))!;
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }

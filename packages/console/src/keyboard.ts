@@ -1,27 +1,47 @@
-/** Single-letter shortcuts, outside inputs only; two letters (`g s`) within a second. */
+/**
+ * Single-letter shortcuts, outside inputs only; two letters (`g s`) within a second. None acts while a
+ * dialog is open or code is loading.
+ */
 import { useLayoutEffect, useRef } from 'react';
-import { PAGES } from './pages.ts';
+import { commands, isLoading, isTyping } from './heldKeys.ts';
 import { areShortcutsOn } from './settings.ts';
 
 const SEQUENCE_MS = 1000;
 const LEADER = 'g';
+/** The others act once, however long they are kept down. */
+const REPEATING = /^[jk]$/i;
 
-let previous = { key: '', at: 0 };
-let current = { key: '', at: 0 };
+const NO_KEY = { key: '', at: 0 };
+let previous = NO_KEY;
+let current = NO_KEY;
+
+const isModalOpen = (): boolean => document.querySelector('dialog[open]') !== null;
+
+/** What is pressed while an input method composes text is for the method. */
+const isComposing = ({ isComposing: composing, key }: KeyboardEvent): boolean =>
+  composing || key === 'Process' || key === 'Dead';
+
+/** AltGr, by which many keyboards reach `[` and `]`, is reported as Ctrl and Alt on Windows. */
+const isModified = (event: KeyboardEvent): boolean =>
+  event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState('AltGraph'));
+
+/** Letters by the shift key alone: with Caps Lock, `j` is still `j`. */
+const keyOf = ({ key, shiftKey }: KeyboardEvent): string =>
+  /^[a-z]$/i.test(key) ? (shiftKey ? key.toUpperCase() : key.toLowerCase()) : key;
 
 // Before every handler, so that each sees the same pair of keys.
 document.addEventListener(
   'keydown',
-  ({ key }) => {
+  (event) => {
+    if (/^(Shift|Control|Alt|Meta|AltGraph|CapsLock)$/.test(event.key)) return;
+    // Kept down, Enter would press whatever has the focus after the first press.
+    if (event.key === 'Enter' && event.repeat && !isTyping(event.target)) event.preventDefault();
+    const isPlain = !isModified(event) && !isTyping(event.target) && !isModalOpen();
     previous = current;
-    current = { key, at: Date.now() };
+    current = isPlain ? { key: keyOf(event), at: Date.now() } : NO_KEY;
   },
   { capture: true },
 );
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 /**
  * @param keys by `KeyboardEvent.key`, or two keys as `g s`. A handler that returns false leaves the
@@ -35,12 +55,14 @@ export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>
   });
   useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return;
-      if (event.target instanceof HTMLElement && event.target.closest('dialog') !== null) return;
+      if (event.defaultPrevented || isModified(event) || isComposing(event)) return;
+      if (isModalOpen() || isLoading()) return;
       if (event.key !== 'Escape' && (isTyping(event.target) || !areShortcutsOn())) return;
+      const key = keyOf(event);
+      if (event.repeat && !REPEATING.test(key)) return;
       // After a leader, a letter means its place and nothing else.
       const isSecond = previous.key === LEADER && Date.now() - previous.at < SEQUENCE_MS;
-      const handler = latest.current[isSecond ? `${LEADER} ${event.key}` : event.key];
+      const handler = latest.current[isSecond ? `${LEADER} ${key}` : key];
       if (handler !== undefined && handler() !== false) event.preventDefault();
     };
     document.addEventListener('keydown', onKeyDown);
@@ -57,48 +79,18 @@ export function useCommandKey(key: string, handle: () => void): void {
   useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (!(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return;
-      // With Caps Lock it is a capital.
-      const isIt = event.key.toLowerCase() === key.toLowerCase();
-      if (!isIt || document.querySelector('dialog[open]') !== null) return;
+      if (event.key.toLowerCase() !== key.toLowerCase() || isComposing(event)) return;
+      // In a dialog, Enter is for the form there.
+      if (isModalOpen() && event.key === 'Enter') return;
+      // Otherwise the browser would open its own search, also where we do nothing.
       event.preventDefault();
-      latest.current();
+      if (!event.repeat && !isModalOpen()) latest.current();
     };
     document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
+    commands.add(key.toLowerCase());
+    return () => {
+      document.removeEventListener('keydown', onKeyDown);
+      commands.delete(key.toLowerCase());
+    };
   }, [key]);
 }
-
-/** What the `?` list shows. */
-export const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] = [
-  { on: 'Everywhere', keys: ['Ctrl K'], does: 'Search and commands' },
-  ...PAGES.map(({ key, title }) => ({ on: 'Everywhere', keys: [`g ${key}`], does: title })),
-  { on: 'Everywhere', keys: ['n'], does: 'New stream' },
-  { on: 'Everywhere', keys: ['?'], does: 'This list' },
-  { on: 'Lists', keys: ['j', 'k'], does: 'Next row, previous row' },
-  { on: 'Everywhere', keys: ['.'], does: 'What can be done with the row or the page' },
-  { on: 'Lists', keys: ['Enter'], does: 'Open the row' },
-  { on: 'Lists', keys: ['/'], does: 'Filter' },
-  { on: 'Lists', keys: ['Space'], does: 'Mark the row, or take the mark back' },
-  { on: 'Lists', keys: ['Shift J', 'Shift K'], does: 'Mark as you go' },
-  { on: 'Lists', keys: ['c', 'y', 'x'], does: 'Copy the id of the row, a link, as curl' },
-  { on: 'Streams', keys: ['p'], does: 'Pause or resume the stream' },
-  { on: 'Streams', keys: ['r'], does: 'Replay what failed of it, or of those marked' },
-  { on: 'Stream', keys: ['[', ']'], does: 'Previous tab, next tab' },
-  { on: 'Stream', keys: ['t'], does: 'Send a test webhook' },
-  { on: 'Stream', keys: ['i'], does: 'Import addresses' },
-  { on: 'Stream', keys: ['c', 'y'], does: 'Copy the id, a link' },
-  { on: 'Deliveries', keys: ['r'], does: 'Replay what is marked, or all that pass the filter' },
-  { on: 'Deliveries', keys: ['l'], does: 'Hold the list, or let it run' },
-  { on: 'Inbox', keys: ['[', ']'], does: 'Body, headers, signature, answer' },
-  { on: 'Inbox', keys: ['c', 'y', 'x'], does: 'Copy the id, a link, as curl' },
-  { on: 'Replays', keys: ['r'], does: 'New replay' },
-  { on: 'Delivery', keys: ['[', ']'], does: 'Previous tab, next tab' },
-  { on: 'Delivery', keys: ['r'], does: 'Send it again' },
-  { on: 'Delivery', keys: ['o'], does: 'Open it as a page' },
-  { on: 'Delivery', keys: ['j', 'k'], does: 'Older one, newer one' },
-  { on: 'Delivery', keys: ['c'], does: 'Copy the id' },
-  { on: 'Delivery', keys: ['y'], does: 'Copy a link' },
-  { on: 'Delivery', keys: ['x'], does: 'Copy as curl' },
-  { on: 'Delivery', keys: ['Esc'], does: 'Close' },
-  { on: 'Forms', keys: ['Ctrl Enter'], does: 'Create or save' },
-];

@@ -96,7 +96,10 @@ export async function followLive(
     if (signal.aborted) return;
     showState(state);
     // Without an event to go on from, what happened before this moment was not told.
-    if (state.state === 'live' && !resumable) readAnew(queryClient);
+    if (state.state !== 'live') return;
+    if (!resumable) readAnew(queryClient);
+    // How old a block is, events of a while ago do not tell.
+    else void queryClient.invalidateQueries({ queryKey: queryKeys.chains, exact: true });
   };
 
   signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
@@ -185,7 +188,9 @@ function applyEvents(queryClient: QueryClient, events: readonly LiveEvent[]): vo
   const ofChains = events.filter(({ type }) => ['block', 'reorg', 'chain'].includes(type));
   if (ofChains.length > 0) {
     queryClient.setQueryData(chainsQuery.queryKey, (chains) =>
-      chains === undefined ? undefined : ofChains.reduce(withChainEvent, chains),
+      chains === undefined
+        ? undefined
+        : ofChains.reduce((now, event) => withChainEvent(now, event, Date.now()), chains),
     );
   }
   if (events.some(({ type }) => type === 'inbox')) {

@@ -191,11 +191,17 @@ const chain: WatchedChain = {
   agreement: null,
   providers: [],
   progress: null,
+  unverified: null,
   blocks: [block(3), block(2), block(1)],
   removed: [],
+  headAgeMs: 4_000,
+  reportedAt: 1_000,
 };
 
-const apply = (...events: LiveEvent[]) => events.reduce(withChainEvent, [chain])[0];
+const NOW = 9_000;
+
+const apply = (...events: LiveEvent[]) =>
+  events.reduce((chains, event) => withChainEvent(chains, event, NOW), [chain])[0];
 
 test('a block moves head, checkpoint and tape', () => {
   const after = apply({ type: 'block', chainId: '0x1', block: block(4), head: 9 });
@@ -226,18 +232,41 @@ test('the tape keeps sixty blocks, and removed ones no longer than those', () =>
 
 test('a state of one chain leaves the others alone', () => {
   const { blocks: _, removed: __, ...health } = chain;
-  const chains = withChainEvent([chain, { ...chain, id: '0x2' }], {
+  const event: LiveEvent = {
     type: 'chain',
     chain: { ...health, state: 'down', message: 'refused' },
-  });
+  };
+  const chains = withChainEvent([chain, { ...chain, id: '0x2' }], event, NOW);
   expect(chains.map(({ state }) => state)).toEqual(['down', 'live']);
   expect(chains[0]?.blocks).toHaveLength(3);
 });
 
+test('the age of the newest block begins anew with a block, and with what is reported', () => {
+  const age = (...events: LiveEvent[]) => {
+    const { headAgeMs, reportedAt } = apply(...events)!;
+    return { headAgeMs, reportedAt };
+  };
+  const before = { headAgeMs: 4_000, reportedAt: 1_000 };
+  expect(age()).toEqual(before);
+  expect(age({ type: 'block', chainId: '0x1', block: block(4), head: 4 })).toEqual({
+    headAgeMs: 0,
+    reportedAt: NOW,
+  });
+  // Catching up to a head that does not move.
+  expect(age({ type: 'block', chainId: '0x1', block: block(3), head: 3 })).toEqual(before);
+  const { blocks: _, removed: __, ...health } = chain;
+  expect(age({ type: 'chain', chain: { ...health, headAgeMs: 7_000 } })).toEqual({
+    headAgeMs: 7_000,
+    reportedAt: NOW,
+  });
+});
+
 test('a refetch keeps the removed blocks', () => {
   const { removed: _, ...health } = chain;
-  expect(watchChains([health], [{ ...chain, removed: [block(9)] }])[0]?.removed).toHaveLength(1);
-  expect(watchChains([health], undefined)[0]?.removed).toEqual([]);
+  expect(watchChains([health], [{ ...chain, removed: [block(9)] }], NOW)[0]?.removed).toHaveLength(
+    1,
+  );
+  expect(watchChains([health], undefined, NOW)[0]?.removed).toEqual([]);
 });
 
 test('a job stands where it stood, and a new one first', () => {
@@ -248,10 +277,10 @@ test('a job stands where it stood, and a new one first', () => {
 
 test('counted confirmations move with the blocks, those of the chain do not', () => {
   const event: LiveEvent = { type: 'block', chainId: '0x1', block: block(20), head: 20 };
-  const [counted] = withChainEvent([{ ...chain, confirmations: 2, confirmedUpTo: 1 }], event);
+  const [counted] = withChainEvent([{ ...chain, confirmations: 2, confirmedUpTo: 1 }], event, NOW);
   expect(counted?.confirmedUpTo).toBe(18);
   const own = { ...chain, confirmations: 'finalized' as const, confirmedUpTo: 1 };
-  expect(withChainEvent([own], event)[0]?.confirmedUpTo).toBe(1);
+  expect(withChainEvent([own], event, NOW)[0]?.confirmedUpTo).toBe(1);
 });
 
 test('rows are held against every part of the filter', () => {

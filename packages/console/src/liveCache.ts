@@ -208,15 +208,21 @@ const KEPT_BLOCKS = 60;
 export function watchChains(
   chains: readonly ChainHealth[],
   earlier: readonly WatchedChain[] | undefined,
+  now: number,
 ): WatchedChain[] {
   return chains.map((chain) => ({
     ...chain,
+    reportedAt: now,
     removed: earlier?.find(({ id }) => id === chain.id)?.removed ?? [],
   }));
 }
 
 /** Blocks, reorgs and states of chains; other events change nothing here. */
-export function withChainEvent(chains: readonly WatchedChain[], event: LiveEvent): WatchedChain[] {
+export function withChainEvent(
+  chains: readonly WatchedChain[],
+  event: LiveEvent,
+  now: number,
+): WatchedChain[] {
   return chains.map((chain) => {
     switch (event.type) {
       case 'block': {
@@ -226,6 +232,7 @@ export function withChainEvent(chains: readonly WatchedChain[], event: LiveEvent
         const oldest = blocks.at(-1)?.number ?? 0;
         return {
           ...chain,
+          ...(event.head !== chain.head && { headAgeMs: 0, reportedAt: now }),
           head: event.head,
           checkpoint: event.block.number,
           confirmedUpTo: confirmedWith(chain, event.block.number),
@@ -244,7 +251,7 @@ export function withChainEvent(chains: readonly WatchedChain[], event: LiveEvent
         };
       }
       case 'chain':
-        return event.chain.id === chain.id ? { ...chain, ...event.chain } : chain;
+        return event.chain.id === chain.id ? { ...chain, ...event.chain, reportedAt: now } : chain;
       case 'delivery':
       case 'stream':
       case 'job':

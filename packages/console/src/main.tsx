@@ -4,6 +4,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api.ts';
+import { watchLoad } from './heldKeys.ts';
 import { createConsoleRouter } from './router.tsx';
 import { endSession, signInFromFragment } from './session.ts';
 
@@ -20,6 +21,8 @@ const queryClient = createQueryClient(() => {
   void router.invalidate();
 });
 const router = createConsoleRouter();
+// Also until the first page is there.
+watchLoad(() => router.state.status === 'pending' || router.state.resolvedLocation === undefined);
 
 const container = document.getElementById('root');
 if (container === null) throw new Error('index.html has no #root');

@@ -14,24 +14,40 @@ export interface TabState {
   page: string;
   /** Streams that fail. */
   failing?: number;
+  /** Codes of the chains that are down, of those that streams watch. */
+  down?: string;
   offline?: boolean;
   /** Undefined while it is not known. */
   environment?: About['environment'] | undefined;
 }
 
 /** `▲ 1 failing · Streams · Sluice prod`. */
-export function titleOf({ page, failing = 0, offline = false, environment }: TabState): string {
-  const state = offline ? '◌ reconnecting' : failing > 0 ? `▲ ${failing} failing` : '';
+export function titleOf({
+  page,
+  failing = 0,
+  down = '',
+  offline = false,
+  environment,
+}: TabState): string {
+  const trouble = [down && `${down} down`, failing > 0 && `${failing} failing`].filter(Boolean);
+  const state = offline ? '◌ reconnecting' : trouble.length > 0 ? `▲ ${trouble.join(', ')}` : '';
   const name = environment === undefined ? 'Sluice' : `Sluice ${environment}`;
   return [state, page, name].filter((part) => part !== '').join(' · ');
 }
 
-export function useTabState({ page, failing = 0, offline = false, environment }: TabState): void {
+export function useTabState({
+  page,
+  failing = 0,
+  down = '',
+  offline = false,
+  environment,
+}: TabState): void {
   useEffect(() => {
-    document.title = titleOf({ page, failing, offline, environment });
-    const state: PageState = offline ? 'offline' : failing > 0 ? 'failing' : 'fine';
+    document.title = titleOf({ page, failing, down, offline, environment });
+    const isFailing = failing > 0 || down !== '';
+    const state: PageState = offline ? 'offline' : isFailing ? 'failing' : 'fine';
     const href = `${import.meta.env.BASE_URL}${ICONS[state]}`;
     const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
     if (icon !== null && icon.getAttribute('href') !== href) icon.setAttribute('href', href);
-  }, [page, failing, offline, environment]);
+  }, [page, failing, down, offline, environment]);
 }

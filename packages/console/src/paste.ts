@@ -23,9 +23,11 @@ const HASH = /^0x[0-9a-fA-F]{64}$/;
 const MOVE_PATH = /^0x[0-9a-fA-F]{1,64}::\w+::\w+(<.*>)?$/;
 const NAME = /^[^\s.,;:/\\]+(\.[^\s.,;:/\\]+)*\.(?<of>eth|apt)$/iu;
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const EVENT = /^(event\s+)?[A-Za-z_$][\w$]*\s*\([\w$\s,[\]()]*\)\s*(anonymous\s*)?;?$/;
+const EVENT = /^[A-Za-z_$][\w$]*\s*\(/;
+const EVENT_SIGNS = /^[\w$\s,[\]()]*;?$/;
+const EVENT_END = /\)(?:\s?anonymous)?;?$/;
 /** Digits, also grouped as people and explorers write them. */
-const BLOCK = /^#?\d{1,3}(?:[,_\u202f ]?\d{3})*$|^#?\d+$/;
+const BLOCK = /^#?(?:\d{1,3}(?:[,_\u202f ]\d{3})+|\d+)$/;
 /** What explorers of both families call things in their URLs. */
 const EXPLORER_PATH = /\/(?:tx|txn|address|account|object|token|block)\/([^/?#]+)/;
 
@@ -53,9 +55,12 @@ export function recognise(input: string): Pasted | undefined {
     const number = Number(text.replace(/\D/g, ''));
     return number <= BIGGEST_BLOCK ? { kind: 'block', number } : undefined;
   }
-  if (EVENT.test(text)) return { kind: 'event', signature: text };
+  const event = text.replace(/^event\s+/, '');
+  if (EVENT.test(event) && EVENT_SIGNS.test(event) && EVENT_END.test(event)) {
+    return { kind: 'event', signature: text };
+  }
   if (isAbi(text)) return { kind: 'abi', json: text };
-  const addresses = text.match(/\b0x[0-9a-fA-F]{40}\b|\b0x[0-9a-fA-F]{64}\b/g);
+  const addresses = text.match(/\b0x(?:[0-9a-fA-F]{24})?[0-9a-fA-F]{40}\b/g);
   if (addresses !== null && addresses.length > 1) {
     return { kind: 'addresses', text, count: addresses.length };
   }

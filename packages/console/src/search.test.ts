@@ -38,6 +38,9 @@ test('clearing a filter takes its key out of the URL', () => {
 test('a search for digits stays text', () => {
   expect(parseStreamsSearch({ q: 500 })).toEqual({ q: '500' });
   expect(parseStreamsSearch({ q: '  ' })).toEqual({});
+  // The first word of two, and the space between them.
+  expect(parseStreamsSearch({ q: ' usdc ' })).toEqual({ q: 'usdc ' });
+  expect(parseStreamSearch({ find: 'cold wallet ' })).toEqual({ find: 'cold wallet ' });
 });
 
 test('a question may be an explorer’s URL, or a number as people write it', () => {

@@ -2,7 +2,7 @@
  * URL search params of each page, parsed. They come from links and hands, so whatever is not
  * understood is dropped: a bad link shows the page without that filter.
  */
-import type { DeliveryPhase, DeliveryState } from '@sluice/kit/sluice';
+import { type DeliveryPhase, type DeliveryState, cutText } from '@sluice/kit/sluice';
 import type { ListFilter } from './liveCache.ts';
 import { recognise, toQuestion, UUID } from './paste.ts';
 
@@ -13,8 +13,12 @@ const pick = <T extends string>(value: unknown, allowed: readonly T[]): T | unde
 const text = (value: unknown, maxLength: number): string | undefined => {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const trimmed = String(value).trim();
-  return trimmed === '' ? undefined : trimmed.slice(0, maxLength);
+  return trimmed === '' ? undefined : cutText(trimmed, maxLength);
 };
+
+/** As it is being typed: another word may follow a space. */
+const words = (value: unknown, maxLength: number): string | undefined =>
+  text(value, maxLength) && String(value).trimStart().slice(0, maxLength);
 
 const uuid = (value: unknown): string | undefined =>
   typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
@@ -47,7 +51,7 @@ export interface StreamsSearch {
 
 export function parseStreamsSearch(input: Record<string, unknown>): StreamsSearch {
   return present<StreamsSearch>({
-    q: text(input['q'], 200),
+    q: words(input['q'], 200),
     show: pick(input['show'], STREAM_SHOWS),
     sort: pick(input['sort'], valuesOf(STREAM_SORTS)),
   });
@@ -195,7 +199,7 @@ export function parseStreamSearch(input: Record<string, unknown>): StreamSearch 
   return present<StreamSearch>({
     tab: pick(input['tab'], STREAM_TABS),
     span: pick(input['span'], valuesOf(METRICS_SPANS)),
-    find: text(input['find'], LONGEST_FIND),
+    find: words(input['find'], LONGEST_FIND),
     ...deliveries,
   });
 }

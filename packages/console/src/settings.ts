@@ -37,7 +37,7 @@ const rememberedDensity = read('density') ?? '';
 let density: Density = isDensity(rememberedDensity) ? rememberedDensity : 'standard';
 let shortcutsOn = read('shortcuts') !== 'off';
 
-/** `public/appearance.js` reads the same before the first paint. */
+/** `public/early.js` reads the same before the first paint. */
 function wear(name: 'theme' | 'density', value: string | null): void {
   if (value === null) delete document.documentElement.dataset[name];
   else document.documentElement.dataset[name] = value;

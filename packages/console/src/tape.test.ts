@@ -24,8 +24,11 @@ const chain = (changes: Partial<WatchedChain> = {}): WatchedChain => ({
   agreement: null,
   providers: [],
   progress: null,
+  unverified: null,
   blocks: [block(10, 1), block(9), block(8, 3), block(7)],
   removed: [],
+  headAgeMs: 0,
+  reportedAt: 0,
   ...changes,
 });
 

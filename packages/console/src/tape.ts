@@ -10,6 +10,8 @@ import type {
 /** The chain as the console keeps it: also the blocks that a reorg took away while it watched. */
 export interface WatchedChain extends ChainHealth {
   removed: ChainBlock[];
+  /** When the service reported it so, in milliseconds of this browser's clock. */
+  reportedAt: number;
 }
 
 /**

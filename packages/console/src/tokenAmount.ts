@@ -31,10 +31,13 @@ export function toAmount(value: string, { symbol, decimals }: TokenUnit): string
   return amount === null ? null : `${amount} ${symbol}`;
 }
 
+/** A number, and its unit with a space between or without. */
+const AMOUNT_OF = /^((?:\d[\d,]*)?(?:\.\d+)?)(?:\s+(\S+)|([^\d\s.,]\S*))$/;
+
 /** The value of `1,000,000 USDT`, in either case; null where no such amount is written. */
 export function fromAmount(text: string, { symbol, decimals }: TokenUnit): string | null {
-  const [, number = '', unit = ''] = /^([\d,]*\.?\d+)\s*(\S+)$/.exec(text.trim()) ?? [];
-  if (unit.toLowerCase() !== symbol.toLowerCase()) return null;
+  const [, number = '', apart = '', unit = apart] = AMOUNT_OF.exec(text.trim()) ?? [];
+  if (number === '' || unit.toLowerCase() !== symbol.toLowerCase()) return null;
   const [whole = '', fraction = ''] = number.replaceAll(',', '').split('.');
   if (fraction.length > decimals) return null;
   return String(BigInt(whole + fraction.padEnd(decimals, '0') || '0'));

@@ -29,7 +29,6 @@ const EVM_FLAGS = [
 
 const EVM_NULLABLE = [
   'topic0',
-  'getNativeBalances',
   'abi',
   'advancedOptions',
   'triggers',
@@ -48,28 +47,35 @@ const APTOS_FLAGS = [
 ] as const satisfies (keyof AptosStream)[];
 
 const APTOS_NULLABLE = [
-  'functions',
-  'events',
   'maxInFlight',
   'maxPerSecond',
   'isErrorSince',
 ] as const satisfies (keyof AptosStream)[];
 
+const EVM_LISTS = ['getNativeBalances'] as const satisfies (keyof EvmStream)[];
+const APTOS_LISTS = ['functions', 'events'] as const satisfies (keyof AptosStream)[];
+
 /** The hosted service, which lacks them, delivers as if they were so. */
 export const toStream = (answer: unknown): Stream =>
-  ({ deliver: 'both', headers: {}, ...fill(answer, EVM_FLAGS, EVM_NULLABLE) }) as Stream;
+  ({ deliver: 'both', headers: {}, ...fill(answer, EVM_FLAGS, EVM_NULLABLE, EVM_LISTS) }) as Stream;
 
 export const toAptosStream = (answer: unknown): AptosStream =>
-  ({ headers: {}, ...fill(answer, APTOS_FLAGS, APTOS_NULLABLE) }) as AptosStream;
+  ({ headers: {}, ...fill(answer, APTOS_FLAGS, APTOS_NULLABLE, APTOS_LISTS) }) as AptosStream;
 
 /** Keeps what the service adds, too. */
-function fill(answer: unknown, flags: readonly string[], nullable: readonly string[]): object {
+function fill(
+  answer: unknown,
+  flags: readonly string[],
+  nullable: readonly string[],
+  lists: readonly string[],
+): object {
   if (typeof answer !== 'object' || answer === null || !('id' in answer)) {
     throw new SluiceError('invalid_answer', 'The answer is no stream');
   }
   const stream: Record<string, unknown> = { ...answer };
   for (const field of flags) stream[field] ??= false;
   for (const field of nullable) stream[field] ??= null;
+  for (const field of lists) stream[field] ??= [];
   for (const field of TEXTS) stream[field] ??= '';
   return stream;
 }

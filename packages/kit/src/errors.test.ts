@@ -63,13 +63,13 @@ describe('the messages that code written for the hosted service may know', () =>
       'verify without an API key',
       () => verifySignature({ ...signed, apiKey: '' }),
       'missing_secret',
-      'unable to verify signature without an api key',
+      'Unable to verify signature without an api key or streams secret',
     ],
     [
       'signature mismatch',
       () => verifySignature({ ...signed, apiKey: 'k' }),
       'invalid_signature',
-      'signature is not valid',
+      'Signature is not valid',
     ],
     [
       'decode with no logs',

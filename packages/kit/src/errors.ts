@@ -35,7 +35,7 @@ export const ERROR_HINTS = {
   body_already_parsed:
     'Take the webhook before any JSON parser: see the adapter of your framework, e.g. @sluice/kit/express.',
   invalid_webhook: 'Pass the parsed JSON body of a webhook.',
-  missing_abi: 'Set abi on the stream, or pass the ABI as the second argument.',
+  missing_abi: 'Set abi on the stream, or pass an ABI here.',
 } as const satisfies Record<string, string>;
 
 /** Why the kit threw. Stable across releases; docs/errors.md explains each. */

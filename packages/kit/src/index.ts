@@ -68,6 +68,7 @@ export type {
   HandlerOptions,
   Handles,
   IncomingWebhook,
+  OnChain,
   WebhookAnswer,
   WebhookHandler,
   WebhookReceiver,

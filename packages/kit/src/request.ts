@@ -1,5 +1,6 @@
 /** One request: URL, key, deadline, abort, retries, and what went wrong as a SluiceError. */
 import type { Route } from './contract/routes.ts';
+import { cutText } from './contract/text.ts';
 import { isSluiceError, SluiceError } from './errors.ts';
 import type { SluiceErrorCode } from './errors.ts';
 
@@ -412,7 +413,7 @@ function atLeast(name: string, value: number, least: number): number {
 }
 
 function urlOf(base: URL, { route, path = {}, query = {} }: Call): URL {
-  const filled = route.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+  const filled = route.path.replace(/\{(\w{1,40})\}/g, (_, name: string) => {
     const value = path[name];
     if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') {
       return encodeURIComponent(value);
@@ -420,7 +421,7 @@ function urlOf(base: URL, { route, path = {}, query = {} }: Call): URL {
     throw new SluiceError('invalid_argument', `Param ${name} is required`);
   });
   const url = new URL(base);
-  url.pathname = base.pathname.replace(/\/+$/, '') + filled;
+  url.pathname = (/^(?:\/*[^/])*/.exec(base.pathname)?.[0] ?? '') + filled;
   url.search = '';
   url.hash = '';
   for (const [name, given] of Object.entries(query)) {
@@ -563,13 +564,13 @@ function parseErrorBody(text: string): {
     return {};
   }
   if (!isRecord(body)) return {};
-  const { message, details } = body;
+  const { message, details, fields } = body;
   const lines = (Array.isArray(message) ? message : [message]).filter(
     (line): line is string => typeof line === 'string' && line !== '',
   );
   return {
     message: lines.length > 0 ? shorten(lines.join(', '), 2000) : undefined,
-    details: isRecord(details) ? details : undefined,
+    details: [details, fields].find(isRecord),
   };
 }
 
@@ -590,4 +591,4 @@ function formatDetails(details: Readonly<Record<string, unknown>> = {}): string[
 const show = (value: unknown): string => shorten(JSON.stringify(value) ?? 'nothing', 100);
 
 const shorten = (text: string, length: number): string =>
-  text.length > length ? `${text.slice(0, length)}…` : text;
+  text.length > length ? `${cutText(text, length)}…` : text;

@@ -110,8 +110,11 @@ export type {
   Spared,
   SparedReason,
   StreamSummary,
+  UnverifiedBlocks,
+  UnverifiedRange,
 } from './contract/sluice.ts';
 export { DELIVERY_STATES, JOB_STATES } from './contract/sluice.ts';
+export { cutText } from './contract/text.ts';
 export type {
   ExplainedRecord,
   Explanation,
@@ -418,8 +421,8 @@ export interface SluiceClient {
   liveEvents(options?: LiveEventsOptions): AsyncGenerator<ReceivedEvent, undefined>;
 }
 
-/** The service sends something every 15 s: a connection silent for three times that is dead. */
-const SILENCE_MS = 45_000;
+/** The service sends something every 5 s at least: a connection silent for twice that is dead. */
+const SILENCE_MS = 10_000;
 const RECONNECT_MIN_MS = 1_000;
 const RECONNECT_MAX_MS = 10_000;
 

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { createAbiSource, findAbi } from './abiSource.ts';
 
@@ -24,6 +27,27 @@ test.each([
 
 test('what is no item of an ABI is left out', () => {
   expect(findAbi({ abi: [item, null, 5, { type: 7 }] })).toEqual([item]);
+});
+
+test.each([301, 302, 303, 307, 308])('a redirect (%i) is not followed', async (status) => {
+  let hits = 0;
+  const inside = createServer((_, response) => {
+    hits++;
+    response.end(JSON.stringify([item]));
+  }).listen(0, '127.0.0.1');
+  await once(inside, 'listening');
+  const location = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/`;
+  const named = createServer((_, response) => {
+    response.writeHead(status, { location }).end();
+  }).listen(0, '127.0.0.1');
+  await once(named, 'listening');
+  const url = `http://127.0.0.1:${(named.address() as AddressInfo).port}/{address}`;
+  await expect(createAbiSource({ '0x1': url }).read('0x1', '0xa')).rejects.toThrow(
+    `HTTP ${status}: redirects are not followed; set --abi-url to the final address`,
+  );
+  expect(hits).toBe(0);
+  inside.close();
+  named.close();
 });
 
 test('who is asked is told without the key in the URL', async () => {

@@ -1,6 +1,7 @@
 /** ABIs of verified contracts, from the servers that the operator named (`--abi-url`). */
 import { type AbiItem, abiItemSchema } from '@sluice/kit/contract';
 import * as z from 'zod';
+import { parseJson } from './json.ts';
 import { describeError } from './observe.ts';
 
 export interface AbiSource {
@@ -35,10 +36,12 @@ export function createAbiSource(urls: Readonly<Record<string, string>>): AbiSour
         const response = await fetch(urlOf(chain, address), {
           headers: { accept: 'application/json' },
           signal: AbortSignal.timeout(TIMEOUT_MS),
+          // The operator chose this host and no other: it must not lead us into our own network.
+          redirect: 'manual',
         });
         if (response.status === 404) return undefined;
-        if (!response.ok) throw new Error(`HTTP ${response.status}`);
-        answer = JSON.parse(await readText(response)) as unknown;
+        if (!response.ok) throw new Error(statusError(response));
+        answer = parseJson(await readText(response));
       } catch (error) {
         throw new Error(`${hostOf(chain)} told no ABI: ${describeError(error)}`, { cause: error });
       }
@@ -46,6 +49,11 @@ export function createAbiSource(urls: Readonly<Record<string, string>>): AbiSour
     },
   };
 }
+
+const statusError = ({ status }: Response): string =>
+  status >= 300 && status < 400
+    ? `HTTP ${status}: redirects are not followed; set --abi-url to the final address`
+    : `HTTP ${status}`;
 
 async function readText(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
@@ -74,7 +82,7 @@ const abiIn = z.union([
   z.object({ output: z.object({ abi: list }) }).transform(({ output }) => output.abi),
   z.object({ result: z.string() }).transform(({ result }, context) => {
     try {
-      return list.parse(JSON.parse(result));
+      return list.parse(parseJson(result));
     } catch {
       context.addIssue('what is there instead is no ABI');
       return z.NEVER;

@@ -12,10 +12,11 @@ import { type AptosMatch, matchAptosBlock, splitAptosMatch } from './match/aptos
 import { countSeenPaths } from './match/aptosSeen.ts';
 import { toAptosWebhookParts } from './match/aptosWebhook.ts';
 import type { BlockNeeds } from './match/block.ts';
+import { tooLargeReason } from './match/parts.ts';
 import { countAptosRecords } from './match/recordCounts.ts';
 import type { Explainer } from './matching.ts';
 import { loadAddresses } from './match/refresh.ts';
-import { splitFinalBody } from './store/body.ts';
+import { bodyBytes, splitFinalBody } from './store/body.ts';
 import { packAddresses } from './store/packedAddresses.ts';
 import type { AptosStreamRecord, NewMatch, Store } from './store/store.ts';
 
@@ -47,46 +48,75 @@ export function createAptosMatching({
 }: {
   store: Store;
   enrichOf(chain: string): AptosEnrich;
-  /** Of a body before the names of coins are filled in. */
   maxWebhookBytes: number;
 }): AptosMatching {
   const toParts = (chain: string, block: AptosBlock, match: AptosMatch) =>
     toAptosWebhookParts(findAptosNetwork(chain)!, block, match);
 
-  const toNewMatch = (chain: string, block: AptosBlock, match: AptosMatch): NewMatch => {
+  const countsOf = (match: AptosMatch) => ({
+    logs: match.transactions.reduce(
+      (sum, { transaction }) =>
+        sum + (match.stream.record.options.includeEvents ? transaction.events.length : 0),
+      0,
+    ),
+    transactions: match.transactions.filter(({ isContinued }) => !isContinued).length,
+    internalTransactions: 0,
+    records: countAptosRecords(match),
+    transactionHashes: match.transactions.map(({ transaction }) => transaction.hash),
+  });
+
+  /** With the most bytes that a webhook of it can have. */
+  const toNewMatch = (chain: string, block: AptosBlock, match: AptosMatch) => {
     const { head, tail } = toParts(chain, block, match);
     const { record } = match.stream;
+    const enrich = enrichOf(chain);
     // Planned first: what is known by heart goes into the body here.
-    const enrichment = enrichOf(chain).plan(tail);
-    return {
+    const enrichment = enrich.plan(tail);
+    const body = splitFinalBody(head, tail);
+    const newMatch: NewMatch = {
       streamId: record.id,
       tag: record.tag,
       part: 0,
       parts: 1,
       // What is final is delivered once, as confirmed.
       deliver: 'confirmed',
-      logs: tail.events.reduce((sum, { length }) => sum + length, 0),
-      transactions: match.transactions.length,
-      internalTransactions: 0,
-      records: countAptosRecords(match),
-      transactionHashes: match.transactions.map(({ transaction }) => transaction.hash),
+      ...countsOf(match),
       enrichment,
+      setAside: null,
       about: describeWebhook(tail),
-      ...splitFinalBody(head, tail),
+      ...body,
+    };
+    const growth = enrichment === null ? 0 : enrich.mostGrowth(tail);
+    return { newMatch, mostBytes: bodyBytes(body) + growth };
+  };
+
+  const setAside = (
+    chain: string,
+    block: AptosBlock,
+    record: AptosMatch,
+    bytes: number,
+  ): NewMatch => {
+    const hash = record.transactions[0]?.transaction.hash;
+    return {
+      ...toNewMatch(chain, block, { ...record, transactions: [] }).newMatch,
+      ...countsOf(record),
+      setAside: tooLargeReason(`a record of transaction ${hash}`, bytes, maxWebhookBytes),
     };
   };
 
   /** One match, or several where its body is too large for one webhook. */
   const toNewMatches = (chain: string, block: AptosBlock, match: AptosMatch): NewMatch[] => {
     const whole = toNewMatch(chain, block, match);
-    if (whole.bodyTail.length <= maxWebhookBytes) return [whole];
+    if (whole.mostBytes <= maxWebhookBytes) return [whole.newMatch];
     const parts = splitAptosMatch(
       match,
       maxWebhookBytes,
-      (part) => JSON.stringify(toParts(chain, block, part).tail).length,
+      (part) => toNewMatch(chain, block, part).mostBytes,
     );
-    return parts.map((each, part) => ({
-      ...toNewMatch(chain, block, each),
+    return parts.map(({ part: some, tooLarge }, part) => ({
+      ...(tooLarge === undefined
+        ? toNewMatch(chain, block, some).newMatch
+        : setAside(chain, block, some, tooLarge)),
       part,
       parts: parts.length,
     }));

@@ -33,7 +33,7 @@ export function createChains(
     maxWebhookBytes,
   });
   for (const chain of config.chains) {
-    evm.set(chain.id, followEvm(chain, { ...surroundings, matching }));
+    evm.set(chain.id, followEvm(chain, { ...surroundings, matching, maxWebhookBytes }));
   }
   const aptos = new Map<string, FollowedAptos>();
   const aptosMatching = createAptosMatching({

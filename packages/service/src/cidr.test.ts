@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCidrList, toPlainAddress } from './cidr.ts';
 
@@ -37,4 +38,32 @@ test.each([
   ['1.2.3.4', '1.2.3.4'],
 ])('%s is %s', (address, plain) => {
   expect(toPlainAddress(address)).toBe(plain);
+});
+
+test.each([
+  ['10.1.0.0/16', true],
+  ['10.0.0.0/8', true],
+  ['10.1.2.3/8', true],
+  ['0.0.0.0/0', false],
+  ['10.0.0.0/7', false],
+  ['11.0.0.0/16', false],
+  ['fd00:1::/32', true],
+  ['::/0', false],
+  ['::ffff:10.0.0.0/104', false],
+  ['10.0.0.0', false],
+])('10.0.0.0/8 or fd00::/8 covers %s: %s', (network, expected) => {
+  expect(createCidrList(['10.0.0.0/8', 'fd00::/8']).covers(network)).toBe(expected);
+});
+
+test('law: a network that is covered holds no address that the list does not', () => {
+  const byte = fc.nat(255);
+  const address = fc.tuple(fc.constantFrom(10, 11), byte, byte, byte).map((it) => it.join('.'));
+  const network = fc.tuple(address, fc.integer({ min: 4, max: 32 })).map((it) => it.join('/'));
+  fc.assert(
+    fc.property(fc.array(network, { maxLength: 4 }), network, address, (outer, inner, one) => {
+      const list = createCidrList(outer);
+      fc.pre(createCidrList([inner]).has(one));
+      expect(list.has(one) || !list.covers(inner)).toBe(true);
+    }),
+  );
 });

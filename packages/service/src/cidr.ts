@@ -4,29 +4,59 @@ import { BlockList, isIP } from 'node:net';
 export interface CidrList {
   /** Whether the IP address, as text, lies in one of the networks. False for what is no address. */
   has(address: string): boolean;
+  /** Whether all of this network lies in one of the networks. False for what is no network. */
+  covers(network: string): boolean;
+}
+
+interface Network {
+  address: string;
+  bits: number;
+  version: 'ipv4' | 'ipv6';
 }
 
 /** @throws RangeError that names the text which is no network. */
 export function createCidrList(texts: readonly string[]): CidrList {
-  const list = new BlockList();
-  for (const text of texts) {
-    const [network = '', prefix = ''] = text.split('/');
-    const version = isIP(network);
-    const bits = Number(prefix);
-    if (version === 0 || !/^\d+$/.test(prefix) || bits > (version === 4 ? 32 : 128)) {
-      throw new RangeError(
-        `${JSON.stringify(text)} should be a network such as 10.0.0.0/8 or fd00::/8`,
-      );
-    }
-    list.addSubnet(network, bits, version === 4 ? 'ipv4' : 'ipv6');
-  }
+  const networks = texts.map((text) => {
+    const network = readNetwork(text);
+    if (network !== undefined) return network;
+    throw new RangeError(
+      `${JSON.stringify(text)} should be a network such as 10.0.0.0/8 or fd00::/8`,
+    );
+  });
+  const list = toBlockList(networks);
   return {
+    covers(text) {
+      const inner = readNetwork(text);
+      return (
+        inner !== undefined &&
+        networks.some(
+          (outer) =>
+            outer.version === inner.version &&
+            outer.bits <= inner.bits &&
+            toBlockList([outer]).check(inner.address, inner.version),
+        )
+      );
+    },
     has(address) {
       const plain = toPlainAddress(address);
       const version = isIP(plain);
       return version !== 0 && list.check(plain, version === 4 ? 'ipv4' : 'ipv6');
     },
   };
+}
+
+function readNetwork(text: string): Network | undefined {
+  const [address = '', prefix = ''] = text.split('/');
+  const family = isIP(address);
+  const bits = Number(prefix);
+  if (family === 0 || !/^\d+$/.test(prefix) || bits > (family === 4 ? 32 : 128)) return undefined;
+  return { address, bits, version: family === 4 ? 'ipv4' : 'ipv6' };
+}
+
+function toBlockList(networks: readonly Network[]): BlockList {
+  const list = new BlockList();
+  for (const { address, bits, version } of networks) list.addSubnet(address, bits, version);
+  return list;
 }
 
 /** Without brackets and zone; an IPv4 address inside an IPv6 one (`::ffff:10.0.0.1`) as itself. */

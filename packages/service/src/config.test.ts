@@ -52,6 +52,22 @@ test('--chain takes the chain’s own finality, and no URL twice', () => {
   );
 });
 
+test('--chain takes accept=unverified, for the chain that it names', () => {
+  const [one, two] = parseChains([
+    '0x19=https://a.example/,k,accept=unverified,poll=500',
+    '0x1=https://b.example',
+  ]);
+  expect(one).toMatchObject({
+    urls: ['https://a.example/,k'],
+    acceptUnverified: true,
+    pollMs: 500,
+  });
+  expect(two!.acceptUnverified).toBeUndefined();
+  expect(() => parseChains(['0x19=https://a.example,accept=all'])).toThrow(
+    /accept=all should be accept=unverified/,
+  );
+});
+
 test('--aptos reads network and URLs', () => {
   expect(
     parseAptos([

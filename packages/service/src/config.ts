@@ -20,6 +20,8 @@ export interface ChainConfig {
   pollMs: number;
   /** Start over when the chain itself was replaced; for a local development chain. */
   resetWhenReplaced?: boolean | undefined;
+  /** Accept blocks of a single node that can't be verified in all they say. Default false. */
+  acceptUnverified?: boolean | undefined;
 }
 
 export interface AptosConfig {
@@ -130,7 +132,7 @@ const POLL_MS = { http: 1_000, ws: 5_000 } as const;
 const APTOS_POLL_MS = 500;
 const MIN_POLL_MS = 20;
 
-/** Parses `--chain <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS]`, each for one provider. */
+/** Parses `--chain <hexId>=<rpcUrl>[,option=value]`, each for one provider. */
 export function parseChains(texts: readonly string[]): ChainConfig[] {
   const chains = new Map<string, ChainConfig>();
   for (const text of texts) {
@@ -138,7 +140,7 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
     const id = toChainId(text.slice(0, Math.max(0, separator)));
     if (separator < 0 || id === undefined) {
       throw new ConfigError(
-        `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS], e.g. --chain 0x1=https://rpc.example.org`,
+        `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified], e.g. --chain 0x1=https://rpc.example.org`,
       );
     }
     const { url, options } = splitOptions(text.slice(separator + 1));
@@ -157,6 +159,13 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
     for (const [name, value] of options) {
       if (name === 'confirmations' && value === 'finalized') {
         chain.confirmations = value;
+        continue;
+      }
+      if (name === 'accept') {
+        if (value !== 'unverified') {
+          throw new ConfigError(`--chain ${text}: accept=${value} should be accept=unverified`);
+        }
+        chain.acceptUnverified = true;
         continue;
       }
       const number = Number(value);
@@ -184,10 +193,11 @@ function splitOptions(text: string): { url: string; options: [string, string][] 
   const options: [string, string][] = [];
   let url = text;
   for (;;) {
-    const found = /^(.*),(confirmations|poll)=([^,=]*)$/.exec(url);
+    const at = url.lastIndexOf(',');
+    const found = /^,(confirmations|poll|accept)=([^=]*)$/.exec(at < 0 ? '' : url.slice(at));
     if (found === null) return { url, options: options.reverse() };
-    url = found[1]!;
-    options.push([found[2]!, found[3]!]);
+    url = url.slice(0, at);
+    options.push([found[1]!, found[2]!]);
   }
 }
 

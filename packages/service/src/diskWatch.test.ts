@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { watchDisk } from './diskWatch.ts';
 import { createLog } from './observe.ts';
 
@@ -17,16 +17,51 @@ test('a disk with too little left is a problem, in words an operator can act on'
   roomy.stop();
 });
 
-test.each([
-  [201, undefined],
-  [200, /^80 % of the disk of \/ledger is used, 200 MiB are left: .*--keep-delivered/],
-  [0, /^100 % of the disk/],
-])('of 1,000 MiB %d are left', async (left, filling) => {
+const GIB = 1024;
+const MINUTE = 60_000;
+
+/** MiB that are left, and MiB of the ledger, at each look; one a minute. */
+async function watch(left: number, ledger: readonly number[]): Promise<string | undefined> {
   logged = '';
-  const readDisk = () => Promise.resolve({ blocks: 1_000, bavail: left, bsize: 1024 * 1024 });
-  const disk = await watchDisk('/ledger', 1, log, readDisk);
+  vi.useFakeTimers();
+  let at = 0;
+  const disk = await watchDisk('/ledger', 512 * 1024 * 1024, log, {
+    readDisk: () => Promise.resolve({ blocks: 250 * GIB, bavail: left, bsize: 1024 * 1024 }),
+    readLedger: () => Promise.resolve(ledger[Math.min(at, ledger.length - 1)]! * 1024 * 1024),
+    now: () => at * MINUTE,
+  });
+  for (at = 1; at < ledger.length; at++) await vi.advanceTimersByTimeAsync(5_000);
+  const { filling } = disk;
   disk.stop();
-  if (filling === undefined) expect(disk.filling).toBeUndefined();
-  else expect(disk.filling).toMatch(filling);
+  vi.useRealTimers();
   expect(logged.includes('warn disk filling')).toBe(filling !== undefined);
+  return filling;
+}
+const growing = (perMinute: number, minutes: number): number[] =>
+  Array.from({ length: minutes }, (_, n) => n * perMinute);
+
+describe('a disk is filling', () => {
+  test.each<[string, number, number[], RegExp | undefined]>([
+    ['not at 81 % used with 48 GiB free', 48 * GIB, [100], undefined],
+    ['not at 99 % used with 2 GiB free', 2 * GIB, [100], undefined],
+    [
+      'with less than 2 GiB left',
+      2 * GIB - 1,
+      [100],
+      /^2047 MiB are left on the disk of \/ledger\. Make room, .*--keep-delivered/,
+    ],
+    [
+      'when the ledger takes the rest within a day',
+      48 * GIB,
+      growing(60, 30),
+      /and the ledger grows by 3600 MiB an hour: full in about 14 h/,
+    ],
+    ['not when it takes longer', 48 * GIB, growing(20, 30), undefined],
+    ['not by a burst of some minutes', 48 * GIB, growing(60, 9), undefined],
+    ['not by a ledger that shrinks', 48 * GIB, growing(60, 30).toReversed(), undefined],
+  ])('%s', async (_, left, ledger, filling) => {
+    const said = await watch(left, ledger);
+    if (filling === undefined) expect(said).toBeUndefined();
+    else expect(said).toMatch(filling);
+  });
 });

@@ -4,11 +4,11 @@ import { refreshRules } from './match/refresh.ts';
 import type { RuleIndex } from './match/ruleIndex.ts';
 import type { Store } from './store/store.ts';
 
-/** Brings the index up to the ledger's rules and answers with their revision. */
+/** As `Matcher.refresh`. */
 export function followRules<Name extends ChainFamily, Rules>(
   index: RuleIndex<Name, Rules>,
   store: Store,
-): () => Promise<number> {
+): (atLeast?: number) => Promise<number> {
   let refreshing: Promise<number> | undefined;
   let sweeping = false;
   /** Regains the room of streams that went, between other work. */
@@ -16,15 +16,18 @@ export function followRules<Name extends ChainFamily, Rules>(
     sweeping = index.sweep();
     if (sweeping) setImmediate(sweep);
   };
-  // Those that ask while it is read wait for that same reading.
-  return () =>
-    (refreshing ??= (async () => {
-      try {
-        await refreshRules(index, store);
-        if (!sweeping) sweep();
-        return index.revision;
-      } finally {
-        refreshing = undefined;
-      }
-    })());
+  const refresh = async (): Promise<number> => {
+    try {
+      await refreshRules(index, store);
+      if (!sweeping) sweep();
+      return index.revision;
+    } finally {
+      refreshing = undefined;
+    }
+  };
+  // Callers share a reading that is under way, unless it began before the revision they need.
+  return async (atLeast = 0) => {
+    const revision = await (refreshing ??= refresh());
+    return revision >= atLeast ? revision : (refreshing ??= refresh());
+  };
 }

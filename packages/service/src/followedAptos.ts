@@ -38,7 +38,8 @@ export function followAptos(
     reader: createAptosReader(source),
     log,
     // They were counted when they were created.
-    onDeliveries: () => surroundings.onDeliveries([]),
+    onDeliveries: (changed) =>
+      surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),
   });
   const {
     chain: followed,

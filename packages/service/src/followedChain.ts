@@ -10,6 +10,7 @@ import {
   type Ingest,
   type IngestOptions,
   type Matcher,
+  type MaybeUnverified,
   createIngest,
   reportUnread,
 } from './ingest/ingest.ts';
@@ -57,7 +58,7 @@ export interface Following<Block> {
   chain: Omit<FollowedChain, 'calls'>;
 }
 
-export function followBlocks<Block extends BlockHeader>(
+export function followBlocks<Block extends BlockHeader & MaybeUnverified>(
   options: IngestOptions,
   {
     source,

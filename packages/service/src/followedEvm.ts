@@ -21,18 +21,24 @@ export interface FollowedEvm extends FollowedChain<ChainCalls> {
 
 export function followEvm(
   config: ChainConfig,
-  { matching, ...surroundings }: ChainSurroundings & { matching: Matching },
+  {
+    matching,
+    maxWebhookBytes,
+    ...surroundings
+  }: ChainSurroundings & { matching: Matching; maxWebhookBytes: number },
 ): FollowedEvm {
-  const { id: chain, urls, pollMs } = config;
+  const { id: chain, urls, pollMs, acceptUnverified } = config;
   const { store, log } = surroundings;
-  const source = createEvmSource({ chain, urls, pollMs, log });
+  const source = createEvmSource({ chain, urls, pollMs, acceptUnverified, log });
   const enrich = createEnrich({
     chain,
     store,
     state: createStateReader(source),
     log,
-    // They were counted when they were created.
-    onDeliveries: () => surroundings.onDeliveries([]),
+    maxWebhookBytes,
+    // They were counted when they were created; what is set aside waits no more.
+    onDeliveries: (changed) =>
+      surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),
   });
   const {
     chain: followed,

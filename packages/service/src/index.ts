@@ -10,6 +10,8 @@ export {
   readSpamLists,
 } from './config.ts';
 export type { ChainConfig, ServiceConfig } from './config.ts';
+export { StartError } from './startError.ts';
+export type { StartErrorCode } from './startError.ts';
 export { createLog } from './observe.ts';
 export type { Log, LogFields } from './observe.ts';
 export { FileTakenError, backUpSqlite, restoreSqlite } from './store/sqliteBackup.ts';

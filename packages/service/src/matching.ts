@@ -13,9 +13,9 @@ import { countEvmRecords } from './match/recordCounts.ts';
 import { loadAddresses } from './match/refresh.ts';
 import { countSeenEvents } from './match/seen.ts';
 import { type StreamIndex, createStreamIndex } from './match/streamIndex.ts';
-import { leastBytes, splitMatch } from './match/parts.ts';
+import { leastBytes, splitMatch, tooLargeReason } from './match/parts.ts';
 import { toWebhookParts } from './match/webhook.ts';
-import { splitBody } from './store/body.ts';
+import { bodyBytes, splitBody } from './store/body.ts';
 import { packAddresses } from './store/packedAddresses.ts';
 import type { EvmStreamRecord, NewMatch, Store } from './store/store.ts';
 
@@ -64,46 +64,67 @@ export function createMatching({
   store: Store;
   enrichOf(chain: string): Enrich;
   spamLists: SpamLists;
-  /** Of a body before token names and results of calls are filled in. */
   maxWebhookBytes: number;
 }): Matching {
   /** One match, or several where its body is too large for one webhook. */
   const toNewMatches = (chain: string, block: EvmBlock, match: Match): NewMatch[] => {
     if (leastBytes(match) <= maxWebhookBytes) {
       const whole = toNewMatch(chain, block, match);
-      if (whole.bodyTail.length <= maxWebhookBytes) return [whole];
+      if (whole.mostBytes <= maxWebhookBytes) return [whole.newMatch];
     }
     const parts = splitMatch(match, maxWebhookBytes, (part) => {
-      const { tail } = toWebhookParts(chain, block, part, spamLists[chain]);
-      return JSON.stringify(tail).length;
+      const least = leastBytes(part);
+      return least > maxWebhookBytes ? least : toNewMatch(chain, block, part).mostBytes;
     });
-    return parts.map((each, part) => ({
-      ...toNewMatch(chain, block, each),
+    return parts.map(({ part: some, tooLarge }, part) => ({
+      ...(tooLarge === undefined
+        ? toNewMatch(chain, block, some).newMatch
+        : setAside(chain, block, some, tooLarge)),
       part,
       parts: parts.length,
     }));
   };
 
-  const toNewMatch = (chain: string, block: EvmBlock, match: Match): NewMatch => {
+  const setAside = (chain: string, block: EvmBlock, record: Match, bytes: number): NewMatch => {
+    const nothing: Match = { ...record, logs: [], transactions: [], internalTransactions: [] };
+    const [hash = ''] = transactionHashesOf(record);
+    return {
+      ...toNewMatch(chain, block, nothing).newMatch,
+      ...countsOf(record),
+      setAside: tooLargeReason(`${nameOf(record)} of transaction ${hash}`, bytes, maxWebhookBytes),
+    };
+  };
+
+  const countsOf = (match: Match) => ({
+    logs: match.logs.length,
+    transactions: match.transactions.length,
+    internalTransactions: match.internalTransactions.length,
+    records: countEvmRecords(match),
+    transactionHashes: transactionHashesOf(match),
+  });
+
+  /** With the most bytes that a webhook of it can have. */
+  const toNewMatch = (chain: string, block: EvmBlock, match: Match) => {
     const { head, tail } = toWebhookParts(chain, block, match, spamLists[chain]);
     const { record } = match.stream;
+    const enrich = enrichOf(chain);
     // Planned first: what is known by heart goes into the body here.
-    const enrichment = enrichOf(chain).plan(record.options, tail);
-    return {
+    const enrichment = enrich.plan(record.options, tail);
+    const body = splitBody(head, tail);
+    const newMatch: NewMatch = {
       streamId: record.id,
       tag: record.tag,
       part: 0,
       parts: 1,
       deliver: record.deliver,
-      logs: match.logs.length,
-      transactions: match.transactions.length,
-      internalTransactions: match.internalTransactions.length,
-      records: countEvmRecords(match),
-      transactionHashes: transactionHashesOf(match),
+      ...countsOf(match),
       enrichment,
+      setAside: null,
       about: describeWebhook({ ...head, ...tail }),
-      ...splitBody(head, tail),
+      ...body,
     };
+    const growth = enrichment === null ? 0 : enrich.mostGrowth(record.options, tail);
+    return { newMatch, mostBytes: bodyBytes(body) + growth };
   };
 
   const single = (chain: string, index: StreamIndex): SingleMatcher => {
@@ -161,4 +182,12 @@ export function createMatching({
       return single(chain, own);
     },
   };
+}
+
+/** A record that is a match by itself, for people. */
+function nameOf({ logs: [log], transactions: [transaction], internalTransactions }: Match): string {
+  if (log !== undefined) return `log ${log.logIndex}`;
+  return transaction === undefined
+    ? `internal transaction ${internalTransactions[0]?.index}`
+    : 'the record';
 }

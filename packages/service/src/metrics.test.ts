@@ -10,6 +10,7 @@ const sources: MetricSources = {
   oldestTransactionAge: away,
   isReady: () => Promise.resolve(false),
   diskUsedRatio: () => 0.5,
+  unverifiedBlocks: () => Promise.resolve({ '0x19': 2 }),
   violations: () => ({}) as ReturnType<MetricSources['violations']>,
 };
 
@@ -21,5 +22,6 @@ test('what cannot be read is left out, and the rest is told', async () => {
   expect(text).toMatch(/^delivery_inflight 3$/m);
   expect(text).toMatch(/^service_ready 0$/m);
   expect(text).toMatch(/^disk_used_ratio 0.5$/m);
+  expect(text).toMatch(/^chain_unverified_blocks{chain="0x19"} 2$/m);
   expect(text).not.toMatch(/^(delivery_queue_age_seconds|db_oldest_xmin_age_seconds) /m);
 });

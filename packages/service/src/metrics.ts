@@ -2,15 +2,20 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { LocalFailure } from './deliver/localFailure.ts';
 import type { ChainReport, ViolationKind } from './store/store.ts';
 
 export interface Metrics {
   /** Deliveries of which an attempt ended just now. */
   noteAttempts(deliveries: readonly DeliverySummary[]): void;
+  /** Deliveries that were created, changed or cancelled: those set aside are counted. */
+  noteSetAside(deliveries: readonly DeliverySummary[]): void;
   noteReorg(chain: string, depth: number): void;
   noteLostLeases(count: number): void;
   /** Attempts whose outcome could not be recorded: the receiver may be asked again. */
   noteLostOutcomes(count: number): void;
+  /** An attempt that failed in this process and not at its receiver. */
+  noteLocalFailure(cause: LocalFailure): void;
   /** An attempt that the address guard refused. */
   noteBlockedAddress(reason: string): void;
   /** What is so now is read when it is asked for. */
@@ -33,6 +38,8 @@ export interface MetricSources {
   isReady(): Promise<boolean>;
   /** Of the ledger's disk; undefined where it is another machine's. */
   diskUsedRatio(): number | undefined;
+  /** The number of blocks of each chain that were accepted unverified. */
+  unverifiedBlocks(): Promise<Readonly<Record<string, number>>>;
   /** What the ledger contradicts itself in. */
   violations(): Readonly<Record<ViolationKind, number>>;
 }
@@ -98,6 +105,17 @@ export function createMetrics(): Metrics {
     labelNames: ['reason'],
     registers,
   });
+  const localFailures = new Counter({
+    name: 'delivery_local_failures_total',
+    help: 'Attempts that failed in this process and not at the receiver, by cause',
+    labelNames: ['cause'],
+    registers,
+  });
+  const setAside = new Counter({
+    name: 'deliveries_set_aside_total',
+    help: 'Deliveries quarantined before an attempt: a record over --max-webhook-bytes, or a body the ledger refuses',
+    registers,
+  });
   const reorgs = new Histogram({
     name: 'reorg_depth',
     help: 'Blocks that left a chain at once',
@@ -123,9 +141,12 @@ export function createMetrics(): Metrics {
         if (succeeded) latency.observe((updatedAt - createdAt) / 1000);
       }
     },
+    noteSetAside: (deliveries) =>
+      setAside.inc(deliveries.filter(({ state }) => state === 'quarantined').length),
     noteReorg: (chain, depth) => reorgs.observe({ chain }, depth),
     noteLostLeases: (count) => lostLeases.inc(count),
     noteLostOutcomes: (count) => lostOutcomes.inc(count),
+    noteLocalFailure: (cause) => localFailures.inc({ cause }),
     noteBlockedAddress: (reason) => blocked.inc({ reason }),
     watch(sources) {
       addGauge('delivery_inflight', 'Attempts under way', (gauge) => {
@@ -143,7 +164,7 @@ export function createMetrics(): Metrics {
       );
       addGauge(
         'delivery_queue_age_seconds',
-        'How long the oldest due delivery has waited; 0 while none waits',
+        'How long the oldest delivery that is due or waits for enrichment has waited; 0 while none does',
         async (gauge) => {
           const since = await sources.oldestDue();
           gauge.set(since === null ? 0 : Math.max(0, Date.now() - since) / 1000);
@@ -190,6 +211,16 @@ export function createMetrics(): Metrics {
         (gauge) => {
           for (const { id, state } of sources.chains()) {
             gauge.set({ chain: id }, state === 'live' || state === 'catching-up' ? 1 : 0);
+          }
+        },
+        ['chain'],
+      );
+      addGauge(
+        'chain_unverified_blocks',
+        'Blocks that were accepted although not everything about them could be verified',
+        async (gauge) => {
+          for (const [chain, blocks] of Object.entries(await sources.unverifiedBlocks())) {
+            gauge.set({ chain }, blocks);
           }
         },
         ['chain'],

@@ -84,6 +84,7 @@ const told = (): OperatorNotice[] => {
 const chain = (state: ChainReport['state'], message = ''): ChainReport => ({
   ...{ id: '0x1', name: 'Ethereum', code: 'eth', head: 1, checkpoint: 1, confirmations: 12 },
   ...{
+    headAgeMs: 0,
     confirmedUpTo: 1,
     safe: null,
     finalized: null,

@@ -1,4 +1,5 @@
 /** What the service says of itself: one line per event on standard error. */
+import { previewText } from './preview.ts';
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
@@ -18,7 +19,13 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
  * in `delivery`, its stream in `stream`, a request in `requestId`.
  */
 export function createLog(write: (line: string) => void, format: LogFormat = 'text'): Log {
-  const say = (level: string, event: string, fields: LogFields = {}): void => {
+  const say = (level: string, event: string, given: LogFields = {}): void => {
+    const fields = Object.fromEntries(
+      Object.entries(given).map(([key, value]) => [
+        key,
+        typeof value === 'string' ? previewText(value, FIELD_LIMIT) : value,
+      ]),
+    );
     if (format === 'json') {
       write(`${toJson({ time: new Date().toISOString(), level, event, ...fields })}\n`);
       return;
@@ -34,6 +41,9 @@ export function createLog(write: (line: string) => void, format: LogFormat = 'te
     error: (event, fields) => say('error', event, fields),
   };
 }
+
+/** Characters of one field: what nodes and receivers say is cut before, a stack is shorter. */
+const FIELD_LIMIT = 8_192;
 
 /** What moves a terminal's cursor or turns the direction of writing, and JSON leaves as it is. */
 const UNPRINTABLE = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;

@@ -21,15 +21,18 @@ const STREAMS_PER_PAGE = 100;
 const purposeOf = (streamId: string): string => `headers of stream ${streamId}`;
 const loginPurposeOf = (streamId: string): string => `login of stream ${streamId}`;
 
-/** Scheme, login and the rest of a URL that has one. */
-const WITH_LOGIN = /^(https?:[/\\]+)([^/?#\\]*)(@.*)$/is;
+const SCHEME = /^https?:[/\\]+/i;
 /** The user in the place of a login that is sealed; what follows it is no password of the receiver's. */
 const SEALED_USER = 'sealed:';
 
 /** The URL with its login, if it has one, as `change` makes it. */
 function mapLogin(url: string, change: (login: string) => string): string {
-  const [, scheme, login, rest] = WITH_LOGIN.exec(url) ?? [];
-  return login === undefined ? url : `${scheme}${change(login)}${rest}`;
+  const start = SCHEME.exec(url)?.[0].length ?? 0;
+  const rest = url.slice(start);
+  const authority = rest.slice(0, rest.search(/[/?#\\]|$/));
+  const at = authority.lastIndexOf('@');
+  if (start === 0 || at < 0) return url;
+  return url.slice(0, start) + change(rest.slice(0, at)) + rest.slice(at);
 }
 
 const mapValues = (headers: Headers, change: (value: string) => string): Headers =>

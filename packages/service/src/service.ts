@@ -1,16 +1,26 @@
 /** The parts of the service, made once and handed to each other. Only here do they meet. */
 import { createAbiSource } from './abiSource.ts';
 import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
-import { type Replay, readInboxName, TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
+import {
+  CONTRACT_SCHEDULE_MS,
+  QUICK_RETRY_MS,
+  type Replay,
+  readInboxName,
+  TEST_APTOS_WEBHOOK,
+  TEST_WEBHOOK,
+} from '@sluice/kit/contract';
 import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { EVERYWHERE, createAddressGuard } from './deliver/guard.ts';
+import { createHostPace } from './deliver/hostPace.ts';
 import { createReplays } from './deliver/replays.ts';
 import { createIsolation } from './deliver/isolation.ts';
-import { CONTRACT_SCHEDULE_MS, laterWaitsMs } from './deliver/schedule.ts';
+import { laterWaitsMs } from './deliver/schedule.ts';
 import { createSender } from './deliver/send.ts';
 import { createApp } from './http/app.ts';
 import { createAuth } from './http/auth.ts';
@@ -22,7 +32,7 @@ import { createRateLimits } from './http/rateLimits.ts';
 import { createSessions } from './http/sessions.ts';
 import { checkPlan } from './enrich/plan.ts';
 import { FilterError } from './match/filter.ts';
-import { createSelection } from './match/selection.ts';
+import { createSelection, unreadEvents } from './match/selection.ts';
 import { type DiskWatch, watchDisk } from './diskWatch.ts';
 import { createChainReports } from './chainReports.ts';
 import { createChains } from './chains.ts';
@@ -33,14 +43,16 @@ import { createInvariantCheck } from './invariants.ts';
 import { type Log, createLog, describeError } from './observe.ts';
 import { startNotifier } from './notifier.ts';
 import { createMetrics } from './metrics.ts';
+import { StartError } from './startError.ts';
 import { createReadiness } from './ready.ts';
 import { openTracing } from './tracing.ts';
 import { openSettings, resealSettings } from './settings.ts';
 import { resealEndpoints, sealEndpoints } from './sealedEndpoints.ts';
 import { createStreamSecrets, resealStreamSecrets } from './streamSecrets.ts';
-import { type Vault, createVault, readMasterKeys } from './vault.ts';
+import { MissingKeyError, type Vault, createVault, readMasterKeys } from './vault.ts';
 import { openPostgresStore } from './store/postgres.ts';
-import { openSqliteStore } from './store/sqlite.ts';
+import { LEDGER_FILE, openSqliteStore } from './store/sqlite.ts';
+import { explainDamage } from './store/sqliteDamage.ts';
 import type { Store, StreamOptions } from './store/store.ts';
 
 export interface Service {
@@ -58,17 +70,18 @@ export const VERSION = '0.1.0';
 
 /** Longer than any attempt may take, so that none is cut by a shutdown. */
 const DRAIN_MS = 17_000;
-const FAST_RETRY_MS = 5_000;
 /** More than one client that waits for each answer can make. */
 const CALLS_PER_SECOND = 500;
 const DAY_MS = 24 * 3_600_000;
+/** A caller waits for a test webhook: within its own deadline, with the time the receiver may take. */
+const TEST_WAIT_MS = 5_000;
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
 /**
  * Starts the service and answers once it listens. An unreachable chain is no reason not to start.
  *
- * @throws ConfigError when a setting cannot be used; an Error when the ledger cannot be opened or
- *   the port is taken.
+ * @throws ConfigError when a setting cannot be used; StartError when the port, the folder or the database
+ *   cannot be had.
  */
 export async function startService(
   config: ServiceConfig,
@@ -83,7 +96,17 @@ export async function startService(
     return await startWith(store, config, log);
   } catch (error) {
     await store.close();
-    throw error;
+    if (error instanceof MissingKeyError) {
+      throw new StartError(
+        'wrong_master_key',
+        'The secrets of this ledger are sealed with another master key',
+        'pass the key that the ledger was made with: --master-key-file, or SLUICE_MASTER_KEY',
+        { cause: error },
+      );
+    }
+    throw config.databaseUrl === undefined
+      ? explainDamage(error, join(config.dataFolder, LEDGER_FILE))
+      : error;
   }
 }
 
@@ -100,7 +123,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   const tracing = await openTracing(process.env, VERSION);
   const live = createLive(store.events);
   const metrics = createMetrics();
-  const readiness = createReadiness(store, log);
+  const readiness = createReadiness(store, log, (chain) => reports.find(chain)?.message === '');
   const invariants = createInvariantCheck({
     store,
     log,
@@ -118,6 +141,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   const inbox = createInbox({ store, secret: signing.secret });
   const { egressProxy } = config;
   const sender = createSender({ guard, inbox, egressProxy, ...signing });
+  const hostPace = createHostPace(config.maxPerHost);
   const schedule = config.schedule ?? CONTRACT_SCHEDULE_MS;
 
   // What PostgreSQL has left is for its own machine to say.
@@ -138,7 +162,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   }
 
   const roles = config.roles ?? ROLES;
-  const fastRetryMs = config.fastRetry === false ? undefined : FAST_RETRY_MS;
+  const fastRetryMs = config.fastRetry === false ? undefined : QUICK_RETRY_MS;
   const deliver = roles.includes('deliver')
     ? createDeliver({
         store,
@@ -146,11 +170,15 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
         isolation: createIsolation({ allowCidrs, egressProxy, ...signing }),
         log,
         schedule,
-        maxPerHost: config.maxPerHost,
+        hostPace,
         fastRetryMs,
         onChange: metrics.noteAttempts,
         onLostLeases: metrics.noteLostLeases,
         onLostOutcomes: metrics.noteLostOutcomes,
+        onLocalFailure(cause) {
+          metrics.noteLocalFailure(cause);
+          readiness.noteLocalFailure(cause);
+        },
         tracing,
         openSecrets: ({ streamId, secrets, claimedAt }) =>
           streamSecrets.open(streamId, secrets, claimedAt),
@@ -180,7 +208,10 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     log,
     tracing,
     onReorg: metrics.noteReorg,
-    onDeliveries: (deliveries) => deliver?.notice(deliveries),
+    onDeliveries(deliveries) {
+      metrics.noteSetAside(deliveries);
+      deliver?.notice(deliveries);
+    },
     refuseBlocks: () => disk?.problem,
     confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
   });
@@ -227,6 +258,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
     hasSource: reports.isRead,
     lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
+    unreadEvents,
     refuseUrl: async (url) =>
       readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,
     async testWebhook(family, endpoint) {
@@ -235,6 +267,11 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
       const body = Buffer.from(JSON.stringify(webhook));
       // A fresh id each time, so that a captured test cannot be shown again as a new one.
       const id = crypto.randomUUID();
+      const waitMs = hostPace.takeSoon(endpoint.url, TEST_WAIT_MS);
+      if (waitMs === undefined) {
+        return `webhooks already wait more than ${TEST_WAIT_MS / 1_000} s for this host (--max-per-host ${config.maxPerHost}): try again later`;
+      }
+      if (waitMs > 0) await wait(waitMs);
       const result = await sender.send({
         ...endpoint,
         ...{ id, body, queueSize: 0, recordsCharged: 0 },
@@ -263,6 +300,11 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     breakers: () => deliver?.breakers() ?? {},
     oldestDue: () => store.readOldestDue(),
     oldestTransactionAge: () => store.readOldestTransactionAge(),
+    async unverifiedBlocks() {
+      const ids = reports.list().map(({ id }) => id);
+      const found = await Promise.all(ids.map((id) => store.readUnverified(id)));
+      return Object.fromEntries(ids.map((id, n) => [id, found[n]?.blocks ?? 0]));
+    },
     violations: invariants.counts,
     isReady: async () => (await readiness.read()).length === 0,
     diskUsedRatio: () => disk?.usedRatio,
@@ -341,10 +383,15 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   };
 }
 
-function checkSelection(options: StreamOptions): FilterError[] {
+/** Of all filters of a stream: what a log of another's contract may cost everyone is bounded. */
+const MOST_COMPARISONS = 1_000;
+
+function checkSelection(options: StreamOptions): Pick<FilterError, 'path' | 'message'>[] {
   try {
-    createSelection(options);
-    return [];
+    const { comparisons } = createSelection(options);
+    if (comparisons <= MOST_COMPARISONS) return [];
+    const message = `should have at most ${MOST_COMPARISONS} comparisons in all: put values into one in or nin`;
+    return [{ path: ['advancedOptions'], message }];
   } catch (error) {
     if (error instanceof FilterError) return [error];
     throw error;
@@ -376,8 +423,10 @@ function listen(server: Server, port: number, host: string): Promise<void> {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(
         error.code === 'EADDRINUSE'
-          ? new Error(
-              `Port ${port} of ${host} is in use: choose another with --port, or 0 for any free one`,
+          ? new StartError(
+              'port_in_use',
+              `Port ${port} of ${host} is already in use`,
+              'stop the other process, or pass another port with --port, 0 for any free one',
             )
           : error,
       );

@@ -25,6 +25,9 @@ class VaultError extends Error {
   override readonly name = 'VaultError';
 }
 
+/** Sealed with a master key that is not among those given. */
+export class MissingKeyError extends VaultError {}
+
 const KEY_BYTES = 32;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
@@ -49,7 +52,7 @@ export function createVault(masterKeys: readonly Buffer[]): Vault {
       const [format, id = '', text = ''] = sealed.split('.');
       const key = keys.get(id);
       if (format !== FORMAT || key === undefined) {
-        throw new VaultError(
+        throw new MissingKeyError(
           `a secret is sealed with the master key ${id}, which is not among those given: give it with --master-key-file`,
         );
       }

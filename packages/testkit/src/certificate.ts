@@ -51,8 +51,8 @@ export function createCertificate({
   );
   const signature = sign('sha256', tbs, createPrivateKey(issuer?.key ?? key));
   const certificate = sequence(tbs, ECDSA_WITH_SHA256, bits(signature));
-  const lines = certificate.toString('base64').replaceAll(/.{64}/g, '$&\n');
-  const cert = `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
+  const lines = certificate.toString('base64').replaceAll(/.{1,64}/g, '$&\n');
+  const cert = `-----BEGIN CERTIFICATE-----\n${lines}-----END CERTIFICATE-----\n`;
   return { commonName, key, cert };
 }
 

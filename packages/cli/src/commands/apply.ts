@@ -13,13 +13,18 @@ import {
   removeAddresses,
 } from '../streams/addresses.ts';
 import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
-import { type DeclaredStream, readStreamFile, writeStreamFile } from '../streams/streamFile.ts';
+import {
+  type DeclaredStream,
+  checkFields,
+  readStreamFile,
+  writeStreamFile,
+} from '../streams/streamFile.ts';
 import { type FieldChange, compareFields, familyOf, toFields } from '../streams/streamFields.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { count } from '../terminal/progress.ts';
-import { WIDTH, cutText } from '../terminal/table.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { cutText } from '../terminal/text.ts';
+import { type Terminal, WIDTH } from '../terminal/terminal.ts';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { resolve } from 'node:path';
 
@@ -56,6 +61,7 @@ async function apply(options: ApplyOptions, terminal: Terminal): Promise<void> {
     throw new CommandError('usage', 'Which file? -f is missing', 'sluice apply -f sluice.yaml');
   }
   const declared = readStreamFile(options.file);
+  for (const each of declared) checkFields(options.file, each);
   const connection = connect(options, terminal);
   const steps = await plan(connection, declared, options.prune ?? false);
   if (options.json) terminal.sayJson(steps.map(toJson));
@@ -80,20 +86,24 @@ async function plan(
 ): Promise<Step[]> {
   const present = await sluice.listStreamSummaries();
   const steps: Step[] = [];
+  const kept = new Set(declared.flatMap(({ id }) => id ?? []));
   for (const each of declared) {
     const { tag } = each;
-    const [stream, ...more] = present.filter((one) => one.tag === tag);
+    const byId = present.filter((one) => one.id === each.id);
+    const byTag = present.filter((one) => one.tag === tag && !kept.has(one.id));
+    const [stream, ...more] = byId.length > 0 ? byId : byTag;
     if (more.length > 0) {
       throw new CommandError(
         'invalid_file',
         `${more.length + 1} streams of the service have the tag ${tag}, so it does not say which is meant`,
-        'give them tags of their own: sluice streams update <id> --tag …',
+        'give each its id in the file, as sluice export does, or a tag of its own',
       );
     }
     if (stream === undefined) {
       steps.push({ do: 'create', tag, declared: each });
       continue;
     }
+    kept.add(stream.id);
     if (stream.family !== familyOf(each.fields)) {
       throw new CommandError(
         'invalid_file',
@@ -110,9 +120,8 @@ async function plan(
     steps.push(same ? { do: 'keep', tag } : { do: 'update', tag, stream, changes, addresses });
   }
   if (prune) {
-    const kept = new Set(declared.map(({ tag }) => tag));
     for (const stream of present) {
-      if (!kept.has(stream.tag)) steps.push({ do: 'delete', tag: stream.tag || stream.id, stream });
+      if (!kept.has(stream.id)) steps.push({ do: 'delete', tag: stream.tag || stream.id, stream });
     }
   }
   return steps;
@@ -207,16 +216,20 @@ interface ExportOptions extends ConnectionOptions {
 async function exportStreams(options: ExportOptions, terminal: Terminal): Promise<void> {
   const { api, sluice } = connect(options, terminal);
   const streams: DeclaredStream[] = [];
-  for (const summary of await sluice.listStreamSummaries()) {
+  const present = await sluice.listStreamSummaries();
+  const isShared = (tag: string): boolean =>
+    tag === '' || present.filter((each) => each.tag === tag).length > 1;
+  for (const summary of present) {
     const { tag, ...fields } = toFields(await readStream(api, summary));
     const addresses = options.addresses
       ? [...(await readAddresses(api, summary)).values()]
       : undefined;
-    streams.push({ tag: typeof tag === 'string' ? tag : '', fields, addresses });
+    const id = isShared(summary.tag) ? summary.id : undefined;
+    streams.push({ tag: typeof tag === 'string' ? tag : '', id, fields, addresses });
   }
   if (options.json) return terminal.sayJson(streams);
   const text = writeStreamFile(streams);
-  if (options.output === undefined) terminal.stdout.write(text);
+  if (options.output === undefined) terminal.sayExact(text);
   else {
     writePrivately(resolve(terminal.cwd, options.output), text);
     terminal.note(`${count(streams.length)} streams are in ${options.output}`);

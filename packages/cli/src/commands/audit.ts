@@ -4,7 +4,8 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { toCount } from '../durations.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { toLine, wrapText } from '../terminal/table.ts';
+import { toLine } from '../terminal/table.ts';
+import { wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareAudit(command: Command, terminal: Terminal): void {

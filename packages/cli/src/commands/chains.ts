@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { toCount } from '../durations.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { WIDTH, cutText, printable, wrapText } from '../terminal/table.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { cutText, wrapText } from '../terminal/text.ts';
+import { type Terminal, WIDTH } from '../terminal/terminal.ts';
 
 export function declareChains(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('list'))
@@ -56,6 +56,7 @@ function describe(chain: ChainHealth): string[] {
   const lines = [
     `${chain.id}  ${chain.name}  ${chain.state}  ${at}, ${head}${finalized}, confirmations ${chain.confirmations}`,
     ...(chain.message === '' ? [] : [`  ${chain.message}`]),
+    ...describeUnverified(chain.unverified),
     ...chain.providers.map(
       ({ name, state, message }) =>
         `  ${name}  ${state}${message === '' || message === chain.message ? '' : `  ${message}`}`,
@@ -63,6 +64,11 @@ function describe(chain: ChainHealth): string[] {
   ];
   return lines.flatMap((line) => wrapText(line, 4));
 }
+
+const describeUnverified = (unverified: ChainHealth['unverified']): string[] =>
+  unverified === null
+    ? []
+    : [`  ${unverified.blocks} unverified, latest ${unverified.latest}: ${unverified.reason}`];
 
 /** What ingestion asks of a node; `needed`: it cannot do without. */
 const QUESTIONS = [
@@ -101,7 +107,7 @@ async function testNode(url: string, json: boolean, terminal: Terminal): Promise
           : terminal.tint('warn', '!');
     const shown = typeof answer === 'string' ? ` ${Number(answer)}` : '';
     const figures = `${what.padEnd(9)} ${String(durationMs).padStart(5)} ms${shown}`;
-    const told = cutText(`${figures}  ${printable(problem ?? '')}`.trimEnd(), WIDTH - 2);
+    const told = cutText(`${figures}  ${problem ?? ''}`.trimEnd(), WIDTH - 2);
     terminal.say(`${mark} ${told}`);
   }
   if (json) terminal.sayJson(findings);

@@ -10,7 +10,8 @@ import {
 import { contextsPath, readContexts, saveContexts } from '../contexts.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { ask } from '../terminal/prompt.ts';
-import { sayTable, wrapText } from '../terminal/table.ts';
+import { sayTable } from '../terminal/table.ts';
+import { wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareLogin = (command: Command, terminal: Terminal): Command =>

@@ -5,6 +5,7 @@ import { type ConnectionOptions, addConnectionOptions, connect } from '../connec
 import { type FilterOptions, addFilterOptions, toFilter } from '../deliveryFilter.ts';
 import { describeAgo, toCount } from '../durations.ts';
 import { readPath } from '../live/setPath.ts';
+import { findDeliveryId } from '../shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 import {
   type Cell,
@@ -72,8 +73,9 @@ const stateCell = ({ state }: DeliverySummary): Cell => {
   return { text: state, tone: state in tone ? tone[state as keyof typeof tone] : 'warn' };
 };
 
-async function get(id: string, options: ConnectionOptions, terminal: Terminal): Promise<void> {
-  const delivery = await connect(options, terminal).sluice.getDelivery(id);
+async function get(given: string, options: ConnectionOptions, terminal: Terminal): Promise<void> {
+  const { sluice } = connect(options, terminal);
+  const delivery = await sluice.getDelivery(await findDeliveryId(sluice, given));
   const { bodyBytes: bytes, attemptList, pair, labels, laterWaitsMs, ...summary } = delivery;
   if (options.json) {
     return terminal.sayJson({ ...summary, labels, pair, laterWaitsMs, bytes, attemptList });
@@ -130,10 +132,11 @@ interface PayloadOptions extends ConnectionOptions {
   path?: string;
 }
 
-async function payload(id: string, options: PayloadOptions, terminal: Terminal): Promise<void> {
-  const body = await connect(options, terminal).sluice.getDeliveryBody(id);
+async function payload(given: string, options: PayloadOptions, terminal: Terminal): Promise<void> {
+  const { sluice } = connect(options, terminal);
+  const body = await sluice.getDeliveryBody(await findDeliveryId(sluice, given));
   if (!options.decode && options.path === undefined) {
-    terminal.stdout.write(options.json ? `${body}\n` : body);
+    terminal.sayExact(options.json ? `${body}\n` : body);
     return;
   }
   const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
@@ -142,7 +145,7 @@ async function payload(id: string, options: PayloadOptions, terminal: Terminal):
   if (value === undefined)
     throw new CommandError('not_found', `--path ${options.path} leads nowhere`);
   const text = typeof value === 'string' && !options.json ? value : toJson(value, !options.json);
-  terminal.say(text);
+  terminal.sayExact(`${text}\n`);
 }
 
 function decode(webhook: EvmWebhook | AptosWebhook): unknown {

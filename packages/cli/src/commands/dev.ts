@@ -1,5 +1,5 @@
 /** `sluice dev`: everything on this machine, from a chain to a decoded webhook, in one process. */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { type Command, Option } from 'commander';
 import {
@@ -13,9 +13,16 @@ import type { Service, ServiceConfig } from '@sluice/service';
 import { sluiceCollectible, sluiceItems, sluiceToken } from '@sluice/testkit';
 import { isBrowserHere, openInBrowser } from '../browser.ts';
 import { announceDevService } from '../contexts.ts';
+import { openDevFolder } from '../dev/devFolder.ts';
 import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
 import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
-import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../options.ts';
+import {
+  type ServiceOptions,
+  addServiceOptions,
+  findUnknownVariables,
+  toServiceConfig,
+} from '../options.ts';
+import { sluiceCommand } from '../packaged.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
 import { type Terminal, untilAsked } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
@@ -43,17 +50,17 @@ export const declareDev = (command: Command, terminal: Terminal): Command =>
         'begin with a day that never was, to look around in: scripted chains, ten streams, 100,000 deliveries',
       ).choices(['demo']),
     )
-    .action((options: DevOptions) =>
-      options.seed === 'demo' ? devDemo(options, terminal) : dev(options, terminal),
-    );
+    .action((options: DevOptions) => {
+      findUnknownVariables(command, terminal.env).forEach(terminal.note);
+      return options.seed === 'demo' ? devDemo(options, terminal) : dev(options, terminal);
+    });
 
 async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   const { say, tint } = terminal;
   const started = performance.now();
   const asked = untilAsked(terminal);
   const folder = options.data;
-  if (options.fresh) rmSync(folder, { recursive: true, force: true });
-  const isFirstStart = mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined;
+  const { isFirstStart, release } = openDevFolder(folder, options);
 
   const notice = (text: string): void => say(`  ${tint('warn', '!')} ${text}`);
   const evm = await startLocalEvm(join(folder, 'chain.json'), notice);
@@ -126,12 +133,14 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
 
   await asked;
   takeBack();
-  say(`\n  ${tint('faint', 'stopping: the last webhooks go out, then the chain is saved')}`);
+  say();
+  say(`  ${tint('faint', 'stopping: the last webhooks go out, then the chain is saved')}`);
   await activity.stop();
   await service.stop();
   await receiver.close();
   await aptos?.stop();
   await evm.stop();
+  release();
 }
 
 /** One stream over the three local contracts, made once and pointed at this run's receiver. */
@@ -222,7 +231,9 @@ function printStart(
 ): void {
   const row = (name: string, value: string, hint = ''): void =>
     say(`  ${name.padEnd(10)}${value}  ${tint('faint', hint)}`.trimEnd());
-  say(`\n  ${tint('strong', `sluice ${VERSION}`)}  ready in ${(readyMs / 1000).toFixed(1)} s\n`);
+  say();
+  say(`  ${tint('strong', `sluice ${VERSION}`)}  ready in ${(readyMs / 1000).toFixed(1)} s`);
+  say();
   row('Console', toConsole(service.url, apiKey));
   row('API', service.url, `x-api-key: ${apiKey}`);
   row('Secret', service.secret, 'signs the webhooks');
@@ -230,10 +241,10 @@ function printStart(
   if (aptosUrl === undefined) row('Aptos', networks.join(', '), 'read from the nodes you gave');
   else {
     row('Aptos', 'scripted', `not a real chain, new each time; ${aptosUrl}; a block each second`);
-    row('', '', 'for a real one: sluice dev --aptos testnet=<fullnodeUrl>');
+    row('', '', 'for a real one: --aptos testnet=<fullnodeUrl>');
   }
   row('Receiver', receiver.url, 'verifies and decodes, one line per webhook:');
   row('Data', relative(process.cwd(), folder) || folder, 'begin anew with --fresh; Ctrl-C stops');
-  row('Next', 'sluice listen 3000', 'in this folder: forwards these to your own app');
+  row('Next', `${sluiceCommand()} listen 3000`, 'in this folder: to your own app');
   say();
 }

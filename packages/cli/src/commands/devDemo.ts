@@ -1,8 +1,8 @@
 /** `sluice dev --seed demo`: a day that never was, and the service that goes on from its end. */
-import { mkdirSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { announceDevService } from '../contexts.ts';
 import { startDemo } from '../demo/startDemo.ts';
+import { openDevFolder } from '../dev/devFolder.ts';
 import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
 import { toServiceConfig } from '../options.ts';
 import { type Terminal, untilAsked } from '../terminal/terminal.ts';
@@ -12,12 +12,12 @@ export async function devDemo(options: DevOptions, terminal: Terminal): Promise<
   const { say, tint } = terminal;
   const asked = untilAsked(terminal);
   const folder = options.data;
-  if (options.fresh) rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const { release } = openDevFolder(folder, options);
   const apiKey = options.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
   const secret = options.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
 
-  say(`\n  ${tint('faint', 'writing the day down: some seconds')}`);
+  say();
+  say(`  ${tint('faint', 'writing the day down: some seconds')}`);
   const demo = await startDemo({ folder });
   const notice = (text: string): void => say(`  ${tint('warn', '!')} ${text}`);
   const config = {
@@ -48,4 +48,5 @@ export async function devDemo(options: DevOptions, terminal: Terminal): Promise<
   takeBack();
   await service.stop();
   await demo.stop();
+  release();
 }

@@ -15,7 +15,7 @@ export const declareDocs = (command: Command, terminal: Terminal): Command =>
       for (const [at, { page, text }] of sections.entries()) {
         if (at > 0) terminal.say();
         if (term !== undefined) terminal.note(terminal.tintNote('faint', `docs/${page}.md`));
-        terminal.say(text.trimEnd());
+        terminal.stdout.write(`${text.trimEnd()}\n`);
       }
     });
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { createSluiceClient } from '@sluice/kit/sluice';
-import type { SluiceClient } from '@sluice/kit/sluice';
+import type { SluiceClient, StreamSummary } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import {
   type ConnectionOptions,
@@ -10,7 +10,7 @@ import {
 } from '../connection.ts';
 import { contextsPath } from '../contexts.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { wrapText } from '../terminal/table.ts';
+import { wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
 
@@ -154,16 +154,57 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
 
 async function* examineStreams(sluice: SluiceClient): AsyncGenerator<Finding, undefined> {
   const streams = await sluice.listStreamSummaries();
-  const troubled = streams.filter(({ statusMessage }) => statusMessage !== '');
-  yield ok('streams', `${streams.length}, ${troubled.length} of them with something to say`);
-  for (const { tag, id, status, statusMessage, webhookUrl } of troubled) {
-    yield {
-      check: 'stream',
-      state: status === 'active' ? 'warn' : 'bad',
-      message: `${tag || id} is ${status}: ${statusMessage}`,
-      ...(webhookUrl.startsWith('http') && {
-        fix: `curl -v -X POST ${new URL(webhookUrl).origin}`,
-      }),
-    };
-  }
+  const read = new Set((await sluice.listChains()).map(({ id }) => id));
+  const findings = streams.flatMap((stream) => examineStream(stream, read));
+  const troubled = findings.filter(({ state }) => state !== 'ok').length;
+  yield ok('streams', `${streams.length}, ${troubled} of them need attention`);
+  yield* findings;
 }
+
+/** What keeps a stream from delivering, worst first, each with the way out of this one. */
+function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Finding[] {
+  const { id, status, statusMessage, chainIds, failingSince, webhookUrl } = stream;
+  const name = stream.tag || id;
+  const finding = (state: Finding['state'], message: string, fix: string): Finding => ({
+    ...{ check: 'stream', state, message: `${name} ${message}`, fix },
+  });
+  if (status === 'paused') {
+    return [finding('ok', 'is paused', `sluice streams resume ${id}`)];
+  }
+  if (status === 'terminated') {
+    return [finding('bad', `was ended: ${statusMessage}`, `sluice streams resume ${id}`)];
+  }
+  const unread = chainIds.filter((chain) => !read.has(chain));
+  const found = unread.map((chain) =>
+    finding(
+      'bad',
+      `is on ${chain}, which no node serves: it delivers nothing of it`,
+      `start the service with ${toChainFlag(chain)}`,
+    ),
+  );
+  if (status === 'error' || failingSince !== null) {
+    const since =
+      failingSince === null ? '' : ` since ${new Date(failingSince).toISOString().slice(0, 16)}Z`;
+    const why = statusMessage === '' ? '' : `: ${statusMessage}`;
+    const url = URL.canParse(webhookUrl) ? new URL(webhookUrl) : undefined;
+    const isLookedAt = url?.protocol.startsWith('http')
+      ? `curl -v -X POST ${url.origin}${url.pathname}; `
+      : '';
+    found.push(
+      finding(
+        'bad',
+        `has a receiver that fails${since}${why}`,
+        `${isLookedAt}the attempts: sluice deliveries list --stream ${id} --limit 5`,
+      ),
+    );
+  }
+  if (found.length === 0 && statusMessage !== '') {
+    found.push(finding('warn', `is ${status}: ${statusMessage}`, `sluice streams get ${id}`));
+  }
+  return found;
+}
+
+const toChainFlag = (chain: string): string =>
+  chain.startsWith('aptos:')
+    ? `--aptos ${chain.slice('aptos:'.length)}=<fullnodeUrl>`
+    : `--chain ${chain}=<rpcUrl>`;

@@ -6,8 +6,9 @@ import type {
 } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
+import { chooseId, findDeliveryId, isShortId } from '../shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { printable, wrapText } from '../terminal/table.ts';
+import { wrapText } from '../terminal/text.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 
 const EXPECTABLE = [
@@ -50,12 +51,16 @@ const TONES: Readonly<Record<ExplainVerdict, Tone>> = {
 };
 
 /** Why a webhook was sent or not, stream by stream, with the rule that decided. */
-async function explain(what: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
+async function explain(given: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
   const { sluice } = connect(options, terminal);
+  const what = isShortId(given) ? await findDeliveryId(sluice, given) : given;
+  const { stream: wanted } = options;
   const found = await sluice.explain(what, { chain: options.chain });
   const streams = found.streams.filter(
     ({ streamId, tag }) =>
-      options.stream === undefined || options.stream === streamId || options.stream === tag,
+      wanted === undefined ||
+      wanted === tag ||
+      chooseId(wanted, [streamId], 'streams') === streamId,
   );
   const isFound = found.kind !== 'unknown' && (found.kind === 'address' || found.block !== null);
   if (options.json) terminal.sayJson({ ...found, streams });
@@ -81,7 +86,7 @@ async function explain(what: string, options: ExplainOptions, terminal: Terminal
 function tell(stream: StreamVerdict, all: boolean, terminal: Terminal): void {
   const { tag, streamId, verdict, because, stages, deliveries } = stream;
   terminal.say();
-  terminal.say(`${terminal.tint(TONES[verdict], verdict)}  ${printable(tag || streamId)}`);
+  terminal.say(`${terminal.tint(TONES[verdict], verdict)}  ${tag || streamId}`);
   for (const reason of all ? stages : [because]) sayReason(reason, terminal);
   for (const { id, phase, state, attempts } of deliveries) {
     terminal.say(`  ${terminal.tint('faint', id)}  ${phase}  ${state}, ${attempts} attempts`);

@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { writePrivately } from '../contexts.ts';
 import { createSingleSender, findSecret, toLocalUrl } from '../live/forward.ts';
+import { findDeliveryId } from '../shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -31,7 +32,8 @@ async function save(ids: string[], options: SaveOptions, terminal: Terminal): Pr
   const { sluice } = connect(options, terminal);
   const folder = resolve(terminal.cwd, options.dir);
   mkdirSync(folder, { recursive: true });
-  for (const id of ids) {
+  for (const given of ids) {
+    const id = await findDeliveryId(sluice, given);
     const [delivery, body] = await Promise.all([
       sluice.getDelivery(id),
       sluice.getDeliveryBody(id),

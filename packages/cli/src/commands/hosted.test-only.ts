@@ -18,9 +18,9 @@ export interface Hosted {
 type HostedStream = ReturnType<typeof streamOf>;
 
 /** As the hosted service answers a stream: with more than the contract has, and some of it left out. */
-const streamOf = (id: string, tag: string, status: string) => ({
+const streamOf = (id: string, tag: string, status: string, webhookUrl: string) => ({
   id,
-  webhookUrl: 'https://receiver.example/hook',
+  webhookUrl,
   description: `${tag} of the hosted service`,
   tag,
   chainIds: ['0x7a69'],
@@ -38,10 +38,16 @@ const streamOf = (id: string, tag: string, status: string) => ({
 });
 
 /** `addresses` of the stream `deposits`; the paused one, `small`, has three. */
-export async function startHosted({ addresses }: { addresses: number }): Promise<Hosted> {
+export async function startHosted({
+  addresses,
+  webhookUrl = 'https://receiver.example/hook',
+}: {
+  addresses: number;
+  webhookUrl?: string;
+}): Promise<Hosted> {
   const streams = [
-    streamOf('11111111-1111-4111-8111-111111111111', 'deposits', 'active'),
-    streamOf('22222222-2222-4222-8222-222222222222', 'small', 'paused'),
+    streamOf('11111111-1111-4111-8111-111111111111', 'deposits', 'active', webhookUrl),
+    streamOf('22222222-2222-4222-8222-222222222222', 'small', 'paused', webhookUrl),
   ];
   let pages = 0;
   let calls = 0;

@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { signWebhook } from '@sluice/kit/contract';
 import { until } from '@sluice/testkit';
+import type { Run } from '../terminal/scripted.test-only.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HOSTED_KEY, type Hosted, startHosted } from './hosted.test-only.ts';
 import { type World, startWorld } from './world.test-only.ts';
@@ -119,3 +121,46 @@ test('without its journal it finds the streams it made, and makes none twice', a
   expect(await world.sluice([...flags(), '--journal', other])).toMatchObject({ code: 0 });
   expect(await world.client.listStreamSummaries()).toHaveLength(2);
 });
+
+test('the secret comes first, is never printed, and a receiver that refuses is explained', async () => {
+  const other = await startWorld([], { isPlain: true });
+  const theirs = await startHosted({ addresses: 3, webhookUrl: other.sink.url });
+  const args = ['import', 'moralis', '--hosted-url', theirs.url, '--hosted-key', HOSTED_KEY];
+  let printed = '';
+  const bring = async (...more: string[]): Promise<Run> => {
+    const run = await other.sluice([...args, ...more]);
+    printed += run.stdout + run.stderr;
+    return run;
+  };
+  try {
+    for (const [status, why] of [
+      [401, 'it verifies with another secret: import with --streams-secret'],
+      [404, 'nothing takes a POST at this path'],
+      [500, 'it failed by itself'],
+    ] as const) {
+      other.sink.respond({ status });
+      const refused = await bring();
+      expect([refused.code, refused.stdout]).toEqual([8, '']);
+      expect(refused.stderr).toMatch(/✗ deposits: should answer .* HTTP \d+\n {2}/);
+      expect(refused.stderr).toContain(`\n  ${why}`);
+      expect(refused.stderr).toContain('give it with --streams-secret');
+    }
+    other.sink.respond({ status: 200 });
+    const before = other.sink.requests.length;
+    const taken = await bring('--streams-secret', 'hosted-streams-secret');
+    expect(taken).toMatchObject({ code: 0 });
+    // Already the first test webhook is one that the receiver knows.
+    const [first] = other.sink.requests.slice(before);
+    expect(first!.headers['x-signature']).toBe(signWebhook(first!.body, 'hosted-streams-secret'));
+    expect((await bring('--streams-secret', HOSTED_KEY)).stderr).toContain('is the hosted API key');
+    await bring('--new-secret');
+    const { secretKey = '' } = await other.api.settings.read();
+    expect(secretKey).toMatch(/^whs_/);
+    for (const secret of ['hosted-streams-secret', HOSTED_KEY, secretKey]) {
+      expect(printed).not.toContain(secret);
+    }
+  } finally {
+    theirs.stop();
+    await other.stop();
+  }
+}, 30_000);

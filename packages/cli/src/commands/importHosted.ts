@@ -1,4 +1,4 @@
-import { type Client, createClient, isSluiceError } from '@sluice/kit';
+import { type Client, type SluiceError, createClient, isSluiceError } from '@sluice/kit';
 import type { NetworkType } from '@sluice/kit';
 import type { SluiceClient } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
@@ -11,6 +11,7 @@ import {
 } from '../connection.ts';
 import { type ImportJournal, type ImportedStream, openJournal } from '../streams/importJournal.ts';
 import type { ListedAddress } from '../streams/addressFile.ts';
+import { type SecretOptions, bringSecret, explainRefusal } from '../streams/importSecret.ts';
 import { createStream } from '../streams/saveStream.ts';
 import { type AnyStream, compareFields, toContractFields } from '../streams/streamFields.ts';
 import { CommandError } from '../terminal/errors.ts';
@@ -25,6 +26,11 @@ export function declareImport(command: Command, terminal: Terminal): void {
   )
     .option('--hosted-key <key>', 'its API key; default: variable MORALIS_API_KEY')
     .option('--hosted-url <url>', 'where it is', 'https://api.moralis-streams.com')
+    .option(
+      '--streams-secret <secret>',
+      'what receivers verify with now; default: variable MORALIS_STREAMS_SECRET, or asked for',
+    )
+    .option('--new-secret', 'sign with a new secret instead; receivers have to learn it first')
     .option('--activate', 'leave active what is active there; default: all arrive paused')
     .option('--journal <file>', 'what has arrived: a second run goes on there', JOURNAL)
     .option('--dry-run', 'print what would be made')
@@ -33,7 +39,7 @@ export function declareImport(command: Command, terminal: Terminal): void {
 
 const JOURNAL = 'sluice-import.json';
 
-interface ImportOptions extends ConnectionOptions {
+interface ImportOptions extends ConnectionOptions, SecretOptions {
   hostedKey?: string;
   hostedUrl: string;
   activate?: boolean;
@@ -64,6 +70,7 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
   const found = await listHosted(hosted);
   if (options.dryRun) return tellPlan(found, options, terminal);
   const { api, sluice } = connect(options, terminal);
+  await bringSecret(api, { ...options, hostedKey: apiKey }, terminal);
   const journal = openJournal(resolve(terminal.cwd, options.journal), options.hostedUrl);
   const ours = await listAll(api);
   let failed = 0;
@@ -101,9 +108,10 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
       if (terminal.signal.aborted) throw error;
       if (!isSluiceError(error)) throw error;
       failed++;
-      terminal.note(
-        `${terminal.tintNote('bad', '✗')} ${stream.tag || stream.id}: ${error.message} ${JSON.stringify(error.details ?? {})}`,
-      );
+      const name = stream.tag || stream.id;
+      const refusal = explainRefusal(error);
+      terminal.note(`${terminal.tintNote('bad', '✗')} ${name}: ${whyOf(error)}`);
+      if (refusal !== undefined) terminal.note(`  ${refusal}`);
     }
   }
   if (failed > 0) {
@@ -115,6 +123,16 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
   }
   if (!options.activate)
     terminal.note('They are paused, so that nobody is told twice: sluice streams resume <tag>');
+}
+
+/** What the service says of each field, which is more than its message. */
+function whyOf({ message, details = {} }: SluiceError): string {
+  const said = Object.values(details).flatMap((detail) =>
+    typeof detail === 'object' && detail !== null && 'message' in detail
+      ? [String(detail.message)]
+      : [],
+  );
+  return said.length > 0 ? said.join('; ') : message;
 }
 
 interface HostedStream {

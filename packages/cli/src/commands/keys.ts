@@ -5,7 +5,7 @@ import { type ConnectionOptions, addConnectionOptions, connect } from '../connec
 import { toDurationMs } from '../durations.ts';
 import { repeatable } from '../options.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { wrapText } from '../terminal/table.ts';
+import { wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareKeys(command: Command, terminal: Terminal): void {

@@ -101,7 +101,7 @@ function createLines(output: 'compact' | 'json' | 'quiet', terminal: Terminal): 
           durationMs,
         });
       } else if (output === 'compact' || error !== null) {
-        terminal.say(deliveryLine(terminal, delivery, forwarded, Date.now()));
+        terminal.say(deliveryLine(terminal, delivery, forwarded, { atMs: Date.now() }));
       }
     },
     close() {},

@@ -415,6 +415,14 @@ test('a selection is counted, asked about, sent again by the service, and follow
   expect(idsAt('/selected').length).toBeGreaterThan(1);
   expect(await world.sluice(['replay'])).toMatchObject({ code: 2 });
 
+  // Without a state, what was delivered is left out: nothing waits or has failed in these blocks.
+  const anyState = ['replay', '--stream', 'pay', '--blocks', blocks, '--dry-run'];
+  const safe = await world.sluice(anyState);
+  expect(safe.stdout).toBe('0 deliveries, about 0 kB\n');
+  expect(safe.stderr).toContain(`${deliveries} more were delivered: --include-delivered`);
+  const whole = await world.sluice([...anyState, '--include-delivered', '--json']);
+  expect(JSON.parse(whole.stdout)).toMatchObject({ deliveries });
+
   // Each flag chooses among these; ids, where they are given, too.
   const [first, second] = (await world.client.listDeliveries()).result;
   const countOf = async (...flags: string[]): Promise<number> => {

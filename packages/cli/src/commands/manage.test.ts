@@ -49,6 +49,24 @@ describe('streams', () => {
     expect(await json<Shown[]>('streams', 'list')).toMatchObject([{ tag: 'wallet' }]);
   });
 
+  test('one on a chain that no node serves says which flag is missing', async () => {
+    const flags = ['--url', world.sink.url, '--tag', 'unserved', '--chain', '0x1', '--native'];
+    const wanted = 'No source for 0x1: start the service with --chain 0x1=<rpcUrl>';
+    expect((await sluice(['streams', 'create', ...flags])).stderr).toContain(wanted);
+    expect((await sluice(['streams', 'get', 'unserved'])).stderr).toContain(wanted);
+    const { stdout, stderr } = await sluice(['streams', 'list']);
+    expect(stdout).toMatch(/\nunserved +attention /);
+    expect(stderr).toContain(`unserved: ${wanted}`);
+    await sluice(['streams', 'pause', 'unserved']);
+    expect((await sluice(['streams', 'list'])).stdout).toMatch(/\nunserved +paused /);
+    const resumed = await sluice(['streams', 'resume', 'unserved']);
+    expect([resumed.stdout, resumed.stderr]).toEqual([
+      'Resumed unserved\n',
+      expect.stringContaining(`unserved: ${wanted}`),
+    ]);
+    await sluice(['streams', 'delete', 'unserved', '--yes']);
+  });
+
   test('one is changed, paused and resumed', async () => {
     expect(await json('streams', 'update', 'wallet', '--description', 'mine')).toMatchObject({
       description: 'mine',
@@ -58,6 +76,43 @@ describe('streams', () => {
     expect((await sluice(['streams', 'pause', 'wallet'])).stdout).toBe('Paused wallet\n');
     expect(await json('streams', 'get', 'wallet')).toMatchObject({ status: 'paused' });
     expect(await json('streams', 'resume', 'wallet')).toMatchObject({ status: 'active' });
+  });
+
+  test('each switch can be turned off again', async () => {
+    const switches = {
+      logs: 'includeContractLogs',
+      native: 'includeNativeTxs',
+      internal: 'includeInternalTxs',
+      'notify-removed': 'notifyRemoved',
+      'strict-order': 'strictOrder',
+    };
+    const set = async (flags: string[]): Promise<Record<string, unknown>> =>
+      json('streams', 'update', 'wallet', ...flags);
+    const names = Object.keys(switches);
+    const all = Object.values(switches);
+    const on = await set(names.map((name) => `--${name}`));
+    expect(all.map((field) => on[field])).toEqual(all.map(() => true));
+    const off = await set(names.map((name) => `--no-${name}`));
+    expect(all.map((field) => off[field])).toEqual(all.map(() => false));
+    await set(['--logs']);
+  });
+
+  test('an error names the flag, and is JSON where JSON is asked for', async () => {
+    const args = ['streams', 'create', '--tag', 'bad', '--chain', '0x7a69', '--url', 'nowhere'];
+    const text = await sluice(args);
+    expect(text.stderr).toMatch(/^ {2}why: --url \(webhookUrl\) should be/m);
+    expect(text.stderr).not.toContain('requestBody');
+    const { code, stdout, stderr } = await sluice([...args, '--json']);
+    expect([code, stdout]).toEqual([5, '']);
+    expect(JSON.parse(stderr)).toEqual({
+      error: {
+        code: 'validation_failed',
+        message: expect.any(String) as string,
+        why: [expect.stringMatching(/^--url \(webhookUrl\)/) as string],
+        docs: 'sluice docs validation_failed',
+        requestId: expect.any(String) as string,
+      },
+    });
   });
 
   test('a copy has the same tag, so that the tag alone says too little', async () => {
@@ -86,7 +141,7 @@ describe('streams', () => {
     const refused = await sluice(['streams', 'create', '--url', 'ftp://x', '--chain', '1']);
     expect(refused.code).toBe(5);
     expect(refused.stderr).toMatch(
-      /^error\[validation_failed\]: [\s\S]*why: requestBody\.webhookUrl [\s\S]*docs: sluice docs validation_failed\n {2}request: [\da-f-]{36}\n$/,
+      /^error\[validation_failed\]: [\s\S]*why: --url \(webhookUrl\) [\s\S]*docs: sluice docs validation_failed\n {2}request: [\da-f-]{36}\n$/,
     );
   });
 });
@@ -140,6 +195,59 @@ ${more}`;
     expect(readFileSync(exported, 'utf8')).toContain('tag: wallet');
     expect((await sluice(['apply', '-f', exported])).stdout).toBe('= token\n= wallet\n');
     expect((await sluice(['export'])).stdout).toBe(readFileSync(exported, 'utf8'));
+  });
+
+  test('a dry run refuses what apply would', async () => {
+    const file = join(world.folder, 'misspelt.yaml');
+    for (const [line, why] of [
+      ['descripton: mine', 'descripton: a stream has no such field'],
+      ['maxInFlight: many', 'maxInFlight: '],
+    ] as const) {
+      const url = `webhookUrl: ${world.sink.url}`;
+      writeFileSync(
+        file,
+        `streams:\n  - tag: typo\n    ${url}\n    chainIds: ['0x7a69']\n    ${line}\n`,
+      );
+      for (const flags of [[], ['--dry-run']]) {
+        const { code, stdout, stderr } = await sluice(['apply', '-f', file, ...flags]);
+        expect([code, stdout]).toEqual([2, '']);
+        expect(stderr).toContain(`${file}: typo: ${why}`);
+      }
+    }
+  });
+
+  test('streams that share a tag are exported with their ids, and applied by them', async () => {
+    const stream = { webhookUrl: world.sink.url, tag: 'twins', chainIds: ['0x7a69'] };
+    const first = await world.api.streams.create({ ...stream, description: 'elder' });
+    await world.api.streams.create({ ...stream, description: 'younger' });
+    const file = join(world.folder, 'twins.yaml');
+    await sluice(['export', '-o', file]);
+    const kept = await sluice(['apply', '-f', file]);
+    expect([kept.code, kept.stderr]).toEqual([0, 'Nothing to change\n']);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('younger', 'youngest'));
+    expect(await json('apply', '-f', file)).toContainEqual({
+      ...{ do: 'update', tag: 'twins', addressesAdded: 0, addressesRemoved: 0 },
+      changes: [{ field: 'description', from: 'younger', to: 'youngest' }],
+    });
+    await sluice(['streams', 'delete', first.id, '--yes']);
+    expect(await json('apply', '-f', file)).toEqual(
+      expect.arrayContaining([
+        { do: 'create', tag: 'twins' },
+        { do: 'keep', tag: 'twins' },
+      ]),
+    );
+    for (const { id, tag } of await world.client.listStreamSummaries()) {
+      if (tag === 'twins') await sluice(['streams', 'delete', id, '--yes']);
+    }
+  });
+
+  test('a file may leave to flags what a stream needs', async () => {
+    const file = join(world.folder, 'part.yaml');
+    writeFileSync(file, "tag: part\nchainIds: ['0x7a69']\n");
+    const url = `${world.sink.url}/part`;
+    const made = await json<{ id: string }>('streams', 'create', '-f', file, '--url', url);
+    expect(made).toMatchObject({ tag: 'part', webhookUrl: url });
+    await sluice(['streams', 'delete', made.id, '--yes']);
   });
 
   test('--prune deletes the others, after asking', async () => {
@@ -423,6 +531,42 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     expect(open.stdout).toMatch(/^✗ contexts {2}\S+ holds[^✗]* read it\n +chmod 600 /m);
     const stranger = await json<object[]>('doctor', '--api-key', 'x'.repeat(20));
     expect(stranger).toContainEqual(expect.objectContaining({ check: 'key', state: 'bad' }));
+  });
+
+  test('doctor says of each stream what keeps it from delivering, and the way out', async () => {
+    const stream = { webhookUrl: `${world.sink.url}/down`, description: '', allAddresses: true };
+    const ids: string[] = [];
+    for (const [tag, chain] of [
+      ['resting', '0x7a69'],
+      ['nowhere', '0x1'],
+      ['broken', '0x7a69'],
+    ] as const) {
+      const { id } = await world.api.streams.create({
+        ...{ ...stream, tag, chainIds: [chain], includeContractLogs: true, abi: [] },
+        topic0: ['Transfer(address,address,uint256)'],
+      });
+      ids.push(id);
+      if (tag === 'resting') await world.api.streams.setStatus(id, 'paused');
+    }
+    const resting = await sluice(['doctor']);
+    expect(resting.stdout).toMatch(/✓ stream +resting is paused\n +sluice streams resume /);
+    expect(resting.stdout).toMatch(
+      /✗ stream +nowhere is on 0x1, which no node serves[^✗]*--chain 0x1=/,
+    );
+    expect(resting.code).toBe(9);
+    world.sink.respond({ status: 500 }, { path: '/down' });
+    world.pay(77n);
+    await until('it fails', async () =>
+      (await world.client.listStreamSummaries()).some((each) => each.failingSince !== null),
+    );
+    const failing = await sluice(['doctor']);
+    const path = new URL(stream.webhookUrl).pathname;
+    expect(failing.stdout).toMatch(
+      new RegExp(
+        `✗ stream +broken has a receiver that fails since [^✗]*curl -v -X POST \\S+${path};`,
+      ),
+    );
+    for (const id of ids) await sluice(['streams', 'delete', id, '--yes']);
   });
 
   test('chains test asks a node what ingestion asks', async () => {

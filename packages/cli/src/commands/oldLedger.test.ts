@@ -23,9 +23,11 @@ test.each(['serve', 'dev'])(
     const { code, stderr } = await sluice([command, '--data', data, '--port', '0', ...flags]);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      `error[invalid_file]: The ledger in ${data} was made by an unreleased`,
+      `error[invalid_file]: The ledger in ${data} was made by another build`,
     );
-    expect(stderr).toMatch(/fix: Begin with an empty one: another --data folder/);
+    expect(stderr).toMatch(
+      /fix: Start the program that made it, or begin with an empty one: another --data folder/,
+    );
     expect(stderr).not.toContain('--debug');
   },
 );

@@ -1,6 +1,12 @@
 import type { Command } from 'commander';
 import { openInBrowser } from '../browser.ts';
-import { type ConnectionOptions, addConnectionOptions, findTarget } from '../connection.ts';
+import {
+  type ConnectionOptions,
+  addConnectionOptions,
+  connect,
+  findTarget,
+} from '../connection.ts';
+import { findDeliveryId, isShortId } from '../shortIds.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareOpen = (command: Command, terminal: Terminal): Command =>
@@ -12,8 +18,11 @@ export const declareOpen = (command: Command, terminal: Terminal): Command =>
     ),
   )
     .option('--print', 'print the address alone')
-    .action((what: string, options: ConnectionOptions & { print?: boolean }) => {
+    .action(async (given: string, options: ConnectionOptions & { print?: boolean }) => {
       const { url } = findTarget(options, terminal);
+      const what = isShortId(given)
+        ? await findDeliveryId(connect(options, terminal).sluice, given)
+        : given;
       const page = /^[\da-f-]{36}$/i.test(what) ? `deliveries/${what}` : what;
       const address = new URL(`console/${page}`, url.endsWith('/') ? url : `${url}/`).href;
       if (options.json) terminal.sayJson({ url: address });

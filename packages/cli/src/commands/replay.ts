@@ -1,3 +1,4 @@
+import { UNDELIVERED } from '@sluice/kit/contract';
 import type { DeliveryFilter, Replay } from '@sluice/kit/sluice';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
@@ -12,10 +13,12 @@ import { describeAgo, toPerSecond } from '../durations.ts';
 import { deliveryLine } from '../live/deliveryLine.ts';
 import { type Forwarder, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
 import { findDeleted } from '../streams/findStream.ts';
+import { findDeliveryId, findReplayId } from '../shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
-import { type TableOptions, addTableOptions, sayTable, wrapText } from '../terminal/table.ts';
+import { type TableOptions, addTableOptions, sayTable } from '../terminal/table.ts';
+import { wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareReplay = (command: Command, terminal: Terminal): Command =>
@@ -26,6 +29,7 @@ export const declareReplay = (command: Command, terminal: Terminal): Command =>
     .option('--secret <secret>', 'with --to: signs them; default: the secret of the service')
     .option('--name <text>', 'what the replay is called', 'sluice replay')
     .option('--rate <n/s>', 'no faster than that', '50/s')
+    .option('--include-delivered', 'also send what was delivered already; default: what was not')
     .option('--dry-run', 'say how many it would be')
     .option('--wait', 'until all have been sent')
     .option('-y, --yes', 'do not ask')
@@ -36,23 +40,26 @@ interface ReplayOptions extends ConnectionOptions, FilterOptions {
   secret?: string;
   name: string;
   rate: string;
+  includeDelivered?: boolean;
   dryRun?: boolean;
   wait?: boolean;
   yes?: boolean;
 }
 
 /** Sends deliveries once more: by the service to their streams' URLs, or from here to another. */
-async function replay(ids: string[], options: ReplayOptions, terminal: Terminal): Promise<void> {
+async function replay(given: string[], options: ReplayOptions, terminal: Terminal): Promise<void> {
   const connection = connect(options, terminal);
   const chosen = await toFilter(options, connection);
   const isFiltered = Object.keys(chosen).length > 0;
-  if (!isFiltered && ids.length === 0) {
+  if (!isFiltered && given.length === 0) {
     throw new CommandError(
       'usage',
       'Which deliveries?',
       'name their ids, or a selection: sluice replay --failed --since 2h',
     );
   }
+  const ids: string[] = [];
+  for (const each of given) ids.push(await findDeliveryId(connection.sluice, each));
   const filter = ids.length > 0 ? { ...chosen, id: ids } : chosen;
   if (isFiltered && options.to === undefined) {
     await replaySelection(connection, filter, options, terminal);
@@ -83,10 +90,12 @@ async function* listIds(
 /** By the service, in the background: it goes on without us. */
 async function replaySelection(
   { sluice }: Connection,
-  filter: DeliveryFilter,
+  chosen: DeliveryFilter,
   options: ReplayOptions,
   terminal: Terminal,
 ): Promise<void> {
+  const isChosenByState = chosen.state !== undefined || options.includeDelivered === true;
+  const filter = isChosenByState ? chosen : { ...chosen, state: UNDELIVERED };
   const perSecond = toPerSecond('--rate', options.rate);
   const [deleted] = await findDeleted({ sluice }, [filter.streamId ?? []].flat());
   if (deleted !== undefined) {
@@ -102,6 +111,11 @@ async function replaySelection(
   if (options.dryRun || deliveries === 0) {
     if (options.json) terminal.sayJson(estimate);
     else terminal.say(many);
+    if (!isChosenByState) {
+      const { deliveries: all } = await sluice.estimateReplay(chosen);
+      if (all > deliveries)
+        terminal.note(`${count(all - deliveries)} more were delivered: --include-delivered`);
+    }
     return;
   }
   await confirm(terminal, `Sends ${many} again.`, String(deliveries), options);
@@ -189,7 +203,7 @@ const sendFromHere =
     if (forwarded === undefined) throw new CommandError('not_found', `There is no delivery ${id}`);
     const { status, error, durationMs } = forwarded;
     if (options.json) terminal.sayJson({ id, url, status, error, durationMs });
-    else terminal.say(deliveryLine(terminal, forwarded.delivery, forwarded, Date.now()));
+    else terminal.say(deliveryLine(terminal, forwarded.delivery, forwarded, { atMs: Date.now() }));
     return error === null;
   };
 
@@ -204,12 +218,15 @@ export function declareReplays(command: Command, terminal: Terminal): void {
     ['get', 'how one goes'],
     ['cancel', 'end one; what it made due already is sent'],
   ] as const) {
-    add(`${verb} <replay>`, description).action(async (id: string, options: ConnectionOptions) => {
-      const { sluice } = connect(options, terminal);
-      const found = await (verb === 'get' ? sluice.getReplay(id) : sluice.cancelReplay(id));
-      if (options.json) terminal.sayJson(found);
-      else describe(found).forEach(terminal.say);
-    });
+    add(`${verb} <replay>`, description).action(
+      async (given: string, options: ConnectionOptions) => {
+        const { sluice } = connect(options, terminal);
+        const id = await findReplayId(sluice, given);
+        const found = await (verb === 'get' ? sluice.getReplay(id) : sluice.cancelReplay(id));
+        if (options.json) terminal.sayJson(found);
+        else describe(found).forEach(terminal.say);
+      },
+    );
   }
 }
 

@@ -1,19 +1,33 @@
 import type { Command } from 'commander';
 import { startService } from '@sluice/service';
-import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../options.ts';
+import {
+  type ServiceOptions,
+  addServiceOptions,
+  findUnknownVariables,
+  toServiceConfig,
+} from '../options.ts';
 import { type Terminal, untilAsked } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
 
 export const declareServe = (command: Command, terminal: Terminal): Command =>
-  addServiceOptions(command, '.sluice/data').action((options: ServiceOptions) =>
-    serve(options, terminal),
-  );
+  addServiceOptions(command, '.sluice/data').action((options: ServiceOptions) => {
+    findUnknownVariables(command, terminal.env).forEach(terminal.note);
+    return serve(options, terminal);
+  });
 
 /** Runs the service until SIGTERM or SIGINT, then drains and exits with 0. */
 async function serve(options: ServiceOptions, terminal: Terminal): Promise<void> {
   const asked = untilAsked(terminal);
-  const service = await startService(toServiceConfig(options));
+  const config = toServiceConfig(options);
+  const service = await startService(config);
   terminal.say(`sluice ${VERSION} listening on ${service.url}`);
+  if (
+    config.chains.length === 0 &&
+    config.aptos.length === 0 &&
+    (config.roles ?? []).includes('ingest')
+  ) {
+    terminal.note('No chain is read. Pass one, e.g. --chain 0x1=https://your-node.example');
+  }
   if (service.newApiKey !== undefined) {
     terminal.stderr.write(
       `API key, shown this once (give your own with --api-key): ${service.newApiKey}\n`,

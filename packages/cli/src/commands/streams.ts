@@ -1,6 +1,6 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { describeAgo } from '../durations.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
@@ -32,7 +32,9 @@ export function declareStreams(command: Command, terminal: Terminal): void {
       const { api, sluice } = connect(options, terminal);
       const summary = await findStream({ sluice }, name);
       tell(await readStream(api, summary), options, terminal);
-      if (options.json !== true) noteReceiver(summary, terminal);
+      if (options.json === true) return;
+      noteProblem(summary, terminal);
+      noteReceiver(summary, terminal);
     },
   );
   addFieldOptions(add('create', 'a new stream, of flags or of a YAML file'))
@@ -55,7 +57,10 @@ export function declareStreams(command: Command, terminal: Terminal): void {
         const { id, family, tag } = await findStream({ sluice }, name);
         const answer = await api.streams.setStatus(id, status, { networkType: family });
         if (options.json) terminal.sayJson({ id, status: answer.status });
-        else terminal.say(`${done} ${tag || id}`);
+        else {
+          terminal.say(`${done} ${tag || id}`);
+          if (status === 'active') noteProblem(await findStream({ sluice }, id), terminal);
+        }
       },
     );
   }
@@ -80,6 +85,12 @@ const STATES = {
   terminated: { text: 'ended', tone: 'bad' },
 } as const satisfies Record<StreamSummary['status'], Cell>;
 
+/** An active stream that cannot find all it asks for says so in its line; the note below says why. */
+const toState = ({ status, statusMessage }: StreamSummary): Cell =>
+  status === 'active' && statusMessage !== ''
+    ? { text: 'attention', tone: 'warn' }
+    : STATES[status];
+
 async function list(options: ListOptions, terminal: Terminal): Promise<void> {
   const streams = await connect(options, terminal).sluice.listStreamSummaries();
   if (options.json) return terminal.sayJson(streams);
@@ -89,7 +100,7 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
     streams,
     [
       { title: 'STREAM', value: ({ tag, id }) => tag || id, cut: 'end' },
-      { title: 'STATE', value: ({ status }) => STATES[status] },
+      { title: 'STATE', value: toState },
       { title: 'WATCHES', value: describeScope, cut: 'end' },
       { title: 'CHAINS', value: ({ chainIds }) => chainIds.join(' '), cut: 'end' },
       { title: 'QUEUE', value: ({ queue }) => queue, right: true },
@@ -104,10 +115,14 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
     options,
   );
   for (const stream of streams) {
-    const { tag, id, statusMessage } = stream;
-    if (statusMessage !== '') terminal.note(`${tag || id}: ${statusMessage}`);
+    noteProblem(stream, terminal);
     noteReceiver(stream, terminal);
   }
+}
+
+/** Why a stream does not deliver, or not all it asks for. */
+function noteProblem({ tag, id, statusMessage }: StreamSummary, terminal: Terminal): void {
+  if (statusMessage !== '') terminal.note(`${tag || id}: ${statusMessage}`);
 }
 
 /** That nothing is sent to its receiver for a while, though deliveries are due; or will be, before long. */
@@ -163,6 +178,9 @@ export interface FieldOptions {
   strictOrder?: boolean;
 }
 
+/** Turns a switch off; the help of the switch itself names it. */
+const hidden = (flag: string): Option => new Option(flag).hideHelp();
+
 const addFieldOptions = (command: Command): Command =>
   command
     .option('--url <url>', 'where its webhooks go')
@@ -173,15 +191,24 @@ const addFieldOptions = (command: Command): Command =>
     .option('--event <signature...>', "'Transfer(address,address,uint256)'; on Aptos a Move path")
     .option('--function <path...>', 'on Aptos: entry functions by their Move path')
     .option('--abi <file>', 'JSON file of the events to decode')
-    .option('--all-addresses', 'everybody, where an event is named')
-    .option('--native', 'native transactions')
-    .option('--logs', 'logs of contracts')
-    .option('--internal', 'calls inside transactions that move value')
+    .option('--all-addresses', 'any address, where an event is named; --no-all-addresses')
+    .addOption(hidden('--no-all-addresses'))
+    .option('--native', 'native transactions; --no-native: without them')
+    .addOption(hidden('--no-native'))
+    .option('--logs', 'logs of contracts; --no-logs')
+    .addOption(hidden('--no-logs'))
+    .option('--internal', 'calls inside transactions that move value; --no-internal')
+    .addOption(hidden('--no-internal'))
     .option('--deliver <which>', 'both, or confirmed alone')
-    .option('--notify-removed', 'a notice for each delivery whose block left the chain')
+    .option(
+      '--notify-removed',
+      'a removal webhook where a block left the chain; --no-notify-removed',
+    )
+    .addOption(hidden('--no-notify-removed'))
     .option('--max-in-flight <n>', 'webhooks under way at once')
     .option('--max-per-second <n>', 'webhooks sent in a second')
-    .option('--strict-order', 'one at a time, in the order of the chain');
+    .option('--strict-order', 'one at a time, in the order of the chain; --no-strict-order')
+    .addOption(hidden('--no-strict-order'));
 
 /** By the contract's names; only what was given. */
 function toGivenFields(options: FieldOptions): Fields {
@@ -252,6 +279,8 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
     await sluice.importAddresses({ streamId: stream.id, family, addresses });
   }
   tell({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
+  // Among the fields it is cut to the terminal's width, and it names what is to be done.
+  if (options.json !== true) noteProblem(await findStream({ sluice }, stream.id), terminal);
 }
 
 async function update(

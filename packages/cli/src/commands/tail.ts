@@ -45,7 +45,7 @@ async function tail(options: TailOptions, terminal: Terminal): Promise<void> {
     if (told.get(id) === standing) continue;
     remember(told, id, standing);
     if (options.json) terminal.sayJson(delivery);
-    else terminal.say(deliveryLine(terminal, delivery, delivery, updatedAt));
+    else terminal.say(deliveryLine(terminal, delivery, delivery, { atMs: updatedAt }));
   }
 }
 

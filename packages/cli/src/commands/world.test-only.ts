@@ -45,11 +45,19 @@ export interface World {
   pay(value: bigint): void;
   /** Ends the service and starts it again on the same port and folder. */
   restart(): Promise<void>;
+  /** The same, with something done in between. */
+  whileStopped(work: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @param flags more of those the service is started with. */
-export async function startWorld(flags: readonly string[] = []): Promise<World> {
+/**
+ * @param flags more of those the service is started with.
+ * @param isPlain as an operator starts it: with a secret of its own, and test webhooks.
+ */
+export async function startWorld(
+  flags: readonly string[] = [],
+  { isPlain = false }: { isPlain?: boolean } = {},
+): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
   const chain = await startScriptedChain();
   const sink = await startWebhookSink();
@@ -59,9 +67,10 @@ export async function startWorld(flags: readonly string[] = []): Promise<World> 
         addServiceOptions(new Command(), join(folder, 'data'))
           .parse(
             [
-              ...['--port', port, '--api-key', API_KEY, '--secret', SECRET],
+              ...['--port', port, '--api-key', API_KEY],
               ...['--chain', `0x7a69=${chain.wsUrl},confirmations=1,poll=100`],
-              ...['--allow-private-endpoints', '--no-test-webhook', '--min-free-mib', '0'],
+              ...['--allow-private-endpoints', '--min-free-mib', '0'],
+              ...(isPlain ? [] : ['--secret', SECRET, '--no-test-webhook']),
               ...flags,
             ],
             { from: 'user' },
@@ -82,7 +91,7 @@ export async function startWorld(flags: readonly string[] = []): Promise<World> 
     ...rest,
     env: { ...variables, ...env },
   });
-  return {
+  const world: World = {
     url,
     folder,
     chain,
@@ -96,8 +105,10 @@ export async function startWorld(flags: readonly string[] = []): Promise<World> 
       void chain.mine({
         transactions: [scripted.erc20Transfer({ token: TOKEN, from: ALICE, to: BOB, value })],
       }),
-    async restart() {
+    restart: () => world.whileStopped(() => Promise.resolve()),
+    async whileStopped(work) {
       await service.stop();
+      await work();
       service = await serve(new URL(url).port);
     },
     async stop() {
@@ -107,4 +118,5 @@ export async function startWorld(flags: readonly string[] = []): Promise<World> 
       rmSync(folder, { recursive: true });
     },
   };
+  return world;
 }

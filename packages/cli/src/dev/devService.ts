@@ -1,7 +1,13 @@
 /** The service of `sluice dev`: it says so, its keys are kept in the data folder, and its port gives way. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createLog, type Service, type ServiceConfig, startService } from '@sluice/service';
+import {
+  createLog,
+  type Service,
+  type ServiceConfig,
+  StartError,
+  startService,
+} from '@sluice/service';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** What this file of the data folder says, made once: keys and links stay good across starts. */
@@ -31,8 +37,7 @@ export async function startOnFreePort(
   try {
     return await startService(ofDev, log);
   } catch (error) {
-    const taken = error instanceof Error && /^Port \d+ .* in use/.test(error.message);
-    if (!taken) throw error;
+    if (!(error instanceof StartError) || error.code !== 'port_in_use') throw error;
     notice(`port ${config.port} is in use, listening on another`);
     return startService({ ...ofDev, port: 0 }, log);
   }

@@ -1,6 +1,6 @@
 /** A delivery in one line of a terminal. */
 import type { DeliverySummary } from '@sluice/kit/sluice';
-import { toLine } from '../terminal/table.ts';
+import { type Part, toLine } from '../terminal/table.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 
 /** What a delivery can say of its block. */
@@ -17,15 +17,15 @@ const clock = (timeMs: number): string => new Date(timeMs).toISOString().slice(1
 
 /** `10:44:07  ✓ 200    12 ms  whale-usdt  #41 unconfirmed  Transfer 250 USDC  9k2f81aa`. */
 export function deliveryLine(
-  terminal: Pick<Terminal, 'tint'>,
+  terminal: Pick<Terminal, 'tint' | 'width'>,
   delivery: DeliverySummary,
   outcome: Outcome,
-  atMs: number,
+  { atMs, indent = 0 }: { atMs: number; indent?: number },
 ): string {
   const [tone, mark] = markOf(delivery, outcome);
   const status = outcome.status === null ? (outcome.error ? '–' : '') : String(outcome.status);
   const took = outcome.durationMs === null ? '' : `${outcome.durationMs} ms`;
-  return toLine(terminal, [
+  const parts: Part[] = [
     { text: clock(atMs), tone: 'faint' },
     { text: `${mark} ${status.padEnd(3)}`, tone },
     { text: took === '' ? '' : took.padStart(8) },
@@ -33,7 +33,8 @@ export function deliveryLine(
     { text: `#${delivery.blockNumber} ${delivery.phase}` },
     { text: outcome.error ?? delivery.about, cut: 'end' },
     { text: delivery.id.slice(-8), tone: 'faint', optional: true },
-  ]);
+  ];
+  return toLine(terminal, parts, indent);
 }
 
 function markOf({ state }: DeliverySummary, { status, error }: Outcome): [Tone, string] {

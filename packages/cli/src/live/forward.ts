@@ -1,5 +1,5 @@
 /** Sends deliveries of the service to another URL, signed anew, as the service itself would. */
-import { WEBHOOK_HEADERS, signStandardWebhook } from '@sluice/kit/contract';
+import { WEBHOOK_HEADERS, cutText, signStandardWebhook } from '@sluice/kit/contract';
 import { createFakeSender, signedHeaders } from '@sluice/kit/testing';
 import { type AptosWebhook, type EvmWebhook, isSluiceError } from '@sluice/kit';
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
@@ -118,7 +118,7 @@ async function post(
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
-    const responseBody = (await response.text()).slice(0, KEPT_CHARACTERS);
+    const responseBody = cutText(await response.text(), KEPT_CHARACTERS);
     const error = response.ok ? null : `HTTP ${response.status}`;
     return { status: response.status, error, durationMs: durationMs(), responseBody };
   } catch (error) {

@@ -3,7 +3,7 @@
  * answer; sent again or copied as curl by a key.
  */
 import { emitKeypressEvents } from 'node:readline';
-import { cutText, printable } from '../terminal/table.ts';
+import { cutText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { deliveryLine, toCurl } from './deliveryLine.ts';
 import type { Forwarded, Forwarder } from './forward.ts';
@@ -17,7 +17,7 @@ export function startListenView(
   terminal: Terminal,
   { url, forwarder }: { url: string; forwarder: Forwarder },
 ): { show(forwarded: Forwarded): void; close(): void } {
-  const { stdout, stdin, tint } = terminal;
+  const { say, stdout, stdin, tint } = terminal;
   const rows: { forwarded: Forwarded; atMs: number }[] = [];
   /** Counted from the newest, 0. */
   let selected = 0;
@@ -26,13 +26,13 @@ export function startListenView(
   let scrolled = 0;
   let said = '';
 
+  const fit = (text: string): string => cutText(text, terminal.width);
   const height = (): number => Math.max(5, stdout.rows) - 3;
   const paint = (): void => {
-    const lines = inspecting ? inspect() : list();
-    const foot = tint('faint', said === '' ? HELP : said);
-    stdout.write(
-      `${CLEAR}${tint('strong', `sluice listen → ${url}`)}\n${lines.join('\n')}\n${foot}`,
-    );
+    stdout.control(CLEAR);
+    say(tint('strong', fit(`sluice listen → ${url}`)));
+    for (const line of inspecting ? inspect() : list()) say(line);
+    stdout.write(tint('faint', fit(said === '' ? HELP : said)));
   };
   const list = (): string[] => {
     if (rows.length === 0) return ['', '  waiting for the first delivery'];
@@ -41,7 +41,7 @@ export function startListenView(
       .toReversed()
       .slice(first, first + height())
       .map(({ forwarded, atMs }, at) => {
-        const line = deliveryLine(terminal, forwarded.delivery, forwarded, atMs);
+        const line = deliveryLine(terminal, forwarded.delivery, forwarded, { atMs, indent: 2 });
         return `${first + at === selected ? tint('strong', '▸') : ' '} ${line}`;
       });
   };
@@ -49,16 +49,14 @@ export function startListenView(
     const found = rows.at(-1 - selected)?.forwarded;
     if (found === undefined) return [];
     const { delivery, headers, responseBody, status, error } = found;
+    const field = (name: string, value: string): string =>
+      tint('faint', `${name}:`) + fit(`${name}: ${value}`).slice(name.length + 1);
     return [
-      deliveryLine(terminal, delivery, found, Date.now()),
-      tint('faint', `answer: ${error ?? status} ${printable(responseBody)}`),
-      ...Object.entries(headers).map(
-        ([name, value]) => `${tint('faint', `${name}:`)} ${printable(value)}`,
-      ),
-      ...JSON.stringify(JSON.parse(delivery.body), undefined, 2).split('\n').map(printable),
-    ]
-      .slice(scrolled, scrolled + height())
-      .map((line) => cutText(line, Math.max(20, stdout.columns + 8)));
+      deliveryLine(terminal, delivery, found, { atMs: Date.now() }),
+      field('answer', `${error ?? status} ${responseBody}`),
+      ...Object.entries(headers).map(([name, value]) => field(name, value)),
+      ...JSON.stringify(JSON.parse(delivery.body), undefined, 2).split('\n').map(fit),
+    ].slice(scrolled, scrolled + height());
   };
 
   const replay = async (): Promise<void> => {
@@ -76,7 +74,7 @@ export function startListenView(
     if (found === undefined) return;
     const command = toCurl(url, found.headers, found.delivery.body);
     // OSC 52: the terminal's own clipboard, over ssh as well.
-    stdout.write(`\u001b]52;c;${Buffer.from(command).toString('base64')}\u0007`);
+    stdout.control(`\u001b]52;c;${Buffer.from(command).toString('base64')}\u0007`);
     said = `copied a curl of ${command.length} characters`;
     paint();
   };
@@ -102,7 +100,7 @@ export function startListenView(
     }
     paint();
   };
-  stdout.write(OTHER_SCREEN[0]);
+  stdout.control(OTHER_SCREEN[0]);
   emitKeypressEvents(stdin);
   stdin.setRawMode?.(true);
   stdin.on('keypress', onKey);
@@ -121,7 +119,7 @@ export function startListenView(
       stdin.off('keypress', onKey);
       stdin.setRawMode?.(false);
       stdin.pause();
-      stdout.write(OTHER_SCREEN[1]);
+      stdout.control(OTHER_SCREEN[1]);
     },
   };
 }

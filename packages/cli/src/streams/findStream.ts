@@ -1,6 +1,7 @@
 /** A stream as people name it: by its id or its tag. */
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection.ts';
+import { chooseId } from '../shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -11,9 +12,19 @@ export async function findStream(
   idOrTag: string,
 ): Promise<StreamSummary> {
   const streams = await sluice.listStreamSummaries();
-  const wanted = idOrTag.toLowerCase();
-  const byId = streams.find(({ id }) => id === wanted);
-  const [first, ...more] = byId ? [byId] : streams.filter(({ tag }) => tag === idOrTag);
+  const tagged = streams.filter(({ tag }) => tag === idOrTag);
+  const whole = idOrTag.toLowerCase();
+  // A tag is itself, also where it looks like the start of an id.
+  const id =
+    UUID.test(whole) || tagged.length > 0
+      ? whole
+      : chooseId(
+          whole,
+          streams.map((each) => each.id),
+          'streams',
+        );
+  const byId = streams.find((each) => each.id === id);
+  const [first, ...more] = byId ? [byId] : tagged;
   if (first === undefined) {
     throw new CommandError(
       'not_found',

@@ -18,20 +18,23 @@ const READ_ONLY = new Set([
   'amountOfAddresses',
 ]);
 
-/** What a field is that nobody set. Fields that are not here have no default to go back to. */
+/**
+ * What a field is that nobody set. Fields that are not here have no default to go back to. A list that is
+ * null in an answer is an empty one: in an update null would leave it as it is.
+ */
 const DEFAULTS: Readonly<Fields> = {
   description: '',
-  topic0: null,
+  topic0: [],
   allAddresses: false,
   includeNativeTxs: false,
   includeContractLogs: false,
   includeInternalTxs: false,
   includeAllTxLogs: false,
-  getNativeBalances: null,
-  abi: null,
-  advancedOptions: null,
+  getNativeBalances: [],
+  abi: [],
+  advancedOptions: [],
   demo: false,
-  triggers: null,
+  triggers: [],
   filterPossibleSpamAddresses: false,
   deliver: 'both',
   notifyRemoved: false,
@@ -39,8 +42,8 @@ const DEFAULTS: Readonly<Fields> = {
   maxInFlight: null,
   maxPerSecond: null,
   strictOrder: false,
-  functions: null,
-  events: null,
+  functions: [],
+  events: [],
   includePayload: false,
   includeEvents: false,
   includeChanges: false,
@@ -53,8 +56,7 @@ export const familyOf = (stream: AnyStream | Fields): NetworkType =>
 export function toFields(stream: AnyStream): Fields {
   return Object.fromEntries(
     Object.entries(stream).filter(
-      ([name, value]) =>
-        !READ_ONLY.has(name) && value !== undefined && !isSame(value, DEFAULTS[name] ?? null),
+      ([name, value]) => !READ_ONLY.has(name) && !isSame(value ?? DEFAULTS[name], DEFAULTS[name]),
     ),
   );
 }

@@ -1,15 +1,18 @@
 /** Streams in a YAML file: `sluice apply`, `export`, `streams create -f`, `dry-run -f`. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/contract';
 import { parseDocument, stringify } from 'yaml';
 import { CommandError } from '../terminal/errors.ts';
 import { type ListedAddress, readAddressFile } from './addressFile.ts';
-import type { Fields } from './streamFields.ts';
+import { type Fields, familyOf } from './streamFields.ts';
 
 /** A stream as a file declares it. */
 export interface DeclaredStream {
-  /** What tells it from the others of the file. */
+  /** What tells it from the others of the file, unless it has an id. */
   readonly tag: string;
+  /** Of the stream it stands for, where several have the tag. */
+  readonly id?: string | undefined;
   readonly fields: Fields;
   /** Undefined where the file leaves the list to others. */
   readonly addresses: ListedAddress[] | undefined;
@@ -29,8 +32,10 @@ export function readStreamFile(path: string): DeclaredStream[] {
     throw refuse('streams should be a list', 'begin each stream with "- tag: …"');
   const streams = list.map((each: unknown, at): DeclaredStream => {
     if (!isMapping(each)) throw refuse(`stream ${at + 1} should be a mapping of its fields`);
-    const { tag, [ADDRESSES]: addresses, [ADDRESS_FILE]: file, ...fields } = each;
-    if (typeof tag !== 'string' || tag === '') {
+    const { tag, id, [ADDRESSES]: addresses, [ADDRESS_FILE]: file, ...fields } = each;
+    if (id !== undefined && typeof id !== 'string')
+      throw refuse(`stream ${at + 1}: id should be text`);
+    if (typeof tag !== 'string' || (tag === '' && id === undefined)) {
       throw refuse(
         `stream ${at + 1} has no tag`,
         'give each stream a tag of its own: it tells which is which',
@@ -41,6 +46,7 @@ export function readStreamFile(path: string): DeclaredStream[] {
     }
     return {
       tag,
+      ...(id !== undefined && { id }),
       fields: { tag, ...fields },
       addresses:
         typeof file === 'string'
@@ -48,10 +54,28 @@ export function readStreamFile(path: string): DeclaredStream[] {
           : toAddresses(addresses, (message) => refuse(`${tag}: ${message}`)),
     };
   });
-  const tags = streams.map(({ tag }) => tag);
-  const twice = tags.find((tag, at) => tags.indexOf(tag) !== at);
-  if (twice !== undefined) throw refuse(`two streams have the tag ${twice}`);
+  const names = streams.map(({ id, tag }) => id ?? tag);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) {
+    throw refuse(`two streams have the tag ${twice}`, 'give each its id, as sluice export does');
+  }
   return streams;
+}
+
+/**
+ * By the schema of the service, so that a dry run refuses what the service would refuse.
+ *
+ * @throws CommandError `invalid_file` that names the file, the stream and the field.
+ */
+export function checkFields(path: string, { tag, fields }: DeclaredStream): void {
+  const schema = familyOf(fields) === 'aptos' ? createAptosStreamSchema : createEvmStreamSchema;
+  const issue = schema.safeParse({ description: '', ...fields }).error?.issues[0];
+  if (issue === undefined) return;
+  const why =
+    issue.code === 'unrecognized_keys'
+      ? `${issue.keys.join(', ')}: a stream has no such field`
+      : `${issue.path.join('.')}: ${issue.message}`;
+  throw new CommandError('invalid_file', `${path}: ${tag}: ${why}`);
 }
 
 function parseYaml(path: string): unknown {
@@ -91,7 +115,8 @@ const isMapping = (value: unknown): value is Record<string, unknown> =>
 /** The text of a file that `readStreamFile` reads back to the same. */
 export const writeStreamFile = (streams: readonly DeclaredStream[]): string =>
   stringify({
-    streams: streams.map(({ tag, fields, addresses }) => ({
+    streams: streams.map(({ tag, id, fields, addresses }) => ({
+      ...(id !== undefined && { id }),
       tag,
       ...fields,
       ...(addresses && {

@@ -1,7 +1,9 @@
 /** What a command ends with: an exit code, and for a failure what, why and the way out. */
 import { type SluiceErrorCode, isSluiceError } from '@sluice/kit';
+import type { StartError } from '@sluice/service';
 import { CommanderError } from 'commander';
-import type { Terminal } from './terminal.ts';
+import { wrapText } from './text.ts';
+import { type Terminal, type Tone, toJson } from './terminal.ts';
 
 export const EXIT = {
   success: 0,
@@ -14,6 +16,7 @@ export const EXIT = {
   serviceError: 7,
   partial: 8,
   checkFailed: 9,
+  notStarted: 10,
   timeout: 124,
   interrupted: 130,
 } as const;
@@ -44,6 +47,25 @@ export const COMMAND_ERRORS = {
   partial: {
     exit: EXIT.partial,
     fix: 'mend what is said above and run it again: what is done is not done twice',
+  },
+  /** Another process listens on the port. */
+  port_in_use: { exit: EXIT.notStarted, fix: 'stop it, or pass another port with --port' },
+  /** Another service runs on the data folder. */
+  data_in_use: { exit: EXIT.notStarted, fix: 'stop it, or pass another folder with --data' },
+  /** The secrets of the ledger are sealed with a key that was not given. */
+  wrong_master_key: {
+    exit: EXIT.notStarted,
+    fix: 'pass the key that the ledger was made with: --master-key-file, or SLUICE_MASTER_KEY',
+  },
+  /** PostgreSQL does not answer. */
+  database_unreachable: {
+    exit: EXIT.notStarted,
+    fix: 'check that it runs, and host and port in --database-url',
+  },
+  /** PostgreSQL answers, and refuses the login, the database or the rights. */
+  database_refused: {
+    exit: EXIT.notStarted,
+    fix: 'check user, password and database in --database-url',
   },
   /** What was to be checked is not as it should be. */
   check_failed: { exit: EXIT.checkFailed, fix: 'the lines above say what to do' },
@@ -105,18 +127,32 @@ interface Told {
 }
 
 /** Prints what went wrong and answers with the exit code it stands for. */
-export function reportError(error: unknown, terminal: Terminal, command: string): number {
-  // Ctrl-C is no failure, and what it broke off is not worth a word.
-  if (terminal.signal.aborted) return EXIT.interrupted;
+export function reportError(
+  error: unknown,
+  terminal: Terminal,
+  { command, json = false }: { command: string; json?: boolean },
+): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.success;
   const { exit, code, message, why = [], fix, requestId } = tell(error, command);
-  const line = (name: string, text: string): void =>
-    terminal.stderr.write(`  ${terminal.tintNote('faint', `${name}:`)} ${text}\n`);
-  terminal.stderr.write(`${terminal.tintNote('bad', `error[${code}]:`)} ${message}\n`);
-  for (const each of why) line('why', each);
-  if (fix) line('fix', fix);
-  line('docs', `sluice docs ${code}`);
-  if (requestId) line('request', requestId);
+  const { stderr } = terminal;
+  if (json) {
+    const docs = `sluice docs ${code}`;
+    stderr.write(`${toJson({ error: { code, message, why, fix, docs, requestId } })}\n`);
+    return exit;
+  }
+  /** A terminal would break a line inside a word; a file and a search want it whole. */
+  const say = (label: string, tone: Tone, text: string): void => {
+    const whole = text.split('\n').map((part) => part.trim());
+    const line = `${label} ${whole.join(' ')}`;
+    const [first = '', ...more] = stderr.isTTY ? wrapText(line, 4, stderr.columns) : [line];
+    stderr.write(`${first.replace(label, () => terminal.tintNote(tone, label))}\n`);
+    for (const each of more) stderr.write(`${each}\n`);
+  };
+  say(`error[${code}]:`, 'bad', message);
+  for (const each of why) say('  why:', 'faint', each);
+  if (fix) say('  fix:', 'faint', fix);
+  say('  docs:', 'faint', `sluice docs ${code}`);
+  if (requestId) say('  request:', 'faint', requestId);
   if (terminal.options.debug && error instanceof Error) terminal.stderr.write(`${error.stack}\n`);
   return exit;
 }
@@ -140,7 +176,9 @@ function tell(error: unknown, command: string): Told {
   if (error instanceof CommandError) return toTold(error.code, error.message, error.fix);
   if (isSluiceError(error)) {
     const { code, message, hint, details = {}, requestId } = error;
-    const why = Object.entries(details).map(([field, detail]) => describeDetail(field, detail));
+    const why = Object.entries(details).map(([field, detail]) =>
+      describeDetail(nameOf(field, command), detail),
+    );
     return {
       exit: KIT_EXITS[code],
       code,
@@ -154,13 +192,45 @@ function tell(error: unknown, command: string): Told {
   const message = error instanceof Error ? error.message : String(error);
   // The service's own, of a setting; its class is loaded only where the service is.
   if (error instanceof Error && error.name === 'ConfigError') return toTold('usage', message);
+  if (isStartError(error)) return toTold(error.code, error.message, error.fix);
   if (isLedgerError(error)) return toTold('invalid_file', error.what, error.fix);
   return toTold('unexpected', message);
 }
 
+/** The service's own: known by its name, as above. */
+const isStartError = (error: unknown): error is StartError =>
+  error instanceof Error && error.name === 'StartError';
+
 /** The service's own as well. */
 const isLedgerError = (error: unknown): error is Error & { what: string; fix: string } =>
   error instanceof Error && error.name === 'LedgerError';
+
+/** By the flag where a flag gave it: the reader never wrote a `requestBody`. */
+function nameOf(field: string, command: string): string {
+  const name = field.replace(/^requestBody\./, '');
+  const flag = / streams (create|update)$/.test(command)
+    ? FIELD_FLAGS[name.split('.')[0]!]
+    : undefined;
+  return flag === undefined ? name : `${flag} (${name})`;
+}
+
+/** Of `streams create` and `streams update`. */
+const FIELD_FLAGS: Readonly<Record<string, string>> = {
+  webhookUrl: '--url',
+  tag: '--tag',
+  description: '--description',
+  chainIds: '--chain',
+  network: '--network',
+  topic0: '--event',
+  events: '--event',
+  functions: '--function',
+  abi: '--abi',
+  allAddresses: '--all-addresses',
+  deliver: '--deliver',
+  maxInFlight: '--max-in-flight',
+  maxPerSecond: '--max-per-second',
+  strictOrder: '--strict-order',
+};
 
 /** As our service writes a detail; anything else as JSON. */
 function describeDetail(field: string, detail: unknown): string {

@@ -1,5 +1,5 @@
 /** The terminal of this process, and the signals that end it. */
-import { type Output, STOPPED, type Terminal, createTerminal } from './terminal.ts';
+import { type RawOutput, STOPPED, type Terminal, createTerminal } from './terminal.ts';
 
 export function createProcessTerminal(): Terminal {
   const controller = new AbortController();
@@ -7,6 +7,8 @@ export function createProcessTerminal(): Terminal {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => controller.abort(signal));
   }
+  // The launcher that started this process is gone, and cannot pass a signal on any more.
+  process.on('disconnect', () => controller.abort('SIGHUP'));
   // A reader that has seen enough, `| head` for one, is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
@@ -31,7 +33,7 @@ interface Stream {
   write(text: string): unknown;
 }
 
-function toOutput(stream: Stream): Output {
+function toOutput(stream: Stream): RawOutput {
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
   return {
     isTTY: stream.isTTY ?? false,

@@ -10,6 +10,7 @@ export interface Progress {
 
 const PAINT_EVERY_MS = 200;
 const BAR = 20;
+const CLEAR_LINE = '\r\u001b[K';
 
 export function createProgress(
   terminal: Terminal,
@@ -35,9 +36,8 @@ export function createProgress(
         if (performance.now() - painted < PAINT_EVERY_MS && done < total) return;
         painted = performance.now();
         const full = Math.round((BAR * done) / Math.max(1, total));
-        terminal.stderr.write(
-          `\r\u001b[K${'█'.repeat(full)}${'░'.repeat(BAR - full)}  ${describe(done)}`,
-        );
+        terminal.stderr.control(CLEAR_LINE);
+        terminal.stderr.write(`${'█'.repeat(full)}${'░'.repeat(BAR - full)}  ${describe(done)}`);
         return;
       }
       const tenth = Math.floor((10 * done) / Math.max(1, total));
@@ -46,7 +46,7 @@ export function createProgress(
       terminal.stderr.write(`${describe(done)}\n`);
     },
     end() {
-      if (terminal.stderr.isTTY) terminal.stderr.write('\r\u001b[K');
+      if (terminal.stderr.isTTY) terminal.stderr.control(CLEAR_LINE);
     },
   };
 }

@@ -15,7 +15,8 @@ export async function ask(
   // What is typed is shown by readline's own output: none for a secret.
   const output = new Writable({
     write(chunk: Buffer, _, done) {
-      if (!hidden) terminal.stderr.write(chunk.toString());
+      // Readline moves the cursor, and shows what is typed here.
+      if (!hidden) terminal.stderr.control(chunk.toString());
       done();
     },
   });

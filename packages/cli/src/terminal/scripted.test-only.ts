@@ -1,7 +1,7 @@
 /** The command line in this process, on a terminal that a test holds. */
 import { PassThrough } from 'node:stream';
 import { run } from '../program.ts';
-import { type Output, STOPPED, createTerminal } from './terminal.ts';
+import { type RawOutput, STOPPED, createTerminal } from './terminal.ts';
 
 export interface Run {
   readonly code: number;
@@ -16,6 +16,10 @@ export interface RunOptions {
   input?: string;
   /** As in front of a person. */
   tty?: boolean;
+  /** Of the terminal. Default 80. */
+  columns?: number;
+  /** Whether it shows colours. Default false. */
+  hasColor?: boolean;
 }
 
 /** A command under way. */
@@ -29,10 +33,17 @@ export interface Running {
 }
 
 export function start(args: readonly string[], options: RunOptions = {}): Running {
-  const { env = {}, cwd = '/nowhere', input, tty = false } = options;
+  const {
+    env = {},
+    cwd = '/nowhere',
+    input,
+    tty = false,
+    columns = 80,
+    hasColor = false,
+  } = options;
   const controller = new AbortController();
-  const stdout = capture(tty);
-  const stderr = capture(tty);
+  const stdout = capture({ isTTY: tty, columns, hasColor });
+  const stderr = capture({ isTTY: tty, columns, hasColor });
   const stdin = Object.assign(new PassThrough(), { isTTY: tty, setRawMode: () => {} });
   if (input !== undefined) stdin.write(input);
   if (!tty) stdin.end();
@@ -63,8 +74,11 @@ export function start(args: readonly string[], options: RunOptions = {}): Runnin
 export const sluice = (args: readonly string[], options?: RunOptions): Promise<Run> =>
   start(args, options).ended;
 
-function capture(isTTY: boolean): { output: Output; text(): string } {
+function capture(shape: Pick<RawOutput, 'isTTY' | 'columns' | 'hasColor'>): {
+  output: RawOutput;
+  text(): string;
+} {
   let text = '';
   const write = (chunk: string): void => void (text += chunk);
-  return { output: { isTTY, columns: 80, rows: 24, hasColor: false, write }, text: () => text };
+  return { output: { ...shape, rows: 24, write }, text: () => text };
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { toLine, wrapText } from './table.ts';
+import { toLine } from './table.ts';
+import { wrapText } from './text.ts';
 
-const plain = { tint: (_: string, text: string) => text };
+const plain = { tint: (_: string, text: string) => text, width: 80 };
 
 test('a sentence goes on in the next line; a word that is too long for one stays whole', () => {
   const url = `https://example.com/${'a'.repeat(90)}`;

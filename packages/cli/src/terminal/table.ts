@@ -1,7 +1,8 @@
-/** Rows for people: no borders, two spaces between columns, 80 columns wide unless told otherwise. */
+/** Rows for people: no borders, two spaces between columns, as wide as the terminal. */
 import type { Command } from 'commander';
 import { CommandError } from './errors.ts';
-import type { Terminal, Tone } from './terminal.ts';
+import { type Terminal, type Tone, WIDTH } from './terminal.ts';
+import { cutText, wrapText } from './text.ts';
 
 /** A cell; a tone colours it. */
 export type Cell = string | number | { text: string; tone: Tone };
@@ -15,8 +16,6 @@ export interface Column<Row> {
   readonly right?: boolean;
 }
 
-/** What output for people is made for. */
-export const WIDTH = 80;
 const GUTTER = 2;
 /** What a cut column keeps at least. */
 const CUT_LEAST = 9;
@@ -49,7 +48,7 @@ export function sayTable<Row>(
   const widths = columns.map(({ title }, at) =>
     Math.max(title.length, ...cells.map((row) => row[at]!.text.length)),
   );
-  if (!wide) shrink(widths, columns);
+  if (!wide) shrink(widths, columns, terminal.width);
   const line = (row: readonly { text: string; tone?: Tone }[]): string =>
     row
       .map(({ text, tone }, at) => {
@@ -75,15 +74,8 @@ function chooseColumns<Row>(all: readonly Column<Row>[], wanted: string): Column
   });
 }
 
-function toCell(cell: Cell): { text: string; tone?: Tone } {
-  if (typeof cell === 'object') return { ...cell, text: printable(cell.text) };
-  return { text: printable(String(cell)) };
-}
-
-/** Names and messages come from anywhere: none may move the cursor. */
-export const printable = (text: string): string =>
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
-  text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '\u{fffd}');
+const toCell = (cell: Cell): { text: string; tone?: Tone } =>
+  typeof cell === 'object' ? cell : { text: String(cell) };
 
 /** One of several things that stand side by side in a line. */
 export interface Part {
@@ -95,40 +87,25 @@ export interface Part {
   readonly optional?: true;
 }
 
-/** The parts that are not empty in one line, two spaces apart. */
-export function toLine({ tint }: Pick<Terminal, 'tint'>, parts: readonly Part[]): string {
+/** The parts that are not empty in one line, two spaces apart; `indent` columns are taken already. */
+export function toLine(
+  { tint, width }: Pick<Terminal, 'tint' | 'width'>,
+  parts: readonly Part[],
+  indent = 0,
+): string {
+  const most = width - indent;
   const isTooLong = (some: readonly Part[]): boolean =>
-    some.reduce((sum, { text }) => sum + text.length + GUTTER, -GUTTER) > WIDTH;
-  const full = parts
-    .map((part) => ({ ...part, text: printable(part.text) }))
-    .filter(({ text }) => text !== '');
+    some.reduce((sum, { text }) => sum + text.length + GUTTER, -GUTTER) > most;
+  const full = parts.filter(({ text }) => text !== '');
   const shown = isTooLong(full) ? full.filter(({ optional }) => !optional) : full;
   const widths = shown.map(({ text }) => text.length);
-  shrink(widths, shown);
+  shrink(widths, shown, most);
   return shown
     .map(({ text, tone, cut }, at) => {
       const fit = cutText(text, widths[at]!, cut);
       return tone === undefined ? fit : tint(tone, fit);
     })
     .join(' '.repeat(GUTTER));
-}
-
-/**
- * A sentence over as many lines as it needs, the later ones indented. A word that is too long for a line
- * (a URL, a path) stays whole, to be copied, and stands as far left as it needs.
- */
-export function wrapText(text: string, indent: number): string[] {
-  const lines: string[] = [];
-  const [first = '', ...words] = printable(text).split(' ');
-  let line = first;
-  for (const word of words) {
-    if (line.trim() === '' || line.length + 1 + word.length <= WIDTH) line += ` ${word}`;
-    else {
-      lines.push(line.trimEnd());
-      line = ' '.repeat(Math.max(0, Math.min(indent, WIDTH - word.length))) + word;
-    }
-  }
-  return [...lines, line];
 }
 
 /** A field with its value: text whole, over several lines where it needs them; anything else as JSON, cut. */
@@ -142,9 +119,9 @@ export function sayField({ say, tint }: Terminal, name: string, value: unknown):
 }
 
 /** Takes what is too much from the widest of those that may be cut. */
-function shrink(widths: number[], columns: readonly Pick<Part, 'cut'>[]): void {
+function shrink(widths: number[], columns: readonly Pick<Part, 'cut'>[], most: number): void {
   const total = (): number => widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER);
-  while (total() > WIDTH) {
+  while (total() > most) {
     let widest = -1;
     for (const [at, { cut }] of columns.entries()) {
       if (cut && widths[at]! > CUT_LEAST && (widest < 0 || widths[at]! > widths[widest]!)) {
@@ -154,11 +131,4 @@ function shrink(widths: number[], columns: readonly Pick<Part, 'cut'>[]): void {
     if (widest < 0) return;
     widths[widest]!--;
   }
-}
-
-export function cutText(text: string, width: number, where: 'middle' | 'end' = 'end'): string {
-  if (text.length <= width) return text;
-  if (where === 'end') return `${text.slice(0, width - 1)}…`;
-  const front = Math.ceil((width - 1) / 2);
-  return `${text.slice(0, front)}…${text.slice(text.length - (width - 1 - front))}`;
 }

@@ -2,6 +2,7 @@
  * What a command has of the world: data goes to standard output, everything else (progress, hints,
  * prompts, errors) to standard error. Tests hand in one of their own.
  */
+import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { styleText } from 'node:util';
 
@@ -16,8 +17,8 @@ const STYLES = {
   strong: 'bold',
 } as const;
 
-/** One of the two ways out. */
-export interface Output {
+/** One of the two streams of a process, which writes everything as it is. */
+export interface RawOutput {
   readonly isTTY: boolean;
   readonly columns: number;
   readonly rows: number;
@@ -25,6 +26,18 @@ export interface Output {
   readonly hasColor: boolean;
   write(text: string): void;
 }
+
+/** The same for commands: text cannot control the terminal, whoever wrote it. */
+export interface Output extends RawOutput {
+  /** Text over any number of lines; control characters are escaped. */
+  write(text: string): void;
+  /** A sequence of ours that moves the cursor or clears; never text from elsewhere. */
+  control(sequence: string): void;
+}
+
+/** Columns of output that is not for a terminal, and the least that lines are made for. */
+export const WIDTH = 80;
+const MIN_WIDTH = 40;
 
 /** What may be said to every command, before or after its name. */
 export interface TerminalOptions {
@@ -39,8 +52,8 @@ export interface TerminalOptions {
 }
 
 export interface TerminalNeeds {
-  stdout: Output;
-  stderr: Output;
+  stdout: RawOutput;
+  stderr: RawOutput;
   stdin: Readable & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
@@ -51,11 +64,17 @@ export interface TerminalNeeds {
 }
 
 export interface Terminal extends TerminalNeeds {
+  readonly stdout: Output;
+  readonly stderr: Output;
   readonly options: TerminalOptions;
+  /** Columns of a line on standard output; 80 where that is not a terminal. */
+  readonly width: number;
   /** A line of data. */
   say(line?: string): void;
   /** One JSON document, or one of many lines of JSON. */
   sayJson(value: unknown): void;
+  /** A document to be saved or piped: exact, except on a terminal, where control characters are escaped. */
+  sayExact(text: string): void;
   /** A line for people beside the data; left out with `--quiet`. */
   note(line?: string): void;
   /** Coloured as standard output shows it. */
@@ -68,22 +87,62 @@ export interface Terminal extends TerminalNeeds {
   adopt(options: TerminalOptions): void;
 }
 
+/** Control characters, and what turns the direction of writing. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** One line, in which every control character is replaced by another character of one column. */
+const toLine = (text: string): string => text.replaceAll(CONTROLS, '\u{fffd}');
+
+/** The same over several lines. */
+const toLines = (text: string): string =>
+  text.replaceAll(CONTROLS, (found) => (found === '\n' || found === '\t' ? found : '\u{fffd}'));
+
+/** Equal when it is parsed, and without control characters. */
+export const toJson = (value: unknown): string =>
+  JSON.stringify(value).replaceAll(
+    CONTROLS,
+    (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
 export function createTerminal(needs: TerminalNeeds): Terminal {
-  const { stdout, stderr, stdin, env } = needs;
+  const { stdin, env } = needs;
   let options: TerminalOptions = {};
+  // Stands for ESC until text is escaped. It is random so that no text can contain it.
+  const mark = `\ue000${randomUUID()}`;
+  const toOutput = (raw: RawOutput): Output => ({
+    isTTY: raw.isTTY,
+    hasColor: raw.hasColor,
+    get columns() {
+      return raw.columns;
+    },
+    get rows() {
+      return raw.rows;
+    },
+    write: (text) => raw.write(toLines(text).replaceAll(mark, '\u001b')),
+    control: (sequence) => raw.write(sequence),
+  });
+  const stdout = toOutput(needs.stdout);
+  const stderr = toOutput(needs.stderr);
   const tintFor = (output: Output, tone: Tone, text: string): string =>
     output.hasColor && options.color !== false
-      ? styleText(STYLES[tone], text, { validateStream: false })
+      ? styleText(STYLES[tone], toLines(text), { validateStream: false }).replaceAll('\u001b', mark)
       : text;
   return {
     ...needs,
+    stdout,
+    stderr,
     get options() {
       return options;
     },
-    say: (line = '') => stdout.write(`${line}\n`),
-    sayJson: (value) => stdout.write(`${JSON.stringify(value)}\n`),
+    get width() {
+      return stdout.isTTY ? Math.max(MIN_WIDTH, stdout.columns) : WIDTH;
+    },
+    say: (line = '') => stdout.write(`${toLine(line)}\n`),
+    sayJson: (value) => stdout.write(`${toJson(value)}\n`),
+    sayExact: (text) => (stdout.isTTY ? stdout : needs.stdout).write(text),
     note(line = '') {
-      if (!options.quiet) stderr.write(`${line}\n`);
+      if (!options.quiet) stderr.write(`${toLine(line)}\n`);
     },
     tint: (tone, text) => tintFor(stdout, tone, text),
     tintNote: (tone, text) => tintFor(stderr, tone, text),

@@ -9,14 +9,23 @@ import { useCommandKey } from '../keyboard.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorPanel } from '../ui/errorPanel.tsx';
 import { Check, TextArea, TextField } from '../ui/field.tsx';
+import { Loading } from '../ui/loading.tsx';
 import { Status } from '../ui/status.tsx';
+
+const withoutQuotes = (text: string): string => text.replace(/^["']/, '').replace(/["']$/, '');
 
 const toHeaders = (text: string): Record<string, string> =>
   Object.fromEntries(
     linesOf(text).flatMap((line) => {
-      const match = /^["']?([\w-]+)["']?\s*[:=]\s*["']?(.*?)["']?,?$/.exec(line);
-      const [, name = '', value = ''] = match ?? [];
-      return value === '' ? [] : [[name.toLowerCase(), value]];
+      const at = line.search(/[:=]/);
+      const name = withoutQuotes(line.slice(0, at).trimEnd());
+      const value = withoutQuotes(
+        line
+          .slice(at + 1)
+          .trimStart()
+          .replace(/,$/, ''),
+      );
+      return value === '' || !/^[\w-]+$/.test(name) ? [] : [[name.toLowerCase(), value]];
     }),
   );
 
@@ -46,7 +55,7 @@ export function VerifyPage() {
         onRetry={() => void body.refetch()}
       />
     ) : (
-      <p className="animate-late p-4 text-faint">Loading</p>
+      <Loading className="p-4" />
     );
   }
   const id = search.delivery ?? '';

@@ -1,6 +1,6 @@
 import { useShortcuts } from '../keyboard.ts';
 import type { Action } from './actionList.tsx';
-import { copyText } from './copied.tsx';
+import { copyText } from './copyText.ts';
 
 /** What can be copied of a stream, a delivery or a webhook. */
 export interface Copies {

@@ -1,6 +1,6 @@
 import { clsx } from 'clsx';
 import { X } from 'lucide-react';
-import { useEffect, useId, useRef } from 'react';
+import { useId, useLayoutEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 
 /** Something to do, instead of the button that closes; but nothing that takes something away. */
@@ -27,10 +27,13 @@ export function Dialog({
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const content = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // With the paint: a key must never meet what the dialog covers.
+  useLayoutEffect(() => {
     const inside = content.current;
     dialog.current?.showModal();
     if (inside === null || focusFirst(inside)) return undefined;
+    // Not the button that closes: Enter may be pressed before the content is there.
+    dialog.current?.focus();
     // What is in it may come later than the dialog itself.
     const arrivals = new MutationObserver(() => {
       if (inside.contains(document.activeElement) || focusFirst(inside)) arrivals.disconnect();
@@ -41,10 +44,11 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
+      tabIndex={-1}
       aria-labelledby={titleId}
       onClose={onClose}
       className={clsx(
-        'm-auto max-h-[90dvh] max-w-[calc(100vw-24px)] animate-overlay overflow-auto rounded-overlay border border-line bg-surface p-0 text-text shadow-overlay backdrop:bg-bg/60',
+        'm-auto max-h-[90dvh] max-w-[calc(100vw-24px)] animate-overlay overflow-auto rounded-overlay border border-line bg-surface p-0 text-text shadow-overlay outline-none backdrop:bg-bg/60',
         wide ? 'w-160' : 'w-104',
       )}
     >

@@ -87,7 +87,7 @@ export function JsonTree({
             setAt(-1);
           }}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter') return;
+            if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
             if (isSought) show(at + (event.shiftKey ? -1 : 1));
             else setAwaited(true);
           }}

@@ -23,7 +23,8 @@ export function SearchField({
         value={value}
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') event.currentTarget.blur();
+          const isPlain = event.key === 'Escape' && !event.nativeEvent.isComposing;
+          if (isPlain) event.currentTarget.blur();
         }}
         className="control w-full rounded-control border border-line-strong bg-surface px-2.5 text-12 placeholder:text-faint"
       />

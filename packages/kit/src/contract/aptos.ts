@@ -38,7 +38,7 @@ export interface CreateAptosStream extends Optional<StreamLimits> {
   headers?: Record<string, string> | undefined;
 }
 
-/** Any part of {@link CreateAptosStream}; what is absent stays. */
+/** Any part of {@link CreateAptosStream}; null and empty lists as in {@link UpdateEvmStream}. */
 export type UpdateAptosStream = Optional<CreateAptosStream>;
 
 /** An Aptos stream as the service answers it. */
@@ -48,8 +48,8 @@ export interface AptosStream extends StreamLimits {
   description: string;
   tag: string;
   network: AptosNetwork[];
-  functions: string[] | null;
-  events: string[] | null;
+  functions: string[];
+  events: string[];
   includePayload: boolean;
   includeEvents: boolean;
   includeChanges: boolean;

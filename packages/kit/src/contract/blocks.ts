@@ -1,7 +1,7 @@
 /** Calls about blocks that are there already (contract section 1.3). */
 import type { CreateAptosStream } from './aptos.ts';
 import type { AptosWebhook } from './aptosWebhook.ts';
-import type { CreateEvmStream } from './streams.ts';
+import type { CreateEvmStream, Optional } from './streams.ts';
 import type { EvmWebhook } from './webhook.ts';
 
 /** What a stream would watch, tried on one block. */
@@ -94,7 +94,7 @@ export interface AptosBlockChoice {
 export interface AptosDryRun
   extends
     AptosBlockChoice,
-    Partial<
+    Optional<
       Pick<
         CreateAptosStream,
         | 'tag'

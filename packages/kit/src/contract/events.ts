@@ -11,7 +11,7 @@ export interface EventSignature {
 
 const HASH = /^0[xX][0-9a-fA-F]{64}$/;
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
-const TYPE = /^([a-z]+)(\d*)(x\d+)?((?:\[\d*\])*)$/;
+const TYPE = /^([a-z]+)(?:(\d+)(x\d+)?)?((?:\[\d*\])*)$/;
 const TOKEN = /\s*([A-Za-z0-9_$]+|\[\d*\]|[(),;])/y;
 const SPACE = /\s*/y;
 const ARRAY = /^\[\d*\]$/;

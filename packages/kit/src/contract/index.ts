@@ -10,7 +10,7 @@ export { DELIVERY_STATES, JOB_STATES, SLUICE_ROUTES } from './sluice.ts';
 export { hashAuditRecord, SCOPES } from './access.ts';
 
 export type { OperatorNotice } from './notices.ts';
-export { REPLAY_STATES } from './replays.ts';
+export { REPLAY_STATES, UNDELIVERED } from './replays.ts';
 export type {
   CreateReplay,
   DeliveryFilter,
@@ -179,6 +179,8 @@ export type {
   Spared,
   SparedReason,
   StreamSummary,
+  UnverifiedBlocks,
+  UnverifiedRange,
 } from './sluice.ts';
 
 // Run-time checks
@@ -261,9 +263,11 @@ export {
 export type { StandardWebhook } from './signature.ts';
 
 // Chains, addresses, events
+export { CONTRACT_SCHEDULE_MS, isBrief, QUICK_RETRY_MS, readRetryAfterMs } from './schedule.ts';
 export { confirmationsOf, DEFAULT_CONFIRMATIONS, EVM_CHAINS, findEvmChain } from './chains.ts';
 export type { EvmChain } from './chains.ts';
 export { toChainId } from './chainId.ts';
+export { cutText } from './text.ts';
 export { checksumAddress, toAddress } from './evm.ts';
 export {
   canonicalType,

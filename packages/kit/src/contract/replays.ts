@@ -33,6 +33,9 @@ export interface DeliveryFilter {
   replayId?: string | undefined;
 }
 
+/** The states of deliveries that did not succeed, and that a replay sends again. */
+export const UNDELIVERED = ['failed', 'quarantined', 'pending'] as const satisfies DeliveryState[];
+
 /** What a replay of such a selection would send. */
 export interface ReplayEstimate {
   deliveries: number;

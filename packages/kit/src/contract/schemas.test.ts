@@ -30,9 +30,12 @@ describe('createEvmStreamSchema', () => {
     expect(createEvmStreamSchema.parse(STREAM)).toEqual(STREAM);
   });
 
-  it('takes null for what is unset, as answers have it', () => {
-    const unset = { topic0: null, abi: null, advancedOptions: null, triggers: null };
-    expect(createEvmStreamSchema.parse({ ...STREAM, ...unset })).toEqual({ ...STREAM, ...unset });
+  it('takes null for what is left out, in a new stream and in an update', () => {
+    const unset = { topic0: null, abi: null, tag: null, demo: null, headers: null };
+    expect(createEvmStreamSchema.parse({ ...STREAM, ...unset })).toEqual(STREAM);
+    expect(updateEvmStreamSchema.parse({ ...unset, chainIds: null, maxInFlight: null })).toEqual({
+      maxInFlight: null,
+    });
   });
 
   it('spells chain ids one way, each once', () => {
@@ -147,7 +150,7 @@ describe('Aptos streams', () => {
   it('takes Move paths, with type arguments too', () => {
     const events = ['0x1::coin::WithdrawEvent', '0x1::coin::Pair<0x1::a::B, u8>'];
     const stream = { ...APTOS, network: ['devnet'], events, functions: null };
-    expect(createAptosStreamSchema.parse(stream)).toEqual(stream);
+    expect(createAptosStreamSchema.parse(stream)).toEqual({ ...stream, functions: undefined });
   });
 
   it.each([
@@ -195,13 +198,16 @@ describe('history, settings and blocks', () => {
     ]);
     for (const wrong of [
       { deliveryStatus: 'lost' },
-      { excludePayload: 'true' },
       { blockNumber: '' },
       { toTimestamp: '-1' },
       { transactionHash: '0x1' },
     ]) {
       expect(listLogsQuerySchema.safeParse(wrong).success).toBe(false);
     }
+    // A field of another list is one that this list does not have.
+    expect(listLogsQuerySchema.parse({ excludePayload: 'true' })).not.toHaveProperty(
+      'excludePayload',
+    );
   });
 
   it('settings name what a region may be, as the hosted service does', () => {

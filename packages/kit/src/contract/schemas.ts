@@ -54,6 +54,7 @@ export const abiParameterSchema: z.ZodType<AbiParameter> = z.lazy(() =>
       name: z.string().default(''),
       type: z.string().refine(isAbiType, {
         error: 'should be a Solidity type, e.g. uint256, address[] or tuple',
+        abort: true,
       }),
       indexed: z.boolean().optional(),
       components: z.array(abiParameterSchema).optional(),
@@ -62,6 +63,7 @@ export const abiParameterSchema: z.ZodType<AbiParameter> = z.lazy(() =>
     .refine((it) => !it.type.startsWith('tuple') || it.components !== undefined, {
       error: 'a tuple should list its components',
       path: ['components'],
+      abort: true,
     }),
 );
 
@@ -78,6 +80,13 @@ export const abiItemSchema: z.ZodType<AbiItem> = z
     payable: z.boolean().optional(),
     stateMutability: z.string().optional(),
     gas: z.number().optional(),
+    signature: z
+      .string()
+      .regex(/^0x([0-9a-fA-F]{8}|[0-9a-fA-F]{64})$/, {
+        error: 'should be a selector or a topic in hex, or be left out',
+      })
+      .optional()
+      .describe('Written by web3.js; the name and inputs decide'),
   })
   .refine((it) => !['event', 'function', 'error'].includes(it.type) || Boolean(it.name), {
     error: 'an event, function or error should have a name',
@@ -90,6 +99,52 @@ export const abiItemSchema: z.ZodType<AbiItem> = z
       path: ['inputs'],
     },
   );
+
+const MOST_ITEMS = 1_000;
+/** Inputs, outputs and their components in all items: the largest contracts have a third of it. */
+const MOST_PARAMETERS = 5_000;
+
+/** Where the OpenAPI document keeps {@link abiItemSchema}. */
+const ABI_ITEM = { $ref: '#/components/schemas/AbiItem' };
+
+/**
+ * A list of items; a single item stands for a list of one. The size comes before the items: what is
+ * checked is bounded, whatever is sent.
+ */
+const abi: z.ZodType<AbiItem[]> = z
+  .preprocess(
+    (given, context) => {
+      const isItem = typeof given === 'object' && given !== null && !Array.isArray(given);
+      const items: unknown = isItem ? [given] : given;
+      if (!Array.isArray(items) || countParameters(items) <= MOST_PARAMETERS) return items;
+      context.addIssue({
+        code: 'custom',
+        message: `should have at most ${MOST_PARAMETERS} inputs, outputs and components in all`,
+        input: given,
+      });
+      return z.NEVER;
+    },
+    z.array(abiItemSchema).max(MOST_ITEMS, { error: `should have at most ${MOST_ITEMS} items` }),
+  )
+  .meta({ anyOf: [{ type: 'array', items: ABI_ITEM, maxItems: MOST_ITEMS }, ABI_ITEM] });
+
+/** Of what may be an ABI; stops counting at the first one too many. */
+function countParameters(given: readonly unknown[]): number {
+  let count = 0;
+  const lists: (readonly unknown[])[] = [given];
+  for (let list = lists.pop(); list !== undefined && count <= MOST_PARAMETERS; list = lists.pop()) {
+    for (const each of list.slice(0, MOST_PARAMETERS + 1)) {
+      if (typeof each !== 'object' || each === null) continue;
+      for (const part of ['inputs', 'outputs', 'components']) {
+        const parameters = (each as Record<string, unknown>)[part];
+        if (!Array.isArray(parameters)) continue;
+        count += parameters.length;
+        lists.push(parameters);
+      }
+    }
+  }
+  return count;
+}
 
 /** Text of a bounded length. PostgreSQL cannot hold a NUL in it. */
 const text = (maxLength: number) =>
@@ -147,7 +202,7 @@ export const advancedOptionSchema: z.ZodType<AdvancedOption> = z.strictObject({
 });
 
 export const nativeBalanceSelectionSchema: z.ZodType<NativeBalanceSelection> = z.strictObject({
-  selectors: z.array(z.string()),
+  selectors: z.array(z.string()).max(100, { error: 'should have at most 100 selectors' }),
   type: z.enum([...recordKinds, 'internalTx']),
 });
 
@@ -165,24 +220,42 @@ const HEADER_LIMIT = 20;
 const RESERVED_HEADERS =
   /^(host|connection|content-.*|transfer-encoding|expect|upgrade|keep-alive|te|trailer|accept-encoding|user-agent|webhook-.*|x-signature|x-region|x-queue-size|x-records-charged|x-sluice-.*)$/i;
 
-/** Headers of the user's own. */
+/** Headers of the user's own. Their number comes before their names: what is checked is bounded. */
 const headers = z
-  .record(
-    z
-      .string()
-      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, { error: 'should be the name of a header' })
-      .refine((name) => !RESERVED_HEADERS.test(name), {
-        error: 'should be another name: this header is set by the service',
-      }),
-    text(1024).regex(/^[\x20-\x7e]*$/, { error: 'should be printable ASCII' }),
+  .preprocess(
+    (given, context) => {
+      if (
+        typeof given !== 'object' ||
+        given === null ||
+        Object.keys(given).length <= HEADER_LIMIT
+      ) {
+        return given;
+      }
+      context.addIssue({
+        code: 'custom',
+        message: `should have at most ${HEADER_LIMIT} entries`,
+        input: given,
+      });
+      return z.NEVER;
+    },
+    z.record(
+      z
+        .string()
+        .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, { error: 'should be the name of a header' })
+        .refine((name) => !RESERVED_HEADERS.test(name), {
+          error: 'should be another name: this header is set by the service',
+        }),
+      text(1024).regex(/^[\x20-\x7e]*$/, { error: 'should be printable ASCII' }),
+    ),
   )
-  .refine((it) => Object.keys(it).length <= HEADER_LIMIT, {
-    error: `should have at most ${HEADER_LIMIT} entries`,
-  })
   // Names of headers have no case: one spelling, and none twice.
   .transform((it) =>
     Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
   );
+
+/** An optional field. Some clients write null for what they leave out, so null is the same as absent. */
+const given = <Value, Input>(field: z.ZodType<Value, Input>) =>
+  field.nullish().transform((value) => value ?? undefined);
 
 /** As in `StreamLimits`. */
 const limits = {
@@ -198,61 +271,56 @@ const limits = {
     .max(10_000, { error: 'should be at most 10000' })
     .nullish()
     .describe('Webhooks sent in a second; null for no limit. Ours'),
-  strictOrder: z
-    .boolean()
-    .optional()
-    .describe('One webhook at a time, in order; one that fails holds up the rest. Ours'),
+  strictOrder: given(z.boolean()).describe(
+    'One webhook at a time, in order; one that fails holds up the rest. Ours',
+  ),
 };
 
 const streamFields = {
   webhookUrl,
   description: text(4096),
-  tag: text(256)
-    .optional()
-    .describe('Echoed in each webhook; official receivers need a letter or digit in it'),
+  tag: given(text(256)).describe(
+    'Echoed in each webhook; official receivers need a letter or digit in it',
+  ),
   chainIds,
-  topic0: topic0.nullish().describe('Events, as text or as 32-byte hash'),
-  allAddresses: z.boolean().optional().describe('Match every address; needs topic0'),
-  includeNativeTxs: z.boolean().optional().describe('Transactions from or to a watched address'),
-  includeContractLogs: z.boolean().optional().describe('Logs that name a watched address'),
-  includeInternalTxs: z.boolean().optional().describe('Calls inside transactions that move value'),
-  includeAllTxLogs: z.boolean().optional().describe('Every log of each matched transaction'),
-  getNativeBalances: z
-    .array(nativeBalanceSelectionSchema)
-    .nullish()
-    .describe('Whose native balance to send along'),
-  abi: z
-    .array(abiItemSchema)
-    .max(1000, { error: 'should have at most 1000 items' })
-    .nullish()
-    .describe('Event items used to decode; sent along in each webhook'),
-  advancedOptions: z.array(advancedOptionSchema).nullish().describe('Filters on events'),
-  demo: z.boolean().optional(),
-  triggers: z
-    .array(triggerSchema)
-    .nullish()
-    .describe('Read-only calls made for each record of a kind'),
-  filterPossibleSpamAddresses: z
-    .boolean()
-    .optional()
-    .describe('Leaves out what concerns a contract on the spam list of its chain'),
-  deliver: z
-    .enum(['both', 'confirmed'])
-    .optional()
-    .describe('confirmed: nothing is sent when the block appears. Ours'),
-  notifyRemoved: z
-    .boolean()
-    .optional()
-    .describe('A notice for each delivery whose block left the chain. Ours'),
-  headers: headers.optional().describe('Sent with each webhook. Ours'),
+  topic0: given(topic0).describe('Events, as text or as 32-byte hash'),
+  allAddresses: given(z.boolean()).describe('Match every address; needs topic0'),
+  includeNativeTxs: given(z.boolean()).describe('Transactions from or to a watched address'),
+  includeContractLogs: given(z.boolean()).describe('Logs that name a watched address'),
+  includeInternalTxs: given(z.boolean()).describe('Calls inside transactions that move value'),
+  includeAllTxLogs: given(z.boolean()).describe('Every log of each matched transaction'),
+  getNativeBalances: given(
+    z.array(nativeBalanceSelectionSchema).max(32, { error: 'should have at most 32 entries' }),
+  ).describe('Whose native balance to send along'),
+  abi: given(abi).describe('Event items used to decode; sent along in each webhook'),
+  advancedOptions: given(
+    z.array(advancedOptionSchema).max(1000, { error: 'should have at most 1000 entries' }),
+  ).describe('Filters on events'),
+  demo: given(z.boolean()),
+  triggers: given(
+    z.array(triggerSchema).max(32, { error: 'should have at most 32 triggers' }),
+  ).describe('Read-only calls made for each record of a kind'),
+  filterPossibleSpamAddresses: given(z.boolean()).describe(
+    'Leaves out what concerns a contract on the spam list of its chain',
+  ),
+  deliver: given(z.enum(['both', 'confirmed'])).describe(
+    'confirmed: nothing is sent when the block appears. Ours',
+  ),
+  notifyRemoved: given(z.boolean()).describe(
+    'A notice for each delivery whose block left the chain. Ours',
+  ),
+  headers: given(headers).describe('Sent with each webhook. Ours'),
   ...limits,
 };
 
 export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = z.strictObject(streamFields);
 
-export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = z
-  .strictObject(streamFields)
-  .partial();
+export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = z.strictObject({
+  ...streamFields,
+  webhookUrl: given(webhookUrl),
+  description: given(streamFields.description),
+  chainIds: given(chainIds),
+});
 
 const movePaths = z
   .array(
@@ -276,26 +344,30 @@ const aptosFields = {
     )
     .min(1, { error: 'should name at least one network, e.g. ["mainnet"]' })
     .transform((names) => [...new Set(names)]),
-  functions: movePaths.nullish(),
-  events: movePaths.nullish(),
-  includePayload: z.boolean().optional(),
-  includeEvents: z.boolean().optional(),
-  includeChanges: z.boolean().optional(),
-  demo: z.boolean().optional(),
-  allAddresses: z.boolean().optional(),
-  headers: headers.optional(),
+  functions: given(movePaths),
+  events: given(movePaths),
+  includePayload: given(z.boolean()),
+  includeEvents: given(z.boolean()),
+  includeChanges: given(z.boolean()),
+  demo: given(z.boolean()),
+  allAddresses: given(z.boolean()),
+  headers: given(headers),
   ...limits,
 };
 
 export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = z.strictObject(aptosFields);
 
-export const updateAptosStreamSchema: z.ZodType<UpdateAptosStream> = z
-  .strictObject(aptosFields)
-  .partial();
+export const updateAptosStreamSchema: z.ZodType<UpdateAptosStream> = z.strictObject({
+  ...aptosFields,
+  webhookUrl: given(webhookUrl),
+  description: given(aptosFields.description),
+  tag: given(aptosFields.tag),
+  network: given(aptosFields.network),
+});
 
 export const streamStatusSchema = z.strictObject({
-  status: z.enum(['active', 'paused'], {
-    error: 'should be one of active, paused (error and terminated are set by the service)',
+  status: z.enum(['active', 'paused', 'error'], {
+    error: 'should be one of active, paused, error (terminated is set by the service)',
   }),
 });
 
@@ -348,6 +420,7 @@ const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddres
           path: ['labels', labelled],
           input: label,
         });
+        return;
       }
     });
 
@@ -375,14 +448,14 @@ const cursor = z
   .max(1024, { error: 'should be the cursor of an earlier answer, unchanged' })
   .optional();
 
-export const listQuerySchema = z.strictObject({
+export const listQuerySchema = z.object({
   limit,
   cursor,
 });
 
 const SEARCH = 'should be 1 to 100 characters of an address or a label';
 
-export const listAddressesQuerySchema = z.strictObject({
+export const listAddressesQuerySchema = z.object({
   find: z
     .string({ error: SEARCH })
     .trim()
@@ -393,7 +466,7 @@ export const listAddressesQuerySchema = z.strictObject({
   cursor,
 });
 
-export const listStreamsQuerySchema = z.strictObject({
+export const listStreamsQuerySchema = z.object({
   limit,
   cursor,
   status: z.enum(['active', 'paused', 'error', 'terminated']).optional(),
@@ -414,7 +487,7 @@ export const inboxAnswerSchema: z.ZodType<Partial<InboxAnswer>> = z.strictObject
   failStatus: wholeFrom(200, 599).exactOptional(),
 });
 
-export const explainQuerySchema = z.strictObject({
+export const explainQuerySchema = z.object({
   q: z
     .string({ error: 'should be a transaction, block, version, address or delivery' })
     .trim()
@@ -477,7 +550,7 @@ const queryCount = (least: number, most: number, fallback: number) => {
 };
 
 export const activityQuerySchema = z
-  .strictObject({
+  .object({
     streamId: streamId.optional(),
     step: z
       .enum(['1', '5', '60'], { error: 'should be one of 1, 5, 60 (minutes)' })
@@ -509,7 +582,7 @@ export const listTapesSchema = z.strictObject({
 });
 
 /** Of the logs of what happened to chains: reorgs and gaps. */
-export const chainLogQuerySchema = z.strictObject({
+export const chainLogQuerySchema = z.object({
   chain: anyChain.optional(),
   limit: queryCount(1, 100, 100),
 });
@@ -566,7 +639,7 @@ const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean>) => {
 };
 
 export const listDeliveriesQuerySchema: z.ZodType<DeliveryFilter & DeliveryOrder & PagePlace> =
-  z.strictObject({
+  z.object({
     limit,
     cursor,
     order: z
@@ -576,7 +649,7 @@ export const listDeliveriesQuerySchema: z.ZodType<DeliveryFilter & DeliveryOrder
     ...deliveryFilter(wholeNumberText, flagText),
   });
 
-export const deliveryFacetsQuerySchema: z.ZodType<DeliveryFilter> = z.strictObject(
+export const deliveryFacetsQuerySchema: z.ZodType<DeliveryFilter> = z.object(
   deliveryFilter(wholeNumberText, flagText),
 );
 
@@ -606,14 +679,14 @@ interface PagePlace {
   cursor?: string | undefined;
 }
 
-export const listHistoryQuerySchema: z.ZodType<HistoryFilter & PagePlace> = z.strictObject({
+export const listHistoryQuerySchema: z.ZodType<HistoryFilter & PagePlace> = z.object({
   limit,
   cursor,
   ...logFilter,
   excludePayload: flagText.optional(),
 });
 
-export const listLogsQuerySchema: z.ZodType<LogFilter & PagePlace> = z.strictObject({
+export const listLogsQuerySchema: z.ZodType<LogFilter & PagePlace> = z.object({
   limit,
   cursor,
   ...logFilter,
@@ -672,7 +745,7 @@ const dryRunFields = {
   filterPossibleSpamAddresses: streamFields.filterPossibleSpamAddresses,
   abi: streamFields.abi,
   advancedOptions: streamFields.advancedOptions,
-  addresses: z.array(evmAddress).optional(),
+  addresses: given(z.array(evmAddress)),
 };
 
 export const dryRunBlockSchema: z.ZodType<DryRunBlock> = z.strictObject(dryRunFields);
@@ -706,14 +779,14 @@ export const aptosBlockChoiceSchema: z.ZodType<AptosBlockChoice> = z
 export const aptosDryRunSchema: z.ZodType<AptosDryRun> = z
   .strictObject({
     ...blockChoice,
-    tag: text(256).exactOptional(),
+    tag: given(text(256)),
     functions: aptosFields.functions,
     events: aptosFields.events,
     includePayload: aptosFields.includePayload,
     includeEvents: aptosFields.includeEvents,
     includeChanges: aptosFields.includeChanges,
     allAddresses: aptosFields.allAddresses,
-    addresses: z.array(aptosAddress).optional(),
+    addresses: given(z.array(aptosAddress)),
   })
   .refine(isChoice, choiceError);
 

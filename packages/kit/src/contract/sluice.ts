@@ -120,7 +120,7 @@ export const SLUICE_ROUTES = {
   setJobState: route('POST', '/sluice/jobs/{id}/state', 'replay'),
   /**
    * Server-sent events: `id` and, as JSON in `data`, a {@link LiveEvent}. While nothing happens a
-   * comment line is sent at least every 15 seconds, so that a reader notices a dead connection.
+   * comment line is sent at least every 5 seconds: a connection that is silent for 10 is dead.
    */
   liveEvents: route('GET', '/sluice/events', 'history:read'),
   /** `{ result: ApiKey[] }`, newest first; those that were revoked, too. */
@@ -461,6 +461,8 @@ export interface ChainHealth {
   message: string;
   /** Newest block the source knows, null before it answered. */
   head: number | null;
+  /** Milliseconds since that block was first seen; null before the first. */
+  headAgeMs: number | null;
   /** Last block whose deliveries are committed, null before the first. */
   checkpoint: number | null;
   /** Blocks that must follow before a match is confirmed; `finalized`: as the chain itself says. */
@@ -477,8 +479,23 @@ export interface ChainHealth {
   providers: ProviderHealth[];
   /** Null but while catching up. */
   progress: ChainProgress | null;
+  /** Blocks that were accepted although not everything about them could be verified; null without any. */
+  unverified: UnverifiedBlocks | null;
   /** Newest blocks first, at most 60. */
   blocks: ChainBlock[];
+}
+
+/**
+ * What a chain has accepted unverified, as far as it is kept: the newest 1,000 ranges of blocks.
+ * `docs/nodes.md` names the reasons.
+ */
+export interface UnverifiedBlocks {
+  /** The number of blocks. */
+  blocks: number;
+  /** The newest of them. */
+  latest: number;
+  /** Why the newest one could not be verified, and why it was accepted. */
+  reason: string;
 }
 
 /**
@@ -579,6 +596,13 @@ export interface ChainCoverage {
   to: number | null;
   /** Blocks between that were not, in order; a backfill of such a range removes it. */
   holes: (BlockRange & { reason: HoleReason })[];
+  /** Blocks that were evaluated, but not verified in all they say; the newest 1,000 ranges, in order. */
+  unverified: UnverifiedRange[];
+}
+
+/** Blocks that were accepted unverified, and why. */
+export interface UnverifiedRange extends BlockRange {
+  reason: string;
 }
 
 /** Where a backfill can stand. */
@@ -624,7 +648,7 @@ export type LiveEvent =
   | { type: 'block'; chainId: string; block: ChainBlock; head: number }
   /** Blocks above `blockNumber` left the chain. */
   | { type: 'reorg'; chainId: string; blockNumber: number }
-  | { type: 'chain'; chain: Omit<ChainHealth, 'blocks'> }
+  | { type: 'chain'; chain: Omit<ChainHealth, 'blocks' | 'unverified'> }
   /** A stream was created, changed or deleted. */
   | { type: 'stream'; streamId: string }
   /** A backfill moved on, or changed its state. */

@@ -24,6 +24,8 @@ export interface AbiItem {
   payable?: boolean | undefined;
   stateMutability?: string | undefined;
   gas?: number | undefined;
+  /** The selector or topic, as web3.js writes it beside an item. Nothing goes by it. */
+  signature?: string | undefined;
 }
 
 /** `error` and `terminated` are set by a service, never asked for. */
@@ -125,7 +127,10 @@ export interface CreateEvmStream extends Optional<StreamLimits> {
   headers?: Record<string, string> | undefined;
 }
 
-/** Any part of {@link CreateEvmStream}; what is absent stays. */
+/**
+ * Any part of {@link CreateEvmStream}; what is absent stays, and so does what is null, but for
+ * `maxInFlight` and `maxPerSecond`, where null is no limit. An empty list takes a list away.
+ */
 export type UpdateEvmStream = Optional<CreateEvmStream>;
 
 /** The same fields, each of which may be left out. */
@@ -143,7 +148,7 @@ export interface EvmStream extends StreamLimits {
   includeContractLogs: boolean;
   includeInternalTxs: boolean;
   includeAllTxLogs: boolean;
-  getNativeBalances: NativeBalanceSelection[] | null;
+  getNativeBalances: NativeBalanceSelection[];
   abi: AbiItem[] | null;
   advancedOptions: AdvancedOption[] | null;
   demo: boolean;
@@ -232,6 +237,11 @@ export interface ErrorBody {
   message: string | string[];
   /** By field, as `requestBody.chainIds`: what is wrong and the value that was sent. */
   details?: Record<string, unknown>;
+  /**
+   * The same, of any status but 422: the official client appends `details` to the message, which the
+   * contract fixes. Ours.
+   */
+  fields?: Record<string, unknown>;
 }
 
 /** Rows per page when `limit` is absent, and at most. */

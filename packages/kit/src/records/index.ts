@@ -9,6 +9,7 @@ export type {
   AptosTransactionRow,
   AptosTransferRow,
 } from './aptosRecords.ts';
+export type { CompatibleLogRow, CompatibleRecords } from './compatibleRows.ts';
 export type {
   Erc20ApprovalRow,
   Erc20TransferRow,

@@ -2,6 +2,7 @@ import { erc20Abi, parseAbi } from 'viem';
 import { expectTypeOf } from 'vitest';
 import type { AbiItem } from '../contract/streams.ts';
 import type { EvmWebhook, WebhookTrigger } from '../contract/webhook.ts';
+import type { CompatibleRecords } from './compatibleRows.ts';
 import type { LogRow, Records } from './rows.ts';
 import { toRecords } from './toRecords.ts';
 
@@ -9,11 +10,20 @@ declare const webhook: EvmWebhook;
 
 // With the ABI of the webhook nothing is known at compile time.
 expectTypeOf(toRecords(webhook)).toEqualTypeOf<Records>();
-expectTypeOf(toRecords(webhook, { ids: 'compatible' })).toEqualTypeOf<Records>();
+expectTypeOf(toRecords(webhook, { ids: 'distinct' })).toEqualTypeOf<Records>();
+const compatible = toRecords(webhook, { ids: 'compatible' });
+expectTypeOf(compatible).toEqualTypeOf<CompatibleRecords>();
+expectTypeOf<(typeof compatible.erc20Transfers)[number]['logIndex']>().toEqualTypeOf<string>();
+expectTypeOf<(typeof compatible.logs)[number]['logIndex']>().toEqualTypeOf<number>();
+expectTypeOf(compatible.internalTxs[0]).not.toHaveProperty('internalTransactionIndex');
 expectTypeOf(toRecords(webhook, { abi: [] as AbiItem[] }).logs).toEqualTypeOf<LogRow[]>();
 
 // The name of the event selects its columns.
 for (const row of toRecords(webhook, { abi: erc20Abi, ids: 'compatible' }).logs) {
+  expectTypeOf(row.triggers).toEqualTypeOf<readonly WebhookTrigger[] | undefined>();
+  if (row.name === 'Transfer') expectTypeOf(row.from).toEqualTypeOf<string>();
+}
+for (const row of toRecords(webhook, { abi: erc20Abi }).logs) {
   expectTypeOf(row.name).toEqualTypeOf<'Transfer' | 'Approval'>();
   expectTypeOf(row.triggers).toEqualTypeOf<readonly WebhookTrigger[] | null>();
   if (row.name === 'Transfer') expectTypeOf(row.from).toEqualTypeOf<string>();

@@ -14,7 +14,9 @@ import type {
 import { isSluiceError } from '../errors.ts';
 import { cachedNames, collectionNameOf, MAX_CACHED_NAMES } from './collectionName.ts';
 import { columnNames } from './columns.ts';
+import type { CompatibleRecords } from './compatibleRows.ts';
 import { sha256Hex } from './ids.ts';
+import type { Records } from './rows.ts';
 import { toRecords, toRemovedIds } from './toRecords.ts';
 import { sampleWebhook } from '../webhooks/testing.ts';
 
@@ -251,6 +253,25 @@ describe('toRecords', () => {
     expect(distinct(idsOf(toRecords(webhook, { ids: 'compatible' })))).toBe(2);
   });
 
+  it.each(['erc20-transfer', 'erc20-approval', 'erc721-transfer', 'nft-approval-for-all'] as const)(
+    'writes the rows of %s as the hosted SDK does where it has filled the database',
+    (kind) => {
+      const webhook = sampleWebhook(kind);
+      const ours = toRecords(webhook);
+      const { collectionName, undecodedLogs, ...theirs } = toRecords(webhook, {
+        ids: 'compatible',
+      });
+      expect({ collectionName, undecodedLogs: undecodedLogs.length }).toEqual({
+        collectionName: ours.collectionName,
+        undecodedLogs: 1,
+      });
+      const rows = Object.values(theirs).flat();
+      expect(rows).toHaveLength(1);
+      expect(rows[0]).toMatchObject({ logIndex: '361' });
+      expect(rows[0]).not.toHaveProperty('triggers');
+    },
+  );
+
   it('a token id keeps its row in whatever order the batch is given', () => {
     const entries = ['1', '2', '3'].map((tokenId) => ({ ...nftTransfer, tokenId }));
     const ids = (nftTransfers: WebhookNftTransfer[]) =>
@@ -372,9 +393,11 @@ describe('collection names', () => {
   });
 });
 
-function idsOf(records: ReturnType<typeof toRecords>): string[] {
+function idsOf(records: Records | CompatibleRecords): string[] {
   const { collectionName: _, ...kinds } = records;
-  return Object.values(kinds).flatMap((rows) => rows.map(({ id }) => id));
+  return Object.values(kinds).flatMap((rows: readonly { id: string }[]) =>
+    rows.map(({ id }) => id),
+  );
 }
 
 const distinct = (values: readonly unknown[]): number => new Set(values).size;

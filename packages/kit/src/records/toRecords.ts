@@ -15,13 +15,15 @@ import type {
 import { SluiceError } from '../errors.ts';
 import { setNamed } from '../webhooks/abi.ts';
 import type { DecodedValue } from '../webhooks/abi.ts';
-import { decodeLogs } from '../webhooks/decode.ts';
-import type { DecodedLog, DecodedLogs, UndecodedReason } from '../webhooks/decode.ts';
+import { decodeKnown } from '../webhooks/decode.ts';
+import type { DecodedLog, UndecodedReason } from '../webhooks/decode.ts';
 import type { AptosWebhook } from '../contract/aptosWebhook.ts';
 import { toAptosRecords } from './aptosRecords.ts';
 import type { AptosRecords } from './aptosRecords.ts';
 import { collectionNameOf } from './collectionName.ts';
 import { columnNames } from './columns.ts';
+import { toCompatibleRecords } from './compatibleRows.ts';
+import type { CompatibleRecords, MaybeTriggered } from './compatibleRows.ts';
 import { listFormatter } from './compatibleValues.ts';
 import type { FormatList } from './compatibleValues.ts';
 import { compatibleIds, distinctIds } from './ids.ts';
@@ -64,8 +66,8 @@ export interface RecordsOptions<A extends Abi | readonly AbiItem[] = readonly Ab
   abi?: A | undefined;
   /**
    * `distinct` (default): no two rows of a webhook share an id, whatever their kind.
-   * `compatible`: ids, and the text of arrays and tuples, are those of the hosted SDK's
-   * `BatchProcessor`, for a database that it has filled. There all internal transactions of one
+   * `compatible`: {@link CompatibleRecords}, whose ids, columns and text of arrays and tuples are those
+   * of the hosted SDK's `BatchProcessor`, for a database that it has filled. There all internal transactions of one
    * transaction share an id, as do the entries of an ERC-1155 batch, and rows of different kinds:
    * give each kind a table of its own.
    */
@@ -83,14 +85,29 @@ export interface RecordsOptions<A extends Abi | readonly AbiItem[] = readonly Ab
  */
 export function toRecords<const A extends Abi | readonly AbiItem[]>(
   webhook: RecordSource,
-  options: RecordsOptions<A> & { abi: A },
+  options: RecordsOptions<A> & { abi: A; ids: 'compatible' },
+): CompatibleRecords<MaybeTriggered<LogRowOf<A>>>;
+export function toRecords(
+  webhook: RecordSource,
+  options: RecordsOptions & { ids: 'compatible' },
+): CompatibleRecords;
+export function toRecords<const A extends Abi | readonly AbiItem[]>(
+  webhook: RecordSource,
+  options: RecordsOptions<A> & { abi: A; ids?: 'distinct' | undefined },
 ): Records<LogRowOf<A>>;
 export function toRecords(webhook: AptosWebhook): AptosRecords;
-export function toRecords(webhook: RecordSource, options?: RecordsOptions): Records;
+export function toRecords(
+  webhook: RecordSource,
+  options?: RecordsOptions & { ids?: 'distinct' | undefined },
+): Records;
+export function toRecords(
+  webhook: RecordSource,
+  options: RecordsOptions,
+): Records | CompatibleRecords;
 export function toRecords(
   webhook: RecordSource | AptosWebhook,
   options: RecordsOptions<Abi | readonly AbiItem[]> = {},
-): Records | AptosRecords {
+): Records | CompatibleRecords | AptosRecords {
   if (isAptos(webhook)) return toAptosRecords(webhook);
   checkWebhook(webhook);
   if (webhook.removed) {
@@ -100,7 +117,8 @@ export function toRecords(
       { hint: 'Delete what toRemovedIds(webhook) names.' },
     );
   }
-  return readRows(webhook, options);
+  const records = readRows(webhook, options);
+  return options.ids === 'compatible' ? toCompatibleRecords(records) : records;
 }
 
 const isAptos = (webhook: unknown): webhook is AptosWebhook =>
@@ -223,7 +241,7 @@ function toLogRows(
   const rows: LogRow[] = [];
   const undecodedRows: UndecodedLogRow[] = [];
   if (!Array.isArray(logs)) return { logs: rows, undecodedLogs: undecodedRows };
-  const { decoded, undecoded } = decodeAll(logs, abi);
+  const { decoded, undecoded } = decodeKnown(logs, abi);
   let nextDecoded = 0;
   let nextUndecoded = 0;
   // Both keep the order of the webhook, so walking it pairs each result with its log.
@@ -237,14 +255,6 @@ function toLogRows(
     }
   }
   return { logs: rows, undecodedLogs: undecodedRows };
-}
-
-function decodeAll(
-  logs: readonly WebhookLog[],
-  abi: Abi | readonly AbiItem[] | undefined,
-): DecodedLogs {
-  if (Array.isArray(abi) && abi.length > 0) return decodeLogs({ logs }, abi as readonly AbiItem[]);
-  return { decoded: [], undecoded: logs.map((log) => ({ log, reason: 'unknown-event' })) };
 }
 
 /** What is no log at all has no id, so no row. */

@@ -1,8 +1,8 @@
 /**
  * A decoder of ABI-encoded data, straight from the hex text that webhooks carry. A type is compiled
- * once to a reader. Data is untrusted: whatever a reader touches is checked to be there, and all
- * readers together touch each word at most once, so that a few bytes cannot claim to be a large
- * value. Wrong data throws {@link MALFORMED}.
+ * once to a reader. Data is untrusted: whatever a reader touches is checked to be there, and no two
+ * values may share a word, so that what is decoded is no larger than the data. Wrong data throws
+ * {@link MALFORMED} or {@link OVERLAPPING}.
  */
 import { canonicalType } from '../contract/events.ts';
 import type { AbiParameter } from '../contract/streams.ts';
@@ -18,6 +18,9 @@ export type DecodedValue =
 /** Thrown, always the same object, on data that is no encoding of the type. */
 export const MALFORMED = new Error('The data does not encode the type');
 
+/** Thrown, always the same object, when offsets lead two values to the same bytes. */
+export const OVERLAPPING = new Error('Values overlap in the data');
+
 export interface Codec {
   /** Whether a value stands behind an offset instead of in place. */
   readonly dynamic: boolean;
@@ -27,27 +30,31 @@ export interface Codec {
   readonly read: (source: Source, at: number) => DecodedValue;
 }
 
-/** Hex text with what is left to read of it. Positions count characters. */
+/** Hex text, and which of its words were read. Positions count characters. */
 export class Source {
   readonly hex: string;
-  #wordsLeft: number;
+  readonly #isRead: Uint8Array;
 
   /** `hex` is `0x` and lower-case hex digits. */
   constructor(hex: string) {
     this.hex = hex;
-    this.#wordsLeft = Math.ceil((hex.length - 2) / WORD);
+    this.#isRead = new Uint8Array(Math.ceil((hex.length - 2) / WORD));
   }
 
   /** Claims words that are to be read at a position. */
   take(at: number, words: number): void {
-    if (at + words * WORD > this.hex.length) throw MALFORMED;
-    this.spend(words);
+    const end = at + words * WORD;
+    if (end > this.hex.length) throw MALFORMED;
+    this.claim(at, end);
   }
 
-  /** Claims words wherever they are. */
-  spend(words: number): void {
-    this.#wordsLeft -= words;
-    if (this.#wordsLeft < 0) throw MALFORMED;
+  /** Claims what begins and ends at these characters, which are there. */
+  claim(start: number, end: number): void {
+    const endWord = Math.ceil((end - 2) / WORD);
+    for (let word = Math.floor((start - 2) / WORD); word < endWord; word++) {
+      if (this.#isRead[word] === 1) throw OVERLAPPING;
+      this.#isRead[word] = 1;
+    }
   }
 }
 
@@ -70,9 +77,10 @@ export function compileType(
 ): Codec | undefined {
   const { type, components } = parameter;
   if (depth > MAX_DEPTH) return undefined;
-  const array = /^(.+)\[(\d*)\]$/.exec(type);
-  if (array) {
-    const [, element = '', length = ''] = array;
+  const bracket = type.lastIndexOf('[');
+  if (bracket > 0 && /^\[\d*\]$/.test(type.slice(bracket))) {
+    const element = type.slice(0, bracket);
+    const length = type.slice(bracket + 1, -1);
     const codec = compileType({ ...parameter, type: element }, readAddress, depth + 1);
     if (!codec) return undefined;
     if (length === '') return arrayCodec(codec);
@@ -209,7 +217,7 @@ function readDigits(source: Source, at: number): string {
   const start = at + WORD;
   const end = start + size * 2;
   if (end > hex.length) throw MALFORMED;
-  source.spend(words);
+  source.claim(start, end);
   const padding = Math.min(start + words * WORD, hex.length) - end;
   if (!hex.startsWith(ZEROS.slice(0, padding), end)) throw MALFORMED;
   return hex.slice(start, end);

@@ -8,6 +8,7 @@ import {
   compileType,
   MALFORMED,
   MAX_DEPTH,
+  OVERLAPPING,
   parameterNames,
   readLowerAddress,
   readMember,
@@ -53,13 +54,15 @@ export type DecodedLogOf<A extends Abi | readonly AbiItem[]> = number extends A[
  * `unknown-event`: the ABI has no event with its first topic, and no anonymous one that fits;
  * `indexed-mismatch`: the ABI has the event with another number of indexed parameters;
  * `unsupported-type`: the event has a parameter of a type that cannot be decoded (`fixed`, or none);
- * `malformed`: its topics or data do not encode the event's parameters.
+ * `malformed`: its topics or data do not encode the event's parameters;
+ * `overlapping`: offsets lead two parameters to the same bytes, by which a small log could claim to be large.
  */
 export type UndecodedReason =
   | 'unknown-event'
   | 'indexed-mismatch'
   | 'unsupported-type'
-  | 'malformed';
+  | 'malformed'
+  | 'overlapping';
 
 /** A log that the ABI could not decode. */
 export interface UndecodedLog {
@@ -114,22 +117,38 @@ export function decodeLogs(
       'Cannot decode the logs. No logs found in the webhook, or invalid webhook provided.',
     );
   }
-  if (!Array.isArray(abi) || abi.length === 0) {
+  if (!hasItems(abi)) {
     throw new SluiceError(
       'missing_abi',
       'Cannot decode the logs. No abis found in the provided webhook.',
     );
   }
-  const events = compiledEvents(abi, addresses);
+  return decodeKnown(logs as WebhookLog[], abi, { addresses });
+}
+
+/** Whether there is an ABI to decode with. A webhook of a stream without one carries `[]`. */
+export const hasItems = (
+  abi: Abi | readonly AbiItem[] | null | undefined,
+): abi is Abi | readonly AbiItem[] => Array.isArray(abi) && abi.length > 0;
+
+/** As {@link decodeLogs}; without an ABI every log is an unknown event. */
+export function decodeKnown(
+  logs: readonly WebhookLog[],
+  abi: Abi | readonly AbiItem[] | null | undefined,
+  { addresses = 'lower' }: DecodeOptions = {},
+): DecodedLogs {
+  const events = compiledEvents(hasItems(abi) ? abi : NO_ABI, addresses);
   const decoded: DecodedLog[] = [];
   const undecoded: UndecodedLog[] = [];
-  for (const log of logs as WebhookLog[]) {
+  for (const log of logs) {
     const result = decodeLog(log, events);
     if (typeof result === 'string') undecoded.push({ log, reason: result });
     else decoded.push(result);
   }
   return { decoded, undecoded };
 }
+
+const NO_ABI: readonly AbiItem[] = [];
 
 /** One parameter of an event: where its value is and how to read it. */
 interface Field {
@@ -331,6 +350,7 @@ function decodeArgs(
     for (const field of fields) setNamed(args, field.name, readField(field, topics, skip, source));
   } catch (error) {
     if (error === MALFORMED) return 'malformed';
+    if (error === OVERLAPPING) return 'overlapping';
     throw error;
   }
   return args;

@@ -26,6 +26,7 @@ describe('tokens', () => {
     [String(10n ** 60n), '18', 'JUNK', 'Transfer 1.00e42 JUNK'],
     ['0', '6', 'US\u202eD\u2069\nC', 'Transfer 0 USDC'],
     ['0', '6', 'x'.repeat(100), `Transfer 0 ${'x'.repeat(24)}`],
+    ['0', '6', `${'x'.repeat(23)}😀y`, `Transfer 0 ${'x'.repeat(23)}😀`],
   ])('%s with %s decimals of %s', (value, tokenDecimals, tokenSymbol, line) => {
     expect(describeWebhook(transferOf({ value, tokenDecimals, tokenSymbol }))).toBe(
       `${line} 0x28c6…1d60 → 0x5a52…efcb`,

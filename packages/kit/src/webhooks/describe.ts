@@ -1,6 +1,7 @@
 /** A webhook in one line. */
 import type { AptosWebhook } from '../contract/aptosWebhook.ts';
 import { nativeCurrencyOf } from '../contract/chains.ts';
+import { cutText } from '../contract/text.ts';
 import type { EvmWebhook, WebhookLog } from '../contract/webhook.ts';
 import { decodeLogs } from './decode.ts';
 
@@ -163,7 +164,7 @@ const native = (value: string | null, chainId: string): string =>
 function toUnits(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
-  const rest = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  const [rest = ''] = /^(?:0*[1-9])*/.exec(digits.slice(digits.length - decimals)) ?? [];
   if (whole.length > MAX_WHOLE) return `${whole[0]}.${whole.slice(1, 3)}e${whole.length - 1}`;
   if (whole === '0' && /^0{6}./.test(rest)) return '<0.000001';
   const shown = rest.length > MAX_DECIMALS ? `${rest.slice(0, MAX_DECIMALS)}…` : rest;
@@ -173,7 +174,7 @@ function toUnits(amount: bigint, decimals: number): string {
 
 /** Characters that turn the direction of what follows them, and those that are none to be seen. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-const toName = (name: string): string => name.replaceAll(UNSEEN, '').slice(0, LONGEST_NAME);
+const toName = (name: string): string => cutText(name.replaceAll(UNSEEN, ''), LONGEST_NAME);
 /** Ids of tokens may have 78 digits. */
 const toNumber = (tokenId: string): string =>
   `#${tokenId.length > LONGEST_NAME ? `${tokenId.slice(0, 8)}…` : tokenId}`;

@@ -7,7 +7,7 @@ import type { DecodedLog, UndecodedLog } from './decode.ts';
 import { toExpress } from './express.ts';
 import { toFastify } from './fastify.ts';
 import { createHandler } from './handler.ts';
-import type { WebhookHandler } from './handler.ts';
+import type { OnChain, WebhookHandler } from './handler.ts';
 import { toHono } from './hono.ts';
 import { toNodeListener } from './node.ts';
 import type { ReceivedWebhook } from './unwrap.ts';
@@ -24,13 +24,14 @@ const typed = createHandler({ secret, abi: erc20Abi })
       readonly to: Hex;
       readonly value: bigint;
     }>();
+    expectTypeOf(log.chainId).toEqualTypeOf<string>();
     expectTypeOf(delivery).toEqualTypeOf<ReceivedWebhook>();
   })
   .on('Approval', {
     unconfirmed: async ({ args }) => expectTypeOf(args.spender).toEqualTypeOf<Hex>(),
     confirmed: ({ args }) => expectTypeOf(args.owner).toEqualTypeOf<Hex>(),
   })
-  .onUndecoded((log) => expectTypeOf(log).toEqualTypeOf<UndecodedLog>())
+  .onUndecoded((log) => expectTypeOf(log).toEqualTypeOf<OnChain<UndecodedLog>>())
   .onWebhook({ unconfirmed: (webhook) => expectTypeOf(webhook).toEqualTypeOf<EvmWebhook>() });
 
 // @ts-expect-error no such event
@@ -49,7 +50,7 @@ for (const handler of [
   createHandler({ secret }),
   createHandler({ secret, abi: [] as AbiItem[] }),
 ]) {
-  handler.on('Whatever', (log) => expectTypeOf(log).toEqualTypeOf<DecodedLog>());
+  handler.on('Whatever', (log) => expectTypeOf(log).toEqualTypeOf<OnChain<DecodedLog>>());
 }
 expectTypeOf(createHandler({ apiKey: 'k' })).toExtend<WebhookHandler>();
 

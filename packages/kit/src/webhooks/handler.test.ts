@@ -48,7 +48,7 @@ describe('what is called', () => {
     expect(await answerOf(handler(post(WEBHOOK, { id: 'one' })))).toEqual([200, 'Handled']);
     expect(onApproval).not.toHaveBeenCalled();
     expect(onTransfer).toHaveBeenCalledExactlyOnceWith(
-      expect.objectContaining({ name: 'Transfer', logIndex: 361 }),
+      expect.objectContaining({ name: 'Transfer', logIndex: 361, chainId: '0x1' }),
       expect.objectContaining({ id: 'one', webhook: WEBHOOK }),
     );
     expect(onTransfer.mock.lastCall?.[0]).toMatchObject({ args: { value: 250_000_000n } });
@@ -104,6 +104,7 @@ describe('what is called', () => {
     expect(onUndecoded.mock.calls[0]?.[0]).toEqual({
       log: strange[0],
       reason: 'indexed-mismatch',
+      chainId: '0x1',
     });
   });
 
@@ -119,12 +120,50 @@ describe('what is called', () => {
   });
 
   it('nothing of a webhook without logs, even if there is no ABI at all', async () => {
-    const handler = createHandler({ secret: SECRET, onError: () => undefined });
+    const onError = vi.fn();
+    const handler = createHandler({ secret: SECRET, onError });
     handler.on('Transfer', () => undefined);
     expect((await handler(post(sampleWebhook('native-transfer')))).status).toBe(200);
-    // With logs it is a mistake, and the webhook must not be lost over it.
-    expect((await handler(post(WEBHOOK))).status).toBe(500);
+    expect(onError).not.toHaveBeenCalled();
   });
+
+  it('onUndecoded with every log where there is no ABI', async () => {
+    const onError = vi.fn();
+    const onUndecoded = vi.fn();
+    const handler = createHandler({ secret: SECRET, onError });
+    handler.on('Transfer', () => undefined).onUndecoded(onUndecoded);
+    expect(await answerOf(handler(post(WEBHOOK)))).toEqual([200, 'Handled']);
+    const [log] = WEBHOOK.logs;
+    expect(onUndecoded.mock.calls.map(([each]) => each as unknown)).toEqual([
+      { log, reason: 'unknown-event', chainId: '0x1' },
+    ]);
+    expect(onError).not.toHaveBeenCalled();
+  });
+
+  it.each([[[]], [null], [{}]])(
+    'no event of a webhook whose ABI is %j, with one warning for each stream',
+    async (abi) => {
+      const onError = vi.fn();
+      const onTransfer = vi.fn();
+      const onWebhook = vi.fn();
+      const handler = createHandler({ secret: SECRET, onError });
+      handler.on('Transfer', onTransfer).onWebhook(onWebhook);
+      const streams = ['one', 'two'].map((part) => WEBHOOK.streamId.replace(/^.{3}/, part));
+      for (const streamId of [...streams, ...streams]) {
+        const webhook = { ...WEBHOOK, streamId, abi: abi as never };
+        expect(await answerOf(handler(post(webhook)))).toEqual([200, 'Handled']);
+      }
+      expect(onTransfer).not.toHaveBeenCalled();
+      expect(onWebhook).toHaveBeenCalledTimes(4);
+      expect(onError).toHaveBeenCalledTimes(2);
+      for (const [at, streamId] of streams.entries()) {
+        const [error, delivery] = onError.mock.calls[at] as [Error, { webhook: EvmWebhook }];
+        expect(isSluiceError(error, 'missing_abi')).toBe(true);
+        expect(error.message).toContain(streamId);
+        expect(delivery.webhook.streamId).toBe(streamId);
+      }
+    },
+  );
 
   it('only events that the ABI has', () => {
     const { handler } = createTested();
@@ -473,7 +512,7 @@ describe('what is refused', () => {
   it('a forged signature with 401, and onError gets the diagnosis', async () => {
     const { handler, onError, onWebhook } = uncalled();
     const response = handler(post(WEBHOOK, { secret: 'guessed' }));
-    expect(await answerOf(response)).toEqual([401, 'signature is not valid']);
+    expect(await answerOf(response)).toEqual([401, 'Signature is not valid']);
     expect(onWebhook).not.toHaveBeenCalled();
     const [error] = onError.mock.lastCall ?? [];
     expect(isSluiceError(error, 'invalid_signature')).toBe(true);
@@ -570,7 +609,7 @@ describe('what is refused', () => {
   });
 
   it('wrong options, when the program starts', () => {
-    expect(() => createHandler({ secret: '' })).toThrow('unable to verify signature');
+    expect(() => createHandler({ secret: '' })).toThrow('Unable to verify signature');
     for (const wrong of [{ toleranceMs: Number.NaN }, { maxBodyBytes: 0 }]) {
       expect(() => createHandler({ secret: SECRET, ...wrong })).toThrow('must be');
     }

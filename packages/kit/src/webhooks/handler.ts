@@ -19,7 +19,7 @@ import { WEBHOOK_HEADERS } from '../contract/signature.ts';
 import type { AbiItem } from '../contract/streams.ts';
 import { isSluiceError, SluiceError } from '../errors.ts';
 import { isNeverAgain, isRetryLater } from './outcomes.ts';
-import { decodeLogs } from './decode.ts';
+import { decodeKnown, hasItems } from './decode.ts';
 import type { AddressSpelling, DecodedLog, DecodedLogOf, UndecodedLog } from './decode.ts';
 import { diagnose } from './diagnose.ts';
 import { readHeader } from './headers.ts';
@@ -50,7 +50,7 @@ export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
      */
     seen?: SeenStore | false | undefined;
     /**
-     * Largest body that is read. Sluice sends 8 MiB at most, the hosted service more.
+     * Largest body that is read. Sluice sends at most 8 MiB (`--max-webhook-bytes`), the hosted service more.
      * @unit bytes
      * @defaultValue 52_428_800 (50 MiB)
      */
@@ -83,9 +83,15 @@ export type Handles<T> =
   | { readonly unconfirmed?: Handle<T>; readonly confirmed: Handle<T> };
 
 type EventName<A extends AnyAbi> = DecodedLogOf<A>['name'];
-type LogNamed<A extends AnyAbi, Name> = number extends A['length']
-  ? DecodedLog
-  : Extract<DecodedLogOf<A>, { readonly name: Name }>;
+type LogNamed<A extends AnyAbi, Name> = OnChain<
+  number extends A['length'] ? DecodedLog : Extract<DecodedLogOf<A>, { readonly name: Name }>
+>;
+
+/** A log with the chain it is from. */
+export type OnChain<Log> = Log & {
+  /** Hex, e.g. `0x1`. A log is known by its chain, its transaction and its `logIndex` together. */
+  readonly chainId: string;
+};
 
 /** What an adapter hands over: a request of any framework. */
 export interface IncomingWebhook {
@@ -119,12 +125,14 @@ export interface WebhookHandler<A extends AnyAbi = readonly AbiItem[]> extends W
   (request: Request): Promise<Response>;
   /**
    * Calls for each event of that name, in the order of the logs. To store an event use
-   * (chain id, transaction hash, log index) as its key.
+   * (`chainId`, `transactionHash`, `logIndex`) as its key. Without an ABI (none here, and the stream
+   * has none) no log has a name: `onError` gets `missing_abi`, once for each stream, unless
+   * {@link onUndecoded} takes the logs.
    * @throws SluiceError `invalid_argument` when the given ABI has no such event.
    */
   on<Name extends EventName<A>>(name: Name, handles: Handles<LogNamed<A, Name>>): this;
-  /** Calls for each log that the ABI cannot decode, with the reason. */
-  onUndecoded(handles: Handles<UndecodedLog>): this;
+  /** Calls for each log that the ABI cannot decode, with the reason; without an ABI for every log. */
+  onUndecoded(handles: Handles<OnChain<UndecodedLog>>): this;
   /** Calls for each webhook as a whole, after the events in it. */
   onWebhook(handles: Handles<ReceivedWebhook['webhook']>): this;
   /**
@@ -177,6 +185,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     aptos: [],
   };
   const reporter = createReporter(options);
+  const streamsWithoutAbi = new Set<string>();
   const underWay = new Map<string, Promise<WebhookAnswer>>();
 
   const receive = async ({ method = 'POST', headers, body }: IncomingWebhook) => {
@@ -265,6 +274,11 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
         // A block that was gone and is there again begins anew.
         const isLate =
           isPaired && !confirmed && (await seen.has(pair)) && !(await seen.has(removal));
+        if (lacksAbi(delivery.webhook)) {
+          streamsWithoutAbi.add(delivery.webhook.streamId);
+          const message = `No ABI for the events of stream ${delivery.webhook.streamId}`;
+          reporter.failed(new SluiceError('missing_abi', message), delivery);
+        }
         await callAll(registered, delivery, options, isLate);
         if (isPaired && (confirmed || removed)) {
           await remember(seen, removed ? removal : pair, delivery);
@@ -272,6 +286,15 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
       }),
     );
   };
+
+  /** Whether events are wanted that no ABI names. Reported once for each stream. */
+  const lacksAbi = ({ logs, abi: own, streamId, removed }: ReceivedWebhook['webhook']): boolean =>
+    logs.length > 0 &&
+    !removed &&
+    !hasItems(abi ?? own) &&
+    registered.events.size > 0 &&
+    registered.undecoded.length === 0 &&
+    !streamsWithoutAbi.has(streamId);
 
   /** Does the user's work and answers with what came of it. */
   const attempt = async (
@@ -302,7 +325,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
         });
       }
       const handlers = registered.events.get(name) ?? [];
-      handlers.push(toPhases(handles as Handles<DecodedLog>));
+      handlers.push(toPhases(handles as Handles<OnChain<DecodedLog>>));
       registered.events.set(name, handlers);
       return handler;
     },
@@ -339,8 +362,8 @@ interface Phases<T> {
 }
 
 interface Registered {
-  readonly events: Map<string, Phases<DecodedLog>[]>;
-  readonly undecoded: Phases<UndecodedLog>[];
+  readonly events: Map<string, Phases<OnChain<DecodedLog>>[]>;
+  readonly undecoded: Phases<OnChain<UndecodedLog>>[];
   readonly webhooks: Phases<ReceivedWebhook['webhook']>[];
   readonly removed: Handle<ReceivedWebhook['webhook']>[];
   readonly aptos: ((webhook: AptosWebhook, delivery: ReceivedAptosWebhook) => unknown)[];
@@ -382,9 +405,12 @@ async function callAll(
     }
   };
   if (webhook.logs.length > 0 && (events.size > 0 || undecoded.length > 0)) {
-    const logs = decodeLogs(webhook, abi ?? webhook.abi, { addresses });
-    for (const log of logs.decoded) await call(events.get(log.name), log);
-    for (const log of logs.undecoded) await call(undecoded, log);
+    const { decoded, undecoded: unknown } = decodeKnown(webhook.logs, abi ?? webhook.abi, {
+      addresses,
+    });
+    const chainId = webhook.chainId || '0x1';
+    for (const log of decoded) await call(events.get(log.name), { ...log, chainId });
+    for (const log of unknown) await call(undecoded, { ...log, chainId });
   }
   await call(webhooks, webhook);
 }

@@ -120,20 +120,34 @@ describe('createFakeSender', () => {
       id: 'one',
       delivered: true,
       attempts: [
+        { status: 500, body: 'thanks', error: 'HTTP 500', waitMs: 5_000 },
         { status: 500, body: 'thanks', error: 'HTTP 500', waitMs: WAITS[0] },
-        { status: 500, body: 'thanks', error: 'HTTP 500', waitMs: WAITS[1] },
         { status: 200, body: 'thanks', error: undefined, waitMs: undefined },
       ],
     });
   });
 
-  it('gives up at the end of the schedule of the contract', async () => {
+  it.each([
+    ['sluice', 302, WAITS],
+    ['sluice', 500, [5_000, ...WAITS]],
+    ['sluice', 503, [5_000, ...WAITS]],
+    ['sluice', 599, [5_000, ...WAITS]],
+    ['hosted', 500, WAITS],
+  ] as const)('gives up where %s does, after answers of %d', async (sender, status, waits) => {
     const wait = vi.fn(() => Promise.resolve());
-    const to = () => new Response(null, { status: 302 });
-    const delivery = await createFakeSender({ to, secret: SECRET, wait }).send(webhook);
+    const to = () => new Response(null, { status });
+    const delivery = await createFakeSender({ to, secret: SECRET, sender, wait }).send(webhook);
     expect(delivery.delivered).toBe(false);
-    expect(delivery.attempts).toHaveLength(8);
-    expect(wait.mock.calls.flat()).toEqual(WAITS);
+    expect(delivery.attempts).toHaveLength(waits.length + 1);
+    expect(wait.mock.calls.flat()).toEqual(waits);
+  });
+
+  it('sends again quickly where there is no answer, and once only', async () => {
+    let calls = 0;
+    const to = () =>
+      calls++ === 1 ? new Response(null, { status: 404 }) : Promise.reject(new Error('refused'));
+    const { attempts } = await createFakeSender({ to, secret: SECRET }).send(webhook);
+    expect(attempts.map(({ waitMs }) => waitMs)).toEqual([5_000, ...WAITS, undefined]);
   });
 
   it.each([
@@ -142,6 +156,7 @@ describe('createFakeSender', () => {
     [429, '1', MINUTE],
     [503, '999999', 1440 * MINUTE],
     [503, 'soon', MINUTE],
+    [503, new Date(Date.now() + 10 * 1440 * MINUTE).toUTCString(), 1440 * MINUTE],
     [500, '120', MINUTE],
   ])('after %d with Retry-After %s waits %d ms', async (status, after, waitMs) => {
     const to = () => new Response(null, { status, headers: { 'retry-after': after } });

@@ -2,6 +2,12 @@
  * `@sluice/kit/testing`: what a test of a webhook handler needs, offline: webhooks of every kind,
  * requests signed as the service signs them, and a sender that tries again as the service does.
  */
+import {
+  CONTRACT_SCHEDULE_MS,
+  isBrief,
+  QUICK_RETRY_MS,
+  readRetryAfterMs,
+} from '../contract/schedule.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/signature.ts';
 import { TEST_APTOS_WEBHOOK } from '../contract/aptosWebhook.ts';
 import type { AptosCoinMovement, AptosWebhook } from '../contract/aptosWebhook.ts';
@@ -130,9 +136,10 @@ export interface FakeSenderOptions {
   secret: string;
   sender?: SigningOptions['sender'];
   /**
-   * The waits between attempts; one attempt more is made than there are waits.
+   * The waits between attempts; one attempt more is made than there are waits. Default: those of the
+   * sender. Both wait 1 min, 10 min, 1 h, 2 h, 6 h, 12 h and 24 h; Sluice first sends a delivery again
+   * after 5 s if its first attempt got no answer or a 5xx.
    * @unit milliseconds
-   * @defaultValue those of the contract: 1 min, 10 min, 1 h, 2 h, 6 h, 12 h, 24 h
    */
   scheduleMs?: readonly number[] | undefined;
   /**
@@ -155,7 +162,10 @@ export interface SentAttempt {
   readonly body: string;
   /** Undefined for a 2xx; otherwise why the attempt failed. */
   readonly error: string | undefined;
-  /** How long the service would wait now, in milliseconds; undefined after the last attempt. */
+  /**
+   * How long the service would wait now at least (Sluice adds up to a tenth), in milliseconds;
+   * undefined after the last attempt.
+   */
   readonly waitMs: number | undefined;
 }
 
@@ -185,17 +195,12 @@ export interface FakeSender {
   sendRemoved(webhook: EvmWebhook): Promise<SentDelivery>;
 }
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const CONTRACT_SCHEDULE_MS = [MINUTE, 10 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR, 12 * HOUR, 24 * HOUR];
-const MAX_RETRY_AFTER_MS = 24 * HOUR;
-
 /** A sender that behaves as the service does, without the service. */
 export function createFakeSender({
   to,
   secret,
   sender,
-  scheduleMs = CONTRACT_SCHEDULE_MS,
+  scheduleMs,
   timeoutMs = 15_000,
   wait = () => Promise.resolve(),
   fetch = globalThis.fetch,
@@ -211,7 +216,10 @@ export function createFakeSender({
       const response = await unlessAborted(answering, signal);
       const body = await unlessAborted(response.text(), signal);
       const error = response.ok ? undefined : `HTTP ${response.status}`;
-      return { status: response.status, body, error, retryAfterMs: retryAfterMs(response) };
+      const { status } = response;
+      const retryAfter = response.headers.get('retry-after');
+      const retryAfterMs = readRetryAfterMs(status, retryAfter, Date.now()) ?? 0;
+      return { status, body, error, retryAfterMs };
     } catch (error) {
       const why = signal.aborted ? `no complete answer within ${timeoutMs} ms` : toWord(error);
       return { status: null, body: '', error: why, retryAfterMs: 0 };
@@ -220,10 +228,12 @@ export function createFakeSender({
 
   const send: FakeSender['send'] = async (webhook, { id = crypto.randomUUID() } = {}) => {
     const attempts: SentAttempt[] = [];
-    const schedule = webhook.streamId === '' ? [] : scheduleMs;
+    let schedule = webhook.streamId === '' ? [] : (scheduleMs ?? CONTRACT_SCHEDULE_MS);
     for (;;) {
       const retries = attempts.length;
       const { retryAfterMs, ...result } = await attempt({ ...webhook, retries }, id);
+      if (retries === 0 && isQuick(webhook, result.status))
+        schedule = [QUICK_RETRY_MS, ...schedule];
       const scheduled = schedule[retries];
       const isLast = result.error === undefined || scheduled === undefined;
       const waitMs = isLast ? undefined : Math.max(scheduled, retryAfterMs);
@@ -232,6 +242,9 @@ export function createFakeSender({
       await wait(waitMs);
     }
   };
+
+  const isQuick = ({ streamId }: { streamId: string }, status: number | null): boolean =>
+    sender !== 'hosted' && scheduleMs === undefined && streamId !== '' && isBrief(status);
 
   return {
     send,
@@ -258,12 +271,6 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
     signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
     promise.then(resolve, reject);
   });
-}
-
-function retryAfterMs({ status, headers }: Response): number {
-  const seconds = Number(headers.get('retry-after') ?? 0);
-  if ((status !== 429 && status !== 503) || !(seconds > 0)) return 0;
-  return Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
 }
 
 // The samples. Records of one webhook belong together: what is decoded stands in its logs.

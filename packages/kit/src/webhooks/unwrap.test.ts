@@ -152,7 +152,7 @@ describe('unwrap', () => {
     it('only when allowed', () => {
       const options = { ...GIVEN, headers: LEGACY };
       expect(thrownBy(options, 'invalid_signature')).toMatchObject({
-        message: 'signature is not valid',
+        message: 'Signature is not valid',
         hint: expect.stringContaining('allowXSignature'),
         details: { reason: 'x-signature-only' },
       });

@@ -242,7 +242,10 @@ export function secretsOf({ secret, secrets, apiKey }: WebhookKey): readonly str
     (it): it is string => typeof it === 'string' && it.replace(/^whsec_/, '').trim() !== '',
   );
   if (usable.length === 0) {
-    throw new SluiceError('missing_secret', 'unable to verify signature without an api key');
+    throw new SluiceError(
+      'missing_secret',
+      'Unable to verify signature without an api key or streams secret',
+    );
   }
   return usable;
 }
@@ -274,7 +277,7 @@ function staleness(reason: RefusalReason, timestamp: number): SluiceError {
 }
 
 const refusal = (reason: RefusalReason, hint: string): SluiceError =>
-  new SluiceError('invalid_signature', 'signature is not valid', { hint, details: { reason } });
+  new SluiceError('invalid_signature', 'Signature is not valid', { hint, details: { reason } });
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

@@ -65,12 +65,12 @@ describe('verifySignature', () => {
       thrown = error;
     }
     expect(isSluiceError(thrown, 'invalid_signature')).toBe(true);
-    expect(thrown).toHaveProperty('message', 'signature is not valid');
+    expect(thrown).toHaveProperty('message', 'Signature is not valid');
   });
 
   it('takes the secret, not the API key, where both are given', () => {
     const both = { body: TEST_BODY, signature: TEST_SIGNATURE, secret: 'other', apiKey: SECRET };
-    expect(() => verifySignature(both as never)).toThrow('signature is not valid');
+    expect(() => verifySignature(both as never)).toThrow('Signature is not valid');
   });
 
   it.each([{}, { apiKey: '' }, { secret: '' }, { secret: undefined }])('needs a key: %j', (key) => {
@@ -82,7 +82,10 @@ describe('verifySignature', () => {
       thrown = error;
     }
     expect(isSluiceError(thrown, 'missing_secret')).toBe(true);
-    expect(thrown).toHaveProperty('message', 'unable to verify signature without an api key');
+    expect(thrown).toHaveProperty(
+      'message',
+      'Unable to verify signature without an api key or streams secret',
+    );
   });
 
   it('is checked by the compiler: one key, not none or both', () => {

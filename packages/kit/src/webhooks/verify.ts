@@ -36,7 +36,10 @@ export type VerifySignatureOptions = VerificationKey & {
 export function verifySignature({ body, signature, apiKey, secret }: VerifySignatureOptions): true {
   const key = secret ?? apiKey;
   if (!key) {
-    throw new SluiceError('missing_secret', 'unable to verify signature without an api key');
+    throw new SluiceError(
+      'missing_secret',
+      'Unable to verify signature without an api key or streams secret',
+    );
   }
   const bytes = toSignedBytes(body);
   if (
@@ -44,7 +47,7 @@ export function verifySignature({ body, signature, apiKey, secret }: VerifySigna
     bytes === undefined ||
     !isEqual(signature, signWebhook(bytes, key))
   ) {
-    throw new SluiceError('invalid_signature', 'signature is not valid');
+    throw new SluiceError('invalid_signature', 'Signature is not valid');
   }
   return true;
 }

@@ -1,7 +1,7 @@
 /** A receiver's certificate: what it says, and in which words it is refused. */
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import type { ReceiverCertificate } from '@sluice/kit/contract';
+import { type ReceiverCertificate, cutText } from '@sluice/kit/contract';
 
 /** How soon it expires depends on when one asks. */
 export type ShownCertificate = Omit<ReceiverCertificate, 'expiresSoon'>;
@@ -26,7 +26,7 @@ export function readCertificate(socket: Socket): ShownCertificate | null {
 
 /** It may have none of its own. */
 const toLine = (name: string | undefined): string =>
-  (name ?? '').replaceAll('\n', ', ').slice(0, NAME_LENGTH);
+  cutText((name ?? '').replaceAll('\n', ', '), NAME_LENGTH);
 
 /** What OpenSSL and Node find wrong with a certificate, by their codes. */
 const REFUSALS: Readonly<Record<string, string>> = {

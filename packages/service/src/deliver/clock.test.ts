@@ -11,6 +11,7 @@ import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/store.ts';
 import { takeChain } from '../store/takeChain.test-only.ts';
 import { createDeliver } from './deliver.ts';
 import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -49,6 +50,8 @@ test.each([1, -1])(
       onChange: () => {},
       onLostLeases: (count) => (lostLeases += count),
       onLostOutcomes: () => {},
+      onLocalFailure: () => {},
+      hostPace: createHostPace(undefined),
       openSecrets: () => [],
     });
     sink.respond([500, { status: 429, headers: { 'retry-after': '1' } }, 200]);

@@ -7,6 +7,7 @@ import { Socket, isIP } from 'node:net';
 import type { AttemptParts } from '@sluice/kit/contract';
 import type { buildConnector, Dispatcher } from 'undici';
 import { type ShownCertificate, explainRefusal, readCertificate } from './certificate.ts';
+import { startDeadline } from './deadline.ts';
 
 /** A connection that was made, or that was tried and failed. */
 export interface Connecting extends Pick<AttemptParts, 'dnsMs' | 'connectMs' | 'tlsMs'> {
@@ -22,8 +23,11 @@ export interface Connecting extends Pick<AttemptParts, 'dnsMs' | 'connectMs' | '
 export interface Connections {
   /** A connector that does the same, noted. */
   noted(connect: buildConnector.connector): buildConnector.connector;
-  /** A proxy that does the same: of a connection through it is noted when its tunnel stood. */
-  notedTunnels(proxy: Dispatcher): Dispatcher;
+  /**
+   * A proxy that does the same: of a connection through it is noted when its tunnel stood. undici waits
+   * for a tunnel without an end, so one that is not open in time is given up here, with its socket.
+   */
+  notedTunnels(proxy: Dispatcher, timeoutMs: number): Dispatcher;
   /** As a request begins: the connection that was made for it; undefined on an open one. */
   takeOpened(): Connecting | undefined;
   /** Of the connection that failed with this error; undefined of any other error. */
@@ -55,15 +59,25 @@ export function createConnections(): Connections {
       beginning = undefined;
       began.follow(connection);
     },
-    notedTunnels(proxy) {
+    notedTunnels(proxy, timeoutMs) {
       const connect = proxy.connect.bind(proxy);
       return Object.assign(proxy, {
         // undici asks for the tunnel before its connector returns.
         async connect(options: Dispatcher.ConnectOptions) {
           const began = beginning;
-          const answer = await connect(options);
-          if (answer.statusCode === 200) began?.standTunnel();
-          return answer;
+          const patience = new AbortController();
+          const endDeadline = startDeadline(timeoutMs, () =>
+            patience.abort(
+              new Error(`the egress proxy opened no tunnel within ${timeoutMs / 1_000} s`),
+            ),
+          );
+          try {
+            const answer = await connect({ ...options, signal: patience.signal });
+            if (answer.statusCode === 200) began?.standTunnel();
+            return answer;
+          } finally {
+            endDeadline();
+          }
         },
       });
     },

@@ -17,7 +17,8 @@ import {
   type EvmStreamRecord,
 } from '../store/store.ts';
 import { type Deliver, createDeliver } from './deliver.ts';
-import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { type AddressGuard, EVERYWHERE, createAddressGuard } from './guard.ts';
+import { createHostPace } from './hostPace.ts';
 import { createIsolation } from './isolation.ts';
 import { createSender } from './send.ts';
 
@@ -48,17 +49,22 @@ async function start(
   schedule: readonly number[],
   timeoutMs = 5_000,
   fastRetryMs?: number,
-  { ledger = store, maxPerHost }: { ledger?: Store; maxPerHost?: number } = {},
+  {
+    ledger = store,
+    maxPerHost,
+    guard = createAddressGuard({ allowCidrs: EVERYWHERE }),
+  }: { ledger?: Store; maxPerHost?: number; guard?: AddressGuard } = {},
 ) {
   const changes: DeliverySummary[] = [];
+  const localFailures: string[] = [];
   const waiting: { fits(change: DeliverySummary): boolean; found(): void }[] = [];
   const signing = { secret: () => 'secret', region: () => 'us-east-1', timeoutMs };
   deliver = createDeliver({
     store: ledger,
     schedule,
     fastRetryMs,
-    maxPerHost,
-    sender: createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...signing }),
+    hostPace: createHostPace(maxPerHost),
+    sender: createSender({ guard, ...signing }),
     isolation: createIsolation({ allowCidrs: EVERYWHERE, ...signing }),
     log: createLog(() => {}),
     onChange(deliveries) {
@@ -67,11 +73,13 @@ async function start(
     },
     onLostLeases: () => {},
     onLostOutcomes: () => {},
+    onLocalFailure: (cause) => localFailures.push(cause),
     openSecrets: () => [],
   });
   await deliver.start();
   return {
     changes,
+    localFailures,
     until: (fits: (change: DeliverySummary) => boolean): Promise<void> =>
       new Promise((found) => {
         if (changes.some(fits)) found();
@@ -552,6 +560,33 @@ describe('delivering', () => {
       errorSince: null,
     });
     expect(changes.some((change) => change.state === 'failed')).toBe(false);
+  });
+
+  test('waits out what this process lacks: no attempt of the schedule, no failure of the receiver', async () => {
+    const stream = await queue('/lacking', 30);
+    let lacking = true;
+    const allowed = createAddressGuard({ allowCidrs: EVERYWHERE });
+    const { changes, localFailures } = await start([60_000], 5_000, undefined, {
+      guard: {
+        ...allowed,
+        connect(options, callback) {
+          if (lacking)
+            callback(Object.assign(new Error('connect EMFILE'), { code: 'EMFILE' }), null);
+          else allowed.connect(options, callback);
+          return undefined;
+        },
+      },
+    });
+    await eventually(() => Promise.resolve(localFailures.length >= 60));
+    expect(new Set(localFailures)).toEqual(new Set(['EMFILE']));
+    expect(changes).toEqual([]);
+    expect(deliver!.breakers()).toEqual({ open: 0, 'half-open': 0, held: 0 });
+    lacking = false;
+    await eventually(() => Promise.resolve(changes.length === 30));
+    expect(new Set(changes.map(({ state, attempts }) => `${state} ${attempts}`))).toEqual(
+      new Set(['succeeded 1']),
+    );
+    expect((await store.readStream(stream.id))!.status).toBe('active');
   });
 
   test('stops taking work at once and lets what is under way end, each sent once', async () => {

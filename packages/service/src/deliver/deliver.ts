@@ -5,16 +5,17 @@
  * asked less and less often (`breaker.ts`), and its stream says so.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DeliverySummary } from '@sluice/kit/contract';
+import { type DeliverySummary, isBrief } from '@sluice/kit/contract';
 import type { AttemptOutcome, ClaimedDelivery, Store } from '../store/store.ts';
-import { isUnavailable } from '../store/unavailable.ts';
+import { createBatchWriter } from '../store/batchWriter.ts';
 import { hideSecrets } from '../hideSecrets.ts';
 import { type Log, describeError } from '../observe.ts';
 import { NO_TRACING, type Tracing } from '../tracing.ts';
 import { createCertificates } from './certificates.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
-import { createHostPace } from './hostPace.ts';
+import type { HostPace } from './hostPace.ts';
 import { type Isolation, SenderDied } from './isolation.ts';
+import type { LocalFailure } from './localFailure.ts';
 import { nextWaitMs } from './schedule.ts';
 import type { SendResult, Sender, Sending } from './send.ts';
 import { createSparing } from './sparing.ts';
@@ -60,6 +61,8 @@ const SWEEP_MS = 3_000;
 /** How old `x-queue-size` may be where other processes work on the same ledger. */
 const RECOUNT_MS = 10_000;
 const STORE_RETRY_MS = 1_000;
+/** Between tries of a delivery that this process itself could not send. */
+const LOCAL_RETRY_MS = 1_000;
 
 export function createDeliver({
   store,
@@ -69,11 +72,12 @@ export function createDeliver({
   onChange,
   onLostLeases,
   onLostOutcomes,
+  onLocalFailure,
   openSecrets,
   tracing = NO_TRACING,
   schedule,
   fastRetryMs,
-  maxPerHost,
+  hostPace,
 }: {
   store: Store;
   sender: Sender;
@@ -84,6 +88,8 @@ export function createDeliver({
   onLostLeases(count: number): void;
   /** Attempts that were made under a lease that had run out: others may have made them again. */
   onLostOutcomes(count: number): void;
+  /** An attempt failed in this process and not at its receiver. */
+  onLocalFailure(cause: LocalFailure): void;
   /** The secrets of its stream that sign at the time it was claimed. */
   openSecrets(delivery: ClaimedDelivery): string[];
   tracing?: Tracing | undefined;
@@ -94,8 +100,8 @@ export function createDeliver({
    * failed with a 5xx: a restart is over by then. Undefined for none.
    */
   fastRetryMs?: number | undefined;
-  /** Webhooks that one host is sent in a second, of all streams together. Default: any number. */
-  maxPerHost?: number | undefined;
+  /** Shared with whatever else sends webhooks in this process. */
+  hostPace: HostPace;
 }): Deliver {
   const inFlight: Record<string, number> = {};
   /** Of streams whose receivers fail, or did a moment ago. */
@@ -109,21 +115,18 @@ export function createDeliver({
   };
   const certificates = createCertificates({ store, log });
   const sparing = createSparing({ store, log, onHastened: () => awake.resolve() });
-  const hostPace = createHostPace(maxPerHost);
   let total = 0;
   let bytesInFlight = 0;
   /** Schedules and signatures go by the ledger's clock, whatever this machine's says. */
   let clockSkewMs = 0;
   /** Claimed, and not begun yet; and when they were asked for. */
   const waiting: { delivery: ClaimedDelivery; asked: number }[] = [];
-  let outcomes: AttemptOutcome[] = [];
   let stopping = false;
   /** The time to drain is over: what is not written now is found again by its lease. */
   let abandoned = false;
   let awake = Promise.withResolvers<void>();
   let claiming: Promise<void> | undefined;
   let beginning: Promise<void> | undefined;
-  let completing: Promise<void> | undefined;
   /** Leases of ours by delivery, until what came of it is recorded. */
   const leases = new Map<string, string>();
   let sweeper: NodeJS.Timeout | undefined;
@@ -151,7 +154,7 @@ export function createDeliver({
   };
 
   const restIfDone = (): void => {
-    if (stopping && total === 0 && completing === undefined) idle.resolve();
+    if (stopping && total === 0) void outcomes.flush().then(idle.resolve);
   };
 
   /** Its lease is another's by now. */
@@ -165,6 +168,16 @@ export function createDeliver({
   const stillOurs = async (claimed: readonly ClaimedDelivery[]): Promise<ClaimedDelivery[]> => {
     const held = new Set(await store.extendLeases(claimed, LEASE_MS).catch(() => []));
     return claimed.filter(({ id }) => held.has(id));
+  };
+
+  /** Waits before another try of what this process could not send; false when it is not ours to send any more. */
+  const outlast = async (delivery: ClaimedDelivery): Promise<boolean> => {
+    for (;;) {
+      await new Promise((turn) => setTimeout(turn, LOCAL_RETRY_MS));
+      if (stopping) return false;
+      const held = await store.extendLeases([delivery], LEASE_MS).catch(() => undefined);
+      if (held !== undefined) return held.length > 0;
+    }
   };
 
   const attempt = async (
@@ -205,7 +218,7 @@ export function createDeliver({
         queueSize: queued.get(delivery.streamId) ?? 0,
         recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
       });
-    const result = await makeAttempt().catch((error: unknown): SendResult => {
+    const toFailed = (error: unknown): SendResult => {
       senderDied = error instanceof SenderDied;
       // A sender does not throw otherwise; should it, the attempt has failed and the others go on.
       const durationMs = Math.round(performance.now() - began);
@@ -217,18 +230,34 @@ export function createDeliver({
         responseBody: '',
         transport: null,
       };
-    });
+    };
+    let result = await makeAttempt().catch(toFailed);
+    if (result.localFailure !== undefined) onLocalFailure(result.localFailure.cause);
+    while (result.localFailure?.isSent === false) {
+      // The receiver knows nothing of it, so that was no attempt.
+      if (!(await outlast(delivery))) {
+        span.end(result.error ?? undefined);
+        giveUp(delivery);
+        return;
+      }
+      result = await makeAttempt().catch(toFailed);
+      if (result.localFailure !== undefined) onLocalFailure(result.localFailure.cause);
+    }
     if (result.status !== null) span.set({ 'http.response.status_code': result.status });
     span.end(result.error ?? undefined);
     const isGone = result.status === GONE;
-    const isFastRetry = mayPass(result) && delivery.attempts === 0 && fastRetryMs !== undefined;
+    const isFastRetry =
+      result.error !== null &&
+      isBrief(result.status) &&
+      delivery.attempts === 0 &&
+      fastRetryMs !== undefined;
     const ofSchedule = delivery.attempts + 1 - (delivery.fastRetried ? 1 : 0);
     // A receiver that is gone, or only asked whether it is back, does not use up the schedule.
     const wait = isFastRetry
       ? nextWaitMs([fastRetryMs], 1)
       : (nextWaitMs(schedule, ofSchedule) ??
         (isGone || delivery.isProbe ? schedule.at(-1) : undefined));
-    outcomes.push({
+    outcomes.add({
       id: delivery.id,
       leaseToken: delivery.leaseToken,
       webhookUrl: hideSecrets(delivery.webhookUrl),
@@ -250,7 +279,8 @@ export function createDeliver({
       isFastRetry,
     });
     leave(delivery);
-    record();
+    void outcomes.flush();
+    restIfDone();
     certificates.note(delivery, result.transport?.certificate ?? null, performance.now());
     if (senderDied)
       log.error('delivery quarantined', {
@@ -258,7 +288,7 @@ export function createDeliver({
         stream: delivery.streamId,
         reason: result.error,
       });
-    else await judge(delivery, result, askedAt);
+    else if (result.localFailure === undefined) await judge(delivery, result, askedAt);
   };
 
   /**
@@ -326,56 +356,44 @@ export function createDeliver({
     return taken;
   };
 
-  /** While more begin, outcomes gather: what a write costs besides is shared by many. */
-  const isDue = (): boolean =>
-    outcomes.length > 0 && (waiting.length === 0 || outcomes.length >= GATHERED);
-  const record = (): void => {
-    if (isDue()) completing ??= complete();
-  };
-
-  /**
-   * One write takes every attempt that ended while the last write was under way. Where the ledger refuses
-   * one of them for good, it is looked for by halves, so that it holds up none of the others.
-   */
-  const complete = async (): Promise<void> => {
-    let most = Number.POSITIVE_INFINITY;
-    const isLooking = (): boolean => outcomes.length > 0 && most < Number.POSITIVE_INFINITY;
-    while (isDue() || isLooking()) {
-      const batch = outcomes.splice(0, most);
-      const [first] = batch as [AttemptOutcome];
-      try {
-        const changed = await store.completeDeliveries(batch);
-        for (const { id, leaseToken } of batch) {
-          if (leases.get(id) === leaseToken) leases.delete(id);
-        }
-        for (const { streamId, state } of changed) if (state !== 'pending') count(streamId, -1);
-        if (changed.length < batch.length) onLostOutcomes(batch.length - changed.length);
-        onChange(changed);
-        most *= 2;
-      } catch (error) {
-        if (abandoned) return;
-        if (!isUnavailable(error) && batch.length > 1) {
-          most = Math.ceil(batch.length / 2);
-          outcomes.unshift(...batch);
-        } else if (!isUnavailable(error) && first.result !== 'quarantined') {
-          const refused = toRefused(first, error);
-          log.error('delivery quarantined', { delivery: first.id, reason: refused.error });
-          outcomes.unshift(refused);
-        } else {
-          // Nothing is lost: the attempts are written when the store answers, or their leases run out.
-          log.error('cannot record attempts, trying again', {
-            count: batch.length,
-            error: String(error),
-          });
-          outcomes.unshift(...batch);
-          await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
-        }
+  const complete = async (batch: readonly AttemptOutcome[]): Promise<void> => {
+    try {
+      const changed = await store.completeDeliveries(batch);
+      for (const { id, leaseToken } of batch) {
+        if (leases.get(id) === leaseToken) leases.delete(id);
       }
+      for (const { streamId, state } of changed) if (state !== 'pending') count(streamId, -1);
+      if (changed.length < batch.length) onLostOutcomes(batch.length - changed.length);
+      onChange(changed);
+    } catch (error) {
+      if (!abandoned) throw error;
+    } finally {
       awake.resolve();
     }
-    completing = undefined;
-    restIfDone();
   };
+
+  const outcomes = createBatchWriter<AttemptOutcome>({
+    write: complete,
+    // While more begin, outcomes gather: what a write costs besides is shared by many.
+    isDue: (size) => waiting.length === 0 || size >= GATHERED,
+    toRefused(outcome, error) {
+      if (outcome.result === 'quarantined') {
+        // Its lease runs out, which counts against it: a delivery that loses ten is set aside for good.
+        leases.delete(outcome.id);
+        log.error('cannot record an attempt', { delivery: outcome.id, error: String(error) });
+        return undefined;
+      }
+      const refused = toRefused(outcome, error);
+      log.error('delivery quarantined', { delivery: outcome.id, reason: refused.error });
+      return refused;
+    },
+    // Nothing is lost: the attempts are written when the store answers, or their leases run out.
+    onDelay: (error, waitingRows) =>
+      log.error('cannot record attempts, trying again', {
+        count: waitingRows,
+        error: String(error),
+      }),
+  });
 
   /** Until something happened, or for a moment. */
   const nap = async (): Promise<void> => {
@@ -401,7 +419,7 @@ export function createDeliver({
       await nextTurn();
     }
     beginning = undefined;
-    record();
+    void outcomes.flush();
   };
 
   const claim = async (): Promise<void> => {
@@ -496,7 +514,9 @@ export function createDeliver({
       }, SWEEP_MS);
     },
     notice(deliveries) {
-      for (const { streamId, state } of deliveries) {
+      for (const { streamId, state, createdAt, updatedAt } of deliveries) {
+        // What was set aside when it was made never waited.
+        if (state === 'quarantined' && updatedAt === createdAt) continue;
         count(streamId, state === 'enriching' || state === 'pending' ? 1 : -1);
       }
       awake.resolve();
@@ -518,7 +538,8 @@ export function createDeliver({
       awake.resolve();
       const timer = setTimeout(idle.resolve, drainMs);
       await Promise.race([Promise.all([claiming, suspects.stop(), sparing.stop()]), idle.promise]);
-      if (total > 0 || completing !== undefined) await idle.promise;
+      restIfDone();
+      await idle.promise;
       clearTimeout(timer);
       abandoned = true;
       clearInterval(extender);
@@ -526,10 +547,6 @@ export function createDeliver({
     },
   };
 }
-
-/** Whether the receiver was out of reach or broke, rather than refused. */
-const mayPass = ({ status, error }: SendResult): boolean =>
-  error !== null && (status === null || status >= 500);
 
 /** What is recorded of an attempt whose outcome the ledger cannot hold: nothing that came from outside. */
 const toRefused = (outcome: AttemptOutcome, error: unknown): AttemptOutcome => ({

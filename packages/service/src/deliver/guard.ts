@@ -8,6 +8,7 @@ import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { createCidrList, toPlainAddress } from '../cidr.ts';
+import { startDeadline } from './deadline.ts';
 
 export interface AddressGuard {
   /** Why this URL may not be a webhook's as it stands, or undefined; asks nobody. */
@@ -53,6 +54,12 @@ const notPublic = createCidrList([
   '2001:db8::/32',
   '2002::/16',
   '3fff::/20',
+  // Public by their numbers, but each cloud answers at them from inside its machines alone: the wire
+  // server of Azure, the service network and service endpoints of IBM Cloud. The metadata addresses of
+  // other clouds are in the ranges above.
+  '168.63.129.16/32',
+  '161.26.0.0/16',
+  '166.8.0.0/14',
 ]);
 /** Of IPv6 only global unicast is public, less the ranges above that carry another address inside. */
 const maybePublic = createCidrList(['0.0.0.0/0', '2000::/3']);
@@ -106,14 +113,15 @@ export function createAddressGuard({
 
   /** Fails where any of the answers may not be reached. */
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
-    let timer: NodeJS.Timeout | undefined = setTimeout(() => {
-      timer = undefined;
+    let isOver = false;
+    const endDeadline = startDeadline(LOOKUP_TIMEOUT_MS, () => {
+      isOver = true;
       const why = `the name ${hostname} was not resolved within ${LOOKUP_TIMEOUT_MS / 1_000} s`;
       callback(Object.assign(new Error(why), { code: 'ETIMEOUT' }), '', 0);
-    }, LOOKUP_TIMEOUT_MS);
+    });
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (timer === undefined) return;
-      clearTimeout(timer);
+      if (isOver) return;
+      endDeadline();
       if (error !== null) {
         callback(error, '', 0);
         return;

@@ -17,6 +17,17 @@ test('streams of one host share its turns, others have their own', () => {
   expect(pace.take('b', 'https://one.example/', 60_000)).toBe(100);
 });
 
+test('a webhook without a stream takes a turn of its host, or none where it would wait too long', () => {
+  const pace = createHostPace(1);
+  expect(pace.take('a', 'https://one.example/', 0)).toBe(0);
+  expect(pace.takeSoon('https://one.example/', 5_000, 0)).toBe(1_000);
+  expect(pace.take('a', 'https://one.example/', 0)).toBe(2_000);
+  expect(pace.takeSoon('https://one.example/', 2_999, 0)).toBeUndefined();
+  expect(pace.takeSoon('https://one.example/', 3_000, 0)).toBe(3_000);
+  expect(pace.takeSoon('https://two.example/', 0, 0)).toBe(0);
+  expect(pace.takeSoon('sluice://inbox/d', 0, 0)).toBe(0);
+});
+
 test('without a bound nobody waits', () => {
   const pace = createHostPace(undefined);
   for (let n = 0; n < 1_000; n++) expect(pace.take('a', 'https://one.example/', 0)).toBe(0);

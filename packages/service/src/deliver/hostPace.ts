@@ -8,6 +8,8 @@ import { readInboxName } from '@sluice/kit/contract';
 export interface HostPace {
   /** Takes the next turn of the URL's host for a webhook of this stream; milliseconds until then. */
   take(streamId: string, url: string, now?: number): number;
+  /** The same for a webhook without a stream. Undefined, and no turn taken, where it would wait longer. */
+  takeSoon(url: string, mostMs: number, now?: number): number | undefined;
   /** Streams that nothing should be claimed of now: the turns of their host are given away for a while. */
   waiting(now?: number): string[];
 }
@@ -15,10 +17,11 @@ export interface HostPace {
 /** Turns are given so far ahead, so that a claim now and then is enough. */
 const AHEAD_MS = 250;
 const MOST_STREAMS = 100_000;
+const MOST_HOSTS = 100_000;
 
 /** @param perSecond undefined for no bound. */
 export function createHostPace(perSecond: number | undefined): HostPace {
-  if (perSecond === undefined) return { take: () => 0, waiting: () => [] };
+  if (perSecond === undefined) return { take: () => 0, takeSoon: () => 0, waiting: () => [] };
   const intervalMs = 1000 / perSecond;
   const hostOf = new Map<string, string>();
   /** By host, the earliest turn that is not taken. */
@@ -29,17 +32,25 @@ export function createHostPace(perSecond: number | undefined): HostPace {
     for (const [streamId, host] of hostOf) if (!nextAt.has(host)) hostOf.delete(streamId);
   };
 
+  const takeTurn = (host: string, now: number, mostMs: number): number | undefined => {
+    const at = Math.max(now, nextAt.get(host) ?? now);
+    if (at - now > mostMs) return undefined;
+    nextAt.set(host, at + intervalMs);
+    if (nextAt.size >= MOST_HOSTS) forgetWhoseTurnsAreFree(now);
+    return at - now;
+  };
+  const isInbox = (url: string): boolean => readInboxName(url) !== undefined;
+
   return {
     take(streamId, url, now = performance.now()) {
-      // An inbox is no host of anybody's.
-      if (readInboxName(url) !== undefined) return 0;
+      if (isInbox(url)) return 0;
       const { host } = new URL(url);
       if (hostOf.size >= MOST_STREAMS) forgetWhoseTurnsAreFree(now);
       hostOf.set(streamId, host);
-      const at = Math.max(now, nextAt.get(host) ?? now);
-      nextAt.set(host, at + intervalMs);
-      return at - now;
+      return takeTurn(host, now, Number.POSITIVE_INFINITY)!;
     },
+    takeSoon: (url, mostMs, now = performance.now()) =>
+      isInbox(url) ? 0 : takeTurn(new URL(url).host, now, mostMs),
     waiting: (now = performance.now()) =>
       [...hostOf]
         .filter(([, host]) => (nextAt.get(host) ?? now) > now + AHEAD_MS)

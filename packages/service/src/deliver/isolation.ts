@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
+import { startDeadline } from './deadline.ts';
 import type { SendResult, Sending } from './send.ts';
 
 export interface Isolation {
@@ -129,14 +130,14 @@ export function createIsolation({
           );
         }, OUTLIVE_MS);
       };
-      const timer = setTimeout(() => {
+      const endDeadline = startDeadline(ANSWER_MS, () => {
         reject(
           new SenderDied(
             `the process that sent it, alone, did not answer within ${ANSWER_MS / 1000} s`,
           ),
         );
         void end(current);
-      }, ANSWER_MS);
+      });
       current.on('message', onReport).once('exit', onExit);
       const errand: Errand = { sending, secret: secret(), region: region() };
       // Where it cannot be told, it has gone, and its exit says how.
@@ -144,7 +145,7 @@ export function createIsolation({
       try {
         return await promise;
       } finally {
-        clearTimeout(timer);
+        endDeadline();
         current.off('message', onReport).off('exit', onExit);
         idle = setTimeout(() => void end(current), IDLE_MS).unref();
       }

@@ -2,6 +2,8 @@
 import type { Dispatcher } from 'undici';
 import { describeError } from '../observe.ts';
 import type { Connecting, Connections } from './connections.ts';
+import { startDeadline } from './deadline.ts';
+import { type LocalFailure, readLocalFailure } from './localFailure.ts';
 
 export interface Posted {
   /** Null when no answer began. */
@@ -12,6 +14,8 @@ export interface Posted {
   responseBody: string;
   /** Why the answer is not complete; null when it is. */
   failure: string | null;
+  /** Why the failure is this process's own; undefined for one of the receiver or the way to it. */
+  localFailure: LocalFailure | undefined;
   /** The connection that was made for it, or that failed; undefined on an open one. */
   connecting: Connecting | undefined;
   /** When it was given to a connection, and when an answer began, as `performance.now()` says. */
@@ -46,23 +50,25 @@ export function post(
     let connecting: Connecting | undefined;
     let answeredAt: number | undefined;
 
-    const end = (failure: string | null): void => {
+    const end = (failure: string | null, localFailure?: LocalFailure): void => {
       if (over) return;
       over = true;
-      clearTimeout(timer);
+      endDeadline();
       // PostgreSQL cannot hold a NUL in text.
       const responseBody = Buffer.concat(kept).toString('utf8').replaceAll('\0', '\u{fffd}');
       const isSent = controller !== undefined;
-      resolve({ status, retryAfter, responseBody, failure, connecting, isSent, answeredAt });
+      const exchange = { status, retryAfter, responseBody, failure, localFailure };
+      resolve({ ...exchange, connecting, isSent, answeredAt });
     };
-    const giveUp = (failure: string | null): void => {
-      end(failure);
+    const giveUp = (failure: string | null, localFailure?: LocalFailure): void => {
+      end(failure, localFailure);
       controller?.abort(new Error('given up'));
     };
-    const timer = setTimeout(
-      () => giveUp(`no complete answer within ${timeoutMs / 1000} s`),
-      timeoutMs,
-    );
+    const endDeadline = startDeadline(timeoutMs, (stalled) => {
+      const late = `no complete answer within ${timeoutMs / 1000} s`;
+      if (stalled) giveUp(`${late}, in which this process was stopped`, 'STALLED');
+      else giveUp(late);
+    });
 
     dispatcher.dispatch(
       { ...request, method: 'POST' },
@@ -94,7 +100,7 @@ export function post(
         onResponseEnd: () => end(null),
         onResponseError(_, error) {
           connecting ??= connections.ofError(error);
-          end(connecting?.refusal ?? describeError(error));
+          end(connecting?.refusal ?? describeError(error), readLocalFailure(error));
         },
       },
     );

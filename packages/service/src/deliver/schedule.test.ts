@@ -1,6 +1,7 @@
+import { CONTRACT_SCHEDULE_MS } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CONTRACT_SCHEDULE_MS, laterWaitsMs, nextWaitMs, parseRetryAfter } from './schedule.ts';
+import { laterWaitsMs, nextWaitMs } from './schedule.ts';
 
 test('seven retries as the contract says, then none', () => {
   const minutes = Array.from({ length: 8 }, (_, n) =>
@@ -37,21 +38,4 @@ test('what is left of the schedule is what the attempts to come will wait', () =
       expect(laterWaitsMs(schedule, attempts, fastRetried)).toEqual(waits);
     }
   }
-});
-
-const NOW = Date.UTC(2026, 0, 1);
-test.each<[string | undefined, number | undefined]>([
-  ['120', 120_000],
-  [' 120 ', 120_000],
-  ['0', undefined],
-  [new Date(NOW + 90_000).toUTCString(), 90_000],
-  [new Date(NOW - 90_000).toUTCString(), undefined],
-  ['315360000', 24 * 3_600_000],
-  [new Date(NOW + 10 * 365 * 86_400_000).toUTCString(), 24 * 3_600_000],
-  ['-5', undefined],
-  ['soon', undefined],
-  ['', undefined],
-  [undefined, undefined],
-])('Retry-After %j asks for %j ms', (header, expected) => {
-  expect(parseRetryAfter(header, NOW)).toBe(expected);
 });

@@ -1,34 +1,7 @@
-/** When a delivery that failed is tried again. */
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-
-/** Waits after failure 1, 2, …; then the delivery has failed (contract section 6). */
-export const CONTRACT_SCHEDULE_MS: readonly number[] = [
-  MINUTE,
-  10 * MINUTE,
-  HOUR,
-  2 * HOUR,
-  6 * HOUR,
-  12 * HOUR,
-  24 * HOUR,
-];
+/** How long a delivery waits for its next attempt. The schedule itself is part of the contract. */
 
 /** Share of a wait that is added at random, so that deliveries that failed together part again. */
 const JITTER = 0.1;
-
-/** A receiver may ask for patience, but not for more than the schedule's own longest wait. */
-const LONGEST_RETRY_AFTER_MS = 24 * HOUR;
-
-/**
- * Milliseconds that a `Retry-After` header asks for (RFC 9110, section 10.2.3: seconds, or a date), at
- * most 24 hours; undefined for one that is none, or asks for the past.
- */
-export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
-  const text = header?.trim() ?? '';
-  const wait = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
-  return wait > 0 ? Math.min(wait, LONGEST_RETRY_AFTER_MS) : undefined;
-}
 
 /**
  * Milliseconds until the next attempt, never less than the schedule says, or undefined when

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type IncomingMessage, createServer } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
@@ -110,6 +111,48 @@ describe('through a proxy', () => {
     expect(sink.requests).toMatchObject([{ path: '/through', body: '{}' }]);
     expect(sink.requests[0]!.headers).not.toHaveProperty('proxy-authorization');
     proxy.stop();
+  });
+
+  test('a proxy that opens no tunnel is given up, and leaves no socket', async () => {
+    const open = new Set<Socket>();
+    let asked = 0;
+    const proxy = createServer()
+      .on('connection', (socket: Socket) => {
+        open.add(socket);
+        socket.once('close', () => open.delete(socket));
+      })
+      .on('connect', (_, client: Socket) => {
+        asked++;
+        // Servers of HTTP leave a connection half open.
+        client
+          .on('error', () => {})
+          .once('end', () => client.end())
+          .resume();
+      })
+      .listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const { port } = proxy.address() as AddressInfo;
+    const proxied = createSender({
+      guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+      secret: () => SECRET,
+      region: () => 'us-east-1',
+      timeoutMs: 600,
+      egressProxy: `http://127.0.0.1:${port}`,
+    });
+    const sending = { url: sink.url, id: 'id-1', body: Buffer.from('{}'), headers: {} };
+    const sends = Array.from({ length: 5 }, () =>
+      proxied.send({ ...sending, queueSize: 0, recordsCharged: 0 }),
+    );
+    for (const result of await Promise.all(sends)) {
+      expect(result).toMatchObject({
+        status: null,
+        error: 'the egress proxy opened no tunnel within 0.4 s',
+      });
+    }
+    expect(asked).toBe(5);
+    await expect.poll(() => open.size).toBe(0);
+    await proxied.close();
+    proxy.close();
   });
 
   test('what the proxy refuses is no answer of the receiver', async () => {

@@ -1,13 +1,14 @@
 /** One POST to one webhook URL: signed, bounded in time and in what is read of the answer. */
 import { type Dispatcher, Pool, ProxyAgent, type buildConnector } from 'undici';
-import { WEBHOOK_HEADERS, readInboxName } from '@sluice/kit/contract';
+import { WEBHOOK_HEADERS, readInboxName, readRetryAfterMs } from '@sluice/kit/contract';
 import { describeError } from '../observe.ts';
 import type { AttemptTransport } from '../store/store.ts';
 import type { ShownCertificate } from './certificate.ts';
 import { createConnections } from './connections.ts';
 import type { AddressGuard } from './guard.ts';
+import { startDeadline } from './deadline.ts';
+import type { LocalFailure } from './localFailure.ts';
 import { type Posted, post } from './post.ts';
-import { parseRetryAfter } from './schedule.ts';
 import { createSigner } from './signer.ts';
 import { toTransport } from './transport.ts';
 
@@ -44,6 +45,8 @@ export interface SendResult {
   responseBody: string;
   /** As in `AttemptOutcome`. */
   transport: AttemptTransport | null;
+  /** Why the failure is this process's own, and whether the receiver may have the webhook all the same. */
+  localFailure?: { cause: LocalFailure; isSent: boolean } | undefined;
 }
 
 export interface Sender {
@@ -55,6 +58,8 @@ export interface Sender {
 /** From the first byte sent to the last byte read: connect, headers and body together. */
 const TOTAL_TIMEOUT_MS = 15_000;
 const IDLE_ORIGIN_MS = 60_000;
+/** The part of that in which a proxy must open its tunnel: 10 s. */
+const TUNNEL_SHARE = 2 / 3;
 
 /** Where a webhook URL leads. */
 type Target = { headers: Record<string, string> } & (
@@ -125,7 +130,8 @@ export function createSender({
               uri: egressProxy,
               // Always a tunnel: what the proxy refuses is no answer of the receiver's.
               proxyTunnel: true,
-              clientFactory: (proxy, options) => connections.notedTunnels(new Pool(proxy, options)),
+              clientFactory: (proxy, options) =>
+                connections.notedTunnels(new Pool(proxy, options), timeoutMs * TUNNEL_SHARE),
               factory(target, options) {
                 const tunnel = options as Pool.Options & { connect: buildConnector.connector };
                 return new Pool(target, { ...tunnel, connect: connections.noted(tunnel.connect) });
@@ -195,7 +201,7 @@ export function createSender({
       const startedAt = Date.now();
       const beganAt = performance.now();
       const end = (posted: Posted, origin: Origin | undefined): SendResult => {
-        const { status, failure, retryAfter, responseBody } = posted;
+        const { status, failure, localFailure, retryAfter, responseBody, isSent } = posted;
         const endedAt = performance.now();
         const known = origin?.certificate ?? null;
         return {
@@ -204,12 +210,14 @@ export function createSender({
           status,
           // A 2xx whose body stalls is not an answer yet: the receiver may still fail.
           error: failure ?? statusError(status),
-          retryAfterMs:
-            status === 429 || status === 503
-              ? parseRetryAfter(retryAfter, Date.now() + (sending.clockSkewMs ?? 0))
-              : undefined,
+          retryAfterMs: readRetryAfterMs(
+            status,
+            retryAfter,
+            Date.now() + (sending.clockSkewMs ?? 0),
+          ),
           responseBody,
           transport: toTransport(posted, { beganAt, endedAt }, known),
+          localFailure: localFailure && { cause: localFailure, isSent },
         };
       };
       const target = targetOf(sending.url);
@@ -245,6 +253,7 @@ const UNSENT: Posted = {
   retryAfter: undefined,
   responseBody: '',
   failure: null,
+  localFailure: undefined,
   connecting: undefined,
   isSent: false,
   answeredAt: undefined,
@@ -255,10 +264,10 @@ async function hand(
   answer: Promise<{ status: number; body: string }>,
   timeoutMs: number,
 ): Promise<Posted> {
-  let timer: NodeJS.Timeout | undefined;
+  let endDeadline = (): void => {};
   const deadline = new Promise<Posted>((resolve) => {
     const failure = `no complete answer within ${timeoutMs / 1000} s`;
-    timer = setTimeout(() => resolve({ ...UNSENT, failure }), timeoutMs);
+    endDeadline = startDeadline(timeoutMs, () => resolve({ ...UNSENT, failure }));
   });
   const answered = answer.then(
     ({ status, body }): Posted => ({ ...UNSENT, status, responseBody: body }),
@@ -267,7 +276,7 @@ async function hand(
   try {
     return await Promise.race([answered, deadline]);
   } finally {
-    clearTimeout(timer);
+    endDeadline();
   }
 }
 

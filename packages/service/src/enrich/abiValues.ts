@@ -11,9 +11,10 @@ export const MAX_DEPTH = 16;
 export function elementOf(
   parameter: AbiParameter,
 ): { element: AbiParameter; length: number | undefined } | undefined {
-  const match = /^(.*)\[(\d*)\]$/.exec(parameter.type);
-  if (match === null) return undefined;
-  const [, type = '', length = ''] = match;
+  const bracket = parameter.type.lastIndexOf('[');
+  if (!/^\[\d*\]$/.test(parameter.type.slice(bracket))) return undefined;
+  const type = parameter.type.slice(0, bracket);
+  const length = parameter.type.slice(bracket + 1, -1);
   return {
     element: { ...parameter, type },
     length: length === '' ? undefined : Number(length),

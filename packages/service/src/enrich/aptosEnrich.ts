@@ -6,7 +6,7 @@ import { fromBodyTail, toBodyTail } from '../store/body.ts';
 import type { BlockRef, Store, Token } from '../store/store.ts';
 import { type EnrichPool, createEnrichPool } from './enrichPool.ts';
 import type { AptosReader } from './state.ts';
-import { cleanText } from './token.ts';
+import { MAX_TEXT_CHARACTERS, cleanText } from './token.ts';
 import { createTokens } from './tokens.ts';
 import { toValueWithDecimals } from './valueWithDecimals.ts';
 
@@ -22,6 +22,8 @@ export interface AptosEnrich extends EnrichPool {
    * and answers with the plan to commit it with.
    */
   plan(tail: AptosCoinArrays): string | null;
+  /** The most bytes that completing a body adds to it. */
+  mostGrowth(tail: AptosCoinArrays): number;
   /**
    * Completes a body at once, for one that is shown and not sent. Throws an `Outage` when nothing
    * could be asked.
@@ -33,6 +35,8 @@ const COIN_CACHE_BYTES = 8 * 1024 * 1024;
 /** The body itself says of which coins. */
 const COINS_ONLY = '{}';
 const MAX_DECIMALS = 255;
+/** The most bytes that a coin adds to a record: two texts of characters of at most 4 bytes, and a number. */
+const RECORD_GROWTH = 2 * 4 * MAX_TEXT_CHARACTERS + 30;
 
 export function createAptosEnrich({
   chain,
@@ -103,6 +107,7 @@ export function createAptosEnrich({
       fillCoins(tail, (type) => known.get(type));
       return null;
     },
+    mostGrowth: (tail: AptosCoinArrays) => recordsOf(tail).length * RECORD_GROWTH,
     async complete(block: BlockRef, tail: AptosCoinArrays): Promise<void> {
       await fill(block, tail, true);
     },

@@ -3,16 +3,13 @@ import { type NativeBalanceSelection, selectableOf } from '@sluice/kit/contract'
 import { type BodyTail, recordsOf } from './records.ts';
 import { type Problem, checkSelector, isSelector } from './selectors.ts';
 
-const MAX_SELECTIONS = 32;
-
 /** What is wrong with them, by place; empty when all is well. */
 export function checkBalances(selections: readonly NativeBalanceSelection[]): Problem[] {
   const problems: Problem[] = [];
   const report = (path: Problem['path'], message: string): void => {
     problems.push({ path: ['getNativeBalances', ...path], message });
   };
-  if (selections.length > MAX_SELECTIONS) report([], `should be at most ${MAX_SELECTIONS}`);
-  for (const [n, { type, selectors }] of selections.slice(0, MAX_SELECTIONS).entries()) {
+  for (const [n, { type, selectors }] of selections.entries()) {
     const { addresses: names } = selectableOf(type);
     if (selectors.length === 0) {
       report([n, 'selectors'], `should name at least one of $${names.join(', $')}`);
@@ -26,6 +23,20 @@ export function checkBalances(selections: readonly NativeBalanceSelection[]): Pr
   }
   return problems;
 }
+
+/** An entry of `nativeBalances`: an address, and an amount of at most 78 digits. */
+const BALANCE_BYTES = 170;
+
+/** The most bytes that balances add to a body. */
+export const mostBalanceBytes = (
+  selections: readonly NativeBalanceSelection[],
+  tail: BodyTail,
+): number =>
+  selections.reduce(
+    (sum, { type, selectors }) =>
+      sum + recordsOf(tail, type).length * selectors.length * BALANCE_BYTES,
+    0,
+  );
 
 /** Every address whose balance is wanted, once, in the order of the selections and their records. */
 export function addressesOf(

@@ -1,8 +1,8 @@
 /** Completes a body from the chain: token metadata, then triggers, which may read it, and balances. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { WebhookTrigger } from '@sluice/kit/contract';
+import type { StreamTrigger, WebhookTrigger } from '@sluice/kit/contract';
 import type { BlockRef } from '../store/store.ts';
-import { addressesOf } from './balances.ts';
+import { addressesOf, mostBalanceBytes } from './balances.ts';
 import { contractsOf, fillTokens } from './fillTokens.ts';
 import type { CompiledPlan } from './plan.ts';
 import { type BodyTail, recordsOf } from './records.ts';
@@ -14,12 +14,14 @@ import { type CompiledTrigger, errorEntry } from './triggers.ts';
 const MAX_CALLS = 10_000;
 /** Of all these calls' data together, in hex digits. */
 const MAX_CALL_CHARACTERS = 32 * 1024 * 1024;
-/** Of all results in one body, as JSON. */
-const MAX_RESULT_CHARACTERS = 8 * 1024 * 1024;
 const TOO_MANY = errorEntry(
   `not called: the triggers of this block make more than ${MAX_CALLS} calls, or 16 MiB of them`,
 );
-const TOO_LARGE = errorEntry('left out: the results of this block are more than 8 MiB');
+const TOO_LARGE = errorEntry('left out: the webhook would exceed --max-webhook-bytes');
+/** Entries of a trigger that always have room: each of our own that stands in for results. */
+const LEAST_ENTRY_BYTES = 160;
+/** `,"triggers":[]` of a record. */
+const RECORD_BYTES = 14;
 /** Calls made up before other work has its turn. */
 const CALLS_PER_TURN = 500;
 /** Calls handed on at once, so that the answers of all are never in memory together. */
@@ -30,6 +32,8 @@ export interface Completion {
   block: BlockRef;
   tokens: Tokens;
   state: StateReader;
+  /** Of the tail: results of triggers beyond are left out. */
+  maxBytes: number;
   /** What the nodes refuse is then left as the contract has it where it is not known. */
   isLastTry: boolean;
 }
@@ -40,7 +44,7 @@ export interface Completion {
  */
 export async function completeBody(
   tail: BodyTail,
-  { plan, block, tokens, state, isLastTry }: Completion,
+  { plan, block, tokens, state, isLastTry, maxBytes }: Completion,
 ): Promise<string | undefined> {
   const contracts = contractsOf(tail);
   const known = await tokens.read(block, contracts);
@@ -53,7 +57,11 @@ export async function completeBody(
   );
   fillTokens(tail, (contract) => known.get(contract));
 
-  const triggers = await runTriggers(tail, plan.triggers, (calls) => state.call(block, calls));
+  const triggers = await runTriggers(tail, plan.triggers, {
+    ask: (calls) => state.call(block, calls),
+    room: () =>
+      maxBytes - Buffer.byteLength(JSON.stringify(tail)) - mostBalanceBytes(plan.balances, tail),
+  });
   if (triggers.refused !== undefined && !isLastTry) return triggers.refused;
 
   const addresses = addressesOf(plan.balances, tail).slice(0, MAX_CALLS);
@@ -66,6 +74,20 @@ export async function completeBody(
   return undefined;
 }
 
+/** The bytes that the entries of triggers add in any case; results that are longer share what is left. */
+export const mostTriggerBytes = (
+  triggers: readonly Pick<StreamTrigger, 'type'>[],
+  tail: BodyTail,
+): number =>
+  [...Map.groupBy(triggers, ({ type }) => type)].reduce(
+    (sum, [kind, { length }]) =>
+      sum + recordsOf(tail, kind).length * (RECORD_BYTES + length * LEAST_ENTRY_BYTES),
+    0,
+  );
+
+const bytesOf = (entries: readonly WebhookTrigger[]): number =>
+  Buffer.byteLength(JSON.stringify(entries));
+
 /** One trigger on one record: its entries, or the call they will be read from. */
 interface Slot {
   trigger: CompiledTrigger;
@@ -76,12 +98,36 @@ interface Slot {
 async function runTriggers(
   tail: BodyTail,
   triggers: readonly CompiledTrigger[],
-  ask: (calls: readonly StateCall[]) => Promise<StateAnswer[]>,
+  {
+    ask,
+    room,
+  }: {
+    ask(calls: readonly StateCall[]): Promise<StateAnswer[]>;
+    /** Bytes that the body may still grow by. */
+    room(): number;
+  },
 ): Promise<{ refused: string | undefined }> {
+  if (triggers.length === 0) return { refused: undefined };
+  /** Beyond what every entry has room for already. */
+  let spareBytes =
+    room() -
+    mostTriggerBytes(
+      triggers.map(({ kind: type }) => ({ type })),
+      tail,
+    );
+  const fit = (entries: WebhookTrigger[], bytes: number): WebhookTrigger[] => {
+    const extra = Math.max(0, bytes - LEAST_ENTRY_BYTES);
+    if (extra > 0 && extra > spareBytes) return [TOO_LARGE];
+    spareBytes -= extra;
+    return entries;
+  };
   const calls = new Map<string, StateCall>();
   let callCharacters = 0;
   const slotOf = (trigger: CompiledTrigger, call: StateCall | { error: string }): Slot => {
-    if ('error' in call) return { trigger, entries: [errorEntry(call.error)], call: undefined };
+    if ('error' in call) {
+      const entries = [errorEntry(call.error)];
+      return { trigger, entries: fit(entries, bytesOf(entries)), call: undefined };
+    }
     const key = `${call.to} ${call.from} ${call.data}`;
     if (!calls.has(key)) {
       callCharacters += call.data.length;
@@ -116,7 +162,6 @@ async function runTriggers(
   }
 
   let refused: string | undefined;
-  let resultCharacters = 0;
   const wanted = [...calls];
   for (let start = 0; start < wanted.length; start += CALLS_AT_ONCE) {
     const some = wanted.slice(start, start + CALLS_AT_ONCE);
@@ -125,14 +170,13 @@ async function runTriggers(
       const answer = answers[n]!;
       if (answer.outcome === 'refused') refused ??= answer.message;
       /** Many records may share one call of one trigger. */
-      let read: { trigger: CompiledTrigger; entries: WebhookTrigger[]; size: number } | undefined;
+      let read: { trigger: CompiledTrigger; entries: WebhookTrigger[]; bytes: number } | undefined;
       for (const slot of waiting.get(key)!) {
         if (read?.trigger !== slot.trigger) {
           const entries = slot.trigger.read(answer);
-          read = { trigger: slot.trigger, entries, size: JSON.stringify(entries).length };
+          read = { trigger: slot.trigger, entries, bytes: bytesOf(entries) };
         }
-        resultCharacters += read.size;
-        slot.entries = resultCharacters > MAX_RESULT_CHARACTERS ? [TOO_LARGE] : read.entries;
+        slot.entries = fit(read.entries, read.bytes);
       }
     }
   }

@@ -28,6 +28,7 @@ const CHAIN = '0x1';
 const EPOCH = 1;
 const TOKEN = `0x${'70'.repeat(20)}`;
 const HOLDER = `0x${'01'.repeat(20)}`;
+const MIB_8 = 8 * 1024 * 1024;
 const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 const header = (number: number): BlockHeader => ({
   number,
@@ -151,6 +152,7 @@ describe('over a real ledger', () => {
       state,
       log: createLog(() => {}),
       onDeliveries: () => {},
+      maxWebhookBytes: MIB_8,
       retryMs: 5,
     });
     enriches.push(enrich);
@@ -257,6 +259,43 @@ describe('over a real ledger', () => {
     perStream: 10,
     notStreams: [],
     notMatches: [],
+  });
+
+  test('a body that the ledger refuses is set aside with the reason, and the others are due', async () => {
+    const ledger = store;
+    const bad = await createStream();
+    const fine = await Promise.all(Array.from({ length: 20 }, () => createStream()));
+    const commit = await startChain();
+    await commit([bad.id, ...fine.map(({ id }) => id)]);
+    const [odd] = (await store.listEnriching({ ...all(), limit: 1 })).filter(
+      ({ streamId }) => streamId === bad.id,
+    );
+    const sizes: number[] = [];
+    const held = Promise.withResolvers<void>();
+    let asked = 0;
+    store = {
+      ...ledger,
+      async completeEnrichments(given) {
+        // The first write is held up until all others gathered behind it.
+        if (sizes.length === 0) await held.promise;
+        sizes.push(given.completed.length);
+        const refuses = given.completed.some((each) => each.matchId === odd!.id && 'about' in each);
+        if (refuses) throw new Error('invalid input syntax for type json');
+        return ledger.completeEnrichments(given);
+      },
+    };
+    start({
+      ...goodState,
+      balances(block, addresses) {
+        if (++asked === 1 + fine.length) held.resolve();
+        return goodState.balances(block, addresses);
+      },
+    });
+    for (const { id } of fine) await untilAll(id, 'pending');
+    await untilAll(bad.id, 'quarantined');
+    const [delivery] = await deliveriesOf(bad.id);
+    expect(delivery!.error).toMatch(/^the ledger refuses its body: invalid input syntax/);
+    expect(sizes.length).toBeLessThan(15);
   });
 
   test('a chain whose node stalls holds back no other chain', async () => {
@@ -406,18 +445,23 @@ describe('over a real ledger', () => {
 });
 
 describe('a body', () => {
+  const noStore = {
+    readTokens: () => Promise.resolve([]),
+    saveTokens: () => Promise.resolve(),
+  } as unknown as Store;
   const complete = async (
     tail: BodyTail,
     options: Partial<StreamOptions>,
     state: StateReader = goodState,
+    maxWebhookBytes = MIB_8,
   ): Promise<BodyTail> => {
-    const store = { readTokens: () => Promise.resolve([]), saveTokens: () => Promise.resolve() };
     const enrich = createEnrich({
       chain: CHAIN,
-      store: store as unknown as Store,
+      store: noStore,
       state,
       log: createLog(() => {}),
       onDeliveries: () => {},
+      maxWebhookBytes,
     });
     await enrich.complete(header(1), { ...DEFAULT_OPTIONS, ...options }, tail);
     return tail;
@@ -482,7 +526,7 @@ describe('a body', () => {
     expect(errors[0]!.triggers![0]!.value).toMatch(/^not called: .* more than 10000 calls/);
   });
 
-  test('whose results are more than 8 MiB leaves out those beyond', async () => {
+  test('leaves out results with which its webhook would exceed the limit', async () => {
     const tail = transferOf(TOKEN);
     const [transfer] = tail.erc20Transfers;
     tail.erc20Transfers = Array.from({ length: 200 }, () => ({ ...transfer! }));
@@ -508,10 +552,57 @@ describe('a body', () => {
           ),
       },
     );
-    expect(JSON.stringify(tail).length).toBeLessThan(8.2 * 1024 * 1024);
+    expect(Buffer.byteLength(JSON.stringify(tail))).toBeLessThanOrEqual(MIB_8);
+    expect(tail.erc20Transfers[0]!.triggers![0]!.name).toBe('text');
     expect(tail.erc20Transfers.at(-1)!.triggers).toEqual([
-      { name: 'error', value: 'left out: the results of this block are more than 8 MiB' },
+      { name: 'error', value: 'left out: the webhook would exceed --max-webhook-bytes' },
     ]);
+  });
+
+  test('law: grows by no more than was set aside for it, whatever tokens and contracts answer', async () => {
+    const answer = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 400 }).map(text),
+      fc.constantFrom('😀', '"', '\\\\', '\uffee').map((each) => text(each.repeat(200))),
+      fc.bigInt({ min: 0n, max: 300n }).map(number),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(answer, { minLength: 1 }), fc.nat(3), async (answers, triggers) => {
+        const options: StreamOptions = {
+          ...DEFAULT_OPTIONS,
+          triggers: Array.from({ length: triggers }, () => ({
+            ...balanceTrigger,
+            functionAbi: {
+              ...balanceTrigger.functionAbi,
+              outputs: [{ name: 'said', type: 'string' }],
+            },
+          })),
+          getNativeBalances: [{ type: 'erc20transfer', selectors: ['$from', '$contract'] }],
+        };
+        const tail = transferOf(TOKEN);
+        tail.erc20Transfers[0]!.value = String(2n ** 256n - 1n);
+        tail.erc20Transfers.push({ ...tail.erc20Transfers[0]!, contract: HOLDER });
+        const before = Buffer.byteLength(JSON.stringify(tail));
+        const enrich = createEnrich({
+          chain: CHAIN,
+          store: noStore,
+          state: goodState,
+          log: createLog(() => {}),
+          onDeliveries: () => {},
+          maxWebhookBytes: 0,
+        });
+        const most = before + enrich.mostGrowth(options, tail);
+        let asked = 0;
+        const state: StateReader = {
+          call: (_, calls) =>
+            Promise.resolve(calls.map(() => read(answers[asked++ % answers.length]!))),
+          balances: (_, addresses) =>
+            Promise.resolve(addresses.map(() => read(String(2n ** 256n - 1n)))),
+        };
+        // The smallest limit under which the match was not divided.
+        await complete(tail, options, state, most);
+        expect(Buffer.byteLength(JSON.stringify(tail))).toBeLessThanOrEqual(most);
+      }),
+    );
   });
 
   test('law: whatever tokens and contracts answer, it is a fixed point and verifies', async () => {

@@ -4,9 +4,10 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Log } from '../observe.ts';
 import { fromBodyTail, toBodyTail } from '../store/body.ts';
 import type { BlockRef, Store, StreamOptions, Token } from '../store/store.ts';
-import { completeBody } from './completeBody.ts';
+import { mostBalanceBytes } from './balances.ts';
+import { completeBody, mostTriggerBytes } from './completeBody.ts';
 import { type EnrichPool, createEnrichPool } from './enrichPool.ts';
-import { contractsOf, fillTokens } from './fillTokens.ts';
+import { contractsOf, fillTokens, mostTokenBytes } from './fillTokens.ts';
 import { TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
 import type { BodyTail } from './records.ts';
 import type { StateReader } from './state.ts';
@@ -19,6 +20,8 @@ export interface Enrich extends EnrichPool {
    * it is, and answers with the plan to commit it with.
    */
   plan(options: StreamOptions, tail: BodyTail): string | null;
+  /** The most bytes that completing a body adds to it. Results of triggers share what the limit leaves. */
+  mostGrowth(options: StreamOptions, tail: BodyTail): number;
   /**
    * Completes a body at once, for one that is shown and not sent: what the nodes refuse is left as it
    * is where it is not known. Throws an {@link Outage} when nothing could be asked.
@@ -37,6 +40,7 @@ export function createEnrich({
   log,
   onDeliveries,
   retryMs,
+  maxWebhookBytes,
 }: {
   chain: string;
   store: Store;
@@ -46,6 +50,7 @@ export function createEnrich({
   onDeliveries(deliveries: DeliverySummary[]): void;
   /** First wait after a failure, doubled with each; default 500. */
   retryMs?: number | undefined;
+  maxWebhookBytes: number;
 }): Enrich {
   const tokens = createTokens({
     chain,
@@ -64,10 +69,11 @@ export function createEnrich({
     store,
     log,
     waiting: 'token metadata, triggers and balances wait',
-    async complete({ bodyTail, enrichment, block }, isLastTry) {
+    async complete({ bodyTail, bodyHeadBytes, enrichment, block }, isLastTry) {
       const tail = fromBodyTail(bodyTail) as BodyTail;
       const plan = compilePlan(enrichment);
-      const refused = await completeBody(tail, { plan, block, tokens, state, isLastTry });
+      const maxBytes = maxWebhookBytes - bodyHeadBytes;
+      const refused = await completeBody(tail, { plan, block, tokens, state, isLastTry, maxBytes });
       if (refused !== undefined) return undefined;
       return { bodyTail: toBodyTail(tail), about: describeWebhook({ chainId: chain, ...tail }) };
     },
@@ -88,9 +94,14 @@ export function createEnrich({
       fillTokens(tail, (contract) => known.get(contract));
       return null;
     },
+    mostGrowth: ({ triggers, getNativeBalances }: StreamOptions, tail: BodyTail) =>
+      mostTokenBytes(tail) +
+      mostTriggerBytes(triggers ?? [], tail) +
+      mostBalanceBytes(getNativeBalances ?? [], tail),
     async complete(block: BlockRef, options: StreamOptions, tail: BodyTail): Promise<void> {
       const plan = compilePlan(planOf(options, tail) ?? TOKENS_ONLY);
-      await completeBody(tail, { plan, block, tokens, state, isLastTry: true });
+      const whole = { plan, block, tokens, state, isLastTry: true, maxBytes: maxWebhookBytes };
+      await completeBody(tail, whole);
     },
     readToken: async (block: BlockRef, contract: string) =>
       (await tokens.read(block, new Set([contract]))).get(contract),

@@ -7,7 +7,8 @@
  */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { type Log, describeError } from '../observe.ts';
-import type { EnrichingMatch, Store, WholeBody } from '../store/store.ts';
+import { createBatchWriter } from '../store/batchWriter.ts';
+import type { CompletedMatch, EnrichingMatch, Store, WholeBody } from '../store/store.ts';
 import { Outage } from './state.ts';
 
 export interface EnrichPool {
@@ -29,7 +30,6 @@ const POLL_MS = 5_000;
 const TRIES = 6;
 const RETRY_MS = 500;
 const RETRY_MAX_MS = 10_000;
-const STORE_RETRY_MS = 1_000;
 const FORGET_MS = 10 * 60_000;
 
 export function createEnrichPool({
@@ -69,33 +69,34 @@ export function createEnrichPool({
   let stopping = false;
   let awake = Promise.withResolvers<void>();
   let running: Promise<void> | undefined;
-  let bodies: ({ matchId: string } & WholeBody)[] = [];
-  let writing: Promise<void> | undefined;
 
-  /** One write takes every body that was completed while the last write was under way. */
-  const write = async (): Promise<void> => {
-    while (bodies.length > 0) {
-      const batch = bodies;
-      bodies = [];
-      try {
-        const due = await store.completeEnrichments({ chain, epoch, bodies: batch });
-        if (due !== undefined && due.length > 0) onDeliveries(due);
-      } catch (error) {
-        log.error('cannot complete matches, trying again', {
-          chain,
-          count: batch.length,
-          error: String(error),
-        });
-        if (!stopping) {
-          bodies.unshift(...batch);
-          await new Promise((resolve) => setTimeout(resolve, STORE_RETRY_MS));
-          continue;
-        }
-      }
-      for (const { matchId } of batch) forget(matchId);
+  const write = async (batch: readonly CompletedMatch[]): Promise<void> => {
+    try {
+      const changed = await store.completeEnrichments({ chain, epoch, completed: batch });
+      if (changed !== undefined && changed.length > 0) onDeliveries(changed);
+    } catch (error) {
+      // The match row is the job: the next process finds it again.
+      if (!stopping) throw error;
     }
-    writing = undefined;
+    for (const { matchId } of batch) forget(matchId);
   };
+
+  const results = createBatchWriter<CompletedMatch>({
+    write,
+    toRefused(completed, error) {
+      const { matchId } = completed;
+      if ('setAside' in completed) {
+        log.error('cannot set a match aside', { chain, match: matchId, error: String(error) });
+        rest(matchId, (resting.get(matchId)?.tries ?? 0) + 1, RETRY_MAX_MS);
+        return undefined;
+      }
+      const reason = `the ledger refuses its body: ${describeError(error)}; replay it once the cause is fixed`;
+      log.error('match set aside', { chain, match: matchId, reason });
+      return { matchId, setAside: reason };
+    },
+    onDelay: (error, count) =>
+      log.error('cannot complete matches, trying again', { chain, count, error: String(error) }),
+  });
 
   const forget = (matchId: string): void => {
     inFlight.delete(matchId);
@@ -110,8 +111,8 @@ export function createEnrichPool({
   };
 
   const finish = (matchId: string, body: WholeBody): void => {
-    bodies.push({ matchId, ...body });
-    writing ??= write();
+    results.add({ matchId, ...body });
+    void results.flush();
   };
 
   const enrich = async (match: EnrichingMatch): Promise<void> => {
@@ -222,7 +223,7 @@ export function createEnrichPool({
       while (inFlight.size > 0) {
         await pause();
       }
-      await writing;
+      await results.flush();
     },
   };
 }

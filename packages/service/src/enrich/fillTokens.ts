@@ -1,6 +1,7 @@
 /** Token metadata in the decoded arrays of a body (contract section 2.6). */
 import type { EvmWebhook } from '@sluice/kit/contract';
 import type { Token } from '../store/store.ts';
+import { MAX_TEXT_CHARACTERS } from './token.ts';
 import { toValueWithDecimals } from './valueWithDecimals.ts';
 
 export type TokenArrays = Pick<
@@ -16,6 +17,16 @@ export function contractsOf(arrays: TokenArrays): Set<string> {
   }
   return contracts;
 }
+
+/**
+ * The most bytes that a token adds to a record: two texts of 128 characters of at most 4 bytes, a
+ * standard, decimals, and an amount of 78 digits or 255 decimals.
+ */
+const RECORD_GROWTH = 2 * 4 * MAX_TEXT_CHARACTERS + 'ERC1155'.length + 3 + 300;
+
+/** The most bytes that {@link fillTokens} adds. */
+export const mostTokenBytes = (arrays: TokenArrays): number =>
+  recordsOf(arrays).reduce((sum, { length }) => sum + length * RECORD_GROWTH, 0);
 
 /**
  * Fills names, symbols, decimals and types in place. What is not known stays the empty text it is,

@@ -1,4 +1,5 @@
 /** What a token contract says of itself, from whatever it answers: contracts are not bound to a standard. */
+import { cutText } from '@sluice/kit/contract';
 import type { Token } from '../store/store.ts';
 import type { StateAnswer, StateCall } from './state.ts';
 
@@ -59,7 +60,8 @@ function readStandard(isErc721: boolean, isErc1155: boolean): Token['standard'] 
 /** Text as ABI-encoded `string`, or as `bytes32` as in tokens from before ERC-20; else empty. */
 export function readText(data: string): string {
   const digits = data.slice(2);
-  if (digits.length === WORD_DIGITS) return toText(digits.replace(/(00)+$/, ''));
+  if (digits.length === WORD_DIGITS)
+    return toText(/^(?:(?:00)*(?:0[1-9a-f]|[1-9a-f][\da-f]))*/i.exec(digits)![0]);
   const start = sizeAt(digits, 0);
   const length = start === undefined ? undefined : sizeAt(digits, start * 2);
   if (start === undefined || length === undefined) return '';
@@ -84,10 +86,7 @@ export function cleanText(text: string): string {
   const clean = text
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffd]/gu, '')
     .trim();
-  const characters = Array.from(clean);
-  return characters.length <= MAX_TEXT_CHARACTERS
-    ? clean
-    : characters.slice(0, MAX_TEXT_CHARACTERS).join('');
+  return cutText(clean, MAX_TEXT_CHARACTERS);
 }
 
 function readDecimals(data: string): number | null {

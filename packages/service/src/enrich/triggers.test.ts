@@ -190,13 +190,6 @@ describe('a stream is refused', () => {
     expect(found?.message).toMatch(message);
   });
 
-  test('for more than 32 triggers', () => {
-    const triggers = Array.from({ length: 33 }, () => trigger());
-    expect(checkTriggers(triggers, [])).toEqual([
-      { path: ['triggers'], message: 'should be at most 32' },
-    ]);
-  });
-
   test.each<[RecordKind, string[], string | undefined]>([
     ['tx', ['$fromAddress', '$toAddress', '$receiptContractAddress'], undefined],
     ['log', ['$address'], undefined],

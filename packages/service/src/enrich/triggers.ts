@@ -36,7 +36,6 @@ import {
 } from './selectors.ts';
 import type { StateAnswer, StateCall } from './state.ts';
 
-const MAX_TRIGGERS = 32;
 /** Of one trigger's inputs as JSON. */
 const MAX_INPUT_CHARACTERS = 16_384;
 /** Of one call's data; a parameter of an event may be of any size. */
@@ -60,10 +59,7 @@ export function checkTriggers(
   abi: readonly AbiItem[],
 ): Problem[] {
   const problems: Problem[] = [];
-  if (triggers.length > MAX_TRIGGERS) {
-    problems.push({ path: ['triggers'], message: `should be at most ${MAX_TRIGGERS}` });
-  }
-  for (const [n, trigger] of triggers.slice(0, MAX_TRIGGERS).entries()) {
+  for (const [n, trigger] of triggers.entries()) {
     compileTrigger(trigger, abi, (path, message) =>
       problems.push({ path: ['triggers', n, ...path], message }),
     );
@@ -79,10 +75,22 @@ export function eventsOf(
   if (type !== 'log' || topic0 === undefined) return undefined;
   const topic = parseEventSignature(topic0)?.topic0;
   if (topic === undefined) return undefined;
-  const events = abi.filter(
-    (item) => item.type === 'event' && !item.anonymous && eventTopic(item) === topic,
-  );
-  return { topic, events };
+  return { topic, events: eventsByTopic(abi).get(topic) ?? [] };
+}
+
+/** By the ABI: each trigger of a stream looks into the same one. */
+const eventsByAbi = new WeakMap<readonly AbiItem[], ReadonlyMap<string, AbiItem[]>>();
+
+function eventsByTopic(abi: readonly AbiItem[]): ReadonlyMap<string, AbiItem[]> {
+  let events = eventsByAbi.get(abi);
+  if (events === undefined) {
+    events = Map.groupBy(
+      abi.filter((item) => item.type === 'event' && !item.anonymous),
+      eventTopic,
+    );
+    eventsByAbi.set(abi, events);
+  }
+  return events;
 }
 
 /**

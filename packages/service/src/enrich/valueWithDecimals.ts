@@ -11,7 +11,7 @@ const EXPONENT_BELOW = -6;
  */
 export function toValueWithDecimals(value: string, decimals: number): string {
   if (value === '0') return '0';
-  const digits = value.replace(/0+$/, '');
+  const [digits] = /^(?:0*[1-9])*/.exec(value)!;
   /** Power of ten of the first digit. */
   const power = value.length - 1 - decimals;
   if (power >= EXPONENT_FROM || power < EXPONENT_BELOW) {

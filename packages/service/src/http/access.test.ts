@@ -107,6 +107,16 @@ describe('scopes', () => {
     expect(refused).toBeGreaterThan(100);
   });
 
+  test('no answer of any route may be kept by a cache, whatever it holds', async () => {
+    for (const route of everyRoute) {
+      const answer = await call(route, { 'x-api-key': API_KEY });
+      expect(answer.headers.get('cache-control'), `${route.method} ${route.path}`).toContain(
+        'no-store',
+      );
+      await answer.body?.cancel();
+    }
+  });
+
   test('only signing in and out need none', () => {
     expect(everyRoute.filter(({ access }) => access === 'open')).toEqual([
       SLUICE_ROUTES.createSession,
@@ -135,6 +145,56 @@ describe('keys', () => {
     expect((await admin.revokeApiKey(created.id)).revokedAt).not.toBeNull();
     await expect(theirs.listStreamSummaries()).rejects.toMatchObject({ code: 'unauthorized' });
     await expect(admin.revokeApiKey('unknown')).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('cannot make keys that may do more than themselves', async () => {
+    const expiresAt = Date.now() + 3_600_000;
+    const bounds = {
+      scopes: ['settings:admin', 'streams:read'] as Scope[],
+      cidrs: ['127.0.0.0/8', '10.0.0.0/8'],
+      expiresAt,
+    };
+    const bound = sluiceOf(service, (await admin.createApiKey({ name: 'bound', ...bounds })).key);
+    for (const wider of [
+      { scopes: ['streams:read', 'replay'] as Scope[] },
+      { cidrs: [] },
+      { cidrs: ['0.0.0.0/0'] },
+      { cidrs: ['127.0.0.1/32', '192.168.0.0/16'] },
+      { cidrs: ['8.0.0.0/6'] },
+      { expiresAt: expiresAt + 1 },
+    ]) {
+      await expect(
+        bound.createApiKey({ name: 'wider', ...wider }),
+        JSON.stringify(wider),
+      ).rejects.toMatchObject({
+        code: 'forbidden',
+        details: { [`requestBody.${Object.keys(wider)[0]}`]: {} },
+      });
+    }
+    expect(await bound.createApiKey({ name: 'the same' })).toMatchObject(bounds);
+    const fewer = {
+      scopes: ['streams:read'] as Scope[],
+      cidrs: ['127.0.0.1/32'],
+      expiresAt: expiresAt - 1,
+    };
+    const narrow = await bound.createApiKey({ name: 'fewer', ...fewer });
+    expect(narrow).toMatchObject(fewer);
+    // A session has the bounds of the key it was opened with.
+    const signedIn = await call(
+      SLUICE_ROUTES.createSession,
+      {},
+      {
+        apiKey: (await bound.createApiKey({ name: 'session' })).key,
+      },
+    );
+    const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!;
+    const answer = await call(
+      SLUICE_ROUTES.createApiKey,
+      { cookie, 'sec-fetch-site': 'same-origin' },
+      { name: 'wider', cidrs: [] },
+    );
+    expect(answer.status).toBe(403);
+    expect((await admin.listApiKeys()).filter(({ name }) => name === 'wider')).toEqual([]);
   });
 
   test('two are good at once, so that one can replace the other', async () => {
@@ -378,7 +438,7 @@ describe('the secret of a stream', () => {
     }
 
     writeFileSync(masterKeyFile, newer);
-    await expect(withKeys()).rejects.toThrow(/sealed with the master key .* --master-key-file/);
+    await expect(withKeys()).rejects.toThrow(/^The secrets of this ledger are sealed/);
     writeFileSync(masterKeyFile, `${newer}\n${older}\n`);
     sealed = await withKeys();
     expect(said.join('\n')).toMatch(/secrets sealed with the new master key\{"count":3\}/);

@@ -16,7 +16,9 @@ import {
   isAddressLabel,
   padAptosAddress,
   toAddress,
+  cutText,
 } from '@sluice/kit/contract';
+import { parseJson } from '../json.ts';
 import {
   compareAt,
   countAddresses,
@@ -26,6 +28,7 @@ import {
 import type { AddressList } from '../store/store.ts';
 import { HttpError, check, validationFailed } from './answers.ts';
 import { BODY_LIMIT_BYTES, readBytes, readJson } from './body.ts';
+import { takeQueryField } from './query.ts';
 
 export interface AddressBody {
   addresses: AddressList;
@@ -78,17 +81,37 @@ export async function readAddressBody(
         `${takesLabels ? ', with or without "labels"' : ''}, each address as "0x…" of ${2 * family.width} digits`,
     );
   }
-  return readAnyBody(context, family, takesLabels);
+  return readAny(readJson(context), family, { takesLabels, where: 'requestBody' });
+}
+
+/** `{}`, with room around it. */
+const EMPTY_BODY_BYTES = 16;
+
+/** Addresses to remove: in the body, or in the query (`?address=…`, once or several times) without one. */
+export async function readRemovedAddresses(
+  context: Context,
+  family: ChainFamily,
+): Promise<AddressBody> {
+  const bytes = readBytes(context);
+  const isEmpty =
+    bytes.length <= EMPTY_BODY_BYTES && ['', '{}'].includes(bytes.toString().replace(/\s/g, ''));
+  const [first, ...others] = isEmpty ? takeQueryField(context, 'address') : [];
+  if (first === undefined) return readAddressBody(context, { family, takesLabels: false });
+  const address = others.length === 0 ? first : [first, ...others];
+  return readAny({ address }, FAMILIES[family], { takesLabels: false, where: 'query' });
 }
 
 /** Whatever JSON allows: escapes in texts, keys twice. Finds out what is wrong where something is. */
-function readAnyBody(context: Context, family: Family, takesLabels: boolean): AddressBody {
-  const body = readJson(context);
+function readAny(
+  body: unknown,
+  family: Family,
+  { takesLabels, where }: { takesLabels: boolean; where: 'requestBody' | 'query' },
+): AddressBody {
   const schema = takesLabels ? family.labelledSchema : family.schema;
   const parsed = schema.safeParse(body);
   if (!parsed.success) {
-    refuseBadAddress(body, family);
-    return check(schema, 'requestBody', body) as never;
+    refuseBadAddress(body, family, where);
+    return check(schema, where, body) as never;
   }
   const { address, labels = {} } = parsed.data as LabelledAddressesBody;
   return {
@@ -98,21 +121,22 @@ function readAnyBody(context: Context, family: Family, takesLabels: boolean): Ad
   };
 }
 
-function refuseBadAddress(body: unknown, family: Family): void {
+function refuseBadAddress(body: unknown, family: Family, where: 'requestBody' | 'query'): void {
   const address = (body as { address?: unknown } | null)?.address;
   const list: unknown[] = Array.isArray(address) ? address : [address];
   const at = list.findIndex(
     (each) => typeof each === 'string' && family.toAddress(each) === undefined,
   );
   if (at < 0) return;
-  throw invalidAddress(family, Array.isArray(address) ? at : undefined, String(list[at]));
+  const place = Array.isArray(address) ? `address.${at}` : 'address';
+  throw invalidAddress(family, `${where}.${place}`, String(list[at]));
 }
 
-const invalidAddress = ({ should }: Family, at: number | undefined, value: string): HttpError =>
+const invalidAddress = ({ should }: Family, field: string, value: string): HttpError =>
   new HttpError(400, 'Invalid address provided', {
-    [at === undefined ? 'requestBody.address' : `requestBody.address.${at}`]: {
+    [field]: {
       message: `should be ${should}`,
-      value: value.slice(0, ECHO_LIMIT),
+      value: cutText(value, ECHO_LIMIT),
     },
   });
 
@@ -198,7 +222,7 @@ function createReader(bytes: Buffer, family: Family) {
     let end = at + 1;
     while (bytes[end] !== QUOTE && end < bytes.length) end += bytes[end] === BACKSLASH ? 2 : 1;
     try {
-      const text = JSON.parse(decoder.decode(bytes.subarray(at, end + 1))) as string;
+      const text = parseJson(decoder.decode(bytes.subarray(at, end + 1))) as string;
       at = end + 1;
       return text;
     } catch {
@@ -222,7 +246,11 @@ function createReader(bytes: Buffer, family: Family) {
       const text = readPlain();
       // Right, but spelled another way.
       if (family.toAddress(text) !== undefined) throw new OtherShape();
-      throw invalidAddress(family, number, text);
+      throw invalidAddress(
+        family,
+        number === undefined ? 'requestBody.address' : `requestBody.address.${number}`,
+        text,
+      );
     }
     length += width;
     at += quotedLength;

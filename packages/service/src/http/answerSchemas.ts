@@ -139,7 +139,7 @@ const evmStream: z.ZodType<EvmStream> = z.strictObject({
   includeContractLogs: flag,
   includeInternalTxs: flag,
   includeAllTxLogs: flag,
-  getNativeBalances: z.array(nativeBalanceSelectionSchema).nullable(),
+  getNativeBalances: z.array(nativeBalanceSelectionSchema),
   abi: z.array(abiItemSchema).nullable(),
   advancedOptions: z.array(advancedOptionSchema).nullable(),
   demo: flag,
@@ -163,8 +163,8 @@ const aptosStream: z.ZodType<AptosStream> = z.strictObject({
   description: text,
   tag: text,
   network: networks,
-  functions: texts.nullable(),
-  events: texts.nullable(),
+  functions: texts,
+  events: texts,
   includePayload: flag,
   includeEvents: flag,
   includeChanges: flag,
@@ -479,12 +479,11 @@ const historicalJobAnswer: z.ZodType<HistoricalJobAnswer> = z.strictObject({
   jobId: uuid.exactOptional(),
 });
 
+const byField = z.record(text, z.unknown()).exactOptional();
 const error: z.ZodType<ErrorBody & { requestId: string }> = z.strictObject({
   message: z.union([text, texts]),
-  details: z
-    .record(text, z.unknown())
-    .exactOptional()
-    .meta({ description: 'By field: what it should be, and the value that came' }),
+  details: byField.meta({ description: 'By field: what it should be, and the value that came' }),
+  fields: byField.meta({ description: 'The same, of any status but 422' }),
   requestId: text.meta({ description: 'Also in x-request-id' }),
 });
 
@@ -857,6 +856,7 @@ const chainHealth: z.ZodType<ChainHealth> = z.strictObject({
   state: z.enum(['starting', 'live', 'catching-up', 'down']),
   message: text,
   head: count.nullable(),
+  headAgeMs: count.nullable(),
   checkpoint: count.nullable(),
   confirmations: z.union([count, z.literal('finalized')]),
   confirmedUpTo: count.nullable(),
@@ -870,6 +870,7 @@ const chainHealth: z.ZodType<ChainHealth> = z.strictObject({
     .nullable(),
   providers: z.array(providerHealth),
   progress: chainProgress.nullable(),
+  unverified: z.strictObject({ blocks: count, latest: count, reason: text }).nullable(),
   blocks: z.array(z.strictObject({ number: count, hash: text, timestamp: count, matches: count })),
 });
 
@@ -886,6 +887,7 @@ const chainCoverage: z.ZodType<ChainCoverage> = z.strictObject({
       reason: z.enum(['paused', 'terminated', 'resumed', 'before']),
     }),
   ),
+  unverified: z.array(z.strictObject({ from: count, to: count, reason: text })),
 });
 
 const streamCoverage: z.ZodType<StreamCoverage> = z.strictObject({

@@ -4,6 +4,20 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ErrorBody } from '@sluice/kit/contract';
 import * as z from 'zod';
 import { hideSecrets } from '../hideSecrets.ts';
+import { previewText, previewJson } from '../preview.ts';
+
+/** Characters of an error's message, whatever was put into it. */
+const MESSAGE_LIMIT = 1_000;
+/** Fields that one answer names; a client corrects these and learns of the next. */
+const FIELD_LIMIT = 20;
+/** A value or a name is echoed so that it can be found, not so that it can fill a log. */
+const ECHO_LIMIT = 200;
+/** Longer than a webhook URL may be: a login is hidden whole or is not shown. */
+const HIDDEN_LIMIT = 4_096;
+/** Validating stops at the first problem in a body of more values: each problem costs more than a value. */
+const VALUES_FOR_ALL_PROBLEMS = 1_000;
+/** Values of a body that is validated: texts, numbers, flags, lists and objects. */
+export const MOST_VALUES = 50_000;
 
 /** Thrown anywhere below a route; `app.ts` turns it into the answer. */
 export class HttpError extends Error {
@@ -18,7 +32,12 @@ export class HttpError extends Error {
   }
 
   body(): ErrorBody {
-    return { message: this.message, ...(this.details && { details: this.details }) };
+    // The official client appends `details` to the text. The contract has them with a 422 alone.
+    const name = this.status === 422 ? 'details' : 'fields';
+    return {
+      message: previewText(this.message, MESSAGE_LIMIT),
+      ...(this.details && { [name]: this.details }),
+    };
   }
 }
 
@@ -48,9 +67,6 @@ export const notFound = (
     | 'Request',
 ): HttpError => new HttpError(404, `${what} not found`);
 
-/** A value is echoed so that it can be found, not so that it can fill a log. */
-const ECHO_LIMIT = 200;
-
 /** 422 with one entry per field: what it should be, and what came. */
 export function validationFailed(
   where: 'requestBody' | 'query' | 'path',
@@ -58,9 +74,18 @@ export function validationFailed(
   input: unknown,
 ): HttpError {
   const details: Record<string, unknown> = {};
-  for (const { path, message } of problems) {
-    const field = [where, ...path.map(String)].join('.');
-    details[field] ??= { message, value: echo(valueAt(input, path)) };
+  for (const [n, { path, message }] of problems.entries()) {
+    if (Object.keys(details).length === FIELD_LIMIT) {
+      const left = `${problems.length - n} more problems are not listed: correct the others first`;
+      details[where] ??= { message: left, value: echo(input) };
+      break;
+    }
+    const names = path.map((key) => previewText(String(key), ECHO_LIMIT));
+    const field = previewText([where, ...names].join('.'), ECHO_LIMIT);
+    details[field] ??= {
+      message: previewText(message, MESSAGE_LIMIT),
+      value: echo(valueAt(input, path)),
+    };
   }
   return new HttpError(422, 'Validation Failed', details);
 }
@@ -77,18 +102,17 @@ export function readId(
   throw validationFailed('path', [{ path: [name], message }], { [name]: id });
 }
 
-/** The query; a name that stands there several times has a list. */
-export const readQuery = (context: Context): Record<string, string | string[]> =>
-  Object.fromEntries(
-    Object.entries(context.req.queries()).map(([name, values]) => [
-      name,
-      values.length === 1 ? values[0]! : values,
-    ]),
-  );
-
 /** The parsed value, or a 422 that names each wrong field, its value and the fix. */
 export function check<T>(schema: z.ZodType<T>, where: 'requestBody' | 'query', input: unknown): T {
-  const result = schema.safeParse(input);
+  const counted = countValues([input], [], MOST_VALUES);
+  if ('fullAt' in counted) {
+    const message = `should hold less: a request holds at most ${MOST_VALUES} values`;
+    throw validationFailed(where, [{ path: counted.fullAt.slice(1), message }], input);
+  }
+  const how: z.core.ParseContextInternal<z.core.$ZodIssue> = {
+    abortEarly: MOST_VALUES - counted.left > VALUES_FOR_ALL_PROBLEMS,
+  };
+  const result = schema.safeParse(input, how);
   if (result.success) return result.data;
   const problems = result.error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
@@ -99,6 +123,27 @@ export function check<T>(schema: z.ZodType<T>, where: 'requestBody' | 'query', i
       : [{ path: issue.path, message: wordIssue(issue, input) }],
   );
   throw validationFailed(where, problems, input);
+}
+
+/** How many values there may be behind this one, or the list or object in which there are too many. */
+function countValues(
+  value: object,
+  path: readonly PropertyKey[],
+  room: number,
+): { left: number } | { fullAt: readonly PropertyKey[] } {
+  const keys = Array.isArray(value) ? undefined : Object.keys(value);
+  const size = keys?.length ?? (value as unknown[]).length;
+  let left = room - size;
+  if (left < 0) return { fullAt: path };
+  for (let n = 0; n < size; n++) {
+    const key = keys?.[n] ?? n;
+    const each = (value as Record<PropertyKey, unknown>)[key];
+    if (typeof each !== 'object' || each === null) continue;
+    const counted = countValues(each, [...path, key], left);
+    if ('fullAt' in counted) return counted;
+    left = counted.left;
+  }
+  return { left };
 }
 
 function wordIssue(issue: z.core.$ZodIssue, input: unknown): string {
@@ -128,8 +173,9 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
+/** Cut before it is looked at: a caller decides how long it is. */
 function echo(value: unknown): unknown {
-  const shown = typeof value === 'string' ? hideSecrets(value) : value;
-  const text = JSON.stringify(shown);
-  return text !== undefined && text.length > ECHO_LIMIT ? `${text.slice(0, ECHO_LIMIT)}…` : shown;
+  const shown = typeof value === 'string' ? hideSecrets(value.slice(0, HIDDEN_LIMIT)) : value;
+  const text = previewJson(shown, ECHO_LIMIT);
+  return text.length > ECHO_LIMIT ? text : shown;
 }

@@ -16,7 +16,7 @@ import type { ChainReport, Store } from '../store/store.ts';
 import { isUnavailable } from '../store/unavailable.ts';
 import { type Auth, callerOf } from './auth.ts';
 import { HttpError, auditTargetOf } from './answers.ts';
-import { BODY_LIMIT_BYTES, takeBody } from './body.ts';
+import { bodyLimitOf, takeBody } from './body.ts';
 import { createConsoleHandler } from './console.ts';
 import { allowPages } from './cors.ts';
 import { type AccessHandlerNeeds, createAccessHandlers } from './handlers/access.ts';
@@ -36,6 +36,7 @@ import { type SluiceHandlerNeeds, createSluiceHandlers } from './handlers/sluice
 import { type EvmStreamNeeds, createEvmStreamHandlers } from './handlers/streams.ts';
 import type { Live } from './live.ts';
 import { createOpenApi } from './openApi.ts';
+import { nameIgnoredQuery } from './query.ts';
 
 export interface AppNeeds
   extends
@@ -71,9 +72,6 @@ export interface AppNeeds
   laterWaitsMs: SluiceHandlerNeeds['laterWaitsMs'];
   fastRetryMs: SluiceHandlerNeeds['fastRetryMs'];
 }
-
-/** A million addresses are 45 MB of JSON. */
-const ADDRESS_BODY_LIMIT_BYTES = 64 * BODY_LIMIT_BYTES;
 
 /** What every process answers. */
 const PROBES: readonly string[] = ['/health', '/ready', '/metrics'];
@@ -145,23 +143,29 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     await needs.store.appendAudit({ action, keyId, address, target: auditTargetOf(context) });
   };
 
-  const routes: { method: string; path: RegExp }[] = [
-    { method: 'GET', path: /^\/(health|ready|openapi\.json)?$/ },
-  ];
+  const routes: { method: string; path: string }[] = [
+    '/',
+    '/health',
+    '/ready',
+    '/openapi.json',
+  ].map((path) => ({ method: 'GET', path }));
   const register = (
     { method, path, access }: Route,
     handler: (context: Context) => Response | Promise<Response>,
-    { maxBodyBytes = BODY_LIMIT_BYTES, audited = undefined as string | undefined } = {},
+    { maxBodyBytes, audited }: { maxBodyBytes: number; audited: string | undefined },
   ): void => {
-    // The key comes before the body: a stranger's megabytes are not read.
+    // The key and the page come before the body: a stranger's megabytes are not read.
     const admit = async (context: Context, next: () => Promise<void>): Promise<void> => {
+      // Many answers hold a key, a secret, or a URL and headers with one: no cache may keep any of them.
+      context.header('cache-control', 'no-store');
       needs.auth.admit(context, access);
       await takeBody(context, maxBodyBytes);
       await next();
+      nameIgnoredQuery(context);
       if (audited !== undefined && context.res.ok) await audit(context, audited);
     };
-    app.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), admit, handler);
-    routes.push({ method, path: toPathPattern(path) });
+    app.on(method, path.replaceAll(/\{(\w{1,40})\}/g, ':$1'), admit, handler);
+    routes.push({ method, path });
   };
 
   const compatible: Record<RouteName, (context: Context) => Response | Promise<Response>> = {
@@ -255,7 +259,7 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
     Route,
   ][]) {
     register(route, handlers[name], {
-      maxBodyBytes: name.endsWith('Addresses') ? ADDRESS_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES,
+      maxBodyBytes: bodyLimitOf(name, route),
       audited: isAudited(name, route) ? name : undefined,
     });
   }
@@ -300,7 +304,9 @@ export function createApp(needs: AppNeeds): Hono<{ Variables: Variables }> {
 
   app.notFound((context) => {
     const { method, path } = context.req;
-    const methods = routes.filter((route) => route.path.test(path)).map((route) => route.method);
+    const methods = routes
+      .filter((route) => isPathOf(route.path, path))
+      .map((route) => route.method);
     if (methods.length === 0)
       return fail(context, new HttpError(404, `No route ${method} ${path}`));
     context.header('allow', methods.join(', '));
@@ -356,5 +362,12 @@ const isAudited = (name: RouteName | SluiceRouteName, { method, access }: Route)
   ALSO_AUDITED.has(name) ||
   (method !== 'GET' && (access === 'replay' || access === 'settings:admin'));
 
-const toPathPattern = (path: string): RegExp =>
-  new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+/** Whether a path is of this route, whatever its parameters are. */
+function isPathOf(route: string, path: string): boolean {
+  const parts = path.split('/');
+  const own = route.split('/');
+  return (
+    parts.length === own.length &&
+    own.every((part, n) => (part.startsWith('{') ? parts[n] !== '' : parts[n] === part))
+  );
+}

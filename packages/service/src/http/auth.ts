@@ -89,6 +89,7 @@ export function createAuth({
     admit(context, access) {
       const { address, isSecure, shows, key } = context.get(MET) as Met;
       if (access === 'open') {
+        refuseForeignPage(context, isSecure);
         context.set(CALLER, { address, isSecure, keyId: '' } satisfies Caller);
         return;
       }
@@ -119,7 +120,6 @@ export function createAuth({
     },
     async signIn(context, apiKey) {
       const { address, isSecure } = context.get(MET) as Met;
-      refuseForeignPage(context, isSecure);
       if (!mayListenInPlain && !isSecure) {
         throw new HttpError(
           403,
@@ -139,7 +139,6 @@ export function createAuth({
     },
     async signOut(context) {
       const { isSecure } = context.get(MET) as Met;
-      refuseForeignPage(context, isSecure);
       await sessions.close(context, isSecure);
     },
     watch(context, until) {

@@ -1,15 +1,31 @@
 /** Request bodies: read up to the limit of their route, and parsed as JSON of a sensible depth. */
 import type { Context } from 'hono';
+import { type Route, type RouteName, type SluiceRouteName, cutText } from '@sluice/kit/contract';
+import { parseJson } from '../json.ts';
 import { HttpError } from './answers.ts';
 
-const MIB = 1024 * 1024;
+const KIB = 1024;
+const MIB = KIB * KIB;
 /** Of every route that says nothing else. */
 export const BODY_LIMIT_BYTES = MIB;
+/** A million addresses are 45 MB of JSON. */
+const ADDRESS_BODY_LIMIT_BYTES = 64 * MIB;
+/** Of routes that take no key, and of those that read no body. */
+const SMALL_BODY_LIMIT_BYTES = 4 * KIB;
 const BODY = 'body';
 /** Whatever checks, stores or sends a body recurses as deep as it is; no honest one is this deep. */
-const MAX_DEPTH = 100;
+const MAX_DEPTH = 64;
 /** Of what the parser says; it quotes the body. */
 const ECHO_LIMIT = 200;
+
+/** Bytes that the body of this route may have. */
+export function bodyLimitOf(name: RouteName | SluiceRouteName, { method, access }: Route): number {
+  if (access === 'open' || method === 'GET') return SMALL_BODY_LIMIT_BYTES;
+  return name.endsWith('Addresses') ? ADDRESS_BODY_LIMIT_BYTES : BODY_LIMIT_BYTES;
+}
+
+const inWords = (bytes: number): string =>
+  bytes < MIB ? `${bytes / KIB} KiB` : `${bytes / MIB} MiB`;
 
 /**
  * Reads the body ahead of the handler, so that a client that writes it all before it listens hears
@@ -18,7 +34,7 @@ const ECHO_LIMIT = 200;
  */
 export async function takeBody(context: Context, maxBytes: number): Promise<void> {
   const tooLarge = (): HttpError =>
-    new HttpError(413, `The request body is over ${maxBytes / MIB} MiB, the limit of this route`);
+    new HttpError(413, `The request body is over ${inWords(maxBytes)}, the limit of this route`);
   if (Number(context.req.header('content-length') ?? 0) > maxBytes) throw tooLarge();
   const reader = context.req.raw.body?.getReader();
   const chunks: Uint8Array[] = [];
@@ -39,22 +55,34 @@ export const readBytes = (context: Context): Buffer => context.get(BODY) as Buff
 
 /** The body as JSON; an empty one is `{}`, as the official client sends it. */
 export function readJson(context: Context): unknown {
-  const text = new TextDecoder().decode(readBytes(context));
-  if (text.trim() === '') return {};
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new HttpError(400, `The request body is not valid JSON: ${why.slice(0, ECHO_LIMIT)}`);
-  }
-  if (isDeeper(value, MAX_DEPTH)) {
+  const bytes = readBytes(context);
+  // Before it is parsed: the parser would build every level first.
+  if (isDeeper(bytes, MAX_DEPTH)) {
     throw new HttpError(400, `The request body is nested deeper than ${MAX_DEPTH} levels`);
   }
-  return value;
+  const text = new TextDecoder().decode(bytes);
+  if (text.trim() === '') return {};
+  try {
+    return parseJson(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new HttpError(400, `The request body is not valid JSON: ${cutText(why, ECHO_LIMIT)}`);
+  }
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
+const [QUOTE, BACKSLASH, ...BRACKETS] = Buffer.from('"\\[{]}');
+const [LIST, OBJECT, LIST_END, OBJECT_END] = BRACKETS;
+
+/** Whether lists and objects stand in each other more often than that. One look at each byte. */
+export function isDeeper(json: Uint8Array, levels: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === QUOTE) {
+      while (++at < json.length && json[at] !== QUOTE) if (json[at] === BACKSLASH) at++;
+    } else if (byte === LIST || byte === OBJECT) {
+      if (++depth > levels) return true;
+    } else if (byte === LIST_END || byte === OBJECT_END) depth--;
+  }
+  return false;
 }

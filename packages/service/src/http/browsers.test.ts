@@ -1,6 +1,7 @@
 /** What browsers are let do: pages of other origins, other names, cookies behind proxies, live answers. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
@@ -124,6 +125,22 @@ describe('a page of another origin', () => {
     expect(asked.status).toBe(405);
     expect(asked.headers['access-control-allow-origin']).toBeUndefined();
   });
+
+  test.each(['POST', 'DELETE'])(
+    'is refused at %s /sluice/session before its body is read',
+    async (method) => {
+      const request = httpRequest(`${plain.url}/sluice/session`, {
+        method,
+        headers: { origin: 'https://evil.example', 'content-length': 4_096 },
+        agent: false,
+      });
+      // The headers alone: an answer does not wait for the body.
+      request.flushHeaders();
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      expect(response.statusCode).toBe(403);
+      request.destroy();
+    },
+  );
 
   test('never uses the session of ours', async () => {
     const cookie = await signIn(plain, {});

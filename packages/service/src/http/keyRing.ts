@@ -18,6 +18,10 @@ export interface KnownKey {
   readonly scopes: ReadonlySet<Scope>;
   /** Undefined: from anywhere. */
   readonly networks: CidrList | undefined;
+  /** The networks as text. */
+  readonly cidrs: readonly string[];
+  /** Unix milliseconds; null: never. */
+  readonly expiresAt: number | null;
   /** Whether somebody thought it up; the others are random. */
   readonly isGuessable: boolean;
 }
@@ -81,6 +85,8 @@ function createKeyRing({
           hash: hashKey(bootstrapKey),
           scopes: new Set(SCOPES),
           networks: undefined,
+          cidrs: [],
+          expiresAt: null,
           isGuessable: true,
         };
   const notedAt = new Map<string, number>();
@@ -120,6 +126,8 @@ const toKnownKey = (record: ApiKeyRecord): KnownKey => ({
   id: record.id,
   hash: record.hash,
   scopes: new Set(record.scopes),
+  cidrs: record.cidrs,
+  expiresAt: record.expiresAt,
   networks: record.cidrs.length === 0 ? undefined : createCidrList(record.cidrs),
   isGuessable: false,
 });

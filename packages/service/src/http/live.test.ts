@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { DeliverySummary, LiveEvent } from '@sluice/kit/contract';
 import { createMemoryFeed } from '../store/eventFeed.ts';
 import { type Live, createLive } from './live.ts';
@@ -62,6 +62,24 @@ describe('live events', () => {
     const again = await readLive(live, seen!.id);
     feed.append([delivery('d')]);
     expect((await again.until(3)).map(idOf)).toEqual(['b pending', 'c pending', 'd pending']);
+  });
+
+  test('a quiet stream says something every 5 s, so that a silent one is dead after 10', async () => {
+    vi.useFakeTimers();
+    try {
+      const { live } = start();
+      const reader = live.open(undefined, new AbortController().signal).getReader();
+      await reader.read();
+      for (let beats = 0; beats < 3; beats++) {
+        const beat = reader.read();
+        await vi.advanceTimersByTimeAsync(5_000);
+        const settled = await Promise.race([beat, Promise.resolve('nothing')]);
+        expect(settled).toMatchObject({ value: new TextEncoder().encode(': still here\n\n') });
+      }
+      await reader.cancel();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test('a quiet reader resumes from the id it was greeted with', async () => {

@@ -11,8 +11,8 @@ export interface Live {
   close(): void;
 }
 
-/** Keeps proxies from closing a quiet stream. */
-const HEARTBEAT_MS = 15_000;
+/** Clients take twice 5 s without a word for a dead service, and proxies close a quiet stream. */
+const HEARTBEAT_MS = 4_000;
 const RETRY = 'retry: 1000\n';
 
 /** The last event a reader saw: so many of the batch at this position. */
@@ -24,8 +24,11 @@ interface Place {
 const toId = ({ position, seen }: Place): string => `${position}-${seen}`;
 
 function fromId(id: string): Place {
-  const [, position = '', seen = ''] = /^(.*)-(\d+)$/.exec(id) ?? [];
-  return { position, seen: Number(seen) };
+  const at = id.lastIndexOf('-');
+  const seen = id.slice(at + 1);
+  return at >= 0 && /^\d+$/.test(seen)
+    ? { position: id.slice(0, at), seen: Number(seen) }
+    : { position: '', seen: 0 };
 }
 
 export function createLive(feed: EventFeed): Live {

@@ -47,6 +47,7 @@ import { ANSWER_SCHEMAS } from './answerSchemas.ts';
 import { listJobsQuerySchema, resumeSchema, setJobStateSchema } from './handlers/blocks.ts';
 import { signInSchema } from './handlers/sluice.ts';
 import { EXAMPLES } from './openApiExamples.ts';
+import { IGNORED_QUERY_HEADER } from './query.ts';
 
 type Json = Record<string, unknown>;
 
@@ -186,6 +187,7 @@ const OPERATIONS: Record<RouteName, Operation> = {
     summary: 'Watch these addresses no more',
     description: 'All or nothing: one that is not watched is a 404, and nothing is removed.',
     tag: 'EVM streams',
+    query: z.object({ address: z.array(z.string()).optional().describe('Without a body') }),
     body: 'EvmAddresses',
     answer: 'AddressesAnswer',
     errors: [400, 404, 422, 503],
@@ -265,6 +267,7 @@ const OPERATIONS: Record<RouteName, Operation> = {
     summary: 'Watch these addresses no more',
     description: 'All or nothing: one that is not watched is a 404, and nothing is removed.',
     tag: 'Aptos streams',
+    query: z.object({ address: z.array(z.string()).optional().describe('Without a body') }),
     body: 'AptosAddresses',
     answer: 'AddressesAnswer',
     errors: [400, 404, 422, 503],
@@ -756,6 +759,12 @@ export function createOpenApi(version: string): Json {
           { description, content: json(refTo('Error')) },
         ]),
       ),
+      headers: {
+        [IGNORED_QUERY_HEADER]: {
+          description: 'Fields of the query that the route does not have, percent-encoded',
+          schema: { type: 'string' },
+        },
+      },
       schemas: createSchemas(),
     },
   };
@@ -778,6 +787,10 @@ function createSchemas(): Json {
   );
 }
 
+const HEADERS = {
+  [IGNORED_QUERY_HEADER]: { $ref: `#/components/headers/${IGNORED_QUERY_HEADER}` },
+};
+
 function toOperation(name: string, route: Route, operation: Operation): Json {
   const { summary, description, tag, body, answer, errors } = operation;
   const statuses = ['401', '403', '429', '500', ...(body === undefined ? [] : ['413']), ...errors];
@@ -788,11 +801,13 @@ function toOperation(name: string, route: Route, operation: Operation): Json {
     tags: [tag],
     security: securityOf(route.access),
     parameters: [...pathParameters(route.path), ...queryParameters(operation.query)],
-    ...(body !== undefined && { requestBody: { required: true, content: json(refTo(body)) } }),
+    ...(body !== undefined && {
+      requestBody: { required: operation.query === undefined, content: json(refTo(body)) },
+    }),
     responses: {
       ...(answer === undefined
         ? { '204': { description: 'Done' } }
-        : { '200': { description: summary, content: answerContent(answer) } }),
+        : { '200': { description: summary, headers: HEADERS, content: answerContent(answer) } }),
       ...Object.fromEntries(statuses.map((status) => [status, failure(String(status))])),
     },
   };
@@ -822,7 +837,7 @@ const PATH_SCHEMAS: Record<string, Json> = {
 const UUID = { type: 'string', format: 'uuid' };
 
 const pathParameters = (path: string): Json[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+  [...path.matchAll(/\{(\w{1,40})\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,

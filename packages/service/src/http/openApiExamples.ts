@@ -28,7 +28,7 @@ const stream = {
   includeContractLogs: true,
   includeInternalTxs: false,
   includeAllTxLogs: false,
-  getNativeBalances: null,
+  getNativeBalances: [],
   abi: null,
   advancedOptions: null,
   demo: false,

@@ -4,6 +4,7 @@
  * not is passed over, as Protocol Buffers have it. Loaded on demand alone.
  */
 import protobuf from 'protobufjs/light.js';
+import { parseJson } from '../json.ts';
 import type { AptosJson } from '../match/aptosBlock.ts';
 
 export interface StreamedBatch {
@@ -308,7 +309,7 @@ const toRestEvent = ({ key, sequenceNumber, typeStr, data }: Messages['Event']):
   },
   sequence_number: String(sequenceNumber),
   type: typeStr,
-  data: JSON.parse(data),
+  data: parseJson(data),
 });
 
 /** Of a signature only whose it is: nothing else of it is read or sent on. */
@@ -351,7 +352,7 @@ const toRestCall = (call: Messages['EntryFunction']): AptosJson => ({
 
 const toArgument = (text: string): unknown => {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }
@@ -365,7 +366,7 @@ function toRestChange(change: Messages['Change']): AptosJson[] {
     return [
       {
         ...toRestPlace(writeResource),
-        data: { type: typeStr, data: JSON.parse(data) },
+        data: { type: typeStr, data: parseJson(data) },
         type: 'write_resource',
       },
     ];

@@ -1,5 +1,7 @@
 /** The REST API (v1) of one Aptos fullnode. */
+import { cutText } from '@sluice/kit/contract';
 import { Pool } from 'undici';
+import { parseJson } from '../json.ts';
 import { describeError } from '../observe.ts';
 import { toRetryAfterMs } from './rpcError.ts';
 import { SourceError } from './source.ts';
@@ -38,7 +40,7 @@ export function createAptosRest(url: string, name: string): AptosRest {
     const login = `${decodeURIComponent(root.username)}:${password}`;
     headers['authorization'] = `Basic ${Buffer.from(login).toString('base64')}`;
   } else if (password !== '') headers['authorization'] = `Bearer ${password}`;
-  const base = root.pathname.replace(/\/+$/, '');
+  const base = /^(?:\/*[^/])*/.exec(root.pathname)![0];
 
   return {
     async get(path) {
@@ -62,7 +64,7 @@ export function createAptosRest(url: string, name: string): AptosRest {
       const value = parse(text);
       if (status === 200 && value !== undefined) return { value, sizeBytes: text.length };
       const { error_code: code, message } = (value ?? {}) as Record<string, unknown>;
-      const said = typeof message === 'string' ? message.slice(0, MESSAGE_LENGTH) : '';
+      const said = typeof message === 'string' ? cutText(message, MESSAGE_LENGTH) : '';
       // Of a version it does not have yet a node that lags says nothing of what is there.
       if (status === 404 && code === 'version_not_found') {
         throw new SourceError('missing', `${what}: ${said}`);
@@ -97,7 +99,7 @@ export function createAptosRest(url: string, name: string): AptosRest {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text) ?? undefined;
+    return parseJson(text) ?? undefined;
   } catch {
     return undefined;
   }

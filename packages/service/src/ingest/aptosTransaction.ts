@@ -7,9 +7,21 @@ const FRAMEWORK = toAccount('0x1');
 const OBJECT_CORE = `${FRAMEWORK}::object::ObjectCore`;
 const FUNGIBLE_STORE = `${FRAMEWORK}::fungible_asset::FungibleStore`;
 const COIN_STORE = `${FRAMEWORK}::coin::CoinStore<`;
+/** Their guid names an event handle of the coin store. */
+const COIN_EVENTS: readonly string[] = [
+  `${FRAMEWORK}::coin::DepositEvent`,
+  `${FRAMEWORK}::coin::WithdrawEvent`,
+];
+/** Names the event handles and the coin of a store that is no more. */
+const COIN_STORE_DELETION = `${FRAMEWORK}::coin::CoinStoreDeletion`;
 const STORE_EVENTS: readonly string[] = [
   `${FRAMEWORK}::fungible_asset::Deposit`,
   `${FRAMEWORK}::fungible_asset::Withdraw`,
+];
+/** Their guid names the store. */
+const OLD_STORE_EVENTS: readonly string[] = [
+  `${FRAMEWORK}::fungible_asset::DepositEvent`,
+  `${FRAMEWORK}::fungible_asset::WithdrawEvent`,
 ];
 /** Says of a store whose it was when it is no more. */
 const STORE_DELETION = `${FRAMEWORK}::fungible_asset::FungibleStoreDeletion`;
@@ -109,6 +121,8 @@ type Found = Pick<AptosTransaction, 'changed' | 'stores' | 'unknownStores' | 'co
 function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]): Found {
   const changed = new Set<string>();
   const coinHandles = new Map<string, string>();
+  /** Coins of deleted stores by account. */
+  const deletedCoins = new Map<string, string[]>();
   const cores = new Map<string, unknown>();
   const holdings = new Map<string, unknown>();
   for (const change of changes) {
@@ -116,6 +130,13 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
     const address = toAccount(change['address']);
     if (address === '') continue;
     changed.add(address);
+    if (change['type'] === 'delete_resource') {
+      const type = toType(text(change['resource']));
+      if (type.startsWith(COIN_STORE)) {
+        const coin = type.slice(COIN_STORE.length, -1);
+        deletedCoins.set(address, [...(deletedCoins.get(address) ?? []), coin]);
+      }
+    }
     if (change['type'] !== 'write_resource') continue;
     const resource = optional(change['data']);
     const type = toType(text(resource?.['type']));
@@ -136,12 +157,30 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
     if (store !== undefined) stores.set(address, store);
   }
   const named = new Set(holdings.keys());
-  for (const { type, data } of events) {
+  for (const { type, account, data } of events) {
+    if (type === COIN_STORE_DELETION) {
+      const addr = toAccount(data['event_handle_creation_address']);
+      const coin = toType(text(data['coin_type']));
+      for (const name of ['deposit', 'withdraw']) {
+        const number = text(data[`deleted_${name}_event_handle_creation_number`]);
+        coinHandles.set(`${addr}:${number}`, coin);
+      }
+    }
     if (STORE_EVENTS.includes(type)) named.add(toAccount(data['store']));
+    if (OLD_STORE_EVENTS.includes(type) && account !== null) named.add(account);
     if (type !== STORE_DELETION) continue;
     const owner = toAccount(data['owner']);
     const asset = toAccount(data['metadata']);
     if (owner !== '' && asset !== '') stores.set(toAccount(data['store']), { owner, asset });
+  }
+  // A framework that deletes a store without that event leaves only what the store was of.
+  for (const { type, account, creationNumber } of events) {
+    if (!COIN_EVENTS.includes(type) || account === null) continue;
+    const handle = `${account}:${creationNumber}`;
+    const [coin, another] = deletedCoins.get(account) ?? [];
+    if (coin !== undefined && another === undefined && !coinHandles.has(handle)) {
+      coinHandles.set(handle, coin);
+    }
   }
   return {
     changed: [...changed],

@@ -8,6 +8,7 @@ import type { DeliverySummary, Job } from '@sluice/kit/contract';
 import type { BlockNeeds } from '../match/block.ts';
 import { type Log, describeError } from '../observe.ts';
 import type { BlockHeader, NewMatch, Store } from '../store/store.ts';
+import type { MaybeUnverified } from './ingest.ts';
 import { type ChainSource, SourceError } from './source.ts';
 
 export interface Backfill {
@@ -32,7 +33,7 @@ const POLL_MS = 5_000;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 10_000;
 
-export function createBackfill<Block>({
+export function createBackfill<Block extends MaybeUnverified>({
   chain,
   epoch,
   source,
@@ -111,7 +112,11 @@ export function createBackfill<Block>({
       id: job.id,
       chain,
       epoch,
-      blocks: read.map(({ header, block }) => ({ block: header, matches: matcher.match(block) })),
+      blocks: read.map(({ header, block }) => ({
+        block: header,
+        matches: matcher.match(block),
+        unverified: block.unverified,
+      })),
     });
     if (done === undefined) return true;
     onDeliveries(done.deliveries);

@@ -1,6 +1,12 @@
 /** A source over scripted nodes: who is asked, what is believed, and what the health says. */
-import { type RunningScriptedChain, scripted, startScriptedChain } from '@sluice/testkit';
+import {
+  type RunningScriptedChain,
+  type Trouble,
+  scripted,
+  startScriptedChain,
+} from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { EvmBlock } from '../match/block.ts';
 import type { BlockHeader } from '../store/store.ts';
 import { createEvmSource } from './evm.ts';
 import type { Source } from './source.ts';
@@ -68,6 +74,158 @@ describe('a part that one node lacks', () => {
     await source.readBlock(header, ALL);
     expect(two.calls['eth_getBlockByHash'] ?? 0).toBe(0);
     expect(two.calls['eth_getBlockReceipts'] ?? 0).toBe(0);
+  });
+});
+
+describe('what a node leaves out', () => {
+  test('of logs is taken from the receipts', async () => {
+    const header = mine();
+    one.trouble({ kind: 'emptyLogs' });
+    expect((await source.readBlock(header, LOGS)).logs).toHaveLength(2);
+    expect(two.calls['eth_getLogs'] ?? 0).toBe(0);
+    expect(health(0).failures).toBe(0);
+  });
+
+  test.each([
+    ['transactions', ALL],
+    ['logs', LOGS],
+  ])('of receipts is requested by transaction hash, for %s', async (_, needs) => {
+    const header = mine();
+    one.trouble({ kind: 'truncatedReceipts' });
+    one.trouble({ kind: 'emptyLogs' });
+    const block = await source.readBlock(header, needs);
+    expect(block.logs).toHaveLength(2);
+    expect(block.transactions.every(({ receipt }) => receipt.status === '0x1')).toBe(true);
+    expect(block.unverified).toBeUndefined();
+    expect(one.calls['eth_getTransactionReceipt']).toBe(1);
+    expect(two.calls['eth_getBlockReceipts'] ?? 0).toBe(0);
+  });
+});
+
+describe('a block that breaks the rules although nothing proves it wrong', () => {
+  const receiptsOf = (block: EvmBlock) => block.transactions.map(({ receipt }) => receipt.status);
+  const lackReceipt = (node: RunningScriptedChain): void => {
+    node.trouble({ kind: 'truncatedReceipts' });
+    node.trouble({ kind: 'nullReceipts', methods: ['eth_getTransactionReceipt'] });
+  };
+  const gap = { kind: 'gappedIndices', by: 3 } as const;
+  const both = (trouble: Trouble): void => {
+    one.trouble(trouble);
+    two.trouble(trouble);
+  };
+
+  test('lacks a receipt on both nodes: it is accepted, and says so', async () => {
+    const header = mine();
+    lackReceipt(one);
+    lackReceipt(two);
+    const block = await source.readBlock(header, ALL);
+    expect(receiptsOf(block)).toEqual(['0x1', null]);
+    expect(block.logs).toHaveLength(1);
+    expect(block.unverified).toBe('missing receipt (2 nodes agree)');
+    expect([health(0).failures, health(1).failures]).toEqual([0, 0]);
+  });
+
+  test('lacks a receipt whose logs are in the bloom: no number of nodes makes up for them', async () => {
+    const { hash, parentHash, number, timestamp } = one.mine({
+      transactions: ['a', 'd'].map((to) =>
+        scripted.erc20Transfer({ token, from, to: `0x${to.repeat(40)}`, value: 1n }),
+      ),
+    });
+    lackReceipt(one);
+    lackReceipt(two);
+    await expect(
+      source.readBlock(
+        { hash, parentHash, number: Number(number), timestamp: Number(timestamp) },
+        ALL,
+      ),
+    ).rejects.toThrow(/the bloom of block 1 names logs that did not come/);
+  });
+
+  test.each([
+    ['transactions', ALL],
+    ['logs', LOGS],
+  ])('has a gap between log indices, read for %s: it is accepted', async (_, needs) => {
+    const header = mine();
+    both(gap);
+    const block = await source.readBlock(header, needs);
+    expect(block.logs.map(({ logIndex }) => logIndex)).toEqual([0, 4]);
+    expect(block.unverified).toBe('gap in log indices (2 nodes agree)');
+  });
+
+  test('has null where Ethereum has a number: it is accepted', async () => {
+    const header = mine();
+    both({ kind: 'nullFields', fields: ['gas', 'cumulativeGasUsed'] });
+    const { transactions, unverified } = await source.readBlock(header, ALL);
+    expect(transactions[0]).toMatchObject({ gas: null, receipt: { cumulativeGasUsed: null } });
+    expect(unverified).toBe('null transaction gas, null receipt cumulativeGasUsed (2 nodes agree)');
+  });
+
+  test('is held where the nodes differ about it', async () => {
+    const header = mine();
+    one.trouble(gap);
+    two.trouble({ ...gap, by: 4 });
+    await expect(source.readBlock(header, ALL)).rejects.toThrow(
+      /block 1 has 2 logs with indices up to 4: no two of 2 nodes agree about it/,
+    );
+  });
+
+  test('is read from the node that has it without a doubt', async () => {
+    const header = mine();
+    one.trouble(gap);
+    const block = await source.readBlock(header, ALL);
+    expect(block.logs.map(({ logIndex }) => logIndex)).toEqual([0, 1]);
+    expect(block.unverified).toBeUndefined();
+    expect(health(0).failures).toBe(1);
+  });
+
+  test('is not accepted once it is no longer at its height', async () => {
+    const header = mine();
+    both(gap);
+    one.fork({ depth: 1, blocks: 1 });
+    await expect(source.readBlock(header, ALL)).rejects.toThrow(/is not the one at its height/);
+  });
+
+  test('is held with a single node, which names the way on', async () => {
+    const header = mine();
+    one.trouble(gap);
+    const alone = createEvmSource({ chain: CHAIN, urls: [one.url], pollMs: 5, log: silent });
+    await expect(alone.readBlock(header, ALL)).rejects.toThrow(
+      /indices up to 4: .*accept it with --chain 0x7a69=<rpcUrl>,accept=unverified/,
+    );
+    await alone.stop();
+    const accepting = createEvmSource({
+      chain: CHAIN,
+      urls: [one.url],
+      pollMs: 5,
+      acceptUnverified: true,
+      log: silent,
+    });
+    const block = await accepting.readBlock(header, ALL);
+    expect(block.unverified).toBe('gap in log indices (accept=unverified)');
+    await accepting.stop();
+  });
+
+  test('is never accepted where Ethereum proves its blocks', async () => {
+    const nodes = [await startScriptedChain({ chainId: 1 })];
+    nodes.push(await startScriptedChain({ chain: nodes[0]! }));
+    const mainnet = createEvmSource({
+      chain: '0x1',
+      urls: nodes.map(({ url }) => url),
+      pollMs: 5,
+      acceptUnverified: true,
+      log: silent,
+    });
+    nodes[0]!.mine({
+      transactions: [1n, 2n].map((value) =>
+        scripted.erc20Transfer({ token, from, to: `0x${'a'.repeat(40)}`, value }),
+      ),
+    });
+    const header = await mainnet.readHead();
+    expect((await mainnet.readBlock(header, ALL)).logs).toHaveLength(2);
+    for (const node of nodes) node.trouble(gap);
+    await expect(mainnet.readBlock(header, ALL)).rejects.toThrow(/indices up to 4$/);
+    await mainnet.stop();
+    await Promise.all(nodes.map((node) => node.stop()));
   });
 });
 

@@ -1,14 +1,15 @@
 /** Blocks of an EVM chain over JSON-RPC: everything by hash, and nothing believed that disagrees. */
-import type { BlockNeeds, EvmBlock, EvmInternalTransaction, EvmLog } from '../match/block.ts';
+import type { BlockNeeds, EvmBlock, EvmInternalTransaction } from '../match/block.ts';
 import type { Log } from '../observe.ts';
 import type { BlockHeader } from '../store/store.ts';
-import { assemble, checkLogs, checkReceipts, hashesOf, logsOf } from './blockParts.ts';
+import { type CheckedParts, assemble, checkLogs, hashesOf, withoutReceipt } from './blockParts.ts';
 import { toHeader } from './header.ts';
 import { type Json, list, object } from './json.ts';
 import { type Provider, createProvider } from './provider.ts';
 import { createProviders } from './providers.ts';
 import { type Source, SourceError, type SourceErrorKind } from './source.ts';
 import { fromCallTracer, fromTraceBlock } from './traces.ts';
+import { createVerifier } from './unverified.ts';
 
 export interface EvmSourceOptions {
   chain: string;
@@ -16,6 +17,8 @@ export interface EvmSourceOptions {
   urls: readonly string[];
   /** Milliseconds between looks at the head. */
   pollMs: number;
+  /** Accept what a single node gives although it can't be verified. Default false. */
+  acceptUnverified?: boolean | undefined;
   log: Log;
 }
 
@@ -25,7 +28,13 @@ const RECEIPTS_AT_ONCE = 16;
 const POLLS_PER_SURVEY = 10;
 const SURVEY_MAX_MS = 15_000;
 
-export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions): Source {
+export function createEvmSource({
+  chain,
+  urls,
+  pollMs,
+  acceptUnverified = false,
+  log,
+}: EvmSourceOptions): Source {
   const providers = createProviders({
     chain,
     urls,
@@ -36,19 +45,11 @@ export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions):
   });
   /** Providers found not to offer `eth_getBlockReceipts`. */
   const withoutBlockReceipts = new Set<Provider>();
+  const verify = createVerifier({ chain, acceptUnverified, log });
   /** How each provider traces a block, as far as it was tried. */
   const tracing = new Map<Provider, 'callTracer' | 'trace_block' | 'none'>();
 
-  const readReceipts = async (node: Provider, block: Json): Promise<unknown> => {
-    if (!withoutBlockReceipts.has(node)) {
-      try {
-        return await node.request('eth_getBlockReceipts', [block['hash']]);
-      } catch (error) {
-        if (isOfKind(error, 'unsupported')) withoutBlockReceipts.add(node);
-        else if (!isOfKind(error, 'too-large')) throw error;
-      }
-    }
-    const hashes = hashesOf(block);
+  const readReceiptsOf = async (node: Provider, hashes: readonly string[]): Promise<unknown[]> => {
     const receipts: unknown[] = [];
     for (let start = 0; start < hashes.length; start += RECEIPTS_AT_ONCE) {
       const some = hashes.slice(start, start + RECEIPTS_AT_ONCE);
@@ -61,16 +62,43 @@ export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions):
     return receipts;
   };
 
-  const readLogs = async (node: Provider, block: Json, header: BlockHeader): Promise<EvmLog[]> => {
+  /** Undefined where the node gives receipts only one by one. */
+  const listReceipts = async (node: Provider, block: Json): Promise<unknown> => {
+    if (withoutBlockReceipts.has(node)) return undefined;
     try {
-      const logs = await node.request('eth_getLogs', [{ blockHash: header.hash }]);
-      return checkLogs(node.name, block, header, list(logs, `${node.name}: logs`));
+      return await node.request('eth_getBlockReceipts', [block['hash']]);
     } catch (error) {
-      // More logs than the node gives at once: receipts hold the same ones.
-      if (!isOfKind(error, 'too-large')) throw error;
-      const receipts = checkReceipts(node.name, block, header, await readReceipts(node, block));
-      return checkLogs(node.name, block, header, logsOf(receipts));
+      if (isOfKind(error, 'unsupported')) withoutBlockReceipts.add(node);
+      else if (!isOfKind(error, 'too-large')) throw error;
+      return undefined;
     }
+  };
+
+  const readReceipts = async (node: Provider, block: Json): Promise<unknown> => {
+    const listed = await listReceipts(node, block);
+    if (listed !== undefined && !Array.isArray(listed)) return listed;
+    const receipts: unknown[] = listed ?? [];
+    const others = await readReceiptsOf(node, withoutReceipt(block, receipts));
+    // The same transaction may be in two blocks of a chain: its receipt is then that of the other one.
+    return [...receipts, ...others.filter((receipt) => isOfBlock(receipt, block))];
+  };
+
+  const readLogs = async (
+    node: Provider,
+    block: Json,
+    header: BlockHeader,
+  ): Promise<CheckedParts> => {
+    try {
+      const answer = await node.request('eth_getLogs', [{ blockHash: header.hash }]);
+      const raw = list(answer, `${node.name}: logs`);
+      const checked = checkLogs(node.name, block, header, raw, { miscounted: true });
+      if (checked.doubts.length === 0) return { ...checked, transactions: [] };
+    } catch (error) {
+      if (!isOfKind(error, 'too-large', 'missing')) throw error;
+    }
+    // Receipts hold the same logs: all of them where the node gives only so many at once, and those
+    // of transactions that its list leaves out.
+    return assemble(node.name, block, header, await readReceipts(node, block));
   };
 
   /** Undefined where this node does not trace blocks. */
@@ -103,12 +131,12 @@ export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions):
     }
   };
 
-  /** The block as one provider knows it; a part that it lacks may come from another by the same hash. */
-  const readBlockOf = async (
+  /** The block's own answer, which must be that of its header. */
+  const readBody = async (
     node: Provider,
     header: BlockHeader,
     needs: BlockNeeds,
-  ): Promise<EvmBlock> => {
+  ): Promise<{ block: Json; seen: BlockHeader }> => {
     const what = `${node.name}: block ${header.number} ${header.hash}`;
     const block = object(
       await node.request('eth_getBlockByHash', [header.hash, needs.transactions]),
@@ -129,6 +157,16 @@ export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions):
         `${what} came as ${seen.number} ${seen.hash} on ${seen.parentHash} at ${seen.timestamp}`,
       );
     }
+    return { block, seen };
+  };
+
+  /** The block as one provider knows it; a part that it lacks may come from another by the same hash. */
+  const readBlockOf = async (
+    node: Provider,
+    header: BlockHeader,
+    needs: BlockNeeds,
+  ): Promise<EvmBlock> => {
+    const { block, seen } = await readBody(node, header, needs);
     const part = <T>(read: (from: Provider) => Promise<T | undefined>): Promise<T | undefined> =>
       providers.ask(read, { hash: header.hash, first: node });
     const hashes = hashesOf(block);
@@ -136,15 +174,16 @@ export function createEvmSource({ chain, urls, pollMs, log }: EvmSourceOptions):
       needs.traces && hashes.length > 0
         ? ((await part((from) => readTracesOf(from, seen, hashes))) ?? [])
         : [];
-    const rest = needs.transactions
-      ? await part(async (from) =>
-          assemble(from.name, block, seen, await readReceipts(from, block)),
-        )
-      : needs.logs
-        ? await part(async (from) => ({
-            logs: await readLogs(from, block, seen),
-            transactions: [],
-          }))
+    const rest =
+      needs.transactions || needs.logs
+        ? await verify(header, part, async (from, isFirst) => {
+            // What is compared with another node's version is that node's own.
+            const body =
+              from === node || isFirst ? block : (await readBody(from, header, needs)).block;
+            return needs.transactions
+              ? assemble(from.name, body, seen, await readReceipts(from, body))
+              : readLogs(from, body, seen);
+          })
         : undefined;
     return { ...seen, logs: [], transactions: [], ...rest, internalTransactions };
   };
@@ -220,6 +259,11 @@ function sizeOf(block: EvmBlock): number {
   for (const transaction of block.transactions) bytes += 1_500 + 2 * transaction.input.length;
   return bytes + 500 * block.internalTransactions.length;
 }
+
+const isOfBlock = (receipt: unknown, block: Json): boolean =>
+  typeof receipt === 'object' &&
+  receipt !== null &&
+  (receipt as Json)['blockHash'] === block['hash'];
 
 const isOfKind = (error: unknown, ...kinds: SourceErrorKind[]): boolean =>
   error instanceof SourceError && kinds.includes(error.kind);

@@ -6,7 +6,7 @@
  */
 import { keccak256 } from '@sluice/kit/contract';
 import type { BlockHeader } from '../store/store.ts';
-import { type Json, hex, list, toNumber } from './json.ts';
+import { type Json, hash, hex, list, toNumber } from './json.ts';
 import { SourceError } from './source.ts';
 
 /** Ethereum, Sepolia, Hoodi, Holesky: known to hash as below since their first block. */
@@ -51,15 +51,18 @@ const BESIDE_THE_HASH = new Set([
 ]);
 const FIELDS = new Set(BYTES_OR_NUMBERS.map(([name]) => name));
 
+/** Whether the chain has Ethereum's rules, by which a block is right or wrong and nothing between. */
+export const isProvableChain = (chain: string): boolean => PROVABLE_CHAINS.has(chain);
+
 /** Throws a SourceError, `inconsistent`, for a header that is not of its own hash. */
 export function toHeader(chain: string, block: Json): BlockHeader {
   const header = {
     number: toNumber(hex(block, 'number')),
-    hash: hex(block, 'hash'),
-    parentHash: hex(block, 'parentHash'),
+    hash: hash(block, 'hash'),
+    parentHash: hash(block, 'parentHash'),
     timestamp: toNumber(hex(block, 'timestamp')),
   };
-  if (PROVABLE_CHAINS.has(chain) && isProvable(block)) prove(header, block);
+  if (isProvableChain(chain) && isProvable(block)) prove(header, block);
   return header;
 }
 

@@ -11,6 +11,7 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../observe.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type Store } from '../store/store.ts';
 import { takeChain } from '../store/takeChain.test-only.ts';
 import { createEvmSource } from './evm.ts';
 import { createIngest } from './ingest.ts';
@@ -63,6 +64,15 @@ describe('following a chain', () => {
       });
     },
   );
+
+  test('reports how long ago its head was first seen', async () => {
+    await world.startWatching({ pollMs: 20 });
+    const age = async () => (await world.health()).headAgeMs;
+    await expect.poll(age).toBeGreaterThan(500);
+    world.chain.mine(transferTo(OTHER));
+    await expect.poll(age, { interval: 20 }).toBeLessThan(300);
+    await expect.poll(age).toBeGreaterThan(500);
+  });
 
   test('with silent or broken sockets the poll goes on, and heads are pushed again later', async () => {
     await world.startWatching({ urls: [world.chain.wsUrl], pollMs: 50 });
@@ -353,6 +363,59 @@ describe('removal notices', () => {
     await world.until('it is taken back', async () => toldOf(old.hash).includes('removed'));
     expect(toldOf(old.hash).toSorted()).toEqual(['confirmed', 'removed', 'unconfirmed']);
   });
+});
+
+test('a block takes two commits at most, however often the rules move', async () => {
+  const store = await openSqliteStore(world.folder);
+  const source = createEvmSource({
+    chain: CHAIN,
+    urls: [world.chain.url],
+    pollMs: 20,
+    log: createLog(() => {}),
+  });
+  const { id } = await store.createStream({
+    ...{ family: 'evm', tag: '', description: '', webhookUrl: world.sink.url, chainIds: [CHAIN] },
+    ...{ options: DEFAULT_OPTIONS, ...DEFAULT_DELIVERY },
+  });
+  const commits = new Map<number, number>();
+  const moving: Store = {
+    ...store,
+    async commitBlock(commit) {
+      const { number } = commit.block;
+      commits.set(number, (commits.get(number) ?? 0) + 1);
+      await store.setStreamStatus(id, 'active', '');
+      return store.commitBlock(commit);
+    },
+  };
+  const ingest = createIngest(
+    { chain: CHAIN, epoch: await takeChain(store, CHAIN) },
+    {
+      source,
+      store: moving,
+      matcher: {
+        refresh: async () => (await store.readRules(Number.MAX_SAFE_INTEGER)).revision,
+        needs: () => ({ logs: false, transactions: false, traces: false }),
+        match: () => [],
+      },
+      log: createLog(() => {}),
+      listener: {
+        onDeliveries: () => {},
+        onBlock: () => {},
+        onReorg: () => {},
+        onReport: () => {},
+        onLostLease: () => {},
+      },
+    },
+  );
+  ingest.start();
+  await world.until('a checkpoint', async () => (await store.readCheckpoint(CHAIN)) !== undefined);
+  world.chain.mineMany(5);
+  const reached = async () => (await store.readCheckpoint(CHAIN))?.number === 5;
+  await world.until('five blocks', reached);
+  await ingest.stop();
+  await source.stop();
+  expect([...commits]).toEqual([1, 2, 3, 4, 5].map((number) => [number, 2]));
+  await store.close();
 });
 
 test('while the disk is full no block is committed, and all are afterwards', async () => {

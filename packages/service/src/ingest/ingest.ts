@@ -46,10 +46,19 @@ export interface IngestOptions {
   resetWhenReplaced?: boolean | undefined;
 }
 
+/** What a source says of a block that it could not verify in all it says. */
+export interface MaybeUnverified {
+  unverified?: string | undefined;
+}
+
 /** What the loop needs from the matcher: rules that may have moved, and matches of a block. */
 export interface Matcher<Block> {
-  /** Brings the rules up to the store's; answers with their revision. */
-  refresh(): Promise<number>;
+  /**
+   * Brings the rules up to the store's and returns their revision.
+   *
+   * @param atLeast a revision that the store is known to have; the returned one is no older
+   */
+  refresh(atLeast?: number): Promise<number>;
   needs(chain: string): BlockNeeds;
   match(chain: string, block: Block): NewMatch[];
 }
@@ -98,6 +107,7 @@ export function reportUnread<Block>(
     state: 'starting',
     message: '',
     head: null,
+    headAgeMs: null,
     checkpoint: null,
     confirmations,
     confirmedUpTo: null,
@@ -111,7 +121,7 @@ export function reportUnread<Block>(
 }
 
 /** @param options.epoch of the chain's lease, while which lasts the loop may run */
-export function createIngest<Block>(
+export function createIngest<Block extends MaybeUnverified>(
   options: IngestOptions & { epoch: number },
   {
     source,
@@ -146,6 +156,8 @@ export function createIngest<Block>(
   let state: ChainReport['state'] = 'starting';
   let message = '';
   let head: number | null = null;
+  let headHash = '';
+  let headSeenAt = 0;
   let hinted = Promise.withResolvers<void>();
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
@@ -179,6 +191,7 @@ export function createIngest<Block>(
     state,
     message,
     head,
+    headAgeMs: head === null ? null : Math.round(performance.now() - headSeenAt),
     checkpoint: tip()?.number ?? null,
     confirmedUpTo: confirmedUpTo(),
     ...(options.isFinal ? { safe: head, finalized: head } : finality.heights()),
@@ -187,6 +200,12 @@ export function createIngest<Block>(
     progress: state === 'catching-up' ? (progress.read() ?? null) : null,
     lacksTraces: source.lacksTraces,
   });
+
+  const noteHead = ({ number, hash }: BlockRef): void => {
+    if (hash !== headHash) headSeenAt = performance.now();
+    headHash = hash;
+    head = number;
+  };
 
   const publish = (): void => {
     publishedAt = performance.now();
@@ -280,7 +299,7 @@ export function createIngest<Block>(
     const checkpoint = await store.readCheckpoint(chain);
     const genesisHash = await source.readGenesisHash(checkpoint?.genesisHash);
     const latest = await source.readHead();
-    head = latest.number;
+    noteHead(latest);
     if (checkpoint === undefined) {
       await startAt(latest, genesisHash);
       log.info('chain first seen', { chain, block: latest.number });
@@ -384,13 +403,10 @@ export function createIngest<Block>(
     }
   };
 
-  /** What was read ahead, where it is this block and all that is needed of it; else read now. */
-  const takeBlock = async (header: BlockHeader): Promise<Block> => {
+  /** What was read ahead, where it is this block; otherwise reads it now. */
+  const takeBlock = async (header: BlockHeader): Promise<Fetched<Block>> => {
     const fetched = await ahead.take(header.number);
-    const needs = matcher.needs(chain);
-    return fetched !== undefined && isSame(fetched.header, header) && suffices(fetched.needs, needs)
-      ? fetched.block
-      : (await fetchBlock(header)).block;
+    return fetched !== undefined && isSame(fetched.header, header) ? fetched : fetchBlock(header);
   };
 
   const checkRefused = (): void => {
@@ -416,12 +432,17 @@ export function createIngest<Block>(
   const commitWithin = async (span: TraceSpan, header: BlockHeader): Promise<void> => {
     const step = <T>(name: string, work: () => T | Promise<T>): Promise<T> =>
       within(tracing.start(name, { chain }, span), work);
-    for (;;) {
-      const ruleRevision = await matcher.refresh();
-      const block = await step('block.fetch', () => takeBlock(header));
-      const matches = await step('block.match', () => matcher.match(chain, block));
+    await matcher.refresh();
+    let fetched = await step('block.fetch', () => takeBlock(header));
+    let matches: NewMatch[] = [];
+    // With the rules as they are once the block is there: reading it takes longer than all else.
+    const result = await withSettledRules(async (ruleRevision) => {
+      if (!suffices(fetched.needs, matcher.needs(chain))) {
+        fetched = await step('block.fetch', () => fetchBlock(header));
+      }
+      matches = await step('block.match', () => matcher.match(chain, fetched.block));
       span.set({ matches: matches.length });
-      const result = await step('block.commit', () =>
+      return step('block.commit', () =>
         store.commitBlock({
           chain,
           epoch,
@@ -430,20 +451,35 @@ export function createIngest<Block>(
           confirmUpTo: confirming.upTo(header, window),
           windowBlocks: confirming.windowBlocks(header.number),
           matches,
+          unverified: fetched.block.unverified,
           head: head ?? header.number,
         }),
       );
-      // The rules moved while the block was read: a stream that came meanwhile must see it too.
-      if (result.outcome === 'stale-rules') continue;
-      return noteCommit(header, matches.length, result, window);
-    }
+    });
+    return noteCommit(header, matches.length, result, window);
+  };
+
+  /**
+   * Commits a block with the newest rules. Where they moved meanwhile, the refused commit has settled them
+   * for this block, so that the second one is not refused.
+   */
+  const withSettledRules = async <Outcome extends CommitOutcome | undefined>(
+    commitWith: (ruleRevision: number) => Promise<Outcome>,
+  ): Promise<Exclude<Outcome, StaleRules>> => {
+    const first = await commitWith(await matcher.refresh());
+    if (first?.outcome !== 'stale-rules') return first as Exclude<Outcome, StaleRules>;
+    const second = await commitWith(await matcher.refresh(first.revision));
+    if (second?.outcome !== 'stale-rules') return second as Exclude<Outcome, StaleRules>;
+    throw new Error(
+      `the ledger refused rules of a revision at which it had settled them (${first.revision}, then ${second.revision})`,
+    );
   };
 
   /** @param before newest first, what the block now follows in the window */
   const noteCommit = async (
     header: BlockHeader,
     matches: number,
-    result: Exclude<CommitOutcome, { outcome: 'stale-rules' }>,
+    result: Exclude<CommitOutcome, StaleRules>,
     before: typeof window,
   ): Promise<void> => {
     if (result.outcome === 'lost-lease') throw new LostLease();
@@ -467,16 +503,17 @@ export function createIngest<Block>(
    */
   const passOver = async (latest: BlockHeader): Promise<boolean> => {
     if (source.readNewestWhole === undefined) return false;
-    for (;;) {
-      const ruleRevision = await matcher.refresh();
-      const { logs, transactions, traces } = matcher.needs(chain);
-      if (logs || transactions || traces) return false;
-      const after = tip()!;
-      if (latest.number <= after.number + 1) return true;
-      const header = await source.readNewestWhole(latest);
-      if (header === undefined || header.number <= after.number) return true;
-      checkRefused();
-      const result = await store.commitBlock({
+    await matcher.refresh();
+    if (isWatched()) return false;
+    const after = tip()!;
+    if (latest.number <= after.number + 1) return true;
+    const header = await source.readNewestWhole(latest);
+    if (header === undefined || header.number <= after.number) return true;
+    checkRefused();
+    const result = await withSettledRules(async (ruleRevision) => {
+      // A stream that was created meanwhile was promised the block after the checkpoint.
+      if (isWatched()) return undefined;
+      return store.commitBlock({
         chain,
         epoch,
         block: header,
@@ -487,11 +524,15 @@ export function createIngest<Block>(
         matches: [],
         head: latest.number,
       });
-      // Whoever came meanwhile was promised the block after the checkpoint.
-      if (result.outcome === 'stale-rules') continue;
-      await noteCommit(header, 0, result, []);
-      return true;
-    }
+    });
+    if (result === undefined) return false;
+    await noteCommit(header, 0, result, []);
+    return true;
+  };
+
+  const isWatched = (): boolean => {
+    const { logs, transactions, traces } = matcher.needs(chain);
+    return logs || transactions || traces;
   };
 
   const run = async (): Promise<void> => {
@@ -505,8 +546,8 @@ export function createIngest<Block>(
           connected = true;
         }
         const latest = await source.readHead();
-        head = latest.number;
-        if (!options.isFinal) finality.look(head);
+        noteHead(latest);
+        if (!options.isFinal) finality.look(latest.number);
         if (await confirming.refresh()) publish();
         let header = (await passOver(latest)) ? undefined : await next(latest);
         if (header === undefined) {
@@ -559,6 +600,8 @@ export function createIngest<Block>(
 
 /** A hint may be lost with a socket; the source's own poll comes sooner than this. */
 const HINT_TIMEOUT_MS = 60_000;
+
+type StaleRules = Extract<CommitOutcome, { outcome: 'stale-rules' }>;
 
 interface Fetched<Block> {
   header: BlockHeader;

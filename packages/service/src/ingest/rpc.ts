@@ -17,7 +17,7 @@ export interface RpcClient {
 
 /** Whole blocks, receipts and traces take a node a while; anything else is quick or lost. */
 const BLOCK_TIMEOUT_MS = 30_000;
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 8_000;
 const OF_A_BLOCK = /^(debug_|trace_|eth_getBlockReceipts|eth_getLogs)/;
 const RECONNECT_MIN_MS = 500;
 const RECONNECT_MAX_MS = 15_000;

@@ -1,4 +1,6 @@
 /** What a node means when it does not give a result: every node words it differently. */
+import { cutText } from '@sluice/kit/contract';
+import { parseJson } from '../json.ts';
 import { SourceError, type SourceErrorKind } from './source.ts';
 
 /** Asked to wait without being told how long. */
@@ -74,7 +76,7 @@ export function readResult(name: string, method: string, text: string, http?: Ht
 
 function toSourceError(what: string, error: object, retryAfter: string | undefined): SourceError {
   const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
-  const text = String(message).slice(0, MESSAGE_LENGTH);
+  const text = cutText(String(message), MESSAGE_LENGTH);
   const full = `${what}: ${text} (${String(code)})`;
   const kind =
     KINDS.find(({ codes, says }) => codes?.includes(code) === true || says?.test(text) === true)
@@ -100,7 +102,7 @@ export function toRetryAfterMs(header: string | undefined): number {
 
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined;

@@ -1,5 +1,6 @@
 /** Where one chain's blocks come from. */
 import type { ChainAgreement, ProviderHealth } from '@sluice/kit/contract';
+import { previewText } from '../preview.ts';
 import type { BlockHeader, BlockRef } from '../store/store.ts';
 import type { BlockNeeds, EvmBlock } from '../match/block.ts';
 
@@ -51,6 +52,9 @@ export interface ChainSource<Block> {
   watchHeads(onHint: () => void): () => void;
   stop(): Promise<void>;
 }
+
+/** Characters of a {@link SourceError}'s message. */
+const MESSAGE_LIMIT = 1_000;
 
 /** What a chain that votes on its blocks calls those that are likely to stay, and those that do. */
 export type FinalityTag = 'safe' | 'finalized';
@@ -107,7 +111,9 @@ export class SourceError extends Error {
     message: string,
     more: { cause?: unknown; retryAfterMs?: number; code?: number; data?: unknown } = {},
   ) {
-    super(message, more.cause === undefined ? undefined : { cause: more.cause });
+    // A node may say anything, of any length; this stands in the log and in `/health`.
+    const cut = previewText(message, MESSAGE_LIMIT);
+    super(cut, more.cause === undefined ? undefined : { cause: more.cause });
     this.kind = kind;
     this.retryAfterMs = more.retryAfterMs;
     this.code = more.code;

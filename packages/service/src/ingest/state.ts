@@ -3,6 +3,7 @@
  * are made together through Multicall3 where it is deployed, since one request for a hundred is what
  * keeps a node's limits; otherwise one by one.
  */
+import { cutText } from '@sluice/kit/contract';
 import { decodeAbiParameters, encodeAbiParameters } from 'viem/utils';
 import { Outage, type StateAnswer, type StateCall, type StateReader } from '../enrich/state.ts';
 import type { BlockRef } from '../store/store.ts';
@@ -278,14 +279,18 @@ function describeRevert(data: string): string {
 }
 
 /** The node's own words, without its name: what is told to receivers names no node. */
-const nodeMessage = (error: SourceError): string =>
-  cut(/ failed: (.*) \([^()]*\)$/s.exec(error.message)?.[1] ?? `no node answered: ${error.kind}`);
+function nodeMessage({ message, kind }: SourceError): string {
+  const failed = ' failed: ';
+  const start = message.indexOf(failed);
+  const end = message.lastIndexOf(' (');
+  return start < 0 || end < start
+    ? `no node answered: ${kind}`
+    : cut(message.slice(start + failed.length, end));
+}
 
 function cut(text: string): string {
-  const characters = Array.from(text);
-  return characters.length <= MESSAGE_CHARACTERS
-    ? text
-    : `${characters.slice(0, MESSAGE_CHARACTERS).join('')}…`;
+  const start = cutText(text, MESSAGE_CHARACTERS);
+  return start === text ? text : `${start}…`;
 }
 
 /** Results in order, at most {@link CONCURRENCY} under way. */

@@ -7,6 +7,7 @@ import {
   namedTokenOf,
   scriptedAptos,
 } from '@sluice/testkit';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toAptosTransaction } from '../ingest/aptosTransaction.ts';
 import { toAccount, toType } from '../moveNames.ts';
@@ -15,7 +16,7 @@ import { packAddresses } from '../store/packedAddresses.ts';
 import { type AptosStreamRecord, DEFAULT_APTOS_OPTIONS, DEFAULT_LIMITS } from '../store/store.ts';
 import type { AptosBlock, AptosJson, AptosTransaction } from './aptosBlock.ts';
 import { createAptosIndex } from './aptosIndex.ts';
-import { matchAptosBlock, splitAptosMatch } from './aptosMatch.ts';
+import { type AptosMatch, matchAptosBlock, splitAptosMatch } from './aptosMatch.ts';
 import { readMovements, readTouched, readTransfer } from './aptosMovements.ts';
 import { toAptosWebhookParts } from './aptosWebhook.ts';
 
@@ -40,12 +41,15 @@ const nameOf = (address: string): string =>
   Object.entries(NAMES).find(([, each]) => each === address)?.[0] ?? address;
 
 /** The last transaction that the script makes, as the node would give it. */
-function run(...script: ScriptedAptosTransaction[]): AptosTransaction {
+const run = (...script: ScriptedAptosTransaction[]): AptosTransaction =>
+  toAptosTransaction(runRaw(...script), 'a script');
+
+function runRaw(...script: ScriptedAptosTransaction[]): AptosJson {
   const ledger = createScriptedAptosLedger({
     coins: [{ coinType: COIN, name: 'Moon', symbol: 'MOON', decimals: 6 }],
   });
   const { transactions } = ledger.mine({ transactions: script });
-  return toAptosTransaction(transactions[script.length] as unknown as AptosJson, 'a script');
+  return transactions[script.length] as unknown as AptosJson;
 }
 
 const createGold = scriptedAptos.createFungibleAsset({
@@ -69,6 +73,23 @@ const call = (name: string): ScriptedAptosTransaction['payload'] => ({
   function: name,
 });
 
+const oldDeposit = (amount: string) =>
+  ({
+    kind: 'event',
+    type: '0x1::fungible_asset::DepositEvent',
+    data: { amount },
+    handle: { account: VAULT, creationNumber: 1n },
+  }) as const;
+const depositTold = (amount: string): ScriptedAptosTransaction[] => [
+  createGold,
+  openVault,
+  {
+    sender: bob,
+    payload: call('0x1::fungible_asset::deposit'),
+    effects: [oldDeposit(amount), { kind: 'fungibleDeposit', store: VAULT, amount: 6n }],
+  },
+];
+
 interface Case {
   of: string;
   script: ScriptedAptosTransaction[];
@@ -84,7 +105,7 @@ const cases: Case[] = [
     of: 'APT by aptos_account::transfer',
     script: [scriptedAptos.transfer(move)],
     touched: ['alice', 'bob'],
-    moved: [`-alice 5 ${APT}`, `+bob 5 ${APT}`],
+    moved: [`-alice 5 ${APT_COIN}`, `+bob 5 ${APT_COIN}`],
     transfer: `alice bob 5 ${APT_COIN}`,
     function: '0x1::aptos_account::transfer',
   },
@@ -172,6 +193,18 @@ const cases: Case[] = [
     moved: [`+alice 6 ${GOLD}`],
   },
   {
+    of: 'a deposit to a store told of by both events',
+    script: depositTold('6'),
+    touched: ['bob', 'alice'],
+    moved: [`+alice 6 ${GOLD}`],
+  },
+  {
+    of: 'two deposits to a store, each told of by another event',
+    script: depositTold('4'),
+    touched: ['bob', 'alice'],
+    moved: [`+alice 4 ${GOLD}`, `+alice 6 ${GOLD}`],
+  },
+  {
     of: 'a store that is closed, whose owner an event names',
     script: [
       createGold,
@@ -243,7 +276,7 @@ const cases: Case[] = [
     of: 'an orderless transaction',
     script: [{ ...scriptedAptos.transfer(move), replayProtectionNonce: 7n }],
     touched: ['alice', 'bob'],
-    moved: [`-alice 5 ${APT}`, `+bob 5 ${APT}`],
+    moved: [`-alice 5 ${APT_COIN}`, `+bob 5 ${APT_COIN}`],
     transfer: `alice bob 5 ${APT_COIN}`,
   },
   {
@@ -262,7 +295,7 @@ const cases: Case[] = [
       },
     ],
     touched: ['alice', 'bob'],
-    moved: [`+bob 3 ${APT}`],
+    moved: [`+bob 3 ${APT_COIN}`],
     function: null,
   },
   {
@@ -274,7 +307,7 @@ const cases: Case[] = [
       }),
     ],
     touched: ['alice', 'carol', 'bob'],
-    moved: [`-carol 3 ${APT}`, `+bob 3 ${APT}`],
+    moved: [`-carol 3 ${APT_COIN}`, `+bob 3 ${APT_COIN}`],
     transfer: `carol bob 3 ${APT_COIN}`,
     function: '0x1::aptos_account::transfer',
   },
@@ -288,7 +321,7 @@ const cases: Case[] = [
       }),
     ],
     touched: ['alice', 'carol', 'bob'],
-    moved: [`-carol 3 ${APT}`, `+bob 3 ${APT}`],
+    moved: [`-carol 3 ${APT_COIN}`, `+bob 3 ${APT_COIN}`],
     function: null,
   },
   {
@@ -311,6 +344,80 @@ const cases: Case[] = [
     function: '0x5::game::play',
   },
 ];
+
+test('a store that only an old event names is looked up', () => {
+  const transaction = run({
+    sender: bob,
+    payload: call('0x1::fungible_asset::deposit'),
+    effects: [oldDeposit('4')],
+  });
+  expect(transaction.unknownStores).toEqual([VAULT]);
+  expect(readMovements(transaction)).toMatchObject([
+    { kind: 'deposit', account: VAULT, value: '4' },
+  ]);
+  transaction.stores.set(VAULT, { owner: alice, asset: APT });
+  expect(readMovements(transaction)).toMatchObject([{ account: alice, asset: APT_COIN }]);
+});
+
+describe('a withdrawal from a coin store that is deleted in the same transaction', () => {
+  interface Raw {
+    changes: { type: string; address: string; data?: { type: string } }[];
+    events: { type: string; guid: { account_address: string; creation_number: string } }[];
+  }
+  /** Alice pays the rest of her coins, and her store goes with them. */
+  const migrate = ({ told, alsoOf }: { told: boolean; alsoOf?: string }) => {
+    const raw = runRaw(scriptedAptos.coinTransfer({ ...move, coinType: COIN })) as unknown as Raw;
+    const withdrawal = raw.events.find(({ type }) => type === '0x1::coin::WithdrawEvent')!;
+    const isHers = (change: Raw['changes'][number]) =>
+      toAccount(change.address) === alice &&
+      change.data?.type.startsWith('0x1::coin::CoinStore<0xc01::') === true;
+    const deleted = (resource: string) => ({ type: 'delete_resource', address: alice, resource });
+    const deletion = {
+      type: '0x1::coin::CoinStoreDeletion',
+      guid: { account_address: '0x0', creation_number: '0' },
+      sequence_number: '0',
+      data: {
+        coin_type: COIN,
+        event_handle_creation_address: withdrawal.guid.account_address,
+        deleted_deposit_event_handle_creation_number: '77',
+        deleted_withdraw_event_handle_creation_number: withdrawal.guid.creation_number,
+      },
+    };
+    const transaction = toAptosTransaction(
+      {
+        ...raw,
+        changes: [
+          ...raw.changes.map((each) => (isHers(each) ? deleted(each.data!.type) : each)),
+          ...(alsoOf === undefined ? [] : [deleted(`0x1::coin::CoinStore<${alsoOf}>`)]),
+        ],
+        events: [...raw.events, ...(told ? [deletion] : [])],
+      },
+      'a script',
+    );
+    expect(raw.changes.some(isHers)).toBe(true);
+    return readMovements(transaction).find(({ kind }) => kind === 'withdrawal')!.asset;
+  };
+
+  test.each([
+    [
+      'by the event of the deletion, whatever else is deleted',
+      { told: true, alsoOf: aptCoinType },
+      COIN,
+    ],
+    ['by the deleted resource', { told: false }, COIN],
+    ['not by two deleted resources', { told: false, alsoOf: aptCoinType }, ''],
+  ])('has its coin %s', (_, how, asset) => {
+    expect(migrate(how)).toBe(asset);
+  });
+});
+
+test('one payment of APT names one asset in every array', () => {
+  const transaction = run(scriptedAptos.transfer(move));
+  const assets = [...readMovements(transaction), readTransfer(transaction)!].map(
+    ({ asset }) => asset,
+  );
+  expect(new Set(assets)).toEqual(new Set([APT_COIN]));
+});
 
 describe('a transaction', () => {
   test('is of many kinds here', () => {
@@ -477,7 +584,7 @@ describe('a stream', () => {
       {
         value: '5',
         address: bob,
-        coin: { decimals: null, name: '', symbol: '', type: APT },
+        coin: { decimals: null, name: '', symbol: '', type: APT_COIN },
         valueWithDecimals: null,
         sequenceNumber: '0',
         txHash: pay.hash,
@@ -489,7 +596,46 @@ describe('a stream', () => {
     const index = createAptosIndex();
     index.put(stream('s', { allAddresses: true, functions: ['0x1::aptos_account::transfer'] }));
     const [match] = matchAptosBlock(index, 'aptos:local', blockOf(pay, pay, pay));
-    const parts = splitAptosMatch(match!, 2, (part) => part.transactions.length);
-    expect(parts.map((part) => part.transactions.length)).toEqual([2, 1]);
+    const parts = splitAptosMatch(match!, 250, (part) => part.transactions.length * 100);
+    expect(parts.map(({ part }) => part.transactions.length)).toEqual([2, 1]);
+  });
+
+  test('law: a transaction that is too large for one webhook is divided between its records', () => {
+    const index = createAptosIndex();
+    const options = { includeEvents: true, includeChanges: true, includePayload: true };
+    index.put(stream('s', { allAddresses: true, ...options }));
+    const bodyOf = (match: AptosMatch) => toAptosWebhookParts('local', blockOf(pay), match).tail;
+    fc.assert(
+      fc.property(fc.nat({ max: 20 }), fc.integer({ min: 800, max: 4_000 }), (copies, limit) => {
+        const large = {
+          ...pay,
+          events: Array.from({ length: copies }, () => pay.events).flat(),
+          changes: Array.from({ length: copies }, () => pay.changes).flat(),
+        };
+        const [match] = matchAptosBlock(index, 'aptos:local', blockOf(pay, large, pay));
+        const weigh = (part: AptosMatch): number => JSON.stringify(bodyOf(part)).length;
+        const parts = splitAptosMatch(match!, limit, weigh);
+        const whole = bodyOf(match!);
+        const all = parts.map(({ part }) => bodyOf(part));
+        for (const name of [
+          'coinTransfers',
+          'coinDeposits',
+          'coinWithdrawals',
+          'transactions',
+          'changes',
+          'payloads',
+        ] as const) {
+          expect(all.flatMap((body): unknown[] => body[name])).toEqual(whole[name]);
+        }
+        expect(all.flatMap(({ events }) => events).flat()).toEqual(whole.events.flat());
+        for (const { part, tooLarge } of parts) {
+          expect(weigh(part) > limit).toBe(tooLarge !== undefined);
+          if (tooLarge === undefined) continue;
+          const { coinDeposits, coinWithdrawals, changes, payloads, events } = bodyOf(part);
+          const records = [coinDeposits, coinWithdrawals, changes, payloads, events.flat()].flat();
+          expect(records.length).toBeLessThanOrEqual(1);
+        }
+      }),
+    );
   });
 });

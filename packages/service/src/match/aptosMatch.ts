@@ -1,13 +1,16 @@
 /** Which streams an Aptos block concerns, and with which of its transactions. Pure: no I/O, no clock. */
-import type { AptosBlock, AptosTransaction } from './aptosBlock.ts';
+import type { AptosBlock, AptosJson, AptosTransaction } from './aptosBlock.ts';
 import type { AptosIndex, CompiledAptosStream } from './aptosIndex.ts';
 import { type Tell, passed } from './reasons.ts';
+import { type WeighedPart, divide } from './parts.ts';
 import { type AptosMovement, readMovements, readTouched } from './aptosMovements.ts';
 
 /** A transaction with what was read of it. */
 export interface MatchedAptosTransaction {
   transaction: AptosTransaction;
   movements: readonly AptosMovement[];
+  /** The transaction itself is in an earlier part: these are more of its records. */
+  isContinued?: boolean;
 }
 
 /** One stream met one block. */
@@ -60,28 +63,65 @@ export function matchAptosBlock(
   return [...found.values()];
 }
 
-/**
- * Parts the transactions of a match so that each part weighs at most `limit`; one that weighs more by
- * itself is a part by itself (architecture.md 6.11).
- */
+/** Parts whose webhooks weigh at most `limit`, as `parts.ts` divides. */
 export function splitAptosMatch(
   { stream, transactions }: AptosMatch,
   limit: number,
   weigh: (part: AptosMatch) => number,
-): AptosMatch[] {
-  const parts: AptosMatch[] = [];
-  let weight = 0;
-  for (const each of transactions) {
-    const own = { stream, transactions: [each] };
-    const ownWeight = weigh(own);
-    const part = parts.at(-1);
-    if (part !== undefined && weight + ownWeight <= limit) {
-      part.transactions.push(each);
-      weight += ownWeight;
-    } else {
-      parts.push(own);
-      weight = ownWeight;
-    }
-  }
-  return parts;
+): WeighedPart<AptosMatch>[] {
+  const partOf = (...some: MatchedAptosTransaction[]): AptosMatch => ({
+    stream,
+    transactions: some,
+  });
+  return divide(
+    {
+      empty: partOf(),
+      transactions: transactions.map((each) => partOf(each)),
+      toRecords: ({ transactions: [whole] }) => toRecords(whole!).map((each) => partOf(each)),
+      join(part, { transactions: more }) {
+        for (const each of more) {
+          const last = part.transactions.at(-1);
+          // More records of a transaction come as pieces, and follow pieces of it.
+          if (each.isContinued && last?.transaction.hash === each.transaction.hash) {
+            joinRecords(last as Piece, each as Piece);
+          } else part.transactions.push(each);
+        }
+      },
+      weigh,
+    },
+    limit,
+  );
+}
+
+/** One record of a transaction, or the transaction itself; its lists are its own, to be added to. */
+interface Piece extends MatchedAptosTransaction {
+  transaction: AptosTransaction & { changes: AptosJson[] };
+  movements: AptosMovement[];
+}
+
+/** The transaction itself, then its payload, events, changes and movements, one by one. */
+function toRecords({ transaction, movements }: MatchedAptosTransaction): Piece[] {
+  const piece = (
+    records: Partial<Pick<AptosTransaction, 'payload' | 'events'>> & { changes?: AptosJson[] },
+    moved: AptosMovement[] = [],
+  ): Piece => ({
+    transaction: { ...transaction, payload: undefined, events: [], changes: [], ...records },
+    movements: moved,
+    isContinued: true,
+  });
+  const { payload, events, changes } = transaction;
+  return [
+    { ...piece({}), isContinued: false },
+    ...(payload === undefined ? [] : [piece({ payload })]),
+    ...events.map((event) => piece({ events: [event] })),
+    ...changes.map((change) => piece({ changes: [change] })),
+    ...movements.map((movement) => piece({}, [movement])),
+  ];
+}
+
+function joinRecords(first: Piece, more: Piece): void {
+  first.transaction.payload ??= more.transaction.payload;
+  first.transaction.events.push(...more.transaction.events);
+  first.transaction.changes.push(...more.transaction.changes);
+  first.movements.push(...more.movements);
 }

@@ -16,20 +16,30 @@ export interface AptosMovement {
 
 const FRAMEWORK = toAccount('0x1');
 
-type Kinds = ReadonlyMap<string, AptosMovement['kind']>;
+/** The asset address of APT, of which there is a coin as well: both are reported as the coin. */
+const APT_METADATA = toAccount('0xa');
+const APT_COIN = `${FRAMEWORK}::aptos_coin::AptosCoin`;
 
-const COIN_EVENTS: Kinds = new Map([
-  [`${FRAMEWORK}::coin::DepositEvent`, 'deposit'],
-  [`${FRAMEWORK}::coin::WithdrawEvent`, 'withdrawal'],
-]);
-/** Told beside the ones above, or instead of them, depending on the age of the block. */
-const COIN_MODULE_EVENTS: Kinds = new Map([
-  [`${FRAMEWORK}::coin::CoinDeposit`, 'deposit'],
-  [`${FRAMEWORK}::coin::CoinWithdraw`, 'withdrawal'],
-]);
-const STORE_EVENTS: Kinds = new Map([
-  [`${FRAMEWORK}::fungible_asset::Deposit`, 'deposit'],
-  [`${FRAMEWORK}::fungible_asset::Withdraw`, 'withdrawal'],
+interface MovementEvent {
+  kind: AptosMovement['kind'];
+  of: 'coin' | 'store';
+  /** Of an event handle, which the guid names, or of a module. */
+  by: 'handle' | 'module';
+}
+
+/** One movement has the event of a handle, that of a module, or both, depending on the block's age. */
+const MOVEMENT_EVENTS: ReadonlyMap<string, MovementEvent> = new Map([
+  [`${FRAMEWORK}::coin::DepositEvent`, { kind: 'deposit', of: 'coin', by: 'handle' }],
+  [`${FRAMEWORK}::coin::WithdrawEvent`, { kind: 'withdrawal', of: 'coin', by: 'handle' }],
+  [`${FRAMEWORK}::coin::CoinDeposit`, { kind: 'deposit', of: 'coin', by: 'module' }],
+  [`${FRAMEWORK}::coin::CoinWithdraw`, { kind: 'withdrawal', of: 'coin', by: 'module' }],
+  [`${FRAMEWORK}::fungible_asset::DepositEvent`, { kind: 'deposit', of: 'store', by: 'handle' }],
+  [
+    `${FRAMEWORK}::fungible_asset::WithdrawEvent`,
+    { kind: 'withdrawal', of: 'store', by: 'handle' },
+  ],
+  [`${FRAMEWORK}::fungible_asset::Deposit`, { kind: 'deposit', of: 'store', by: 'module' }],
+  [`${FRAMEWORK}::fungible_asset::Withdraw`, { kind: 'withdrawal', of: 'store', by: 'module' }],
 ]);
 const OBJECT_TRANSFERS: readonly string[] = [
   `${FRAMEWORK}::object::Transfer`,
@@ -42,61 +52,47 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 export function readMovements({ events, stores, coinHandles }: AptosTransaction): AptosMovement[] {
   const movements: AptosMovement[] = [];
   for (const [n, event] of events.entries()) {
-    const coin = COIN_EVENTS.get(event.type);
-    const module = COIN_MODULE_EVENTS.get(event.type);
-    const store = STORE_EVENTS.get(event.type);
-    const value = text(event.data['amount']);
+    const what = MOVEMENT_EVENTS.get(event.type);
+    const holder = holderOf(event);
+    if (what === undefined || holder === null) continue;
+    const twin = [events[n - 1], events[n + 1]].find((other) => isTwin(event, other));
+    // Of both events that of the handle counts.
+    if (twin !== undefined && what.by === 'module') continue;
+    const { kind } = what;
     const { sequenceNumber } = event;
-    if (coin !== undefined && event.account !== null) {
-      const asset = coinHandles.get(`${event.account}:${event.creationNumber}`) ?? '';
-      const told = [events[n - 1], events[n + 1]].find((other) => isSame(event, coin, other));
-      movements.push({
-        kind: coin,
-        account: event.account,
-        asset: asset || toType(text(told?.data['coin_type'])),
-        value,
-        sequenceNumber,
-      });
-    } else if (module !== undefined) {
-      // The framework told of one movement by both events for a while, one after the other.
-      const isTold = [events[n - 1], events[n + 1]].some(
-        (other) => other !== undefined && isSame(other, COIN_EVENTS.get(other.type), event),
-      );
-      if (isTold) continue;
-      movements.push({
-        kind: module,
-        account: toAccount(event.data['account']),
-        asset: toType(text(event.data['coin_type'])),
-        value,
-        sequenceNumber,
-      });
-    } else if (store !== undefined) {
-      const address = toAccount(event.data['store']);
-      const known = stores.get(address);
-      movements.push({
-        kind: store,
-        account: known?.owner ?? address,
-        asset: known?.asset ?? '',
-        value,
-        sequenceNumber,
-      });
+    const value = text(event.data['amount']);
+    if (what.of === 'store') {
+      const known = stores.get(holder);
+      const asset = known?.asset === APT_METADATA ? APT_COIN : (known?.asset ?? '');
+      movements.push({ kind, account: known?.owner ?? holder, asset, value, sequenceNumber });
+    } else {
+      const ofHandle = coinHandles.get(`${event.account}:${event.creationNumber}`);
+      const asset = ofHandle ?? toType(text((twin ?? event).data['coin_type']));
+      movements.push({ kind, account: holder, asset, value, sequenceNumber });
     }
   }
   return movements;
 }
 
-/** Whether a counted event and a module event tell of one movement. */
-function isSame(
-  counted: AptosEvent,
-  kind: AptosMovement['kind'] | undefined,
-  module: AptosEvent | undefined,
-): boolean {
+/** The account or store whose balance an event moved; null where it does not say. */
+function holderOf(event: AptosEvent): string | null {
+  const what = MOVEMENT_EVENTS.get(event.type);
+  if (what?.by === 'handle') return event.account;
+  return toAccount(event.data[what?.of === 'coin' ? 'account' : 'store']);
+}
+
+/** Whether one is the event of a handle and the other that of a module for the same movement. */
+function isTwin(event: AptosEvent, other: AptosEvent | undefined): boolean {
+  if (other === undefined) return false;
+  const [one, two] = [MOVEMENT_EVENTS.get(event.type), MOVEMENT_EVENTS.get(other.type)];
   return (
-    kind !== undefined &&
-    module !== undefined &&
-    COIN_MODULE_EVENTS.get(module.type) === kind &&
-    toAccount(module.data['account']) === counted.account &&
-    module.data['amount'] === counted.data['amount']
+    one !== undefined &&
+    two !== undefined &&
+    one.by !== two.by &&
+    one.kind === two.kind &&
+    one.of === two.of &&
+    holderOf(event) === holderOf(other) &&
+    event.data['amount'] === other.data['amount']
   );
 }
 
@@ -142,6 +138,6 @@ export function readTransfer(transaction: AptosTransaction): AptosTransfer | und
   const to = toAccount(given[0]);
   const value = text(given[1]);
   if (to === '' || !/^\d+$/.test(value)) return undefined;
-  const asset = isCoin ? (typeArguments[0] ?? '') : `${FRAMEWORK}::aptos_coin::AptosCoin`;
+  const asset = isCoin ? (typeArguments[0] ?? '') : APT_COIN;
   return { from: actor, to, value, asset };
 }

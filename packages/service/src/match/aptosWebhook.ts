@@ -55,8 +55,8 @@ export function toAptosWebhookParts(
       },
     },
     tail: {
-      coinTransfers: transactions.flatMap(({ transaction }) => {
-        const transfer = readTransfer(transaction);
+      coinTransfers: transactions.flatMap(({ transaction, isContinued }) => {
+        const transfer = isContinued ? undefined : readTransfer(transaction);
         if (transfer === undefined) return [];
         return {
           coin: unknownCoin(transfer.asset),
@@ -70,16 +70,21 @@ export function toAptosWebhookParts(
       }),
       coinDeposits: movements('deposit'),
       coinWithdrawals: movements('withdrawal'),
-      transactions: transactions.map(({ transaction }) => toWebhookTransaction(transaction)),
+      transactions: transactions.flatMap(({ transaction, isContinued }) =>
+        isContinued ? [] : [toWebhookTransaction(transaction)],
+      ),
       changes: raw(options.includeChanges, ({ changes, hash }) =>
         changes.map((change) => withHash(change, hash)),
       ),
       payloads: raw(options.includePayload, ({ payload, hash }) =>
         payload === undefined ? [] : [withHash(payload, hash)],
       ),
-      events: raw(options.includeEvents, ({ events, hash }) => [
-        events.map((event) => withHash(event.raw, hash)),
-      ]),
+      events: (options.includeEvents ? transactions : []).flatMap(
+        ({ transaction: { events, hash }, isContinued }) =>
+          isContinued && events.length === 0
+            ? []
+            : [events.map((event) => withHash(event.raw, hash))],
+      ),
     },
   };
 }

@@ -11,6 +11,8 @@ export interface EvmBlock {
   transactions: EvmTransaction[];
   /** In the order they were made; empty when no stream asked for them, or no node traces. */
   internalTransactions: EvmInternalTransaction[];
+  /** Why it was accepted although not everything about it could be verified; absent otherwise. */
+  unverified?: string | undefined;
 }
 
 export interface EvmLog {
@@ -30,10 +32,11 @@ export interface EvmTransaction {
   from: string;
   /** Lower case; null when the transaction creates a contract. */
   to: string | null;
-  value: string;
-  gas: string;
+  /** Null, as the gas and the nonce, where the network does not say. */
+  value: string | null;
+  gas: string | null;
   gasPrice: string | null;
-  nonce: string;
+  nonce: string | null;
   input: string;
   type: string | null;
   v: string | null;
@@ -56,9 +59,10 @@ export interface EvmInternalTransaction {
   gas: string;
 }
 
+/** All null where the transaction has no receipt. */
 export interface EvmReceipt {
-  cumulativeGasUsed: string;
-  gasUsed: string;
+  cumulativeGasUsed: string | null;
+  gasUsed: string | null;
   contractAddress: string | null;
   /** Before Byzantium, instead of `status`. */
   root: string | null;

@@ -7,6 +7,7 @@ import type { EvmBlock } from './block.ts';
 import { type EvmRecord, SPAM, matchBlock } from './match.ts';
 import { passed, stopped } from './reasons.ts';
 import type { CompiledStream, StreamIndex } from './streamIndex.ts';
+import { hasOverlap } from './transfers.ts';
 
 /**
  * By stream, the records that it was asked of and those that it takes; of these transactions alone where
@@ -62,6 +63,9 @@ export function explainBlock(
           taken: isTaken,
           reasons: [
             ...reasons,
+            ...(isTaken && 'logIndex' in record && hasOverlap(record)
+              ? [passed('records', OVERLAPPING)]
+              : []),
             ...(isTaken && !isAdmitted ? [passed('along', alongOf(stream, record))] : []),
             ...(!isTaken && !isStopped ? [stopped('spam', SPAM)] : []),
           ],
@@ -71,6 +75,9 @@ export function explainBlock(
   }
   return explained;
 }
+
+const OVERLAPPING =
+  'its two arrays overlap in its data: it is in logs, and not decoded to nftTransfers';
 
 const isStop = ({ outcome }: ExplainReason): boolean => outcome === 'stopped';
 

@@ -17,6 +17,7 @@ import {
   toAddress,
   toChainId,
 } from '@sluice/kit/contract';
+import { previewText } from '../preview.ts';
 
 /** What a filter looks at. */
 export interface FilterSubject {
@@ -37,6 +38,8 @@ export interface Miss {
 }
 
 export interface Filter {
+  /** Comparisons that a subject may cost; a list of values is one, however long. */
+  readonly comparisons: number;
   passes(subject: FilterSubject): boolean;
   /** Of a subject that does not pass: what it passes but for, where that is one comparison of numbers. */
   missOf(subject: FilterSubject): Miss | undefined;
@@ -82,6 +85,10 @@ const COMPARISONS = {
 } as const;
 /** Values and parts that an explanation names; of the rest it says how many. */
 const NAMED = 5;
+/** Names that an error lists; an event may have thousands of inputs. */
+const LISTED = 20;
+/** Characters of one value in an explanation. */
+const SHOWN = 100;
 const OPERATORS = ['and', 'or', 'eq', 'ne', ...Object.keys(COMPARISONS), 'in', 'nin'];
 
 /**
@@ -119,8 +126,10 @@ function compile(
     }
     const parts = body.map((part, n) => compile(part, operands, [...at, n], depth + 1));
     const merged = mergeMemberships(parts, operator === 'or');
+    const comparisons = merged.reduce((sum, part) => sum + part.comparisons, 0);
     if (operator === 'and') {
       return {
+        comparisons,
         passes: (subject) => merged.every((part) => part.passes(subject)),
         missOf: (subject) => {
           const [wrong, another] = parts.filter((part) => !part.passes(subject));
@@ -133,6 +142,7 @@ function compile(
       };
     }
     return {
+      comparisons,
       passes: (subject) => merged.some((part) => part.passes(subject)),
       missOf: (subject) => {
         for (const part of parts) {
@@ -154,7 +164,9 @@ function compile(
   const [name, value] = body as [string, unknown];
   const operand = operands.get(name);
   if (operand === undefined) {
-    throw new FilterError([...at, 0], `should be one of ${[...operands.keys()].join(', ')}`);
+    const names = [...operands.keys()].slice(-LISTED).join(', ');
+    const some = operands.size > LISTED ? 'an input of the event, or ' : '';
+    throw new FilterError([...at, 0], `should be ${some}one of ${names}`);
   }
   const parse = (each: unknown, where: (string | number)[]): bigint | string => {
     const parsed = operand.parse(each);
@@ -184,6 +196,7 @@ function compile(
     return actual !== undefined && compare.holds(actual, wanted);
   };
   return {
+    comparisons: 1,
     passes,
     missOf(subject) {
       const actual = operand.read(subject);
@@ -211,11 +224,14 @@ function isMember(
     return actual !== undefined && values.has(actual) === isIn;
   };
   return {
+    comparisons: 1,
     membership: { name, operand, values, isIn },
     passes,
     missOf: () => undefined,
     explain: (subject) => {
-      const named = [...values].slice(0, NAMED).join(', ');
+      const named = firstOf(values, NAMED)
+        .map((value) => previewText(String(value), SHOWN))
+        .join(', ');
       const more = values.size > NAMED ? ` and ${values.size - NAMED} more` : '';
       const wanted =
         values.size === 1
@@ -229,6 +245,15 @@ function isMember(
   };
 }
 
+function firstOf<T>(values: ReadonlySet<T>, count: number): T[] {
+  const first: T[] = [];
+  for (const value of values) {
+    if (first.length === count) break;
+    first.push(value);
+  }
+  return first;
+}
+
 function tellComparison(
   name: string,
   actual: bigint | string | undefined,
@@ -236,9 +261,10 @@ function tellComparison(
   { operator, holds }: { operator: string; holds: boolean },
 ): string {
   if (actual === undefined) return `${name} could not be read`;
+  const shown = previewText(String(actual), SHOWN);
   return holds
-    ? `${name} ${actual} is ${wanted}`
-    : `${name} ${actual} is not ${wanted}, as ${operator} asks`;
+    ? `${name} ${shown} is ${wanted}`
+    : `${name} ${shown} is not ${wanted}, as ${operator} asks`;
 }
 
 function explainAll(parts: readonly Filter[], subject: FilterSubject): string {
@@ -271,7 +297,19 @@ function mergeMemberships(parts: readonly Compiled[], isIn: boolean): Filter[] {
   return [...sets, ...rest];
 }
 
-function operandsOf(event: AbiItem): Map<string, Operand> {
+/** By event: thousands of filters may read the same one. */
+const operandsByEvent = new WeakMap<AbiItem, ReadonlyMap<string, Operand>>();
+
+function operandsOf(event: AbiItem): ReadonlyMap<string, Operand> {
+  let operands = operandsByEvent.get(event);
+  if (operands === undefined) {
+    operands = readOperands(event);
+    operandsByEvent.set(event, operands);
+  }
+  return operands;
+}
+
+function readOperands(event: AbiItem): Map<string, Operand> {
   const operands = new Map<string, Operand>();
   for (const input of event.inputs ?? []) {
     const operand = input.name === '' ? undefined : operandOf(input);

@@ -1,5 +1,5 @@
 /** How many records of each kind a match has, for the ledger's counts (`NewMatch.records`). Pure. */
-import { shortenMovePath } from '@sluice/kit/contract';
+import { cutText, shortenMovePath } from '@sluice/kit/contract';
 import type { AptosMatch } from './aptosMatch.ts';
 import type { Match } from './match.ts';
 
@@ -19,11 +19,11 @@ export const countEvmRecords = ({ logs, transactions, internalTransactions }: Ma
 export const countAptosRecords = ({ stream, transactions }: AptosMatch) =>
   countKinds(
     transactions
-      .flatMap(({ transaction: { function: called, events } }) => [
-        called ?? 'transaction',
+      .flatMap(({ transaction: { function: called, events }, isContinued }) => [
+        ...(isContinued ? [] : [called ?? 'transaction']),
         ...(stream.record.options.includeEvents ? events.map(({ type }) => type) : []),
       ])
-      .map((kind) => shortenMovePath(kind).slice(0, LONGEST_KIND)),
+      .map((kind) => cutText(shortenMovePath(kind), LONGEST_KIND)),
   );
 
 /** The most frequent kinds; the others together are `other`. */

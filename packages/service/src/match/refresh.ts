@@ -59,6 +59,7 @@ export async function loadAddresses(
 async function applyChanges(index: AnyIndex, reads: RuleReads, upTo: number): Promise<boolean> {
   let after: DeltaPosition | undefined = {
     revision: index.revision,
+    change: Number.MAX_SAFE_INTEGER,
     part: Number.MAX_SAFE_INTEGER,
   };
   do {

@@ -8,7 +8,7 @@
  *   share the topic of Transfer.
  * - An event with advanced options is taken when the filter of at least one of them passes; an option
  *   without a filter, or with an empty one, always does. A log that its event does not decode passes no
- *   other.
+ *   other; nor does one whose event the ABI does not have.
  */
 import { decodeLogs } from '@sluice/kit';
 import {
@@ -37,6 +37,8 @@ export interface LogContext {
 }
 
 export interface Selection {
+  /** Comparisons that one log may cost. */
+  readonly comparisons: number;
   /** Whether the stream takes the log, and whether the log's transaction comes with it. */
   take(log: EvmLog, context: LogContext, tell?: Tell): 'no' | 'log' | 'log-and-transaction';
   /** Of a log that its filters alone keep out: the one comparison that does, where it is one. */
@@ -49,8 +51,11 @@ export interface Selection {
   inputOf(log: EvmLog, topic: number): string | undefined;
 }
 
+/** Options of one event that an explanation tells of. */
+const EXPLAINED = 20;
+
 interface Option {
-  /** By number of indexed inputs; undefined when every log of the topic passes. */
+  /** By number of indexed inputs; undefined when every log of the topic passes, empty when none does. */
   filters: ReadonlyMap<number, Filter> | undefined;
   includeNativeTxs: boolean;
 }
@@ -76,7 +81,7 @@ export function createSelection({
     }
     const filters = isEmpty(option.filter)
       ? undefined
-      : compileFor(events.get(topic), option.filter, path);
+      : compileFor(events.get(topic) ?? new Map(), option.filter, path);
     const includeNativeTxs = option.includeNativeTxs ?? false;
     const choices = options.get(topic) ?? [];
     choices.push({ filters, includeNativeTxs });
@@ -95,8 +100,15 @@ export function createSelection({
       : eventSignature(known[0]);
   };
   const describe = (topic: string): string => signatureOf(topic) ?? topic;
+  const costs = [...options.values()]
+    .flat()
+    .map(({ filters }) =>
+      Math.max(1, ...[...(filters?.values() ?? [])].map(({ comparisons }) => comparisons)),
+    );
 
   return {
+    comparisons: costs.reduce((sum, each) => sum + each, 0),
+
     take(log, context, tell) {
       if (named.size === 0) {
         tell?.(passed('event', 'the stream names no events, and takes all'));
@@ -135,7 +147,7 @@ export function createSelection({
         return its !== undefined && filters.get(indexed)?.passes(its) === true;
       };
       if (tell !== undefined) {
-        for (const option of choices) {
+        for (const option of choices.slice(0, EXPLAINED)) {
           const why = explainOption(option.filters?.get(indexed), option, subject);
           tell((passes(option) ? passed : stopped)('filter', why));
         }
@@ -168,12 +180,28 @@ export function createSelection({
   };
 }
 
+/** Events that have a filter and are not in the stream's ABI, as the stream names them: none of their logs is taken. */
+export function unreadEvents({
+  abi,
+  advancedOptions,
+}: Pick<StreamOptions, 'abi' | 'advancedOptions'>): string[] {
+  const filtered = (advancedOptions ?? []).filter(({ filter }) => !isEmpty(filter));
+  if (filtered.length === 0) return [];
+  const events = eventsByTopic(abi ?? []);
+  const unread = filtered.filter(
+    ({ topic0 }) => !events.has(parseEventSignature(topic0)?.topic0 ?? ''),
+  );
+  return [...new Set(unread.map(({ topic0 }) => topic0))];
+}
+
 function explainOption(
   filter: Filter | undefined,
   { filters }: Option,
   subject: () => FilterSubject | undefined,
 ): string {
   if (filters === undefined) return 'the event has no filter';
+  if (filters.size === 0)
+    return "the stream's ABI does not have the event, so its filter takes no log";
   const its = subject();
   if (its === undefined || filter === undefined) {
     return "the event of the stream's ABI does not decode the log";
@@ -186,16 +214,10 @@ const isEmpty = (filter: object | undefined): boolean =>
   filter === undefined || Object.keys(filter).length === 0;
 
 function compileFor(
-  events: ReadonlyMap<number, EventAbi> | undefined,
+  events: ReadonlyMap<number, EventAbi>,
   filter: unknown,
   path: (string | number)[],
 ): NonNullable<Option['filters']> {
-  if (events === undefined) {
-    throw new FilterError(
-      [...path, 'topic0'],
-      "should name an event of the stream's abi, for its filter to read",
-    );
-  }
   const filters = new Map<number, Filter>();
   for (const [indexed, [event]] of events) {
     try {

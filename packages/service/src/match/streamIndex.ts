@@ -41,6 +41,7 @@ function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
     return {
+      comparisons: 0,
       take: () => 'no',
       missOf: () => undefined,
       names: () => false,

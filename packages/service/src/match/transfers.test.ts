@@ -153,6 +153,7 @@ describe('decoded arrays', () => {
     });
   });
 
+  const word = (n: number): string => n.toString(16).padStart(64, '0');
   const good = logOf(erc20, 'Transfer', { from: address(1), to: address(2), value: 3n });
   const batch = logOf(erc1155, 'TransferBatch', {
     operator: address(1),
@@ -181,6 +182,18 @@ describe('decoded arrays', () => {
       { ...batch, data: `0x${'f'.repeat(64)}${batch.data.slice(66)}` },
     ],
     ['a batch of unequal lists', { ...batch, data: unequal }],
+    [
+      'a batch whose arrays are one',
+      { ...batch, data: `0x${word(0x40)}${word(0x40)}${word(1)}${word(4)}` },
+    ],
+    [
+      'a batch whose arrays overlap',
+      { ...batch, data: `0x${word(0x40)}${word(0x60)}${word(1)}${word(1)}${word(7)}` },
+    ],
+    [
+      'a batch whose arrays begin in its offsets',
+      { ...batch, data: `0x${word(0x20)}${word(0x60)}${'0'.repeat(64)}${word(0)}${word(0)}` },
+    ],
     ['another event', { ...good, topics: [`0x${'ab'.repeat(32)}`, ...good.topics.slice(1)] }],
   ])('leave out %s', (_, log) => {
     expect(decodeTransfers([log])).toEqual(NOTHING);

@@ -42,25 +42,26 @@ export function decodeTransfers(
 function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): void {
   const { topics, address: contract, transactionHash } = log;
   const at = { transactionHash, logIndex: String(log.logIndex), contract };
-  const words = toWords(log.data);
+  const digits = log.data.slice(2);
+  const words = digits.length / WORD_DIGITS;
   const first = toAddress(topics[1]);
   const second = toAddress(topics[2]);
-  if (words === undefined || first === undefined || second === undefined) return;
-  const [value] = words;
+  if (!Number.isInteger(words) || first === undefined || second === undefined) return;
+  const value = wordAt(digits, 0);
 
   switch (topics[0] ?? '') {
     case TRANSFER:
-      if (topics.length === 3 && words.length === 1) {
+      if (topics.length === 3 && words === 1) {
         arrays.erc20Transfers.push({
           ...at,
           from: first,
           to: second,
-          value: toDecimal(value!),
+          value: toDecimal(value),
           ...UNKNOWN,
           tokenDecimals: '',
           possibleSpam,
         });
-      } else if (topics.length === 4 && words.length === 0) {
+      } else if (topics.length === 4 && words === 0) {
         arrays.nftTransfers.push({
           operator: null,
           from: first,
@@ -75,17 +76,17 @@ function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): v
       }
       return;
     case APPROVAL:
-      if (topics.length === 3 && words.length === 1) {
+      if (topics.length === 3 && words === 1) {
         arrays.erc20Approvals.push({
           ...at,
           owner: first,
           spender: second,
-          value: toDecimal(value!),
+          value: toDecimal(value),
           ...UNKNOWN,
           tokenDecimals: '',
           possibleSpam,
         });
-      } else if (topics.length === 4 && words.length === 0) {
+      } else if (topics.length === 4 && words === 0) {
         const tokenId = topicToDecimal(topics[3]!);
         const token = { ...UNKNOWN, tokenContractType: 'ERC721' };
         arrays.nftApprovals.ERC721.push({
@@ -107,8 +108,8 @@ function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): v
       }
       return;
     case APPROVAL_FOR_ALL: {
-      if (topics.length !== 3 || words.length !== 1 || !/^0{63}[01]$/.test(value!)) return;
-      const approved = value!.endsWith('1');
+      if (topics.length !== 3 || words !== 1 || !/^0{63}[01]$/.test(value)) return;
+      const approved = value.endsWith('1');
       // Both standards emit this very event, so the log does not tell which one it is.
       const token = { ...UNKNOWN, tokenContractType: '' };
       const parties = { account: first, operator: second };
@@ -126,9 +127,10 @@ function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): v
     case TRANSFER_SINGLE:
     case TRANSFER_BATCH: {
       const to = toAddress(topics[3]);
-      const moved = topics[0] === TRANSFER_SINGLE ? toSingle(words) : toBatch(words);
-      if (topics.length !== 4 || to === undefined || moved === undefined) return;
-      for (const [tokenId, amount] of moved) {
+      if (topics.length !== 4 || to === undefined) return;
+      for (const [tokenId, amount] of topics[0] === TRANSFER_SINGLE
+        ? readSingle(digits)
+        : readBatch(digits)) {
         arrays.nftTransfers.push({
           operator: first,
           from: second,
@@ -149,39 +151,75 @@ function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): v
 
 type Moved = [tokenId: string, amount: string];
 
-function toSingle(words: readonly string[]): Moved[] | undefined {
-  const [id, amount] = words;
-  return words.length === 2 ? [[toDecimal(id!), toDecimal(amount!)]] : undefined;
+const readSingle = (digits: string): Moved[] =>
+  digits.length === 2 * WORD_DIGITS
+    ? [[toDecimal(wordAt(digits, 0)), toDecimal(wordAt(digits, 1))]]
+    : [];
+
+function* readBatch(digits: string): Generator<Moved> {
+  const batch = findBatch(digits);
+  if (batch === undefined || batch === 'overlapping') return;
+  for (let n = 0; n < batch.length; n++) {
+    yield [toDecimal(wordAt(digits, batch.ids + n)), toDecimal(wordAt(digits, batch.amounts + n))];
+  }
 }
 
-/** Two arrays of one length, wherever in the data their offsets say they stand. */
-function toBatch(words: readonly string[]): Moved[] | undefined {
-  const ids = toArray(words, words[0]);
-  const amounts = toArray(words, words[1]);
+interface Batch {
+  /** Words at which the items of both arrays begin. */
+  ids: number;
+  amounts: number;
+  /** Of each. */
+  length: number;
+}
+
+/**
+ * Two arrays of one length, wherever their offsets say. They may not share a word with each other or with
+ * the offsets: what is decoded is then no larger than the log.
+ */
+function findBatch(digits: string): Batch | 'overlapping' | undefined {
+  const ids = findArray(digits, 0);
+  const amounts = findArray(digits, 1);
   if (ids === undefined || amounts === undefined || ids.length !== amounts.length) return undefined;
-  return ids.map((id, n) => [toDecimal(id), toDecimal(amounts[n]!)]);
+  const [lower, upper] = ids.at < amounts.at ? [ids, amounts] : [amounts, ids];
+  const isApart = lower.at > OFFSETS && lower.at + lower.length < upper.at;
+  return isApart ? { ids: ids.at, amounts: amounts.at, length: ids.length } : 'overlapping';
 }
 
-function toArray(words: readonly string[], offset: string | undefined): string[] | undefined {
-  const start = toSmall(offset);
+/** Words at the beginning of the data of a batch. */
+const OFFSETS = 2;
+
+/** Where the items of an array begin, in words, and how many there are. */
+function findArray(digits: string, head: number): { at: number; length: number } | undefined {
+  const start = toSmall(wordAt(digits, head));
   if (start === undefined || start % 32 !== 0) return undefined;
-  const length = toSmall(words[start / 32]);
-  if (length === undefined) return undefined;
-  const items = words.slice(start / 32 + 1, start / 32 + 1 + length);
-  return items.length === length ? items : undefined;
+  const at = start / 32 + 1;
+  const length = toSmall(wordAt(digits, at - 1));
+  if (length === undefined || (at + length) * WORD_DIGITS > digits.length) return undefined;
+  return { at, length };
+}
+
+const batchOf = ({ topics, data }: EvmLog): Batch | 'overlapping' | undefined =>
+  topics[0] === TRANSFER_BATCH && topics.length === 4 && (data.length - 2) % WORD_DIGITS === 0
+    ? findBatch(data.slice(2))
+    : undefined;
+
+/** Whether the log is a batch of transfers whose arrays overlap: it is in none of the decoded arrays. */
+export const hasOverlap = (log: EvmLog): boolean => batchOf(log) === 'overlapping';
+
+/** How many transfers a batch has; 0 for any other log. */
+export function countBatch(log: EvmLog): number {
+  const batch = batchOf(log);
+  return typeof batch === 'object' ? batch.length : 0;
 }
 
 /** A word as a number, where it can be a place in this data at all. */
-function toSmall(word: string | undefined): number | undefined {
-  return word !== undefined && /^0{56}/.test(word) ? Number.parseInt(word, 16) : undefined;
+function toSmall(word: string): number | undefined {
+  return /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined;
 }
 
-/** The data's 32-byte words without prefix; undefined where it is no whole number of them. */
-function toWords(data: string): string[] | undefined {
-  const digits = data.slice(2);
-  if (digits.length % WORD_DIGITS !== 0) return undefined;
-  return digits.match(/.{64}/g) ?? [];
-}
+/** Empty, or incomplete, where the data ends before. */
+const wordAt = (digits: string, n: number): string =>
+  digits.slice(n * WORD_DIGITS, (n + 1) * WORD_DIGITS);
 
 /** Undefined for a topic that is absent or has more in it than an address. */
 function toAddress(topic: string | undefined): string | undefined {

@@ -1,6 +1,7 @@
 /**
- * Changes of a stream's addresses, of any size: short ones in one transaction, long ones staged in parts
- * between which others write, and activated at once. One at a time for each stream; the next waits.
+ * Changes of a stream's addresses, of any size: short ones in one transaction, which small additions share;
+ * long ones staged in parts between which others write, and activated at once. One at a time for each
+ * stream; the next waits.
  */
 import {
   compareAt,
@@ -8,8 +9,8 @@ import {
   packAddresses,
   sliceAddresses,
   sortAddresses,
-  unpackAddresses,
 } from './packedAddresses.ts';
+import { type AddedAddresses, createSharedAdditions, toAddition } from './sharedAdditions.ts';
 import {
   ADDRESSES_PER_PART,
   type AddressList,
@@ -17,15 +18,6 @@ import {
   type AddressPart,
   type Store,
 } from './store.ts';
-
-/** A list of any length. */
-export interface AddedAddresses {
-  addresses: AddressList;
-  /** By address, lower case. */
-  labels: ReadonlyMap<string, string>;
-  /** Of the API key that adds them. */
-  keyId: string;
-}
 
 export interface AddressChanges {
   /** Addresses already there stay, with the label they have where none is given. */
@@ -41,6 +33,7 @@ export interface AddressChanges {
 export function createAddressChanges(store: Store): AddressChanges {
   /** By stream, the last change that waits or is under way. */
   const queues = new Map<string, Promise<unknown>>();
+  const shared = createSharedAdditions(store);
 
   const inTurn = async <T>(streamId: string, run: () => Promise<T>): Promise<T> => {
     const before = queues.get(streamId);
@@ -61,8 +54,12 @@ export function createAddressChanges(store: Store): AddressChanges {
     while (await store.undoAddressChange(change));
   };
 
-  const stage = async (streamId: string, parts: AsyncIterable<AddressPart>) => {
-    const begun = await store.beginAddressChange(streamId);
+  const stage = async (
+    streamId: string,
+    parts: AsyncIterable<AddressPart>,
+    width?: AddressList['width'],
+  ) => {
+    const begun = await store.beginAddressChange(streamId, width);
     if (begun.outcome !== 'begun') return begun;
     const { change } = begun;
     try {
@@ -94,14 +91,18 @@ export function createAddressChanges(store: Store): AddressChanges {
   ): Promise<AddressOutcome> =>
     inTurn(streamId, async () => {
       const sorted = await sortAddresses(addresses);
-      return countAddresses(sorted) <= ADDRESSES_PER_PART
-        ? store.changeAddresses(streamId, toPart(sorted))
-        : stage(streamId, partsOf(sorted, toPart));
+      if (countAddresses(sorted) > ADDRESSES_PER_PART) {
+        return stage(streamId, partsOf(sorted, toPart), sorted.width);
+      }
+      const [outcome] = await store.changeAddresses([{ streamId, parts: [toPart(sorted)] }]);
+      return outcome!;
     });
 
   return {
     add: (streamId, added) =>
-      change(streamId, added.addresses, (list) => toAddition(list, added, false)),
+      shared.takes(added)
+        ? shared.add(streamId, added, (run) => inTurn(streamId, run))
+        : change(streamId, added.addresses, (list) => toAddition(list, added)),
 
     remove: (streamId, addresses) =>
       change(streamId, addresses, (list) => ({ kind: 'remove', addresses: list })),
@@ -109,7 +110,11 @@ export function createAddressChanges(store: Store): AddressChanges {
     replace: (streamId, added) =>
       inTurn(streamId, async () => {
         const addresses = await sortAddresses(added.addresses);
-        return stage(streamId, replacementOf(store, streamId, { ...added, addresses }));
+        return stage(
+          streamId,
+          replacementOf(store, streamId, { ...added, addresses }),
+          addresses.width,
+        );
       }),
 
     // Nothing changes what is being copied; another process may, as between any two requests.
@@ -132,21 +137,6 @@ async function* partsOfStream(
     yield { kind: 'add', addresses, labels, clearLabels: false, keyId };
     after = page.next;
   } while (after !== undefined);
-}
-
-function toAddition(
-  addresses: AddressList,
-  { labels, keyId }: AddedAddresses,
-  clearLabels: boolean,
-): AddressPart {
-  const own: Record<string, string> = {};
-  if (labels.size > 0) {
-    for (const address of unpackAddresses(addresses)) {
-      const label = labels.get(address);
-      if (label !== undefined) own[address] = label;
-    }
-  }
-  return { kind: 'add', addresses, labels: own, clearLabels, keyId };
 }
 
 async function* partsOf(

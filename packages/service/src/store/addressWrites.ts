@@ -1,8 +1,15 @@
+import type { ChainFamily } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type Db, type Engine, readNow } from './engine.ts';
 import { fromDigits, toDigits, unpackAddresses } from './packedAddresses.ts';
 import { raiseRevision, readEffectiveFrom } from './ruleRevision.ts';
-import type { AddressOutcome, AddressPart, AddressWrites, EffectiveFrom } from './store.ts';
+import type {
+  AddressChange,
+  AddressOutcome,
+  AddressPart,
+  AddressWrites,
+  EffectiveFrom,
+} from './store.ts';
 import type { Tables } from './tables.ts';
 
 /** Rows that one transaction of the clean-up deletes at most. */
@@ -15,6 +22,31 @@ const PRESENT_ADDRESS = {
   added_at: 'bigint',
   key_id: 'text',
 } as const;
+
+/** Bytes of an address. */
+const WIDTHS: Record<ChainFamily, number> = { evm: 20, aptos: 32 };
+
+/** Rows of a part as it is kept, with what it changes. */
+const PART = {
+  change_id: 'bigint',
+  part: 'bigint',
+  kind: 'text',
+  width: 'bigint',
+  digits: 'text',
+  delta: 'bigint',
+  dead: 'bigint',
+} as const;
+
+/** A part whose rows are staged. */
+interface StagedPart {
+  streamId: string;
+  change: number;
+  number: number;
+  part: AddressPart;
+  added: number;
+  /** Rows that are dead once the change is active. */
+  dead: number;
+}
 
 type PresentAddress = Pick<Tables['stream_address'], keyof typeof PRESENT_ADDRESS>;
 
@@ -29,51 +61,61 @@ type PresentAddress = Pick<Tables['stream_address'], keyof typeof PRESENT_ADDRES
  * needs no index but its key.
  */
 export function createAddressWrites(db: Kysely<Tables>, engine: Engine): AddressWrites {
-  /** Undefined where another change of the stream is under way, in this process or another. */
-  const insertChange = async (trx: Db, streamId: string): Promise<number | undefined> => {
-    await engine.lock(trx, `addresses of ${streamId}`);
-    const open = await trx
-      .selectFrom('address_change')
-      .select('id')
-      .where('stream_id', '=', streamId)
-      .where('state', '!=', 'active')
-      .executeTakeFirst();
-    if (open !== undefined) return undefined;
-    const { id } = await trx
-      .insertInto('address_change')
-      .values({
-        stream_id: streamId,
-        state: 'staging',
-        revision: null,
-        parts: 0,
-        delta: 0,
-        touched_at: await readNow(engine, trx),
-      })
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    return id;
+  /**
+   * Locks the lists of these streams for the rest of the transaction. Returns why one cannot be changed
+   * now: by stream, those that can are left out. A stream of another family than its addresses is unknown.
+   */
+  const lockLists = async (
+    trx: Db,
+    changes: readonly { streamId: string; width?: number | undefined }[],
+  ): Promise<Map<string, { outcome: 'unknown-stream' | 'busy' }>> => {
+    const ids = changes.map(({ streamId }) => streamId);
+    await engine.lock(trx, ...ids.map((id) => `addresses of ${id}`));
+    const { rows } = await sql<{ id: string; family: ChainFamily | null; is_open: number }>`
+      select id,
+        (select family from stream where stream.id = given.id and deleted_at is null) as family,
+        (select count(*) from address_change
+          where stream_id = given.id and state <> 'active') as is_open
+      from ${engine.texts(ids, 'id')} as given`.execute(trx);
+    const found = new Map(rows.map((row) => [row.id, row]));
+    return new Map(
+      changes.flatMap(({ streamId, width }): [string, { outcome: 'unknown-stream' | 'busy' }][] => {
+        const { family, is_open: isOpen } = found.get(streamId)!;
+        if (family === null || (width !== undefined && width !== WIDTHS[family])) {
+          return [[streamId, { outcome: 'unknown-stream' }]];
+        }
+        return isOpen > 0 ? [[streamId, { outcome: 'busy' }]] : [];
+      }),
+    );
   };
 
-  const isKnown = async (trx: Db, streamId: string): Promise<boolean> => {
-    const row = await trx
-      .selectFrom('stream')
-      .select('id')
-      .where('id', '=', streamId)
-      .where('deleted_at', 'is', null)
-      .executeTakeFirst();
-    return row !== undefined;
+  /** Begins a change of each of these streams, whose lists are locked; returns its id by stream. */
+  const insertChanges = async (
+    trx: Db,
+    streamIds: readonly string[],
+  ): Promise<Map<string, number>> => {
+    const { rows } = await sql<{ id: number; stream_id: string }>`
+      insert into address_change (stream_id, state, revision, parts, delta, touched_at)
+      select id, 'staging', null, 0, 0, ${engine.now()} from ${engine.texts(streamIds, 'id')} as given
+      returning id, stream_id`.execute(trx);
+    return new Map(rows.map((row) => [row.stream_id, row.id]));
   };
 
   const textsOf = (addresses: readonly string[]): RawBuilder<object> =>
     sql`select address from ${engine.texts(addresses, 'address')} as texts`;
 
-  // The subquery stands where no planner makes a join of it: each address is looked up by the key.
+  /**
+   * The first address of a removal that the stream does not have, neither now nor before `change`.
+   * The subquery is where no planner makes a join of it: each address is looked up by the key.
+   */
   const findMissing = async (
     trx: Db,
     streamId: string,
-    change: number,
-    addresses: readonly string[],
+    part: AddressPart,
+    change: number | null = null,
   ): Promise<string | undefined> => {
+    if (part.kind === 'add') return undefined;
+    const addresses = unpackAddresses(part.addresses);
     const { rows } = await sql<{ address: string }>`
       select wanted.address from (${textsOf(addresses)}) as wanted
       where (
@@ -152,80 +194,88 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
     return engine.rows(rows, { address: 'text', label: 'text' });
   };
 
-  const stagePart = async (
+  const stageRows = async (
     trx: Db,
     streamId: string,
     change: number,
-    number: number,
     part: AddressPart,
-  ): Promise<{ address: string } | undefined> => {
+  ): Promise<{ added: number; dead: number }> => {
     const addresses = unpackAddresses(part.addresses);
-    let added = 0;
-    let dead: number;
-    if (part.kind === 'add') {
-      ({ added, dead } = await stageAdded(trx, streamId, change, part, addresses));
-    } else {
-      const missing = await findMissing(trx, streamId, change, addresses);
-      if (missing !== undefined) return { address: missing };
-      dead = await remove(trx, streamId, change, addresses);
-    }
-    await trx
-      .insertInto('address_change_part')
-      .values({
-        change_id: change,
-        part: number,
-        kind: part.kind,
-        width: part.addresses.width,
-        digits: toDigits(part.addresses.bytes),
-        dead,
-      })
-      .execute();
-    await trx
-      .updateTable('address_change')
-      .set((eb) => ({
-        parts: number + 1,
-        delta: eb('delta', '+', added - dead),
-        touched_at: engine.now(),
-      }))
-      .where('id', '=', change)
-      .execute();
-    return undefined;
+    if (part.kind === 'add') return stageAdded(trx, streamId, change, part, addresses);
+    return { added: 0, dead: await remove(trx, streamId, change, addresses) };
   };
 
-  /** Undefined when the change was given up, or its stream was deleted. */
+  /** Keeps these parts, whose rows are staged, and what they make of their changes. */
+  const keepParts = async (trx: Db, parts: readonly StagedPart[]): Promise<void> => {
+    const rows = parts.map(({ change, number, part, added, dead }) => ({
+      change_id: change,
+      part: number,
+      kind: part.kind,
+      width: part.addresses.width,
+      digits: toDigits(part.addresses.bytes),
+      delta: added - dead,
+      dead,
+    }));
+    const kept = engine.rows(rows, PART);
+    await sql`
+      insert into address_change_part (change_id, part, kind, width, digits, dead)
+      select change_id, part, kind, width, digits, dead from ${kept} as kept`.execute(trx);
+    const totals = engine.rows(
+      rows.map(({ change_id, delta }) => ({ change_id, delta })),
+      { change_id: 'bigint', delta: 'bigint' },
+    );
+    await sql`
+      update address_change
+      set parts = address_change.parts + total.parts, delta = address_change.delta + total.delta,
+        touched_at = ${engine.now()}
+      from (
+        select change_id, count(*) as parts, sum(delta) as delta from ${totals} as staged
+        group by change_id) as total
+      where address_change.id = total.change_id`.execute(trx);
+  };
+
+  /**
+   * Makes changes take effect together. Returns what they do by change; those that were given up, or whose
+   * stream was deleted, are left out.
+   */
   const activate = async (
     trx: Db,
-    change: number,
-  ): Promise<{ streamId: string; effectiveFrom: EffectiveFrom } | undefined> => {
-    // Whoever deletes a stream raises the revision too, so from here on it stays.
+    changes: readonly number[],
+  ): Promise<Map<number, { streamId: string; effectiveFrom: EffectiveFrom }>> => {
+    // Deleting a stream raises the revision too, so from here on none is deleted.
     const revision = await raiseRevision(trx);
-    const stream = await trx
-      .selectFrom('address_change as change')
-      .innerJoin('stream', 'stream.id', 'change.stream_id')
-      .select(['stream.id', 'stream.chain_ids', 'change.delta'])
-      .where('change.id', '=', change)
-      .where('change.state', '=', 'staging')
-      .where('stream.deleted_at', 'is', null)
-      .executeTakeFirst();
-    if (stream === undefined) return undefined;
-    const activated = await trx
-      .updateTable('address_change')
-      .set({ state: 'active', revision, touched_at: engine.now() })
-      .where('id', '=', change)
-      .where('state', '=', 'staging')
-      .returning('id')
-      .executeTakeFirst();
-    if (activated === undefined) return undefined;
-    await trx
-      .updateTable('stream')
-      .set((eb) => ({
-        address_count: eb('address_count', '+', stream.delta),
-        updated_at: engine.now(),
-      }))
-      .where('id', '=', stream.id)
-      .execute();
-    const effectiveFrom = await readEffectiveFrom(trx, JSON.parse(stream.chain_ids) as string[]);
-    return { streamId: stream.id, effectiveFrom };
+    const given = sql`select id from ${engine.rows(
+      changes.map((id) => ({ id })),
+      { id: 'bigint' },
+    )} as given`;
+    const { rows } = await sql<{ id: number; stream_id: string; chain_ids: string; delta: number }>`
+      select change.id, stream_id, chain_ids, delta
+      from address_change as change join stream on stream.id = stream_id
+      where change.id ${engine.isIn(given)} and state = 'staging' and deleted_at is null`.execute(
+      trx,
+    );
+    if (rows.length === 0) return new Map();
+    const active = engine.rows(rows, { id: 'bigint' });
+    await sql`
+      update address_change set state = 'active', revision = ${revision}, touched_at = ${engine.now()}
+      where id ${engine.isIn(sql`select id from ${active} as active`)}`.execute(trx);
+    const counts = engine.rows(rows, { stream_id: 'text', delta: 'bigint' });
+    await sql`
+      update stream set address_count = address_count + changed.delta, updated_at = ${engine.now()}
+      from ${counts} as changed where stream.id = changed.stream_id`.execute(trx);
+    const chains = new Map(rows.map((row) => [row.id, JSON.parse(row.chain_ids) as string[]]));
+    const effectiveFrom = await readEffectiveFrom(trx, [...new Set([...chains.values()].flat())]);
+    return new Map(
+      rows.map(({ id, stream_id: streamId }) => [
+        id,
+        {
+          streamId,
+          effectiveFrom: Object.fromEntries(
+            Object.entries(effectiveFrom).filter(([chain]) => chains.get(id)!.includes(chain)),
+          ),
+        },
+      ]),
+    );
   };
 
   interface Part {
@@ -257,6 +307,47 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
       .where('change_id', '=', part.change_id)
       .where('part', '=', part.part)
       .execute();
+  };
+
+  /**
+   * Changes these lists, which are locked and have what is to be removed. Returns the outcomes by stream;
+   * streams that were deleted meanwhile are left out.
+   */
+  const changeFree = async (
+    trx: Db,
+    changes: readonly AddressChange[],
+  ): Promise<Map<string, AddressOutcome>> => {
+    if (changes.length === 0) return new Map();
+    const ids = await insertChanges(
+      trx,
+      changes.map(({ streamId }) => streamId),
+    );
+    const staged: StagedPart[] = [];
+    for (const { streamId, parts } of changes) {
+      const change = ids.get(streamId)!;
+      for (const [number, part] of parts.entries()) {
+        const rows = await stageRows(trx, streamId, change, part);
+        staged.push({ streamId, change, number, part, ...rows });
+      }
+    }
+    await keepParts(trx, staged);
+    const activated = await activate(trx, [...ids.values()]);
+    for (const { change, streamId, number, part, dead } of staged) {
+      if (dead === 0 || !activated.has(change)) continue;
+      await deleteDead(trx, {
+        stream_id: streamId,
+        change_id: change,
+        part: number,
+        width: part.addresses.width,
+        digits: toDigits(part.addresses.bytes),
+      });
+    }
+    return new Map(
+      [...activated.values()].map(({ streamId, effectiveFrom }) => [
+        streamId,
+        { outcome: 'changed', effectiveFrom },
+      ]),
+    );
   };
 
   /** Undoes a part of a change that was given up, or forgets the change; false when there is none. */
@@ -360,33 +451,39 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
     });
 
   return {
-    async changeAddresses(streamId, part) {
-      const change = db.transaction().execute(async (trx): Promise<AddressOutcome> => {
-        if (!(await isKnown(trx, streamId))) return { outcome: 'unknown-stream' };
-        const id = await insertChange(trx, streamId);
-        if (id === undefined) return { outcome: 'busy' };
-        const failure = await stagePart(trx, streamId, id, 0, part);
-        if (failure !== undefined) throw new Refused({ outcome: 'missing', ...failure });
-        const activated = await activate(trx, id);
-        if (activated === undefined) throw new Refused({ outcome: 'unknown-stream' });
-        const [died] = await selectParts(trx)
-          .where('change_id', '=', id)
-          .where('part.dead', '>', 0)
-          .execute();
-        if (died !== undefined) await deleteDead(trx, died);
-        return { outcome: 'changed', effectiveFrom: activated.effectiveFrom };
-      });
-      return change.catch((error: unknown) => {
-        if (error instanceof Refused) return error.outcome;
-        throw error;
+    async changeAddresses(changes) {
+      return db.transaction().execute(async (trx) => {
+        const refused = new Map<string, AddressOutcome>(
+          await lockLists(
+            trx,
+            changes.map(({ streamId, parts }) => ({
+              streamId,
+              width: parts[0]?.addresses.width,
+            })),
+          ),
+        );
+        for (const { streamId, parts } of changes) {
+          for (const part of parts) {
+            if (refused.has(streamId)) break;
+            const address = await findMissing(trx, streamId, part);
+            if (address !== undefined) refused.set(streamId, { outcome: 'missing', address });
+          }
+        }
+        const free = changes.filter(({ streamId }) => !refused.has(streamId));
+        const changed = await changeFree(trx, free);
+        return changes.map(
+          ({ streamId }): AddressOutcome =>
+            refused.get(streamId) ?? changed.get(streamId) ?? { outcome: 'unknown-stream' },
+        );
       });
     },
 
-    async beginAddressChange(streamId) {
+    async beginAddressChange(streamId, width) {
       return db.transaction().execute(async (trx) => {
-        if (!(await isKnown(trx, streamId))) return { outcome: 'unknown-stream' };
-        const change = await insertChange(trx, streamId);
-        return change === undefined ? { outcome: 'busy' } : { outcome: 'begun', change };
+        const refused = (await lockLists(trx, [{ streamId, width }])).get(streamId);
+        if (refused !== undefined) return refused;
+        const change = (await insertChanges(trx, [streamId])).get(streamId)!;
+        return { outcome: 'begun', change };
       });
     },
 
@@ -400,14 +497,18 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
           .returning(['stream_id', 'parts'])
           .executeTakeFirst();
         if (staging === undefined) return { outcome: 'lost' };
-        const failure = await stagePart(trx, staging.stream_id, change, staging.parts, part);
-        return failure === undefined ? { outcome: 'staged' } : { outcome: 'missing', ...failure };
+        const { stream_id: streamId, parts: number } = staging;
+        const missing = await findMissing(trx, streamId, part, change);
+        if (missing !== undefined) return { outcome: 'missing', address: missing };
+        const rows = await stageRows(trx, streamId, change, part);
+        await keepParts(trx, [{ streamId, change, number, part, ...rows }]);
+        return { outcome: 'staged' };
       });
     },
 
     async activateAddressChange(change) {
       return db.transaction().execute(async (trx) => {
-        const activated = await activate(trx, change);
+        const activated = (await activate(trx, [change])).get(change);
         return activated === undefined ? { outcome: 'lost' } : { outcome: 'changed', ...activated };
       });
     },
@@ -444,15 +545,4 @@ export function createAddressWrites(db: Kysely<Tables>, engine: Engine): Address
       );
     },
   };
-}
-
-/** Takes a transaction back whose answer is this. */
-class Refused extends Error {
-  override readonly name = 'Refused';
-  readonly outcome: AddressOutcome;
-
-  constructor(outcome: AddressOutcome) {
-    super(outcome.outcome);
-    this.outcome = outcome;
-  }
 }

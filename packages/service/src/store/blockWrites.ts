@@ -1,5 +1,5 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import { restartCoverage, rewindHoles } from './coverage.ts';
+import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
 import { type Db, type Engine, readNow } from './engine.ts';
 import { endHalt, noteHalt, notePassedOver, noteRestart } from './gaps.ts';
 import { holdsLease } from './leaseWrites.ts';
@@ -10,10 +10,13 @@ import {
   noticeRemovals,
   orphanMatches,
   returnMatches,
+  withoutDeleted,
 } from './matches.ts';
 import { newId } from './ids.ts';
+import { UNSETTLED, holdRevision, settleRules } from './ruleRevision.ts';
 import type { BlockRef, BlockWrites } from './store.ts';
 import type { Tables } from './tables.ts';
+import { noteUnverified } from './unverified.ts';
 
 /** What moves a chain: its blocks, and with them what they matched. */
 export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
@@ -28,6 +31,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           hash: block.hash,
           genesis_hash: genesisHash,
           version: block.lastVersion ?? null,
+          ...UNSETTLED,
           updated_at: now,
         };
         await trx
@@ -59,16 +63,22 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
     },
 
     async commitBlock({ chain, epoch, block, ruleRevision, confirmUpTo, windowBlocks, ...commit }) {
-      const { matches, after = { number: block.number - 1, hash: block.parentHash } } = commit;
+      const { unverified, after = { number: block.number - 1, hash: block.parentHash } } = commit;
       // What is kept of the window follows on each other; of a block passed over to, the parent is unknown.
       const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
       return db.transaction().execute(async (trx) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return { outcome: 'lost-lease' };
-        const rules = sql<{ revision: number }>`select revision from rule_revision`;
-        const { rows } = await (
-          engine.name === 'postgres' ? sql<{ revision: number }>`${rules} for share` : rules
-        ).execute(trx);
-        if (rows[0]?.revision !== ruleRevision) return { outcome: 'stale-rules' };
+        const revision = await holdRevision(trx, engine);
+        const rules = { chain, after, block, revision, ruleRevision };
+        const settled = await settleRules(trx, rules);
+        if (settled === undefined) return { outcome: 'not-next' };
+        if (ruleRevision < settled) return { outcome: 'stale-rules', revision: settled };
+        if (ruleRevision > settled) {
+          await coverEarlier(trx, chain, block, { after: settled, upTo: ruleRevision });
+        }
+        // A deletion is the one change that applies to a settled block: it cancels what was not sent.
+        const matches =
+          revision === ruleRevision ? commit.matches : await withoutDeleted(trx, commit.matches);
 
         const now = await readNow(engine, trx);
         const moved = await trx
@@ -77,6 +87,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
             number: block.number,
             hash: block.hash,
             version: block.lastVersion ?? null,
+            ...UNSETTLED,
             updated_at: now,
           })
           .where('chain', '=', chain)
@@ -87,6 +98,9 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         if (moved.length === 0) return { outcome: 'not-next' };
         if (after.number < block.number - 1) {
           await notePassedOver(trx, { chain, after: after.number, upTo: block.number, now });
+        }
+        if (unverified !== undefined) {
+          await noteUnverified(trx, { chain, number: block.number, reason: unverified, now });
         }
 
         await trx
@@ -128,7 +142,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         const now = await readNow(engine, trx);
         await trx
           .updateTable('checkpoint')
-          .set({ number: ancestor.number, hash: ancestor.hash, updated_at: now })
+          .set({ number: ancestor.number, hash: ancestor.hash, ...UNSETTLED, updated_at: now })
           .where('chain', '=', chain)
           .execute();
         const { numDeletedRows } = await trx
@@ -137,7 +151,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .where('number', '>', ancestor.number)
           .executeTakeFirstOrThrow();
         await noteReorg(trx, chain, ancestor, Number(numDeletedRows), now);
-        await rewindHoles(trx, chain, ancestor);
+        await rewindCoverage(trx, chain, ancestor);
         const { orphaned, cancelled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,

@@ -35,6 +35,13 @@ export const toBodyTail = (tail: object): string => `,${JSON.stringify(tail).sli
 /** What {@link toBodyTail} was given. */
 export const fromBodyTail = (bodyTail: string): unknown => JSON.parse(`{${bodyTail.slice(1)}`);
 
+/** The longest beginning of a body, and a number of retries of any length. */
+export const ENVELOPE_BYTES = '{"confirmed":false,"removed":true'.length + 10;
+
+/** The most bytes that an attempt sends of it, in any phase. */
+export const bodyBytes = ({ bodyHead, bodyTail }: StoredBody): number =>
+  Buffer.byteLength(bodyHead) + Buffer.byteLength(bodyTail) + ENVELOPE_BYTES;
+
 /** The exact text one attempt sends and signs: a fixed point of parse-then-stringify. */
 export function joinBody({
   bodyHead,

@@ -2,23 +2,26 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toCoverage } from './coverage.ts';
 
+const nothing = { holes: [], backfilled: [], unverified: [] };
 const paused = (from: number, to: number) => ({ from, to, reason: 'paused' as const });
 
 describe('the coverage of a stream', () => {
   test('is nothing before its chain was read', () => {
-    expect(toCoverage({ live: undefined, holes: [], backfilled: [] })).toEqual({
+    expect(toCoverage({ live: undefined, ...nothing })).toEqual({
       from: null,
       to: null,
       holes: [],
+      unverified: [],
     });
-    expect(toCoverage({ live: { from: 11, to: 10 }, holes: [], backfilled: [] }).from).toBeNull();
+    expect(toCoverage({ live: { from: 11, to: 10 }, ...nothing }).from).toBeNull();
   });
 
   test('is whole where nothing was left out', () => {
-    expect(toCoverage({ live: { from: 10, to: 99 }, holes: [], backfilled: [] })).toEqual({
+    expect(toCoverage({ live: { from: 10, to: 99 }, ...nothing })).toEqual({
       from: 10,
       to: 99,
       holes: [],
+      unverified: [],
     });
   });
 
@@ -31,6 +34,7 @@ describe('the coverage of a stream', () => {
           { from: 20, to: 24 },
           { from: 55, to: 70 },
         ],
+        unverified: [],
       }),
     ).toEqual({
       from: 10,
@@ -39,16 +43,21 @@ describe('the coverage of a stream', () => {
         { from: 25, to: 29, reason: 'paused' },
         { from: 50, to: 54, reason: 'resumed' },
       ],
+      unverified: [],
     });
   });
 
   test('begins where the oldest backfill began, with what lies between as a hole', () => {
     expect(
-      toCoverage({ live: { from: 100, to: 200 }, holes: [], backfilled: [{ from: 10, to: 20 }] }),
-    ).toEqual({ from: 10, to: 200, holes: [{ from: 21, to: 99, reason: 'before' }] });
+      toCoverage({
+        ...nothing,
+        live: { from: 100, to: 200 },
+        backfilled: [{ from: 10, to: 20 }],
+      }),
+    ).toMatchObject({ from: 10, to: 200, holes: [{ from: 21, to: 99, reason: 'before' }] });
   });
 
-  test('law: every block is in a hole or was evaluated, never both', () => {
+  test('law: every block is in a hole or was evaluated, never both; those evaluated say whether they were verified', () => {
     const range = fc
       .tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 40 }))
       .map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) }));
@@ -64,8 +73,12 @@ describe('the coverage of a stream', () => {
           { maxLength: 5 },
         ),
         fc.array(range, { maxLength: 5 }),
-        (live, holes, backfilled) => {
-          const coverage = toCoverage({ live, holes, backfilled });
+        fc.array(
+          range.map((it) => ({ ...it, reason: 'missing receipt' })),
+          { maxLength: 5 },
+        ),
+        (live, holes, backfilled, unverified) => {
+          const coverage = toCoverage({ live, holes, backfilled, unverified });
           for (let block = 0; block <= 40; block++) {
             const evaluated =
               has(backfilled, block) ||
@@ -73,6 +86,7 @@ describe('the coverage of a stream', () => {
             const within =
               coverage.from !== null && coverage.from <= block && block <= coverage.to!;
             expect(within && !has(coverage.holes, block)).toBe(evaluated);
+            expect(has(coverage.unverified, block)).toBe(evaluated && has(unverified, block));
           }
         },
       ),

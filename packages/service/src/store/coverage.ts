@@ -1,11 +1,13 @@
 /** Which blocks each stream was held against: where it began, and what was left out. */
 import { type Kysely, sql } from 'kysely';
-import type { BlockRange, ChainCoverage, HoleReason } from '@sluice/kit/contract';
+import type { BlockRange, ChainCoverage, HoleReason, UnverifiedRange } from '@sluice/kit/contract';
 import type { Db } from './engine.ts';
+import { lastSettled } from './ruleRevision.ts';
 import type { BlockRef } from './store.ts';
 import type { Tables } from './tables.ts';
+import { listUnverified, rewindUnverified } from './unverified.ts';
 
-/** The stream is evaluated on these chains, from the next block of each on, and on no others. */
+/** The stream is evaluated on these chains, from the next block that is not settled of each, and on no others. */
 export async function beginCoverage(
   trx: Db,
   streamId: string,
@@ -18,7 +20,7 @@ export async function beginCoverage(
     .execute();
   const checkpoints = await trx
     .selectFrom('checkpoint')
-    .select(['chain', 'number'])
+    .select(['chain', lastSettled.as('number')])
     .where('chain', 'in', chains)
     .execute();
   const heights = new Map(checkpoints.map((row) => [row.chain, row.number]));
@@ -38,7 +40,7 @@ export async function beginCoverage(
     .execute();
 }
 
-/** From the next block of each chain on the stream is not evaluated. */
+/** From the next block of each chain that is not settled, the stream is not evaluated. */
 export async function openHoles(
   trx: Db,
   streamId: string,
@@ -47,7 +49,7 @@ export async function openHoles(
 ): Promise<void> {
   await sql`
     insert into hole (chain, stream_id, from_block, to_block, reason, created_at)
-    select checkpoint.chain, ${streamId}, checkpoint.number + 1, null, ${reason}, ${now}
+    select checkpoint.chain, ${streamId}, ${lastSettled} + 1, null, ${reason}, ${now}
     from coverage join checkpoint on checkpoint.chain = coverage.chain
     where coverage.stream_id = ${streamId} and not exists (
       select 1 from hole
@@ -55,14 +57,58 @@ export async function openHoles(
     )`.execute(trx);
 }
 
-/** From the next block of each chain on the stream is evaluated again. */
+/** From the next block of each chain that is not settled, the stream is evaluated again. */
 export async function closeHoles(trx: Db, streamId: string): Promise<void> {
   await sql`
-    update hole set to_block = (select number from checkpoint where checkpoint.chain = hole.chain)
+    update hole set to_block = (
+      select ${lastSettled} from checkpoint where checkpoint.chain = hole.chain)
     where stream_id = ${streamId} and to_block is null`.execute(trx);
   await trx
     .deleteFrom('hole')
     .where('stream_id', '=', streamId)
+    .whereRef('to_block', '<', 'from_block')
+    .execute();
+}
+
+/**
+ * Streams that changed between these revisions were promised the block after this one, whose rules were
+ * settled; but it was matched with their changes.
+ */
+export async function coverEarlier(
+  trx: Db,
+  chain: string,
+  { number }: BlockRef,
+  { after, upTo }: { after: number; upTo: number },
+): Promise<void> {
+  const changed = trx
+    .selectFrom('stream')
+    .select('id')
+    .where('revision', '>', after)
+    .where('revision', '<=', upTo);
+  await trx
+    .updateTable('coverage')
+    .set({ from_block: number })
+    .where('chain', '=', chain)
+    .where('from_block', '=', number + 1)
+    .where('stream_id', 'in', changed)
+    .execute();
+  await trx
+    .updateTable('hole')
+    .set({ from_block: number })
+    .where('chain', '=', chain)
+    .where('from_block', '=', number + 1)
+    .where('stream_id', 'in', changed)
+    .execute();
+  await trx
+    .updateTable('hole')
+    .set({ to_block: number - 1 })
+    .where('chain', '=', chain)
+    .where('to_block', '=', number)
+    .where('stream_id', 'in', changed)
+    .execute();
+  await trx
+    .deleteFrom('hole')
+    .where('chain', '=', chain)
     .whereRef('to_block', '<', 'from_block')
     .execute();
 }
@@ -78,6 +124,7 @@ export async function restartCoverage(
   holeFrom: number | undefined,
   now: number,
 ): Promise<void> {
+  await rewindUnverified(trx, chain, holeFrom === undefined ? -1 : block.number);
   if (holeFrom === undefined) {
     await trx.deleteFrom('hole').where('chain', '=', chain).execute();
     await trx
@@ -108,8 +155,8 @@ export async function restartCoverage(
     .execute();
 }
 
-/** Blocks above the ancestor come again: a hole that grows takes in those that replace them. */
-export async function rewindHoles(trx: Db, chain: string, ancestor: BlockRef): Promise<void> {
+/** Blocks above the ancestor are read again: a hole that grows takes in those that replace them. */
+export async function rewindCoverage(trx: Db, chain: string, ancestor: BlockRef): Promise<void> {
   await trx
     .updateTable('hole')
     .set({ from_block: ancestor.number + 1 })
@@ -117,6 +164,7 @@ export async function rewindHoles(trx: Db, chain: string, ancestor: BlockRef): P
     .where('to_block', 'is', null)
     .where('from_block', '>', ancestor.number + 1)
     .execute();
+  await rewindUnverified(trx, chain, ancestor.number);
 }
 
 export async function readCoverage(db: Kysely<Tables>, streamId: string): Promise<ChainCoverage[]> {
@@ -135,6 +183,7 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
     .where('chain', 'in', chains)
     .where((eb) => eb.or([eb('stream_id', '=', streamId), eb('stream_id', 'is', null)]))
     .execute();
+  const unverified = await listUnverified(db, chains);
   const jobs = await db
     .selectFrom('job')
     .select(['chain', 'block_from', 'next_block'])
@@ -155,6 +204,7 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
       backfilled: jobs
         .filter((job) => job.chain === chain)
         .map((job) => ({ from: job.block_from, to: job.next_block - 1 })),
+      unverified: unverified.get(chain) ?? [],
     }),
   }));
 }
@@ -169,11 +219,14 @@ export function toCoverage({
   live,
   holes,
   backfilled,
+  unverified,
 }: {
   /** Blocks the chain went through since the stream was there; undefined while there are none. */
   live: BlockRange | undefined;
   holes: readonly Hole[];
   backfilled: readonly BlockRange[];
+  /** Blocks that the chain accepted unverified. */
+  unverified: readonly UnverifiedRange[];
 }): Omit<ChainCoverage, 'chainId'> {
   const isEmpty = live === undefined || live.from > live.to;
   const evaluated = merge([
@@ -182,11 +235,18 @@ export function toCoverage({
   ]);
   const first = evaluated[0];
   const last = evaluated.at(-1);
-  if (first === undefined || last === undefined) return { from: null, to: null, holes: [] };
+  if (first === undefined || last === undefined)
+    return { from: null, to: null, holes: [], unverified: [] };
   const whole = { from: first.from, to: isEmpty ? last.to : Math.max(last.to, live.to) };
   return {
     ...whole,
     holes: subtract(whole, evaluated).flatMap((gap) => explain(gap, holes)),
+    unverified: unverified.flatMap(({ reason, ...range }) =>
+      evaluated.flatMap((part) => {
+        const [from, to] = [Math.max(part.from, range.from), Math.min(part.to, range.to)];
+        return from <= to ? [{ from, to, reason }] : [];
+      }),
+    ),
   };
 }
 

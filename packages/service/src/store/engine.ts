@@ -1,5 +1,6 @@
 /** What SQLite and PostgreSQL spell differently, and nothing else. */
 import { type Kysely, type RawBuilder, type SqlBool, type Transaction, sql } from 'kysely';
+import { toLedgerJson } from './ledgerText.ts';
 import { type DayFilter, type DayRange, openDay, openDays, toDayFilter } from './partitions.ts';
 import type { Tables } from './tables.ts';
 
@@ -43,8 +44,8 @@ export interface Engine {
   readonly skipLocked: RawBuilder<unknown>;
   /** Behind a table: go by this index, where the engine keeps no statistics to choose one by. */
   indexedBy(index: string): RawBuilder<unknown>;
-  /** Holds this name for the rest of the transaction. */
-  lock(trx: Db, name: string): Promise<void>;
+  /** Holds these names for the rest of the transaction. */
+  lock(trx: Db, ...names: string[]): Promise<void>;
   /**
    * Before a match or delivery of this day is written, or begins to wait again: makes sure that there is
    * a place for it, and that those who look for what waits look there.
@@ -72,9 +73,9 @@ export const sqliteEngine: Engine = {
   rows: (objects, columns) =>
     sql`(select ${sql.join(
       Object.keys(columns).map((name) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`),
-    )} from ${eachRow}(${JSON.stringify(objects)}))`,
+    )} from ${eachRow}(${toLedgerJson(objects)}))`,
   texts: (values, column) =>
-    sql`(select value as ${sql.ref(column)} from json_each(${JSON.stringify(values)}))`,
+    sql`(select value as ${sql.ref(column)} from json_each(${toLedgerJson(values)}))`,
   isIn: (select) => sql`in (${select})`,
   // It has no lateral joins; each list of row ids is short.
   firstOfEach: (outer, { from, columns, where, orderBy, limit }) => sql`
@@ -96,11 +97,11 @@ export const postgresEngine: Engine = {
   name: 'postgres',
   now: () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   rows: (objects, columns) =>
-    sql`(select * from json_to_recordset(${JSON.stringify(objects)}::json) as r(${sql.join(
+    sql`(select * from json_to_recordset(${toLedgerJson(objects)}::json) as r(${sql.join(
       Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`),
     )}))`,
   texts: (values, column) =>
-    sql`(select value as ${sql.ref(column)} from json_array_elements_text(${JSON.stringify(values)}::json))`,
+    sql`(select value as ${sql.ref(column)} from json_array_elements_text(${toLedgerJson(values)}::json))`,
   isIn: (select) => sql`= any(array(${select}))`,
   firstOfEach: (outer, { from, columns, where, orderBy, limit }) => sql`
     select found.* from ${outer} as outer_row cross join lateral (
@@ -109,8 +110,11 @@ export const postgresEngine: Engine = {
   opaque: (column) => sql`${sql.ref(column)} || ''`,
   skipLocked: sql`for update skip locked`,
   indexedBy: () => sql``,
-  async lock(trx, name) {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(trx);
+  async lock(trx, ...names) {
+    // In one order, so that no two transactions wait for each other.
+    await sql`
+      select pg_advisory_xact_lock(hashtextextended(value, 0))
+      from json_array_elements_text(${JSON.stringify(names.toSorted())}::json)`.execute(trx);
   },
   openDay,
   openDays,

@@ -1,7 +1,11 @@
 import { type Kysely, sql } from 'kysely';
+import { ENVELOPE_BYTES } from './body.ts';
 import { type Engine, readMoment } from './engine.ts';
 import type { EnrichingMatch, Reads, Token } from './store.ts';
 import type { Tables } from './tables.ts';
+
+/** Matches that enrichment takes up; what was set aside is left alone. */
+const IS_WAITING = sql`enrichment is not null and set_aside is null`;
 
 /** What enrichment looks up: matches that wait for it, and the tokens already known. */
 export const createEnrichReads = (
@@ -16,7 +20,7 @@ export const createEnrichReads = (
       (_, place) => sql`
         select (select waiting.id from match as waiting
           where ${open('waiting.block_day')} and waiting.chain = ${chain} and waiting.stream_id = lane.id
-            and waiting.enrichment is not null and waiting.state <> 'orphaned'
+            and ${IS_WAITING} and waiting.state <> 'orphaned'
             ${noneOf('waiting.id', notMatches)}
           order by waiting.id limit 1 offset ${place}) as id
         from lane join stream on stream.id = lane.id
@@ -28,19 +32,20 @@ export const createEnrichReads = (
       block_number: number;
       block_hash: string;
       body_tail: string;
+      head_bytes: number;
       enrichment: string;
     }>`
       with recursive lane(id) as (
         select min(stream_id) from match
-        where ${open('block_day')} and chain = ${chain} and enrichment is not null
+        where ${open('block_day')} and chain = ${chain} and ${IS_WAITING}
         union all
         select (select min(stream_id) from match
-          where ${open('block_day')} and chain = ${chain} and enrichment is not null
+          where ${open('block_day')} and chain = ${chain} and ${IS_WAITING}
             and stream_id > lane.id)
         from lane where lane.id is not null),
       oldest as (${sql.join(oldest, sql` union all `)})
       select match.id, match.stream_id, match.block_number, match.block_hash, match.body_tail,
-        match.enrichment
+        octet_length(match.body_head) as head_bytes, match.enrichment
       from match where ${open('match.block_day')} and match.id in (
         select id from oldest where id is not null order by id limit ${limit})
       order by match.id`.execute(db);
@@ -49,6 +54,7 @@ export const createEnrichReads = (
       streamId: row.stream_id,
       block: { number: row.block_number, hash: row.block_hash },
       bodyTail: row.body_tail,
+      bodyHeadBytes: row.head_bytes + ENVELOPE_BYTES,
       enrichment: row.enrichment,
     }));
   },

@@ -1,3 +1,4 @@
+import type { DeliverySummary } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readMoment, readNow } from './engine.ts';
 import { holdsLease } from './leaseWrites.ts';
@@ -37,55 +38,82 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
       .execute();
   },
 
-  async completeEnrichments({ chain, epoch, bodies }) {
+  async completeEnrichments({ chain, epoch, completed }) {
     return db.transaction().execute(async (trx) => {
       if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
       const { now, open } = await readMoment(engine, trx);
       const whole = engine.rows(
-        bodies.map(({ matchId, bodyTail, about }) => ({
-          id: matchId,
-          body_tail: bodyTail,
-          body_bytes: bodyTail.length,
-          about,
-        })),
+        completed.flatMap((each) =>
+          'setAside' in each
+            ? []
+            : [
+                {
+                  id: each.matchId,
+                  body_tail: each.bodyTail,
+                  body_bytes: each.bodyTail.length,
+                  about: each.about,
+                },
+              ],
+        ),
         { id: 'text', body_tail: 'text', body_bytes: 'bigint', about: 'text' },
       );
-      const { rows: completed } = await sql<{ id: string }>`
+      const isOpen = sql`${open('match.block_day')} and match.enrichment is not null
+        and match.state <> 'orphaned'`;
+      const { rows: due } = await sql<{ id: string }>`
         update match set body_tail = whole.body_tail,
           body_bytes = length(body_head) + whole.body_bytes, enrichment = null,
           about = case whole.about when '' then match.about else whole.about end
         from ${whole} as whole
-        where ${open('match.block_day')} and match.id = whole.id and match.enrichment is not null and match.state <> 'orphaned'
+        where match.id = whole.id and ${isOpen}
         returning match.id`.execute(trx);
-      if (completed.length === 0) return [];
-      const rows = await trx
-        .updateTable('delivery')
-        .set((eb) => {
-          const ofMatch = <Column extends 'body_bytes' | 'about'>(column: Column) =>
-            eb
-              .selectFrom('match')
-              .select(`match.${column}`)
-              .whereRef('match.id', '=', 'delivery.match_id')
-              .whereRef('match.block_day', '=', 'delivery.block_day')
-              .where(open('match.block_day'));
-          return {
-            state: 'pending' as const,
-            run_at: now,
-            updated_at: now,
-            body_bytes: ofMatch('body_bytes'),
-            about: ofMatch('about'),
-          };
-        })
-        .where(open('block_day'))
-        .where(
-          'match_id',
-          'in',
-          completed.map(({ id }) => id),
-        )
-        .where('state', '=', 'enriching')
-        .returning(deliveryColumns)
-        .execute();
-      return rows.map(toDeliverySummary);
+      const refused = completed.flatMap((each) =>
+        'setAside' in each ? [{ id: each.matchId, reason: each.setAside }] : [],
+      );
+      const { rows: setAside } =
+        refused.length === 0
+          ? { rows: [] }
+          : await sql<{ id: string }>`
+              update match set set_aside = refused.reason
+              from ${engine.rows(refused, { id: 'text', reason: 'text' })} as refused
+              where match.id = refused.id and ${isOpen}
+              returning match.id`.execute(trx);
+
+      const change = async (
+        matches: readonly { id: string }[],
+        state: 'pending' | 'quarantined',
+      ): Promise<DeliverySummary[]> => {
+        if (matches.length === 0) return [];
+        const rows = await trx
+          .updateTable('delivery')
+          .set((eb) => {
+            const ofMatch = <Column extends 'body_bytes' | 'about' | 'set_aside'>(column: Column) =>
+              eb
+                .selectFrom('match')
+                .select(`match.${column}`)
+                .whereRef('match.id', '=', 'delivery.match_id')
+                .whereRef('match.block_day', '=', 'delivery.block_day')
+                .where(open('match.block_day'));
+            return {
+              state,
+              run_at: now,
+              updated_at: now,
+              body_bytes: ofMatch('body_bytes'),
+              about: ofMatch('about'),
+              last_error: ofMatch('set_aside'),
+            };
+          })
+          .where(open('block_day'))
+          .where(
+            'match_id',
+            'in',
+            matches.map(({ id }) => id),
+          )
+          .where('state', '=', 'enriching')
+          .returning(deliveryColumns)
+          .execute();
+        return rows.map(toDeliverySummary);
+      };
+      return [...(await change(due, 'pending')), ...(await change(setAside, 'quarantined'))];
     });
   },
 });

@@ -17,7 +17,7 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
   async listMatchesOf(chain, blockHash, transactionHash) {
     let query = db
       .selectFrom('match')
-      .select(['id', 'stream_id', 'state', 'enrichment'])
+      .select(['id', 'stream_id', 'state', 'enrichment', 'set_aside'])
       .where('chain', '=', chain)
       .where('block_hash', '=', blockHash);
     if (transactionHash !== undefined) {
@@ -39,10 +39,10 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
       .orderBy('id')
       .execute();
     const byMatch = Map.groupBy(rows.map(toDeliverySummary), ({ matchId }) => matchId);
-    return matches.map(({ id, stream_id: streamId, state, enrichment }) => ({
+    return matches.map(({ id, stream_id: streamId, state, enrichment, set_aside: setAside }) => ({
       streamId,
       state,
-      isEnriching: enrichment !== null,
+      isEnriching: enrichment !== null && setAside === null,
       deliveries: byMatch.get(id) ?? [],
     }));
   },

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readMoment } from './engine.ts';
-import { REPLAYABLE } from './replayWrites.ts';
+import { REPLAYED_STATE, isReplayable, takeUpAgain } from './replayWrites.ts';
 import { deliveryColumns, toDeliverySummary } from './rows.ts';
 import { countFinished } from './statWrites.ts';
 import type { HistoryWrites } from './store.ts';
@@ -14,7 +14,7 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
           .selectFrom('delivery')
           .innerJoin('stream', 'stream.id', 'delivery.stream_id')
           .select(deliveryColumns.map((column) => `delivery.${column}` as const))
-          .select('delivery.block_day')
+          .select(['delivery.block_day', isReplayable.as('is_replayable')])
           .where('delivery.id', '=', id)
           .where('delivery.stream_id', '=', streamId)
           .where('stream.deleted_at', 'is', null);
@@ -22,13 +22,14 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
         const row = await query.executeTakeFirst();
         if (row === undefined) return undefined;
         const before = toDeliverySummary(row);
-        if (!REPLAYABLE.includes(before.state)) return { before, after: before };
+        if (!row.is_replayable) return { before, after: before };
         await engine.openDay(trx, row.block_day);
         const { now, open } = await readMoment(engine, trx);
         await countFinished(trx, engine, [before], open, -1);
+        await takeUpAgain(trx, [row]);
         const after = await trx
           .updateTable('delivery')
-          .set({ state: 'pending', run_at: now, lost: 0, updated_at: now })
+          .set({ state: REPLAYED_STATE, run_at: now, lost: 0, updated_at: now })
           .where('id', '=', id)
           .where('block_day', '=', row.block_day)
           .returning(deliveryColumns)

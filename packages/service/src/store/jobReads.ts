@@ -3,11 +3,13 @@ import { readCoverage } from './coverage.ts';
 import { toJob } from './rows.ts';
 import type { JobReads } from './store.ts';
 import type { Tables } from './tables.ts';
+import { readUnverified } from './unverified.ts';
 
 /** What was evaluated, and what is being made up for. */
 export function createJobReads(db: Kysely<Tables>): JobReads {
   return {
     readCoverage: (streamId) => readCoverage(db, streamId),
+    readUnverified: (chain) => readUnverified(db, chain),
 
     async readJob(id) {
       const row = await db.selectFrom('job').selectAll().where('id', '=', id).executeTakeFirst();

@@ -7,6 +7,7 @@ import { insertMatches } from './matches.ts';
 import { toJob } from './rows.ts';
 import type { JobWrites } from './store.ts';
 import type { Tables } from './tables.ts';
+import { noteUnverified } from './unverified.ts';
 
 /** Where a job may go from each state. */
 const MOVES: Record<JobState, readonly JobState[]> = {
@@ -98,7 +99,10 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
         // Paused, cancelled or moved on meanwhile: what was read is read again, or not needed.
         if (job === undefined) return undefined;
         const deliveries = [];
-        for (const { block, matches } of blocks) {
+        for (const { block, matches, unverified } of blocks) {
+          if (unverified !== undefined) {
+            await noteUnverified(trx, { chain, number: block.number, reason: unverified, now });
+          }
           if (matches.length === 0) continue;
           deliveries.push(
             ...(await insertMatches(trx, engine, {

@@ -26,8 +26,10 @@ const EVENTS_OF: EventsOf = {
   noteCertificate: (isNews, id) => streamOf(isNews ? { id } : undefined),
   endSparing: (streams) => streams.flatMap(streamOf),
   terminateStreams: (streams) => streams.flatMap(streamOf),
-  changeAddresses: ({ outcome }, streamId) =>
-    outcome === 'changed' ? [{ type: 'stream', streamId }] : [],
+  changeAddresses: (outcomes, changes) =>
+    changes.flatMap(({ streamId }, n) =>
+      outcomes[n]?.outcome === 'changed' ? [{ type: 'stream', streamId }] : [],
+    ),
   activateAddressChange: (answer) =>
     answer.outcome === 'changed' ? [{ type: 'stream', streamId: answer.streamId }] : [],
   startChain: deliveriesOf,

@@ -25,12 +25,17 @@ const deliveredColumns = [
   'internal_transactions',
   'about',
   'body_bytes',
+  'set_aside',
 ] as const;
 
 type DeliveredMatch = Pick<Selectable<Tables['match']>, (typeof deliveredColumns)[number]> & {
   /** Whether the body is still being completed. */
   enriching: boolean;
 };
+
+/** Where the life of a delivery begins. */
+const firstState = ({ set_aside, enriching }: Pick<DeliveredMatch, 'set_aside' | 'enriching'>) =>
+  set_aside !== null ? 'quarantined' : enriching ? 'enriching' : 'pending';
 
 /** The origin of what a chain's own progress matched; it rises when an announced block comes back. */
 export const liveOrigin = (incarnation: number): string => `live:${incarnation}`;
@@ -67,7 +72,7 @@ async function insertDeliveries(
           tag: match.tag,
           records: match.logs + match.transactions + match.internal_transactions,
           about: match.about,
-          state: match.enriching ? ('enriching' as const) : ('pending' as const),
+          state: firstState(match),
           attempts: 0,
           claims: 0,
           lost: 0,
@@ -79,7 +84,7 @@ async function insertDeliveries(
           lease_token: null,
           lease_until: null,
           last_status: null,
-          last_error: null,
+          last_error: match.set_aside,
           last_duration_ms: null,
           created_at: now,
           updated_at: now,
@@ -146,6 +151,7 @@ export async function insertMatches(
           internal_transactions: match.internalTransactions,
           about: match.about,
           enrichment: match.enrichment,
+          set_aside: match.setAside,
           body_head: match.bodyHead,
           body_tail: match.bodyTail,
           body_bytes: match.bodyHead.length + match.bodyTail.length,
@@ -232,6 +238,19 @@ export async function confirmMatches(
   );
 }
 
+/** Those of these matches whose streams are not deleted. */
+export async function withoutDeleted(
+  trx: Db,
+  matches: readonly NewMatch[],
+): Promise<readonly NewMatch[]> {
+  if (matches.length === 0) return matches;
+  const streams = await readStreamsOf(
+    trx,
+    matches.map(({ streamId }) => ({ stream_id: streamId })),
+  );
+  return matches.filter(({ streamId }) => streams.has(streamId));
+}
+
 /** Streams of these matches that are not deleted, by id. */
 async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[]) {
   const rows = await trx
@@ -293,7 +312,9 @@ export async function noticeRemovals(
 ): Promise<DeliverySummary[]> {
   if (orphaned.length === 0) return [];
   const streams = await readStreamsOf(trx, orphaned);
-  const asked = orphaned.filter((match) => streams.get(match.stream_id)?.notify_removed === 1);
+  const asked = orphaned.filter(
+    (match) => match.set_aside === null && streams.get(match.stream_id)?.notify_removed === 1,
+  );
   for (const day of daysOf(asked)) await engine.openDay(trx, day);
   const notices: DeliverySummary[] = [];
   for (let start = 0; start < asked.length; start += INSERT_CHUNK) {
@@ -392,7 +413,7 @@ async function revive(
   const rows = await trx
     .updateTable('delivery')
     .set({
-      state: match.enrichment === null ? 'pending' : 'enriching',
+      state: firstState({ ...match, enriching: match.enrichment !== null }),
       run_at: now,
       updated_at: now,
     })

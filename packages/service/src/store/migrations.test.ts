@@ -121,13 +121,50 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     await db.destroy();
   });
 
-  test('that did something else when they were taken are refused, and nothing is changed', async () => {
-    const { db } = await firstSchema();
-    await sql`alter table stream drop column status_message`.execute(db);
+  test.each<[string, Migration]>([
+    [
+      'newer, with a column more',
+      {
+        async up(db) {
+          await migrations['0001 ledger']!.up(db);
+          await sql`alter table stream add column more integer`.execute(db);
+        },
+      },
+    ],
+    [
+      'older, with a column less',
+      {
+        async up(db) {
+          await migrations['0001 ledger']!.up(db);
+          await sql`alter table stream drop column status_message`.execute(db);
+        },
+      },
+    ],
+    [
+      'with the same columns and another index',
+      {
+        async up(db) {
+          await migrations['0001 ledger']!.up(db);
+          await sql`drop index stream_revision`.execute(db);
+        },
+      },
+    ],
+  ])('of another build are refused, and nothing is changed: %s', async (_, edited) => {
+    const db = (await ENGINES[engine]())();
+    await migrate(db, { '0001 ledger': edited });
+    const before = await columns(db);
     await expect(migrate(db, next, 'The ledger in /var/lib/sluice')).rejects.toThrow(
-      /^The ledger in \/var\/lib\/sluice was made by an unreleased sluice .* no column "status_message" of "stream"\. Begin with an empty one/,
+      /^The ledger in \/var\/lib\/sluice was made by another build of sluice, .*"0001 ledger" is [\da-f]{16}, and that of this program is [\da-f]{16}\. Start the program that made it, or begin with an empty one/,
     );
-    expect(await columns(db)).not.toContain('later');
+    expect(await columns(db)).toEqual(before);
+    await migrate(db, { '0001 ledger': edited });
+    await db.destroy();
+  });
+
+  test('of a build that noted no hash are refused', async () => {
+    const { db } = await firstSchema();
+    await sql`drop table migration_hash`.execute(db);
+    await expect(migrate(db)).rejects.toThrow('its "0001 ledger" is without a hash');
     await db.destroy();
   });
 });

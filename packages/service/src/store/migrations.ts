@@ -1,7 +1,17 @@
 /** The schema, step by step. A released step is never edited: the next change is a new step. */
-import { type Kysely, PostgresAdapter, sql } from 'kysely';
+import { createHash } from 'node:crypto';
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresQueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import { openSqlite } from './sqliteConnection.ts';
+import { LedgerError } from './ledgerError.ts';
 
 const isPostgres = (db: Kysely<unknown>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
@@ -163,6 +173,9 @@ const ledger: Migration = {
       .addColumn('hash', 'text', (column) => column.notNull())
       .addColumn('genesis_hash', 'text', (column) => column.notNull())
       .addColumn('version', 'bigint')
+      .addColumn('settled_number', 'bigint')
+      .addColumn('settled_version', 'bigint')
+      .addColumn('settled_revision', 'bigint')
       .addColumn('updated_at', 'bigint', (column) => column.notNull())
       .execute();
 
@@ -557,24 +570,41 @@ const ledger: Migration = {
   },
 };
 
-export const migrations: Record<string, Migration> = { '0001 ledger': ledger };
+const setAside: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('match').addColumn('set_aside', 'text').execute();
+  },
+};
+
+const unverifiedBlocks: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('unverified')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('from_block', 'bigint', (column) => column.notNull())
+      .addColumn('to_block', 'bigint', (column) => column.notNull())
+      .addColumn('reason', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createIndex('unverified_page')
+      .on('unverified')
+      .columns(['chain', 'id'])
+      .execute();
+  },
+};
+
+export const migrations: Record<string, Migration> = {
+  '0001 ledger': ledger,
+  '0002 matches set aside': setAside,
+  '0003 unverified blocks': unverifiedBlocks,
+};
 
 /** Steps that were taken are listed here, in the order of their names. */
 const DONE_TABLE = 'migrations';
-
-/** A ledger that this program cannot work on. */
-class LedgerError extends Error {
-  override readonly name = 'LedgerError';
-  readonly what: string;
-  /** What to do, for people. */
-  readonly fix: string;
-
-  constructor(what: string, fix: string) {
-    super(`${what}. ${fix}.`);
-    this.what = what;
-    this.fix = fix;
-  }
-}
+/** What each of them was when it was taken. */
+const HASH_TABLE = 'migration_hash';
 
 /**
  * Brings the schema of this database to the newest step. Of several processes that start at once one
@@ -589,13 +619,12 @@ export async function migrate(
   name = 'The ledger',
 ): Promise<void> {
   await refuseOther(db, steps, name);
-  await take(db, steps);
-}
-
-async function take(db: Kysely<unknown>, steps: Record<string, Migration>): Promise<void> {
+  const hashed = Object.fromEntries(
+    Object.entries(steps).map(([step, migration]) => [step, withHash(step, migration)]),
+  );
   const migrator = new Migrator({
     db,
-    provider: { getMigrations: () => Promise.resolve(steps) },
+    provider: { getMigrations: () => Promise.resolve(hashed) },
     migrationTableName: DONE_TABLE,
     migrationLockTableName: `${DONE_TABLE}_lock`,
   });
@@ -608,56 +637,82 @@ async function take(db: Kysely<unknown>, steps: Record<string, Migration>): Prom
 }
 
 /**
- * @throws LedgerError when a step was taken that this program does not know, or did something else when it
- *   was taken: before a release steps are edited.
+ * @throws LedgerError when a step was taken that this program does not know, or that did something else
+ *   when it was taken: before a release, steps are edited.
  */
 export async function refuseOther(
   db: Kysely<unknown>,
   steps: Record<string, Migration> = migrations,
   name = 'The ledger',
 ): Promise<void> {
-  const before = await db.introspection.getTables();
-  if (!before.some((table) => table.name === DONE_TABLE)) return;
-  const { rows } = await sql<{ name: string }>`
-    select name from ${sql.table(DONE_TABLE)} order by name`.execute(db);
-  const done = rows.map((row) => row.name);
+  const tables = (await db.introspection.getTables()).map((table) => table.name);
+  if (!tables.includes(DONE_TABLE)) return;
+  const done = await readDone(db, tables.includes(HASH_TABLE));
   const known = Object.keys(steps).toSorted();
-  const unknown = done.filter((step) => !known.includes(step));
+  const unknown = done.filter((step) => !known.includes(step.name));
   if (unknown.length > 0) {
     throw new LedgerError(
-      `${name} was made by a newer sluice: it has "${unknown.at(-1)}", and this program knows nothing ` +
+      `${name} was made by a newer sluice: it has "${unknown.at(-1)!.name}", and this program knows nothing ` +
         `after "${known.at(-1)}"`,
       'Start the newer program again, or restore a backup from before the upgrade',
     );
   }
-  // Another process may take a step meanwhile: what it brings is there with its name.
-  const tables = await db.introspection.getTables();
-  const columnsOf = new Map(
-    tables.map((table) => [table.name, new Set(table.columns.map((column) => column.name))]),
-  );
-  const taken = Object.fromEntries(Object.entries(steps).filter(([step]) => done.includes(step)));
-  for (const { table, column } of await columnsAfter(taken)) {
-    if (columnsOf.get(table)?.has(column) === true) continue;
+  for (const step of done) {
+    const hash = await hashStep(steps[step.name]!, isPostgres(db));
+    if (step.hash === hash) continue;
     throw new LedgerError(
-      `${name} was made by an unreleased sluice before this one: it has no column "${column}" of "${table}"`,
-      'Begin with an empty one: another --data folder or database, or sluice dev --fresh. To take the ' +
-        'streams along, run sluice export with the program that made it, then sluice apply with this one',
+      `${name} was made by another build of sluice, with other tables: its "${step.name}" is ` +
+        `${step.hash ?? 'without a hash'}, and that of this program is ${hash}`,
+      'Start the program that made it, or begin with an empty one: another --data folder or database, or ' +
+        'sluice dev --fresh. To take the streams along, run sluice export with the program that made it, ' +
+        'then sluice apply with this one',
     );
   }
 }
 
-/** Of a new ledger after these steps; what stands there on PostgreSQL alone is left out. */
-async function columnsAfter(
-  steps: Record<string, Migration>,
-): Promise<{ table: string; column: string }[]> {
-  const db = openSqlite(':memory:', false).db as unknown as Kysely<unknown>;
-  try {
-    await take(db, steps);
-    const tables = await db.introspection.getTables();
-    return tables.flatMap(({ name: table, columns }) =>
-      columns.map((column) => ({ table, column: column.name })),
+/** In one reading: another process may take a step meanwhile. */
+async function readDone(
+  db: Kysely<unknown>,
+  hasHashes: boolean,
+): Promise<{ name: string; hash: string | null }[]> {
+  const done = sql.table(DONE_TABLE);
+  const hashes = sql.table(HASH_TABLE);
+  const { rows } = await (
+    hasHashes
+      ? sql<{ name: string; hash: string | null }>`
+          select done.name, hashed.hash from ${done} as done
+          left join ${hashes} as hashed on hashed.name = done.name order by done.name`
+      : sql<{ name: string; hash: null }>`select name, null as hash from ${done} order by name`
+  ).execute(db);
+  return rows;
+}
+
+/** The same step, which also notes in the ledger what it did. */
+const withHash = (name: string, step: Migration): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await step.up(db);
+    const hashes = sql.table(HASH_TABLE);
+    await sql`create table if not exists ${hashes} (name text primary key, hash text not null)`.execute(
+      db,
     );
-  } finally {
-    await db.destroy();
-  }
+    const hash = await hashStep(step, isPostgres(db));
+    await sql`insert into ${hashes} (name, hash) values (${name}, ${hash})`.execute(db);
+  },
+});
+
+/** Identifies a step by the statements it runs, whatever the version of the program says. */
+async function hashStep(step: Migration, onPostgres: boolean): Promise<string> {
+  const hash = createHash('sha256');
+  const recorder = new Kysely<unknown>({
+    dialect: {
+      createAdapter: () => (onPostgres ? new PostgresAdapter() : new SqliteAdapter()),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (of) => new SqliteIntrospector(of),
+      createQueryCompiler: () =>
+        onPostgres ? new PostgresQueryCompiler() : new SqliteQueryCompiler(),
+    },
+    log: ({ query }) => void hash.update(`${query.sql} ${JSON.stringify(query.parameters)}\n`),
+  });
+  await step.up(recorder);
+  return hash.digest('hex').slice(0, 16);
 }

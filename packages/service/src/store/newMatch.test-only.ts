@@ -17,5 +17,6 @@ export const newMatch = (streamId: string, changes: Partial<NewMatch> = {}): New
   bodyHead: ',"chainId":"0x1","retries":',
   bodyTail: ',"logs":[]}',
   enrichment: null,
+  setAside: null,
   ...changes,
 });

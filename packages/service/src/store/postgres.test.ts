@@ -12,6 +12,7 @@ import { createLog } from '../observe.ts';
 import { createReadiness } from '../ready.ts';
 import { openPostgresStore } from './postgres.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type Store } from './store.ts';
+import { testSettling } from './suite/settling.suite.ts';
 import { testStore } from './suite/store.suite.ts';
 import { takeChain } from './takeChain.test-only.ts';
 
@@ -30,6 +31,9 @@ afterAll(() => postgres.stop());
 
 describe('PostgreSQL store', () => {
   testStore(() => openPostgresStore(postgres.url));
+  testSettling(() =>
+    Promise.all([openPostgresStore(postgres.url), openPostgresStore(postgres.url)]),
+  );
   testHistory(() => openPostgresStore(postgres.url));
   testAccess(() => openPostgresStore(postgres.url));
   testEvents(() => openPostgresStore(postgres.url));
@@ -189,6 +193,7 @@ describe('PostgreSQL store', () => {
     const readiness = createReadiness(
       store,
       createLog(() => {}),
+      () => true,
     );
     readiness.started();
     expect(await readiness.read()).toEqual([]);

@@ -8,6 +8,7 @@ import { tellOf } from './notices.ts';
 import { withEvents } from './liveEvents.ts';
 import { createPostgresFeed, recording } from './postgresFeed.ts';
 import { createPostgresNotices } from './postgresNotices.ts';
+import { toStartError } from './postgresStart.ts';
 import { createServers } from './postgresServers.ts';
 import { createReads } from './reads.ts';
 import { createWrites } from './writes.ts';
@@ -18,10 +19,14 @@ type Write = (...args: unknown[]) => Promise<unknown>;
  * Opens the ledger at `url` (`postgres://user:password@host:port/database`, or `host:port,host:port` of
  * several servers, of which the primary is found) and migrates it.
  *
- * @throws when no server that takes writes can be reached, or it refuses the login.
+ * @throws StartError when no server that takes writes can be reached, or it refuses the login.
  */
 export async function openPostgresStore(url: string): Promise<Store> {
-  await migrateAt(url);
+  try {
+    await migrateAt(url);
+  } catch (error) {
+    throw toStartError(error, url);
+  }
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createServers(url) }) });
   const notices = createPostgresNotices(url);
   const events = createPostgresFeed(db, notices);

@@ -21,6 +21,8 @@ describe('the servers of a URL', () => {
     expect(() => parseServers('postgres://a/db?target_session_attrs=standby')).toThrow(
       'target_session_attrs=standby cannot be had',
     );
-    expect(() => parseServers('postgres://a:x,b/db')).toThrow('should be postgres://user');
+    expect(() => parseServers('postgres://a:x,b/db')).toThrow(
+      'should be a URL such as postgres://localhost',
+    );
   });
 });

@@ -4,6 +4,8 @@
  */
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
+import { ConfigError } from '../config.ts';
+import { toLedgerValue } from './ledgerText.ts';
 
 /**
  * A query that is not answered for so long is given up with its connection: the network may have lost it.
@@ -52,24 +54,28 @@ interface Standing {
 /**
  * The URL of each server of `postgres://user:password@host:port,host:port/database`.
  *
- * @throws Error where a part of it is no URL, or another `target_session_attrs` than `read-write` is asked
+ * @throws ConfigError where a part of it is no URL, or another `target_session_attrs` than `read-write` is asked
  *   for.
  */
 export function parseServers(url: string): string[] {
-  const found = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/.exec(url);
-  const [, scheme = '', hosts = '', rest = ''] = found ?? [];
-  const servers = hosts.split(',').map((host) => scheme + host + rest);
-  if (found === null || !servers.every((each) => URL.canParse(each))) {
-    throw new Error(
-      '--database-url: should be postgres://user:password@host:port/database; of several servers ' +
-        'host:port,host:port',
+  const scheme = /^postgres(?:ql)?:\/\//.exec(url)?.[0];
+  const authority = url.slice(scheme?.length).split(/[/?]/, 1)[0]!;
+  const hosts = authority.slice(authority.lastIndexOf('@') + 1);
+  const at = (scheme?.length ?? 0) + authority.length - hosts.length;
+  const servers = hosts
+    .split(',')
+    .map((host) => url.slice(0, at) + host + url.slice(at + hosts.length));
+  if (scheme === undefined || !servers.every((each) => URL.canParse(each))) {
+    throw new ConfigError(
+      '--database-url: should be a URL such as postgres://localhost:5432/sluice, with ' +
+        'host:port,host:port for several servers',
     );
   }
   return servers.map((each) => {
     const server = new URL(each);
     const wanted = server.searchParams.get('target_session_attrs');
     if (wanted !== null && wanted !== 'read-write' && wanted !== 'primary') {
-      throw new Error(
+      throw new ConfigError(
         `--database-url: target_session_attrs=${wanted} cannot be had, the ledger is written to; ` +
           'leave it out, or say read-write',
       );
@@ -205,7 +211,7 @@ function toClient(
       // Ended while a query is under way, a connection is cut, and its query rejects.
       const timer = setTimeout(() => void (client as unknown as pg.Client).end(), QUERY_TIMEOUT_MS);
       try {
-        return await client.query(text, [...values]);
+        return await client.query(text, values.map(toLedgerValue));
       } catch (error) {
         if (!(error instanceof pg.DatabaseError)) onLost();
         throw error;

@@ -11,6 +11,7 @@ import { createInboxReads } from './inbox.ts';
 import { createInvariantReads } from './invariantReads.ts';
 import { createJobReads } from './jobReads.ts';
 import { lanesIn } from './lanes.ts';
+import type { DayFilter } from './partitions.ts';
 import { allOf, toConditions } from './deliveryFilter.ts';
 import { createOperatorNoticeReads } from './noticeWrites.ts';
 import { WAITING_COMMITS } from './postgresServers.ts';
@@ -225,12 +226,16 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
           return trx
             .selectFrom('address_change as change')
             .innerJoin('address_change_part as part', 'part.change_id', 'change.id')
-            .select(['change.revision', 'change.stream_id', 'part.part', 'part.kind'])
+            .select(['change.revision', 'change.id', 'change.stream_id', 'part.part', 'part.kind'])
             .select(['part.width', 'part.digits'])
             .where('change.revision', '>=', after.revision)
             .where('change.revision', '<=', upTo)
-            .where(sql<boolean>`(change.revision, part.part) > (${after.revision}, ${after.part})`)
+            .where(
+              sql<boolean>`(change.revision, change.id, part.part)
+                > (${after.revision}, ${after.change}, ${after.part})`,
+            )
             .orderBy('change.revision')
+            .orderBy('change.id')
             .orderBy('part.part')
             .limit(PARTS_PER_PAGE)
             .execute();
@@ -245,7 +250,7 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
           })),
           next:
             page.length === PARTS_PER_PAGE && last
-              ? { revision: last.revision!, part: last.part }
+              ? { revision: last.revision!, change: last.id, part: last.part }
               : undefined,
         }
       );
@@ -421,8 +426,17 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
           where ${open('block_day')} and stream_id = lane.id and state = 'pending')) as oldest
         from lane join stream on stream.id = lane.id
         where stream.status = 'active' and stream.deleted_at is null`.execute(db);
-      const oldest = rows[0]?.oldest ?? null;
-      return oldest === null || oldest > now ? null : oldest;
+      const waiting = await listEnrichingSince(db, open);
+      const oldest = Math.min(
+        rows[0]?.oldest ?? Number.POSITIVE_INFINITY,
+        ...waiting.map(({ since }) => since),
+      );
+      return oldest > now ? null : oldest;
+    },
+
+    async listEnrichingSince() {
+      const { open } = await readMoment(engine, db);
+      return listEnrichingSince(db, open);
     },
 
     async countWaitingCommits() {
@@ -441,4 +455,17 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       return rows[0]!.age * 1000;
     },
   };
+}
+
+async function listEnrichingSince(
+  db: Kysely<Tables>,
+  open: DayFilter,
+): Promise<{ chain: string; since: number }[]> {
+  const { rows } = await sql<{ chain: string; since: number }>`
+    select delivery.chain, min(delivery.run_at) as since
+    from delivery join stream on stream.id = delivery.stream_id
+    where ${open('delivery.block_day')} and delivery.state = 'enriching'
+      and stream.status = 'active' and stream.deleted_at is null
+    group by delivery.chain`.execute(db);
+  return rows;
 }

@@ -2,7 +2,7 @@ import type { DeliveryState } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
 import { allOf, toConditions } from './deliveryFilter.ts';
 import { type Engine, readNow } from './engine.ts';
-import { REPLAYABLE } from './replayWrites.ts';
+import { isReplayable } from './replayWrites.ts';
 import { maker, toReplay } from './rows.ts';
 import type { ReplayReads } from './store.ts';
 import type { Tables } from './tables.ts';
@@ -41,7 +41,7 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
     async estimateReplay(filter) {
       const { rows } = await sql<{ deliveries: number; bytes: number | null }>`
         select count(*) as deliveries, cast(sum(body_bytes) as bigint) as bytes from (
-          select body_bytes from delivery where ${isReplayable} and ${allOf(toConditions(filter))}
+          select body_bytes from delivery where ${canBeSentAgain} and ${allOf(toConditions(filter))}
           limit ${COUNT_LIMIT}) as chosen`.execute(db);
       const { deliveries, bytes } = rows[0]!;
       return { deliveries, bytes: bytes ?? 0, isCapped: deliveries === COUNT_LIMIT };
@@ -114,7 +114,7 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
     async listReplayable({ filter, after, lastId, limit }) {
       const { rows } = await sql<{ id: string }>`
         select id from delivery
-        where id > ${after} and id <= ${lastId} and ${isReplayable}
+        where id > ${after} and id <= ${lastId} and ${canBeSentAgain}
           and ${allOf(toConditions(filter))}
         order by id limit ${limit}`.execute(db);
       return rows.map((row) => row.id);
@@ -122,5 +122,5 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
   };
 }
 
-const isReplayable = sql<boolean>`state in (${sql.join(REPLAYABLE)})
+const canBeSentAgain = sql<boolean>`${isReplayable}
   and stream_id in (select id from stream where deleted_at is null)`;

@@ -1,18 +1,41 @@
 import type { DeliveryState } from '@sluice/kit/contract';
-import { type Kysely, sql } from 'kysely';
-import { type Engine, readMoment, readNow } from './engine.ts';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Db, type Engine, readMoment, readNow } from './engine.ts';
 import { newId } from './ids.ts';
 import { deliveryColumns, maker, toDeliverySummary, toReplay } from './rows.ts';
 import { countFinished } from './statWrites.ts';
 import type { ReplayWrites } from './store.ts';
 import type { Tables } from './tables.ts';
 
-export const REPLAYABLE: readonly DeliveryState[] = [
-  'pending',
-  'succeeded',
-  'failed',
-  'quarantined',
-];
+const REPLAYABLE: readonly DeliveryState[] = ['pending', 'succeeded', 'failed', 'quarantined'];
+
+/** Whether a delivery can be sent again. One whose body could not be made has nothing to send. */
+export const isReplayable = sql<boolean>`(
+  delivery.state in (${sql.join(REPLAYABLE.map((state) => sql.lit(state)))})
+  and (delivery.state <> 'quarantined' or not exists (
+    select 1 from match where match.id = delivery.match_id and match.block_day = delivery.block_day
+      and match.set_aside is not null and match.enrichment is null)))`;
+
+/** Matches that enrichment set aside: it takes them up again when one of their deliveries is replayed. */
+export async function takeUpAgain(
+  trx: Db,
+  deliveries: readonly Pick<Selectable<Tables['delivery']>, 'match_id' | 'block_day'>[],
+): Promise<void> {
+  await trx
+    .updateTable('match')
+    .set({ set_aside: null })
+    .where('block_day', 'in', [...new Set(deliveries.map((row) => row.block_day)), ''])
+    .where('id', 'in', [...deliveries.map((row) => row.match_id), ''])
+    .where('set_aside', 'is not', null)
+    .where('enrichment', 'is not', null)
+    .execute();
+}
+
+/** Of a delivery that is replayed: its body may still have to be completed. */
+export const REPLAYED_STATE = sql<'enriching' | 'pending'>`
+  case when exists (
+    select 1 from match where match.id = delivery.match_id and match.block_day = delivery.block_day
+      and match.enrichment is not null) then 'enriching' else 'pending' end`;
 
 /** Deliveries sent again by the many. */
 export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWrites {
@@ -65,7 +88,7 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
           .selectFrom('delivery')
           .select([...deliveryColumns, 'block_day'])
           .where('id', 'in', [...ids, ''])
-          .where('state', 'in', REPLAYABLE)
+          .where(isReplayable)
           .orderBy('id');
         if (engine.name === 'postgres') query = query.forUpdate();
         const rows = await query.execute();
@@ -74,9 +97,10 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
         const { open } = await readMoment(engine, trx);
         const before = rows.map(toDeliverySummary);
         await countFinished(trx, engine, before, open, -1);
+        await takeUpAgain(trx, rows);
         const changed = await trx
           .updateTable('delivery')
-          .set({ state: 'pending', run_at: now, lost: 0, replay_id: id, updated_at: now })
+          .set({ state: REPLAYED_STATE, run_at: now, lost: 0, replay_id: id, updated_at: now })
           .where('block_day', 'in', [...days, ''])
           .where('id', 'in', [...rows.map((row) => row.id), ''])
           .returning(deliveryColumns)

@@ -8,7 +8,12 @@ import type {
   Replay,
 } from '@sluice/kit/contract';
 import type { Tables } from './tables.ts';
-import type { AddressRecord, AptosStreamOptions, StreamOptions, StreamRecord } from './store.ts';
+import {
+  type AddressRecord,
+  DEFAULT_APTOS_OPTIONS,
+  DEFAULT_OPTIONS,
+  type StreamRecord,
+} from './store.ts';
 
 export const streamColumns = [
   'id',
@@ -58,17 +63,26 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
     return {
       ...record,
       family: 'aptos',
-      options: JSON.parse(row.options) as AptosStreamOptions,
+      options: readOptions(DEFAULT_APTOS_OPTIONS, row.options),
     };
   }
   return {
     ...record,
     family: 'evm',
-    options: JSON.parse(row.options) as StreamOptions,
+    options: readOptions(DEFAULT_OPTIONS, row.options),
     deliver: row.deliver,
     notifyRemoved: row.notify_removed === 1,
   };
 }
+
+/** As they were written; older programs wrote null for some lists that are empty. */
+const readOptions = <Options extends object>(defaults: Options, json: string): Options => {
+  const written = JSON.parse(json) as Partial<Options>;
+  const names = Object.keys(defaults) as (keyof Options)[];
+  return Object.fromEntries(
+    names.map((name) => [name, written[name] ?? defaults[name]]),
+  ) as unknown as Options;
+};
 
 export const deliveryColumns = [
   'id',

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, test } from 'vitest';
+import type { Worker } from 'node:worker_threads';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { testAccess } from './suite/access.suite.ts';
 import { testActivity } from './suite/activity.suite.ts';
 import { newMatch } from './newMatch.test-only.ts';
@@ -11,6 +12,7 @@ import { testEvents } from './suite/events.suite.ts';
 import { testFacets } from './suite/facets.suite.ts';
 import { testHistory } from './suite/history.suite.ts';
 import { testInvariants } from './suite/invariants.suite.ts';
+import { testSettling } from './suite/settling.suite.ts';
 import { testStore } from './suite/store.suite.ts';
 import { draft } from './suite/storeTools.test-only.ts';
 import { takeChain } from './takeChain.test-only.ts';
@@ -34,6 +36,7 @@ async function openBesides(name: string) {
 
 describe('SQLite store', () => {
   testStore(() => openSqliteStore(join(folder, 'suite')));
+  testSettling(async () => [await openSqliteStore(join(folder, 'settling'))]);
   testHistory(() => openSqliteStore(join(folder, 'history')));
   testInvariants(() => openBesides('invariants'));
   testFacets(() => openBesides('facets'));
@@ -49,6 +52,29 @@ describe('SQLite store', () => {
     const second = await openSqliteStore(path);
     expect(await second.readSetting('kept')).toBe('yes');
     await second.close();
+  });
+
+  test('a thread that ends fails what it was asked, and the next call begins another', async () => {
+    const threads: Worker[] = [];
+    const note = (thread: Worker): number => threads.push(thread);
+    process.on('worker', note);
+    const store = await openSqliteStore(join(folder, 'threads'));
+    await store.saveSetting('kept', 'yes');
+    expect(await store.readSetting('kept')).toBe('yes');
+    expect(threads).toHaveLength(2);
+    for (const thread of threads) await thread.terminate();
+    const reading = store.readSetting('kept');
+    await vi.waitFor(() => expect(threads).toHaveLength(3), { interval: 1 });
+    await threads[2]!.terminate();
+    await expect(reading).rejects.toThrow('The thread that reads the ledger has stopped');
+    expect(await store.readSetting('kept')).toBe('yes');
+    await store.saveSetting('kept', 'still');
+    expect(await store.readSetting('kept')).toBe('still');
+    // The one that reads is gone: closing does not need it.
+    await threads[3]!.terminate();
+    await store.close();
+    await expect(store.readSetting('kept')).rejects.toThrow('The ledger is closed');
+    process.off('worker', note);
   });
 
   test('of writes that are committed together, each answers for itself alone', async () => {
@@ -142,15 +168,23 @@ describe('SQLite store', () => {
     const modeOf = (name: string): number => statSync(join(path, name)).mode & 0o777;
     expect(modeOf('.')).toBe(0o700);
     const files = readdirSync(path).filter((name) => name.startsWith('sluice.db'));
-    expect(files.toSorted()).toEqual(['sluice.db', 'sluice.db-shm', 'sluice.db-wal']);
-    expect(files.map(modeOf)).toEqual([0o600, 0o600, 0o600]);
+    expect(files.toSorted()).toEqual([
+      'sluice.db',
+      'sluice.db-open',
+      'sluice.db-shm',
+      'sluice.db-wal',
+    ]);
+    expect(files.map(modeOf)).toEqual([0o600, 0o600, 0o600, 0o600]);
     await store.close();
   });
 
   test('refuses a folder that is in use, naming the fix', async () => {
     const path = join(folder, 'taken');
     const first = await openSqliteStore(path);
-    await expect(openSqliteStore(path)).rejects.toThrow(/in use by another sluice process.*--data/);
+    await expect(openSqliteStore(path)).rejects.toMatchObject({
+      code: 'data_in_use',
+      fix: expect.stringContaining('--data') as string,
+    });
     await first.close();
     await (await openSqliteStore(path)).close();
   });

@@ -1,15 +1,16 @@
 /** The ledger in one SQLite file: no server to run, one process at a time. */
-import { DatabaseSync } from 'node:sqlite';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname, extname, join } from 'node:path';
+import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Kysely } from 'kysely';
 import { createMemoryFeed } from './eventFeed.ts';
+import { lockFolder } from './folderLock.ts';
 import { withEvents } from './liveEvents.ts';
 import { createNotices, tellOf } from './notices.ts';
 import type { Reads, Store, Writes } from './store.ts';
 import { migrate } from './migrations.ts';
 import { openSqlite } from './sqliteConnection.ts';
+import { explainDamage, markClosed, markOpen, refuseLostLog } from './sqliteDamage.ts';
 
 export interface WorkerCall {
   id: number;
@@ -47,6 +48,7 @@ const READS = {
   countAttempted: true,
   hasDueSuspect: true,
   readOldestDue: true,
+  listEnrichingSince: true,
   readOldestTransactionAge: true,
   countWaitingCommits: true,
   readActivity: true,
@@ -69,6 +71,7 @@ const READS = {
   listSpared: true,
   listCertificates: true,
   readCoverage: true,
+  readUnverified: true,
   readJob: true,
   listJobs: true,
   listRunningJobs: true,
@@ -172,30 +175,25 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   const path = join(folder, LEDGER_FILE);
   // Made before SQLite makes it, so that it and its journals are the owner's alone.
   closeSync(openSync(path, 'a', 0o600));
-  const setup = openSqlite(path, false);
+  let setup: ReturnType<typeof openSqlite> | undefined;
   try {
+    refuseLostLog(path);
+    setup = openSqlite(path, false);
     await migrate(setup.db as unknown as Kysely<unknown>, undefined, `The ledger in ${folder}`);
     // The folder is ours: whoever held a lease is gone.
     const now = Date.now();
     await setup.db.updateTable('lease').set({ until: now }).where('until', '>', now).execute();
+    markOpen(path);
   } catch (error) {
+    await setup?.db.destroy();
     lock.close();
-    throw error;
-  } finally {
-    await setup.db.destroy();
+    throw explainDamage(error, path);
   }
-  const reads = startWorker(path, 'reads', READS);
-  let longReads: ReturnType<typeof startWorker<keyof typeof LONG_READS>> | undefined;
-  const readLong = Object.fromEntries(
-    (Object.keys(LONG_READS) as (keyof typeof LONG_READS)[]).map((name) => [
-      name,
-      (...args: unknown[]) => {
-        longReads ??= startWorker(path, 'reads', LONG_READS);
-        return longReads.methods[name](...args);
-      },
-    ]),
-  );
-  const writes = startWorker(path, 'writes', WRITES);
+  // Open for as long as the others: the last one to close takes the log with it.
+  const { db: keeper } = setup;
+  const reads = createThread(path, 'reads', READS);
+  const longReads = createThread(path, 'reads', LONG_READS);
+  const writes = createThread(path, 'writes', WRITES);
   const notices = createNotices();
   const events = createMemoryFeed();
   const methods = writes.methods as unknown as Writes;
@@ -208,34 +206,23 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     engine: 'sqlite',
     notices,
     events,
-    ...({ ...reads.methods, ...readLong } as unknown as Reads),
+    ...({ ...reads.methods, ...longReads.methods } as unknown as Reads),
     ...tellOf(watched, notices),
     async close() {
       events.close();
-      await Promise.all([reads.stop(), longReads?.stop()]);
+      markClosed(path);
+      await Promise.all([reads.stop(), longReads.stop(), keeper.destroy()]);
       await writes.stop();
       lock.close();
     },
   };
 }
 
-/** Held until the process ends, however it ends: a lock file would outlive a crash. */
-export function lockFolder(folder: string): DatabaseSync {
-  const lock = new DatabaseSync(join(folder, 'lock.db'), { timeout: 0 });
-  try {
-    lock.exec('pragma locking_mode = exclusive; begin exclusive');
-    return lock;
-  } catch (error) {
-    lock.close();
-    throw new Error(
-      `The data folder ${dirname(join(folder, 'lock.db'))} is in use by another sluice process. ` +
-        'Stop that one, or give this one another folder with --data DIR.',
-      { cause: error },
-    );
-  }
-}
-
-function startWorker<T extends string>(
+/**
+ * Runs these methods in a thread that begins with the first call. A thread that ends, as when it could not
+ * start for want of file descriptors, fails the calls it had, and the next call begins another.
+ */
+function createThread<T extends string>(
   path: string,
   role: 'reads' | 'writes',
   names: Record<T, true>,
@@ -243,34 +230,37 @@ function startWorker<T extends string>(
   methods: Record<T, (...args: unknown[]) => Promise<unknown>>;
   stop(): Promise<void>;
 } {
-  const worker = new Worker(new URL(`./sqliteWorker${extname(import.meta.url)}`, import.meta.url), {
-    workerData: { path, role },
-    name: `sqlite ${role}`,
-  });
+  let worker: Worker | undefined;
+  let isStopped = false;
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   let lastId = 0;
-  let failure: Error | undefined;
 
-  worker.on('message', (replies: WorkerReply[]) => {
-    for (const reply of replies) {
-      const call = waiting.get(reply.id);
-      waiting.delete(reply.id);
-      if ('error' in reply) call?.reject(reply.error);
-      else call?.resolve(reply.value);
-    }
-  });
-  const fail = (error: Error): void => {
-    failure ??= error;
-    for (const call of waiting.values()) call.reject(error);
-    waiting.clear();
+  const start = (): Worker => {
+    const started = new Worker(
+      new URL(`./sqliteWorker${extname(import.meta.url)}`, import.meta.url),
+      { workerData: { path, role }, name: `sqlite ${role}` },
+    );
+    let failure = new Error(`The thread that ${role} the ledger has stopped`);
+    started.on('message', (replies: WorkerReply[]) => {
+      for (const reply of replies) {
+        const call = waiting.get(reply.id);
+        waiting.delete(reply.id);
+        if ('error' in reply) call?.reject(reply.error);
+        else call?.resolve(reply.value);
+      }
+    });
+    started.on('error', (error) => (failure = error as Error));
+    started.on('exit', () => {
+      worker = undefined;
+      for (const call of waiting.values()) call.reject(failure);
+      waiting.clear();
+    });
+    return started;
   };
-  worker.on('error', fail);
-  worker.on('exit', () => {
-    fail(new Error(`The thread that ${role} the ledger has stopped`));
-  });
 
-  const call = (method: string, args: unknown[]): Promise<unknown> => {
-    if (failure !== undefined) return Promise.reject(failure);
+  const call = async (method: string, args: unknown[]): Promise<unknown> => {
+    if (isStopped) throw new Error('The ledger is closed');
+    worker ??= start();
     const id = ++lastId;
     const pending = Promise.withResolvers<unknown>();
     waiting.set(id, pending);
@@ -283,8 +273,9 @@ function startWorker<T extends string>(
   return {
     methods,
     async stop() {
-      await call('close', []);
-      await worker.terminate();
+      if (worker !== undefined) await call('close', []);
+      isStopped = true;
+      await worker?.terminate();
     },
   };
 }

@@ -15,8 +15,10 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import { describeError } from '../observe.ts';
 import { refuseOther } from './migrations.ts';
-import { LEDGER_FILE, lockFolder } from './sqlite.ts';
+import { lockFolder } from './folderLock.ts';
+import { LEDGER_FILE } from './sqlite.ts';
 import { openSqlite } from './sqliteConnection.ts';
+import { markClosed } from './sqliteDamage.ts';
 
 /** A file that there is already is not replaced. */
 export class FileTakenError extends Error {
@@ -94,6 +96,7 @@ export async function restoreSqlite(
     copyFileSync(file, unfinished);
     sync(unfinished);
     // The journal of the old ledger would be replayed into the new one.
+    markClosed(target);
     for (const journal of ['-wal', '-shm']) rmSync(target + journal, { force: true });
     renameSync(unfinished, target);
     sync(folder);

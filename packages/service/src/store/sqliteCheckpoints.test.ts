@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, rmdirSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Worker } from 'node:worker_threads';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isSqliteFrom351 } from './engine.ts';
 import { createCheckpoints, createLogReader } from './sqliteCheckpoints.ts';
@@ -77,5 +79,31 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
       expect(readLog().log).toBeLessThan(1_000);
     }, SOON);
     for (const pages of own) expect(pages).toBeLessThan(1_000);
+  });
+
+  test('is taken over later where the thread cannot open the file at first', async () => {
+    const other = join(folder, 'other.db');
+    const link = join(folder, 'link.db');
+    const ledger = openSqlite(other, false);
+    ledger.sqlite.exec('pragma synchronous = off; create table page (filler blob)');
+    const thread = createCheckpoints(link, ledger.sqlite);
+    mkdirSync(link);
+    const started = once(process, 'worker') as Promise<[Worker]>;
+    ledger.sqlite.exec(`insert into page
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < 11000)
+      select zeroblob(4096) from n`);
+    thread.look();
+    const [first] = await started;
+    await new Promise((resolve) => first.once('exit', resolve));
+    rmdirSync(link);
+    symlinkSync(other, link);
+    const readOther = createLogReader(ledger.sqlite);
+    expect(readOther().checkpointed).toBe(0);
+    await vi.waitFor(() => {
+      thread.look();
+      expect(readOther().checkpointed).toBeGreaterThan(10_000);
+    }, SOON);
+    await thread.stop();
+    await ledger.db.destroy();
   });
 });

@@ -13,6 +13,9 @@ import { isSqliteFrom351 } from './engine.ts';
 /** Pages of the log, 4 KiB each, from which on it is taken over: sooner, and more of them are written twice. */
 const LOG_PAGES = 10_000;
 
+/** Until another thread is begun, after one that could not start: for want of file descriptors, say. */
+const AGAIN_MS = 1_000;
+
 /** What the two threads tell each other, in one number that both see. */
 export const STAGE = { idle: 0, underWay: 1, nearlyDone: 2 } as const;
 
@@ -43,11 +46,18 @@ export function createCheckpoints(path: string, sqlite: DatabaseSync): Checkpoin
   const stage = new Int32Array(new SharedArrayBuffer(4));
   const set = (next: keyof typeof STAGE) => Atomics.store(stage, 0, STAGE[next]);
   let worker: Worker | undefined;
-  const start = (): Worker =>
-    new Worker(new URL(`./sqliteCheckpointer${extname(import.meta.url)}`, import.meta.url), {
-      workerData: { path, stage } satisfies CheckpointerData,
-      name: 'sqlite checkpoints',
+  const start = (): Worker => {
+    const started = new Worker(
+      new URL(`./sqliteCheckpointer${extname(import.meta.url)}`, import.meta.url),
+      { workerData: { path, stage } satisfies CheckpointerData, name: 'sqlite checkpoints' },
+    );
+    // Without a listener its error would end this thread, too. The log is whole as it is, and only grows.
+    started.on('error', () => {
+      worker = undefined;
+      setTimeout(() => set('idle'), AGAIN_MS).unref();
     });
+    return started;
+  };
 
   return {
     look() {

@@ -8,6 +8,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
+import { toLedgerValue } from './ledgerText.ts';
 import type { Tables } from './tables.ts';
 
 /** Statements kept prepared per connection; the ledger has fewer than this. */
@@ -62,7 +63,7 @@ function toPrepared(statement: StatementSync): PreparedStatement {
     for (let n = 0; n < names.length; n++) row[names[n]!] = (values as unknown[])[n];
     return row;
   };
-  const bind = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
+  const bind = (parameters: readonly unknown[]) => parameters.map(toLedgerValue) as SQLInputValue[];
   return {
     reader: names.length > 0,
     all: (parameters) => statement.all(...bind(parameters)).map(toRow),

@@ -145,8 +145,8 @@ export async function fillSqlite(folder: string, past: Past): Promise<number> {
       await store.createStream(draft, { id });
       for (let start = 0; start < addresses.length; start += ADDRESSES_PER_PART) {
         const part = addresses.slice(start, start + ADDRESSES_PER_PART);
-        await store.changeAddresses(id, {
-          kind: 'add',
+        const addition = {
+          kind: 'add' as const,
           addresses: packAddresses(
             part.map(({ address }) => address),
             draft.family === 'aptos' ? 32 : 20,
@@ -156,7 +156,8 @@ export async function fillSqlite(folder: string, past: Past): Promise<number> {
           ),
           clearLabels: false,
           keyId: FIRST_KEY,
-        });
+        };
+        await store.changeAddresses([{ streamId: id, parts: [addition] }]);
       }
     }
     for (const { id, tokens } of past.chains) await store.saveTokens(id, tokens);
@@ -319,6 +320,7 @@ function writeMatch(insert: Insert, match: PastMatch, stats: Stats): void {
     internal_transactions: 0,
     about: match.about,
     enrichment: null,
+    set_aside: null,
     body_head: body.bodyHead,
     body_tail: body.bodyTail,
     body_bytes: bodyBytes,

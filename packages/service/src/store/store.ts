@@ -7,6 +7,7 @@
  * A delivery moves so, and in no other way:
  *
  *     enriching ──its body is whole──▶ pending
+ *     enriching ──its body cannot be completed──▶ quarantined ──replay──▶ enriching
  *     pending ──claim──▶ leased ──complete──▶ succeeded | failed
  *        ▲                 │ retry, or the lease ran out
  *        └─────────────────┘
@@ -52,6 +53,7 @@ import type {
   StreamChange,
   StreamChangeKind,
   StreamTape,
+  UnverifiedBlocks,
   ChainGap,
   Reorg,
 } from '@sluice/kit/contract';
@@ -83,7 +85,7 @@ export const DEFAULT_OPTIONS: StreamOptions = {
   includeContractLogs: false,
   includeInternalTxs: false,
   includeAllTxLogs: false,
-  getNativeBalances: null,
+  getNativeBalances: [],
   abi: null,
   advancedOptions: null,
   demo: false,
@@ -121,8 +123,8 @@ export type AptosStreamOptions = Pick<
 >;
 
 export const DEFAULT_APTOS_OPTIONS: AptosStreamOptions = {
-  functions: null,
-  events: null,
+  functions: [],
+  events: [],
   includePayload: false,
   includeEvents: false,
   includeChanges: false,
@@ -202,9 +204,10 @@ export interface AddressDelta {
   addresses: AddressList;
 }
 
-/** After this part of the change with this revision. */
+/** After this part of a change; changes that were committed together have one revision. */
 export interface DeltaPosition {
   revision: number;
+  change: number;
   part: number;
 }
 
@@ -238,6 +241,12 @@ export type AddressPart =
       keyId: string;
     }
   | { kind: 'remove'; addresses: AddressList };
+
+/** A change that is small enough for one transaction. No address is in two parts. */
+export interface AddressChange {
+  streamId: string;
+  parts: readonly AddressPart[];
+}
 
 /** What one transaction may hold up others with. */
 export const ADDRESSES_PER_PART = 5_000;
@@ -287,6 +296,8 @@ export interface NewMatch {
   bodyTail: string;
   /** JSON of what the body still lacks, or null: its deliveries wait until it is there. */
   enrichment: string | null;
+  /** Why nothing of it is sent: its deliveries are quarantined from the start. Null for any other match. */
+  setAside: string | null;
 }
 
 /** What a token contract says of itself. */
@@ -311,12 +322,21 @@ export interface WholeBody {
   about: string;
 }
 
+/** How the enrichment of a match ended. */
+export type CompletedMatch = { matchId: string } & (
+  | WholeBody
+  /** Why it cannot be completed: its deliveries are quarantined with this reason. */
+  | { setAside: string }
+);
+
 /** A match that waits for what must be read from the chain. */
 export interface EnrichingMatch {
   id: string;
   streamId: string;
   block: BlockRef;
   bodyTail: string;
+  /** Of all that is sent before the tail, at most. */
+  bodyHeadBytes: number;
   /** As in {@link NewMatch}. */
   enrichment: string;
 }
@@ -335,14 +355,19 @@ export interface BlockCommit {
   /** Blocks of the window to keep. */
   windowBlocks: number;
   matches: NewMatch[];
+  /** Why the block was accepted although not everything about it could be verified. */
+  unverified?: string | undefined;
   /** The newest block that is known, for those who watch. Default: this one. */
   head?: number | undefined;
 }
 
 export type CommitOutcome =
   | { outcome: 'committed'; deliveries: DeliverySummary[] }
-  /** The rules moved: match again with newer ones. */
-  | { outcome: 'stale-rules' }
+  /**
+   * The rules moved. They are settled for this block at this revision: matched with these or newer ones it
+   * commits, whatever changes meanwhile.
+   */
+  | { outcome: 'stale-rules'; revision: number }
   /** The checkpoint is not the one the block follows: somebody else moved it. */
   | { outcome: 'not-next' }
   /** The chain's lease is another's by now, and so the chain. */
@@ -583,7 +608,7 @@ export interface Lease {
 }
 
 /** How a chain is, as the process that reads it says. */
-export type ChainReport = Omit<ChainHealth, 'blocks'> & {
+export type ChainReport = Omit<ChainHealth, 'blocks' | 'unverified'> & {
   /** It is known that no node of this chain traces blocks. */
   lacksTraces: boolean;
 };
@@ -625,6 +650,8 @@ export interface AccessReads {
 export interface JobReads {
   /** By chain; empty for an unknown stream. */
   readCoverage(streamId: string): Promise<ChainCoverage[]>;
+  /** Blocks of this chain that were accepted unverified; null without any. */
+  readUnverified(chain: string): Promise<UnverifiedBlocks | null>;
   readJob(id: string): Promise<Job | undefined>;
   /** Newest first. */
   listJobs(filter: { streamId?: string | undefined; limit: number }): Promise<Job[]>;
@@ -842,8 +869,13 @@ export interface Reads
   countAttempted(filter: Omit<AttemptedFilter, 'limit' | 'after' | 'withBody'>): Promise<number>;
   /** Whether there is one for `claimSuspect`. */
   hasDueSuspect(): Promise<boolean>;
-  /** When the oldest delivery that is due became so; null while none is. Of active streams. */
+  /**
+   * When the oldest delivery of an active stream became due, or began to wait for enrichment; null while
+   * none is waiting.
+   */
   readOldestDue(): Promise<number | null>;
+  /** By chain, since when the oldest delivery of an active stream has waited for enrichment. */
+  listEnrichingSince(): Promise<{ chain: string; since: number }[]>;
   /** Commits that have waited for a standby of PostgreSQL for 2 s and more. */
   countWaitingCommits(): Promise<number>;
   /**
@@ -944,11 +976,18 @@ export interface StreamWrites {
 
 /** `addressChanges.ts` makes whole changes of these steps. */
 export interface AddressWrites {
-  /** A change of one part, at once. */
-  changeAddresses(streamId: string, part: AddressPart): Promise<AddressOutcome>;
-  /** Begins a change of many parts. Nobody sees any of it before it is activated. */
+  /**
+   * Small changes in one transaction, each of another stream. Returns an outcome for each: one that is
+   * refused changes nothing, and the others take effect.
+   */
+  changeAddresses(changes: readonly AddressChange[]): Promise<AddressOutcome[]>;
+  /**
+   * Begins a change of many parts. Nobody sees any of it before it is activated. A stream of another family
+   * than addresses of this width is unknown; without one, no family is expected.
+   */
   beginAddressChange(
     streamId: string,
+    width?: AddressList['width'],
   ): Promise<{ outcome: 'begun'; change: number } | { outcome: 'unknown-stream' | 'busy' }>;
   /** `lost` when the change was given up as stale, or its stream is gone. */
   stageAddresses(
@@ -1146,14 +1185,14 @@ export interface EnrichWrites {
   /** At most 500 at once. */
   saveTokens(chain: string, tokens: readonly Token[]): Promise<void>;
   /**
-   * Completes the bodies of a chain's matches and makes their deliveries due. One that is complete
-   * already, or whose block left the chain, stays as it is. Answers with the deliveries; undefined, and
-   * nothing is written, where the chain's lease is another's by now.
+   * Completes the bodies of a chain's matches and makes their deliveries due, or sets matches aside. One
+   * that is complete already, or whose block left the chain, stays as it is. Returns the deliveries it
+   * changed; undefined, and nothing is written, when another process holds the chain's lease.
    */
   completeEnrichments(completed: {
     chain: string;
     epoch: number;
-    bodies: readonly ({ matchId: string } & WholeBody)[];
+    completed: readonly CompletedMatch[];
   }): Promise<DeliverySummary[] | undefined>;
 }
 
@@ -1179,7 +1218,12 @@ export interface JobWrites {
     chain: string;
     /** Of the chain's lease. */
     epoch: number;
-    blocks: readonly { block: BlockHeader; matches: readonly NewMatch[] }[];
+    blocks: readonly {
+      block: BlockHeader;
+      matches: readonly NewMatch[];
+      /** As of a {@link BlockCommit}. */
+      unverified?: string | undefined;
+    }[];
   }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;
   /** Announces one block to one stream once more; each request has deliveries of its own. */
   commitManual(commit: {

@@ -47,6 +47,7 @@ export interface Tables {
   job: JobTable;
   reorg: ReorgTable;
   gap: GapTable;
+  unverified: UnverifiedTable;
   stream_change: StreamChangeTable;
   inbox: { name: string; answer: string; received: number };
   inbox_request: InboxRequestTable;
@@ -94,6 +95,16 @@ export interface GapTable {
   created_at: number;
   /** Null while it lasts. */
   ended_at: number | null;
+}
+
+/** Blocks that were accepted unverified; both ends belong to it. */
+interface UnverifiedTable {
+  id: string;
+  chain: string;
+  from_block: number;
+  to_block: number;
+  reason: string;
+  created_at: number;
 }
 
 /** A webhook that came into an inbox. */
@@ -321,6 +332,14 @@ interface CheckpointTable {
   genesis_hash: string;
   /** Ledger version of the block's last transaction; null but on Aptos. */
   version: number | null;
+  /**
+   * The block above the checkpoint whose rules are settled: it commits with those of `settled_revision`,
+   * and what changes later applies from the block after it. Null while there is none.
+   */
+  settled_number: number | null;
+  /** Its last ledger version; null except on Aptos. */
+  settled_version: number | null;
+  settled_revision: number | null;
   updated_at: number;
 }
 
@@ -374,6 +393,8 @@ interface MatchTable {
   about: string;
   /** JSON of what is still to be read from the chain; null once the body is whole. */
   enrichment: string | null;
+  /** Why nothing of it is sent; null for any other match. */
+  set_aside: string | null;
   /** The body is stored once, split at `confirmed` and `retries`. */
   body_head: string;
   body_tail: string;

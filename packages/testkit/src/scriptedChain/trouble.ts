@@ -51,6 +51,10 @@ export type TroubleKind =
   | { kind: 'truncatedReceipts' }
   /** The first log is missing from `eth_getLogs` and `eth_getBlockReceipts`; their indices show it. */
   | { kind: 'missingFirstLog' }
+  /** The indices of logs from the second on are higher by so many, as on chains that count what they leave out. */
+  | { kind: 'gappedIndices'; by: number }
+  /** These fields of transactions and receipts are null. */
+  | { kind: 'nullFields'; fields: readonly string[] }
   /** Headers say that there are no logs: their bloom is empty, and no longer that of their hash. */
   | { kind: 'emptyBloom' }
   /** Blocks come with another hash than their own. */
@@ -135,6 +139,8 @@ const defaultMethods: Partial<Record<Trouble['kind'], readonly string[]>> = {
   emptyLogs: ['eth_getLogs'],
   truncatedReceipts: ['eth_getBlockReceipts'],
   missingFirstLog: ['eth_getLogs', 'eth_getBlockReceipts'],
+  gappedIndices: ['eth_getLogs', 'eth_getBlockReceipts', 'eth_getTransactionReceipt'],
+  nullFields: ['eth_getBlockByHash', 'eth_getBlockReceipts', 'eth_getTransactionReceipt'],
   emptyBloom: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
   wrongHash: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
   missingLog: ['eth_getLogs', 'eth_getBlockReceipts'],
@@ -165,6 +171,14 @@ const distortions: readonly Distortion[] = [
     },
   },
   { kind: 'missingFirstLog', apply: (result) => withoutLog(result, 'first') },
+  {
+    kind: 'gappedIndices',
+    apply: (result, trouble) => withGap(result, (trouble as TroubleOf<'gappedIndices'>).by),
+  },
+  {
+    kind: 'nullFields',
+    apply: (result, trouble) => withNulls(result, (trouble as TroubleOf<'nullFields'>).fields),
+  },
   {
     kind: 'emptyBloom',
     apply: (result) =>
@@ -201,6 +215,31 @@ function withoutLog(result: unknown, which: 'first' | 'last'): unknown {
     if (!('logs' in item)) return [];
     return [{ ...item, logs: which === 'first' ? item.logs.slice(1) : item.logs.slice(0, -1) }];
   });
+}
+
+function withGap(result: unknown, by: number): unknown {
+  const raise = (log: RpcLog): RpcLog => ({
+    ...log,
+    logIndex:
+      Number(log.logIndex) === 0 ? log.logIndex : `0x${(Number(log.logIndex) + by).toString(16)}`,
+  });
+  const change = (item: RpcLog | RpcReceipt) =>
+    'logs' in item ? { ...item, logs: item.logs.map(raise) } : raise(item);
+  if (result === null) return undefined;
+  return Array.isArray(result)
+    ? (result as (RpcLog | RpcReceipt)[]).map(change)
+    : change(result as RpcReceipt);
+}
+
+function withNulls(result: unknown, fields: readonly string[]): unknown {
+  if (typeof result !== 'object' || result === null) return undefined;
+  if (Array.isArray(result)) return result.map((item: unknown) => withNulls(item, fields) ?? item);
+  const nulls = Object.fromEntries(
+    fields.filter((field) => field in result).map((field) => [field, null]),
+  );
+  return 'transactions' in result
+    ? { ...result, transactions: withNulls(result.transactions, fields) }
+    : { ...result, ...nulls };
 }
 
 function withForeignHash(result: unknown): unknown {

@@ -1,11 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { CHAIN_CONDITIONS } from '../../condition.ts';
+import { chainCondition, isChainDown } from '../../condition.ts';
 import { formatCount, formatQuantity, formatSpan } from '../../format.ts';
 import { useMedia } from '../../media.ts';
 import { chainTape, type WatchedChain } from '../../tape.ts';
+import { BlockAge } from '../../ui/blockAge.tsx';
 import { BlockTape } from '../../ui/blockTape.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
+import { ChainTrouble } from '../../ui/chainTrouble.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Gaps, Reorgs } from './chainLog.tsx';
@@ -20,15 +22,15 @@ export function Chain({ chain }: { chain: WatchedChain }) {
   const [resuming, setResuming] = useState(false);
   const wide = useMedia('(min-width: 640px)');
   const length = wide ? TAPE_LENGTH : NARROW_LENGTH;
-  const { id, name, state, message, head, checkpoint, confirmedUpTo, confirmations } = chain;
-  const { safe, finalized, agreement, providers } = chain;
+  const { id, name, state, head, checkpoint, confirmedUpTo, confirmations } = chain;
+  const { safe, finalized, agreement, providers, unverified } = chain;
   const lag = head === null || checkpoint === null ? null : Math.max(0, head - checkpoint);
   return (
     <section aria-label={name} className="border-b border-line px-4 py-4">
       <div className="flex flex-wrap items-center gap-x-4">
         <h2 className="text-16 font-semibold">{name}</h2>
         <span className="data text-faint">{id}</span>
-        <Status condition={CHAIN_CONDITIONS[state]} />
+        <Status condition={chainCondition(chain)} />
         <Link to="/deliveries" search={{ chain: id }} className={`${buttonClass('quiet')} ml-auto`}>
           Deliveries
         </Link>
@@ -36,12 +38,17 @@ export function Chain({ chain }: { chain: WatchedChain }) {
           <Button onClick={() => setResuming(true)}>Resume from a block…</Button>
         )}
       </div>
-      {message !== '' && (
-        <p className={`mt-1 break-words ${state === 'down' ? 'text-bad' : 'text-muted'}`}>
-          {message}
+      <ChainTrouble chain={chain} className="mt-1" />
+      {unverified !== null && (
+        <p className="mt-1 break-words text-warn">
+          {formatQuantity(unverified.blocks, 'unverified block')}, latest{' '}
+          {formatCount(unverified.latest)}: {unverified.reason}
         </p>
       )}
-      <div className="mt-3 flex flex-wrap items-end gap-x-10 gap-y-3">
+      <div
+        data-stale={isChainDown(chain) || undefined}
+        className="mt-3 flex flex-wrap items-end gap-x-10 gap-y-3"
+      >
         <BlockTape
           size="wide"
           tape={chainTape(chain, length)}
@@ -49,7 +56,10 @@ export function Chain({ chain }: { chain: WatchedChain }) {
           label={`Matches in the last ${length} blocks of ${name}`}
         />
         <dl className="grid grid-cols-[auto_auto] gap-x-4">
-          <Figure label="head">{head === null ? '–' : formatCount(head)}</Figure>
+          <Figure label="head">
+            {head === null ? '–' : formatCount(head)}{' '}
+            <BlockAge chain={chain} always className="text-faint" />
+          </Figure>
           <Figure label="committed">
             {checkpoint === null ? '–' : formatCount(checkpoint)}
             {lag !== null && lag > 0 && <span className="text-warn"> −{formatCount(lag)}</span>}

@@ -6,6 +6,7 @@ import { formatQuantity } from '../../format.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { AddNode } from './addNode.tsx';
 import { Chain } from './chain.tsx';
 
@@ -41,7 +42,7 @@ export function ChainsPage() {
           </Button>
         </header>
       )}
-      {chains.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
+      {chains.isPending && <Loading className="p-4" />}
       {chains.data?.length === 0 && (
         <div className="px-4 py-6">
           <p className="font-medium">No chain is watched</p>

@@ -2,6 +2,7 @@
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { clsx } from 'clsx';
 import { useImperativeHandle, useMemo, useState } from 'react';
+import { useLoading } from '../../heldKeys.ts';
 import type { PairOf } from '../../deliveryPairs.ts';
 import { formatCount } from '../../format.ts';
 import { findRow, KEPT_ROWS, placeOf } from '../../liveCache.ts';
@@ -155,6 +156,7 @@ export function DeliveryTable({
 }
 
 function SkeletonRows({ height }: { height: number }) {
+  useLoading();
   return (
     <div aria-hidden="true" className="animate-late">
       {Array.from({ length: 12 }, (_, index) => (

@@ -21,6 +21,7 @@ import {
 import { startBodyWorker } from '../../bodyWorker.ts';
 import { createDeliveryPairs } from '../../deliveryPairs.ts';
 import { nameFilter } from '../../filterWords.ts';
+import { useLoading } from '../../heldKeys.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { useMedia } from '../../media.ts';
 import type { DeliveryFilter, DeliverySummary } from '@sluice/kit/sluice';
@@ -37,6 +38,7 @@ import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Button } from '../../ui/button.tsx';
 import { useRowMarks } from '../../ui/rowMarks.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { DeliveryFilters, type FilterName } from './deliveryFilters.tsx';
 import { Facets } from './facets.tsx';
 import { DeliveryTable, type DeliveryTableHandle } from './deliveryTable.tsx';
@@ -328,7 +330,7 @@ export function Explorer({
       )}
       {replaying !== null && (
         <Dialog title="Replay deliveries" onClose={() => setReplaying(null)}>
-          <Suspense fallback={<p className="text-faint">Loading</p>}>
+          <Suspense fallback={<Loading />}>
             <ReplayForm
               filter={replaying}
               name={
@@ -360,5 +362,6 @@ export function Explorer({
 
 /** The inspector's place while its code arrives. */
 function InspectorPlaceholder() {
+  useLoading();
   return <div className="w-[46%] border-l border-line bg-surface max-md:hidden" />;
 }

@@ -6,7 +6,7 @@ import { formatClock } from '../../format.ts';
 import type { DeliveriesSearch } from '../../search.ts';
 import { isolated } from '../../streamName.ts';
 import { useActions } from '../../ui/actionList.tsx';
-import { copyText } from '../../ui/copied.tsx';
+import { copyText } from '../../ui/copyText.ts';
 import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { toCurl } from '../delivery/curl.ts';

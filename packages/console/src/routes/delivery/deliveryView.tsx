@@ -2,6 +2,7 @@ import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { HelpCircle, RotateCw } from 'lucide-react';
+import { useState } from 'react';
 import { deliveryBodyQuery, deliveryQuery, replayMutation, stopMutation } from '../../api.ts';
 import { useBody } from '../../body.ts';
 import type { SentBody } from '../../bodyWorker.ts';
@@ -12,8 +13,9 @@ import { INSPECTOR_TABS, type InspectorTab } from '../../search.ts';
 import { useActions } from '../../ui/actionList.tsx';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { useChosenTab } from '../../ui/chosenTab.ts';
+import { Confirm } from '../../ui/confirm.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
-import { copyText } from '../../ui/copied.tsx';
+import { copyText } from '../../ui/copyText.ts';
 import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -86,12 +88,20 @@ export function DeliveryView({
         : () => void copyText(toCurl({ id, body }, known.webhookUrl), 'curl'),
   };
   useCopyKeys(() => copies);
-  useShortcuts({ '[': () => step(-1), ']': () => step(1), r: sendAgain });
+  const [isAsking, setAsking] = useState(false);
+  useShortcuts({
+    '[': () => step(-1),
+    ']': () => step(1),
+    r: () => {
+      if (mayReplay && !replay.isPending) setAsking(true);
+    },
+  });
+  const again = delivery?.state === 'pending' ? 'Send now' : 'Send again';
   const actions = useActions(() => ({
     of: `Delivery ${formatId(id)}`,
     actions: [
       mayReplay && {
-        label: delivery.state === 'pending' ? 'Send now' : 'Send again',
+        label: again,
         keycap: 'r',
         run: sendAgain,
       },
@@ -104,6 +114,18 @@ export function DeliveryView({
   return (
     <>
       {actions}
+      {isAsking && (
+        <Confirm
+          title={`Delivery ${formatId(id)}`}
+          action={again}
+          onConfirm={sendAgain}
+          onClose={() => setAsking(false)}
+        >
+          {delivery?.state === 'succeeded'
+            ? 'It was delivered already. The receiver gets it once more, with the same webhook-id.'
+            : 'It is sent to its receiver at once.'}
+        </Confirm>
+      )}
       <header className="flex flex-wrap items-center gap-2 border-b border-line py-2 pr-2 pl-4">
         {trail}
         {delivery !== undefined && <Status condition={deliveryCondition(delivery)} />}
@@ -114,7 +136,7 @@ export function DeliveryView({
         <span className="ml-auto" />
         <Button disabled={!mayReplay || replay.isPending} onClick={sendAgain}>
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
-          {delivery?.state === 'pending' ? 'Send now' : 'Send again'}
+          {again}
           <Keycap>r</Keycap>
         </Button>
         <Link

@@ -6,6 +6,7 @@ import { useNow } from '../../clock.ts';
 import { formatCount, formatMoment } from '../../format.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { Loading } from '../../ui/loading.tsx';
 
 const ReplayForm = lazy(async () => ({
   default: (await import('../replays/replayForm.tsx')).ReplayForm,
@@ -44,7 +45,7 @@ export function FailedAlike({ streamId, status }: { streamId: string; status: nu
       <Button onClick={() => setReplaying(true)}>Replay all {count} after a fix…</Button>
       {replaying && (
         <Dialog title="Replay deliveries" onClose={() => setReplaying(false)}>
-          <Suspense fallback={<p className="text-faint">Loading</p>}>
+          <Suspense fallback={<Loading />}>
             <ReplayForm
               filter={filter}
               name={`${answer === 'none' ? 'no answer' : answer} after a fix`}

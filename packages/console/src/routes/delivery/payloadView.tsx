@@ -1,4 +1,4 @@
-import { toFixtureName, type DeliveryDetail } from '@sluice/kit/sluice';
+import { cutText, toFixtureName, type DeliveryDetail } from '@sluice/kit/sluice';
 import { Code, Download } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import type { Body } from '../../body.ts';
@@ -75,7 +75,7 @@ function SentText({ sent }: { sent: SentBody }) {
   const text = typeof sent === 'string' ? sent : read;
   return (
     <ScrollText label="Body as sent" wrap className="flex-1">
-      {text.slice(0, PLAIN_TEXT_LIMIT)}
+      {cutText(text, PLAIN_TEXT_LIMIT)}
       {text.length > PLAIN_TEXT_LIMIT && '\n… the rest is in the copy and in the tree'}
     </ScrollText>
   );

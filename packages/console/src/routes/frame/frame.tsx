@@ -2,20 +2,23 @@ import { isSluiceError } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { environmentQuery } from '../../api.ts';
+import { chainsQuery, environmentQuery } from '../../api.ts';
 import { isFailing, useFleet } from '../../fleet.ts';
+import { useOverdueChains } from '../../overdueChains.ts';
 import { useCommandKey, useShortcuts } from '../../keyboard.ts';
 import { followLive, useLiveStatus } from '../../live.ts';
 import { PAGES, pageOf } from '../../pages.ts';
 import { useTabState } from '../../pageState.ts';
 import { endSession, signOut } from '../../session.ts';
-import { CopiedNote } from '../../ui/copied.tsx';
+import { nameOfStream } from '../../streamName.ts';
+import { Toasts } from '../../ui/toasts.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Loading } from '../../ui/loading.tsx';
+import { loadPaletteCommands, Palette } from './palette.tsx';
 import { Rail } from './rail.tsx';
 import { TopBar } from './topBar.tsx';
 
-const loadPalette = async () => ({ default: (await import('./palette.tsx')).Palette });
-const Palette = lazy(loadPalette);
 const ShortcutList = lazy(async () => ({
   default: (await import('../../ui/shortcutList.tsx')).ShortcutList,
 }));
@@ -31,6 +34,8 @@ export function Frame() {
   const { pathname } = useLocation();
   const [open, setOpen] = useState<'palette' | 'shortcuts' | null>(null);
   const page = pageOf(pathname);
+  const { state: liveState } = useLiveStatus();
+  const isStale = liveState === 'reconnecting' || liveState === 'closed';
 
   useEffect(() => {
     const leaving = new AbortController();
@@ -42,9 +47,8 @@ export function Frame() {
     return () => leaving.abort();
   }, [queryClient, router]);
 
-  // Fetched before it is asked for, so that no key is lost to its loading.
   useEffect(() => {
-    const timer = setTimeout(() => loadPalette().catch(() => {}), PREFETCH_MS);
+    const timer = setTimeout(() => loadPaletteCommands().catch(() => {}), PREFETCH_MS);
     return () => clearTimeout(timer);
   }, []);
 
@@ -85,6 +89,7 @@ export function Frame() {
       <main
         id="content"
         tabIndex={-1}
+        data-stale={isStale || undefined}
         className="min-h-0 min-w-0 overflow-auto outline-none md:col-start-2"
       >
         {leave.isError && (
@@ -96,22 +101,34 @@ export function Frame() {
         )}
         <Outlet />
       </main>
-      <CopiedNote />
+      <Toasts />
       <Rail />
-      <Suspense>
-        {open === 'palette' && <Palette onClose={() => setOpen(null)} />}
-        {open === 'shortcuts' && <ShortcutList onClose={() => setOpen(null)} />}
-      </Suspense>
+      {open === 'palette' && <Palette onClose={() => setOpen(null)} />}
+      {open === 'shortcuts' && (
+        <Dialog title="Keyboard" onClose={() => setOpen(null)} wide>
+          <Suspense fallback={<Loading />}>
+            <ShortcutList />
+          </Suspense>
+        </Dialog>
+      )}
     </div>
   );
 }
 
 /** The tab's title and icon. Apart from the frame: the fleet is another with every delivery. */
 function TabState({ title }: { title: string }) {
-  const failing = useFleet()?.filter(isFailing).length ?? 0;
+  const { pathname } = useLocation();
+  const fleet = useFleet();
+  const { data: chains } = useQuery(chainsQuery);
+  const failing = fleet?.filter(isFailing).length ?? 0;
+  const downIds = new Set(fleet?.flatMap(({ down }) => down));
+  const down = chains?.filter(({ id }) => downIds.has(id)).map(({ code }) => code) ?? [];
   const { state } = useLiveStatus();
   const { data: environment } = useQuery(environmentQuery);
   const offline = state !== 'live' && state !== 'connecting';
-  useTabState({ page: title, failing, offline, environment });
+  const stream = fleet?.find(({ stream: { id } }) => pathname === `/streams/${id}`)?.stream;
+  const page = stream === undefined ? title : `${nameOfStream(stream)} · ${title}`;
+  useTabState({ page, failing, down: down.join(', '), offline, environment });
+  useOverdueChains(state === 'live');
   return null;
 }

@@ -14,6 +14,7 @@ import { CallForm } from '../../ui/callForm.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { AnswerForm } from './answerForm.tsx';
 import { InboxRequests } from './inboxRequests.tsx';
@@ -50,7 +51,7 @@ function Inboxes({
           stale={inboxes.data !== undefined}
         />
       )}
-      {inboxes.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
+      {inboxes.isPending && <Loading className="p-4" />}
       {inboxes.data !== undefined && inboxes.data.length > 1 && (
         <div className="border-b border-line px-2 py-1">
           <Segments

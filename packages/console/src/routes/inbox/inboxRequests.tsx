@@ -13,6 +13,7 @@ import { present, type InboxSearch } from '../../search.ts';
 import { useLinesRowPx, useRowPx } from '../../settings.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { useRowWindow } from '../../ui/rowWindow.ts';
 import { Status } from '../../ui/status.tsx';
 import { RequestInspector } from './requestInspector.tsx';
@@ -97,7 +98,7 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
             stale={list.data !== undefined}
           />
         )}
-        {list.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
+        {list.isPending && <Loading className="p-4" />}
         {list.isSuccess && rows.length === 0 && (
           <p className="px-4 py-6 text-muted">
             Nothing here. What a stream sends to {inbox.url} appears at once.

@@ -13,7 +13,7 @@ import { isolated } from '../../streamName.ts';
 import { useActions } from '../../ui/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
-import { copyText } from '../../ui/copied.tsx';
+import { copyText } from '../../ui/copyText.ts';
 import { copyActions, useCopyKeys } from '../../ui/copyKeys.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { JsonTree } from '../../ui/jsonTree.tsx';

@@ -10,6 +10,7 @@ import { AddressesFailed, createStream, draftOfLink } from '../../newStream.ts';
 import { refusalsOf } from '../../refusals.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { Trail } from '../../ui/trail.tsx';
 import { Snippets } from '../../ui/snippets.tsx';
 import { DeliverPart } from '../streamForm/deliverPart.tsx';
@@ -40,7 +41,7 @@ export function NewStreamPage() {
   });
   if (chains.data === undefined || draft.data === undefined) {
     return chains.error === null ? (
-      <p className="animate-late p-4 text-faint">Loading</p>
+      <Loading className="p-4" />
     ) : (
       <ErrorPanel
         what="The chains of this service could not be read"

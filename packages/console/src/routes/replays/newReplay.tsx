@@ -1,3 +1,4 @@
+import { UNDELIVERED } from '@sluice/kit/contract';
 import type { DeliveryFilter, DeliveryState } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
@@ -7,8 +8,8 @@ import { SelectField } from '../../ui/field.tsx';
 import { useNames } from './replayFacts.ts';
 import { ReplayForm } from './replayForm.tsx';
 
-const STATES: readonly { value: string; label: string; states: DeliveryState[] }[] = [
-  { value: 'undelivered', label: 'not delivered', states: ['failed', 'quarantined', 'pending'] },
+const STATES: readonly { value: string; label: string; states: readonly DeliveryState[] }[] = [
+  { value: 'undelivered', label: 'not delivered', states: UNDELIVERED },
   { value: 'failed', label: 'given up', states: ['failed', 'quarantined'] },
   { value: 'pending', label: 'still to be tried', states: ['pending'] },
   { value: 'succeeded', label: 'delivered', states: ['succeeded'] },

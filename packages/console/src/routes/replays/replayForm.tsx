@@ -1,16 +1,35 @@
-import type { DeliveryFilter } from '@sluice/kit/sluice';
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type DeliveryFilter, cutText } from '@sluice/kit/sluice';
+import {
+  keepPreviousData,
+  queryOptions,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { showReplay, sluice } from '../../api.ts';
-import { formatBytes, formatQuantity, formatSpan } from '../../format.ts';
+import { formatBytes, formatCount, formatQuantity, formatSpan } from '../../format.ts';
+import { isCount, withoutDelivered } from '../../replayChoice.ts';
 import { CallForm } from '../../ui/callForm.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { Check, TextField } from '../../ui/field.tsx';
 
 const LONGEST_NAME = 128;
 
-/** How many the filter finds, then how fast they are sent again. */
+const estimateQuery = (filter: DeliveryFilter | null) =>
+  queryOptions({
+    queryKey: ['replay estimate', filter],
+    queryFn: ({ signal }) => sluice.estimateReplay(filter ?? {}, { signal }),
+    enabled: filter !== null,
+    gcTime: 0,
+    placeholderData: keepPreviousData,
+  });
+
+/**
+ * How many the filter finds, then how fast they are sent again. What was delivered is left out unless
+ * it is asked for and its count is typed.
+ */
 export function ReplayForm({
   filter,
   name: given,
@@ -25,25 +44,33 @@ export function ReplayForm({
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const [typed, setName] = useState<string | null>(null);
-  const name = typed ?? given.slice(0, LONGEST_NAME);
+  const name = typed ?? cutText(given, LONGEST_NAME);
   const [rate, setRate] = useState('50');
-  const estimate = useQuery({
-    queryKey: ['replay estimate', filter],
-    queryFn: ({ signal }) => sluice.estimateReplay(filter, { signal }),
-    gcTime: 0,
-    placeholderData: keepPreviousData,
-  });
+  const [wantsDelivered, setWantsDelivered] = useState(false);
+  const [typedCount, setTypedCount] = useState('');
+  const undelivered = withoutDelivered(filter);
+  const includesDelivered = wantsDelivered || undelivered === null;
+  const all = useQuery(estimateQuery(filter));
+  const safe = useQuery(estimateQuery(undelivered));
+  const estimate = includesDelivered ? all : safe;
+  const delivered = (all.data?.deliveries ?? 0) - (safe.data?.deliveries ?? 0);
   const perSecond = Number(rate);
   const isRateRight = rate.trim() !== '' && perSecond >= 0.1 && perSecond <= 1000;
   const create = useMutation({
-    mutationFn: () => sluice.createReplay({ name: name.trim(), filter, perSecond }),
+    mutationFn: () =>
+      sluice.createReplay({
+        name: name.trim(),
+        filter: includesDelivered ? filter : undelivered,
+        perSecond,
+      }),
     onSuccess: async (made) => {
       showReplay(queryClient, made);
       await navigate({ to: '/replays/$replayId', params: { replayId: made.id } });
     },
   });
   const count = estimate.isPlaceholderData ? 0 : (estimate.data?.deliveries ?? 0);
-  const ready = count > 0 && name.trim() !== '' && isRateRight;
+  const isConfirmed = !includesDelivered || isCount(typedCount, count);
+  const ready = count > 0 && name.trim() !== '' && isRateRight && isConfirmed;
   return (
     <CallForm
       call={create}
@@ -71,12 +98,28 @@ export function ReplayForm({
             {estimate.data.isCapped && ' or more'}
           </span>
           <span className="text-muted">
-            {' '}
-            about {formatBytes(estimate.data.bytes)}
+            {includesDelivered ? '' : ' that did not succeed'}, about{' '}
+            {formatBytes(estimate.data.bytes)}
             {isRateRight && count > 0 && `, made due in ${formatSpan((count / perSecond) * 1000)}`}.
             Each keeps its id, so that a receiver knows those it has handled.
           </span>
         </p>
+      )}
+      {undelivered !== null && (delivered > 0 || wantsDelivered) && (
+        <Check
+          label={`Include ${formatCount(delivered)} already delivered`}
+          checked={wantsDelivered}
+          onChange={(event) => setWantsDelivered(event.target.checked)}
+        />
+      )}
+      {includesDelivered && count > 0 && (
+        <TextField
+          label={`Type ${formatCount(count)} to replay delivered webhooks`}
+          inputMode="numeric"
+          mono
+          value={typedCount}
+          onChange={(event) => setTypedCount(event.target.value)}
+        />
       )}
       <TextField
         label="Name"

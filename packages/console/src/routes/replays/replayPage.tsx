@@ -15,6 +15,7 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Trail } from '../../ui/trail.tsx';
 import { Explorer } from '../deliveries/explorer.tsx';
@@ -55,7 +56,7 @@ export function ReplayPage() {
         />
       </>
     ) : (
-      <p className="animate-late p-4 text-faint">Loading</p>
+      <Loading className="p-4" />
     );
   }
   return (
@@ -151,7 +152,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
       {open === 'cancel' && <CancelReplay replay={replay} onClose={() => setOpen(null)} />}
       {open === 'again' && (
         <Dialog title="Replay what failed" onClose={() => setOpen(null)}>
-          <Suspense fallback={<p className="text-faint">Loading</p>}>
+          <Suspense fallback={<Loading />}>
             <ReplayForm filter={{ replayId: id, state: GIVEN_UP }} name={`${name} again`} />
           </Suspense>
         </Dialog>

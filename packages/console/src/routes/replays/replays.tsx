@@ -10,6 +10,7 @@ import { focusedRow, useActions } from '../../ui/actionList.tsx';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { useRowKeys } from '../../ui/rowKeys.ts';
 import { CancelReplay } from './cancelReplay.tsx';
 import { ReplayRow } from './replayRow.tsx';
@@ -67,7 +68,7 @@ export function ReplaysPage() {
           stale={replays.data !== undefined}
         />
       )}
-      {replays.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
+      {replays.isPending && <Loading className="p-4" />}
       {replays.data?.length === 0 && <NoReplay />}
       {replays.data !== undefined && replays.data.length > 0 && (
         <table ref={table} className="w-full border-collapse">
@@ -107,7 +108,7 @@ export function ReplaysPage() {
       )}
       {isNew && (
         <Dialog title="New replay" onClose={() => setNew(false)}>
-          <Suspense fallback={<p className="text-faint">Loading</p>}>
+          <Suspense fallback={<Loading />}>
             <NewReplay />
           </Suspense>
         </Dialog>

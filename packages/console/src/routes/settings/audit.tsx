@@ -7,6 +7,7 @@ import { formatCount, formatDateTime, formatHash, formatQuantity } from '../../f
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Trail } from '../../ui/trail.tsx';
 
@@ -27,7 +28,7 @@ export function AuditPage() {
           stale={records !== undefined}
         />
       )}
-      {log.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
+      {log.isPending && <Loading className="p-4" />}
       {records?.length === 0 && (
         <p className="p-4 text-muted">
           Nothing yet. Signing in, reading secrets, keys, replays and deletions are written down

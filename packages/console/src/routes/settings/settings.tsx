@@ -18,6 +18,7 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copyButton.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Check } from '../../ui/field.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { Segments } from '../../ui/segments.tsx';
 import { Keys } from './keys.tsx';
 import { Transfer } from './transfer.tsx';
@@ -110,7 +111,7 @@ function AboutSections() {
       />
     );
   }
-  if (about.data === undefined) return <p className="animate-late p-4 text-faint">Loading</p>;
+  if (about.data === undefined) return <Loading className="p-4" />;
   const { version, environment, store, deliveredMs, undeliveredMs, oldestDeliveryAt } = about.data;
   return (
     <>

@@ -9,6 +9,7 @@ import { useShortcuts } from '../../keyboard.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { SearchField } from '../../ui/searchField.tsx';
 import { useRested } from '../../rested.ts';
 import { AddressTable } from './addressTable.tsx';
@@ -73,7 +74,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
           onRetry={() => remove.mutate(remove.variables)}
         />
       )}
-      {list.isPending && <p className="animate-late p-4 text-faint">Loading</p>}
+      {list.isPending && <Loading className="p-4" />}
       {list.isSuccess && rows.length === 0 && find !== '' && (
         <div className="px-4 py-6">
           <p className="font-medium">Nothing found</p>

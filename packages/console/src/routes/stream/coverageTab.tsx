@@ -1,8 +1,14 @@
-import type { AptosNetwork } from '@sluice/kit';
 import type { ChainCoverage, Job, StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { chainsQuery, client, coverageQuery, jobsQuery, queryKeys, sluice } from '../../api.ts';
+import {
+  chainsQuery,
+  coverageQuery,
+  jobsQuery,
+  queryKeys,
+  sluice,
+  startBackfill,
+} from '../../api.ts';
 import { JOB_CONDITIONS } from '../../condition.ts';
 import { formatCount, formatQuantity } from '../../format.ts';
 import { withLatest } from '../../liveCache.ts';
@@ -95,7 +101,7 @@ interface Range {
 }
 
 function Covered({
-  coverage: { chainId, from, to, holes },
+  coverage: { chainId, from, to, holes, unverified },
   chain,
   onFill,
 }: {
@@ -159,7 +165,35 @@ function Covered({
           </li>
         ))}
       </ul>
+      <Unverified ranges={unverified} />
     </li>
+  );
+}
+
+/** Blocks that were matched, although not everything about them could be verified. */
+function Unverified({ ranges }: { ranges: ChainCoverage['unverified'] }) {
+  const [most, setMost] = useState(FIRST_HOLES);
+  if (ranges.length === 0) return null;
+  const blocks = ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  return (
+    <>
+      <p className="pt-2 text-12 text-warn">{formatQuantity(blocks, 'unverified block')}</p>
+      <ul aria-label="Unverified blocks">
+        {ranges.slice(-most).map(({ from, to, reason }) => (
+          <li key={`${from} ${reason}`} className="flex flex-wrap items-center gap-x-4 pt-1">
+            <span className="data">
+              {from === to ? formatCount(from) : `${formatCount(from)} – ${formatCount(to)}`}
+            </span>
+            <span className="text-muted">{reason}</span>
+          </li>
+        ))}
+      </ul>
+      {ranges.length > most && (
+        <Button look="quiet" onClick={() => setMost(most + MORE_HOLES)}>
+          Show more of {formatQuantity(ranges.length - most, 'earlier range')}
+        </Button>
+      )}
+    </>
   );
 }
 
@@ -189,12 +223,7 @@ function BackfillForm({
   const start = useMutation({
     mutationFn: async () => {
       if (blockFrom === null || blockTo === null) return;
-      const blocks = { streamId: stream.id, blockFrom, blockTo };
-      if (stream.family === 'aptos') {
-        await sluice.createAptosBackfill(chainId.replace(/^aptos:/, '') as AptosNetwork, blocks);
-      } else {
-        await client.streams.createHistoricalJob({ ...blocks, chainId });
-      }
+      await startBackfill(stream, { chainId, from: blockFrom, to: blockTo });
     },
     onSuccess: async () => {
       setFrom('');

@@ -15,6 +15,7 @@ import { useCommandKey } from '../../keyboard.ts';
 import { refusalsOf } from '../../refusals.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import type { PartProps } from '../streamForm/watchPart.tsx';
 
 /** A part of the stream's form: read, changed, shown as a difference, and saved. */
@@ -35,7 +36,7 @@ export function EditStream({
       />
     );
   }
-  if (whole.data === undefined) return <p className="animate-late p-4 text-faint">Loading</p>;
+  if (whole.data === undefined) return <Loading className="p-4" />;
   return (
     <EditForm key={JSON.stringify(whole.data)} stream={stream} before={toDraft(whole.data)}>
       {children}

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { chainsQuery, streamStatusMutation } from '../../api.ts';
 import { nextBlock } from '../../blockPace.ts';
 import { useNow } from '../../clock.ts';
-import { CHAIN_CONDITIONS, type Standstill } from '../../condition.ts';
+import { chainCondition, isChainDown, type Standstill } from '../../condition.ts';
 import { formatCount } from '../../format.ts';
 import type { WatchedChain } from '../../tape.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
@@ -24,8 +24,8 @@ export function ChainWaits({ chain }: { chain: WatchedChain }) {
   return (
     <p className="flex flex-wrap items-baseline gap-x-2">
       <span className="text-muted">{chain.name}</span>
-      {chain.state !== 'live' || next === null ? (
-        <Status condition={CHAIN_CONDITIONS[chain.state]} />
+      {chain.state !== 'live' || isChainDown(chain) || next === null ? (
+        <Status condition={chainCondition(chain)} />
       ) : (
         <span>
           Waiting for block <span className="data">{formatCount(next.number)}</span>

@@ -1,18 +1,21 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { Pause, Play, Zap } from 'lucide-react';
-import { chainsQuery, streamStatusMutation, testWebhookMutation } from '../../api.ts';
+import { useState } from 'react';
+import { chainsQuery, testWebhookMutation } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import { pausedWords, streamReason, streamScope } from '../../condition.ts';
-import { isFailing, useLatest, useRetries, type FleetStream } from '../../fleet.ts';
+import { isFailing, useChainReason, useLatest, useRetries, type FleetStream } from '../../fleet.ts';
 import { useShortcuts } from '../../keyboard.ts';
 import { nameOfStream } from '../../streamName.ts';
 import { focusedRow, useActions } from '../../ui/actionList.tsx';
 import { Button, Keycap } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
 import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Trail } from '../../ui/trail.tsx';
+import { useStatusToggle } from './statusToggle.ts';
 
 /** What the stream is, how it does, and the two things one does with it. */
 export function StreamHeader({ row }: { row: FleetStream }) {
@@ -21,7 +24,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
   const now = useNow();
   const { data: chains } = useQuery(chainsQuery);
   const latest = useLatest(row);
-  const setStatus = useMutation(streamStatusMutation(queryClient, stream));
+  const { setStatus, toggle } = useStatusToggle(stream);
   const test = useMutation(testWebhookMutation(queryClient, stream));
   const name = nameOfStream(stream);
   const scope = streamScope(stream);
@@ -29,15 +32,20 @@ export function StreamHeader({ row }: { row: FleetStream }) {
   const paused = stream.status === 'paused';
   const mayChange = stream.status !== 'terminated';
   const retries = useRetries(isFailing(row) ? latest : undefined);
-  const reason = streamReason(stream, latest, now, retries);
+  const reason = [useChainReason(row, now), streamReason(stream, latest, now, retries)]
+    .filter((part) => part !== null)
+    .join(' · ');
 
-  const toggle = (): void => {
-    if (mayChange) setStatus.mutate(paused ? 'active' : 'paused');
-  };
   const sendTest = (): void => {
     if (!test.isPending) test.mutate();
   };
-  useShortcuts({ p: toggle, t: sendTest });
+  const [isAsking, setAsking] = useState(false);
+  useShortcuts({
+    p: () => {
+      if (mayChange) toggle();
+    },
+    t: () => setAsking(true),
+  });
   const selected = useSearch({ from: '/frame/streams/$streamId', select: ({ sel }) => sel });
   // With a delivery open or in focus they are about that one.
   const isOfDelivery = (): boolean => selected !== undefined || focusedRow() !== undefined;
@@ -59,6 +67,16 @@ export function StreamHeader({ row }: { row: FleetStream }) {
   return (
     <header>
       {actions}
+      {isAsking && (
+        <Confirm
+          title="Send test webhook"
+          action="Send test"
+          onConfirm={sendTest}
+          onClose={() => setAsking(false)}
+        >
+          {stream.webhookUrl} receives a test webhook.
+        </Confirm>
+      )}
       <Trail to="/" title="Streams" here={name} />
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1 pb-2">
         <h2 className="max-w-full truncate text-16 font-semibold">{name}</h2>
@@ -91,7 +109,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
           )}
         </span>
       </div>
-      {reason !== null && (
+      {reason !== '' && (
         <p
           className={`px-4 pb-2 break-words ${condition.tone === 'bad' ? 'text-text' : 'text-muted'}`}
         >

@@ -9,6 +9,7 @@ import { parseStreamSearch, STREAM_TABS, type StreamTab } from '../../search.ts'
 import { buttonClass } from '../../ui/button.tsx';
 import { useChosenTab } from '../../ui/chosenTab.ts';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { Explorer } from '../deliveries/explorer.tsx';
 import { FirstDelivery } from './firstDelivery.tsx';
 import { StreamHeader } from './streamHeader.tsx';
@@ -44,7 +45,7 @@ export function StreamPage() {
       />
     );
   }
-  if (fleet === undefined) return <p className="animate-late p-4 text-faint">Loading</p>;
+  if (fleet === undefined) return <Loading className="p-4" />;
   return (
     <div className="p-4">
       <p className="font-medium">There is no stream with this id</p>
@@ -97,7 +98,7 @@ function StreamTabs({ row }: { row: FleetStream }) {
         ))}
       </nav>
       <div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
-        <Suspense fallback={<p className="animate-late p-4 text-faint">Loading</p>}>
+        <Suspense fallback={<Loading className="p-4" />}>
           <Tab tab={tab} stream={row.stream} />
         </Suspense>
       </div>

@@ -2,10 +2,12 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { chainsQuery, deliveriesQuery } from '../../api.ts';
+import { isChainDown } from '../../condition.ts';
 import { recentOf } from '../../fleet.ts';
 import { formatCount } from '../../format.ts';
 import { useMedia } from '../../media.ts';
 import type { Tape, WatchedChain } from '../../tape.ts';
+import { BlockAge } from '../../ui/blockAge.tsx';
 import { BlockTape } from '../../ui/blockTape.tsx';
 import { StreamTape } from './streamTape.tsx';
 
@@ -39,7 +41,11 @@ export function StreamTapes({ stream }: { stream: StreamSummary }) {
     <section aria-label="Blocks" className="border-b border-line px-4 py-3">
       <ul className="flex flex-wrap gap-x-10 gap-y-3">
         {shown.map(({ id, chain }) => (
-          <li key={id} className="min-w-0">
+          <li
+            key={id}
+            data-stale={(chain !== undefined && isChainDown(chain)) || undefined}
+            className="min-w-0"
+          >
             {chain === undefined ? (
               <BlockTape size="wide" tape={NO_BLOCKS} length={length} label="Blocks, loading" />
             ) : (
@@ -73,13 +79,15 @@ export function StreamTapes({ stream }: { stream: StreamSummary }) {
   );
 }
 
-function Position({ chain: { head, checkpoint, confirmedUpTo } }: { chain: WatchedChain }) {
+function Position({ chain }: { chain: WatchedChain }) {
+  const { head, checkpoint, confirmedUpTo } = chain;
   if (head === null) return <span>no head yet</span>;
   const lag = checkpoint === null ? 0 : Math.max(0, head - checkpoint);
   return (
     <span>
       {confirmedUpTo !== null && `final ${formatCount(confirmedUpTo)} · `}head {formatCount(head)}
       {lag > 0 && <span className="text-warn"> −{formatCount(lag)}</span>}
+      <BlockAge chain={chain} className="ml-2" />
     </span>
   );
 }

@@ -88,7 +88,7 @@ function Paths({
 
 /** What tells paths apart is how they end. */
 function PathName({ path }: { path: string }) {
-  const [, address = '', name = path, generics = ''] = /^(0x\w+::)([^<]+)(.*)$/.exec(path) ?? [];
+  const [, address = '', name = path, generics = ''] = /^(0x\w+::)([^<]+)(<.*)?$/.exec(path) ?? [];
   return (
     <span className="data min-w-0 break-all" title={path}>
       <span className="text-faint">{shorten(address)}</span>

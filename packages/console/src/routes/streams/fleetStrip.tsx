@@ -1,13 +1,16 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { clsx } from 'clsx';
 import { memo } from 'react';
 import { activityQuery } from '../../api.ts';
-import { CHAIN_CONDITIONS } from '../../condition.ts';
+import { chainCondition, isChainDown } from '../../condition.ts';
 import { formatCount, formatDuration, formatShare } from '../../format.ts';
 import { chainTape, type WatchedChain } from '../../tape.ts';
 import { BlockTape } from '../../ui/blockTape.tsx';
+import { ChainTrouble } from '../../ui/chainTrouble.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
+import { BlockAge } from '../../ui/blockAge.tsx';
 import { Status } from '../../ui/status.tsx';
 
 const sum = (values: readonly number[]): number =>
@@ -52,46 +55,46 @@ const TAPE_LENGTH = 60;
 /** Beyond these the list of streams would stand below the screen. */
 const SHOWN_CHAINS = 8;
 
+const rankOf = (chain: WatchedChain): number =>
+  Number(chain.state === 'live' && !isChainDown(chain));
+
 /** Those in trouble first, each group in its own order. */
 const byTrouble = (chains: readonly WatchedChain[]): WatchedChain[] =>
-  chains.toSorted((a, b) => Number(a.state === 'live') - Number(b.state === 'live'));
+  chains.toSorted((a, b) => rankOf(a) - rankOf(b));
 
 /** Chains that are not shown, by what they are at: `3 down, 39 live`. */
 function describeRest(chains: readonly WatchedChain[]): string {
-  const states = Map.groupBy(chains, ({ state }) => CHAIN_CONDITIONS[state].word);
+  const states = Map.groupBy(chains, (chain) => chainCondition(chain).word);
   return [...states].map(([word, { length }]) => `${formatCount(length)} ${word}`).join(', ');
 }
 
 const ChainFigure = memo(function ChainFigure({ chain }: { chain: WatchedChain }) {
   const { head, checkpoint } = chain;
   const lag = head === null || checkpoint === null ? null : Math.max(0, head - checkpoint);
-  const down = chain.state === 'down';
+  const down = isChainDown(chain);
   return (
     <li className="min-w-0 py-1.5 sm:w-60">
       <div className="flex items-baseline gap-2">
         <span className="data font-medium" title={`${chain.name} ${chain.id}`}>
           {chain.code}
         </span>
-        <Status condition={CHAIN_CONDITIONS[chain.state]} className="text-12" />
-        <span className="data ml-auto whitespace-nowrap" title="Newest block the source knows">
+        <Status condition={chainCondition(chain)} className="text-12" />
+        <span
+          className={clsx('data ml-auto whitespace-nowrap', down && 'text-faint')}
+          title="Newest block that the nodes know"
+        >
           {head === null ? '–' : formatCount(head)}
         </span>
         <span
           className={`data min-w-8 text-right whitespace-nowrap ${lag === null || lag === 0 ? 'text-faint' : 'text-warn'}`}
           title="Blocks between the newest and the last committed one"
         >
-          {lag === null ? '' : lag === 0 ? '±0' : `−${formatCount(lag)}`}
+          {lag === null || down ? '' : lag === 0 ? '±0' : `−${formatCount(lag)}`}
+          <BlockAge chain={chain} className={lag === null || down ? '' : 'ml-2'} />
         </span>
       </div>
-      {chain.message !== '' && (
-        <p
-          title={chain.message}
-          className={`line-clamp-2 text-12 break-words ${down ? 'text-bad' : 'text-muted'}`}
-        >
-          {chain.message}
-        </p>
-      )}
-      {!(down && chain.message !== '') && (
+      <ChainTrouble chain={chain} className="line-clamp-2 text-12" />
+      {!down && (
         <div className="mt-1 max-sm:hidden">
           <BlockTape
             size="chain"

@@ -1,13 +1,12 @@
 import type { DeliverySummary } from '@sluice/kit/sluice';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
 import { memo } from 'react';
-import { streamStatusMutation } from '../../api.ts';
 import { useNow } from '../../clock.ts';
 import { pausedWords, streamReason, streamScope } from '../../condition.ts';
-import { isFailing, useLatest, useRetries, type FleetStream } from '../../fleet.ts';
+import { isFailing, useChainReason, useLatest, useRetries, type FleetStream } from '../../fleet.ts';
 import { formatCount, formatDuration } from '../../format.ts';
+import { useLoading } from '../../heldKeys.ts';
 import { useMedia } from '../../media.ts';
 import { nameOfStream } from '../../streamName.ts';
 import type { WatchedChain } from '../../tape.ts';
@@ -16,6 +15,7 @@ import { Sparkline } from '../../ui/sparkline.tsx';
 import { RowMark } from '../../ui/rowMarks.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/time.tsx';
+import { useStatusToggle } from '../stream/statusToggle.ts';
 import { StreamTape } from '../stream/streamTape.tsx';
 
 /** Ticks of one row, shared by the chains it shows. */
@@ -46,13 +46,11 @@ export const StreamRow = memo(function StreamRow({
   ref: React.Ref<HTMLTableSectionElement>;
 }) {
   const { stream, condition } = row;
-  const queryClient = useQueryClient();
-  const setStatus = useMutation(streamStatusMutation(queryClient, stream));
+  const { setStatus, toggle } = useStatusToggle(stream);
   const name = nameOfStream(stream);
   const scope = streamScope(stream);
   const paused = stream.status === 'paused';
   const mayChange = stream.status !== 'terminated';
-  const toggle = (): void => setStatus.mutate(paused ? 'active' : 'paused');
   // What has no room is not asked for.
   const hasRoom = useMedia('(min-width: 1240px)');
   // One that is paused matches nothing.
@@ -116,7 +114,9 @@ export const StreamRow = memo(function StreamRow({
               <span
                 key={id}
                 title={chains.get(id)?.name ?? id}
-                className={chains.has(id) ? 'text-muted' : 'text-warn'}
+                className={
+                  row.down.includes(id) ? 'text-bad' : chains.has(id) ? 'text-muted' : 'text-warn'
+                }
               >
                 {chains.get(id)?.code ?? id}
               </span>
@@ -124,7 +124,10 @@ export const StreamRow = memo(function StreamRow({
           </span>
         </td>
         <td className="px-2 max-lg:hidden">
-          <div className="flex w-[180px] justify-between">
+          <div
+            data-stale={row.down.length > 0 || undefined}
+            className="flex w-[180px] justify-between"
+          >
             {paused && <PausedBy stream={stream} />}
             {taped.map((chain) => (
               <StreamTape
@@ -214,8 +217,10 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
   const latest = useLatest(row);
   const retries = useRetries(isFailing(row) ? latest : undefined);
   const now = useNow();
-  const reason = streamReason(stream, latest, now, retries);
-  if (reason === null) return null;
+  const ofChains = useChainReason(row, now);
+  const own = streamReason(stream, latest, now, retries);
+  if (ofChains === null && own === null) return null;
+  const reason = [ofChains, own].filter((part) => part !== null).join(' · ');
   return (
     <tr>
       <td colSpan={11} className="max-w-0 pr-2 pb-2 pl-10.5 sm:pl-28">
@@ -227,7 +232,12 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
           >
             {reason}
           </span>
-          {condition.tone === 'bad' && (
+          {ofChains !== null && (
+            <Link to="/chains" className={`${buttonClass('plain')} shrink-0`}>
+              Chains
+            </Link>
+          )}
+          {isFailing(row) && (
             <span className="flex flex-wrap gap-2 md:shrink-0 md:flex-nowrap">
               <Link
                 to="/streams/$streamId"
@@ -254,6 +264,7 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
 
 /** The height of a row, so that nothing moves when the rows come. */
 export function StreamRowSkeleton() {
+  useLoading();
   return (
     <tbody aria-hidden="true" className="animate-late border-b border-line">
       <tr className="h-row max-sm:h-row-of-two">

@@ -1,3 +1,4 @@
+import { UNDELIVERED } from '@sluice/kit/contract';
 import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { Link, Navigate, useNavigate, useRouter, useSearch } from '@tanstack/react-router';
@@ -16,6 +17,7 @@ import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../ui/errorPanel.tsx';
 import { Select } from '../../ui/field.tsx';
+import { Loading } from '../../ui/loading.tsx';
 import { useRowMarks } from '../../ui/rowMarks.tsx';
 import { SearchField } from '../../ui/searchField.tsx';
 import type { WatchedChain } from '../../tape.ts';
@@ -32,9 +34,11 @@ const ReplayForm = lazy(async () => ({
 
 /** Given up, or waiting to be tried again. */
 const WHAT_FAILED: DeliveryFilter = {
-  state: ['failed', 'quarantined', 'pending'],
+  state: UNDELIVERED,
   attemptsFrom: 1,
 };
+
+const isInTrouble = (row: FleetStream): boolean => isFailing(row) || row.down.length > 0;
 
 const HINTS = [
   ['j k', 'move'],
@@ -53,7 +57,7 @@ const SHOWS: {
   passes: (row: FleetStream) => boolean;
 }[] = [
   { show: undefined, label: 'All', passes: () => true },
-  { show: 'failing', label: 'Failing', passes: isFailing },
+  { show: 'failing', label: 'Failing', passes: isInTrouble },
   { show: 'paused', label: 'Paused', passes: ({ stream }) => stream.status === 'paused' },
 ];
 
@@ -206,7 +210,7 @@ export function StreamsPage() {
     // Deliveries outlive their streams: without any, nothing was ever watched.
     if (hasDeliveries === false) return <Navigate to="/welcome" replace />;
     return (
-      <Suspense>
+      <Suspense fallback={<Loading className="p-4" />}>
         <EmptyStreams />
       </Suspense>
     );
@@ -247,7 +251,7 @@ export function StreamsPage() {
               <span
                 className={clsx(
                   'data',
-                  label === 'Failing' && fleet?.some(isFailing) && 'text-bad',
+                  label === 'Failing' && fleet?.some(isInTrouble) && 'text-bad',
                 )}
               >
                 {fleet?.filter(passes).length ?? '–'}
@@ -317,7 +321,7 @@ export function StreamsPage() {
       )}
       {replaying !== null && (
         <Dialog title="Replay what failed" onClose={() => setReplaying(null)}>
-          <Suspense fallback={<p className="text-faint">Loading</p>}>
+          <Suspense fallback={<Loading />}>
             <ReplayForm
               filter={{ streamId: [...replaying], ...WHAT_FAILED }}
               name={`failed ${replaying.map(tagOf).join(' ')}`}

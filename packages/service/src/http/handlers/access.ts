@@ -4,7 +4,6 @@ import {
   type ApiKey,
   type AuditPage,
   type CreatedApiKey,
-  SCOPES,
   createApiKeySchema,
   listQuerySchema,
   rotateStreamSecretSchema,
@@ -19,9 +18,11 @@ import {
   setAuditTarget,
   validationFailed,
 } from '../answers.ts';
+import { takeQuery } from '../query.ts';
 import { createKey, isKeyId } from '../apiKey.ts';
 import { callerOf } from '../auth.ts';
 import { readJson } from '../body.ts';
+import { boundKey } from '../keyBounds.ts';
 import type { KeyRing } from '../keyRing.ts';
 import { fromCursor, toCursor } from '../pages.ts';
 
@@ -57,16 +58,17 @@ export function createAccessHandlers({
 
     async createKey(context) {
       const body = check(createApiKeySchema, 'requestBody', readJson(context));
-      const { name, scopes = [...SCOPES], cidrs = [], expiresAt = null } = body;
+      const { keyId } = callerOf(context);
+      const maker = await keyRing.findById(keyId);
+      if (maker === undefined) throw new HttpError(401, 'This API key has ended');
+      const bounds = boundKey(body, maker);
+      const { expiresAt } = bounds;
       if (expiresAt !== null && expiresAt <= (await store.readLedgerTime())) {
         const message = 'should be a time to come, in Unix milliseconds';
         throw validationFailed('requestBody', [{ path: ['expiresAt'], message }], body);
       }
       const { id, key, hash } = createKey();
-      const record = await store.createApiKey({
-        ...{ id, name, hash, cidrs, expiresAt },
-        scopes: [...new Set(scopes)],
-      });
+      const record = await store.createApiKey({ id, name: body.name, hash, ...bounds });
       keyRing.forget();
       setAuditTarget(context, id);
       return context.json({ ...toApiKey(record), key } satisfies CreatedApiKey);
@@ -107,7 +109,7 @@ export function createAccessHandlers({
     },
 
     async listAudit(context) {
-      const { limit, cursor } = check(listQuerySchema, 'query', context.req.query());
+      const { limit, cursor } = takeQuery(context, listQuerySchema).query;
       const { rows, next } = await store.listAudit({ limit, before: fromCursor(cursor)?.at });
       return context.json({
         result: rows,

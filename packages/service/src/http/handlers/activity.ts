@@ -12,6 +12,7 @@ import {
 } from '@sluice/kit/contract';
 import type { Store, StreamRecord } from '../../store/store.ts';
 import { check, notFound, readId } from '../answers.ts';
+import { takeQuery } from '../query.ts';
 import { readJson } from '../body.ts';
 
 export interface ActivityHandlers {
@@ -32,13 +33,13 @@ export function createActivityHandlers({ store }: { store: Store }): ActivityHan
 
   return {
     async getActivity(context) {
-      const { streamId, step, points } = check(activityQuerySchema, 'query', context.req.query());
+      const { streamId, step, points } = takeQuery(context, activityQuerySchema).query;
       await readStream(streamId);
       const result = await store.readActivity({ streamId, stepMinutes: step, points });
       return context.json({ stepMinutes: step, result } satisfies Activity);
     },
     async getBreakdown(context) {
-      const { streamId, step, points } = check(activityQuerySchema, 'query', context.req.query());
+      const { streamId, step, points } = takeQuery(context, activityQuerySchema).query;
       const stream = await readStream(streamId);
       const counts = await store.readBreakdown({ streamId, stepMinutes: step, points });
       const own = new Map(
@@ -67,11 +68,11 @@ export function createActivityHandlers({ store }: { store: Store }): ActivityHan
       return context.json({ result: await store.listTapes(asked) });
     },
     async listReorgs(context) {
-      const { chain, limit } = check(chainLogQuerySchema, 'query', context.req.query());
+      const { chain, limit } = takeQuery(context, chainLogQuerySchema).query;
       return context.json({ result: await store.listReorgs({ chain, limit }) });
     },
     async listGaps(context) {
-      const { chain, limit } = check(chainLogQuerySchema, 'query', context.req.query());
+      const { chain, limit } = takeQuery(context, chainLogQuerySchema).query;
       return context.json({ result: await store.listGaps({ chain, limit }) });
     },
   };

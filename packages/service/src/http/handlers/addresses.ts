@@ -12,8 +12,9 @@ import {
 } from '@sluice/kit/contract';
 import type { AddressChanges } from '../../store/addressChanges.ts';
 import type { AddressOutcome, EffectiveFrom, Store } from '../../store/store.ts';
-import { type AddressBody, readAddressBody } from '../addressBody.ts';
-import { HttpError, check, notFound, readId } from '../answers.ts';
+import { type AddressBody, readAddressBody, readRemovedAddresses } from '../addressBody.ts';
+import { HttpError, notFound, readId } from '../answers.ts';
+import { takeQuery } from '../query.ts';
 import { fromCursor, pageEnd, toCursor } from '../pages.ts';
 import { callerOf } from '../auth.ts';
 import { findStream } from './findStream.ts';
@@ -67,7 +68,7 @@ export function createAddressHandlers(
   return {
     async list(context) {
       const { id, addressCount } = await findStream(store, context, family);
-      const { limit, cursor } = check(listQuerySchema, 'query', context.req.query());
+      const { limit, cursor } = takeQuery(context, listQuerySchema).query;
       const after = fromCursor(cursor);
       const page = await store.listAddresses(id, { limit, after: after?.id });
       return context.json({
@@ -80,7 +81,8 @@ export function createAddressHandlers(
     },
 
     async add(context) {
-      const id = await findId(context);
+      // The stream is not read for it: the transaction that adds finds out whether there is one.
+      const id = readId(context, 'stream');
       const body = await readAddressBody(context, { family, takesLabels: true });
       const { keyId } = callerOf(context);
       const outcome = await changes.add(id, { ...body, keyId });
@@ -89,7 +91,7 @@ export function createAddressHandlers(
 
     async remove(context) {
       const id = await findId(context);
-      const body = await readAddressBody(context, { family, takesLabels: false });
+      const body = await readRemovedAddresses(context, family);
       return answer(context, id, body, await changes.remove(id, body.addresses));
     },
 
@@ -111,7 +113,7 @@ export function createWatchedAddressList({
 }): (context: Context) => Promise<Response> {
   return async (context) => {
     const id = readId(context, 'stream');
-    const { find, limit, cursor } = check(listAddressesQuerySchema, 'query', context.req.query());
+    const { find, limit, cursor } = takeQuery(context, listAddressesQuerySchema).query;
     if ((await store.readStream(id)) === undefined) throw notFound('Stream');
     const place = { limit, after: fromCursor(cursor)?.id };
     const { addresses, next } = await (find === undefined

@@ -34,6 +34,7 @@ import {
   setAuditTarget,
   validationFailed,
 } from '../answers.ts';
+import { takeQuery } from '../query.ts';
 import { readJson } from '../body.ts';
 import type { AptosCalls } from './aptosBlocks.ts';
 import { notRead, readChain } from './findChain.ts';
@@ -91,7 +92,7 @@ export const setJobStateSchema = z.strictObject({
     error: 'should be one of paused, running, cancelled',
   }),
 });
-export const listJobsQuerySchema = z.strictObject({
+export const listJobsQuerySchema = z.object({
   streamId: z.uuid({ error: 'should be a stream id, a UUID' }).optional(),
 });
 export const resumeSchema = z.strictObject({
@@ -185,7 +186,7 @@ export function createBlockHandlers({
     },
 
     async listJobs(context) {
-      const { streamId } = check(listJobsQuerySchema, 'query', context.req.query());
+      const { streamId } = takeQuery(context, listJobsQuerySchema).query;
       return context.json({ result: await store.listJobs({ streamId, limit: JOBS_PER_LIST }) });
     },
 

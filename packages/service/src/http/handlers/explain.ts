@@ -15,7 +15,8 @@ import {
 import * as z from 'zod';
 import type { ExplainOnly } from '../../matching.ts';
 import type { ChainReport, Store, StreamRecord } from '../../store/store.ts';
-import { HttpError, check } from '../answers.ts';
+import { HttpError } from '../answers.ts';
+import { takeQuery } from '../query.ts';
 import type { AptosCalls } from './aptosBlocks.ts';
 import type { ChainCalls } from './blocks.ts';
 import { resolveName } from './names.ts';
@@ -256,7 +257,7 @@ export function createExplainHandler(
   };
 
   return async (context) => {
-    const { q, chain } = check(explainQuerySchema, 'query', context.req.query());
+    const { q, chain } = takeQuery(context, explainQuerySchema).query;
     const named = chain === undefined ? undefined : (toChainId(chain) ?? chain);
     const query = q.trim();
     if (NAME.test(query)) return context.json(await explainName(query));

@@ -21,7 +21,8 @@ import type {
   Store,
 } from '../../store/store.ts';
 import { timeOfId } from '../../store/ids.ts';
-import { HttpError, check, notFound, readId, readQuery, validationFailed } from '../answers.ts';
+import { HttpError, notFound, readId, validationFailed } from '../answers.ts';
+import { takeQuery } from '../query.ts';
 import { fromCursor, pageEnd } from '../pages.ts';
 
 export interface HistoryHandlers {
@@ -56,14 +57,10 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds):
 
   return {
     async listHistory(context) {
-      const query = readQuery(context);
-      const { limit, cursor, excludePayload, ...filter } = check(
-        listHistoryQuerySchema,
-        'query',
-        query,
-      );
+      const { query, sent } = takeQuery(context, listHistoryQuerySchema);
+      const { limit, cursor, excludePayload, ...filter } = query;
       const { rows, end } = await list(cursor, {
-        ...toFilter(filter, query),
+        ...toFilter(filter, sent),
         limit,
         results: ['undelivered'],
         withBody: excludePayload !== true,
@@ -75,14 +72,10 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds):
     },
 
     async listLogs(context) {
-      const query = readQuery(context);
-      const { limit, cursor, deliveryStatus, ...filter } = check(
-        listLogsQuerySchema,
-        'query',
-        query,
-      );
+      const { query, sent } = takeQuery(context, listLogsQuerySchema);
+      const { limit, cursor, deliveryStatus, ...filter } = query;
       const { rows, end } = await list(cursor, {
-        ...toFilter(filter, query),
+        ...toFilter(filter, sent),
         limit,
         results: toResults(deliveryStatus),
         withBody: false,

@@ -9,6 +9,7 @@ import {
 } from '@sluice/kit/contract';
 import type { Store } from '../../store/store.ts';
 import { check, notFound, readId, validationFailed } from '../answers.ts';
+import { takeQuery } from '../query.ts';
 import { readJson } from '../body.ts';
 import { fromCursor, toCursor } from '../pages.ts';
 
@@ -38,7 +39,7 @@ export function createInboxHandlers({ store }: { store: Store }): InboxHandlers 
     },
 
     async listRequests(context) {
-      const { limit, cursor } = check(listQuerySchema, 'query', context.req.query());
+      const { limit, cursor } = takeQuery(context, listQuerySchema).query;
       const { rows, next } = await store.listInboxRequests({
         inbox: readName(context),
         limit,

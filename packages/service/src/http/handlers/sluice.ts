@@ -18,7 +18,8 @@ import { type ChainReport, NEXT_SWEEP, type Store, type StreamRecord } from '../
 import { toChainBlock } from '../../store/liveEvents.ts';
 import type { AbiSource } from '../../abiSource.ts';
 import type { Auth } from '../auth.ts';
-import { check, notFound, readId, readQuery } from '../answers.ts';
+import { check, notFound, readId } from '../answers.ts';
+import { takeQuery } from '../query.ts';
 import { readJson } from '../body.ts';
 import type { Live } from '../live.ts';
 import { fromCursor, toCursor } from '../pages.ts';
@@ -151,7 +152,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       });
     },
     async listDeliveries(context) {
-      const { cursor, ...listing } = check(listDeliveriesQuerySchema, 'query', readQuery(context));
+      const { cursor, ...listing } = takeQuery(context, listDeliveriesQuerySchema).query;
       const page = await store.listDeliveries({ ...listing, after: fromCursor(cursor)?.id });
       return context.json({
         result: page.rows,
@@ -159,7 +160,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       } satisfies DeliveryPage);
     },
     async getDeliveryFacets(context) {
-      const filter = check(deliveryFacetsQuerySchema, 'query', readQuery(context));
+      const filter = takeQuery(context, deliveryFacetsQuerySchema).query;
       return context.json(await store.countFacets(filter));
     },
     async getDelivery(context) {
@@ -187,10 +188,13 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
     async listChains(context) {
       const result = await Promise.all(
         chains().map(async ({ lacksTraces: _lacksTraces, ...health }): Promise<ChainHealth> => {
-          const window = await store.readWindow(health.id, TAPE_BLOCKS);
+          const [window, unverified] = await Promise.all([
+            store.readWindow(health.id, TAPE_BLOCKS),
+            store.readUnverified(health.id),
+          ]);
           // A report from another process may be some seconds old; the ledger never is.
           const checkpoint = window[0]?.number ?? health.checkpoint;
-          return { ...health, checkpoint, blocks: window.map(toChainBlock) };
+          return { ...health, checkpoint, unverified, blocks: window.map(toChainBlock) };
         }),
       );
       return context.json({ result });
@@ -198,7 +202,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
     liveEvents(context) {
       const headers = {
         'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-cache, no-transform',
+        'cache-control': 'no-store, no-transform',
         'x-accel-buffering': 'no',
       };
       // Nobody would read what a HEAD opened: it would fill until it is cut off.

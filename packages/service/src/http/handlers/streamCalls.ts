@@ -14,6 +14,7 @@ import { hideSecrets } from '../../hideSecrets.ts';
 import type { Store, StreamDraft, StreamPatch, StreamRecord } from '../../store/store.ts';
 import type { StreamSecrets } from '../../streamSecrets.ts';
 import { HttpError, check, validationFailed } from '../answers.ts';
+import { takeQuery } from '../query.ts';
 import { callerOf } from '../auth.ts';
 import { readJson } from '../body.ts';
 import { fromCursor, pageEnd } from '../pages.ts';
@@ -69,7 +70,7 @@ export function createStreamCalls<Name extends ChainFamily>(
 
   return {
     async list(context) {
-      const { limit, cursor, status } = check(listStreamsQuerySchema, 'query', context.req.query());
+      const { limit, cursor, status } = takeQuery(context, listStreamsQuerySchema).query;
       const after = fromCursor(cursor);
       const page = await store.listStreams({ limit, after, family: family.name, status });
       return context.json({
@@ -121,6 +122,8 @@ export function createStreamCalls<Name extends ChainFamily>(
     async setStatus(context) {
       const before = await find(context);
       const { status } = check(streamStatusSchema, 'requestBody', readJson(context));
+      // Only failing deliveries put a stream in error; the hosted API takes the status, so it is no fault.
+      if (status === 'error') return context.json(family.toStatus(before));
       if (status === 'active' && before.status !== 'active') {
         await tryWebhook(needs, family.name, {
           url: before.webhookUrl,
@@ -200,15 +203,15 @@ export function toLife(
   };
 }
 
-/** `base` with what is given of its fields. */
+/** `base` with what is given of its fields. A schema leaves no null where null is no value. */
 export function withGiven<Options extends object>(
   base: Options,
-  given: { readonly [K in keyof Options]?: Options[K] | undefined },
+  given: { readonly [K in keyof Options]?: Options[K] | null | undefined },
 ): Options {
   const options = { ...base };
   for (const key of Object.keys(base) as (keyof Options)[]) {
     const value = given[key];
-    if (value !== undefined) options[key] = value;
+    if (value !== undefined) options[key] = value as Options[keyof Options];
   }
   return options;
 }

@@ -128,9 +128,9 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
  * The ABI of a body that was checked, as it came: webhooks carry it verbatim (contract section 2.2),
  * and a schema puts keys in an order of its own.
  */
-function givenAbi(body: unknown): { abi?: AbiItem[] | null } {
-  const { abi } = body as { abi?: AbiItem[] | null };
-  return abi === undefined ? {} : { abi };
+function givenAbi(body: unknown): { abi?: AbiItem[] } {
+  const { abi } = body as { abi?: AbiItem | AbiItem[] | null };
+  return abi === undefined || abi === null ? {} : { abi: [abi].flat() };
 }
 
 /** A 422 for options that cannot be, or cannot be together. */

@@ -51,8 +51,11 @@ export function testBlocks(tools: StoreTools): void {
           head: block.number,
         };
         const { id } = await tools.store.createStream(draft([chain.chain]));
-        expect(await tools.store.commitBlock(commit)).toEqual({ outcome: 'stale-rules' });
         const { revision: now } = await tools.store.readRules(Number.MAX_SAFE_INTEGER);
+        expect(await tools.store.commitBlock(commit)).toEqual({
+          outcome: 'stale-rules',
+          revision: now,
+        });
         const after = { number: start.number, hash: hashOf() };
         expect(await tools.store.commitBlock({ ...commit, ruleRevision: now, after })).toEqual({
           outcome: 'not-next',

@@ -79,13 +79,67 @@ export function testCoverage(tools: StoreTools): void {
       await tools.store.updateStream(id, { chainIds: [two.chain] });
       await two.commit(two.next(), []);
       expect(await tools.store.readCoverage(id)).toEqual([
-        { chainId: two.chain, from: null, to: null, holes: [] },
+        { chainId: two.chain, from: null, to: null, holes: [], unverified: [] },
       ]);
       await tools.store.setStreamStatus(id, 'active', '');
       await two.commit(two.next(), []);
       expect(await tools.store.readCoverage(id)).toEqual([
-        { chainId: two.chain, from: 102, to: 102, holes: [] },
+        { chainId: two.chain, from: 102, to: 102, holes: [], unverified: [] },
       ]);
+    });
+  });
+
+  describe('unverified blocks', () => {
+    const gap = 'gap in log indices (2 nodes agree)';
+
+    test('are in the coverage of every stream and in what is read of the chain, neighbours as one range', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      expect(await tools.store.readUnverified(chain.chain)).toBeNull();
+      for (const reason of [gap, gap, undefined, gap, 'missing receipt']) {
+        await chain.commit(chain.next(), [], 2, reason);
+      }
+      expect((await tools.store.readCoverage(id))[0]).toEqual({
+        chainId: chain.chain,
+        from: 101,
+        to: 105,
+        holes: [],
+        unverified: [
+          { from: 101, to: 102, reason: gap },
+          { from: 104, to: 104, reason: gap },
+          { from: 105, to: 105, reason: 'missing receipt' },
+        ],
+      });
+      expect(await tools.store.readUnverified(chain.chain)).toEqual({
+        blocks: 4,
+        latest: 105,
+        reason: 'missing receipt',
+      });
+    });
+
+    test('go with a reorg and with the chain', async () => {
+      const chain = await startChain();
+      let ancestor = chain.tip();
+      for (let n = 0; n < 4; n++) {
+        await chain.commit(chain.next(), [], 2, gap);
+        if (n === 1) ancestor = chain.tip();
+      }
+      await chain.rewind(ancestor);
+      const left = { blocks: 2, latest: ancestor.number, reason: gap };
+      expect(await tools.store.readUnverified(chain.chain)).toEqual(left);
+      await chain.commit(chain.next(), []);
+      expect(await tools.store.readUnverified(chain.chain)).toEqual(left);
+      const other: BlockHeader = { ...chain.next(), number: 7 };
+      await tools.store.startChain({ ...chain.held, block: other, genesisHash: hashOf() });
+      expect(await tools.store.readUnverified(chain.chain)).toBeNull();
+    });
+
+    test('are kept for the newest 1,000 ranges', { timeout: 60_000 }, async () => {
+      const chain = await startChain();
+      for (let n = 0; n < 1_005; n++) {
+        await chain.commit(chain.next(), [], 2, n % 2 === 0 ? gap : 'missing receipt');
+      }
+      expect(await tools.store.readUnverified(chain.chain)).toMatchObject({ blocks: 1_000 });
     });
   });
 
@@ -116,7 +170,7 @@ export function testCoverage(tools: StoreTools): void {
         id: job.id,
         blocks: [
           { block: block(10), matches: [newMatch(streamId)] },
-          { block: block(11), matches: [] },
+          { block: block(11), matches: [], unverified: 'missing receipt' },
         ],
       });
       expect(first).toMatchObject({
@@ -137,7 +191,10 @@ export function testCoverage(tools: StoreTools): void {
       expect(last).toMatchObject({ job: { nextBlock: 14, state: 'done' }, deliveries: [] });
       expect(await tools.store.listRunningJobs(chain.chain)).toEqual([]);
       expect(await deliveriesOf(streamId)).toHaveLength(1);
-      expect((await tools.store.readCoverage(streamId))[0]).toMatchObject({ from: 10, to: 13 });
+      expect((await tools.store.readCoverage(streamId))[0]).toMatchObject({
+        ...{ from: 10, to: 13 },
+        unverified: [{ from: 11, to: 11, reason: 'missing receipt' }],
+      });
     });
 
     test('announce again what was delivered before, since they were asked to', async () => {

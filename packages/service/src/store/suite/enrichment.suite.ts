@@ -50,7 +50,7 @@ export function testEnrichment(tools: StoreTools): void {
       });
       const due = await tools.store.completeEnrichments({
         ...chain.held,
-        bodies: [{ matchId: match!.id, bodyTail: whole, about: 'Transfer 5 A' }],
+        completed: [{ matchId: match!.id, bodyTail: whole, about: 'Transfer 5 A' }],
       });
       expect(
         due!.map(({ phase, state, about }) => [phase, state, about].join()).toSorted(),
@@ -59,7 +59,7 @@ export function testEnrichment(tools: StoreTools): void {
       // A second process that did the same work changes nothing.
       const again = {
         ...chain.held,
-        bodies: [{ matchId: match!.id, bodyTail: ',"logs":["other"]}', about: 'other' }],
+        completed: [{ matchId: match!.id, bodyTail: ',"logs":["other"]}', about: 'other' }],
       };
       expect(await tools.store.completeEnrichments(again)).toEqual([]);
       const sent = (await claimOf(id)).map(({ body }) => Buffer.from(body).toString());
@@ -102,7 +102,10 @@ export function testEnrichment(tools: StoreTools): void {
       // Nothing was sent, so there is nothing to take back.
       expect((await chain.rewind(before)).map(({ state }) => state)).toEqual(['cancelled']);
       expect(await listAll(chain.chain, {})).toEqual([]);
-      const late = { ...chain.held, bodies: [{ matchId: match!.id, bodyTail: whole, about: '' }] };
+      const late = {
+        ...chain.held,
+        completed: [{ matchId: match!.id, bodyTail: whole, about: '' }],
+      };
       expect(await tools.store.completeEnrichments(late)).toEqual([]);
       await chain.commit(block, []);
       expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual(['enriching']);
@@ -111,6 +114,76 @@ export function testEnrichment(tools: StoreTools): void {
       expect(await tools.store.completeEnrichments(late)).toMatchObject([
         { state: 'pending', about: 'log of 0x28c6…1d60' },
       ]);
+    });
+
+    test('sets a match aside with its reason, and takes it up again when it is replayed', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain], { notifyRemoved: true }));
+      const before = chain.tip();
+      const block = chain.next();
+      await chain.commit(block, [waiting(id)]);
+      const [match] = await listAll(chain.chain, {});
+      const refused = { matchId: match!.id, setAside: 'the ledger refuses its body' };
+      const changed = await tools.store.completeEnrichments({
+        ...chain.held,
+        completed: [refused],
+      });
+      expect(changed).toMatchObject([{ state: 'quarantined', error: refused.setAside }]);
+      expect(await listAll(chain.chain, {})).toEqual([]);
+      expect(await claimOf(id)).toEqual([]);
+      // Its confirmed delivery is set aside as well, and what was never sent is not taken back.
+      for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
+      const setAside = await deliveriesOf(id);
+      expect(setAside.map(({ phase, state, error }) => [phase, state, error])).toEqual([
+        ['confirmed', 'quarantined', refused.setAside],
+        ['unconfirmed', 'quarantined', refused.setAside],
+      ]);
+      expect(await tools.store.listMatchesOf(chain.chain, block.hash)).toMatchObject([
+        { isEnriching: false },
+      ]);
+      expect(await chain.rewind(before)).toEqual([]);
+      await chain.commit(block, []);
+
+      const [replayed, other] = setAside;
+      const { after } = (await tools.store.replayDelivery(id, replayed!.id))!;
+      expect(after.state).toBe('enriching');
+      expect(await listAll(chain.chain, {})).toMatchObject([{ id: match!.id }]);
+      const due = await tools.store.completeEnrichments({
+        ...chain.held,
+        completed: [{ matchId: match!.id, bodyTail: whole, about: '' }],
+      });
+      expect(due).toMatchObject([{ id: replayed!.id, state: 'pending', error: null }]);
+      expect((await tools.store.replayDelivery(id, other!.id))!.after.state).toBe('pending');
+      expect(await claimOf(id)).toHaveLength(2);
+    });
+
+    test('what waits is part of the age of the queue', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const before = await tools.store.readLedgerTime();
+      await chain.commit(chain.next(), [waiting(id)]);
+      const [delivery] = await deliveriesOf(id);
+      const oldest = await tools.store.readOldestDue();
+      expect(oldest).toBeLessThanOrEqual(delivery!.createdAt);
+      const since = await tools.store.listEnrichingSince();
+      expect(since.find((each) => each.chain === chain.chain)?.since).toBe(delivery!.createdAt);
+      expect(delivery!.createdAt).toBeGreaterThanOrEqual(before);
+      await tools.store.setStreamStatus(id, 'paused', '');
+      const paused = await tools.store.listEnrichingSince();
+      expect(paused.some((each) => each.chain === chain.chain)).toBe(false);
+    });
+
+    test('leaves aside for good what has no body to send', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const reason = 'a record is too large';
+      const committed = await chain.commit(chain.next(), [newMatch(id, { setAside: reason })]);
+      expect(committed).toMatchObject({ deliveries: [{ state: 'quarantined', error: reason }] });
+      const [delivery] = await deliveriesOf(id);
+      const { after } = (await tools.store.replayDelivery(id, delivery!.id))!;
+      expect(after).toMatchObject({ state: 'quarantined', error: reason });
+      expect(await tools.store.estimateReplay({ streamId: id })).toMatchObject({ deliveries: 0 });
+      expect(await claimOf(id)).toEqual([]);
     });
 
     test('ends with its stream', async () => {

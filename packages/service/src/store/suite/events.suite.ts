@@ -191,6 +191,13 @@ export function testEvents(open: () => Promise<Store>): void {
 
 export const CHAIN_HEALTH = {
   ...{ id: '0xe7e7', name: 'a chain', code: 'x', state: 'live' as const, message: '', head: 7 },
-  ...{ checkpoint: 7, confirmations: 2, confirmedUpTo: 5, providers: [], progress: null },
+  ...{
+    headAgeMs: 0,
+    checkpoint: 7,
+    confirmations: 2,
+    confirmedUpTo: 5,
+    providers: [],
+    progress: null,
+  },
   ...{ safe: 3, finalized: null, agreement: { blockNumber: 7, state: 'alone' as const } },
 };

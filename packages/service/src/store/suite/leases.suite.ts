@@ -109,7 +109,7 @@ export function testLeases(tools: StoreTools): void {
       expect(
         await tools.store.completeEnrichments({
           ...chain.held,
-          bodies: [{ matchId: match!.id, bodyTail: ',"logs":[]}', about: '' }],
+          completed: [{ matchId: match!.id, bodyTail: ',"logs":[]}', about: '' }],
         }),
       ).toBeUndefined();
       expect(JSON.stringify([await deliveriesOf(id), await tools.store.readJob(job!.id)])).toBe(

@@ -36,7 +36,8 @@ export function testRules(tools: StoreTools): void {
       await remove(active.id, [7]);
       const added = await tools.store.readRules(all.revision);
       expect(added).toEqual({ ...nothing, revision: all.revision + 2 });
-      const from = { revision: all.revision, part: Number.MAX_SAFE_INTEGER };
+      const last = Number.MAX_SAFE_INTEGER;
+      const from = { revision: all.revision, change: last, part: last };
       const changes = await tools.store.readAddressChanges(from, added.revision);
       expect(
         changes?.changes.map(({ kind, addresses }) => [kind, unpackAddresses(addresses)]),
@@ -59,7 +60,7 @@ export function testRules(tools: StoreTools): void {
       expect((await tools.store.readRules(revision)).whole).toBe(false);
       await cleanUp({ keepMs: -1 });
       expect((await tools.store.readRules(revision)).whole).toBe(true);
-      const from = { revision, part: 0 };
+      const from = { revision, change: 0, part: 0 };
       expect(await tools.store.readAddressChanges(from, revision + 1)).toBeUndefined();
       const now = await tools.store.readRules(-1);
       expect((await tools.store.readRules(now.revision)).whole).toBe(false);
@@ -129,22 +130,79 @@ export function testRules(tools: StoreTools): void {
       );
     });
 
-    test('a block matched with older rules is refused', async () => {
+    test('a block matched with older rules is refused once, and what changes then applies after it', async () => {
+      const { store } = tools;
       const chain = await startChain();
-      const { revision } = await tools.store.readRules(Number.MAX_SAFE_INTEGER);
-      await tools.store.createStream(draft([chain.chain]));
+      const newest = async () => (await store.readRules(Number.MAX_SAFE_INTEGER)).revision;
+      const create = async () => (await store.createStream(draft([chain.chain]))).id;
+      const [early, paused, gone] = [await create(), await create(), await create()];
       const block = chain.next();
-      expect(
-        await tools.store.commitBlock({
-          ...chain.held,
-          block,
-          ruleRevision: revision,
-          confirmUpTo: 99,
-          windowBlocks: 256,
-          matches: [],
-        }),
-      ).toEqual({ outcome: 'stale-rules' });
-      expect((await tools.store.readCheckpoint(chain.chain))?.number).toBe(100);
+      const older = await newest();
+      const commitWith = (ruleRevision: number, matched: string[] = []) =>
+        store.commitBlock({
+          ...{ ...chain.held, block, ruleRevision, confirmUpTo: 0, windowBlocks: 256 },
+          matches: matched.map((id) => newMatch(id)),
+        });
+
+      expect(await add(early, [1])).toMatchObject({ effectiveFrom: { [chain.chain]: 101 } });
+      const settled = { outcome: 'stale-rules', revision: await newest() };
+      expect(await commitWith(older)).toEqual(settled);
+      expect((await store.readCheckpoint(chain.chain))?.number).toBe(100);
+
+      expect(await add(early, [2])).toMatchObject({ effectiveFrom: { [chain.chain]: 102 } });
+      await store.setStreamStatus(paused, 'paused', '');
+      await store.deleteStream(gone);
+      const late = await create();
+      expect(await commitWith(older)).toEqual(settled);
+      expect(await commitWith(settled.revision, [early, paused, gone])).toMatchObject({
+        outcome: 'committed',
+        deliveries: [{ streamId: early }, { streamId: paused }],
+      });
+      expect(await add(early, [3])).toMatchObject({ effectiveFrom: { [chain.chain]: 102 } });
+      expect(await store.readCoverage(early)).toMatchObject([{ from: 101, to: 101, holes: [] }]);
+      expect(await store.readCoverage(paused)).toMatchObject([{ from: 101, to: 101, holes: [] }]);
+      expect(await store.readCoverage(late)).toMatchObject([{ from: null }]);
+      expect(await commitWith(await newest())).toEqual({ outcome: 'not-next' });
+    });
+
+    test('coverage follows the rules that a block was matched with, when they are newer than settled ones', async () => {
+      const { store } = tools;
+      const chain = await startChain();
+      const create = async () => (await store.createStream(draft([chain.chain]))).id;
+      const [paused, resumed] = [await create(), await create()];
+      await store.setStreamStatus(resumed, 'paused', '');
+      await chain.commit(chain.next(), []);
+      const block = chain.next();
+      const commitWith = (ruleRevision: number) =>
+        store.commitBlock({
+          ...{ ...chain.held, block, ruleRevision, confirmUpTo: 0, windowBlocks: 256, matches: [] },
+        });
+      expect((await commitWith(0)).outcome).toBe('stale-rules');
+      await store.setStreamStatus(paused, 'paused', '');
+      await store.setStreamStatus(resumed, 'active', '');
+      const created = await create();
+      const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+      expect((await commitWith(revision)).outcome).toBe('committed');
+      const coverageOf = async (id: string) => (await store.readCoverage(id))[0];
+      expect(await coverageOf(paused)).toMatchObject({
+        ...{ from: 101, to: 102 },
+        holes: [{ from: 102, to: 102, reason: 'paused' }],
+      });
+      expect(await coverageOf(resumed)).toMatchObject({ from: 102, to: 102, holes: [] });
+      expect(await coverageOf(created)).toMatchObject({ from: 102, to: 102, holes: [] });
+    });
+
+    test('a rewind takes back what was settled', async () => {
+      const chain = await startChain();
+      const { id } = await tools.store.createStream(draft([chain.chain]));
+      const start = chain.tip();
+      await chain.commit(chain.next(), []);
+      const block = chain.next();
+      const commit = { ...chain.held, block, confirmUpTo: 0, windowBlocks: 256, matches: [] };
+      await tools.store.commitBlock({ ...commit, ruleRevision: 0 });
+      expect(await add(id, [1])).toMatchObject({ effectiveFrom: { [chain.chain]: 103 } });
+      await chain.rewind(start);
+      expect(await add(id, [2])).toMatchObject({ effectiveFrom: { [chain.chain]: 101 } });
     });
   });
 }

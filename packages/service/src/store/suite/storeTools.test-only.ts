@@ -109,7 +109,12 @@ export function useStore(open: () => Promise<Store>) {
         parentHash: parent.hash,
         timestamp: parent.timestamp + 12,
       }),
-      async commit(block: BlockHeader, matches: NewMatch[], confirmations = 2) {
+      async commit(
+        block: BlockHeader,
+        matches: NewMatch[],
+        confirmations = 2,
+        unverified?: string,
+      ) {
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
         const result = await store.commitBlock({
           chain,
@@ -119,6 +124,7 @@ export function useStore(open: () => Promise<Store>) {
           confirmUpTo: block.number - confirmations,
           windowBlocks: 256,
           matches,
+          unverified,
         });
         if (result.outcome === 'committed') tip = block;
         return result;

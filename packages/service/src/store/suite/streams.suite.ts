@@ -145,7 +145,7 @@ export function testStreams(tools: StoreTools): void {
       const { matchId } = (await tools.store.readDelivery(ids[0]!))!;
       await tools.store.completeEnrichments({
         ...held,
-        bodies: [{ matchId, bodyTail: '}', about: '' }],
+        completed: [{ matchId, bodyTail: '}', about: '' }],
       });
       for (let n = 0; n < 2; n++) {
         expect(idsOf(await claimOf(id))).toEqual([ids[0]]);

@@ -1,0 +1,161 @@
+/** The worst that a caller may send, made when asked for: bodies as large as a route takes. */
+export type HostileBodies = Record<string, () => string>;
+
+/** Fields whose values are looked at closely, of any route. */
+const TEXT_FIELDS = ['apiKey', 'webhookUrl', 'description', 'tag', 'name', 'chainId', 'address'];
+const LIST_FIELDS = ['abi', 'advancedOptions', 'topic0', 'address', 'addresses', 'network'].concat([
+  'streamIds',
+  'scopes',
+  'functions',
+]);
+/** Inputs for which hiding secrets once took quadratic time. */
+const URL_LIKE = 'a-';
+
+/** One text in many fields. */
+const inFields = (text: string): string =>
+  `{${TEXT_FIELDS.map((field) => `"${field}":${JSON.stringify(text)}`).join(',')}}`;
+
+const listOf = (element: string, bytes: number): string =>
+  `[${`${element},`.repeat(Math.floor(bytes / (element.length + 1)) - 1)}${element}]`;
+
+/** Bodies that every route must refuse or take, each as large as `limit`. */
+export function hostileBodies(limit: number): HostileBodies {
+  const room = limit - 200;
+  const each = Math.floor(room / TEXT_FIELDS.length / 2) - 100;
+  const fields = Math.floor(room / 20);
+  return {
+    'texts like URLs': () => inFields(`${URL_LIKE.repeat(each / 2)}?`),
+    'worst texts of all patterns': () => worstOfAll(room),
+    ...Object.fromEntries(
+      LIST_FIELDS.map((field) => [`zeros in ${field}`, () => `{"${field}":${listOf('0', room)}}`]),
+    ),
+    'empty inputs': () => `{"abi":[{"type":"event","name":"A","inputs":${listOf('{}', room)}}]}`,
+    'unknown fields': () => `{${Array.from({ length: fields }, (_, n) => `"x${n}":0`).join(',')}}`,
+    'a long name': () => `{"${'x'.repeat(room)}":0}`,
+    headers: () =>
+      `{"headers":{${Array.from({ length: fields }, (_, n) => `" ${n}":"\\n"`).join(',')}}}`,
+    nested: () => '['.repeat(limit),
+    'no end': () => `{"a":"${'\\"'.repeat(room / 2)}`,
+  };
+}
+
+/** Repeated texts of the kind that non-linear patterns are slow on, chosen by hand. */
+const WORST = ['a-', 'a', '0', '[', '[<', 'a0', '0.0', ' ', '/', '@', 'a@', '=', '::'];
+
+function worstOfAll(room: number): string {
+  const each = Math.floor(room / WORST.length) - 20;
+  const fields = WORST.map((text, n) => [`x${n}`, text.repeat(each / text.length)]);
+  return JSON.stringify(Object.fromEntries(fields));
+}
+
+/** Bodies of the address calls, up to `limit`. */
+export function addressBodies(limit: number, width: number): HostileBodies {
+  const each = width + 5;
+  const count = Math.floor((limit - 200) / each);
+  const hex = (n: number): string => `"0x${n.toString(16).padStart(width, '0')}"`;
+  // By the thousand, which are the same but for the digits that count the thousands.
+  const thousand = Array.from({ length: 1_000 }, (_, n) => hex(n)).join(',');
+  const start = `"0x${'0'.repeat(8)}`;
+  const many = (length: number): string =>
+    Array.from({ length: Math.floor(length / 1_000) }, (_, n) =>
+      thousand.replaceAll(start, `"0x${n.toString(16).padStart(8, '0')}`),
+    ).join(',');
+  const half = Math.floor((limit - 200) / (2 * each + 5));
+  const labels = (): string => Array.from({ length: half }, (_, n) => `${hex(n)}:"a"`).join(',');
+  return {
+    'every address another': () => `{"address":[${many(count)}]}`,
+    'a bad one at the end': () => `{"address":[${many(count - 1)},"0xz"]}`,
+    labels: () => `{"address":[${many(half)}],"labels":{${labels()}}}`,
+    'a bad label': () => `{"address":[${many(half)}],"labels":{${labels()},"0xz":"a"}}`,
+    zeros: () => `{"address":${listOf('0', limit - 200)}}`,
+    'one text': () => `{"address":"${'a-'.repeat((limit - 200) / 2)}?"}`,
+    spaces: () => `{"address":[${' '.repeat(limit - 200)}]}`,
+    nested: () => '['.repeat(limit),
+    short: () => `{"address":[${listOf('"0x1"', 1_000_000).slice(1, -1)}]}`,
+  };
+}
+
+const TRANSFER = 'Transfer(address,address,uint256)';
+const transfer = {
+  type: 'event',
+  name: 'Transfer',
+  inputs: [
+    { name: 'from', type: 'address', indexed: true },
+    { name: 'to', type: 'address', indexed: true },
+    { name: 'value', type: 'uint256' },
+  ],
+};
+const manyOf = <T>(length: number, make: (n: number) => T): T[] =>
+  Array.from({ length }, (_, n) => make(n));
+
+/** Parts of a stream that the service accepts, each as much as it accepts. */
+export function heavyRules(): Record<string, object> {
+  const gt = (n: number): object => ({ gt: ['value', String(10 ** 12 + n)] });
+  const filtered = (filter: object): object => ({
+    abi: [transfer],
+    advancedOptions: [{ topic0: TRANSFER, filter }],
+  });
+  let nested: object = gt(0);
+  for (let depth = 0; depth < 28; depth++) nested = { and: [nested, gt(depth)] };
+  const wide = {
+    type: 'event',
+    name: 'Wide',
+    inputs: manyOf(4_900, (n) => ({ name: `a${n}`, type: 'uint8' })),
+  };
+  const wideTopic = `Wide(${manyOf(4_900, () => 'uint8').join(',')})`;
+  return {
+    'options times inputs': {
+      abi: [wide, transfer],
+      topic0: [TRANSFER],
+      advancedOptions: manyOf(20, () => ({
+        topic0: wideTopic.length > 4_096 ? TRANSFER : wideTopic,
+        filter: gt(1),
+      })),
+    },
+    'a thousand options': {
+      abi: [transfer],
+      advancedOptions: manyOf(1_000, (n) => ({ topic0: TRANSFER, filter: gt(n) })),
+    },
+    'a list of values': filtered({ in: ['value', manyOf(40_000, String)] }),
+    'a thousand comparisons': filtered({ or: manyOf(1_000, gt) }),
+    'many equalities': filtered({ or: manyOf(12_000, (n) => ({ eq: ['value', n] })) }),
+    nested: filtered(nested),
+    'long events': {
+      topic0: manyOf(24, (n) => `T${n}(${manyOf(800, () => 'bool').join(',')})`),
+    },
+    'long types': {
+      abi: manyOf(1_000, (n) => ({
+        type: 'function',
+        name: `f${n}`,
+        inputs: [{ name: '', type: `uint256${'[]'.repeat(120)}` }],
+      })),
+    },
+    'many items': {
+      abi: manyOf(1_000, (n) => ({
+        type: 'event',
+        name: `E${n}`,
+        inputs: manyOf(4, (m) => ({ name: `${'n'.repeat(150)}${m}`, type: 'uint256' })),
+      })),
+    },
+    'triggers times items': {
+      abi: manyOf(900, (n) => ({
+        type: 'event',
+        name: `E${n}${'x'.repeat(900)}`,
+        inputs: manyOf(4, (m) => ({ name: `a${m}`, type: 'uint256' })),
+      })),
+      triggers: manyOf(32, () => ({
+        type: 'log',
+        contractAddress: '$address',
+        topic0: `E1${'x'.repeat(900)}(uint256,uint256,uint256,uint256)`,
+        functionAbi: {
+          type: 'function',
+          name: 'f',
+          stateMutability: 'view',
+          inputs: [],
+          outputs: [{ name: '', type: 'uint256' }],
+        },
+        inputs: [],
+      })),
+    },
+  };
+}

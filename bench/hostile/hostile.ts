@@ -1,0 +1,263 @@
+/**
+ * How long one request stops the process: the largest hostile bodies to every route, and streams with the
+ * heaviest rules, while webhooks are delivered. The service runs as a process of its own and measures its
+ * event loop from inside.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { ROUTES, type Route, SLUICE_ROUTES } from '@sluice/kit/contract';
+import { scripted, startScriptedChain, startWebhookSink } from '@sluice/testkit';
+import { BODY_LIMIT_BYTES, bodyLimitOf } from '../../packages/service/src/http/body.ts';
+import { API_KEY, type Served, serve } from '../../test/serve.ts';
+import { type RawAnswer, sendRaw } from '../../test/story/sendRaw.ts';
+import { type Figures, toFigure } from '../figures.ts';
+import { type HostileBodies, addressBodies, heavyRules, hostileBodies } from './bodies.ts';
+import { HEARTBEAT } from './heartbeat.ts';
+
+const CHAIN = '0x7a69';
+const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
+const TOKEN = '0x00000000000000000000000000000000000000aa';
+const BLOCK_EVERY_MS = 500;
+const LOGS_PER_BLOCK = 100;
+/** Blocks that a stream with heavy rules is matched against. */
+const BLOCKS_WATCHED = 3;
+const IDLE_MS = 5_000;
+/** The longest that one attack may take, and the service may take to say how long it stood still. */
+const ATTACK_MS = 60_000;
+const HEARTBEAT_MS = 30_000;
+const ANSWER_LIMIT = 65_536;
+const KEY = { 'x-api-key': API_KEY };
+const heartbeat = fileURLToPath(new URL('heartbeat.ts', import.meta.url));
+
+type Group = 'open' | 'keyed' | 'addresses' | 'filters' | 'idle';
+/** Longer blocks of the event loop are printed while the attacks run. */
+const LIMITS_MS: Readonly<Record<Group, number>> = {
+  idle: 50,
+  open: 50,
+  keyed: 100,
+  addresses: 100,
+  filters: 100,
+};
+interface Attack {
+  group: Group;
+  what: string;
+  blockedMs: number;
+}
+
+/** @param only parts of the attacks' names, such as `createSession` or `addresses`; all without any */
+export async function measureHostile(only: readonly string[]): Promise<Figures> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-hostile-'));
+  const [chain, sink] = await Promise.all([startScriptedChain(), startWebhookSink()]);
+  const service = await serve(
+    [
+      '--data',
+      folder,
+      '--min-free-mib',
+      '0',
+      '--rate-limit',
+      '0',
+      '--chain',
+      `${CHAIN}=${chain.wsUrl}`,
+    ],
+    { nodeFlags: ['--import', heartbeat] },
+  );
+  const mining = setInterval(() => {
+    const to = TOKEN;
+    const transactions = Array.from({ length: LOGS_PER_BLOCK }, (_, n) =>
+      scripted.erc20Transfer({ token: TOKEN, from: to, to, value: BigInt(n) }),
+    );
+    chain.mine({ transactions });
+  }, BLOCK_EVERY_MS);
+  try {
+    const stream = async (body: object): Promise<string> => {
+      const answer = await send(service, ROUTES.createEvmStream, '/streams/evm', {
+        webhookUrl: sink.url,
+        description: 'bench',
+        tag: 'bench',
+        chainIds: [CHAIN],
+        ...body,
+      });
+      if (answer.status !== 200) throw new Error(`no stream: ${answer.text.slice(0, 500)}`);
+      return (JSON.parse(answer.text) as { id: string }).id;
+    };
+    const delivering = await stream({ includeContractLogs: true });
+    const path = `/streams/evm/${delivering}/address`;
+    const added = await send(service, ROUTES.addEvmAddresses, path, { address: TOKEN });
+    if (added.status !== 200) throw new Error(`no address: ${added.text.slice(0, 500)}`);
+    await sink.waitFor(3, { timeoutMs: 60_000 }).catch((error: unknown) => {
+      throw new Error(`no webhooks:\n${service.output()}`, { cause: error });
+    });
+
+    const attacks: Attack[] = [];
+    const before = sink.requests.length;
+    const isAsked = (attack: string): boolean =>
+      only.length === 0 || only.some((part) => attack.includes(part));
+    const measure = async (group: Group, what: string, work: () => Promise<unknown>) => {
+      if (!isAsked(`${group} ${what}`)) return;
+      await readBlock(service);
+      await within(ATTACK_MS, `${group}: ${what}`, work());
+      const blockedMs = await readBlock(service);
+      attacks.push({ group, what, blockedMs });
+      if (blockedMs > LIMITS_MS[group]) console.error(`${group}: ${what}: ${blockedMs} ms`);
+    };
+    await measure('idle', 'no attack', () => wait(IDLE_MS));
+
+    const victims = {
+      evm: await stream({}),
+      aptos: await createAptos(service, sink.url),
+    };
+    for (const { bodies, group, routes } of targets()) {
+      for (const [kind, make] of Object.entries(bodies)) {
+        const asked = routes.filter(({ name }) => isAsked(`${group} ${name}, ${kind}`));
+        // Long ones are made once for all routes, and one at a time.
+        const body = Buffer.from(asked.length > 0 ? make() : '');
+        for (const { name, route, family } of asked) {
+          const isMade = group === 'addresses' || route.method === 'POST';
+          const path = fill(route, isMade ? victims[family] : UNKNOWN_ID);
+          await measure(group, `${name}, ${kind}`, async () => {
+            const { status, text } = await send(service, route, path, body);
+            if (status >= 500 || (status >= 400 && text.length > ANSWER_LIMIT)) {
+              throw new Error(`${name}, ${kind}: ${status}, ${text.length} characters`);
+            }
+          });
+        }
+      }
+    }
+
+    for (const [kind, rules] of Object.entries(heavyRules())) {
+      const all = { allAddresses: true, includeContractLogs: true, ...rules };
+      let id = '';
+      await measure('filters', `create a stream with ${kind}`, async () => {
+        id = await stream({ topic0: ['Transfer(address,address,uint256)'], ...all });
+      });
+      const path = `/streams/evm/${id}`;
+      await measure('filters', `match a stream with ${kind}`, async () => {
+        await wait(BLOCK_EVERY_MS * BLOCKS_WATCHED);
+      });
+      await measure('filters', `update a stream with ${kind}`, async () => {
+        await send(service, ROUTES.updateEvmStream, path, { description: kind });
+        await wait(BLOCK_EVERY_MS);
+      });
+      await measure('filters', `list a stream with ${kind}`, () =>
+        send(service, ROUTES.listEvmStreams, '/streams/evm?limit=100'),
+      );
+      await measure('filters', `try ${kind} on a block`, () =>
+        send(service, SLUICE_ROUTES.dryRunEvm, fill(SLUICE_ROUTES.dryRunEvm, ''), {
+          block: 2,
+          ...all,
+        }),
+      );
+      await send(service, ROUTES.deleteEvmStream, path);
+    }
+    const webhooks = sink.requests.length - before;
+    return toFigures(attacks, webhooks);
+  } finally {
+    clearInterval(mining);
+    await service.stop();
+    await Promise.all([chain.stop(), sink.close()]);
+    rmSync(folder, { recursive: true });
+  }
+}
+
+interface Target {
+  name: string;
+  route: Route;
+  family: 'evm' | 'aptos';
+}
+
+/** All routes, those together that are sent the same. */
+function targets(): { group: Group; bodies: HostileBodies; routes: Target[] }[] {
+  const groups = new Map<string, { group: Group; bodies: HostileBodies; routes: Target[] }>();
+  for (const [name, route] of Object.entries({ ...ROUTES, ...SLUICE_ROUTES })) {
+    const limit = bodyLimitOf(name as keyof typeof ROUTES, route);
+    const family = route.path.startsWith('/streams/aptos') ? 'aptos' : 'evm';
+    const isAddresses = limit > BODY_LIMIT_BYTES;
+    const group = route.access === 'open' ? 'open' : isAddresses ? 'addresses' : 'keyed';
+    const key = [group, limit, isAddresses && family].join();
+    const bodies = isAddresses
+      ? addressBodies(limit, family === 'evm' ? 40 : 64)
+      : hostileBodies(limit);
+    const same = groups.get(key) ?? { group, bodies, routes: [] };
+    groups.set(key, same);
+    same.routes.push({ name, route, family });
+  }
+  return [...groups.values()];
+}
+
+function toFigures(attacks: readonly Attack[], webhooks: number): Figures {
+  const worst = (group: Group) => {
+    const sorted = attacks
+      .filter((each) => each.group === group)
+      .toSorted((a, b) => b.blockedMs - a.blockedMs);
+    const named = sorted.slice(0, 5).map((each) => `${each.what} ${Math.round(each.blockedMs)}`);
+    return toFigure(
+      sorted[0]?.blockedMs ?? 0,
+      'ms',
+      `${sorted.length} attacks: ${named.join('; ')}`,
+    );
+  };
+  return {
+    idle: worst('idle'),
+    open_routes: worst('open'),
+    keyed_routes: worst('keyed'),
+    address_routes: worst('addresses'),
+    filters: worst('filters'),
+    webhooks: toFigure(webhooks, '', 'delivered meanwhile'),
+  };
+}
+
+const fill = ({ path }: Route, id: string): string =>
+  path
+    .replace('{chainId}', CHAIN)
+    .replace('{network}', 'testnet')
+    .replace('{blockNumber}', '1')
+    .replace('/sluice/chains/{id}', `/sluice/chains/${CHAIN}`)
+    .replaceAll(/\{(?:id|streamId)\}/g, path.includes('/duplicate') ? UNKNOWN_ID : id)
+    .replaceAll(/\{\w{1,40}\}/g, 'x');
+
+const send = (
+  service: Served,
+  { method }: Route,
+  path: string,
+  body?: unknown,
+): Promise<RawAnswer> => sendRaw(service.url, method, path, { body, headers: KEY });
+
+async function createAptos(service: Served, webhookUrl: string): Promise<string> {
+  const { text } = await send(service, ROUTES.createAptosStream, '/streams/aptos', {
+    ...{ webhookUrl, description: 'bench', tag: 'bench', network: ['testnet'] },
+  });
+  return (JSON.parse(text) as { id: string }).id;
+}
+
+/** Its result, or an error that says what went on for too long. */
+async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
+  const stopped = new AbortController();
+  const late = async (): Promise<never> => {
+    await wait(ms, undefined, { signal: stopped.signal });
+    throw new Error(`${what} was not over after ${ms} ms`);
+  };
+  try {
+    return await Promise.race([work, late()]);
+  } finally {
+    stopped.abort();
+  }
+}
+
+/** The longest block since it was asked last. */
+async function readBlock(service: Served): Promise<number> {
+  const before = service.output().lastIndexOf(HEARTBEAT);
+  process.kill(service.pid, 'SIGUSR2');
+  const until = performance.now() + HEARTBEAT_MS;
+  for (;;) {
+    const at = service.output().lastIndexOf(HEARTBEAT);
+    const line = service.output().slice(at + HEARTBEAT.length);
+    if (at > before && line.includes('\n')) return Number.parseFloat(line);
+    if (!service.isRunning() || performance.now() > until) {
+      throw new Error(`The service no longer answers:\n${service.output().slice(-4_000)}`);
+    }
+    await wait(5);
+  }
+}

@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '@sluice/testkit';
+import { Command } from 'commander';
+import { afterAll, expect, test } from 'vitest';
+import { addServiceOptions, findUnknownVariables } from '../options.ts';
+import { EXIT } from '../terminal/errors.ts';
+import { start } from '../terminal/scripted.test-only.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-serve-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('without a chain it says so, and a misspelt variable is named with the right one', async () => {
+  const env = { SLUICE_CHIAN: '0x1=https://node.example', SLUICE_PORT_4400_TCP: 'tcp://10.0.0.1' };
+  const running = start(['serve', '--port', '0', '--data', join(folder, 'data')], { env });
+  await until('it listens', () => running.stdout().includes('listening on'));
+  await until('it says so', () => running.stderr().includes('No chain is read. Pass one'));
+  expect(running.stderr()).toContain(
+    'SLUICE_CHIAN is not a variable of sluice, and is ignored. Did you mean SLUICE_CHAIN?\n',
+  );
+  expect(running.stderr()).not.toContain('SLUICE_PORT_4400_TCP');
+  running.interrupt();
+  expect(await running.ended).toMatchObject({ code: 0 });
+});
+
+test('it says what failed, even after it was told to end', async () => {
+  const words = ['serve', '--port', '0', '--data', join(folder, 'held')];
+  const holder = start(words);
+  await until('it listens', () => holder.stdout().includes('listening on'));
+  const running = start(words);
+  running.interrupt();
+  expect(await running.ended).toMatchObject({ code: EXIT.notStarted });
+  expect(running.stderr()).toContain('is in use by another sluice process');
+  holder.interrupt();
+  expect(await holder.ended).toMatchObject({ code: 0 });
+});
+
+test('each variable of a flag is known, and one with a slip finds it', () => {
+  const command = addServiceOptions(new Command(), 'data');
+  const names = command.options.flatMap(({ envVar }) => envVar ?? []);
+  expect(
+    findUnknownVariables(command, Object.fromEntries(names.map((name) => [name, '']))),
+  ).toEqual([]);
+  for (const name of names) {
+    const at = 8;
+    const slips = [
+      name.slice(0, at) + name.slice(at + 1),
+      `${name.slice(0, at)}X${name.slice(at)}`,
+      name.slice(0, at) + name[at + 1] + name[at] + name.slice(at + 2),
+    ].filter((slip) => !names.includes(slip));
+    for (const slip of slips) {
+      const [said] = findUnknownVariables(command, { [slip]: '' });
+      expect(said).toMatch(
+        new RegExp(`^${slip} is not a variable of sluice, .*Did you mean SLUICE_`),
+      );
+    }
+  }
+});

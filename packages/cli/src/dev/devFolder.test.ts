@@ -1,0 +1,73 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { lockFolder } from '@sluice/service/folderLock';
+import { afterAll, describe, expect, test } from 'vitest';
+import { sluice } from '../terminal/scripted.test-only.ts';
+import { openDevFolder } from './devFolder.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'sluice-folder-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const write = (folder: string, ...names: string[]): void => {
+  mkdirSync(folder, { recursive: true });
+  for (const name of names) writeFileSync(join(folder, name), 'kept');
+};
+const fresh = { fresh: true };
+
+describe('--fresh', () => {
+  test('empties what sluice dev made, and it is new again', () => {
+    const folder = join(root, 'dev');
+    expect(openDevFolder(folder, {})).toMatchObject({ isFirstStart: true });
+    write(folder, 'sluice.db', 'api-key');
+    expect(openDevFolder(folder, {})).toMatchObject({ isFirstStart: false });
+    const made = openDevFolder(folder, fresh);
+    expect(made).toMatchObject({ isFirstStart: true });
+    expect(existsSync(join(folder, 'sluice.db'))).toBe(false);
+    expect(openDevFolder(folder, fresh)).toMatchObject({ isFirstStart: true });
+  });
+
+  test('deletes nothing that sluice dev did not make, also after it was started there', () => {
+    const home = join(root, 'home');
+    write(home, 'thesis.txt');
+    const refused = { code: 'usage', message: expect.stringContaining(home) as string };
+    expect(() => openDevFolder(home, fresh)).toThrow(expect.objectContaining(refused) as Error);
+    openDevFolder(home, {});
+    expect(() => openDevFolder(home, fresh)).toThrow(expect.objectContaining(refused) as Error);
+    const link = join(root, 'link');
+    symlinkSync(home, link);
+    expect(() => openDevFolder(link, fresh)).toThrow('nothing was deleted');
+    expect(readdirSync(home)).toEqual(['thesis.txt']);
+  });
+
+  test('deletes nothing of a service that runs, on SQLite and on PostgreSQL', () => {
+    const folder = join(root, 'running');
+    openDevFolder(folder, {});
+    write(folder, 'sluice.db');
+    const inUse = expect.objectContaining({ code: 'data_in_use' }) as Error;
+    const lock = lockFolder(folder);
+    expect(() => openDevFolder(folder, fresh)).toThrow(inUse);
+    lock.close();
+    const { release } = openDevFolder(folder, { databaseUrl: 'postgres://elsewhere' });
+    expect(() => openDevFolder(folder, fresh)).toThrow(inUse);
+    expect(existsSync(join(folder, 'sluice.db'))).toBe(true);
+    release();
+    expect(openDevFolder(folder, fresh)).toMatchObject({ isFirstStart: true });
+  });
+
+  test.each(['dev', 'dev --seed demo'])('%s says so', async (command) => {
+    const home = join(root, 'elsewhere');
+    write(home, 'photo.jpg');
+    const { code, stderr } = await sluice([...command.split(' '), '--fresh', '--data', home]);
+    expect([code, readdirSync(home)]).toEqual([2, ['photo.jpg']]);
+    expect(stderr).toContain(`error[usage]: --fresh: sluice dev did not make ${home}, so nothing`);
+  });
+});

@@ -1,0 +1,73 @@
+import { PassThrough } from 'node:stream';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type RawOutput, type Terminal, createTerminal } from './terminal.ts';
+
+function open(shape: Partial<RawOutput> = {}): { terminal: Terminal; written(): string } {
+  let written = '';
+  const output = {
+    ...{ isTTY: true, columns: 80, rows: 24, hasColor: true, ...shape },
+    write: (text: string) => void (written += text),
+  };
+  const terminal = createTerminal({
+    ...{ stdout: output, stderr: output, stdin: new PassThrough(), env: {}, cwd: '/nowhere' },
+    signal: new AbortController().signal,
+    stop: () => {},
+  });
+  return { terminal, written: () => written };
+}
+
+/** The sequences `tint` writes. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const COLOURS = /\u001b\[(?:[12]|22|3[1-3]|39)m/g;
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
+const HOSTILE = [
+  ...['\u001b[2J', '\u001b]52;c;aGk=\u0007', '\u009b31m', '\u001b[31m', '\r', '\b', '\u202e', '\n'],
+];
+const text = fc
+  .array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...HOSTILE)), { maxLength: 8 })
+  .map((parts) => parts.join(''));
+
+test('law: text from elsewhere controls no terminal, whichever way it is written', () => {
+  const ways: ((terminal: Terminal, text: string) => void)[] = [
+    ({ say }, said) => say(said),
+    ({ note }, said) => note(said),
+    ({ say, tint }, said) => say(`${tint('ok', said)} ${said}`),
+    ({ note, tintNote }, said) => note(tintNote('faint', said)),
+    ({ sayJson }, said) => sayJson({ [said]: said }),
+  ];
+  fc.assert(
+    fc.property(text, fc.constantFrom(...ways), (said, way) => {
+      const { terminal, written } = open();
+      way(terminal, said);
+      expect(written().replaceAll(COLOURS, '')).not.toMatch(CONTROLS);
+      // No second line that could pass for one of ours.
+      expect(written().indexOf('\n')).toBe(written().length - 1);
+    }),
+  );
+});
+
+test('a colour in a text stays a text, and a document is escaped on a terminal alone', () => {
+  const { terminal, written } = open();
+  terminal.say(`${terminal.tint('ok', 'mine')} \u001b[31mtheirs`);
+  expect(written()).toBe('\u001b[32mmine\u001b[39m \ufffd[31mtheirs\n');
+
+  const body = '{"tag":"\u009b2J"}\n';
+  const screen = open();
+  screen.terminal.sayExact(body);
+  expect(screen.written()).toBe('{"tag":"\ufffd2J"}\n');
+  const pipe = open({ isTTY: false });
+  pipe.terminal.sayExact(body);
+  expect(pipe.written()).toBe(body);
+});
+
+test('law: JSON on a terminal says the same as it would without escapes', () => {
+  fc.assert(
+    fc.property(text, (said) => {
+      const { terminal, written } = open();
+      terminal.sayJson(said);
+      expect(JSON.parse(written())).toBe(said);
+    }),
+  );
+});

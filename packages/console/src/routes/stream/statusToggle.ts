@@ -1,0 +1,26 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { chainsQuery, streamStatusMutation } from '../../api.ts';
+import { nameOfStream } from '../../streamName.ts';
+import { showToast } from '../../ui/toasts.tsx';
+
+/** Pauses a stream, or resumes it; a toast undoes either. */
+export function useStatusToggle(stream: StreamSummary) {
+  const queryClient = useQueryClient();
+  const setStatus = useMutation({
+    ...streamStatusMutation(queryClient, stream),
+    onSuccess: (_answer, status) => {
+      const chains = queryClient.getQueryData(chainsQuery.queryKey) ?? [];
+      const checkpoints = new Map(chains.map(({ id, checkpoint }) => [id, checkpoint ?? 0]));
+      showToast({
+        text: `${status === 'paused' ? 'Paused' : 'Resumed'} ${nameOfStream(stream)}`,
+        undo: async () => {
+          const { undoStatus } = await import('./undoStatus.ts');
+          return undoStatus(queryClient, stream, status, checkpoints);
+        },
+      });
+    },
+  });
+  const isPaused = stream.status === 'paused';
+  return { setStatus, toggle: () => setStatus.mutate(isPaused ? 'active' : 'paused') };
+}

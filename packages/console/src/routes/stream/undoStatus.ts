@@ -1,0 +1,37 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import type { QueryClient } from '@tanstack/react-query';
+import { sluice, startBackfill, streamStatusMutation } from '../../api.ts';
+import { formatQuantity } from '../../format.ts';
+import { nameOfStream } from '../../streamName.ts';
+
+/**
+ * Takes a pause or a resumption back. The blocks that passed during a pause are matched.
+ * @param checkpoints by chain, when it was paused or resumed.
+ * @returns what was done, for people.
+ */
+export async function undoStatus(
+  queryClient: QueryClient,
+  stream: StreamSummary,
+  done: 'active' | 'paused',
+  checkpoints: ReadonlyMap<string, number>,
+): Promise<string> {
+  const name = nameOfStream(stream);
+  // The toast outlives the page that showed it.
+  await queryClient
+    .getMutationCache()
+    .build(queryClient, streamStatusMutation(queryClient, stream))
+    .execute(done === 'paused' ? 'active' : 'paused');
+  if (done === 'active') return `Paused ${name} again`;
+  const coverage = await sluice.getCoverage(stream.id);
+  const missed = coverage.flatMap(({ chainId, holes }) => {
+    const last = holes.findLast(({ reason }) => reason === 'paused');
+    return last !== undefined && last.to > (checkpoints.get(chainId) ?? Infinity)
+      ? [{ chainId, from: last.from, to: last.to }]
+      : [];
+  });
+  for (const range of missed) await startBackfill(stream, range);
+  const blocks = missed.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  return blocks === 0
+    ? `Resumed ${name}`
+    : `Resumed ${name}, matching ${formatQuantity(blocks, 'missed block')}`;
+}

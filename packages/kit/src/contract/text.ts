@@ -1,0 +1,10 @@
+/** Text that comes from a chain or a caller. */
+
+/** The first `length` code points. A character beyond U+FFFF is kept or left out, never halved. */
+export function cutText(text: string, length: number): string {
+  if (text.length <= length) return text;
+  let end = 0;
+  for (let n = 0; n < length && end < text.length; n++)
+    end += text.codePointAt(end)! > 0xffff ? 2 : 1;
+  return text.slice(0, end);
+}

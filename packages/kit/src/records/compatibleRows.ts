@@ -1,0 +1,76 @@
+/** The rows of {@link Records} as the hosted SDK's `BatchProcessor` writes them, where the two differ. */
+import type { WebhookTrigger } from '../contract/webhook.ts';
+import type {
+  Erc20ApprovalRow,
+  Erc20TransferRow,
+  InternalTxRow,
+  LogColumns,
+  LogRow,
+  NftApprovalRow,
+  NftTransferRow,
+  Records,
+  TxRow,
+} from './rows.ts';
+
+/**
+ * The rows of one webhook for a database that the hosted SDK has filled. They differ from
+ * {@link Records} in three places: `triggers` is absent without any, `logIndex` is text in the four
+ * kinds about tokens, and internal transactions have no `internalTransactionIndex`.
+ */
+export interface CompatibleRecords<Log = CompatibleLogRow> extends Pick<
+  Records,
+  'collectionName' | 'undecodedLogs'
+> {
+  logs: Log[];
+  txs: MaybeTriggered<TxRow>[];
+  internalTxs: Omit<InternalTxRow, 'internalTransactionIndex'>[];
+  erc20Transfers: OfToken<MaybeTriggered<Erc20TransferRow>>[];
+  erc20Approvals: OfToken<MaybeTriggered<Erc20ApprovalRow>>[];
+  nftTransfers: OfToken<MaybeTriggered<NftTransferRow>>[];
+  nftApprovals: OfToken<NftApprovalRow>[];
+}
+
+/** As {@link LogRow}, without `triggers` where there are none. */
+export interface CompatibleLogRow extends Omit<LogColumns, 'triggers'> {
+  triggers?: readonly WebhookTrigger[];
+  [parameter: string]: string | number | boolean | readonly WebhookTrigger[] | null | undefined;
+}
+
+/** A row whose `triggers` are absent without any. */
+export type MaybeTriggered<Row> = Row extends unknown
+  ? string extends keyof Row
+    ? CompatibleLogRow
+    : Flat<Omit<Row, 'triggers'> & { triggers?: readonly WebhookTrigger[] }>
+  : never;
+
+type OfToken<Row> = Flat<Omit<Row, 'logIndex'> & { logIndex: string }>;
+
+type Flat<T> = { [K in keyof T]: T[K] };
+
+export const toCompatibleRecords = (records: Records): CompatibleRecords => ({
+  ...records,
+  logs: records.logs.map((row) => withoutEmptyTriggers<LogRow>(row)),
+  txs: records.txs.map(withoutEmptyTriggers),
+  internalTxs: records.internalTxs.map(withoutIndex),
+  erc20Transfers: records.erc20Transfers.map((row) => withTextIndex(withoutEmptyTriggers(row))),
+  erc20Approvals: records.erc20Approvals.map((row) => withTextIndex(withoutEmptyTriggers(row))),
+  nftTransfers: records.nftTransfers.map((row) => withTextIndex(withoutEmptyTriggers(row))),
+  nftApprovals: records.nftApprovals.map(withTextIndex),
+});
+
+function withoutIndex(internalTx: InternalTxRow): Omit<InternalTxRow, 'internalTransactionIndex'> {
+  const { internalTransactionIndex: _, ...row } = internalTx;
+  return row;
+}
+
+function withoutEmptyTriggers<Row extends { triggers: readonly WebhookTrigger[] | null }>({
+  triggers,
+  ...row
+}: Row): MaybeTriggered<Row> {
+  return { ...row, ...(triggers !== null && { triggers }) } as unknown as MaybeTriggered<Row>;
+}
+
+const withTextIndex = <Row extends { logIndex: number }>(row: Row): OfToken<Row> => ({
+  ...row,
+  logIndex: String(row.logIndex),
+});

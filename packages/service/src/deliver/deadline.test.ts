@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { afterAll, expect, test } from 'vitest';
+import { startDeadline } from './deadline.ts';
+import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { createSender } from './send.ts';
+
+const TIMEOUT_MS = 300;
+
+/** Stops this thread, as SIGSTOP stops the process: nothing runs, and other threads go on. */
+const stall = (ms: number): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+};
+
+// A receiver in a thread of its own: it answers while this one is stopped.
+const receiver = new Worker(
+  `const { createServer } = require('node:http');
+   const { parentPort } = require('node:worker_threads');
+   const server = createServer((request, response) => {
+     parentPort.postMessage('asked');
+     if (request.url === '/answers') setTimeout(() => response.end('late?'), 50);
+   }).listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
+  { eval: true },
+);
+const [port] = (await once(receiver, 'message')) as [number];
+const sender = createSender({
+  guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+  secret: () => 'secret',
+  region: () => 'us-east-1',
+  timeoutMs: TIMEOUT_MS,
+});
+afterAll(async () => {
+  await sender.close();
+  await receiver.terminate();
+});
+
+const sendThroughStall = async (path: string) => {
+  const asked = once(receiver, 'message');
+  const url = `http://127.0.0.1:${port}${path}`;
+  const sending = { url, id: 'x', body: Buffer.from('{}'), headers: {} };
+  const sent = sender.send({ ...sending, queueSize: 0, recordsCharged: 0 });
+  await asked;
+  stall(2 * TIMEOUT_MS);
+  return sent;
+};
+
+test('what was answered while this process was stopped is read, not given up', async () => {
+  expect(await sendThroughStall('/answers')).toMatchObject({
+    status: 200,
+    error: null,
+    responseBody: 'late?',
+    localFailure: undefined,
+  });
+});
+
+test('what was not answered meanwhile fails, and not by the receiver’s fault', async () => {
+  expect(await sendThroughStall('/hangs')).toMatchObject({
+    status: null,
+    error: 'no complete answer within 0.3 s, in which this process was stopped',
+    localFailure: { cause: 'STALLED', isSent: true },
+  });
+});
+
+test('without a stall it passes once, unless it is ended before', async () => {
+  const passed: string[] = [];
+  const end = startDeadline(10, () => passed.push('ended'));
+  end();
+  await new Promise<void>((resolve) => {
+    startDeadline(20, (stalled) => {
+      passed.push(`stalled: ${stalled}`);
+      resolve();
+    });
+  });
+  expect(passed).toEqual(['stalled: false']);
+});

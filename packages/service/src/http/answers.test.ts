@@ -1,0 +1,87 @@
+import { createEvmStreamSchema } from '@sluice/kit/contract';
+import { describe, expect, test } from 'vitest';
+import { HttpError, MOST_VALUES, check } from './answers.ts';
+
+const good = { webhookUrl: 'https://example.com/', description: '', chainIds: ['0x1'] };
+/** No answer to a bad request is longer, whatever the request is. */
+const MOST_CHARACTERS = 65_536;
+
+function refused(body: unknown): { [field: string]: { message: string; value?: unknown } } {
+  try {
+    check(createEvmStreamSchema, 'requestBody', body);
+  } catch (error) {
+    if (!(error instanceof HttpError)) throw error;
+    expect(error.status).toBe(422);
+    expect(JSON.stringify(error.body()).length).toBeLessThan(MOST_CHARACTERS);
+    return error.details as ReturnType<typeof refused>;
+  }
+  throw new Error('the body was accepted');
+}
+
+const listOf = (length: number, value: unknown): unknown[] => Array.from({ length }, () => value);
+
+describe('an answer to a bad request is bounded', () => {
+  test('unknown fields: 20 are named, and how many are not', () => {
+    const fields = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`x${n}`, n]));
+    const details = refused({ ...good, ...fields });
+    expect(Object.keys(details)).toHaveLength(21);
+    expect(details['requestBody.x0']?.message).toMatch(/^is not a known field/);
+    expect(details['requestBody']?.message).toMatch(/^880 more problems are not listed/);
+  });
+
+  test('a large body: its first problem is named', () => {
+    const details = refused({ ...good, abi: listOf(900, {}), topic0: listOf(900, 1) });
+    expect(Object.keys(details)).toHaveLength(1);
+    expect(Object.keys(details)[0]).toMatch(/^requestBody\.(abi\.0\.type|topic0\.0)$/);
+  });
+
+  test.each([
+    ['numbers', { advancedOptions: listOf(500_000, 0) }, 'requestBody.advancedOptions'],
+    [
+      'inputs',
+      { abi: [{ type: 'event', name: 'A', inputs: listOf(300_000, {}) }] },
+      'requestBody.abi.0.inputs',
+    ],
+    ['lists of lists', { abi: listOf(400, listOf(400, 0)) }, 'requestBody.abi.123'],
+  ])('too many %s: the list is named', (_, more, field) => {
+    expect(refused({ ...good, ...more })).toEqual({
+      [field]: {
+        message: `should hold less: a request holds at most ${MOST_VALUES} values`,
+        value: expect.stringMatching(/^\[.{199}…$/) as unknown,
+      },
+    });
+  });
+
+  test('the name of a field and a value of any length are cut', () => {
+    const details = refused({ ...good, ['x'.repeat(1_000_000)]: 'y'.repeat(1_000_000) });
+    expect(details).toEqual({
+      [`requestBody.${'x'.repeat(188)}…`]: {
+        message: expect.stringMatching(/^is not a known field/) as unknown,
+        value: `"${'y'.repeat(199)}…`,
+      },
+    });
+  });
+
+  test('the message of an error of any length is cut', () => {
+    expect(new HttpError(400, 'x'.repeat(1_000_000)).body().message).toHaveLength(1_001);
+  });
+
+  test('a login is hidden before the value is cut', () => {
+    const details = refused({ ...good, tag: [`https://user:${'p'.repeat(300)}@example.com/`] });
+    expect(JSON.stringify(details)).toContain('ppp');
+    const shown = refused({ ...good, chainIds: [`https://user:${'p'.repeat(300)}@example.com/`] });
+    expect(shown['requestBody.chainIds.0']?.value).toBe('https://***@example.com/');
+  });
+});
+
+test('sizes come before what they are of', () => {
+  const parameter = { name: 'a', type: 'bool' };
+  const items = listOf(100, { type: 'event', name: 'A', inputs: listOf(51, parameter) });
+  const headers = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [` ${n}`, '']));
+  expect(refused({ ...good, abi: items })['requestBody.abi']?.message).toBe(
+    'should have at most 5000 inputs, outputs and components in all',
+  );
+  expect(refused({ ...good, headers })).toMatchObject({
+    'requestBody.headers': { message: 'should have at most 20 entries' },
+  });
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { createLog } from '../observe.ts';
+import { hash, hex, list, object, toNumber } from './json.ts';
+import { SourceError } from './source.ts';
+
+const HUGE = 'x'.repeat(20_000_000);
+const HUGE_HEX = `0x${'1'.repeat(20_000_000)}`;
+
+test.each<[string, () => unknown]>([
+  ['a block', () => object(HUGE, 'block')],
+  ['a list', () => list({ a: HUGE }, 'logs')],
+  ['a number', () => hex({ number: HUGE }, 'number')],
+  ['a quantity', () => toNumber(HUGE_HEX)],
+  ['a hash', () => hash({ hash: HUGE_HEX }, 'hash')],
+])('%s of 20 MB is not repeated', (_, read) => {
+  try {
+    read();
+  } catch (error) {
+    expect(error).toBeInstanceOf(SourceError);
+    expect((error as SourceError).message.length).toBeLessThan(200);
+    return;
+  }
+  throw new Error('it was taken');
+});
+
+test('nothing a node says makes a message or a line of the log long', () => {
+  expect(new SourceError('missing', HUGE).message).toHaveLength(1_001);
+  for (const format of ['text', 'json'] as const) {
+    const lines: string[] = [];
+    createLog((line) => lines.push(line), format).warn('chain down', { reason: HUGE });
+    expect(lines[0]!.length).toBeLessThan(10_000);
+  }
+});

@@ -1,0 +1,19 @@
+/** JSON from a node or a caller. This is where their text enters, so this is where it is made well-formed. */
+
+/** JSON can spell half a character: `"\ud83d"`. */
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+
+/** `JSON.parse`, with U+FFFD for each lone surrogate, in values and keys. */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return SURROGATE_ESCAPE.test(text) ? toWellFormed(value) : value;
+}
+
+function toWellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(toWellFormed);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key.toWellFormed(), toWellFormed(each)]),
+  );
+}

@@ -1,0 +1,62 @@
+import type { AbiItem } from '@sluice/kit/contract';
+import { expect, test } from 'vitest';
+import { compileFilter } from './filter.ts';
+import { createSelection } from './selection.ts';
+
+const TOPIC = 'Paid(uint256)';
+const inputs = [{ name: 'value', type: 'uint256' }];
+const abi: AbiItem[] = [{ type: 'event', name: 'Paid', inputs }];
+const optionsOf = (filters: readonly object[]) => ({
+  topic0: null,
+  abi,
+  advancedOptions: filters.map((filter) => ({ topic0: TOPIC, filter: { ...filter } })),
+});
+const gt = (n: number) => ({ gt: ['value', n] });
+const many = <T>(count: number, make: (n: number) => T): T[] =>
+  Array.from({ length: count }, (_, n) => make(n));
+
+test('the inputs of an event are read once, however many options there are', () => {
+  let reads = 0;
+  const event = {
+    type: 'event',
+    name: 'Paid',
+    get inputs() {
+      reads++;
+      return inputs;
+    },
+  };
+  const readsOf = (count: number): number => {
+    reads = 0;
+    createSelection({ ...optionsOf(many(count, gt)), abi: [{ ...event, ...mirror(event) }] });
+    return reads;
+  };
+  expect(readsOf(1_000)).toBe(readsOf(1));
+});
+
+/** Getters do not survive a spread. */
+const mirror = (event: { inputs: typeof inputs }) =>
+  Object.defineProperty({}, 'inputs', { enumerable: true, get: () => event.inputs });
+
+test('comparisons are counted as a log pays for them', () => {
+  const countOf = (...filters: object[]): number => createSelection(optionsOf(filters)).comparisons;
+  expect(countOf({ or: many(700, gt) })).toBe(700);
+  expect(countOf(gt(1), { and: [gt(1), { or: [gt(2), gt(3)] }] })).toBe(4);
+  expect(countOf({ in: ['value', many(10_000, String)] })).toBe(1);
+  expect(countOf({ or: many(10_000, (n) => ({ eq: ['value', n] })) })).toBe(1);
+  expect(countOf({}, {})).toBe(2);
+});
+
+test('errors and explanations name a few, however many there are', () => {
+  const wide: AbiItem = {
+    type: 'event',
+    name: 'Wide',
+    inputs: many(5_000, (n) => ({ name: `input${n}`, type: 'string' })),
+  };
+  expect(() => compileFilter({ eq: ['x', 1] }, wide)).toThrow(
+    /^should be an input of the event, or one of input4983, .*, moralis_streams_possibleSpam$/,
+  );
+  const filter = compileFilter({ eq: ['input0', 'a'.repeat(100_000)] }, wide);
+  const args = { input0: 'b'.repeat(100_000) };
+  const subject = { args, contract: '', chain: '', possibleSpam: false };
+  expect(filter.explain(subject).length).toBeLessThan(300);
+});

@@ -1,0 +1,271 @@
+/** Keys at the speed of a person, from the first paint on: none is lost, and none does something else. */
+import { createSluiceClient, type DeliveryState } from '@sluice/kit/sluice';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expectAccessible, rowsOf, startVisitor, type Visitor } from './visitor.ts';
+import { startWorld, type World } from './world.ts';
+
+type KeyInit = Pick<
+  KeyboardEventInit,
+  'key' | 'code' | 'isComposing' | 'repeat' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'
+>;
+
+/** Between two keys. */
+const delay = 80;
+/** How long a part of the code takes to load where a test needs it slow. */
+const SLOW_MS = 1_200;
+
+let world: World;
+let visitor: Visitor;
+let streamId: string;
+
+beforeAll(async () => {
+  world = await startWorld();
+  streamId = (await world.createStream('passes')).id;
+  visitor = await startVisitor(world);
+});
+
+afterAll(async () => {
+  await visitor?.stop();
+  await world?.stop();
+});
+
+afterEach(() => visitor.leave());
+
+const statusNow = async () =>
+  (await world.client.streams.list()).result.find(({ id }) => id === streamId)?.status;
+
+/** The last block of the local chain that is committed. */
+const committed = async (): Promise<number> => {
+  const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+  return (await sluice.listChains()).find(({ id }) => id === '0x7a69')?.checkpoint ?? -1;
+};
+
+/** From now on these parts of the console's code take their time. */
+const slowDown = (page: Page, parts: RegExp) =>
+  page.route(parts, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
+    await route.continue();
+  });
+
+const firstPaint = (page: Page) =>
+  page.waitForFunction(() => performance.getEntriesByType('paint').length > 0);
+
+/** A page that has just been painted, in a browser that has nothing of it in its cache. */
+async function openFresh(path: string, slow?: RegExp): Promise<Page> {
+  const page = await visitor.open();
+  if (slow !== undefined) await slowDown(page, slow);
+  await page.goto(`${world.url}/console${path}#key=${world.apiKey}`, { waitUntil: 'commit' });
+  await firstPaint(page);
+  return page;
+}
+
+const search = (page: Page) => page.getByRole('combobox', { name: /^Search, or paste/ });
+
+test('Ctrl K and a word from the first paint on are all in the palette', async () => {
+  for (const path of ['/', `/streams/${streamId}`, '/deliveries']) {
+    const page = await openFresh(path);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('pass', { delay });
+    await expect.poll(() => search(page).inputValue()).toBe('pass');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/streams/${streamId}`);
+  }
+  expect(await statusNow()).toBe('active');
+});
+
+test('the palette takes each key while its list and the page itself are loading', async () => {
+  const page = await openFresh(`/streams/${streamId}`, /assets\/(paletteCommands|streamPage)-/);
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('new stream', { delay });
+  await page.keyboard.press('Enter');
+  // Both arrive after the last key.
+  await page.waitForURL('**/streams/new');
+  expect(await statusNow()).toBe('active');
+
+  await page.goto(`${world.url}/console/streams/${streamId}`);
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('pas', { delay });
+  await page.keyboard.type('z', { delay });
+  await page.keyboard.press('Backspace');
+  expect(await search(page).inputValue()).toBe('pas');
+  await page.getByRole('option', { name: 'passes' }).waitFor();
+  await expectAccessible(page);
+});
+
+test('while a page or a dialog loads, keys wait for it', async () => {
+  const page = await visitor.signedIn(`/streams/${streamId}`);
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await slowDown(page, /assets\/(newStream|shortcutList)-/);
+  // The list of shortcuts: `p` is for a dialog that knows no such key.
+  await page.keyboard.press('?');
+  await page.keyboard.type('ppt', { delay });
+  await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Undo').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'hidden' });
+
+  const address = '0x28c6c06298d514db089934071355e5743bf21d60';
+  await page.keyboard.press('n');
+  await page.keyboard.type(address, { delay: 20 });
+  const field = page.getByRole('textbox', { name: /addresses/i }).first();
+  await expect.poll(() => field.inputValue()).toBe(address);
+  expect(await statusNow()).toBe('active');
+});
+
+test('what p does is undone by u, and the blocks that passed are matched', async () => {
+  const page = await visitor.signedIn(`/streams/${streamId}`);
+  // What passes before its first block is no hole of a stream.
+  await world.transfer();
+  await rowsOf(page).first().waitFor();
+  // Kept down, it acts once.
+  for (let count = 0; count < 4; count++) await page.keyboard.down('p');
+  await page.keyboard.up('p');
+  await page.getByText('Paused passes').waitFor();
+  await expect.poll(statusNow).toBe('paused');
+  const before = await committed();
+  await world.transfer();
+  await world.mine(4);
+  await expect.poll(committed).toBe(before + 5);
+  await page.keyboard.press('u');
+  await page.getByText(/^Resumed passes, matching 5 missed blocks$/).waitFor();
+  await expect.poll(statusNow).toBe('active');
+  // The transfer of the pause arrives as well, confirmed.
+  await expect.poll(() => rowsOf(page).count()).toBeGreaterThan(2);
+
+  // The list of streams has the same keys, and so does the button.
+  await page.goto(`${world.url}/console/`);
+  await page.getByRole('link', { name: 'passes' }).waitFor();
+  await page.keyboard.type('jp', { delay });
+  await expect.poll(statusNow).toBe('paused');
+  // As long as it is pointed at, it stays.
+  await page.getByRole('button', { name: 'Undo' }).hover();
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect.poll(statusNow).toBe('active');
+});
+
+test('what a key would send, and nothing can call back, is confirmed first', async () => {
+  const page = await visitor.signedIn(`/streams/${streamId}`);
+  const row = page.getByRole('row').filter({ has: page.getByText('delivered') });
+  await world.transfer();
+  await row.first().waitFor();
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') sent.push(new URL(request.url()).pathname);
+  });
+  await page.keyboard.press('t');
+  await page.getByRole('dialog', { name: 'Send test webhook' }).waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press('Escape');
+  await row.first().click();
+  await page.getByRole('button', { name: 'Send again' }).waitFor();
+  await page.keyboard.press('r');
+  const dialog = page.getByRole('dialog', { name: /^Delivery/ });
+  await dialog.getByText('delivered already').waitFor();
+  await expectAccessible(page);
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  expect(sent.filter((path) => /test|replay/.test(path))).toEqual([]);
+  await page.keyboard.press('r');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'hidden' });
+  await expect.poll(() => sent.some((path) => path.includes('replay'))).toBe(true);
+});
+
+test('r and Enter on an unfiltered stream replay what did not succeed; the rest takes its count', async () => {
+  const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+  const { id } = await world.createStream('outage');
+  const countOf = async (...state: DeliveryState[]): Promise<number> =>
+    (await sluice.estimateReplay({ streamId: id, state })).deliveries;
+  await world.transfer();
+  await world.mine(2);
+  // Unconfirmed and confirmed.
+  await expect.poll(() => countOf('succeeded')).toBe(2);
+  // Not tried again for a minute: a 5xx would be, after 5 s.
+  world.answerWith(400);
+  await world.transfer();
+  await world.mine(2);
+  await expect.poll(() => countOf('pending')).toBe(2);
+  world.answerWith(200);
+
+  const page = await visitor.signedIn(`/streams/${id}`);
+  await page.getByText('delivered').first().waitFor();
+  await page.keyboard.type('r', { delay });
+  await page.keyboard.press('Enter', { delay });
+  const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
+  // Enter may have come before the count, which is what it confirms.
+  const button = dialog.getByRole('button', { name: 'Replay 2 deliveries' });
+  await button.or(page.getByRole('navigation', { name: 'What it sent' })).waitFor();
+  if (await button.isVisible()) await page.keyboard.press('Enter');
+  await page.waitForURL(/\/replays\/[0-9a-f-]{36}$/);
+  const made = await sluice.getReplay(new URL(page.url()).pathname.split('/').at(-1)!);
+  expect(made.filter).toEqual({ streamId: [id], state: ['failed', 'quarantined', 'pending'] });
+  expect(made.total).toBe(2);
+  await expect.poll(() => countOf('succeeded')).toBe(4);
+
+  // All of it: only with the count, whatever Enter is pressed in.
+  await page.goto(`${world.url}/console/streams/${id}`);
+  await page.getByText('delivered').first().waitFor();
+  await page.keyboard.press('r');
+  const all = 4;
+  await dialog.getByText('0 deliveries that did not succeed').waitFor();
+  await dialog.getByLabel(`Include ${all} already delivered`).check();
+  const replay = dialog.getByRole('button', { name: `Replay ${all} deliveries` });
+  await replay.waitFor();
+  expect(await replay.isEnabled()).toBe(false);
+  await expectAccessible(page);
+  const count = dialog.getByLabel(`Type ${all} to replay`);
+  await count.focus();
+  await page.keyboard.type(`${all - 1}`, { delay });
+  await page.keyboard.press('Enter');
+  expect(await replay.isEnabled()).toBe(false);
+  await count.fill('');
+  await page.keyboard.type(`${all}`, { delay });
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/replays\/[0-9a-f-]{36}$/);
+  await expect.poll(async () => (await sluice.listReplays())[0]?.replayed).toBe(all);
+});
+
+test('composed text, modifiers and Caps Lock press no shortcut', async () => {
+  const page = await visitor.signedIn(`/streams/${streamId}`);
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  const press = (init: KeyInit) =>
+    page.evaluate(
+      (each) =>
+        void document.body.dispatchEvent(
+          new KeyboardEvent('keydown', { bubbles: true, cancelable: true, ...each }),
+        ),
+      init,
+    );
+  await press({ key: 'p', isComposing: true });
+  await press({ key: 'Process', code: 'KeyP' });
+  await press({ key: 'p', ctrlKey: true });
+  await press({ key: 'p', metaKey: true });
+  await press({ key: 'p', altKey: true });
+  await press({ key: 'P', shiftKey: true });
+  await press({ key: 'p', repeat: true });
+  // A sequence does not begin in a field or with Ctrl.
+  await press({ key: 'g', ctrlKey: true });
+  await press({ key: 's' });
+  await page.getByText('Paused passes').waitFor({ state: 'hidden' });
+  expect(new URL(page.url()).pathname).toBe(`/console/streams/${streamId}`);
+
+  // Enter that ends a composition runs no command.
+  await page.keyboard.press('Control+k');
+  await page.getByRole('option').first().waitFor();
+  await search(page).evaluate((field) => {
+    const init = { key: 'Enter', isComposing: true, bubbles: true, cancelable: true };
+    field.dispatchEvent(new KeyboardEvent('keydown', init));
+  });
+  expect(await search(page).isVisible()).toBe(true);
+  await page.keyboard.press('Escape');
+  expect(await statusNow()).toBe('active');
+
+  // With Caps Lock, `p` is still `p`.
+  await press({ key: 'P' });
+  await page.getByText('Paused passes').waitFor();
+  await page.keyboard.press('u');
+  await expect.poll(statusNow).toBe('active');
+});

@@ -1,0 +1,201 @@
+/** What stands still looks so: a node or a service that answers no more, and a chain without new blocks. */
+import { createClient, type Client } from '@sluice/kit';
+import { startScriptedChain, type RunningScriptedChain } from '@sluice/testkit';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { API_KEY, serve, type Served } from '../serve.ts';
+import { expectAccessible, expectContrast, PHONE, startVisitor, type Visitor } from './visitor.ts';
+import { buildConsole } from './world.ts';
+
+/** Ethereum and Base, as far as the service knows. */
+const CHAINS = { frozen: 1, other: 8453 };
+const BLOCK_MS = 1_000;
+
+/** A chain that goes on at its pace until it is told to stop. */
+interface Paced extends RunningScriptedChain {
+  go(): void;
+  pause(): void;
+}
+
+let chains: Record<keyof typeof CHAINS, Paced>;
+let folder: string;
+let service: Served;
+let visitor: Visitor;
+let client: Client;
+let streamId: string;
+
+async function startPaced(chainId: number): Promise<Paced> {
+  const chain = await startScriptedChain({ chainId });
+  // By the chain's own clock: the timer of a busy machine is late at times.
+  const mine = (): void => void chain.mine({ timestamp: chain.head.timestamp + 1n });
+  let timer: ReturnType<typeof setInterval> | undefined;
+  return Object.assign(chain, {
+    go: () => void (timer ??= setInterval(mine, BLOCK_MS)),
+    pause: () => {
+      clearInterval(timer);
+      timer = undefined;
+    },
+  });
+}
+
+beforeAll(async () => {
+  await buildConsole();
+  chains = { frozen: await startPaced(CHAINS.frozen), other: await startPaced(CHAINS.other) };
+  folder = await mkdtemp(join(tmpdir(), 'sluice-silence-'));
+  service = await serve([
+    ...['--data', folder],
+    ...['--chain', `0x1=${chains.frozen.url}`, '--chain', `0x2105=${chains.other.url}`],
+  ]);
+  client = createClient({ baseUrl: service.url, apiKey: API_KEY });
+  const stream = (tag: string, chainIds: string[]) =>
+    client.streams.create({
+      ...{ webhookUrl: 'sluice://inbox/silence', description: '', tag, chainIds },
+      ...{ topic0: ['Transfer(address,address,uint256)'], allAddresses: true },
+      includeContractLogs: true,
+    });
+  streamId = (await stream('on-both', ['0x1', '0x2105'])).id;
+  await stream('elsewhere', ['0x2105']);
+  visitor = await startVisitor({ url: service.url, apiKey: API_KEY });
+});
+
+afterAll(async () => {
+  await visitor?.stop();
+  await service?.kill();
+  for (const each of Object.values(chains ?? {})) {
+    each.pause();
+    await each.stop();
+  }
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+});
+
+beforeEach(() => {
+  chains.frozen.go();
+  chains.other.go();
+});
+
+const row = (page: Page, tag: string) =>
+  page.locator('tbody').filter({ has: page.getByRole('link', { name: tag }) });
+
+/** Until enough blocks are known to tell a pace. */
+const untilPaced = (page: Page) =>
+  expect
+    .poll(
+      () =>
+        page.evaluate(async () => {
+          const answer = await fetch('/sluice/chains');
+          const { result } = (await answer.json()) as { result: { blocks: unknown[] }[] };
+          return Math.min(...result.map(({ blocks }) => blocks.length));
+        }),
+      { timeout: 30_000 },
+    )
+    .toBeGreaterThan(6);
+
+/** Resolves when the check passes; fails where that takes longer. */
+const within = async (ms: number, what: string, check: () => Promise<unknown>): Promise<void> => {
+  const started = performance.now();
+  await check();
+  const tookMs = Math.round(performance.now() - started);
+  expect(tookMs, what).toBeLessThan(ms);
+};
+
+const openBoth = async (): Promise<[list: Page, stream: Page]> => {
+  const list = await visitor.signedIn();
+  await untilPaced(list);
+  const stream = await visitor.signedIn(`/streams/${streamId}`);
+  await row(list, 'on-both').getByText('active', { exact: true }).first().waitFor();
+  await stream.getByText('active', { exact: true }).first().waitFor();
+  return [list, stream];
+};
+
+const CHAIN_MS = 15_000;
+const SERVICE_MS = 12_000;
+
+const FREEZES = [
+  {
+    how: 'does not answer any more',
+    freeze: () => chains.frozen.trouble({ kind: 'hang' }),
+    thaw: () => chains.frozen.heal(),
+  },
+  {
+    how: 'answers, and has no new block',
+    freeze: () => chains.frozen.pause(),
+    thaw: () => chains.frozen.go(),
+  },
+];
+
+test.each(FREEZES)('a chain is down everywhere once its node $how', async ({ freeze, thaw }) => {
+  const [list, stream] = await openBoth();
+  freeze();
+  await within(CHAIN_MS, 'frozen chain on both pages and in the tab', () =>
+    Promise.all([
+      row(list, 'on-both').getByText('chain down').first().waitFor(),
+      row(list, 'on-both').getByText('Ethereum is down').first().waitFor(),
+      stream.getByText('chain down').waitFor(),
+      expect.poll(() => list.title(), { timeout: CHAIN_MS }).toMatch(/^▲ ETH down/),
+      expect.poll(() => stream.title(), { timeout: CHAIN_MS }).toMatch(/^▲ ETH down/),
+    ]),
+  );
+  expect(await row(list, 'elsewhere').getByText('active', { exact: true }).count()).toBeGreaterThan(
+    0,
+  );
+  // Its figures are dim, and those of the other chain are not.
+  const strip = list.getByRole('region', { name: 'All streams and chains' });
+  const color = (code: string) =>
+    strip
+      .getByRole('listitem')
+      .filter({ hasText: code })
+      .getByTitle('Newest block that the nodes know')
+      .evaluate((figure) => getComputedStyle(figure).color);
+  expect(await color('ETH')).not.toBe(await color('BASE'));
+  await expectAccessible(list);
+  await expectAccessible(stream);
+
+  thaw();
+  await row(list, 'on-both').getByText('active', { exact: true }).first().waitFor();
+  await stream.getByText('active', { exact: true }).first().waitFor();
+  await expect.poll(() => list.title()).not.toContain('down');
+  await visitor.leave();
+});
+
+test('a frozen service is seen, its figures are dim, and no chain is blamed', async () => {
+  const [list, stream] = await openBoth();
+  const phone = await visitor.signedIn('/', PHONE);
+  const figure = (page: Page) =>
+    page
+      .locator('main .data')
+      .first()
+      .evaluate((each) => getComputedStyle(each).color);
+  const before = await figure(list);
+  process.kill(service.pid, 'SIGSTOP');
+  try {
+    await within(SERVICE_MS, 'frozen service', () =>
+      Promise.all(
+        [list, stream, phone].flatMap((page) => [
+          page
+            .getByText(/^reconnecting/)
+            .first()
+            .waitFor(),
+          expect.poll(() => page.title(), { timeout: SERVICE_MS }).toMatch(/^◌ reconnecting/),
+        ]),
+      ),
+    );
+    await expect.poll(() => figure(list)).not.toBe(before);
+    for (const page of [list, stream, phone]) {
+      expect(await page.getByText('chain down').count()).toBe(0);
+      await expectAccessible(page);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await expectContrast(page);
+    }
+  } finally {
+    process.kill(service.pid, 'SIGCONT');
+  }
+  await list.getByText('live', { exact: true }).first().waitFor();
+  await expect.poll(() => list.title()).not.toContain('reconnecting');
+  await list.emulateMedia({ colorScheme: null });
+  await expect.poll(() => figure(list)).toBe(before);
+  visitor.expectComplaints((text) => /Failed to load resource|net::ERR/.test(text));
+  await visitor.leave();
+});

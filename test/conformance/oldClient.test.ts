@@ -1,0 +1,103 @@
+/**
+ * The official npm client of 2022 (2.7.4), unmodified: it repeats what stands in the path in the query of
+ * nearly every call, and adds `network`, `chains[]` and `type` there.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@sluice/kit';
+import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { API_KEY, type Served, serve } from '../serve.ts';
+
+interface Answer {
+  readonly raw: unknown;
+}
+type Call = (options: Record<string, unknown>) => Promise<Answer>;
+type OldStreams = Record<
+  | 'add'
+  | 'update'
+  | 'delete'
+  | 'getAll'
+  | 'getById'
+  | 'updateStatus'
+  | 'addAddress'
+  | 'getAddresses'
+  | 'deleteAddress'
+  | 'getHistory'
+  | 'getStatsById',
+  Call
+>;
+
+const require = createRequire(new URL('../peers/package.json', import.meta.url));
+const HOSTED = 'https://api.moralis-streams.com';
+const ADDRESS = '0xab5801a7d398351b8be11c439e05c5b3259aec9b';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-old-client-'));
+/** Path and query of each request, as it was sent. */
+const sent: string[] = [];
+let sink: WebhookSink;
+let service: Served;
+let kit: Client;
+let streams: OldStreams;
+
+beforeAll(async () => {
+  sink = await startWebhookSink();
+  service = await serve(['--data', join(folder, 'data')]);
+  kit = createClient({ apiKey: API_KEY, baseUrl: service.url });
+  const ofOldClient = createRequire(require.resolve('moralis-2022'));
+  const axios = createRequire(ofOldClient.resolve('@moralisweb3/core'))('axios') as {
+    interceptors: {
+      request: { use(change: (config: { url: string }) => { url: string }): void };
+    };
+  };
+  axios.interceptors.request.use((config) => {
+    const path = config.url.replace(HOSTED, '');
+    const { params } = config as { params?: object };
+    sent.push([path, ...Object.keys(params ?? {})].join(' '));
+    return { ...config, url: service.url + path, proxy: false };
+  });
+  const { default: Moralis } = ofOldClient('moralis-2022') as {
+    default: { Streams: OldStreams; start(config: object): Promise<void> };
+  };
+  await Moralis.start({ apiKey: API_KEY });
+  streams = Moralis.Streams;
+});
+afterAll(async () => {
+  await service?.stop();
+  await sink?.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('its whole life of a stream works, and each stray field is named', async () => {
+  const network = 'evm';
+  const fields = {
+    ...{ network, chains: ['0x1'], type: 'wallet', address: ADDRESS },
+    ...{ webhookUrl: `${sink.url}/`, description: 'old', tag: 'old', includeNativeTxs: true },
+  };
+  const { id } = (await streams.add(fields)).raw as { id: string };
+  expect(await kit.streams.get(id)).toMatchObject({ description: 'old', includeNativeTxs: true });
+  await streams.addAddress({ id, network, address: ADDRESS });
+  expect((await streams.getAddresses({ id, network, limit: 10 })).raw).toMatchObject({
+    result: [{ address: ADDRESS }],
+    total: 1,
+  });
+  expect((await streams.getAll({ network, limit: 10 })).raw).toMatchObject({ result: [{ id }] });
+  // It asks the list, with a stray id, and gets the list.
+  expect((await streams.getById({ id, network })).raw).toMatchObject({ result: [{ id }] });
+  await streams.update({ id, ...fields, description: 'new' });
+  expect((await streams.updateStatus({ id, network, status: 'paused' })).raw).toMatchObject({
+    ...{ id, status: 'paused', description: 'new' },
+  });
+  expect((await streams.getHistory({ limit: 10 })).raw).toMatchObject({ result: [] });
+  expect((await streams.getStatsById({ streamId: id })).raw).toMatchObject({
+    totalWebhooksDelivered: 0,
+  });
+  await streams.deleteAddress({ id, network, address: ADDRESS });
+  expect((await kit.streams.listAddresses(id)).total).toBe(0);
+  await streams.delete({ id, network });
+  expect((await kit.streams.list()).total).toBe(0);
+  // That it does send them, or nothing was tried.
+  expect(sent.filter((each) => / id\b/.test(each)).length).toBeGreaterThan(5);
+});

@@ -1,0 +1,30 @@
+/**
+ * Preloaded into `sluice serve` (`node --import`): a socket for `diverted.example` is connected to
+ * 127.0.0.1 after its name was looked up and judged, as by a resolver that rebinds between the two. The
+ * address of the peer is then all that shows it.
+ */
+import { type LookupFunction, Socket } from 'node:net';
+
+interface Named {
+  host?: string;
+  lookup?: LookupFunction;
+}
+
+const connect = Socket.prototype.connect as (...args: unknown[]) => Socket;
+
+function diverted(this: Socket, ...args: unknown[]): Socket {
+  // `net.connect` gives its arguments as one list, normalized.
+  const [options] = (Array.isArray(args[0]) ? args[0] : args) as [Named];
+  const { lookup } = options;
+  if (options.host === 'diverted.example' && lookup !== undefined) {
+    options.lookup = (hostname, wanted, callback) =>
+      lookup(hostname, wanted, (error, address) => {
+        if (error !== null) callback(error, address);
+        else if (wanted.all) callback(null, [{ address: '127.0.0.1', family: 4 }]);
+        else callback(null, '127.0.0.1', 4);
+      });
+  }
+  return connect.apply(this, args);
+}
+
+Object.assign(Socket.prototype, { connect: diverted });

@@ -1,0 +1,135 @@
+/**
+ * `npm run -s mutants [-- FAULT…]`: shows that the fault tests can fail. In a copy of the tree it makes each
+ * change of `mutations.ts`, runs the tests of that fault, and lists which changes were noticed. Exit code 1
+ * when a change survives or no longer applies.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MUTATIONS, type Mutation } from './mutations.ts';
+
+/** What holds after a fault holds within seconds; a mutant is not waited for as long as a slow machine. */
+const SETTLE_MS = 60_000;
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The files of the working tree, and packages that lead to each other inside the copy. */
+function copyTree(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'sluice-mutants-'));
+  const files = execFileSync(
+    'git',
+    ['ls-files', '--cached', '--others', '--exclude-standard', '-z', '--deduplicate'],
+    { cwd: root, encoding: 'utf8' },
+  ).split('\0');
+  for (const file of files.filter((name) => name !== '')) {
+    cpSync(join(root, file), join(copy, file), { recursive: true, force: true });
+  }
+  const modules = join(copy, 'node_modules');
+  mkdirSync(join(modules, '@sluice'), { recursive: true });
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name !== '@sluice' && name !== '.cache') {
+      symlinkSync(join(root, 'node_modules', name), join(modules, name));
+    }
+  }
+  for (const name of readdirSync(join(copy, 'packages'))) {
+    symlinkSync(join(copy, 'packages', name), join(modules, '@sluice', name));
+  }
+  return copy;
+}
+
+/** @throws Error when a text does not occur exactly once. */
+function mutate(source: string, { fault, file, edits }: Mutation): string {
+  let mutant = source;
+  for (const [text, by] of edits) {
+    const count = source.split(text).length - 1;
+    if (count !== 1) {
+      throw new Error(
+        `the mutation of fault ${fault} no longer applies: ${file} has its text ${count} times: ${text}`,
+      );
+    }
+    mutant = mutant.replace(text, () => by);
+  }
+  return mutant;
+}
+
+interface Verdict {
+  outcome: 'killed' | 'survived' | 'no test ran';
+  seconds: number;
+  /** The first line of what the test said. */
+  why: string;
+}
+
+function run(copy: string, { suite, tests }: Mutation): Verdict {
+  const started = performance.now();
+  const report = join(copy, 'mutant.json');
+  rmSync(report, { force: true });
+  const { stdout, stderr, error } = spawnSync(
+    process.execPath,
+    [
+      'node_modules/vitest/vitest.mjs',
+      ...['run', '--project', 'faults', '--reporter', 'json', '--outputFile', report],
+      ...[`test/faults/${suite}.test.ts`, '-t', tests],
+    ],
+    {
+      cwd: copy,
+      encoding: 'utf8',
+      env: { ...process.env, FAULT_SETTLE_MS: String(SETTLE_MS) },
+    },
+  );
+  if (error !== undefined) throw error;
+  const seconds = Math.round((performance.now() - started) / 1000);
+  let results: { status: string; failureMessages: string[] }[];
+  try {
+    const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
+      testResults: { assertionResults: typeof results }[];
+    };
+    results = testResults.flatMap(({ assertionResults }) => assertionResults);
+  } catch {
+    return { outcome: 'no test ran', seconds, why: (stderr || stdout).slice(-300) };
+  }
+  const failed = results.find(({ status }) => status === 'failed');
+  if (failed !== undefined) {
+    const why = failed.failureMessages.join('\n').split('\n').slice(0, 2).join(' ');
+    return { outcome: 'killed', seconds, why: why.slice(0, 160) };
+  }
+  const ran = results.some(({ status }) => status === 'passed');
+  return { outcome: ran ? 'survived' : 'no test ran', seconds, why: '' };
+}
+
+const wanted = process.argv.slice(2).map(Number);
+const chosen = MUTATIONS.filter(({ fault }) => wanted.length === 0 || wanted.includes(fault));
+const copy = copyTree();
+const rows: string[] = [];
+let bad = 0;
+try {
+  // Before the first of them runs: a change that no longer applies is an error of this list.
+  for (const mutation of chosen) mutate(readFileSync(join(copy, mutation.file), 'utf8'), mutation);
+  for (const mutation of chosen) {
+    const path = join(copy, mutation.file);
+    const source = readFileSync(path, 'utf8');
+    writeFileSync(path, mutate(source, mutation));
+    const { outcome, seconds, why } = run(copy, mutation);
+    writeFileSync(path, source);
+    if (outcome !== 'killed') bad++;
+    rows.push(
+      `| ${mutation.fault} | ${mutation.what} | ${outcome} | ${why.replaceAll('|', '\\|')} |`,
+    );
+    process.stderr.write(`${mutation.fault}: ${outcome} in ${seconds} s (${mutation.what})\n`);
+  }
+} finally {
+  rmSync(copy, { recursive: true, force: true });
+}
+process.stdout.write(
+  ['| fault | mutation | outcome | what failed |', '|---|---|---|---|', ...rows, ''].join('\n'),
+);
+process.exitCode = bad === 0 ? 0 : 1;

@@ -1,0 +1,285 @@
+/** For each fault of `docs/faults.md` a small change of the code that guards against it. */
+
+export interface Mutation {
+  fault: number;
+  /** What the changed program does. */
+  what: string;
+  /** From the root of the repository. */
+  file: string;
+  /** Each text occurs once in the file, and is replaced by the other. */
+  edits: readonly (readonly [text: string, by: string])[];
+  /** The suite, and a pattern of the tests in it that must fail. */
+  suite: string;
+  tests: string;
+}
+
+const SERVICE = 'packages/service/src';
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    fault: 1,
+    what: 'what has succeeded is sent again after a kill, too',
+    file: `${SERVICE}/store/deliveryWrites.ts`,
+    edits: [["and state = 'leased' ${", "and state in ('leased', 'succeeded') ${"]],
+    suite: 'processes',
+    tests: 'on sqlite.*fault 1:',
+  },
+  {
+    fault: 2,
+    what: 'matches are written a second after the checkpoint',
+    file: `${SERVICE}/store/blockWrites.ts`,
+    edits: [
+      [
+        'const created = await insertMatches(trx, engine, {\n          chain,\n          block,',
+        'const created: never[] = []; setTimeout(() => void insertMatches(db, engine, {\n          chain,\n          block,',
+      ],
+      [
+        'matches,\n          now,\n        });\n        const confirmed',
+        'matches,\n          now,\n        }), 1_000);\n        const confirmed',
+      ],
+    ],
+    suite: 'processes',
+    tests: 'on sqlite.*fault 2:',
+  },
+  {
+    fault: 3,
+    what: 'a shutdown does not wait for attempts under way',
+    file: `${SERVICE}/service.ts`,
+    edits: [['const DRAIN_MS = 17_000;', 'const DRAIN_MS = 0;']],
+    suite: 'processes',
+    tests: 'on sqlite.*fault 3:',
+  },
+  {
+    fault: 4,
+    what: 'an attempt may take 20 s',
+    file: `${SERVICE}/deliver/send.ts`,
+    edits: [['const TOTAL_TIMEOUT_MS = 15_000;', 'const TOTAL_TIMEOUT_MS = 20_000;']],
+    suite: 'receivers',
+    tests: 'on sqlite.*fault 4:',
+  },
+  {
+    fault: 5,
+    what: 'the deadline ends with the headers',
+    file: `${SERVICE}/deliver/post.ts`,
+    edits: [['status = statusCode;', 'status = statusCode; endDeadline();']],
+    suite: 'receivers',
+    tests: 'on sqlite.*fault 5:',
+  },
+  {
+    fault: 6,
+    what: 'an answer is read to its end and kept until then',
+    file: `${SERVICE}/deliver/post.ts`,
+    edits: [
+      ['if (keptBytes < RESPONSE_LIMIT_BYTES) {', 'if (keptBytes >= 0) {'],
+      ['chunk.subarray(0, RESPONSE_LIMIT_BYTES - keptBytes)', 'chunk'],
+      ['Buffer.concat(kept)', 'Buffer.concat(kept).subarray(0, RESPONSE_LIMIT_BYTES)'],
+      ['if (readBytes > DRAIN_LIMIT_BYTES) giveUp(null);', ''],
+    ],
+    suite: 'receivers',
+    tests: 'on sqlite.*fault 6:',
+  },
+  {
+    fault: 7,
+    what: 'a wait is only its jitter',
+    file: `${SERVICE}/deliver/schedule.ts`,
+    edits: [['wait * (1 + JITTER * random)', 'wait * (JITTER * random)']],
+    suite: 'receivers',
+    tests: 'on sqlite.*fault 7:',
+  },
+  {
+    fault: 8,
+    what: '410 is a failure like others',
+    file: `${SERVICE}/deliver/deliver.ts`,
+    edits: [['(exhausted || result.status === GONE)', 'exhausted']],
+    suite: 'receivers',
+    tests: 'on sqlite.*fault 8:',
+  },
+  {
+    fault: 9,
+    what: 'Retry-After is obeyed however long it is',
+    file: 'packages/kit/src/contract/schedule.ts',
+    edits: [['Math.min(wait, LONGEST_RETRY_AFTER_MS)', 'wait']],
+    suite: 'receivers',
+    tests: 'on sqlite.*fault 9:',
+  },
+  {
+    fault: 10,
+    what: 'names are waited for without a deadline of our own',
+    file: `${SERVICE}/deliver/guard.ts`,
+    edits: [['const LOOKUP_TIMEOUT_MS = 3_000;', 'const LOOKUP_TIMEOUT_MS = 300_000;']],
+    suite: 'addresses',
+    tests: 'on sqlite.*fault 10:',
+  },
+  {
+    fault: 11,
+    what: 'the peer of a connection is not looked at',
+    file: `${SERVICE}/deliver/guard.ts`,
+    edits: [["judge(socket.remoteAddress ?? '', 'peer')", 'undefined']],
+    suite: 'addresses',
+    tests: 'on sqlite.*fault 11:',
+  },
+  {
+    fault: 11,
+    what: 'the answers of a lookup are not looked at',
+    file: `${SERVICE}/deliver/guard.ts`,
+    edits: [["judge(address, 'lookup')", 'undefined']],
+    suite: 'addresses',
+    tests: 'on sqlite.*fault 11:',
+  },
+  {
+    fault: 12,
+    what: 'redirects are followed',
+    file: `${SERVICE}/deliver/send.ts`,
+    edits: [
+      ['import { type Dispatcher, Pool,', 'import { interceptors, type Dispatcher, Pool,'],
+      [
+        'new Pool(origin, { ...limits, connect: connections.noted(guard.connect) })',
+        'new Pool(origin, { ...limits, connect: connections.noted(guard.connect) }).compose(interceptors.redirect({ maxRedirections: 3 }))',
+      ],
+    ],
+    suite: 'receivers',
+    tests: 'on sqlite.*fault 12:',
+  },
+  {
+    fault: 13,
+    what: 'loopback is public',
+    file: `${SERVICE}/deliver/guard.ts`,
+    edits: [["  '127.0.0.0/8',\n", '']],
+    suite: 'addresses',
+    tests: 'on sqlite.*fault 13:',
+  },
+  {
+    fault: 14,
+    what: 'a full disk is an error like others',
+    file: `${SERVICE}/store/unavailable.ts`,
+    edits: [['database or disk is full|', '']],
+    suite: 'storage',
+    tests: 'on sqlite.*fault 14:',
+  },
+  {
+    fault: 15,
+    what: 'nobody hears of a connection that breaks between two queries',
+    file: `${SERVICE}/store/postgresServers.ts`,
+    edits: [
+      ["client.on('error', () => {});", ''],
+      ["pool.on('error', () => {});", ''],
+    ],
+    suite: 'storage',
+    tests: 'on postgres.*fault 15: the server ends \\(immediate\\)',
+  },
+  {
+    fault: 16,
+    what: 'the first server that takes writes is the primary',
+    file: `${SERVICE}/store/postgresServers.ts`,
+    edits: [
+      [
+        'if (found !== undefined && timeline === newestTimeline) continue;',
+        'if (found !== undefined) continue;',
+      ],
+    ],
+    suite: 'failover',
+    tests: 'fault 16: the primary is killed',
+  },
+  {
+    fault: 17,
+    what: 'a query is waited for without an end',
+    file: `${SERVICE}/store/postgresServers.ts`,
+    edits: [['const QUERY_TIMEOUT_MS = 30_000;', 'const QUERY_TIMEOUT_MS = 3_000_000;']],
+    suite: 'storage',
+    tests: 'on postgres.*fault 17:',
+  },
+  {
+    fault: 18,
+    what: 'logs are not compared with the bloom of their block',
+    file: `${SERVICE}/ingest/blockParts.ts`,
+    edits: [["if (!covers(bloomOf(logs), toBytes(hex(block, 'logsBloom')))) {", 'if (false) {']],
+    suite: 'chains',
+    tests: 'on sqlite.*fault 18: a node behind a balancer has too few logs: emptyLogs',
+  },
+  {
+    fault: 19,
+    what: 'logs are believed as they come',
+    file: `${SERVICE}/ingest/blockParts.ts`,
+    edits: [
+      [
+        'const logs = raw.map((item) => {',
+        "if (raw.length > 0) return raw.map((item) => toLog(object(item, 'log')));\n  const logs = raw.map((item) => {",
+      ],
+    ],
+    suite: 'chains',
+    tests: 'on sqlite.*fault 19: the only node lies of logs: foreignLogs',
+  },
+  {
+    fault: 20,
+    what: 'removed blocks are not announced',
+    file: `${SERVICE}/store/blockWrites.ts`,
+    edits: [
+      [
+        'return [...cancelled, ...(await noticeRemovals(trx, engine, orphaned, now))];',
+        'return cancelled;',
+      ],
+    ],
+    suite: 'chains',
+    tests: 'on sqlite.*fault 20: a reorg 12 blocks deep',
+  },
+  {
+    fault: 21,
+    what: 'a gap begins one block too late',
+    file: `${SERVICE}/ingest/reconcile.ts`,
+    edits: [["{ kind: 'gap', from: tip.number + 1 }", "{ kind: 'gap', from: tip.number + 2 }"]],
+    suite: 'chains',
+    tests: 'on sqlite.*fault 21: a gap',
+  },
+  {
+    fault: 22,
+    what: 'SQLite: leases run out by the clock of the process',
+    file: `${SERVICE}/deliver/deliver.ts`,
+    edits: [["if (store.engine === 'sqlite') return;", '']],
+    suite: 'clocks',
+    tests: 'on sqlite.*fault 22: the clock of the process is set 1 h ahead',
+  },
+  {
+    fault: 22,
+    what: 'PostgreSQL: the clock of the process decides',
+    file: `${SERVICE}/store/engine.ts`,
+    edits: [
+      [
+        'now: () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`',
+        'now: () => sql<number>`${Date.now()}::bigint`',
+      ],
+    ],
+    suite: 'clocks',
+    tests: 'on postgres.*fault 22: the clock of the process is set 1 h ahead',
+  },
+  {
+    fault: 23,
+    what: 'a webhook is not divided',
+    file: `${SERVICE}/match/parts.ts`,
+    edits: [['if (part !== undefined && weight + own <= limit) {', 'if (part !== undefined) {']],
+    suite: 'payloads',
+    tests: 'on sqlite.*fault 23:',
+  },
+  {
+    fault: 24,
+    what: 'a log that does not decode is left out',
+    file: `${SERVICE}/match/selection.ts`,
+    edits: [
+      [
+        "if (choices === undefined) return 'log';",
+        "if (known !== undefined && subjectOf(known.get(indexed), log, context) === undefined) return 'no';\n      if (choices === undefined) return 'log';",
+      ],
+    ],
+    suite: 'payloads',
+    tests: 'on sqlite.*fault 24:',
+  },
+  {
+    fault: 25,
+    what: 'what kills its sender is tried again for ever',
+    file: `${SERVICE}/deliver/deliver.ts`,
+    edits: [
+      ["result: senderDied\n        ? 'quarantined'", "result: senderDied\n        ? 'retry'"],
+    ],
+    suite: 'payloads',
+    tests: 'on sqlite.*fault 25:',
+  },
+];

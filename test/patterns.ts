@@ -1,0 +1,141 @@
+/**
+ * The regular expressions of the product, and what an analyser says of each: whether the time it takes
+ * follows the length of the text, and texts on which it would not.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isSafePattern } from 'redos-detector';
+import { parseSync } from 'vite';
+
+export interface Pattern {
+  /** The first place it is at, such as `packages/kit/src/x.ts:12`. */
+  place: string;
+  source: string;
+  flags: string;
+}
+
+/** What is made of text that is known only when it runs: no analyser can judge it. */
+export interface UnknownPattern {
+  place: string;
+  code: string;
+}
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const IS_PRODUCT = /\.tsx?$/;
+const IS_TEST = /\.(test|suite|test-d|test-only)\./;
+/** Paths through a pattern that match one text; a linear pattern has a handful. */
+const MOST_PATHS = 100;
+const TIMEOUT_MS = 20_000;
+
+type Node = Record<string, unknown> & { type: string; start: number; end: number };
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && 'type' in value;
+
+/** Every pattern of the packages' sources, each once, and those that are not written down. */
+export function readPatterns(): { patterns: Pattern[]; unknown: UnknownPattern[] } {
+  const patterns = new Map<string, Pattern>();
+  const unknown: UnknownPattern[] = [];
+  for (const file of readSources()) {
+    const text = readFileSync(file, 'utf8');
+    const placeOf = ({ start }: Node): string =>
+      `${relative(ROOT, file)}:${text.slice(0, start).split('\n').length}`;
+    const add = (node: Node, source: string, flags: string): void => {
+      const key = `/${source}/${flags}`;
+      if (!patterns.has(key)) patterns.set(key, { place: placeOf(node), source, flags });
+    };
+    visit(parseSync(file, text).program, (node) => {
+      const literal = node['regex'] as { pattern: string; flags: string } | undefined;
+      if (literal !== undefined) add(node, literal.pattern, literal.flags);
+      if (!isRegExpCall(node)) return;
+      const [source, flags] = (node['arguments'] as Node[]).map(textOf);
+      if (source === undefined)
+        unknown.push({ place: placeOf(node), code: text.slice(node.start, node.end) });
+      else add(node, source, flags ?? '');
+    });
+  }
+  return { patterns: [...patterns.values()], unknown };
+}
+
+/** Why the time of a pattern may grow faster than its text; undefined for one that is linear. */
+export function findFault(pattern: Pattern): string | undefined {
+  const { safe, error, score } = analyse(pattern);
+  if (safe) return undefined;
+  const paths = score.infinite ? 'any number of' : score.value;
+  return `${pattern.place} /${pattern.source}/${pattern.flags} has ${paths} paths (${error})`;
+}
+
+/** Texts of this length on which the analyser found the pattern to go back most. */
+export function worstTexts(pattern: Pattern, length: number): string[] {
+  const texts = new Set<string>();
+  const repeat = (text: string): void => {
+    if (text !== '') texts.add(text.repeat(Math.ceil(length / text.length)).slice(0, length));
+  };
+  for (const { trail } of analyse(pattern).trails.slice(-2)) {
+    const samples = trail.map(({ a, b }) => samplesOf([a.node.source, b.node.source]));
+    repeat(samples.map(([first = '']) => first).join(''));
+    const [one = '', another = ''] = [...new Set(samples.flat())];
+    repeat(one + another);
+  }
+  return [...texts];
+}
+
+function analyse({ source, flags }: Pattern) {
+  // The analyser's parser takes names of groups with the flag `u` alone.
+  const unnamed = source.replaceAll(/\(\?<[A-Za-z]\w*>/g, '(');
+  // From `lastIndex` on, and nowhere else.
+  const anchored = flags.includes('y') ? `^(?:${unnamed})` : unnamed;
+  const caseInsensitive = flags.includes('i');
+  return isSafePattern(anchored, {
+    caseInsensitive,
+    // The analyser knows one of the two; without it, a pair of surrogates is two characters.
+    unicode: flags.includes('u') && !caseInsensitive,
+    dotAll: flags.includes('s'),
+    multiLine: flags.includes('m'),
+    maxScore: MOST_PATHS,
+    timeout: TIMEOUT_MS,
+  });
+}
+
+const SAMPLES = 'a-0./:?@"\\[({<=&+_$ \t\né中'.split('');
+
+/** One character of each kind that all these parts of a pattern match. */
+const samplesOf = (parts: readonly string[]): string[] =>
+  SAMPLES.filter((sample) =>
+    parts.every((part) => {
+      try {
+        return new RegExp(`^(?:${part})$`, 'is').test(sample);
+      } catch {
+        // Half a pair of surrogates, or another part that stands for nothing by itself.
+        return false;
+      }
+    }),
+  ).slice(0, 4);
+
+function readSources(): string[] {
+  const packages = join(ROOT, 'packages');
+  return readdirSync(packages).flatMap((name) => {
+    const folder = join(packages, name, 'src');
+    return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => IS_PRODUCT.test(file) && !IS_TEST.test(file))
+      .map((file) => join(folder, file));
+  });
+}
+
+function visit(node: unknown, look: (node: Node) => void): void {
+  if (Array.isArray(node)) for (const each of node) visit(each, look);
+  if (!isNode(node)) return;
+  look(node);
+  for (const each of Object.values(node)) if (typeof each === 'object') visit(each, look);
+}
+
+const isRegExpCall = (node: Node): boolean =>
+  /^(New|Call)Expression$/.test(node.type) && (node['callee'] as Node)['name'] === 'RegExp';
+
+/** The text that is written there; undefined for what has to be run first. */
+function textOf(node: Node): string | undefined {
+  if (typeof node['value'] === 'string') return node['value'];
+  const quasis = node['quasis'] as { value: { cooked: string } }[] | undefined;
+  return quasis?.length === 1 ? quasis[0]!.value.cooked : undefined;
+}

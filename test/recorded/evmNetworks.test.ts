@@ -1,0 +1,391 @@
+/**
+ * Recorded blocks of networks that differ from Ethereum, from a node that serves them to a webhook that
+ * the kit decodes. The recordings are not ours to give away: they stand beside the checkout, or where
+ * SLUICE_FIXTURES says.
+ */
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type EvmWebhook, createClient, decodeLogs, unwrap } from '@sluice/kit';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import { startWebhookSink } from '@sluice/testkit';
+import { describe, expect, test } from 'vitest';
+import { createEvmSource } from '../../packages/service/src/ingest/evm.ts';
+import { createLog } from '../../packages/service/src/observe.ts';
+import { startService } from '../../packages/service/src/service.ts';
+
+const folder = join(
+  process.env['SLUICE_FIXTURES'] ??
+    fileURLToPath(new URL('../../../shared/fixtures', import.meta.url)),
+  'evm-networks',
+);
+const isThere = existsSync(folder);
+
+type Raw = Record<string, unknown>;
+interface RawLog {
+  address: string;
+  topics: string[];
+  data: string;
+  logIndex: string;
+  transactionHash: string;
+}
+interface RawReceipt extends Raw {
+  transactionHash: string;
+  blockHash: string;
+  status?: string;
+  logs: RawLog[];
+}
+interface RawTransaction extends Raw {
+  hash: string;
+  from: string;
+}
+interface RawBlock extends Raw {
+  hash: string;
+  parentHash: string;
+  number: string;
+  timestamp: string;
+  transactions: RawTransaction[];
+}
+interface Recorded {
+  block: RawBlock;
+  /** As in the block's list. */
+  listed: RawReceipt[];
+  /** Also those that were recorded by transaction hash. */
+  receipts: RawReceipt[];
+}
+
+const CHAINS: Record<string, string> = {
+  arbitrum: '0xa4b1',
+  cronos: '0x19',
+  ethereum: '0x1',
+  hyperliquid: '0x3e7',
+  stable: '0x3dc',
+  'tempo-mainnet': '0x1079',
+};
+const API_KEY = 'test-key-0123456789abcdef';
+const SECRET = 'a-secret-of-the-recorded-blocks';
+const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const TRANSFER = {
+  anonymous: false,
+  type: 'event',
+  name: 'Transfer',
+  inputs: [
+    { indexed: true, internalType: 'address', name: 'from', type: 'address' },
+    { indexed: true, internalType: 'address', name: 'to', type: 'address' },
+    { indexed: false, internalType: 'uint256', name: 'value', type: 'uint256' },
+  ],
+} as const;
+
+function readRecorded(network: string, number: string): Recorded {
+  const at = join(folder, network, number);
+  const read = (file: string): unknown => JSON.parse(readFileSync(join(at, file), 'utf8'));
+  const listed = existsSync(join(at, 'receipts.json'))
+    ? (read('receipts.json') as RawReceipt[])
+    : [];
+  const alone = readdirSync(at)
+    .filter((file) => file.startsWith('tx-'))
+    .map((file) => read(file) as RawReceipt);
+  return { block: read('block.json') as RawBlock, listed, receipts: [...listed, ...alone] };
+}
+
+/** Serves one recorded block on a parent that is made up, with the receipts by hash of all blocks. */
+async function startNode(chain: string, { block, listed }: Recorded, all: readonly RawReceipt[]) {
+  const before: RawBlock = {
+    ...block,
+    // A header with a field that no rule knows proves nothing, so that Ethereum's need not be right.
+    madeUp: true,
+    number: `0x${(Number(block.number) - 1).toString(16)}`,
+    hash: block.parentHash,
+    parentHash: `0x${'01'.repeat(32)}`,
+    transactions: [],
+    logsBloom: `0x${'00'.repeat(256)}`,
+  };
+  const genesis: RawBlock = { ...before, number: '0x0', hash: `0x${'02'.repeat(32)}` };
+  let head = before;
+  const known = (): RawBlock[] => [genesis, before, ...(head === block ? [block] : [])];
+  const toAnswer = (found: RawBlock | undefined, full: unknown): Raw | null => {
+    if (found === undefined) return null;
+    return full === true
+      ? found
+      : { ...found, transactions: found.transactions.map(({ hash }) => hash) };
+  };
+  const isRecorded = (hash: unknown): boolean => hash === block.hash;
+  const answers: Record<string, (params: unknown[]) => unknown> = {
+    eth_chainId: () => chain,
+    eth_getBlockByNumber: ([tag, full]) =>
+      toAnswer(tag === 'latest' ? head : known().find(({ number }) => number === tag), full),
+    eth_getBlockByHash: ([hash, full]) =>
+      toAnswer(
+        known().find((each) => each.hash === hash),
+        full,
+      ),
+    eth_getLogs: ([filter]) =>
+      isRecorded((filter as Raw)['blockHash']) ? listed.flatMap(({ logs }) => logs) : [],
+    eth_getBlockReceipts: ([hash]) => (isRecorded(hash) ? listed : []),
+    eth_getTransactionReceipt: ([hash]) =>
+      all.find(({ transactionHash }) => transactionHash === hash) ?? null,
+    eth_call: () => '0x',
+  };
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    request.on('end', () => {
+      const { id, method, params } = JSON.parse(text) as {
+        id: number;
+        method: string;
+        params: unknown[];
+      };
+      response.end(
+        JSON.stringify({ jsonrpc: '2.0', id, result: answers[method]?.(params) ?? null }),
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    mine: () => (head = block),
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Everything of the block, sent to a stream that asks for everything, as its receiver read it. */
+async function deliver(
+  network: string,
+  number: string,
+  { nodes: count }: { nodes: number },
+): Promise<{
+  recorded: Recorded;
+  webhook: EvmWebhook | undefined;
+  chain: Awaited<ReturnType<SluiceClient['listChains']>>[number];
+}> {
+  const chain = CHAINS[network]!;
+  const recorded = readRecorded(network, number);
+  const all = readdirSync(join(folder, network)).flatMap(
+    (each) => readRecorded(network, each).receipts,
+  );
+  // A node prefers the receipt of the newest block that has the transaction.
+  all.sort((a, b) => Number(b['blockNumber']) - Number(a['blockNumber']));
+  const nodes = await Promise.all(
+    Array.from({ length: count }, () => startNode(chain, recorded, all)),
+  );
+  const sink = await startWebhookSink();
+  const dataFolder = mkdtempSync(join(tmpdir(), 'sluice-recorded-'));
+  const service = await startService(
+    {
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder,
+      apiKey: API_KEY,
+      secret: SECRET,
+      chains: [{ id: chain, urls: nodes.map(({ url }) => url), confirmations: 0, pollMs: 20 }],
+      aptos: [],
+      allowPrivateEndpoints: true,
+    },
+    createLog(() => {}),
+  );
+  try {
+    const connection = { apiKey: API_KEY, baseUrl: service.url };
+    const sluice = createSluiceClient(connection);
+    const until = async (what: string, isSo: (state: string, at: number) => boolean) => {
+      const deadline = Date.now() + 30_000;
+      for (;;) {
+        const [found] = await sluice.listChains();
+        if (isSo(found!.state, found!.checkpoint ?? -1)) return found!;
+        if (Date.now() > deadline)
+          throw new Error(`${what}: not in time, ${JSON.stringify(found)}`);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    await until('the chain is live', (state) => state === 'live');
+    const client = createClient(connection);
+    const stream = await client.streams.create({
+      webhookUrl: `${sink.url}/hook`,
+      description: '',
+      tag: 'recorded',
+      chainIds: [chain],
+      includeContractLogs: true,
+      includeNativeTxs: true,
+      abi: [TRANSFER],
+    });
+    const everybody = new Set([
+      ...recorded.block.transactions.map(({ from }) => from),
+      ...recorded.receipts.flatMap(({ logs }) => logs.map(({ address }) => address)),
+    ]);
+    await client.streams.addAddress(stream.id, [...everybody]);
+    sink.clear();
+    for (const node of nodes) node.mine();
+    const found = await until(
+      'the block is read',
+      (state, at) => at === Number(recorded.block.number) || state === 'down',
+    );
+    if (found.state === 'down') return { recorded, webhook: undefined, chain: found };
+    const { body, headers } = await sink.waitFor(
+      (request) => (JSON.parse(request.body) as EvmWebhook).confirmed,
+      { timeoutMs: 30_000 },
+    );
+    const { webhook } = unwrap({ body, headers, secret: SECRET });
+    return { recorded, webhook, chain: found };
+  } finally {
+    await service.stop();
+    await sink.close();
+    await Promise.all(nodes.map((node) => node.stop()));
+    rmSync(dataFolder, { recursive: true });
+  }
+}
+
+const decimal = (quantity: unknown): string | null =>
+  typeof quantity === 'string' ? BigInt(quantity).toString() : null;
+
+/** What the recording says, held against every record of the webhook. */
+function expectAll(
+  { block }: Recorded,
+  receipts: readonly RawReceipt[],
+  webhook: EvmWebhook,
+): void {
+  expect(webhook.block).toEqual({
+    number: decimal(block.number),
+    hash: block.hash,
+    timestamp: decimal(block.timestamp),
+  });
+  const logs = receipts.flatMap((receipt) => receipt.logs);
+  expect(
+    webhook.logs.map(({ logIndex, address, data, topic0, transactionHash }) => [
+      ...[logIndex, address, data, topic0, transactionHash],
+    ]),
+  ).toEqual(
+    logs.map((log) => [
+      decimal(log.logIndex),
+      log.address.toLowerCase(),
+      log.data,
+      log.topics[0] ?? null,
+      log.transactionHash,
+    ]),
+  );
+  const receiptOf = new Map(receipts.map((each) => [each.transactionHash, each]));
+  const calls = (each: RawTransaction): Raw | undefined =>
+    (each['calls'] as Raw[] | undefined)?.[0];
+  expect(
+    webhook.txs.map((each) => [
+      ...[each.hash, each.fromAddress, each.toAddress, each.value, each.input],
+      ...[each.receiptStatus, each.receiptGasUsed, each.receiptRoot],
+    ]),
+  ).toEqual(
+    block.transactions.map((each) => {
+      const receipt = receiptOf.get(each.hash);
+      const call = calls(each) ?? each;
+      return [
+        ...[each.hash, each.from.toLowerCase()],
+        (call['to'] as string | null)?.toLowerCase() ?? null,
+        decimal(call['value']),
+        call['input'],
+        decimal(receipt?.['status']),
+        decimal(receipt?.['gasUsed']),
+        receipt?.['root'] ?? null,
+      ];
+    }),
+  );
+  const transfers = logs.filter(
+    ({ topics }) => topics[0] === TRANSFER_TOPIC && topics.length === 3,
+  );
+  const { decoded } = decodeLogs(webhook);
+  expect(decoded.map(({ name, args }) => [name, args['value']])).toEqual(
+    transfers.map(({ data }) => ['Transfer', BigInt(data)]),
+  );
+}
+
+if (!isThere) {
+  test('recorded blocks of EVM networks are not here', () => {
+    console.warn(`16 recorded tests did not run: there is no folder ${folder}`);
+  });
+} else {
+  describe('a recorded block is delivered as it was recorded', { timeout: 120_000 }, () => {
+    test.each([
+      ['arbitrum', '150000000', 5, 18],
+      ['cronos', '10000', 1, 1],
+      ['cronos', '6542', 3, 21],
+      ['cronos', '68215', 7, 43],
+      ['ethereum', '1000000', 2, 1],
+      ['ethereum', '4369999', 22, 171],
+      ['ethereum', '18000000', 94, 291],
+      ['hyperliquid', '50000', 1, 0],
+      ['tempo-mainnet', '17708868', 3, 7],
+      ['tempo-mainnet', '20636966', 2, 4],
+    ])('%s %s', async (network, number, transactions, logs) => {
+      const { recorded, webhook, chain } = await deliver(network, number, { nodes: 1 });
+      expect(chain.message).toBe('');
+      expectAll(recorded, recorded.listed, webhook!);
+      expect([webhook!.txs.length, webhook!.logs.length]).toEqual([transactions, logs]);
+      expect(chain.unverified).toBeNull();
+    });
+
+    test('cronos 68216: the receipt that its list lacks is read by hash, and all 22 logs arrive', async () => {
+      const { recorded, webhook, chain } = await deliver('cronos', '68216', { nodes: 1 });
+      expect(chain.message).toBe('');
+      expect(recorded.listed).toHaveLength(1);
+      expectAll(recorded, recorded.receipts, webhook!);
+      expect(webhook!.logs).toHaveLength(22);
+      expect(chain.unverified).toBeNull();
+    });
+
+    test.each([
+      ['131465', [1], 15],
+      ['6541', [0], 0],
+    ])(
+      'cronos %s: two nodes agree that a transaction has no receipt',
+      async (number, without, logs) => {
+        const { recorded, webhook, chain } = await deliver('cronos', number, { nodes: 2 });
+        expect(chain.message).toBe('');
+        expectAll(recorded, recorded.listed, webhook!);
+        expect(webhook!.logs).toHaveLength(logs);
+        const lacking = webhook!.txs.flatMap(({ receiptStatus }, n) =>
+          receiptStatus === null ? [n] : [],
+        );
+        expect(lacking).toEqual(without);
+        expect(chain.unverified).toMatchObject({ blocks: 1, latest: Number(number) });
+        expect(chain.unverified!.reason).toMatch(/^missing receipt.*\(2 nodes agree\)$/);
+      },
+    );
+
+    test('cronos 6541 from a single node is held, and the chain names the way on', async () => {
+      const { webhook, chain } = await deliver('cronos', '6541', { nodes: 1 });
+      expect(webhook).toBeUndefined();
+      expect(chain.message).toMatch(
+        /block 6541 has 1 transactions but 0 receipts.*--chain 0x19=<rpcUrl>,accept=unverified/,
+      );
+    });
+
+    test.each(['13683593', '14692806'])(
+      'stable %s, of which there is only the block: its header is read, and its logs are missed',
+      async (number) => {
+        const recorded = readRecorded('stable', number);
+        const node = await startNode(CHAINS['stable']!, recorded, []);
+        node.mine();
+        const source = createEvmSource({
+          chain: CHAINS['stable']!,
+          urls: [node.url],
+          pollMs: 1_000,
+          acceptUnverified: true,
+          log: createLog(() => {}),
+        });
+        try {
+          const header = await source.readHead();
+          expect(header.hash).toBe(recorded.block.hash);
+          const nothing = { logs: false, transactions: false, traces: false };
+          expect(await source.readBlock(header, nothing)).toMatchObject({ number: Number(number) });
+          await expect(
+            source.readBlock(header, { ...nothing, transactions: true }),
+          ).rejects.toThrow(/the bloom of block .* names logs that did not come/);
+        } finally {
+          await source.stop();
+          await node.stop();
+        }
+      },
+    );
+  });
+}

@@ -1,0 +1,67 @@
+/** What starts the service on an old Node, or in a checkout, may be killed: the service ends with it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isFolderLocked } from '@sluice/service/folderLock';
+import { until } from '@sluice/testkit';
+import { afterAll, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'sluice-launcher-'));
+const launchers: ChildProcess[] = [];
+afterAll(() => {
+  for (const launcher of launchers) launcher.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const main = join(root, 'packages/cli/src/main.ts');
+const launch = pathToFileURL(join(root, 'packages/cli/src/launch.ts')).href;
+/** As main.ts does on an old Node. In a file: with `-e` the child would be a launcher, too. */
+const onOldNode = (args: string[]): string[] => {
+  const script = join(folder, 'oldNode.mjs');
+  writeFileSync(
+    script,
+    `import { runOnPinnedNode } from '${launch}';
+    await runOnPinnedNode('${main}', ${JSON.stringify(args)}, process.execPath);`,
+  );
+  return ['-C', '@sluice/source', script];
+};
+
+test.each<[string, (data: string) => string[], RegExp]>([
+  [
+    'npm start',
+    (data) => ['scripts/run.mjs', 'start', '--port', '0', '--no-open', '--data', data],
+    /API +http/,
+  ],
+  [
+    'sluice on an old Node',
+    (data) => onOldNode(['serve', '--port', '0', '--data', data]),
+    /listening on/,
+  ],
+])(
+  '%s, killed with kill -9, leaves no service behind',
+  async (name, toArgs, isReady) => {
+    const data = join(folder, name.replaceAll(' ', '-'));
+    const launcher = spawn(process.execPath, toArgs(data), {
+      cwd: root,
+      env: { ...process.env, NO_COLOR: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    launchers.push(launcher);
+    let output = '';
+    for (const stream of [launcher.stdout, launcher.stderr]) {
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+    }
+    await until('it is ready', () => isReady.test(output), 60_000).catch((error: Error) => {
+      throw new Error(`${error.message}:\n${output}`);
+    });
+    expect(isFolderLocked(data)).toBe(true);
+    launcher.kill('SIGKILL');
+    await once(launcher, 'exit');
+    await until('the ledger is free', () => !isFolderLocked(data), 30_000);
+  },
+  120_000,
+);

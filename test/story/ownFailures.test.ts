@@ -1,0 +1,76 @@
+/** A service that is stopped, or runs out of file descriptors, does not blame its receivers. */
+import { execFileSync } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type FaultWorld, STORES, type Watch, startWorld } from '../faults/world.ts';
+
+/** Longer than an attempt may take, and shorter than a lease. */
+const STOPPED_MS = 18_000;
+const UNDER_WAY = 20;
+/** Fewer than any process has open from its start on, so that it gets no more whatever it closes. */
+const FEW_FILES = 10;
+
+describe.each(STORES)('on %s', (store) => {
+  let world: FaultWorld;
+  beforeAll(async () => {
+    world = await startWorld(store);
+  });
+  afterAll(() => world?.stop());
+
+  const attemptsOf = ({
+    streamId,
+  }: Watch): Promise<{ status: number | null; error: string | null }[]> =>
+    world.ledger.rows(`
+      select status, error from attempt where delivery_id in
+        (select id from delivery where stream_id = '${streamId}')`);
+  /** One attempt for each delivery, answered; one request for each attempt; nobody backed off. */
+  const expectFlawless = async (watch: Watch, least: number): Promise<void> => {
+    await world.holds([watch]);
+    const requests = world.receiver.requestsOf(watch);
+    expect(requests.length).toBeGreaterThanOrEqual(least);
+    expect(new Set(requests.map(({ id }) => id)).size).toBe(requests.length);
+    const attempts = await attemptsOf(watch);
+    expect(attempts).toHaveLength(requests.length);
+    expect(attempts.filter(({ status, error }) => status !== 200 || error !== null)).toEqual([]);
+    expect(await world.metrics(/^endpoint_breaker_state/)).toEqual([0, 0, 0]);
+  };
+
+  // First, while no connection to the receiver is open that could be used again.
+  test('without file descriptors, deliveries wait, and /ready and a metric say why', async () => {
+    const watch = await world.watch('lacking');
+    const { pid } = world.service;
+    const limit = (files: number | string): void => {
+      execFileSync('prlimit', ['--pid', String(pid), `--nofile=${files}:`]);
+    };
+    limit(FEW_FILES);
+    world.mine([watch], UNDER_WAY);
+    const said = (): boolean => world.service.output().includes('webhooks cannot be sent');
+    await until('it says so', said);
+    limit(1_024);
+    const ready = await fetch(`${world.service.url}/ready`);
+    expect([ready.status, await ready.json()]).toEqual([
+      503,
+      {
+        status: 'not ready',
+        reasons: [expect.stringContaining('this process has no file descriptors left') as string],
+      },
+    ]);
+    await expectFlawless(watch, UNDER_WAY);
+    const [failures] = await world.metrics(/^delivery_local_failures_total\{cause="EMFILE"\}/);
+    expect(failures).toBeGreaterThan(0);
+    await until('it is ready', async () => (await fetch(`${world.service.url}/ready`)).ok);
+  });
+
+  test('attempts that were answered while the process was stopped for 18 s have succeeded', async () => {
+    const watch = await world.watch('stopped');
+    world.receiver.answer(watch.path, { delayMs: 1_000 });
+    world.mine([watch], UNDER_WAY);
+    const underWay = (): number => world.receiver.requestsOf(watch).length;
+    await until('attempts are under way', () => underWay() >= UNDER_WAY);
+    process.kill(world.service.pid, 'SIGSTOP');
+    await wait(STOPPED_MS);
+    process.kill(world.service.pid, 'SIGCONT');
+    await expectFlawless(watch, UNDER_WAY);
+  });
+});
