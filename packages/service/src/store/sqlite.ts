@@ -189,7 +189,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     lock.close();
     throw explainDamage(error, path);
   }
-  // Open for as long as the others: the last one to close takes the log with it.
+  // Closed last: whoever closes the file last takes the log over, which one that only reads cannot.
   const { db: keeper } = setup;
   const reads = createThread(path, 'reads', READS);
   const longReads = createThread(path, 'reads', LONG_READS);
@@ -211,8 +211,8 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     async close() {
       events.close();
       markClosed(path);
-      await Promise.all([reads.stop(), longReads.stop(), keeper.destroy()]);
-      await writes.stop();
+      await Promise.all([reads.stop(), longReads.stop(), writes.stop()]);
+      await keeper.destroy();
       lock.close();
     },
   };
