@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@sluice/kit';
+import { DEFAULT_MAX_WEBHOOK_BYTES } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
 import { anchorsOf } from './anchors.ts';
 
@@ -38,6 +39,13 @@ describe.each(pages)('%s', (name) => {
       expect(client, call).toHaveProperty([group, method]);
     }
   });
+});
+
+test('the contract states the default limit of a webhook', () => {
+  const mebibytes = DEFAULT_MAX_WEBHOOK_BYTES / 1024 / 1024;
+  expect(read(new URL('docs/contract.md', root))).toContain(
+    `no webhook is larger than ${mebibytes} MiB (\`--max-webhook-bytes\`)`,
+  );
 });
 
 test.each(['docs', 'docs/kit', 'docs/decisions'])(

@@ -1,5 +1,6 @@
 /** The flags of a service, the same for every command that starts one, each with its variable. */
 import { type Command, Option } from 'commander';
+import { DEFAULT_MAX_WEBHOOK_BYTES } from '@sluice/kit/contract';
 import {
   ConfigError,
   type ServiceConfig,
@@ -236,7 +237,7 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
         '--max-webhook-bytes <n>',
         'largest webhook; a larger one is sent in parts',
         'SLUICE_MAX_WEBHOOK_BYTES',
-      ).default(String(8 * 1024 * 1024)),
+      ).default(String(DEFAULT_MAX_WEBHOOK_BYTES)),
     )
     .addOption(
       option('--log-format <format>', 'text or json', 'SLUICE_LOG_FORMAT').default('text'),

@@ -1,4 +1,5 @@
 /** The chains that were given to this process: what can be asked of each, and their reading. */
+import { DEFAULT_MAX_WEBHOOK_BYTES } from '@sluice/kit/contract';
 import { createAptosMatching } from './aptosMatching.ts';
 import type { ServiceConfig } from './config.ts';
 import { type FollowedAptos, followAptos } from './followedAptos.ts';
@@ -17,14 +18,12 @@ export interface Chains {
   stop(): Promise<void>;
 }
 
-const MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
-
 export function createChains(
   config: Pick<ServiceConfig, 'chains' | 'aptos' | 'spamLists' | 'maxWebhookBytes'>,
   surroundings: ChainSurroundings,
 ): Chains {
   const { store } = surroundings;
-  const maxWebhookBytes = config.maxWebhookBytes ?? MAX_WEBHOOK_BYTES;
+  const maxWebhookBytes = config.maxWebhookBytes ?? DEFAULT_MAX_WEBHOOK_BYTES;
   const evm = new Map<string, FollowedEvm>();
   const matching = createMatching({
     store,

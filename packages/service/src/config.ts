@@ -95,7 +95,7 @@ export interface ServiceConfig {
   /** Hours a stream may be in `error` before it is terminated. Default: never. */
   terminateAfterHours?: number | undefined;
   retention?: RetentionConfig | undefined;
-  /** Bytes of a webhook's body beyond which it is sent in parts. Default 8 MiB. */
+  /** Bytes of a webhook's body beyond which it is sent in parts. Default `DEFAULT_MAX_WEBHOOK_BYTES`. */
   maxWebhookBytes?: number | undefined;
   /** How the log is written to standard error. Default `text`. */
   logFormat?: LogFormat | undefined;

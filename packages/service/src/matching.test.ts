@@ -1,5 +1,5 @@
 /** That no webhook exceeds the limit, whatever a block holds. */
-import type { EvmWebhook } from '@sluice/kit/contract';
+import { DEFAULT_MAX_WEBHOOK_BYTES, type EvmWebhook } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createEnrich } from './enrich/enrich.ts';
@@ -133,7 +133,7 @@ describe('webhooks of a block', () => {
     const items = 16_000;
     const [one, ...others] = match(
       blockOf([batchOf([0x40, 0x40, items], word(5).repeat(items * 2 + 1))]),
-      8 * 1024 * 1024,
+      DEFAULT_MAX_WEBHOOK_BYTES,
     );
     expect(others).toEqual([]);
     expect(webhookOf(one!)).toMatchObject({ logs: [{}], nftTransfers: [] });

@@ -236,7 +236,7 @@ export type {
   AptosWebhookBlock,
   AptosWebhookTransaction,
 } from './aptosWebhook.ts';
-export { TEST_WEBHOOK } from './webhook.ts';
+export { DEFAULT_MAX_WEBHOOK_BYTES, TEST_WEBHOOK } from './webhook.ts';
 export type {
   EvmWebhook,
   WebhookBlock,

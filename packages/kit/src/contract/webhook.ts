@@ -5,6 +5,9 @@
  */
 import type { AbiItem } from './streams.ts';
 
+/** Bytes of the largest webhook that Sluice sends, unless `--max-webhook-bytes` sets another limit. */
+export const DEFAULT_MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
+
 /** The block that a webhook is about. */
 export interface WebhookBlock {
   /** Decimal; empty in the test webhook. */

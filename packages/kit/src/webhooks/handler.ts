@@ -50,7 +50,7 @@ export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
      */
     seen?: SeenStore | false | undefined;
     /**
-     * Largest body that is read. Sluice sends at most 8 MiB (`--max-webhook-bytes`), the hosted service more.
+     * Largest body that is read. Sluice sends at most 8 MiB unless `--max-webhook-bytes` says otherwise, the hosted service more.
      * @unit bytes
      * @defaultValue 52_428_800 (50 MiB)
      */

@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verifySignature } from '@sluice/kit';
-import { type EvmWebhook, type StreamTrigger, signWebhook } from '@sluice/kit/contract';
+import {
+  DEFAULT_MAX_WEBHOOK_BYTES,
+  type EvmWebhook,
+  type StreamTrigger,
+  signWebhook,
+} from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { encodeAbiParameters } from 'viem';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -28,7 +33,6 @@ const CHAIN = '0x1';
 const EPOCH = 1;
 const TOKEN = `0x${'70'.repeat(20)}`;
 const HOLDER = `0x${'01'.repeat(20)}`;
-const MIB_8 = 8 * 1024 * 1024;
 const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 const header = (number: number): BlockHeader => ({
   number,
@@ -152,7 +156,7 @@ describe('over a real ledger', () => {
       state,
       log: createLog(() => {}),
       onDeliveries: () => {},
-      maxWebhookBytes: MIB_8,
+      maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES,
       retryMs: 5,
     });
     enriches.push(enrich);
@@ -453,7 +457,7 @@ describe('a body', () => {
     tail: BodyTail,
     options: Partial<StreamOptions>,
     state: StateReader = goodState,
-    maxWebhookBytes = MIB_8,
+    maxWebhookBytes = DEFAULT_MAX_WEBHOOK_BYTES,
   ): Promise<BodyTail> => {
     const enrich = createEnrich({
       chain: CHAIN,
@@ -552,7 +556,7 @@ describe('a body', () => {
           ),
       },
     );
-    expect(Buffer.byteLength(JSON.stringify(tail))).toBeLessThanOrEqual(MIB_8);
+    expect(Buffer.byteLength(JSON.stringify(tail))).toBeLessThanOrEqual(DEFAULT_MAX_WEBHOOK_BYTES);
     expect(tail.erc20Transfers[0]!.triggers![0]!.name).toBe('text');
     expect(tail.erc20Transfers.at(-1)!.triggers).toEqual([
       { name: 'error', value: 'left out: the webhook would exceed --max-webhook-bytes' },
