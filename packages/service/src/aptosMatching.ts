@@ -96,11 +96,12 @@ export function createAptosMatching({
     record: AptosMatch,
     bytes: number,
   ): NewMatch => {
-    const hash = record.transactions[0]?.transaction.hash;
+    const [only] = record.transactions;
+    const name = `${only?.record} of transaction ${only?.transaction.hash}`;
     return {
       ...toNewMatch(chain, block, { ...record, transactions: [] }).newMatch,
       ...countsOf(record),
-      setAside: tooLargeReason(`a record of transaction ${hash}`, bytes, maxWebhookBytes),
+      setAside: tooLargeReason(name, bytes, maxWebhookBytes),
     };
   };
 

@@ -11,6 +11,8 @@ export interface MatchedAptosTransaction {
   movements: readonly AptosMovement[];
   /** The transaction itself is in an earlier part: these are more of its records. */
   isContinued?: boolean;
+  /** Names the first record of a divided transaction, for people. */
+  record?: string;
 }
 
 /** One stream met one block. */
@@ -102,20 +104,22 @@ interface Piece extends MatchedAptosTransaction {
 /** The transaction itself, then its payload, events, changes and movements, one by one. */
 function toRecords({ transaction, movements }: MatchedAptosTransaction): Piece[] {
   const piece = (
+    record: string,
     records: Partial<Pick<AptosTransaction, 'payload' | 'events'>> & { changes?: AptosJson[] },
     moved: AptosMovement[] = [],
   ): Piece => ({
     transaction: { ...transaction, payload: undefined, events: [], changes: [], ...records },
     movements: moved,
     isContinued: true,
+    record,
   });
   const { payload, events, changes } = transaction;
   return [
-    { ...piece({}), isContinued: false },
-    ...(payload === undefined ? [] : [piece({ payload })]),
-    ...events.map((event) => piece({ events: [event] })),
-    ...changes.map((change) => piece({ changes: [change] })),
-    ...movements.map((movement) => piece({}, [movement])),
+    { ...piece('the record', {}), isContinued: false },
+    ...(payload === undefined ? [] : [piece('the payload', { payload })]),
+    ...events.map((event, n) => piece(`event ${n}`, { events: [event] })),
+    ...changes.map((change, n) => piece(`change ${n}`, { changes: [change] })),
+    ...movements.map((movement, n) => piece(`movement ${n}`, {}, [movement])),
   ];
 }
 

@@ -61,6 +61,16 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
     return row && { chain: row.chain, block: { number: row.block_number, hash: row.block_hash } };
   },
 
+  async listTransactionsOf(deliveryId) {
+    const rows = await db
+      .selectFrom('delivery')
+      .innerJoin('match_transaction', 'match_transaction.match_id', 'delivery.match_id')
+      .select('transaction_hash')
+      .where('delivery.id', '=', deliveryId)
+      .execute();
+    return rows.map(({ transaction_hash: hash }) => hash);
+  },
+
   async findBlock(hash) {
     const { rows } = await sql<{ chain: string; number: number }>`
       select chain, number from block where hash = ${hash}

@@ -63,6 +63,7 @@ const READS = {
   readInboxRequest: true,
   listMatchesOf: true,
   findTransaction: true,
+  listTransactionsOf: true,
   findBlock: true,
   readBlockAt: true,
   listWatchers: true,

@@ -714,6 +714,8 @@ export interface ExplainReads {
   listMatchesOf(chain: string, blockHash: string, transactionHash?: string): Promise<LedgerMatch[]>;
   /** Where something of this transaction was matched. */
   findTransaction(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
+  /** Hashes of the transactions that a delivery has records of, sent or set aside. */
+  listTransactionsOf(deliveryId: string): Promise<string[]>;
   /** Among recent blocks, and those in which something was matched. */
   findBlock(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
   /** The committed block at this height, as long as its hash is kept. */

@@ -59,7 +59,7 @@ const NAME = /^[^\s/:]+\.eth$/i;
 const STREAMS_PER_READ = 100;
 const STREAMS = 200;
 const RECORDS = 50;
-/** More than a body of 8 MiB holds: such a one has 10,000, which are 4.4 MB here, 50 kB of them compressed. */
+/** A body of `DEFAULT_MAX_WEBHOOK_BYTES` holds 10,000, which are 4.4 MB here, 50 kB of them compressed. */
 const RECORDS_OF_DELIVERY = 20_000;
 
 export function createExplainHandler(
@@ -118,12 +118,12 @@ export function createExplainHandler(
         return 'There is no delivery with this id: it was never made, or forgotten after its time';
       }
       const { chainId: chain, blockNumber: number, blockHash: hash, streamId } = delivery;
-      const body = await store.readDeliveryBody(delivery.id);
+      const transactions = await store.listTransactionsOf(delivery.id);
       return {
         kind: 'delivery',
         chain,
         at: atOf(chain, { number, hash }),
-        delivery: { streamId, transactions: listHashes(body ?? '') },
+        delivery: { streamId, transactions: new Set(transactions) },
       };
     }
     if (/^0x[0-9a-f]{64}$/i.test(query)) return findHash(query.toLowerCase(), named);
@@ -288,18 +288,6 @@ function readAddress(query: string): string | undefined {
   if (/^0x[0-9a-f]{40}$/i.test(query)) return toAddress(query);
   return /^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined;
 }
-
-/**
- * The transactions that a body has records of. It is read as text: a body may have 8 MiB, and what else
- * looks like one of them is no transaction of its block.
- */
-const listHashes = (body: string): ReadonlySet<string> =>
-  new Set(
-    Array.from(
-      body.matchAll(/"(?:hash|txHash|transactionHash)":"(0x[0-9a-f]{64})"/g),
-      ([, hash = '']) => hash,
-    ),
-  );
 
 const nothing = (query: string): Explanation => ({
   query,

@@ -205,6 +205,8 @@ export function testReads(tools: StoreTools): void {
         streamId: stream.id,
         deliveries: [{ phase: 'unconfirmed', state: 'pending', blockNumber: block.number }],
       });
+      const [its] = one!.deliveries;
+      expect(await tools.store.listTransactionsOf(its!.id)).toEqual([hash]);
 
       await chain.rewind(before);
       expect(await tools.store.readBlockAt(chain.chain, block.number)).toBeUndefined();

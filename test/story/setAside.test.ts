@@ -1,0 +1,174 @@
+/** A record that no webhook can hold: it is set aside, counted and explained, and the others arrive. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@sluice/kit';
+import type { AptosWebhook, EvmWebhook } from '@sluice/kit/contract';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import {
+  type RunningScriptedAptos,
+  type RunningScriptedChain,
+  type WebhookSink,
+  scripted,
+  scriptedAptos,
+  startScriptedAptos,
+  startScriptedChain,
+  startWebhookSink,
+  until,
+} from '@sluice/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { API_KEY, type Served, serve } from '../serve.ts';
+
+const CHAIN = '0x7a69';
+const MAX_WEBHOOK_BYTES = 16_384;
+const HUGE = 'ab'.repeat(MAX_WEBHOOK_BYTES);
+const CONTRACT = `0x${'c0'.repeat(20)}` as const;
+const TOPIC = `0x${'70'.repeat(32)}` as const;
+const account = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, '0')}`;
+const [ALICE, BOB] = [account(0xa11ce), account(0xb0b)];
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-set-aside-'));
+let evm: RunningScriptedChain;
+let aptos: RunningScriptedAptos;
+let sink: WebhookSink;
+let served: Served;
+let client: Client;
+let sluice: SluiceClient;
+
+beforeAll(async () => {
+  [evm, aptos, sink] = await Promise.all([
+    startScriptedChain(),
+    startScriptedAptos(),
+    startWebhookSink(),
+  ]);
+  evm.mineMany(3);
+  aptos.mineMany(3);
+  served = await serve([
+    ...['--data', folder, '--max-webhook-bytes', String(MAX_WEBHOOK_BYTES)],
+    ...['--chain', `${CHAIN}=${evm.url},confirmations=2,poll=50`],
+    ...['--aptos', `local=${aptos.url},poll=50`],
+  ]);
+  client = createClient({ apiKey: API_KEY, baseUrl: served.url });
+  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
+  await until('both chains are live', async () =>
+    (await sluice.listChains()).every(({ state }) => state === 'live'),
+  );
+}, 60_000);
+afterAll(async () => {
+  await served?.stop();
+  await sink?.close();
+  await Promise.all([evm?.stop(), aptos?.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+async function readCounter(): Promise<number> {
+  const answer = await fetch(`${served.url}/metrics`, { headers: { 'x-api-key': API_KEY } });
+  return Number(/^deliveries_set_aside_total (\d+)$/m.exec(await answer.text())?.[1]);
+}
+
+/** All deliveries of a stream, once there are `count` and none of them waits. */
+const ended = (streamId: string, count: number) =>
+  until(`${count} deliveries of ${streamId} have ended`, async () => {
+    const { result } = await sluice.listDeliveries({ streamId });
+    const isEnded = result.every(({ state }) => state === 'succeeded' || state === 'quarantined');
+    return result.length === count && isEnded && result;
+  });
+
+const bodiesOf = <Body>(streamId: string): Body[] =>
+  sink.requests
+    .filter(({ body }) => body.includes(streamId))
+    .map(({ body }) => {
+      expect(body.length).toBeLessThanOrEqual(MAX_WEBHOOK_BYTES);
+      return JSON.parse(body) as Body;
+    });
+
+test('on an EVM chain a log over the limit', async () => {
+  const { id } = await client.streams.create({
+    ...{ webhookUrl: sink.url, description: '', tag: 'logs', chainIds: [CHAIN] },
+    includeContractLogs: true,
+  });
+  await client.streams.addAddress(id, CONTRACT);
+  const counted = await readCounter();
+  const small = { address: CONTRACT, topics: [TOPIC], data: '0x01' } as const;
+  const { number, transactions } = evm.mine({
+    transactions: [
+      scripted.log(small),
+      { to: CONTRACT, logs: [small, { ...small, data: `0x${HUGE}` }, small] },
+    ],
+  });
+  evm.mineMany(3);
+  const [, huge] = transactions;
+
+  // The other logs in one part, then the record, then the log that follows it; each in both phases.
+  const deliveries = await ended(id, 6);
+  const aside = deliveries.filter(({ state }) => state === 'quarantined');
+  const error = expect.stringMatching(
+    new RegExp(
+      String.raw`^log 2 of transaction ${huge!.hash} makes a webhook of at least \d+ bytes, more than the ${MAX_WEBHOOK_BYTES} of --max-webhook-bytes: it is not sent$`,
+    ),
+  ) as string;
+  expect(aside.toSorted((a, b) => a.phase.localeCompare(b.phase))).toMatchObject([
+    { phase: 'confirmed', attempts: 0, records: 1, error },
+    { phase: 'unconfirmed', attempts: 0, records: 1, error },
+  ]);
+  const sent = bodiesOf<EvmWebhook>(id)
+    .filter(({ confirmed }) => confirmed)
+    .flatMap(({ logs }) => logs.map(({ logIndex }) => logIndex));
+  expect(sent.toSorted()).toEqual(['0', '1', '3']);
+  expect(await readCounter()).toBe(counted + 2);
+
+  for (const query of [huge!.hash, String(number), aside[0]!.id]) {
+    const [verdict] = (await sluice.explain(query, { chain: CHAIN })).streams;
+    expect(verdict, query).toMatchObject({
+      streamId: id,
+      verdict: 'failed',
+      because: { stage: 'delivery', outcome: 'stopped', what: expect.stringContaining(huge!.hash) },
+    });
+    expect(verdict!.deliveries.map(({ error: reason }) => reason)).toContainEqual(error);
+    expect(
+      verdict!.records.map(({ kind, index, taken }) => ({ kind, index, taken })),
+      query,
+    ).toContainEqual({ kind: 'log', index: 2, taken: true });
+  }
+});
+
+test('on Aptos an event over the limit', async () => {
+  const { id } = await client.streams.create({
+    ...{ webhookUrl: sink.url, description: '', tag: 'events', network: ['local'] },
+    networkType: 'aptos',
+    includeEvents: true,
+  });
+  await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
+  const counted = await readCounter();
+  const transfer = scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 5n });
+  const said = { kind: 'event', type: '0xcafe::shout::Said', data: HUGE } as const;
+  aptos.mine({ transactions: [{ ...transfer, effects: [...transfer.effects, said] }] });
+
+  const deliveries = await until('all have ended', async () => {
+    const { result } = await sluice.listDeliveries({ streamId: id });
+    const isEnded = result.every(({ state }) => state === 'succeeded' || state === 'quarantined');
+    return result.length > 1 && isEnded && result;
+  });
+  const aside = deliveries.filter(({ state }) => state === 'quarantined');
+  const bodies = bodiesOf<AptosWebhook>(id);
+  const [{ hash } = { hash: '' }] = bodies.flatMap(({ transactions }) => transactions);
+  const error = expect.stringMatching(
+    new RegExp(String.raw`^event \d+ of transaction ${hash} makes a webhook of at least \d+ bytes`),
+  ) as string;
+  expect(aside).toMatchObject([{ phase: 'confirmed', attempts: 0, error }]);
+  const types = bodies.flatMap(({ events }) => JSON.stringify(events));
+  expect(types.join('')).toContain('0x1::fungible_asset::Deposit');
+  expect(types.join('')).not.toContain('shout::Said');
+  expect(await readCounter()).toBe(counted + 1);
+
+  for (const query of [hash, aside[0]!.id]) {
+    const [verdict] = (await sluice.explain(query, { chain: 'aptos:local' })).streams;
+    expect(verdict, query).toMatchObject({
+      streamId: id,
+      verdict: 'failed',
+      because: { stage: 'delivery', outcome: 'stopped', what: expect.stringContaining(hash) },
+      records: [{ transactionHash: hash, taken: true }],
+    });
+    expect(verdict!.deliveries.map(({ error: reason }) => reason)).toContainEqual(error);
+  }
+});
