@@ -3,7 +3,8 @@
  * then hand over to the real program on the pinned Node, passing signals on and its exit code back. `build`
  * sets up and no more.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import {
   SetupError,
   ensureChromium,
@@ -21,6 +22,7 @@ const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
 const STAGES = ['faults', 'browser', 'looks'];
 const [task, ...args] = process.argv.slice(2);
 
+endWithNpm();
 try {
   await ensurePackages();
   const node = ensureNode();
@@ -59,4 +61,37 @@ function handOver(node, command, more, stdio = 'inherit') {
   child.on('exit', (code, signal) => {
     process.exitCode = code ?? (signal === 'SIGINT' ? 130 : 1);
   });
+}
+
+/** A killed npm (`kill -9`) cannot pass that on, and its shell waits for us: end as on SIGTERM. */
+function endWithNpm() {
+  const npm = findNpm();
+  if (npm === undefined) return;
+  setInterval(() => {
+    try {
+      process.kill(npm, 0);
+    } catch {
+      process.kill(process.pid, 'SIGTERM');
+    }
+  }, 1_000).unref();
+}
+
+/** Process id of the npm that runs this script, mostly through a shell; undefined without npm. */
+function findNpm() {
+  if (process.env['npm_lifecycle_event'] === undefined) return undefined;
+  const [name = '', parent] = readParent();
+  return name.endsWith('sh') && parent > 1 ? parent : process.ppid;
+}
+
+/** Name of the parent process, and its own parent's id. Containers often have no `ps`. */
+function readParent() {
+  if (process.platform === 'win32') return [];
+  if (process.platform === 'linux') {
+    const stat = readFileSync(`/proc/${process.ppid}/stat`, 'utf8');
+    const at = stat.lastIndexOf(')');
+    return [stat.slice(stat.indexOf('(') + 1, at), Number(stat.slice(at).split(' ')[2])];
+  }
+  const { stdout } = spawnSync('ps', ['-o', 'ppid=,comm=', '-p', String(process.ppid)]);
+  const [parent, name] = String(stdout).trim().split(' ');
+  return [name, Number(parent)];
 }

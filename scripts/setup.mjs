@@ -5,8 +5,17 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
@@ -18,6 +27,8 @@ export class SetupError extends Error {}
 
 /** Installs packages when those on disk are not the ones of the lock. */
 export async function ensurePackages() {
+  if (packagesMatchLock() && !isInstalling()) return;
+  await untilNotInstalling();
   if (packagesMatchLock()) return;
   say('installing packages (npm ci), about half a minute');
   const started = Date.now();
@@ -25,6 +36,33 @@ export async function ensurePackages() {
     throw new SetupError('npm ci failed, see above. Fix that and run the same command again.');
   }
   say(`packages installed in ${Math.round((Date.now() - started) / 1000)} s`);
+}
+
+/**
+ * Names the process that installs. It outlives a killed `npm start`, and two `npm ci` in one folder
+ * delete each other's files.
+ */
+const INSTALLING = at('.sluice', 'installing');
+/** After this long the process is another one with the same id. */
+const STALE_MS = 15 * 60_000;
+
+function isInstalling() {
+  try {
+    if (Date.now() - statSync(INSTALLING).mtimeMs > STALE_MS) return false;
+    process.kill(Number(readFileSync(INSTALLING, 'utf8')), 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function untilNotInstalling() {
+  if (!isInstalling()) return;
+  const pid = readFileSync(INSTALLING, 'utf8');
+  say(`waiting for process ${pid}, which is installing packages here`);
+  const hideProgress = showProgress();
+  while (isInstalling()) await setTimeout(200);
+  hideProgress();
 }
 
 function packagesMatchLock() {
@@ -238,33 +276,45 @@ function options(more = {}, stdio = ['ignore', 2, 'inherit']) {
   return { cwd: root, stdio, env: environment(more), shell: process.platform === 'win32' };
 }
 
-/** Shows how many packages have come: npm itself is silent for as long as it takes. */
 async function installPackages() {
-  const { packages } = readJson(at('package-lock.json'));
-  const total = Object.entries(packages).filter(
-    ([path, { optional }]) => path.lastIndexOf('node_modules/') === 0 && !optional,
-  ).length;
+  const args = ['ci', '--no-audit', '--no-fund', '--no-progress', '--loglevel=error'];
+  const child = spawn('npm', args, options({}, ['ignore', 'ignore', 'inherit']));
+  mkdirSync(at('.sluice'), { recursive: true });
+  writeFileSync(INSTALLING, String(child.pid));
+  const hideProgress = showProgress();
+  // Asked to end, npm goes on to the last package and then removes them all.
+  const stop = () => child.kill('SIGKILL');
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of signals) process.once(signal, stop);
+  const [status, killedBy] = await once(child, 'close');
+  for (const signal of signals) process.off(signal, stop);
+  hideProgress();
+  rmSync(INSTALLING, { force: true });
+  if (killedBy === 'SIGKILL') {
+    throw new SetupError('the installation was stopped. Run the same command again to install.');
+  }
+  return status === 0;
+}
+
+/** Shows how many packages are unpacked, which npm does not; returns what ends it. */
+function showProgress() {
+  const files = Object.entries(readJson(at('package-lock.json')).packages)
+    .filter(([path, { optional, link }]) => path.startsWith('node_modules/') && !optional && !link)
+    // npm creates all folders first and fills them one by one.
+    .map(([path]) => at(path, 'package.json'));
   const { isTTY } = process.stderr;
   const started = Date.now();
   const show = () => {
     const seconds = Math.round((Date.now() - started) / 1000);
-    const line = `sluice: ${Math.min(countPackages(), total)} of ${total} packages, ${seconds} s`;
+    const done = files.filter((file) => existsSync(file)).length;
+    const line = `sluice: ${done} of ${files.length} packages, ${seconds} s`;
     process.stderr.write(isTTY ? `\r\u001b[K${line}` : `${line}\n`);
   };
   const timer = setInterval(show, isTTY ? 500 : 5_000);
-  const child = spawn('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], options());
-  const [status] = await once(child, 'close');
-  clearInterval(timer);
-  if (isTTY) process.stderr.write('\r\u001b[K');
-  return status === 0;
-}
-
-function countPackages() {
-  const folder = at('node_modules');
-  if (!existsSync(folder)) return 0;
-  const names = readdirSync(folder).filter((name) => !name.startsWith('.'));
-  const inScope = (scope) => readdirSync(join(folder, scope)).length;
-  return names.reduce((sum, name) => sum + (name.startsWith('@') ? inScope(name) : 1), 0);
+  return () => {
+    clearInterval(timer);
+    if (isTTY) process.stderr.write('\r\u001b[K');
+  };
 }
 
 function readJson(path) {

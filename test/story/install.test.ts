@@ -1,0 +1,159 @@
+/** The first `npm start` of a clone: the installation shows progress, and survives what people do to it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from '@sluice/testkit';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const scripts = fileURLToPath(new URL('../../scripts', import.meta.url));
+const PACKAGES = ['a', 'b', '@c/d'];
+
+/**
+ * Does to a folder what `npm ci` does, when the test says so: first all folders, then their files, at the
+ * end the hidden lock. It leaves SIGINT and SIGTERM for later, as npm does.
+ */
+const NPM = `#!${process.execPath}
+const { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } = require('node:fs');
+appendFileSync('npm-calls', process.pid + '\\n');
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
+const names = ${JSON.stringify(PACKAGES)};
+rmSync('node_modules', { recursive: true, force: true });
+for (const name of names) mkdirSync('node_modules/' + name, { recursive: true });
+writeFileSync('node_modules/a/package.json', '{}');
+setInterval(() => {
+  if (!existsSync('go-on')) return;
+  for (const name of names) writeFileSync('node_modules/' + name + '/package.json', '{}');
+  writeFileSync('node_modules/.package-lock.json', require('node:fs').readFileSync('package-lock.json'));
+  process.exit(0);
+}, 20);
+`;
+
+let folder: string;
+const children: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-install-'));
+  cpSync(scripts, join(folder, 'scripts'), { recursive: true });
+  const packages = Object.fromEntries(
+    PACKAGES.map((name) => [`node_modules/${name}`, { version: '1.0.0' }]),
+  );
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ packages }));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ optionalDependencies: {} }));
+  mkdirSync(join(folder, 'bin'));
+  writeFileSync(join(folder, 'bin', 'npm'), NPM);
+  chmodSync(join(folder, 'bin', 'npm'), 0o755);
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  for (const pid of npmCalls().filter(isAlive)) process.kill(pid, 'SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Starts `scripts/run.mjs build`, or what runs it; `output` is what it has printed so far. */
+function start(command = [process.execPath, 'scripts/run.mjs', 'build']): {
+  child: ChildProcess;
+  output(): string;
+} {
+  const child = spawn(command[0]!, command.slice(1), {
+    cwd: folder,
+    env: {
+      ...process.env,
+      PATH: `${join(folder, 'bin')}${delimiter}${process.env['PATH']}`,
+      npm_lifecycle_event: 'start',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  children.push(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  }
+  return { child, output: () => output };
+}
+
+const npmCalls = (): number[] => {
+  const file = join(folder, 'npm-calls');
+  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : [];
+};
+
+/** A process that has ended and that its new parent has not looked at yet counts as gone. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+const goOn = (): void => writeFileSync(join(folder, 'go-on'), '');
+
+test('progress counts the packages that are unpacked, not the folders made for them', async () => {
+  const { output } = start();
+  await until('it shows progress', () => /of 3 packages/.test(output()));
+  expect(output()).toMatch(/^sluice: installing packages/);
+  expect(output()).toMatch(/^sluice: 1 of 3 packages, \d+ s$/m);
+  goOn();
+  await until('they are installed', () => /^sluice: packages installed in/m.test(output()));
+});
+
+test('Ctrl-C ends npm as well, and the next start installs', async () => {
+  const first = start();
+  const npm = await until('npm runs', () => npmCalls()[0]);
+  first.child.kill('SIGINT');
+  const [code] = await once(first.child, 'close');
+  expect(code).toBe(1);
+  expect(first.output()).toContain('Run the same command again to install.');
+  expect(isAlive(npm)).toBe(false);
+  goOn();
+  const second = start();
+  await until('they are installed', () => /^sluice: packages installed in/m.test(second.output()));
+  expect(npmCalls()).toHaveLength(2);
+});
+
+test('a second start waits for the first one to install, and installs nothing', async () => {
+  start();
+  const npm = await until('npm runs', () => npmCalls()[0]);
+  const second = start();
+  await until('it waits', () => second.output().includes(`waiting for process ${npm},`));
+  goOn();
+  await until('it goes on', () => second.child.exitCode !== null);
+  expect(second.output()).not.toContain('installing packages (npm ci)');
+  expect(npmCalls()).toHaveLength(1);
+});
+
+test('after kill -9 of the installer its npm goes on, and the next start waits for that', async () => {
+  const first = start();
+  const npm = await until('npm runs', () => npmCalls()[0]);
+  await until('it is noted', () => existsSync(join(folder, '.sluice', 'installing')));
+  first.child.kill('SIGKILL');
+  await once(first.child, 'exit');
+  const second = start();
+  await until('it waits', () => second.output().includes(`waiting for process ${npm},`));
+  process.kill(npm, 'SIGKILL');
+  await until('it installs', () => npmCalls()[1]);
+});
+
+test('after kill -9 of npm start nothing of it is left', async () => {
+  const asNpmDoes = `require('node:child_process').spawn(
+    'sh', ['-c', '${process.execPath} scripts/run.mjs build; exit $?'], { stdio: 'inherit' })`;
+  const launcher = start([process.execPath, '-e', asNpmDoes]);
+  const npm = await until('npm runs', () => npmCalls()[0]);
+  // The pipe is closed once the shell and the script are gone.
+  const closed = once(launcher.child, 'close');
+  launcher.child.kill('SIGKILL');
+  await closed;
+  expect(isAlive(npm)).toBe(false);
+}, 20_000);
