@@ -88,7 +88,7 @@ export type {
   UndecodedLog,
   UndecodedReason,
 } from './webhooks/decode.ts';
-export type { DecodedValue } from './webhooks/abi.ts';
+export type { DecodedValue } from './contract/abi.ts';
 export { describeWebhook } from './webhooks/describe.ts';
 export type { DescribedAptosWebhook, DescribedEvmWebhook } from './webhooks/describe.ts';
 

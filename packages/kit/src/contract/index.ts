@@ -267,6 +267,8 @@ export { CONTRACT_SCHEDULE_MS, isBrief, QUICK_RETRY_MS, readRetryAfterMs } from 
 export { confirmationsOf, DEFAULT_CONFIRMATIONS, EVM_CHAINS, findEvmChain } from './chains.ts';
 export type { EvmChain } from './chains.ts';
 export { toChainId } from './chainId.ts';
+export { compileParameters } from './abi.ts';
+export type { DecodedValue, DecodeParameters } from './abi.ts';
 export { cutText } from './text.ts';
 export { checksumAddress, toAddress } from './evm.ts';
 export {

@@ -4,8 +4,8 @@ import { checksumAddress } from '../contract/evm.ts';
 import { eventTopic } from '../contract/events.ts';
 import type { AbiItem, AbiParameter } from '../contract/streams.ts';
 import type { WebhookLog } from '../contract/webhook.ts';
-import { parameterNames } from '../webhooks/abi.ts';
-import type { DecodedValue } from '../webhooks/abi.ts';
+import { parameterNames } from '../contract/abi.ts';
+import type { DecodedValue } from '../contract/abi.ts';
 
 /** The text of an array or tuple that is the value of a log's parameter. */
 export type FormatList = (value: DecodedValue, parameter: string, log: WebhookLog) => string;

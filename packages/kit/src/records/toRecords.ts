@@ -13,8 +13,8 @@ import type {
   WebhookTrigger,
 } from '../contract/webhook.ts';
 import { SluiceError } from '../errors.ts';
-import { setNamed } from '../webhooks/abi.ts';
-import type { DecodedValue } from '../webhooks/abi.ts';
+import { setNamed } from '../contract/abi.ts';
+import type { DecodedValue } from '../contract/abi.ts';
 import { decodeKnown } from '../webhooks/decode.ts';
 import type { DecodedLog, UndecodedReason } from '../webhooks/decode.ts';
 import type { AptosWebhook } from '../contract/aptosWebhook.ts';

@@ -10,7 +10,8 @@ import {
   parseAbi,
 } from 'viem';
 import type { AbiParameter as ViemParameter, EncodeEventTopicsParameters, Hex } from 'viem';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { parameterNames } from '../contract/abi.ts';
 import { eventTopic } from '../contract/events.ts';
 import type { AbiItem, AbiParameter } from '../contract/streams.ts';
 import type { WebhookLog } from '../contract/webhook.ts';
@@ -136,6 +137,30 @@ describe('decodeLogs', () => {
       named: true,
       arg2: { arg0: 7n },
     });
+  });
+
+  it('names parameters as if each were compared with all before it, thousands of equal ones too', () => {
+    const expected = (given: readonly string[]): string[] => {
+      const names: string[] = [];
+      for (const [position, each] of given.entries()) {
+        let name = each || `arg${position}`;
+        while (names.includes(name)) name += '_';
+        names.push(name);
+      }
+      return names;
+    };
+    const name = fc.constantFrom('', 'a', 'a_', 'a__', 'arg1', 'arg2_', 'b');
+    fc.assert(
+      fc.property(fc.array(name), (given) => {
+        expect(parameterNames(given.map((each) => ({ name: each })))).toEqual(expected(given));
+      }),
+    );
+    const looks = vi.spyOn(Map.prototype, 'get');
+    const same = parameterNames(Array.from({ length: 1_000 }, () => ({ name: 'a' })));
+    const count = looks.mock.calls.length;
+    looks.mockRestore();
+    expect(count).toBeLessThan(5_000);
+    expect(same).toEqual(Array.from({ length: 1_000 }, (_, n) => `a${'_'.repeat(n)}`));
   });
 
   it('loses no parameter to another of the same name, nor to __proto__', () => {

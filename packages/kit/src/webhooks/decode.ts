@@ -14,9 +14,10 @@ import {
   readMember,
   setNamed,
   Source,
+  toHex,
   wordReader,
-} from './abi.ts';
-import type { Codec, DecodedValue, ReadWord } from './abi.ts';
+} from '../contract/abi.ts';
+import type { Codec, DecodedValue, ReadWord } from '../contract/abi.ts';
 import type { Abi } from 'abitype';
 
 type Hex = `0x${string}`;
@@ -305,16 +306,6 @@ const SPELL: Record<AddressSpelling, (address: string) => string> = {
   // What is no address stays what it is.
   checksummed: (address) => (toAddress(address) ? checksumAddress(address) : address),
 };
-
-const HEX = /^0x[0-9a-f]*$/;
-
-/** Lower-case hex of whole bytes, or undefined. */
-function toHex(value: unknown): string | undefined {
-  if (typeof value !== 'string' || value.length % 2 !== 0) return undefined;
-  if (HEX.test(value)) return value;
-  const lower = value.toLowerCase();
-  return HEX.test(lower) ? lower : undefined;
-}
 
 /** The topics up to the first that is absent; undefined when one is no topic. */
 function topicsOf(log: unknown): string[] | undefined {

@@ -2,7 +2,12 @@
  * Values of triggers between JSON and the chain: inputs as people and records write them become what
  * the encoder takes, and decoded outputs become what webhooks carry.
  */
-import { type AbiParameter, canonicalType, toAddress } from '@sluice/kit/contract';
+import {
+  type AbiParameter,
+  type DecodedValue,
+  canonicalType,
+  toAddress,
+} from '@sluice/kit/contract';
 
 /** Deepest nesting of arrays and structs. */
 export const MAX_DEPTH = 16;
@@ -21,13 +26,19 @@ export function elementOf(
   };
 }
 
-/** Whether values of this type can be encoded and decoded: `fixed` and `function` cannot. */
+/**
+ * Whether values of this type can be encoded and decoded: `fixed` and `function` cannot. Nor can arrays
+ * and structs without members, which Solidity does not have: any number of them takes no data at all.
+ */
 export function isSupported(parameter: AbiParameter, depth = 0): boolean {
   if (depth > MAX_DEPTH) return false;
   const array = elementOf(parameter);
-  if (array !== undefined) return isSupported(array.element, depth + 1);
+  if (array !== undefined) return array.length !== 0 && isSupported(array.element, depth + 1);
   if (parameter.type === 'tuple') {
-    return (parameter.components ?? []).every((component) => isSupported(component, depth + 1));
+    const components = parameter.components ?? [];
+    return (
+      components.length > 0 && components.every((component) => isSupported(component, depth + 1))
+    );
   }
   return /^(u?int\d+|address|bool|string|bytes\d*)$/.test(canonicalType(parameter.type) ?? '');
 }
@@ -37,27 +48,44 @@ export class ValueError extends Error {
   override readonly name = 'ValueError';
 }
 
+/** What may still be encoded for one call. */
+export interface Room {
+  bytes: number;
+}
+
+/** Bytes of one call's data; a parameter of an event may be of any size. */
+export const MAX_CALL_BYTES = 65_536;
+const WORD_BYTES = 32;
+
 /**
  * A value of a parameter from JSON or a record, as viem's encoder takes it.
+ * @param room gets smaller by what the value takes at least, before it is converted
  * @throws ValueError
  */
-export function toAbiValue(parameter: AbiParameter, value: unknown): unknown {
+export function toAbiValue(parameter: AbiParameter, value: unknown, room: Room): unknown {
   const array = elementOf(parameter);
   if (array !== undefined) {
+    if (array.length === undefined) take(room, WORD_BYTES);
     return listOf(value, array.length, parameter.type).map((item) =>
-      toAbiValue(array.element, item),
+      toAbiValue(array.element, item, room),
     );
   }
   if (parameter.type === 'tuple') {
     const components = parameter.components ?? [];
     return listOf(value, components.length, 'struct').map((item, n) =>
-      toAbiValue(components[n]!, item),
+      toAbiValue(components[n]!, item, room),
     );
   }
+  take(room, WORD_BYTES + (typeof value === 'string' ? Math.floor(value.length / 2) - 1 : 0));
   const type = canonicalType(parameter.type) ?? parameter.type;
   const converted = toElementary(type, value);
   if (converted === undefined) throw new ValueError(`should be ${describe(type)}`);
   return converted;
+}
+
+function take(room: Room, bytes: number): void {
+  room.bytes -= bytes;
+  if (room.bytes < 0) throw new ValueError(`makes the call larger than ${MAX_CALL_BYTES} bytes`);
 }
 
 /**
@@ -133,16 +161,10 @@ export const unnamed = (parameters: readonly AbiParameter[]): AbiParameter[] =>
     ...(components && { components: unnamed(components) }),
   }));
 
-/** A decoded value as webhooks carry it: numbers as decimal text, addresses in lower case. */
-export function toWireValue(parameter: AbiParameter, value: unknown): unknown {
-  const array = elementOf(parameter);
-  if (array !== undefined) {
-    return (value as unknown[]).map((item) => toWireValue(array.element, item));
-  }
-  if (parameter.type === 'tuple') {
-    const components = parameter.components ?? [];
-    return components.map((component, n) => toWireValue(component, (value as unknown[])[n]));
-  }
-  if (typeof value === 'bigint' || typeof value === 'number') return value.toString();
-  return parameter.type === 'address' ? (value as string).toLowerCase() : value;
+/** A decoded value as webhooks carry it: numbers as decimal text, structs as arrays. */
+export function toWireValue(value: DecodedValue): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object') return value;
+  const members: readonly DecodedValue[] = Array.isArray(value) ? value : Object.values(value);
+  return members.map(toWireValue);
 }

@@ -8,7 +8,7 @@ import type { CompiledPlan } from './plan.ts';
 import { type BodyTail, recordsOf } from './records.ts';
 import type { StateAnswer, StateCall, StateReader } from './state.ts';
 import type { Tokens } from './tokens.ts';
-import { type CompiledTrigger, errorEntry } from './triggers.ts';
+import { type CompiledTrigger, createDecoder, errorEntry } from './triggers.ts';
 
 /** Calls made for one match, equal ones once, and balances read; the triggers beyond get error entries. */
 const MAX_CALLS = 10_000;
@@ -22,8 +22,8 @@ const TOO_LARGE = errorEntry('left out: the webhook would exceed --max-webhook-b
 const LEAST_ENTRY_BYTES = 160;
 /** `,"triggers":[]` of a record. */
 const RECORD_BYTES = 14;
-/** Calls made up before other work has its turn. */
-const CALLS_PER_TURN = 500;
+/** Records, calls and answers may each be large: other work has its turn by time, not by their number. */
+const TURN_MS = 10;
 /** Calls handed on at once, so that the answers of all are never in memory together. */
 const CALLS_AT_ONCE = 500;
 
@@ -139,16 +139,21 @@ async function runTriggers(
     return { trigger, entries: [], call: key };
   };
 
-  let prepared = 0;
+  let turnEndsAt = performance.now() + TURN_MS;
+  const endTurn = async (): Promise<void> => {
+    await nextTurn();
+    turnEndsAt = performance.now() + TURN_MS;
+  };
   const waiting = new Map<string, Slot[]>();
   const slotsOfRecords = new Map<{ triggers?: WebhookTrigger[] }, Slot[]>();
   for (const kind of new Set(triggers.map((trigger) => trigger.kind))) {
     const own = triggers.filter((trigger) => trigger.kind === kind);
     for (const record of recordsOf(tail, kind)) {
       const slots: Slot[] = [];
+      const decode = createDecoder(record);
       for (const trigger of own) {
-        if (++prepared % CALLS_PER_TURN === 0) await nextTurn();
-        const call = trigger.prepare(record);
+        if (performance.now() > turnEndsAt) await endTurn();
+        const call = trigger.prepare(record, decode);
         if (call !== undefined) slots.push(slotOf(trigger, call));
       }
       slotsOfRecords.set(record, slots);
@@ -169,12 +174,15 @@ async function runTriggers(
     for (const [n, [key]] of some.entries()) {
       const answer = answers[n]!;
       if (answer.outcome === 'refused') refused ??= answer.message;
-      /** Many records may share one call of one trigger. */
-      let read: { trigger: CompiledTrigger; entries: WebhookTrigger[]; bytes: number } | undefined;
+      /** By trigger: many records may share one call. */
+      const reads = new Map<CompiledTrigger, { entries: WebhookTrigger[]; bytes: number }>();
       for (const slot of waiting.get(key)!) {
-        if (read?.trigger !== slot.trigger) {
+        let read = reads.get(slot.trigger);
+        if (read === undefined) {
+          if (performance.now() > turnEndsAt) await endTurn();
           const entries = slot.trigger.read(answer);
-          read = { trigger: slot.trigger, entries, bytes: bytesOf(entries) };
+          read = { entries, bytes: bytesOf(entries) };
+          reads.set(slot.trigger, read);
         }
         slot.entries = fit(read.entries, read.bytes);
       }

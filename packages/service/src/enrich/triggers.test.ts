@@ -3,7 +3,7 @@ import { answers } from '@sluice/testkit';
 import fc from 'fast-check';
 import { type Hex, decodeFunctionData, encodeAbiParameters, toEventSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
-import { toAbiValue, toWireValue, unnamed } from './abiValues.ts';
+import { toAbiValue, unnamed } from './abiValues.ts';
 import { checkPlan } from './plan.ts';
 import type { AnyRecord } from './records.ts';
 import type { Problem } from './selectors.ts';
@@ -301,6 +301,49 @@ describe('a call', () => {
     });
   });
 
+  test('that repeats a long parameter is not made up beyond the largest call', () => {
+    const event: AbiItem = {
+      type: 'event',
+      name: 'Said',
+      inputs: [
+        { name: 'what', type: 'bytes', indexed: false },
+        { name: 'list', type: 'uint256[]', indexed: false },
+      ],
+    };
+    const log: AnyRecord = {
+      logIndex: '1',
+      transactionHash: '0xabc',
+      address: CONTRACT,
+      data: encodeAbiParameters(
+        event.inputs as never,
+        [`0x${'5a'.repeat(60_000)}`, Array<bigint>(2_000).fill(1n)] as never,
+      ),
+      topic0: toEventSelector('Said(bytes,uint256[])'),
+      topic1: null,
+      topic2: null,
+      topic3: null,
+    };
+    const prepare = (type: string, input: unknown) =>
+      compileTrigger(
+        trigger({
+          type: 'log',
+          topic0: 'Said(bytes,uint256[])',
+          contractAddress: '$address',
+          functionAbi: view([parameter(type)]),
+          inputs: [input],
+        }),
+        [event],
+      ).prepare(log);
+    expect(prepare('bytes', '$what')).toMatchObject({ to: CONTRACT });
+    expect(prepare('bytes[]', Array(2_000).fill('$what'))).toEqual({
+      error: 'look was not called: $what makes the call larger than 65536 bytes',
+    });
+    expect(prepare('uint256[]', '$list')).toMatchObject({ to: CONTRACT });
+    expect(prepare('uint256[][]', Array(2_000).fill('$list'))).toEqual({
+      error: 'look was not called: $list makes the call larger than 65536 bytes',
+    });
+  });
+
   test('that a record has no address for is not made, and says why', () => {
     const compiled = compileTrigger(
       trigger({ type: 'tx', contractAddress: '$toAddress', inputs: ['$fromAddress'] }),
@@ -384,40 +427,117 @@ describe('an answer', () => {
   });
 });
 
+const anyType = fc.letrec<{ type: AbiParameter }>((tie) => ({
+  type: fc.oneof(
+    { depthSize: 'small' },
+    fc
+      .constantFrom(
+        'uint8',
+        'uint256',
+        'int48',
+        'int256',
+        'bool',
+        'address',
+        'string',
+        'bytes',
+        'bytes32',
+      )
+      .map((name) => parameter(name)),
+    tie('type').map((element) => ({ ...element, type: `${element.type}[]` })),
+    tie('type').map((element) => ({ ...element, type: `${element.type}[2]` })),
+    fc
+      .array(tie('type'), { minLength: 1, maxLength: 3 })
+      .map((components) => parameter('tuple', '', components)),
+  ),
+})).type;
+
+const wordOf = (n: number): string => n.toString(16).padStart(64, '0');
+
+describe('an answer that claims to be more than it is', () => {
+  const readAs = (output: AbiParameter, value: string) =>
+    compileTrigger(trigger({ functionAbi: view([], [output]), inputs: [] }), []).read({
+      outcome: 'read',
+      value,
+    });
+  const undecoded = [{ name: 'error', value: 'what look returned does not decode as its outputs' }];
+
+  test('by values that share their data does not decode', () => {
+    const count = 1_000;
+    const shared = [
+      ...[32, count, ...Array<number>(count).fill(count * 32), 32 * count].map(wordOf),
+      '5a'.repeat(32 * count),
+    ].join('');
+    expect(readAs(parameter('bytes[]'), `0x${shared}`)).toEqual(undecoded);
+    expect(readAs(parameter('string[]'), `0x${shared}`)).toEqual(undecoded);
+  });
+
+  test('by arrays that begin one byte after another, so that none is read twice, does not decode', () => {
+    const bytes = Buffer.alloc(65_536, 0x5a);
+    const put = (at: number, n: number): void => void bytes.write(wordOf(n), at, 'hex');
+    put(0, 32);
+    put(32, 32);
+    for (let n = 31; n >= 0; n--) {
+      const start = 64 + 32 * 32 + 33 * n;
+      put(64 + 32 * n, start - 64);
+      put(start, Math.floor((bytes.length - start - 32) / 32));
+    }
+    const value = `0x${bytes.toString('hex')}`;
+    expect(readAs(parameter('uint256[][]'), value)).toEqual(undecoded);
+    expect(readAs(parameter('bytes32[][]'), value)).toEqual(undecoded);
+  });
+
+  test('by members that take no data does not decode, and such a type is refused', () => {
+    const value = `0x${[32, 8_000, 0, 0].map(wordOf).join('')}`;
+    const components = Array.from({ length: 5_000 }, () => parameter('uint256[0]'));
+    for (const output of [
+      parameter('tuple[]', '', components),
+      parameter('tuple[]', '', []),
+      parameter('uint256[0][]'),
+    ]) {
+      expect(readAs(output, value)).toEqual(undecoded);
+      expect(checkTriggers([trigger({ functionAbi: view([], [output]), inputs: [] })], [])).toEqual(
+        [
+          {
+            path: ['triggers', 0, 'functionAbi', 'outputs', 0, 'type'],
+            message: expect.stringMatching(/^should be a type that can be called with/),
+          },
+        ],
+      );
+    }
+  });
+
+  test('law: gives at most three characters for each of its digits, whatever its type and offsets', () => {
+    const words = fc.array(
+      fc.oneof(
+        fc.nat({ max: 24 }).map((n) => wordOf(32 * n)),
+        fc.nat({ max: 40 }).map(wordOf),
+        fc.constant('5a'.repeat(32)),
+        fc.constant('00'.repeat(32)),
+      ),
+      { minLength: 1, maxLength: 40 },
+    );
+    fc.assert(
+      fc.property(anyType, words, (output, some) => {
+        const value = `0x${some.join('')}`;
+        const entries = readAs(output, value);
+        if (entries[0]?.name === 'error') return;
+        expect(JSON.stringify(entries).length).toBeLessThanOrEqual(3 * value.length + 100);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
 test('law: a value that webhooks carry is the input that gives it back, for any type', () => {
-  const type = fc.letrec<{ type: AbiParameter }>((tie) => ({
-    type: fc.oneof(
-      { depthSize: 'small' },
-      fc
-        .constantFrom(
-          'uint8',
-          'uint256',
-          'int48',
-          'int256',
-          'bool',
-          'address',
-          'string',
-          'bytes',
-          'bytes32',
-        )
-        .map((name) => parameter(name)),
-      tie('type').map((element) => ({ ...element, type: `${element.type}[]` })),
-      tie('type').map((element) => ({ ...element, type: `${element.type}[2]` })),
-      fc
-        .array(tie('type'), { minLength: 1, maxLength: 3 })
-        .map((components) => parameter('tuple', '', components)),
-    ),
-  })).type;
-  const withValue = type.chain((each) => fc.tuple(fc.constant(each), valueOf(each)));
+  const withValue = anyType.chain((each) => fc.tuple(fc.constant(each), valueOf(each)));
   fc.assert(
     fc.property(withValue, ([each, value]) => {
       const encoded = encodeAbiParameters(
         unnamed([each]) as never,
-        [toAbiValue(each, value)] as never,
+        [toAbiValue(each, value, { bytes: Infinity })] as never,
       );
       const { read } = compileTrigger(trigger({ functionAbi: view([], [each]), inputs: [] }), []);
       expect(read({ outcome: 'read', value: encoded })).toEqual([{ name: 'output1', value }]);
-      expect(toWireValue(each, toAbiValue(each, value))).toEqual(value);
     }),
   );
 });

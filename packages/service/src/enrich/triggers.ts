@@ -3,10 +3,12 @@ import { decodeLogs } from '@sluice/kit';
 import {
   type AbiItem,
   type AbiParameter,
+  type DecodedValue,
   type Selectable,
   type StreamTrigger,
   type WebhookLog,
   type WebhookTrigger,
+  compileParameters,
   eventSignature,
   eventTopic,
   keccak256,
@@ -14,9 +16,11 @@ import {
   selectableOf,
   toAddress,
 } from '@sluice/kit/contract';
-import { decodeAbiParameters, encodeAbiParameters } from 'viem/utils';
+import { encodeAbiParameters } from 'viem/utils';
 import {
+  MAX_CALL_BYTES,
   MAX_DEPTH,
+  type Room,
   ValueError,
   elementOf,
   isSupported,
@@ -38,17 +42,36 @@ import type { StateAnswer, StateCall } from './state.ts';
 
 /** Of one trigger's inputs as JSON. */
 const MAX_INPUT_CHARACTERS = 16_384;
-/** Of one call's data; a parameter of an event may be of any size. */
-const MAX_CALL_BYTES = 65_536;
-/** Of what one call may return. */
+/** Of what one call may return. No two values share a word of it, so that it grows by a fixed factor at most. */
 const MAX_RESULT_BYTES = 65_536;
 
 export interface CompiledTrigger {
   kind: StreamTrigger['type'];
-  /** The call for a record, or why there can be none; undefined where the trigger is of other logs. */
-  prepare(record: AnyRecord): StateCall | { error: string } | undefined;
+  /**
+   * The call for a record, or why there can be none; undefined where the trigger is of other logs.
+   *
+   * @param decode decodes the record; triggers of one record may share what it returns
+   */
+  prepare(record: AnyRecord, decode?: DecodeRecord): StateCall | { error: string } | undefined;
   /** One entry for each output of the function; one error entry where there are none to read. */
   read(answer: StateAnswer): WebhookTrigger[];
+}
+
+/** The parameters of a record that is a log, by the first of these events that fits. */
+export type DecodeRecord = (events: readonly AbiItem[]) => Subject['args'];
+
+/** Decodes a record at most once for each list of events. */
+export function createDecoder(record: AnyRecord): DecodeRecord {
+  const decoded = new Map<readonly AbiItem[], Subject['args']>();
+  return (events) => {
+    let args = decoded.get(events);
+    if (args === undefined) {
+      const logs = [record as unknown as WebhookLog];
+      args = decodeLogs({ logs }, events).decoded[0]?.args ?? {};
+      decoded.set(events, args);
+    }
+    return args;
+  };
 }
 
 export const errorEntry = (message: string): WebhookTrigger => ({ name: 'error', value: message });
@@ -119,24 +142,23 @@ export function compileTrigger(
   const { name = '', inputs = [], outputs = [] } = trigger.functionAbi;
   const selector = keccak256(eventSignature(trigger.functionAbi)).slice(0, 10);
   const inputTypes = unnamed(inputs);
-  const outputTypes = unnamed(outputs);
+  const decodeResult = compileParameters(unnamed(outputs));
 
-  const subjectOf = (record: AnyRecord): Subject | undefined => {
+  const subjectOf = (record: AnyRecord, decode: DecodeRecord): Subject | undefined => {
     if (event === undefined) return { record, args: {} };
-    if (record['topic0'] !== event.topic) return undefined;
-    const logs = [record as unknown as WebhookLog];
-    return { record, args: decodeLogs({ logs }, event.events).decoded[0]?.args ?? {} };
+    return record['topic0'] === event.topic ? { record, args: decode(event.events) } : undefined;
   };
 
   return {
     kind: trigger.type,
-    prepare(record) {
-      const subject = subjectOf(record);
+    prepare(record, decode = createDecoder(record)) {
+      const subject = subjectOf(record, decode);
       if (subject === undefined) return undefined;
       try {
         const to = readTo(subject);
         const from = readFrom?.(subject);
-        const values = readInputs.map((read) => read(subject));
+        const room: Room = { bytes: MAX_CALL_BYTES };
+        const values = readInputs.map((read) => read(subject, room));
         const data = selector + encodeAbiParameters(inputTypes, values).slice(2);
         return data.length > 2 + 2 * MAX_CALL_BYTES
           ? { error: `the inputs of ${name} are more than ${MAX_CALL_BYTES} bytes` }
@@ -156,16 +178,18 @@ export function compileTrigger(
       if (answer.value.length > 2 + 2 * MAX_RESULT_BYTES) {
         return [errorEntry(`${name} returned more than ${MAX_RESULT_BYTES} bytes`)];
       }
-      let values: readonly unknown[];
+      let values: readonly DecodedValue[] | undefined;
       try {
-        values = decodeAbiParameters(outputTypes, answer.value as `0x${string}`);
+        values = decodeResult?.(answer.value);
       } catch {
-        return [errorEntry(`what ${name} returned does not decode as its outputs`)];
+        // A contract may return anything.
       }
-      return outputs.map((output, n) => ({
-        name: output.name || `output${n + 1}`,
-        value: toWireValue(output, values[n]),
-      }));
+      return values === undefined
+        ? [errorEntry(`what ${name} returned does not decode as its outputs`)]
+        : values.map((value, n) => ({
+            name: outputs[n]!.name || `output${n + 1}`,
+            value: toWireValue(value),
+          }));
     },
   };
 }
@@ -202,7 +226,7 @@ function checkFunction(item: AbiItem, report: Report): void {
       if (isSupported(parameter)) continue;
       report(
         ['functionAbi', part, n, 'type'],
-        `should be a type that can be called with: no fixed, no function, nested at most ${MAX_DEPTH} deep`,
+        `should be a type that can be called with: no fixed, no function, no array or struct without members, nested at most ${MAX_DEPTH} deep`,
       );
     }
   }
@@ -228,7 +252,7 @@ function compileAddress(
   };
 }
 
-type ReadInput = (subject: Subject) => unknown;
+type ReadInput = (subject: Subject, room: Room) => unknown;
 
 function compileInputs(
   { functionAbi, inputs = [] }: StreamTrigger,
@@ -271,9 +295,9 @@ function compileInput(
 ): ReadInput {
   if (isSelector(value)) {
     checkSelector(value, selectable.all, 'a field of the record', path, report);
-    return (subject) => {
+    return (subject, room) => {
       try {
-        return toAbiValue(parameter, select(subject, value));
+        return toAbiValue(parameter, select(subject, value), room);
       } catch (error) {
         if (!(error instanceof ValueError)) throw error;
         throw new ValueError(`${value} ${error.message}`);
@@ -284,14 +308,14 @@ function compileInput(
     const array = elementOf(parameter);
     const components = parameter.type === 'tuple' ? (parameter.components ?? []) : undefined;
     if (array === undefined && components === undefined) {
-      const constant = toAbiValue(parameter, value);
+      const constant = toAbiValue(parameter, value, { bytes: MAX_CALL_BYTES });
       return () => constant;
     }
     const items = listOf(value, array?.length ?? components?.length, parameter.type);
     const reads = items.map((item, n) =>
       compileInput(array?.element ?? components![n]!, item, [...path, n], selectable, report),
     );
-    return (subject) => reads.map((read) => read(subject));
+    return (subject, room) => reads.map((read) => read(subject, room));
   } catch (error) {
     if (!(error instanceof ValueError)) throw error;
     report(path, error.message);

@@ -1,5 +1,6 @@
 /** Which address a name of ENS stands for, as the chain itself tells it. */
-import { decodeFunctionResult, encodeFunctionData, toHex } from 'viem/utils';
+import { compileParameters } from '@sluice/kit/contract';
+import { encodeFunctionData, toHex } from 'viem/utils';
 import { namehash, packetToBytes } from 'viem/ens';
 import type { NameAnswer } from '../ensNames.ts';
 import { isReverted } from './provider.ts';
@@ -64,11 +65,14 @@ export async function readName(
   return decode(answer);
 }
 
+const decodeResolved = compileParameters(RESOLVE[0].outputs)!;
+const decodeAddress = compileParameters(ADDR[0].outputs)!;
+
 function decode(answer: unknown): `0x${string}` | undefined {
   try {
-    const [result] = decodeFunctionResult({ abi: RESOLVE, data: answer as `0x${string}` });
+    const [result] = decodeResolved(answer as string) as [string];
     if (result === '0x') return undefined;
-    const address = decodeFunctionResult({ abi: ADDR, data: result }).toLowerCase();
+    const [address] = decodeAddress(result);
     return address === NOBODY ? undefined : (address as `0x${string}`);
   } catch (error) {
     throw new SourceError('inconsistent', 'a name was answered with no address', { cause: error });

@@ -212,6 +212,17 @@ test('a multicall that fails as a whole is made call by call', async () => {
   expect(refusals).toBe(1);
 });
 
+test('a multicall whose results share their data is made call by call', async () => {
+  const calls = Array.from({ length: 3 }, () => callOf('drawings'));
+  const wordOf = (n: number): string => n.toString(16).padStart(64, '0');
+  // Each result is at the same place: 3 results of one word in the data of one.
+  const shared = `0x${[32, 3, 96, 96, 96, 1, 64, 32, 7].map(wordOf).join('')}`;
+  const { reader } = createReader(({ method, params }) =>
+    method === 'eth_call' && (params[0] as StateCall).to === MULTICALL ? shared : undefined,
+  );
+  expect(await reader.call(head(), calls)).toEqual(calls.map(() => read(word(2n))));
+});
+
 test('a chain that was replaced by one without Multicall3 is read call by call', async () => {
   const { reader } = createReader(({ method, params }) =>
     method === 'eth_call' && (params[0] as StateCall).to === MULTICALL ? '0x' : undefined,

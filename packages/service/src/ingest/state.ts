@@ -3,8 +3,8 @@
  * are made together through Multicall3 where it is deployed, since one request for a hundred is what
  * keeps a node's limits; otherwise one by one.
  */
-import { cutText } from '@sluice/kit/contract';
-import { decodeAbiParameters, encodeAbiParameters } from 'viem/utils';
+import { compileParameters, cutText } from '@sluice/kit/contract';
+import { encodeAbiParameters } from 'viem/utils';
 import { Outage, type StateAnswer, type StateCall, type StateReader } from '../enrich/state.ts';
 import type { BlockRef } from '../store/store.ts';
 import { isReverted } from './provider.ts';
@@ -31,15 +31,16 @@ const AGGREGATE_INPUT = [
     ],
   },
 ] as const;
-const AGGREGATE_OUTPUT = [
+const decodeResults = compileParameters([
   {
+    name: 'results',
     type: 'tuple[]',
     components: [
       { name: 'success', type: 'bool' },
       { name: 'returnData', type: 'bytes' },
     ],
   },
-] as const;
+])!;
 
 export function createStateReader(source: Pick<Source, 'requestAt'>): StateReader {
   /** The node takes no block hash (EIP-1898) in the place of a number. */
@@ -210,7 +211,7 @@ const encodeAggregate = (calls: readonly StateCall[]): string =>
 /** Undefined for anything but one result for each call. */
 function decodeAggregate(data: string, count: number): readonly Aggregated[] | undefined {
   try {
-    const [results] = decodeAbiParameters(AGGREGATE_OUTPUT, data as Hex);
+    const [results] = decodeResults(data) as unknown as [readonly Aggregated[]];
     return results.length === count ? results : undefined;
   } catch {
     return undefined;
@@ -257,19 +258,21 @@ function describeFailure(error: SourceError): string {
 }
 
 const ERROR = '0x08c379a0'; // Error(string)
+const decodeError = compileParameters([{ name: 'reason', type: 'string' }])!;
 const PANIC = '0x4e487b71'; // Panic(uint256)
+const decodePanic = compileParameters([{ name: 'code', type: 'uint256' }])!;
 const MESSAGE_CHARACTERS = 200;
 
 /** The same words whether a call was made alone or with others. */
 function describeRevert(data: string): string {
-  const body: Hex = `0x${data.slice(10)}`;
+  const body = `0x${data.slice(10)}`;
   try {
     if (data.startsWith(ERROR)) {
-      const [reason] = decodeAbiParameters([{ type: 'string' }], body);
+      const [reason] = decodeError(body) as [string];
       return `execution reverted: ${cut(reason)}`;
     }
     if (data.startsWith(PANIC)) {
-      const [code] = decodeAbiParameters([{ type: 'uint256' }], body);
+      const [code] = decodePanic(body) as [bigint];
       return `execution reverted: panic 0x${code.toString(16)}`;
     }
   } catch {

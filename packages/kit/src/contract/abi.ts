@@ -4,8 +4,8 @@
  * values may share a word, so that what is decoded is no larger than the data. Wrong data throws
  * {@link MALFORMED} or {@link OVERLAPPING}.
  */
-import { canonicalType } from '../contract/events.ts';
-import type { AbiParameter } from '../contract/streams.ts';
+import { canonicalType } from './events.ts';
+import type { AbiParameter } from './streams.ts';
 
 /** What a decoded value can be: integers of any size are bigint, addresses and bytes are hex. */
 export type DecodedValue =
@@ -95,6 +95,45 @@ export function compileType(
   return readWord && { dynamic: false, headWords: 1, read: fromWord(readWord) };
 }
 
+/** Decodes the values of a list of parameters. Throws {@link MALFORMED} or {@link OVERLAPPING}. */
+export type DecodeParameters = (data: string) => DecodedValue[];
+
+/**
+ * Compiles a list of parameters, such as the outputs of a function; undefined when one has a type that
+ * {@link compileType} does not know. Addresses are read in lower case.
+ */
+export function compileParameters(
+  parameters: readonly AbiParameter[],
+): DecodeParameters | undefined {
+  const codecs: Codec[] = [];
+  for (const parameter of parameters) {
+    const codec = compileType(parameter, readLowerAddress);
+    if (!codec) return undefined;
+    codecs.push(codec);
+  }
+  return (data) => {
+    const hex = toHex(data);
+    if (hex === undefined) throw MALFORMED;
+    const source = new Source(hex);
+    let at = '0x'.length;
+    return codecs.map((codec) => {
+      const value = readMember(codec, source, 2, at);
+      at += codec.headWords * WORD;
+      return value;
+    });
+  };
+}
+
+const HEX = /^0x[0-9a-f]*$/;
+
+/** Lower-case hex of whole bytes, or undefined. */
+export function toHex(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length % 2 !== 0) return undefined;
+  if (HEX.test(value)) return value;
+  const lower = value.toLowerCase();
+  return HEX.test(lower) ? lower : undefined;
+}
+
 function compileTuple(
   components: readonly AbiParameter[],
   readAddress: ReadWord,
@@ -112,13 +151,16 @@ function compileTuple(
 
 /** Names of parameters, each once: `arg0`, `arg1`, … by position where one has none. */
 export function parameterNames(parameters: readonly { name?: string | undefined }[]): string[] {
-  const names: string[] = [];
+  /** From each name to a longer one: searches shorten the next, for an ABI may repeat a name thousands of times. */
+  const names = new Map<string, string>();
   for (const [position, parameter] of parameters.entries()) {
     let name = parameter.name || `arg${position}`;
-    while (names.includes(name)) name += '_';
-    names.push(name);
+    const taken: string[] = [];
+    for (let longer; (longer = names.get(name)) !== undefined; name = longer) taken.push(name);
+    for (const each of taken) names.set(each, name);
+    names.set(name, `${name}_`);
   }
-  return names;
+  return [...names.keys()];
 }
 
 /** Sets a name on a decoded object, also the one name that assignment treats differently. */
