@@ -620,6 +620,32 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       await client.streams.delete(id, { networkType: 'aptos' });
     });
 
+    test('another shape is read as any body is, within the bounds of any', async () => {
+      const { id } = await client.streams.create(goodStream());
+      const path = `/streams/evm/${id}/address`;
+      const spaced = (spaces: number) => `{"address":[${' '.repeat(spaces)}"${ADDRESS}"]}`;
+      expect((await send('POST', path, { body: spaced(2_000) })).status).toBe(200);
+      const large = await sendBad('POST', path, { body: spaced(MIB) });
+      expect([large.status, errorIn(large).message]).toEqual([
+        400,
+        expect.stringContaining('A body of more than 1048576 bytes should be {"address":[…]}'),
+      ]);
+      const long = await sendBad('POST', path, { body: `{"address":["${'a'.repeat(MIB)}"]}` });
+      expect([long.status, long.text.length < 2_000]).toEqual([400, true]);
+      await client.streams.delete(id);
+
+      const aptos = await client.streams.create(goodAptosStream());
+      const address = Array.from({ length: 50_001 }, () => '0x1');
+      const many = await sendBad('POST', `/streams/aptos/${aptos.id}/address`, {
+        body: { address },
+      });
+      expect([many.status, Object.keys(errorIn(many).details ?? {})]).toEqual([
+        422,
+        ['requestBody.address'],
+      ]);
+      await client.streams.delete(aptos.id, { networkType: 'aptos' });
+    });
+
     test('labels have no place in a removal', async () => {
       const body = { address: [ADDRESS], labels: {} };
       const answer = await sendBad('DELETE', `/streams/evm/${streamId}/address`, { body });

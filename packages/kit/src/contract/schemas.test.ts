@@ -43,6 +43,26 @@ describe('createEvmStreamSchema', () => {
     expect(createEvmStreamSchema.parse({ ...STREAM, chainIds }).chainIds).toEqual(['0x1', '0x89']);
   });
 
+  it.each([
+    ['topic0', (event: string) => event],
+    ['advancedOptions', (topic0: string) => ({ topic0 })],
+  ])('%s names events of at most 100,000 characters in all', (field, toEntry) => {
+    const events = Array.from({ length: 25 }, (_, n) => `${String(n).padStart(3_998, 'e')}()`);
+    expect(problems({ [field]: events.map(toEntry) })).toEqual([]);
+    expect(problems({ [field]: [...events, ''].map(toEntry).concat(toEntry('x')) })).toEqual([
+      `${field} should name events of at most 100000 characters in all`,
+    ]);
+  });
+
+  it('takes types of at most 256 characters', () => {
+    const of = (length: number) => {
+      const type = `uint8[]${'[]'.repeat(length)}`.slice(0, length);
+      return { abi: [{ type: 'event', name: 'A', inputs: [{ name: 'a', type }] }] };
+    };
+    expect(problems(of(255))).toEqual([]);
+    expect(problems(of(257))).toEqual(['abi.0.inputs.0.type should be at most 256 characters']);
+  });
+
   it('takes whole ABIs, also where a parameter has no name', () => {
     const abi = [...erc20Abi, { type: 'event', name: 'A', inputs: [{ type: 'uint' }] }];
     expect(createEvmStreamSchema.parse({ ...STREAM, abi }).abi?.at(-1)).toEqual({

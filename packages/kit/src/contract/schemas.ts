@@ -45,6 +45,7 @@ import type {
 } from './streams.ts';
 import { canonicalType, parseEventSignature } from './events.ts';
 
+const MOST_TYPE_CHARACTERS = 256;
 const isAbiType = (type: string): boolean =>
   /^tuple(\[\d*\])*$/.test(type) || canonicalType(type) !== undefined;
 
@@ -52,10 +53,16 @@ export const abiParameterSchema: z.ZodType<AbiParameter> = z.lazy(() =>
   z
     .strictObject({
       name: z.string().default(''),
-      type: z.string().refine(isAbiType, {
-        error: 'should be a Solidity type, e.g. uint256, address[] or tuple',
-        abort: true,
-      }),
+      type: z
+        .string()
+        .max(MOST_TYPE_CHARACTERS, {
+          error: `should be at most ${MOST_TYPE_CHARACTERS} characters`,
+          abort: true,
+        })
+        .refine(isAbiType, {
+          error: 'should be a Solidity type, e.g. uint256, address[] or tuple',
+          abort: true,
+        }),
       indexed: z.boolean().optional(),
       components: z.array(abiParameterSchema).optional(),
       internalType: z.string().optional(),
@@ -107,26 +114,27 @@ const MOST_PARAMETERS = 5_000;
 /** Where the OpenAPI document keeps {@link abiItemSchema}. */
 const ABI_ITEM = { $ref: '#/components/schemas/AbiItem' };
 
-/**
- * A list of items; a single item stands for a list of one. The size comes before the items: what is
- * checked is bounded, whatever is sent.
- */
-const abi: z.ZodType<AbiItem[]> = z
-  .preprocess(
-    (given, context) => {
-      const isItem = typeof given === 'object' && given !== null && !Array.isArray(given);
-      const items: unknown = isItem ? [given] : given;
-      if (!Array.isArray(items) || countParameters(items) <= MOST_PARAMETERS) return items;
-      context.addIssue({
-        code: 'custom',
-        message: `should have at most ${MOST_PARAMETERS} inputs, outputs and components in all`,
-        input: given,
-      });
-      return z.NEVER;
-    },
+/** Looks at the size of what was given before anything in it is looked at. */
+const bounded = <Schema extends z.ZodType>(
+  schema: Schema,
+  isWithin: (given: unknown) => boolean,
+  message: string,
+) =>
+  z.preprocess((given, context) => {
+    if (isWithin(given)) return given;
+    context.addIssue({ code: 'custom', message, input: given });
+    return z.NEVER;
+  }, schema);
+
+/** A list of items; a single item stands for a list of one. */
+const abi: z.ZodType<AbiItem[]> = bounded(
+  z.preprocess(
+    (given) => (typeof given === 'object' && given !== null ? [given].flat() : given),
     z.array(abiItemSchema).max(MOST_ITEMS, { error: `should have at most ${MOST_ITEMS} items` }),
-  )
-  .meta({ anyOf: [{ type: 'array', items: ABI_ITEM, maxItems: MOST_ITEMS }, ABI_ITEM] });
+  ),
+  (given) => countParameters([given].flat()) <= MOST_PARAMETERS,
+  `should have at most ${MOST_PARAMETERS} inputs, outputs and components in all`,
+).meta({ anyOf: [{ type: 'array', items: ABI_ITEM, maxItems: MOST_ITEMS }, ABI_ITEM] });
 
 /** Of what may be an ABI; stops counting at the first one too many. */
 function countParameters(given: readonly unknown[]): number {
@@ -184,14 +192,32 @@ const chainIds = z
   .max(100, { error: 'should name at most 100 chains' })
   .transform((ids) => [...new Set(ids)]);
 
-const topic0 = z
-  .array(
-    z.string().refine((text) => parseEventSignature(text) !== undefined, {
-      error:
-        'should be an event signature, e.g. Transfer(address,address,uint256), or its 32-byte hash',
-    }),
-  )
-  .max(1000, { error: 'should list at most 1000 events' });
+/** Of the events that one field names. */
+const MOST_EVENT_CHARACTERS = 100_000;
+const EVENTS_TOO_LONG = `should name events of at most ${MOST_EVENT_CHARACTERS} characters in all`;
+
+/** Whether the texts that `read` finds in a list are that short together. */
+const areShort = (given: unknown, read: (each: unknown) => unknown): boolean => {
+  let left = MOST_EVENT_CHARACTERS;
+  for (const each of Array.isArray(given) ? given : []) {
+    const text = read(each);
+    if (typeof text === 'string') left -= text.length;
+  }
+  return left >= 0;
+};
+
+const topic0 = bounded(
+  z
+    .array(
+      z.string().refine((text) => parseEventSignature(text) !== undefined, {
+        error:
+          'should be an event signature, e.g. Transfer(address,address,uint256), or its 32-byte hash',
+      }),
+    )
+    .max(1000, { error: 'should list at most 1000 events' }),
+  (given) => areShort(given, (each) => each),
+  EVENTS_TOO_LONG,
+);
 
 const recordKinds = ['tx', 'log', 'erc20transfer', 'erc20approval', 'nfttransfer'] as const;
 
@@ -220,34 +246,20 @@ const HEADER_LIMIT = 20;
 const RESERVED_HEADERS =
   /^(host|connection|content-.*|transfer-encoding|expect|upgrade|keep-alive|te|trailer|accept-encoding|user-agent|webhook-.*|x-signature|x-region|x-queue-size|x-records-charged|x-sluice-.*)$/i;
 
-/** Headers of the user's own. Their number comes before their names: what is checked is bounded. */
-const headers = z
-  .preprocess(
-    (given, context) => {
-      if (
-        typeof given !== 'object' ||
-        given === null ||
-        Object.keys(given).length <= HEADER_LIMIT
-      ) {
-        return given;
-      }
-      context.addIssue({
-        code: 'custom',
-        message: `should have at most ${HEADER_LIMIT} entries`,
-        input: given,
-      });
-      return z.NEVER;
-    },
-    z.record(
-      z
-        .string()
-        .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, { error: 'should be the name of a header' })
-        .refine((name) => !RESERVED_HEADERS.test(name), {
-          error: 'should be another name: this header is set by the service',
-        }),
-      text(1024).regex(/^[\x20-\x7e]*$/, { error: 'should be printable ASCII' }),
-    ),
-  )
+/** Headers of the user's own. */
+const headers = bounded(
+  z.record(
+    z
+      .string()
+      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, { error: 'should be the name of a header' })
+      .refine((name) => !RESERVED_HEADERS.test(name), {
+        error: 'should be another name: this header is set by the service',
+      }),
+    text(1024).regex(/^[\x20-\x7e]*$/, { error: 'should be printable ASCII' }),
+  ),
+  (given) => Object.keys(given ?? {}).length <= HEADER_LIMIT,
+  `should have at most ${HEADER_LIMIT} entries`,
+)
   // Names of headers have no case: one spelling, and none twice.
   .transform((it) =>
     Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
@@ -294,7 +306,11 @@ const streamFields = {
   ).describe('Whose native balance to send along'),
   abi: given(abi).describe('Event items used to decode; sent along in each webhook'),
   advancedOptions: given(
-    z.array(advancedOptionSchema).max(1000, { error: 'should have at most 1000 entries' }),
+    bounded(
+      z.array(advancedOptionSchema).max(1000, { error: 'should have at most 1000 entries' }),
+      (options) => areShort(options, (each) => (each as { topic0?: unknown } | null)?.topic0),
+      EVENTS_TOO_LONG,
+    ),
   ).describe('Filters on events'),
   demo: given(z.boolean()),
   triggers: given(

@@ -26,7 +26,7 @@ import {
   sortAddresses,
 } from '../store/packedAddresses.ts';
 import type { AddressList } from '../store/store.ts';
-import { HttpError, check, validationFailed } from './answers.ts';
+import { HttpError, check, refuseTooMany, validationFailed } from './answers.ts';
 import { BODY_LIMIT_BYTES, readBytes, readJson } from './body.ts';
 import { takeQueryField } from './query.ts';
 
@@ -38,8 +38,18 @@ export interface AddressBody {
   sent: Uint8Array;
 }
 
-/** Bytes read between two turns of the event loop. */
+/** Bytes read, and addresses compared, between two turns of the event loop. */
 const STEP_BYTES = 1 << 19;
+const COMPARED = 50_000;
+/** Of space between two parts of a body, and of a text in it: more is no plain body. */
+const MOST_SPACE = 1_024;
+const MOST_TEXT = 4_096;
+/** A body of the shape that clients send. */
+interface PlainBody extends AddressBody {
+  /** The keys of `labels`. */
+  labelled: AddressList;
+}
+
 /** What an address is on the chains of a family. */
 const FAMILIES = {
   evm: {
@@ -107,6 +117,7 @@ function readAny(
   family: Family,
   { takesLabels, where }: { takesLabels: boolean; where: 'requestBody' | 'query' },
 ): AddressBody {
+  refuseTooMany(where, body);
   const schema = takesLabels ? family.labelledSchema : family.schema;
   const parsed = schema.safeParse(body);
   if (!parsed.success) {
@@ -146,12 +157,13 @@ const wrongLabel = (address: string, message: string, value: string): HttpError 
   });
 
 /** Labels are of addresses of the same request. */
-async function checkLabelled({ addresses, labels }: AddressBody): Promise<void> {
+async function checkLabelled({ addresses, labels, labelled }: PlainBody): Promise<void> {
   if (labels.size === 0) return;
   const sorted = await sortAddresses(addresses);
-  const wanted = await sortAddresses(packAddresses([...labels.keys()], addresses.width));
+  const wanted = await sortAddresses(labelled);
   let at = 0;
   for (let n = 0; n < countAddresses(wanted); n++) {
+    if (n % COMPARED === 0) await new Promise(setImmediate);
     while (at < countAddresses(sorted) && compareAt(sorted, at, wanted, n) < 0) at++;
     if (at < countAddresses(sorted) && compareAt(sorted, at, wanted, n) === 0) continue;
     const bytes = wanted.bytes.subarray(n * wanted.width, (n + 1) * wanted.width);
@@ -185,10 +197,14 @@ function createReader(bytes: Buffer, family: Family) {
   const packed = new Uint8Array(Math.ceil(bytes.length / quotedLength) * width);
   let length = 0;
   const labels = new Map<string, string>();
+  /** Their keys, one after the other. */
+  const labelled = Buffer.from(new ArrayBuffer(packed.length));
+  let labelledLength = 0;
   const decoder = new TextDecoder();
 
   const skipSpaces = (): void => {
-    while (SPACES.has(bytes[at])) at++;
+    const last = at + MOST_SPACE;
+    while (SPACES.has(bytes[at])) if (++at > last) throw new OtherShape();
   };
   /** Whether this character comes next, which is then passed. */
   const take = (character: string): boolean => {
@@ -209,8 +225,9 @@ function createReader(bytes: Buffer, family: Family) {
   /** Passes a text that holds no escape, from its first quote on. */
   const readPlain = (): string => {
     skipSpaces();
-    const end = bytes.indexOf(QUOTE, at + 1);
-    if (bytes[at] !== QUOTE || end < 0) throw new OtherShape();
+    const length = bytes.subarray(at + 1, at + 1 + MOST_TEXT).indexOf(QUOTE);
+    if (bytes[at] !== QUOTE || length < 0) throw new OtherShape();
+    const end = at + 1 + length;
     const text = decoder.decode(bytes.subarray(at + 1, end));
     if (text.includes('\\')) throw new OtherShape();
     at = end + 1;
@@ -220,7 +237,8 @@ function createReader(bytes: Buffer, family: Family) {
     skipSpaces();
     if (bytes[at] !== QUOTE) throw new OtherShape();
     let end = at + 1;
-    while (bytes[end] !== QUOTE && end < bytes.length) end += bytes[end] === BACKSLASH ? 2 : 1;
+    const last = Math.min(at + MOST_TEXT, bytes.length);
+    while (bytes[end] !== QUOTE && end < last) end += bytes[end] === BACKSLASH ? 2 : 1;
     try {
       const text = parseJson(decoder.decode(bytes.subarray(at, end + 1))) as string;
       at = end + 1;
@@ -285,7 +303,9 @@ function createReader(bytes: Buffer, family: Family) {
           value,
         );
       }
+      if (key.length !== address.length) throw new OtherShape();
       labels.set(address, value);
+      labelledLength += labelled.write(address.slice(2), labelledLength, 'hex');
       await breathe();
     } while (take(','));
     need('}');
@@ -293,7 +313,7 @@ function createReader(bytes: Buffer, family: Family) {
 
   return {
     /** Undefined where the body has another shape. */
-    async read(takesLabels: boolean): Promise<AddressBody | undefined> {
+    async read(takesLabels: boolean): Promise<PlainBody | undefined> {
       let sent: Uint8Array | undefined;
       const keys = new Set<string>();
       try {
@@ -314,8 +334,12 @@ function createReader(bytes: Buffer, family: Family) {
         need('}');
         skipSpaces();
         if (sent === undefined || at < bytes.length) return undefined;
-        const addresses = { width, bytes: packed.subarray(0, length) } as const;
-        return { addresses, labels, sent };
+        return {
+          addresses: { width, bytes: packed.subarray(0, length) },
+          labels,
+          labelled: { width, bytes: labelled.subarray(0, labelledLength) },
+          sent,
+        };
       } catch (error) {
         if (error instanceof OtherShape) return undefined;
         throw error;

@@ -104,13 +104,8 @@ export function readId(
 
 /** The parsed value, or a 422 that names each wrong field, its value and the fix. */
 export function check<T>(schema: z.ZodType<T>, where: 'requestBody' | 'query', input: unknown): T {
-  const counted = countValues([input], [], MOST_VALUES);
-  if ('fullAt' in counted) {
-    const message = `should hold less: a request holds at most ${MOST_VALUES} values`;
-    throw validationFailed(where, [{ path: counted.fullAt.slice(1), message }], input);
-  }
   const how: z.core.ParseContextInternal<z.core.$ZodIssue> = {
-    abortEarly: MOST_VALUES - counted.left > VALUES_FOR_ALL_PROBLEMS,
+    abortEarly: refuseTooMany(where, input) > VALUES_FOR_ALL_PROBLEMS,
   };
   const result = schema.safeParse(input, how);
   if (result.success) return result.data;
@@ -123,6 +118,17 @@ export function check<T>(schema: z.ZodType<T>, where: 'requestBody' | 'query', i
       : [{ path: issue.path, message: wordIssue(issue, input) }],
   );
   throw validationFailed(where, problems, input);
+}
+
+/**
+ * Answers with how many values a request holds.
+ * @throws HttpError 422 that names the list or object in which there are too many.
+ */
+export function refuseTooMany(where: 'requestBody' | 'query', input: unknown): number {
+  const counted = countValues([input], [], MOST_VALUES);
+  if (!('fullAt' in counted)) return MOST_VALUES - counted.left;
+  const message = `should hold less: a request holds at most ${MOST_VALUES} values`;
+  throw validationFailed(where, [{ path: counted.fullAt.slice(1), message }], input);
 }
 
 /** How many values there may be behind this one, or the list or object in which there are too many. */

@@ -6,12 +6,12 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { joinBody } from './body.ts';
 import type { Engine } from './engine.ts';
 import { firstIdAt } from './ids.ts';
-import { deliveryColumns, toDeliverySummary } from './rows.ts';
+import { deliveryColumns, takeWithin, toDeliverySummary } from './rows.ts';
 import type { AttemptResult, AttemptedDelivery, AttemptedFilter, Reads } from './store.ts';
 import type { Tables } from './tables.ts';
 
-/** Bodies of one page together: more would take the memory of whoever reads them. */
-const PAGE_BODY_BYTES = 32 * 1024 * 1024;
+/** Bodies of one page together, in bytes. */
+const PAGE_BODY_BYTES = 8 * 1024 * 1024;
 /** Where counting ends: a million take about 80 ms. */
 const COUNT_LIMIT = 1_000_000;
 
@@ -101,7 +101,7 @@ function toRange(
   return sql`${hint} where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** As many of the deliveries, from the first, as have room together; one at least. */
+/** As many of the deliveries, from the first, as a page has room for. */
 async function whatFits(db: Kysely<Tables>, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const sizes = await db
@@ -112,9 +112,8 @@ async function whatFits(db: Kysely<Tables>, ids: readonly string[]): Promise<str
     .where('delivery.id', 'in', ids)
     .execute();
   const bytesOf = new Map(sizes.map((row) => [row.id, row.bytes]));
-  let bytes = 0;
-  const over = ids.findIndex((id, n) => (bytes += bytesOf.get(id) ?? 0) > PAGE_BODY_BYTES && n > 0);
-  return over < 0 ? [...ids] : ids.slice(0, over);
+  const rows = ids.map((id) => ({ id, bytes: bytesOf.get(id) ?? 0 }));
+  return takeWithin(rows, PAGE_BODY_BYTES).map(({ id }) => id);
 }
 
 async function readAttempted(

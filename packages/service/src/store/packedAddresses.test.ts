@@ -24,3 +24,13 @@ test('addresses of Aptos are 32 bytes', async () => {
   expect(packed.bytes).toHaveLength(96);
   expect(unpackAddresses(await sortAddresses(packed))).toEqual([addresses[1], addresses[0]]);
 });
+
+test('lists that are sorted in several steps are sorted like short ones', async () => {
+  // Neighbours in a few large groups, against the order, each twice.
+  const addresses = Array.from({ length: 130_000 }, (_, n) => {
+    const half = (130_000 - n) >> 1;
+    return `0x${(half % 3).toString(16).padStart(30, '0')}${half.toString(16).padStart(10, '0')}`;
+  });
+  const sorted = await sortAddresses(packAddresses(addresses));
+  expect(unpackAddresses(sorted)).toEqual([...new Set(addresses)].toSorted());
+});

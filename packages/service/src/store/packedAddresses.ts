@@ -60,7 +60,6 @@ export async function sortAddresses(list: AddressList): Promise<AddressList> {
   const count = countAddresses(list);
   const order = new Uint32Array(count);
   const scratch = new Uint32Array(count);
-  for (let n = 0; n < count; n++) order[n] = n;
   let work = 0;
   const breathe = async (done: number): Promise<void> => {
     work += done;
@@ -69,6 +68,14 @@ export async function sortAddresses(list: AddressList): Promise<AddressList> {
     await new Promise(setImmediate);
   };
   const compare = (a: number, b: number): number => compareAt(list, a, list, b);
+  /** Ranges of at most a step, with room for others after each. */
+  async function* stepsOf(start: number, end: number): AsyncGenerator<[from: number, to: number]> {
+    for (let from = start; from < end; from += STEP) {
+      const to = Math.min(from + STEP, end);
+      yield [from, to];
+      await breathe(to - from);
+    }
+  }
 
   /** Sorts a range of `order` whose addresses are the same up to byte `at`. */
   const sortRange = async (start: number, end: number, at: number): Promise<void> => {
@@ -77,29 +84,37 @@ export async function sortAddresses(list: AddressList): Promise<AddressList> {
       await breathe(end - start);
       return;
     }
-    const ends = new Uint32Array(256);
-    for (let n = start; n < end; n++) ends[bytes[order[n]! * width + at]!]!++;
-    for (let value = 0, sum = start; value < 256; value++) ends[value] = sum += ends[value]!;
-    const starts = ends.slice();
-    for (let n = end - 1; n >= start; n--) {
-      const address = order[n]!;
-      scratch[--starts[bytes[address * width + at]!]!] = address;
+    // By value of the byte, where its next address goes: in the end, where its range ends.
+    const next = new Uint32Array(257).fill(start);
+    for await (const [from, to] of stepsOf(start, end)) {
+      for (let n = from; n < to; n++) next[bytes[order[n]! * width + at]! + 1]!++;
+    }
+    for (let value = 1, sum = start; value < 257; value++) {
+      sum += next[value]! - start;
+      next[value] = sum;
+    }
+    for await (const [from, to] of stepsOf(start, end)) {
+      for (let n = from; n < to; n++) {
+        const address = order[n]!;
+        scratch[next[bytes[address * width + at]!]!++] = address;
+      }
     }
     order.set(scratch.subarray(start, end), start);
-    await breathe(end - start);
-    for (let value = 0; value < 256; value++) {
-      if (ends[value]! - starts[value]! > 1) await sortRange(starts[value]!, ends[value]!, at + 1);
+    for (let value = 0, from = start; value < 256; from = next[value++]!) {
+      if (next[value]! - from > 1) await sortRange(from, next[value]!, at + 1);
     }
   };
+  for await (const [from, to] of stepsOf(0, count)) for (let n = from; n < to; n++) order[n] = n;
   await sortRange(0, count, 0);
 
   const sorted = new Uint8Array(bytes.length);
   let length = 0;
-  for (let n = 0; n < count; n++) {
-    if (n > 0 && compare(order[n]!, order[n - 1]!) === 0) continue;
-    for (let at = order[n]! * width, end = at + width; at < end; at++)
-      sorted[length++] = bytes[at]!;
-    if (n % STEP === 0) await breathe(STEP);
+  for await (const [from, to] of stepsOf(0, count)) {
+    for (let n = from; n < to; n++) {
+      if (n > 0 && compare(order[n]!, order[n - 1]!) === 0) continue;
+      for (let at = order[n]! * width, end = at + width; at < end; at++)
+        sorted[length++] = bytes[at]!;
+    }
   }
   return { width, bytes: sorted.subarray(0, length) };
 }

@@ -29,6 +29,7 @@ import {
 } from './store.ts';
 import {
   countRows,
+  takeWithin,
   deliveryColumns,
   streamColumns,
   toAddressRecord,
@@ -98,6 +99,9 @@ function isSought(find: string) {
     or address = ${padded} and ${tail} = '')`;
 }
 
+/** Options and headers of the streams of one page together, in bytes. */
+const PAGE_BYTES = 2 * 1024 * 1024;
+
 /** The statements that change nothing, over one connection or pool. */
 export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
   return {
@@ -138,23 +142,36 @@ export function createReads(db: Kysely<Tables>, engine: Engine): Reads {
       const chosen = sql<SqlBool>`deleted_at is null
         ${family === undefined ? sql`` : sql`and family = ${family}`}
         ${status === undefined ? sql`` : sql`and status = ${status}`}`;
-      let query = db.selectFrom('stream').select(streamColumns).where(chosen);
+      let query = db
+        .selectFrom('stream')
+        .select(['id', 'created_at'])
+        .select(sql<number>`octet_length(options) + octet_length(headers)`.as('bytes'))
+        .where(chosen);
       if (after !== undefined) {
         query = query.where(
           sql<boolean>`(created_at, id) < (${sql.val(after.at)}, ${sql.val(after.id)})`,
         );
       }
-      const rows = await query
+      const found = await query
         .orderBy('created_at', 'desc')
         .orderBy('id', 'desc')
         .limit(limit + 1)
         .execute();
-      const page = rows.slice(0, limit);
+      const page = takeWithin(found.slice(0, limit), PAGE_BYTES);
       const last = page.at(-1);
+      const ids = page.map(({ id }) => id);
+      const isPaged = sql<SqlBool>`id in (${ids.length > 0 ? sql.join(ids) : null})`;
+      const rows = await db
+        .selectFrom('stream')
+        .select(streamColumns)
+        .where(isPaged)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .execute();
       return {
-        rows: page.map(toStreamRecord),
+        rows: rows.map(toStreamRecord),
         total: await countRows(db, 'stream', chosen),
-        next: rows.length > limit && last ? { at: last.created_at, id: last.id } : undefined,
+        next: found.length > page.length && last ? { at: last.created_at, id: last.id } : undefined,
       };
     },
 

@@ -184,6 +184,16 @@ export function toReplay(
   };
 }
 
+/** As many rows, from the first, as have so many bytes together; one at least. */
+export function takeWithin<Row extends { bytes: number }>(
+  rows: readonly Row[],
+  mostBytes: number,
+): Row[] {
+  let bytes = 0;
+  const over = rows.findIndex((row, n) => (bytes += row.bytes) > mostBytes && n > 0);
+  return over < 0 ? [...rows] : rows.slice(0, over);
+}
+
 /** `count(*)` as a number on both engines. */
 export async function countRows(
   db: Kysely<Tables>,

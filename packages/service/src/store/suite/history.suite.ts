@@ -436,7 +436,7 @@ export function testHistory(open: () => Promise<Store>): void {
     test('a page ends early when its bodies are too large together', async () => {
       const chain = await startChain();
       const { id: streamId } = await createStream([chain.chain]);
-      const bodyTail = `,"logs":[],"data":"${'a'.repeat(12 * 1024 * 1024)}"}`;
+      const bodyTail = `,"logs":[],"data":"${'a'.repeat(3 * 1024 * 1024)}"}`;
       for (let n = 0; n < 4; n++) await chain.commit([{ streamId, bodyTail }], 1000);
       for (const claimed of await claim()) {
         if (claimed.streamId === streamId) await complete(claimed, { result: 'failed', ...FAILED });

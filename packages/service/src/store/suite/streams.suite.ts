@@ -2,7 +2,7 @@
 import type { DeliveryState, StreamLimits } from '@sluice/kit/contract';
 import { DEFAULT_INBOX_ANSWER } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS, type ClaimedDelivery } from '../store.ts';
+import { DEFAULT_LIMITS, DEFAULT_OPTIONS, type ClaimedDelivery } from '../store.ts';
 import { newMatch } from '../newMatch.test-only.ts';
 import { type StoreTools, draft } from './storeTools.test-only.ts';
 
@@ -56,6 +56,20 @@ export function testStreams(tools: StoreTools): void {
       expect(new Set(seen).size).toBe(seen.length);
       expect(seen.length).toBe(total);
       expect(seen.filter((id) => mine.includes(id)).toSorted()).toEqual(mine.toSorted());
+    });
+
+    test('a page of streams ends early when they are too large together', async () => {
+      const abi = [{ type: 'event', name: 'x'.repeat(900_000), inputs: [] }];
+      const options = { ...DEFAULT_OPTIONS, abi };
+      const large: string[] = [];
+      for (let n = 0; n < 5; n++) {
+        large.unshift((await tools.store.createStream(draft(['0x1'], { options }))).id);
+      }
+      const first = await tools.store.listStreams({ limit: 5 });
+      expect(first.rows.map(({ id }) => id)).toEqual(large.slice(0, 2));
+      const second = await tools.store.listStreams({ limit: 5, after: first.next });
+      expect(second.rows.map(({ id }) => id)).toEqual(large.slice(2, 4));
+      for (const id of large) await tools.store.deleteStream(id);
     });
   });
 

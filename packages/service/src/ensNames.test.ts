@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { normalize } from 'viem/ens';
+import { expect, test } from 'vitest';
+import { toName } from './ensNames.ts';
+
+const viaViem = (text: string): string | undefined => {
+  try {
+    return normalize(text);
+  } catch {
+    return undefined;
+  }
+};
+
+test('law: names are spelled as viem spells them', () => {
+  const label = fc.string({ unit: fc.constantFrom(...'abXYz019-_$é\u212a'), maxLength: 6 });
+  const name = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'));
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        name,
+        fc.string({ maxLength: 12 }).map((text) => `${text}.eth`),
+      ),
+      (text) => {
+        expect(toName(text)).toBe(viaViem(text));
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+test('what has no dot, or more than 255 characters, is no name', () => {
+  expect(toName('vitalik')).toBeUndefined();
+  expect(toName(`${'a'.repeat(251)}.eth`)).toBe(`${'a'.repeat(251)}.eth`);
+  expect(toName(`${'a'.repeat(252)}.eth`)).toBeUndefined();
+  expect(toName(`${'é'.repeat(252)}.eth`)).toBeUndefined();
+});
