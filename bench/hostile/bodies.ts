@@ -75,7 +75,7 @@ export function addressBodies(limit: number, width: number): HostileBodies {
   };
 }
 
-const TRANSFER = 'Transfer(address,address,uint256)';
+export const TRANSFER = 'Transfer(address,address,uint256)';
 const transfer = {
   type: 'event',
   name: 'Transfer',

@@ -14,7 +14,13 @@ import { BODY_LIMIT_BYTES, bodyLimitOf } from '../../packages/service/src/http/b
 import { API_KEY, type Served, serve } from '../../test/serve.ts';
 import { type RawAnswer, sendRaw } from '../../test/story/sendRaw.ts';
 import { type Figures, toFigure } from '../figures.ts';
-import { type HostileBodies, addressBodies, heavyRules, hostileBodies } from './bodies.ts';
+import {
+  type HostileBodies,
+  TRANSFER,
+  addressBodies,
+  heavyRules,
+  hostileBodies,
+} from './bodies.ts';
 import { HEARTBEAT } from './heartbeat.ts';
 
 const CHAIN = '0x7a69';
@@ -24,6 +30,7 @@ const BLOCK_EVERY_MS = 500;
 const LOGS_PER_BLOCK = 100;
 /** Blocks that a stream with heavy rules is matched against. */
 const BLOCKS_WATCHED = 3;
+const LARGE_STREAMS = 50;
 const IDLE_MS = 5_000;
 /** The longest that one attack may take, and the service may take to say how long it stood still. */
 const ATTACK_MS = 60_000;
@@ -131,7 +138,7 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
       const all = { allAddresses: true, includeContractLogs: true, ...rules };
       let id = '';
       await measure('filters', `create a stream with ${kind}`, async () => {
-        id = await stream({ topic0: ['Transfer(address,address,uint256)'], ...all });
+        id = await stream({ topic0: [TRANSFER], ...all });
       });
       const path = `/streams/evm/${id}`;
       await measure('filters', `match a stream with ${kind}`, async () => {
@@ -151,6 +158,13 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
         }),
       );
       await send(service, ROUTES.deleteEvmStream, path);
+    }
+    const large = { allAddresses: true, includeContractLogs: true, ...heavyRules()['many items'] };
+    for (let n = 0; n < LARGE_STREAMS; n++) await stream({ topic0: ['Never()'], ...large });
+    for (const path of ['/streams/evm?limit=100', '/sluice/streams']) {
+      await measure('filters', `list ${LARGE_STREAMS} streams with many items: ${path}`, () =>
+        send(service, ROUTES.listEvmStreams, path),
+      );
     }
     const webhooks = sink.requests.length - before;
     return toFigures(attacks, webhooks);

@@ -12,7 +12,10 @@ const viaViem = (text: string): string | undefined => {
 };
 
 test('law: names are spelled as viem spells them', () => {
-  const label = fc.string({ unit: fc.constantFrom(...'abXYz019-_$é\u212a'), maxLength: 6 });
+  const label = fc.string({
+    unit: fc.constantFrom('a', 'b', 'X', 'Z', '0', '9', '-', '_', '$', 'é', '\u212a'),
+    maxLength: 6,
+  });
   const name = fc.array(label, { minLength: 2, maxLength: 4 }).map((labels) => labels.join('.'));
   fc.assert(
     fc.property(

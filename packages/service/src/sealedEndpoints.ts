@@ -3,6 +3,7 @@
  * these are sealed. Whoever holds the store that is made here writes and reads streams as they are.
  */
 import { randomUUID } from 'node:crypto';
+import { eachStream } from './store/eachStream.ts';
 import type { Store, StreamDraft, StreamRecord } from './store/store.ts';
 import type { Vault } from './vault.ts';
 
@@ -16,7 +17,6 @@ interface SealedEndpoint {
 
 /** Opened ones that are held, so that a delivery costs no decryption. */
 const MOST_OPENED = 10_000;
-const STREAMS_PER_PAGE = 100;
 
 const purposeOf = (streamId: string): string => `headers of stream ${streamId}`;
 const loginPurposeOf = (streamId: string): string => `login of stream ${streamId}`;
@@ -119,28 +119,23 @@ export function sealEndpoints(store: Store, vault: Vault): Store {
  */
 export async function resealEndpoints(store: Store, vault: Vault): Promise<number> {
   let count = 0;
-  let after: { at: number; id: string } | undefined;
-  do {
-    const page = await store.listStreams({ limit: STREAMS_PER_PAGE, after });
-    for (const { id, webhookUrl, headers } of page.rows) {
-      let isOld = false;
-      const again = (sealed: string, purpose: string): string => {
-        if (!vault.isOld(sealed)) return sealed;
-        isOld = true;
-        return vault.seal(vault.open(sealed, purpose), purpose);
-      };
-      const patch = {
-        headers: mapValues(headers, (sealed) => again(sealed, purposeOf(id))),
-        webhookUrl: mapLogin(
-          webhookUrl,
-          (login) => SEALED_USER + again(login.slice(SEALED_USER.length), loginPurposeOf(id)),
-        ),
-      };
-      if (!isOld) continue;
-      await store.updateStream(id, patch);
-      count++;
-    }
-    after = page.next;
-  } while (after !== undefined);
+  for await (const { id, webhookUrl, headers } of eachStream(store)) {
+    let isOld = false;
+    const again = (sealed: string, purpose: string): string => {
+      if (!vault.isOld(sealed)) return sealed;
+      isOld = true;
+      return vault.seal(vault.open(sealed, purpose), purpose);
+    };
+    const patch = {
+      headers: mapValues(headers, (sealed) => again(sealed, purposeOf(id))),
+      webhookUrl: mapLogin(
+        webhookUrl,
+        (login) => SEALED_USER + again(login.slice(SEALED_USER.length), loginPurposeOf(id)),
+      ),
+    };
+    if (!isOld) continue;
+    await store.updateStream(id, patch);
+    count++;
+  }
   return count;
 }

@@ -14,7 +14,8 @@ import {
 } from '@sluice/kit/contract';
 import * as z from 'zod';
 import type { ExplainOnly } from '../../matching.ts';
-import type { ChainReport, Store, StreamRecord } from '../../store/store.ts';
+import { eachStream } from '../../store/eachStream.ts';
+import type { ChainReport, Store } from '../../store/store.ts';
 import { HttpError } from '../answers.ts';
 import { takeQuery } from '../query.ts';
 import type { AptosCalls } from './aptosBlocks.ts';
@@ -56,7 +57,6 @@ interface Place {
 
 /** Of ENS; others are looked up by `GET /sluice/names/{ensName}` alone. */
 const NAME = /^[^\s/:]+\.eth$/i;
-const STREAMS_PER_READ = 100;
 const STREAMS = 200;
 const RECORDS = 50;
 /** A body of `DEFAULT_MAX_WEBHOOK_BYTES` holds 10,000, which are 4.4 MB here, 50 kB of them compressed. */
@@ -149,29 +149,18 @@ export function createExplainHandler(
     return `${chain} is not read: start the service with --aptos`;
   };
 
-  const listStreams = async (family?: ChainFamily): Promise<StreamRecord[]> => {
-    const all: StreamRecord[] = [];
-    let after: { at: number; id: string } | undefined;
-    do {
-      const page = await store.listStreams({ limit: STREAMS_PER_READ, after, family });
-      all.push(...page.rows);
-      after = page.next;
-    } while (after !== undefined);
-    return all;
-  };
-
   const explainAddress = async (query: string, address: string): Promise<Explanation> => {
-    const [streams, watchers] = await Promise.all([
-      listStreams(address.length === 66 ? 'aptos' : 'evm'),
-      store.listWatchers(address),
-    ]);
+    const watchers = await store.listWatchers(address);
     const labels = new Map(watchers.map(({ streamId, label }) => [streamId, label]));
-    const verdicts = streams.map((stream) => toWatchVerdict(stream, labels));
+    const verdicts = [];
+    for await (const stream of eachStream(store, address.length === 66 ? 'aptos' : 'evm')) {
+      verdicts.push(toWatchVerdict(stream, labels));
+    }
     const watching = verdicts.filter(({ verdict }) => verdict === 'watched').length;
     return {
       ...nothing(query),
       kind: 'address',
-      message: `${watching} of ${streams.length} streams watch ${address}`,
+      message: `${watching} of ${verdicts.length} streams watch ${address}`,
       streams: verdicts.toSorted(byVerdict).slice(0, STREAMS),
     };
   };
@@ -218,11 +207,9 @@ export function createExplainHandler(
     };
     const matches =
       ref === undefined ? [] : await store.listMatchesOf(chain, ref.hash, transactionHash);
-    const streams = (await listStreams(familyOf(chain))).filter(
-      ({ id }) => delivery === undefined || delivery.streamId === id,
-    );
     const verdicts = [];
-    for (const stream of streams) {
+    for await (const stream of eachStream(store, familyOf(chain))) {
+      if (delivery !== undefined && delivery.streamId !== stream.id) continue;
       const its = matches.filter((match) => match.streamId === stream.id);
       const isTaken = explained?.streams.get(stream.id)?.some(({ taken }) => taken) === true;
       const coverage =
@@ -250,7 +237,7 @@ export function createExplainHandler(
         trouble ??
         (ref === undefined
           ? `No node of ${chain} has block ${place.at}`
-          : `Block ${ref.number} of ${chain}: ${matched} of ${streams.length} streams have deliveries of it`),
+          : `Block ${ref.number} of ${chain}: ${matched} of ${verdicts.length} streams have deliveries of it`),
       stages: tellBlock(facts, health, explained !== undefined, trouble),
       streams: verdicts.toSorted(byVerdict).slice(0, STREAMS),
     };

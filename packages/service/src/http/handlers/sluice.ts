@@ -14,6 +14,7 @@ import {
   listDeliveriesQuerySchema,
 } from '@sluice/kit/contract';
 import { hideSecrets } from '../../hideSecrets.ts';
+import { eachStream } from '../../store/eachStream.ts';
 import { type ChainReport, NEXT_SWEEP, type Store, type StreamRecord } from '../../store/store.ts';
 import { toChainBlock } from '../../store/liveEvents.ts';
 import type { AbiSource } from '../../abiSource.ts';
@@ -40,7 +41,6 @@ export interface SluiceHandlers {
 }
 
 export const signInSchema = z.strictObject({ apiKey: z.string() });
-const STREAMS_PER_READ = 100;
 const TAPE_BLOCKS = 60;
 
 export interface SluiceHandlerNeeds extends ProblemNeeds {
@@ -62,16 +62,6 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
 export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers {
   const { store, auth, live, chains, version, environment, kept, abiSource } = needs;
   const { laterWaitsMs, fastRetryMs } = needs;
-  const readAllStreams = async (): Promise<StreamRecord[]> => {
-    const all: StreamRecord[] = [];
-    let after: { at: number; id: string } | undefined;
-    do {
-      const page = await store.listStreams({ limit: STREAMS_PER_READ, after });
-      all.push(...page.rows);
-      after = page.next;
-    } while (after !== undefined);
-    return all;
-  };
 
   return {
     async createSession(context) {
@@ -105,8 +95,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       return context.json({ at, ...expiring } satisfies Expiry);
     },
     async listStreamSummaries(context) {
-      const [streams, stats, spared, certificates, pauses] = await Promise.all([
-        readAllStreams(),
+      const [stats, spared, certificates, pauses] = await Promise.all([
         store.readStreamStats(),
         store.listSpared(),
         store.listCertificates(),
@@ -118,38 +107,39 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds): SluiceHandlers 
       );
       const pauseOf = new Map(pauses.map(({ streamId, ...pause }) => [streamId, pause]));
       const endsAtOf = new Map(certificates.map(({ streamId, endsAt }) => [streamId, endsAt]));
-      return context.json({
-        result: streams.map((stream): StreamSummary => {
-          const its = statsOf.get(stream.id);
-          return {
-            id: stream.id,
-            family: stream.family,
-            tag: stream.tag,
-            description: stream.description,
-            webhookUrl: hideSecrets(stream.webhookUrl),
-            status: stream.status,
-            statusMessage:
-              stream.status === 'active' ? problemOf(stream, needs) : stream.statusMessage,
-            chainIds: stream.chainIds,
-            allAddresses: stream.options.allAddresses,
-            amountOfAddresses: stream.addressCount,
-            topic0: stream.family === 'evm' ? (stream.options.topic0 ?? []) : [],
-            createdAt: stream.createdAt,
-            queue: its?.queue ?? 0,
-            delivered24h: its?.delivered24h ?? 0,
-            failedAttempts24h: its?.failedAttempts24h ?? 0,
-            deliveredSeries: its?.deliveredSeries ?? [],
-            hourlyDelivered: its?.hourlyDelivered ?? [],
-            hourlyFailed: its?.hourlyFailed ?? [],
-            p95Ms: its?.p95Ms ?? null,
-            lastDeliveryAt: its?.lastDeliveryAt ?? null,
-            failingSince: its?.failingSince ?? null,
-            paused: pauseOf.get(stream.id) ?? null,
-            spared: sparedOf.get(stream.id) ?? null,
-            certificateEndsAt: endsAtOf.get(stream.id) ?? null,
-          };
-        }),
-      });
+      const toSummary = (stream: StreamRecord): StreamSummary => {
+        const its = statsOf.get(stream.id);
+        return {
+          id: stream.id,
+          family: stream.family,
+          tag: stream.tag,
+          description: stream.description,
+          webhookUrl: hideSecrets(stream.webhookUrl),
+          status: stream.status,
+          statusMessage:
+            stream.status === 'active' ? problemOf(stream, needs) : stream.statusMessage,
+          chainIds: stream.chainIds,
+          allAddresses: stream.options.allAddresses,
+          amountOfAddresses: stream.addressCount,
+          topic0: stream.family === 'evm' ? (stream.options.topic0 ?? []) : [],
+          createdAt: stream.createdAt,
+          queue: its?.queue ?? 0,
+          delivered24h: its?.delivered24h ?? 0,
+          failedAttempts24h: its?.failedAttempts24h ?? 0,
+          deliveredSeries: its?.deliveredSeries ?? [],
+          hourlyDelivered: its?.hourlyDelivered ?? [],
+          hourlyFailed: its?.hourlyFailed ?? [],
+          p95Ms: its?.p95Ms ?? null,
+          lastDeliveryAt: its?.lastDeliveryAt ?? null,
+          failingSince: its?.failingSince ?? null,
+          paused: pauseOf.get(stream.id) ?? null,
+          spared: sparedOf.get(stream.id) ?? null,
+          certificateEndsAt: endsAtOf.get(stream.id) ?? null,
+        };
+      };
+      const result: StreamSummary[] = [];
+      for await (const stream of eachStream(store)) result.push(toSummary(stream));
+      return context.json({ result });
     },
     async listDeliveries(context) {
       const { cursor, ...listing } = takeQuery(context, listDeliveriesQuerySchema).query;
