@@ -136,7 +136,11 @@ describe.each([
           expect(await write(db, engine, column, text)).toEqual([wanted, wanted, wanted]);
         }
       }),
-      { numRuns: 6, endOnFailure: true, examples: [['a\ud83d'], ['\0'], ['\ude00\0\ud83d']] },
+      {
+        numRuns: 6,
+        endOnFailure: true,
+        examples: [['a\ud83d'], ['\0'], ['\ude00'], ['\udfff'], ['\ude00\0\ud83d']],
+      },
     );
   });
 });
