@@ -54,6 +54,19 @@ test('additions that wait share a transaction, whatever their streams', async ()
   for (const id of streams) expect(await rowsOf(id)).toHaveLength(16);
 });
 
+test('between transactions that many share, others have their turn', async () => {
+  const id = await createStream();
+  const begun: number[] = [];
+  const changes = createAddressChanges(watching(() => begun.push(performance.now())));
+  const first = changes.add(id, toAdded(1));
+  const many = Array.from({ length: 80 }, (_, n) => changes.add(id, toAdded(n + 2)));
+  await Promise.all([first, ...many]);
+  const ended = performance.now();
+  await changes.add(id, toAdded(100));
+  // A quarter of a millisecond for each of the 80.
+  expect(begun.at(-1)! - ended).toBeGreaterThan(15);
+});
+
 test('one that fails or is refused leaves the others as they are', async () => {
   const id = await createStream();
   const changes = createAddressChanges(

@@ -2,6 +2,7 @@
  * Group commit for small additions: those that arrive while a transaction is under way share the next one.
  * Additions to one stream become one change of it.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   countAddresses,
   packAddresses,
@@ -22,6 +23,8 @@ export interface AddedAddresses {
 
 /** Addresses of one transaction, so that none of the requests that share it waits long. */
 const SHARED_ADDRESSES = 1_000;
+/** Additions in a millisecond; with more, the commits of blocks would wait behind those of additions. */
+const MOST_PER_MS = 4;
 
 /** Additions to one stream that take effect together. */
 interface Batch {
@@ -81,6 +84,8 @@ export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): Sh
       }
       await commit(taken.map(({ batch }) => batch));
       for (const { done } of taken) done();
+      const additions = taken.reduce((sum, { batch }) => sum + batch.outcomes.length, 0);
+      if (additions > 1) await wait(additions / MOST_PER_MS);
     }
     working = false;
   };
