@@ -1,3 +1,5 @@
+import { readPatterns, worstTexts } from '../../test/patterns.ts';
+
 /** The worst that a caller may send, made when asked for: bodies as large as a route takes. */
 export type HostileBodies = Record<string, () => string>;
 
@@ -25,7 +27,7 @@ export function hostileBodies(limit: number): HostileBodies {
   const fields = Math.floor(room / 20);
   return {
     'texts like URLs': () => inFields(`${URL_LIKE.repeat(each / 2)}?`),
-    'worst texts of all patterns': () => worstOfAll(room),
+    ...worstTextBodies(room),
     ...Object.fromEntries(
       LIST_FIELDS.map((field) => [`zeros in ${field}`, () => `{"${field}":${listOf('0', room)}}`]),
     ),
@@ -39,13 +41,36 @@ export function hostileBodies(limit: number): HostileBodies {
   };
 }
 
-/** Repeated texts of the kind that non-linear patterns are slow on, chosen by hand. */
-const WORST = ['a-', 'a', '0', '[', '[<', 'a0', '0.0', ' ', '/', '@', 'a@', '=', '::'];
+/** Characters of a text in a list. */
+const LISTED = 4_000;
+/** What patterns that were not linear were slow on. */
+const ONCE_SLOW = ['a-', '[<', 'a0', '0.0', 'a@', '::'].map((text) => text.repeat(LISTED / 2));
+let analysed: readonly string[] | undefined;
 
-function worstOfAll(room: number): string {
-  const each = Math.floor(room / WORST.length) - 20;
-  const fields = WORST.map((text, n) => [`x${n}`, text.repeat(each / text.length)]);
-  return JSON.stringify(Object.fromEntries(fields));
+/** By the analyser, the texts on which each pattern of the product goes back most, in all fields by turns. */
+function worstTextBodies(room: number): HostileBodies {
+  analysed ??= [
+    ...new Set(readPatterns().patterns.flatMap((pattern) => worstTexts(pattern, LISTED))),
+    ...ONCE_SLOW,
+  ];
+  const fields = TEXT_FIELDS.length + LIST_FIELDS.length;
+  const length = Math.min(LISTED, Math.floor(room / fields / 4));
+  const each = Math.floor(room / fields / length / 2);
+  const groups = Array.from({ length: Math.ceil(analysed.length / each) }, (_, n) =>
+    analysed!.slice(n * each, (n + 1) * each),
+  );
+  return Object.fromEntries(
+    groups.map((group, n) => [
+      `worst texts of patterns ${n + 1}`,
+      () => {
+        const texts = group.map((text) => text.slice(0, length));
+        return JSON.stringify({
+          ...Object.fromEntries(TEXT_FIELDS.map((field, at) => [field, texts[at % texts.length]])),
+          ...Object.fromEntries(LIST_FIELDS.map((field) => [field, texts])),
+        });
+      },
+    ]),
+  );
 }
 
 /** Bodies of the address calls, up to `limit`. */
