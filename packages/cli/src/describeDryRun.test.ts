@@ -17,15 +17,15 @@ test('a block tells its first record, what triggers answered and what accounts h
     erc20Transfers: [{ ...transfer!, triggers }],
     nativeBalances: [balance],
   };
-  expect(describeBlock(7, 1, webhook)).toEqual([
+  expect(describeBlock(7, 1, webhook, 80)).toEqual([
     expect.stringMatching(/^#7 {2}1 records {2}Transfer /),
     '    trigger  tokens  750',
     '    trigger  pair  {"a":"1","b":["2"]}',
     '    balance  0xabab…abab  1.5 native',
   ]);
   const busy = { ...webhook, nativeBalances: Array.from({ length: 1_200 }, () => balance) };
-  expect(describeBlock(7, 1, busy)).toHaveLength(7);
-  expect(describeBlock(7, 1, busy).at(-1)).toBe('    and 1,197 more, which --json has');
+  expect(describeBlock(7, 1, busy, 80)).toHaveLength(7);
+  expect(describeBlock(7, 1, busy, 80).at(-1)).toBe('    and 1,197 more, which --json has');
 });
 
 test('a rule that was nearly met says by how much; the widest fit 80 columns', () => {
@@ -35,8 +35,8 @@ test('a rule that was nearly met says by how much; the widest fit 80 columns', (
     operator: 'gte' as const,
     ...{ wanted: '1000', count: 3, min: '900', max: '950' },
   };
-  expect(describeNearMisses([], undefined)).toEqual([]);
-  expect(describeNearMisses([miss, { ...miss, min: '-5', max: '-5' }], undefined)).toEqual([
+  expect(describeNearMisses([], undefined, 80)).toEqual([]);
+  expect(describeNearMisses([miss, { ...miss, min: '-5', max: '-5' }], undefined, 80)).toEqual([
     'Not matched but close:',
     '  3 × Transfer  value ≥ 1,000',
     '      it was 900 – 950',
@@ -47,8 +47,8 @@ test('a rule that was nearly met says by how much; the widest fit 80 columns', (
   const error = { name: 'error', value: `execution reverted: ${'no\n'.repeat(90)}` };
   const { txs, ...sample } = sampleWebhook('native-transfer');
   const lines = [
-    ...describeNearMisses([{ ...widest, min: UINT256_MAX.slice(1) }], '0x'),
-    ...describeBlock(2 ** 40, 99_999, { ...sample, txs: [{ ...txs[0]!, triggers: [error] }] }),
+    ...describeNearMisses([{ ...widest, min: UINT256_MAX.slice(1) }], '0x', 80),
+    ...describeBlock(2 ** 40, 99_999, { ...sample, txs: [{ ...txs[0]!, triggers: [error] }] }, 80),
   ];
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
   expect(lines[0]).toBe('Not matched but close, in the whole block:');
@@ -59,21 +59,21 @@ test('events that were seen stand with how often, by name where it is known', ()
   const topic0 = `0x${'ab'.repeat(32)}`;
   const transfer = { topic0, signature: TRANSFER, indexed: 2, count: 1_212 };
   const unknown = { topic0: `0x${'cd'.repeat(32)}`, signature: null, indexed: 1, count: 7 };
-  expect(describeSeen([], undefined)).toEqual([]);
-  expect(describeSeen([transfer, unknown], undefined)).toEqual([
+  expect(describeSeen([], undefined, 80)).toEqual([]);
+  expect(describeSeen([transfer, unknown], undefined, 80)).toEqual([
     'Seen at the addresses:',
     `  1,212 × ${TRANSFER}`,
     '      7 × 0xcdcd…cdcd  name not known',
   ]);
   const nft = { ...transfer, indexed: 3, count: 2 };
-  expect(describeSeen([transfer, nft], '0x')).toEqual([
+  expect(describeSeen([transfer, nft], '0x', 80)).toEqual([
     'Seen at the addresses, in the whole block:',
     `  1,212 × 2 indexed  ${TRANSFER}`,
     `      2 × 3 indexed  ${TRANSFER}`,
   ]);
   const wide = { ...unknown, signature: `Many(${Array(40).fill('uint256').join(',')})` };
   const many = Array.from({ length: 1_010 }, (_, n) => ({ ...wide, topic0: `0x${n}` }));
-  const lines = describeSeen(many, undefined);
+  const lines = describeSeen(many, undefined, 80);
   expect(lines).toHaveLength(10);
   expect(lines.at(-1)).toBe('  and 1,002 more, which --json has');
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
@@ -84,20 +84,21 @@ test('functions and events of Aptos stand apart, by what their paths end with', 
   const play = { kind: 'function' as const, path: `${long}::game::play`, count: 1_212 };
   const pay = { ...play, path: '0x1::aptos_account::transfer', count: 7 };
   const played = { ...play, kind: 'event' as const, path: `${long}::game::Played<${long}::a::B>` };
-  expect(describeSeen([play, played, pay], undefined)).toEqual([
+  expect(describeSeen([play, played, pay], undefined, 80)).toEqual([
     'Called in transactions of the addresses:',
     '  1,212 × 0x5a09…5a09::game::play',
     '      7 × 0x1::aptos_account::transfer',
     'Events in transactions of the addresses:',
     '  1,212 × 0x5a09…5a09::game::Played<0x5a09…5a09::a::B>',
   ]);
-  expect(describeSeen([pay], '0x')[0]).toBe(
+  expect(describeSeen([pay], '0x', 80)[0]).toBe(
     'Called in transactions of the addresses, in the whole block:',
   );
   const wide = { ...played, path: `${long}::${'module'.repeat(20)}::Name` };
   const lines = describeSeen(
     Array.from({ length: 9 }, () => wide),
     undefined,
+    80,
   );
   expect(lines.at(-1)).toBe('  and 1 more, which --json has');
   expect(lines.filter((line) => line.length > 80)).toEqual([]);

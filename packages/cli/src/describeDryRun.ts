@@ -1,4 +1,4 @@
-/** A dry run for people, in lines of at most 80 columns. Pure. */
+/** A dry run for people, in lines of at most so many columns as given. Pure. */
 import {
   type AptosWebhook,
   type EvmWebhook,
@@ -8,7 +8,6 @@ import {
 } from '@sluice/kit';
 import type { NearMiss, SeenEvent, SeenMovePath } from '@sluice/kit/sluice';
 import { cutText } from './terminal/text.ts';
-import { WIDTH } from './terminal/terminal.ts';
 import { count } from './terminal/progress.ts';
 
 /** A busy block has hundreds. */
@@ -22,6 +21,7 @@ export function describeBlock(
   block: number,
   records: number,
   webhook: EvmWebhook | AptosWebhook,
+  width: number,
 ): string[] {
   const about = describeWebhook(webhook);
   const readings = readingsOf(webhook);
@@ -30,11 +30,15 @@ export function describeBlock(
     `#${block}  ${records} records  ${about}`,
     ...readings.slice(0, SHOWN_READINGS).map((each) => `    ${each}`),
     ...(more > 0 ? [`    and ${count(more)} more, which --json has`] : []),
-  ].map(toLine);
+  ].map((line) => cutText(line, width));
 }
 
 /** What one comparison of a filter kept out, rule by rule; also where one transaction is looked for. */
-export function describeNearMisses(near: readonly NearMiss[], tx: string | undefined): string[] {
+export function describeNearMisses(
+  near: readonly NearMiss[],
+  tx: string | undefined,
+  width: number,
+): string[] {
   if (near.length === 0) return [];
   return [
     `Not matched but close${tx === undefined ? '' : ', in the whole block'}:`,
@@ -42,13 +46,17 @@ export function describeNearMisses(near: readonly NearMiss[], tx: string | undef
       `  ${count(found)} × ${event.slice(0, event.indexOf('('))}  ${name} ${SIGNS[operator]} ${number(wanted)}`,
       `      it was ${min === max ? number(min) : `${number(min)} – ${number(max)}`}`,
     ]),
-  ].map(toLine);
+  ].map((line) => cutText(line, width));
 }
 
 export type Seen = SeenEvent | SeenMovePath;
 
 /** What the addresses had in all blocks together; of what is much the most frequent. */
-export function describeSeen(seen: readonly Seen[], tx: string | undefined): string[] {
+export function describeSeen(
+  seen: readonly Seen[],
+  tx: string | undefined,
+  width: number,
+): string[] {
   const where = tx === undefined ? '' : ', in the whole block';
   const paths = Map.groupBy(
     seen.filter((each) => 'path' in each),
@@ -61,7 +69,7 @@ export function describeSeen(seen: readonly Seen[], tx: string | undefined): str
       namePaths(paths.get('function')),
     ),
     ...listSeen(`Events in transactions of the addresses${where}`, namePaths(paths.get('event'))),
-  ].map(toLine);
+  ].map((line) => cutText(line, width));
 }
 
 interface NamedCount {
@@ -104,8 +112,6 @@ const namePaths = (paths: readonly SeenMovePath[] = []): NamedCount[] =>
   }));
 
 const SIGNS = { lt: '<', lte: '≤', gt: '>', gte: '≥' } as const;
-
-const toLine = (text: string): string => cutText(text, WIDTH);
 
 const number = (decimal: string): string =>
   cutText(BigInt(decimal).toLocaleString('en-US'), LONGEST_NUMBER, 'middle');

@@ -261,7 +261,7 @@ function createProgram(terminal: Terminal): Command {
       // `reportError` tells of it, in the words of all errors.
       writeErr: () => {},
       outputError: () => {},
-      getOutHelpWidth: () => 80,
+      getOutHelpWidth: () => terminal.width,
     })
     .hook('preSubcommand', async (_, command) => {
       terminal.adopt(program.opts<TerminalOptions>());

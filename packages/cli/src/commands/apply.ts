@@ -24,7 +24,7 @@ import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { count } from '../terminal/progress.ts';
 import { cutText } from '../terminal/text.ts';
-import { type Terminal, WIDTH } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { resolve } from 'node:path';
 
@@ -156,29 +156,30 @@ async function carryOut({ api, sluice }: Connection, step: Step): Promise<void> 
   }
 }
 
-function describe(step: Step, { tint }: Terminal): string[] {
+function describe(step: Step, { tint, width }: Terminal): string[] {
+  const name = (mark: string): string => cutText(`${mark} ${step.tag}`, width);
   switch (step.do) {
     case 'keep':
-      return [tint('faint', `= ${step.tag}`)];
+      return [tint('faint', name('='))];
     case 'delete':
-      return [tint('bad', `- ${step.tag}`)];
+      return [tint('bad', name('-'))];
     case 'create': {
       const { fields, addresses = [] } = step.declared;
       return [
-        tint('ok', `+ ${step.tag}`),
+        tint('ok', name('+')),
         ...Object.entries(fields)
           .filter(([field]) => field !== 'tag')
-          .map(([field, value]) => `    ${field}: ${brief(value, WIDTH - field.length - 6)}`),
+          .map(([field, value]) => `    ${field}: ${brief(value, width - field.length - 6)}`),
         ...(addresses.length > 0 ? [`    ${count(addresses.length)} addresses`] : []),
       ];
     }
     case 'update': {
       const { added, removed } = step.addresses;
       return [
-        tint('warn', `~ ${step.tag}`),
+        tint('warn', name('~')),
         ...step.changes.map(({ field, from, to }) => {
-          const width = Math.floor((WIDTH - field.length - 9) / 2);
-          return `    ${field}: ${brief(from, width)} → ${brief(to, width)}`;
+          const half = Math.floor((width - field.length - 9) / 2);
+          return `    ${field}: ${brief(from, half)} → ${brief(to, half)}`;
         }),
         ...(added.length > 0 ? [`    + ${count(added.length)} addresses`] : []),
         ...(removed.length > 0 ? [`    - ${count(removed.length)} addresses`] : []),

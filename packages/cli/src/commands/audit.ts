@@ -5,7 +5,6 @@ import { type ConnectionOptions, addConnectionOptions, connect } from '../connec
 import { toCount } from '../durations.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { toLine } from '../terminal/table.ts';
-import { wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareAudit(command: Command, terminal: Terminal): void {
@@ -67,10 +66,7 @@ async function verifyAudit(options: VerifyOptions, terminal: Terminal): Promise<
     );
   const [records, head] = [newest?.seq ?? 0, newest?.hash ?? ''];
   if (options.json) terminal.sayJson({ records, head });
-  else
-    wrapText(`${records} records, unbroken; the newest has the hash ${head}`, 2).forEach(
-      terminal.say,
-    );
+  else terminal.sayText(`${records} records, unbroken; the newest has the hash ${head}`);
 }
 
 const sayRecord = (

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { toCount } from '../durations.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { cutText, wrapText } from '../terminal/text.ts';
-import { type Terminal, WIDTH } from '../terminal/terminal.ts';
+import { cutText } from '../terminal/text.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareChains(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('list'))
@@ -30,7 +30,7 @@ async function listChains(options: ConnectionOptions, terminal: Terminal): Promi
   if (chains.length === 0) {
     terminal.note('No chains: start the service with --chain <hexId>=<rpcUrl>');
   }
-  chains.flatMap(describe).forEach(terminal.say);
+  for (const line of chains.flatMap(describe)) terminal.sayText(line, { indent: 4 });
 }
 
 interface ResumeOptions extends ConnectionOptions {
@@ -44,8 +44,9 @@ async function resumeChain(id: string, options: ResumeOptions, terminal: Termina
   if (options.json) terminal.sayJson(resumed);
   else {
     const { chainId, from: next } = resumed;
-    const told = `${chainId} goes on from block ${next}; what was left out is a hole in the coverage of its streams`;
-    wrapText(told, 2).forEach(terminal.say);
+    terminal.sayText(
+      `${chainId} goes on from block ${next}; what was left out is a hole in the coverage of its streams`,
+    );
   }
 }
 
@@ -53,7 +54,7 @@ function describe(chain: ChainHealth): string[] {
   const head = chain.head === null ? 'head unknown' : `head ${chain.head}`;
   const at = chain.checkpoint === null ? 'not begun' : `at ${chain.checkpoint}`;
   const finalized = chain.finalized === null ? '' : `, finalized ${chain.finalized}`;
-  const lines = [
+  return [
     `${chain.id}  ${chain.name}  ${chain.state}  ${at}, ${head}${finalized}, confirmations ${chain.confirmations}`,
     ...(chain.message === '' ? [] : [`  ${chain.message}`]),
     ...describeUnverified(chain.unverified),
@@ -62,7 +63,6 @@ function describe(chain: ChainHealth): string[] {
         `  ${name}  ${state}${message === '' || message === chain.message ? '' : `  ${message}`}`,
     ),
   ];
-  return lines.flatMap((line) => wrapText(line, 4));
 }
 
 const describeUnverified = (unverified: ChainHealth['unverified']): string[] =>
@@ -107,7 +107,7 @@ async function testNode(url: string, json: boolean, terminal: Terminal): Promise
           : terminal.tint('warn', '!');
     const shown = typeof answer === 'string' ? ` ${Number(answer)}` : '';
     const figures = `${what.padEnd(9)} ${String(durationMs).padStart(5)} ms${shown}`;
-    const told = cutText(`${figures}  ${problem ?? ''}`.trimEnd(), WIDTH - 2);
+    const told = cutText(`${figures}  ${problem ?? ''}`.trimEnd(), terminal.width - 2);
     terminal.say(`${mark} ${told}`);
   }
   if (json) terminal.sayJson(findings);

@@ -8,10 +8,10 @@ import {
   toMissingKey,
 } from '../connection.ts';
 import { contextsPath, readContexts, saveContexts } from '../contexts.ts';
+import { sluiceCommand } from '../packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { ask } from '../terminal/prompt.ts';
 import { sayTable } from '../terminal/table.ts';
-import { wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareLogin = (command: Command, terminal: Terminal): Command =>
@@ -41,7 +41,7 @@ async function login(options: ConnectionOptions, terminal: Terminal): Promise<vo
     contexts: { ...contexts, [name]: { apiUrl: url, apiKey } },
   });
   if (options.json) terminal.sayJson({ context: name, apiUrl: url });
-  else terminal.say(`Signed in to ${url} as context ${name}`);
+  else terminal.sayText(`Signed in to ${url} as context ${name}`);
   terminal.note(`kept in ${contextsPath(terminal)}`);
 }
 
@@ -99,7 +99,7 @@ export const declareWhoami = (command: Command, terminal: Terminal): Command =>
     if (options.json) terminal.sayJson({ apiUrl: url, source, name: name ?? null, apiKey: key });
     else {
       const told = `${url}  by ${from[source]}  ${key === null ? 'no API key' : `key ${key}`}`;
-      wrapText(told, 4).forEach(terminal.say);
+      terminal.sayText(told, { indent: 4 });
     }
     if (apiKey === undefined) throw toMissingKey(target);
   });
@@ -117,7 +117,8 @@ export function declareContext(command: Command, terminal: Terminal): void {
         inUse: name === current,
       }));
       if (json) return terminal.sayJson(rows);
-      if (rows.length === 0) return terminal.note('None yet: sluice login');
+      if (rows.length === 0)
+        return terminal.note(`No saved services yet. Save one: ${sluiceCommand()} login`);
       sayTable(terminal, rows, [
         { title: ' ', value: ({ inUse }) => (inUse ? { text: '*', tone: 'ok' } : '') },
         { title: 'NAME', value: ({ name }) => name, cut: 'end' },
@@ -131,6 +132,6 @@ export function declareContext(command: Command, terminal: Terminal): void {
       const { contexts } = readContexts(terminal);
       if (contexts[name] === undefined) throw unknown(name, contexts);
       saveContexts(terminal, { current: name, contexts });
-      terminal.say(`Using ${name}: ${contexts[name].apiUrl}`);
+      terminal.sayText(`Using ${name}: ${contexts[name].apiUrl}`);
     });
 }

@@ -1,11 +1,18 @@
 import { type AptosWebhook, type EvmWebhook, decodeLogs, isAptosWebhook } from '@sluice/kit';
-import type { AttemptParts, DeliverySummary } from '@sluice/kit/sluice';
+import type { AttemptParts, DeliveryFilter, DeliverySummary } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
+import {
+  type Connection,
+  type ConnectionOptions,
+  addConnectionOptions,
+  connect,
+} from '../connection.ts';
 import { type FilterOptions, addFilterOptions, toFilter } from '../deliveryFilter.ts';
 import { describeAgo, toCount } from '../durations.ts';
 import { readPath } from '../live/setPath.ts';
+import { sluiceCommand } from '../packaged.ts';
 import { findDeliveryId } from '../shortIds.ts';
+import { CREATE_STREAM } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
 import {
   type Cell,
@@ -50,7 +57,7 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
     if (rows.length >= limit) break;
   }
   if (options.json) return terminal.sayJson(rows);
-  if (rows.length === 0) return terminal.note('None');
+  if (rows.length === 0) return terminal.note(await describeNone(filter, connection));
   sayTable(
     terminal,
     rows,
@@ -66,6 +73,17 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
     ],
     options,
   );
+}
+
+/** What a list without rows means, and what to do next. */
+async function describeNone(filter: DeliveryFilter, { sluice }: Connection): Promise<string> {
+  if (Object.keys(filter).length > 0) {
+    return `No delivery matches these flags. Without them: ${sluiceCommand()} deliveries list`;
+  }
+  if ((await sluice.listStreamSummaries()).length === 0) {
+    return `No deliveries yet, because there are no streams. ${CREATE_STREAM}`;
+  }
+  return `No deliveries yet. Each block that matches a stream makes one. Why a block made none: ${sluiceCommand()} explain <block>`;
 }
 
 const stateCell = ({ state }: DeliverySummary): Cell => {

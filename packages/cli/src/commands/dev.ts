@@ -5,7 +5,9 @@ import { type Command, Option } from 'commander';
 import {
   type AbiItem,
   type AptosNetwork,
+  type AptosWebhook,
   type Client,
+  type EvmWebhook,
   createClient,
   describeWebhook,
 } from '@sluice/kit';
@@ -15,6 +17,7 @@ import { isBrowserHere, openInBrowser } from '../browser.ts';
 import { announceDevService } from '../contexts.ts';
 import { openDevFolder } from '../dev/devFolder.ts';
 import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
+import { sayStartRow } from '../dev/startRows.ts';
 import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
 import {
   type ServiceOptions,
@@ -24,6 +27,7 @@ import {
 } from '../options.ts';
 import { sluiceCommand } from '../packaged.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
+import { toLine } from '../terminal/table.ts';
 import { type Terminal, untilAsked } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
 import { devDemo } from './devDemo.ts';
@@ -51,7 +55,7 @@ export const declareDev = (command: Command, terminal: Terminal): Command =>
       ).choices(['demo']),
     )
     .action((options: DevOptions) => {
-      findUnknownVariables(command, terminal.env).forEach(terminal.note);
+      findUnknownVariables(command, terminal.env).forEach((text) => terminal.note(text));
       return options.seed === 'demo' ? devDemo(options, terminal) : dev(options, terminal);
     });
 
@@ -74,16 +78,10 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
     secret,
     onWebhook({ webhook, id }) {
       const phase = webhook.confirmed ? 'confirmed  ' : 'unconfirmed';
-      say(
-        `  ${tint('faint', new Date().toISOString().slice(11, 23))}  ${tint('ok', '✓ verified')}  ` +
-          `#${webhook.block.number} ${phase}  ${describeWebhook(webhook)}  ${tint('faint', id.slice(-8))}`,
-      );
+      sayReceived(terminal, `#${webhook.block.number} ${phase}`, webhook, id);
     },
     onAptosWebhook({ webhook, id }) {
-      say(
-        `  ${tint('faint', new Date().toISOString().slice(11, 23))}  ${tint('ok', '✓ verified')}  ` +
-          `aptos #${webhook.block.number} final  ${describeWebhook(webhook)}  ${tint('faint', id.slice(-8))}`,
-      );
+      sayReceived(terminal, `aptos #${webhook.block.number} final`, webhook, id);
     },
     onRefused: (why) => notice(`refused a webhook: ${why}`),
   });
@@ -141,6 +139,26 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   await aptos?.stop();
   await evm.stop();
   release();
+}
+
+function sayReceived(
+  terminal: Terminal,
+  block: string,
+  webhook: EvmWebhook | AptosWebhook,
+  id: string,
+): void {
+  const line = toLine(
+    terminal,
+    [
+      { text: new Date().toISOString().slice(11, 23), tone: 'faint', optional: true },
+      { text: '✓ verified', tone: 'ok' },
+      { text: block },
+      { text: describeWebhook(webhook), cut: 'end' },
+      { text: id.slice(-8), tone: 'faint', optional: true },
+    ],
+    2,
+  );
+  terminal.say(`  ${line}`);
 }
 
 /** One stream over the three local contracts, made once and pointed at this run's receiver. */
@@ -207,7 +225,7 @@ function eventsOf(...abis: (readonly AbiItem[])[]): AbiItem[] {
 const toConsole = (url: string, apiKey: string): string => `${url}/console/#key=${apiKey}`;
 
 function printStart(
-  { say, tint }: Terminal,
+  terminal: Terminal,
   {
     service,
     evm,
@@ -229,8 +247,9 @@ function printStart(
     readyMs: number;
   },
 ): void {
-  const row = (name: string, value: string, hint = ''): void =>
-    say(`  ${name.padEnd(10)}${value}  ${tint('faint', hint)}`.trimEnd());
+  const { say, tint } = terminal;
+  const row = (name: string, value: string, hint?: string): void =>
+    sayStartRow(terminal, name, value, hint);
   say();
   say(`  ${tint('strong', `sluice ${VERSION}`)}  ready in ${(readyMs / 1000).toFixed(1)} s`);
   say();
@@ -240,8 +259,8 @@ function printStart(
   row('Chain', evm.config.id, evm.description);
   if (aptosUrl === undefined) row('Aptos', networks.join(', '), 'read from the nodes you gave');
   else {
-    row('Aptos', 'scripted', `not a real chain, new each time; ${aptosUrl}; a block each second`);
-    row('', '', 'for a real one: --aptos testnet=<fullnodeUrl>');
+    row('Aptos', `scripted at ${aptosUrl}, new each time`);
+    row('', 'not a real chain; to read one:', '--aptos testnet=<fullnodeUrl>');
   }
   row('Receiver', receiver.url, 'verifies and decodes, one line per webhook:');
   row('Data', relative(process.cwd(), folder) || folder, 'begin anew with --fresh; Ctrl-C stops');

@@ -4,6 +4,7 @@ import { announceDevService } from '../contexts.ts';
 import { startDemo } from '../demo/startDemo.ts';
 import { openDevFolder } from '../dev/devFolder.ts';
 import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
+import { sayStartRow } from '../dev/startRows.ts';
 import { toServiceConfig } from '../options.ts';
 import { type Terminal, untilAsked } from '../terminal/terminal.ts';
 import type { DevOptions } from './dev.ts';
@@ -36,8 +37,8 @@ export async function devDemo(options: DevOptions, terminal: Terminal): Promise<
   );
   const takeBack = announceDevService(folder, { apiUrl: service.url, apiKey });
   demo.startActivity();
-  const row = (name: string, value: string, hint = ''): void =>
-    say(`  ${name.padEnd(10)}${value}  ${tint('faint', hint)}`.trimEnd());
+  const row = (name: string, value: string, hint?: string): void =>
+    sayStartRow(terminal, name, value, hint);
   row('Console', `${service.url}/console/#key=${apiKey}`);
   row('API', service.url, `x-api-key: ${apiKey}`);
   row('Day', `${demo.deliveries.toLocaleString('en')} deliveries`, 'invented, as are the chains');

@@ -14,7 +14,7 @@ export const declareDocs = (command: Command, terminal: Terminal): Command =>
       if (json) return terminal.sayJson(sections);
       for (const [at, { page, text }] of sections.entries()) {
         if (at > 0) terminal.say();
-        if (term !== undefined) terminal.note(terminal.tintNote('faint', `docs/${page}.md`));
+        if (term !== undefined) terminal.note(`docs/${page}.md`, { tone: 'faint' });
         terminal.stdout.write(`${text.trimEnd()}\n`);
       }
     });

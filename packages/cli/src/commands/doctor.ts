@@ -10,7 +10,7 @@ import {
 } from '../connection.ts';
 import { contextsPath } from '../contexts.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { wrapText } from '../terminal/text.ts';
+import { quoteForShell, wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
 
@@ -29,18 +29,17 @@ const MAX_SKEW_MS = 60_000;
 /** Looks at what most often is wrong; exit code 9 where something is. */
 async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const findings: Finding[] = [];
-  const { tint } = terminal;
   const tell = (finding: Finding): void => {
     findings.push(finding);
     if (options.json) return;
     const mark = { ok: '✓', warn: '!', bad: '✗' }[finding.state];
-    const text = `${mark} ${finding.check.padEnd(10)}${finding.message}`;
-    const [first = '', ...more] = wrapText(text, 12);
-    terminal.say(first.replace(mark, tint(finding.state, mark)));
-    more.forEach(terminal.say);
+    terminal.sayText(`${mark} ${finding.check.padEnd(10)}${finding.message}`, {
+      indent: 12,
+      tint: { tone: finding.state, of: mark },
+    });
     if (finding.fix === undefined) return;
-    for (const line of wrapText(`${' '.repeat(12)}${finding.fix}`, 12)) {
-      terminal.say(tint('faint', line));
+    for (const line of wrapText(' '.repeat(12) + finding.fix, 12, terminal.width)) {
+      terminal.say(terminal.tint('faint', line));
     }
   };
   for await (const finding of examine(options, terminal)) tell(finding);
@@ -155,10 +154,10 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
 async function* examineStreams(sluice: SluiceClient): AsyncGenerator<Finding, undefined> {
   const streams = await sluice.listStreamSummaries();
   const read = new Set((await sluice.listChains()).map(({ id }) => id));
-  const findings = streams.flatMap((stream) => examineStream(stream, read));
-  const troubled = findings.filter(({ state }) => state !== 'ok').length;
+  const findings = streams.map((stream) => examineStream(stream, read));
+  const troubled = findings.filter((found) => found.some(({ state }) => state !== 'ok')).length;
   yield ok('streams', `${streams.length}, ${troubled} of them need attention`);
-  yield* findings;
+  yield* findings.flat();
 }
 
 /** What keeps a stream from delivering, worst first, each with the way out of this one. */
@@ -185,10 +184,11 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
   if (status === 'error' || failingSince !== null) {
     const since =
       failingSince === null ? '' : ` since ${new Date(failingSince).toISOString().slice(0, 16)}Z`;
-    const why = statusMessage === '' ? '' : `: ${statusMessage}`;
+    // An active stream's message is about its chains.
+    const why = status === 'error' && statusMessage !== '' ? `: ${statusMessage}` : '';
     const url = URL.canParse(webhookUrl) ? new URL(webhookUrl) : undefined;
     const isLookedAt = url?.protocol.startsWith('http')
-      ? `curl -v -X POST ${url.origin}${url.pathname}; `
+      ? `curl -v -X POST ${quoteForShell(url.origin + url.pathname)}; `
       : '';
     found.push(
       finding(

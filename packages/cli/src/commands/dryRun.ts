@@ -88,12 +88,13 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
     if (found === 0 && (seen.length === 0 || !options.json)) continue;
     progress.end();
     if (options.json) terminal.sayJson({ block, records: found, webhook, near, seen });
-    else if (webhook !== null) describeBlock(block, found, webhook).forEach(terminal.say);
+    else if (webhook !== null)
+      describeBlock(block, found, webhook, terminal.width).forEach(terminal.say);
   }
   progress.end();
   if (!options.json) {
-    describeSeen(had, tx).forEach(terminal.say);
-    describeNearMisses(close, tx).forEach(terminal.say);
+    describeSeen(had, tx, terminal.width).forEach(terminal.say);
+    describeNearMisses(close, tx, terminal.width).forEach(terminal.say);
   }
   terminal.note(`${count(matched)} of ${count(total)} blocks match, ${count(records)} records`);
   if (given.expect !== undefined && matched !== given.expect) {

@@ -8,7 +8,6 @@ import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { chooseId, findDeliveryId, isShortId } from '../shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { wrapText } from '../terminal/text.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 
 const EXPECTABLE = [
@@ -65,7 +64,7 @@ async function explain(given: string, options: ExplainOptions, terminal: Termina
   const isFound = found.kind !== 'unknown' && (found.kind === 'address' || found.block !== null);
   if (options.json) terminal.sayJson({ ...found, streams });
   else {
-    if (isFound) wrapText(found.message, 2).forEach(terminal.say);
+    if (isFound) terminal.sayText(found.message);
     for (const reason of found.stages) sayReason(reason, terminal);
     for (const verdict of streams) tell(verdict, options.stages ?? false, terminal);
   }
@@ -86,7 +85,9 @@ async function explain(given: string, options: ExplainOptions, terminal: Termina
 function tell(stream: StreamVerdict, all: boolean, terminal: Terminal): void {
   const { tag, streamId, verdict, because, stages, deliveries } = stream;
   terminal.say();
-  terminal.say(`${terminal.tint(TONES[verdict], verdict)}  ${tag || streamId}`);
+  terminal.sayText(`${verdict}  ${tag || streamId}`, {
+    tint: { tone: TONES[verdict], of: verdict },
+  });
   for (const reason of all ? stages : [because]) sayReason(reason, terminal);
   for (const { id, phase, state, attempts } of deliveries) {
     terminal.say(`  ${terminal.tint('faint', id)}  ${phase}  ${state}, ${attempts} attempts`);
@@ -100,9 +101,7 @@ const MARKS: Readonly<Record<ExplainOutcome, [Tone, string]>> = {
   unknown: ['faint', '?'],
 };
 
-function sayReason({ stage, outcome, what }: ExplainReason, { say, tint }: Terminal): void {
+function sayReason({ stage, outcome, what }: ExplainReason, { sayText }: Terminal): void {
   const [tone, mark] = MARKS[outcome];
-  const [first = '', ...more] = wrapText(`  ${mark} ${stage.padEnd(12)} ${what}`, 17);
-  say(first.replace(mark, tint(tone, mark)));
-  more.forEach(say);
+  sayText(`  ${mark} ${stage.padEnd(12)} ${what}`, { indent: 17, tint: { tone, of: mark } });
 }

@@ -66,8 +66,10 @@ async function runFixtures(
     if (!delivered) failed++;
     if (options.json) terminal.sayJson({ file, delivered, status, error: error ?? null });
     else {
-      const mark = terminal.tint(delivered ? 'ok' : 'bad', delivered ? '✓' : '✗');
-      terminal.say(`${mark} ${delivered ? status : error}  ${file}`);
+      const mark = delivered ? '✓' : '✗';
+      terminal.sayText(`${mark} ${delivered ? status : error}  ${file}`, {
+        tint: { tone: delivered ? 'ok' : 'bad', of: mark },
+      });
     }
   }
   if (failed > 0) {

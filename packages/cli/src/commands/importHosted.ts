@@ -110,7 +110,7 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
       failed++;
       const name = stream.tag || stream.id;
       const refusal = explainRefusal(error);
-      terminal.note(`${terminal.tintNote('bad', '✗')} ${name}: ${whyOf(error)}`);
+      terminal.note(`✗ ${name}: ${whyOf(error)}`, { tone: 'bad', of: '✗' });
       if (refusal !== undefined) terminal.note(`  ${refusal}`);
     }
   }
@@ -178,7 +178,7 @@ function tellPlan(
     else {
       const addresses =
         amountOfAddresses === undefined ? '' : `, ${count(amountOfAddresses)} addresses`;
-      terminal.say(`+ ${tag || id}  ${family}, ${status} there${addresses}`);
+      terminal.sayText(`+ ${tag || id}  ${family}, ${status} there${addresses}`);
     }
   }
   terminal.note(`${count(found.length)} streams; nothing was made (--dry-run)`);

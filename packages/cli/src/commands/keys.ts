@@ -5,7 +5,6 @@ import { type ConnectionOptions, addConnectionOptions, connect } from '../connec
 import { toDurationMs } from '../durations.ts';
 import { repeatable } from '../options.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareKeys(command: Command, terminal: Terminal): void {
@@ -42,7 +41,7 @@ async function createKey(name: string, options: NewKeyOptions, terminal: Termina
     terminal.sayJson(created);
     return;
   }
-  describe(created).forEach(terminal.note);
+  terminal.note(describe(created));
   terminal.note('The key, shown this once:');
   terminal.say(created.key);
 }
@@ -54,7 +53,7 @@ async function listKeys(options: ConnectionOptions, terminal: Terminal): Promise
     return;
   }
   if (keys.length === 0) terminal.note('No keys but the one the service was started with');
-  keys.flatMap(describe).forEach(terminal.say);
+  for (const key of keys) terminal.sayText(describe(key), { indent: 4 });
 }
 
 async function revokeKey(
@@ -69,10 +68,10 @@ async function revokeKey(
       throw new CommandError('not_found', `There is no key ${id}`, 'sluice keys list names them');
     });
   if (options.json) terminal.sayJson(revoked);
-  else describe(revoked).forEach(terminal.say);
+  else terminal.sayText(describe(revoked), { indent: 4 });
 }
 
-function describe(key: ApiKey): string[] {
+function describe(key: ApiKey): string {
   const day = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
   const parts = [
     key.id,
@@ -86,5 +85,5 @@ function describe(key: ApiKey): string[] {
         ? [`expires ${day(key.expiresAt)}`]
         : []),
   ];
-  return wrapText(parts.join('  '), 4);
+  return parts.join('  ');
 }

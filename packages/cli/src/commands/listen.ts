@@ -5,6 +5,7 @@ import { followDeliveries } from '../live/followDeliveries.ts';
 import { type Forwarded, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
 import { startListenView } from '../live/listenView.ts';
 import { tellState } from '../live/tellState.ts';
+import { sluiceCommand } from '../packaged.ts';
 import { findStream } from '../streams/findStream.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -52,9 +53,9 @@ async function listen(port: string, options: ListenOptions, terminal: Terminal):
   terminal.note(
     `Forwarding ${stream ? stream.tag : 'every stream'} of ${connection.url} to ${url}`,
   );
-  terminal.note(
-    terminal.tintNote('faint', 'verify with the secret of: sluice listen --print-secret'),
-  );
+  terminal.note(`Verify with the secret of: ${sluiceCommand()} listen --print-secret`, {
+    tone: 'faint',
+  });
   const output = options.json
     ? 'json'
     : (options.output ?? (terminal.canAsk ? 'interactive' : 'compact'));

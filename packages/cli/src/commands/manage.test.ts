@@ -563,7 +563,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     const path = new URL(stream.webhookUrl).pathname;
     expect(failing.stdout).toMatch(
       new RegExp(
-        `✗ stream +broken has a receiver that fails since [^✗]*curl -v -X POST \\S+${path};`,
+        `✗ stream +broken has a receiver that fails since [^✗]*curl -v -X POST '\\S+${path}';`,
       ),
     );
     for (const id of ids) await sluice(['streams', 'delete', id, '--yes']);

@@ -12,13 +12,13 @@ import { type FilterOptions, addFilterOptions, toFilter } from '../deliveryFilte
 import { describeAgo, toPerSecond } from '../durations.ts';
 import { deliveryLine } from '../live/deliveryLine.ts';
 import { type Forwarder, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
+import { sluiceCommand } from '../packaged.ts';
 import { findDeleted } from '../streams/findStream.ts';
 import { findDeliveryId, findReplayId } from '../shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { type TableOptions, addTableOptions, sayTable } from '../terminal/table.ts';
-import { wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareReplay = (command: Command, terminal: Terminal): Command =>
@@ -129,7 +129,7 @@ async function replaySelection(
     throw error;
   }
   if (options.json) terminal.sayJson(ended);
-  else describe(ended).forEach(terminal.say);
+  else terminal.sayText(describe(ended), { indent: 4 });
   if (!options.wait) terminal.note(look);
   if (options.wait && ended.failed > 0) {
     throw new CommandError(
@@ -159,11 +159,8 @@ async function waitFor(
   }
 }
 
-const describe = ({ id, name, state, total, replayed, succeeded, failed }: Replay): string[] =>
-  wrapText(
-    `${id}  ${name}  ${state}  ${count(replayed)} of ${count(total)} sent again, ${count(succeeded)} delivered, ${count(failed)} failed`,
-    4,
-  );
+const describe = ({ id, name, state, total, replayed, succeeded, failed }: Replay): string =>
+  `${id}  ${name}  ${state}  ${count(replayed)} of ${count(total)} sent again, ${count(succeeded)} delivered, ${count(failed)} failed`;
 
 /** One delivery after the other; answers whether it was taken. */
 async function createResend(
@@ -188,9 +185,7 @@ async function createResend(
     await api.history.replay({ streamId, id });
     if (options.json) terminal.sayJson({ id, queued: true });
     else {
-      const [first = '', ...more] = wrapText(`✓ queued ${id} for ${webhookUrl}`, 2);
-      terminal.say(first.replace('✓', terminal.tint('ok', '✓')));
-      more.forEach(terminal.say);
+      terminal.sayText(`✓ queued ${id} for ${webhookUrl}`, { tint: { tone: 'ok', of: '✓' } });
     }
     return true;
   };
@@ -224,7 +219,7 @@ export function declareReplays(command: Command, terminal: Terminal): void {
         const id = await findReplayId(sluice, given);
         const found = await (verb === 'get' ? sluice.getReplay(id) : sluice.cancelReplay(id));
         if (options.json) terminal.sayJson(found);
-        else describe(found).forEach(terminal.say);
+        else terminal.sayText(describe(found), { indent: 4 });
       },
     );
   }
@@ -236,7 +231,8 @@ async function listReplays(
 ): Promise<void> {
   const replays = await connect(options, terminal).sluice.listReplays();
   if (options.json) return terminal.sayJson(replays);
-  if (replays.length === 0) return terminal.note('None yet: sluice replay --help');
+  if (replays.length === 0)
+    return terminal.note(`No replays yet. Start one: ${sluiceCommand()} replay --help`);
   sayTable(
     terminal,
     replays,

@@ -11,7 +11,7 @@ import { VERSION } from '../version.ts';
 
 export const declareServe = (command: Command, terminal: Terminal): Command =>
   addServiceOptions(command, '.sluice/data').action((options: ServiceOptions) => {
-    findUnknownVariables(command, terminal.env).forEach(terminal.note);
+    findUnknownVariables(command, terminal.env).forEach((text) => terminal.note(text));
     return serve(options, terminal);
   });
 

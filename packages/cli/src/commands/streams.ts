@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
 import { describeAgo } from '../durations.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
-import { findStream } from '../streams/findStream.ts';
+import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
 import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
 import { type AnyStream, type Fields, familyOf } from '../streams/streamFields.ts';
 import { readStreamFile } from '../streams/streamFile.ts';
@@ -58,7 +58,7 @@ export function declareStreams(command: Command, terminal: Terminal): void {
         const answer = await api.streams.setStatus(id, status, { networkType: family });
         if (options.json) terminal.sayJson({ id, status: answer.status });
         else {
-          terminal.say(`${done} ${tag || id}`);
+          terminal.sayText(`${done} ${tag || id}`);
           if (status === 'active') noteProblem(await findStream({ sluice }, id), terminal);
         }
       },
@@ -94,7 +94,7 @@ const toState = ({ status, statusMessage }: StreamSummary): Cell =>
 async function list(options: ListOptions, terminal: Terminal): Promise<void> {
   const streams = await connect(options, terminal).sluice.listStreamSummaries();
   if (options.json) return terminal.sayJson(streams);
-  if (streams.length === 0) return terminal.note('No streams yet: sluice streams create --help');
+  if (streams.length === 0) return terminal.note(`No streams yet. ${CREATE_STREAM}`);
   sayTable(
     terminal,
     streams,
@@ -305,5 +305,5 @@ async function remove(name: string, options: DeleteOptions, terminal: Terminal):
   await confirm(terminal, `Deletes ${named} and ${count(queue)} waiting webhooks.`, named, options);
   await api.streams.delete(id, { networkType: family });
   if (options.json) terminal.sayJson({ id, deleted: true });
-  else terminal.say(`Deleted ${named}`);
+  else terminal.sayText(`Deleted ${named}`);
 }

@@ -56,7 +56,10 @@ async function verify(options: VerifyOptions, terminal: Terminal): Promise<void>
   const diagnosis = diagnose({ ...request, otherSecrets: toSecrets(options.otherSecret ?? []) });
   if (diagnosis === undefined) {
     if (options.json) terminal.sayJson({ valid: true });
-    else terminal.say(`${terminal.tint('ok', '✓ genuine')}  ${describe(request)}`);
+    else {
+      const of = '✓ genuine';
+      terminal.sayText(`${of}  ${describe(request)}`, { tint: { tone: 'ok', of } });
+    }
     return;
   }
   const { problem, certain, message, fix, secretName } = diagnosis;

@@ -2,6 +2,7 @@
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { type Part, toLine } from '../terminal/table.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
+import { quoteForShell } from '../terminal/text.ts';
 
 /** What a delivery can say of its block. */
 export const PHASES = ['unconfirmed', 'confirmed', 'removed'] as const;
@@ -47,9 +48,7 @@ function markOf({ state }: DeliverySummary, { status, error }: Outcome): [Tone, 
 /** The request as a command for a shell. */
 export const toCurl = (url: string, headers: Record<string, string>, body: string): string =>
   [
-    `curl -X POST ${shell(url)}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${shell(`${name}: ${value}`)}`),
-    `--data-binary ${shell(body)}`,
+    `curl -X POST ${quoteForShell(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
+    `--data-binary ${quoteForShell(body)}`,
   ].join(' \\\n  ');
-
-const shell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -7,12 +7,10 @@ export function tellState(terminal: Terminal): (state: LiveState) => void {
   return (state) => {
     if (state.state === 'waiting' && !broken) {
       broken = true;
-      terminal.note(
-        terminal.tintNote('warn', `connection lost, trying again: ${state.error.message}`),
-      );
+      terminal.note(`connection lost, trying again: ${state.error.message}`, { tone: 'warn' });
     } else if (state.state === 'live' && broken) {
       broken = false;
-      terminal.note(terminal.tintNote('ok', 'connected again; what came meanwhile follows'));
+      terminal.note('connected again; what came meanwhile follows', { tone: 'ok' });
     }
   };
 }

@@ -1,8 +1,12 @@
 /** A stream as people name it: by its id or its tag. */
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection.ts';
+import { sluiceCommand } from '../packaged.ts';
 import { chooseId } from '../shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
+
+/** What to do where there is no stream yet. */
+export const CREATE_STREAM = `Create one: ${sluiceCommand()} streams create --help`;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -3,7 +3,7 @@ import { type SluiceErrorCode, isSluiceError } from '@sluice/kit';
 import type { StartError } from '@sluice/service';
 import { CommanderError } from 'commander';
 import { wrapText } from './text.ts';
-import { type Terminal, type Tone, toJson } from './terminal.ts';
+import { type Terminal, type Tone, toJson, widthOn } from './terminal.ts';
 
 export const EXIT = {
   success: 0,
@@ -144,7 +144,7 @@ export function reportError(
   const say = (label: string, tone: Tone, text: string): void => {
     const whole = text.split('\n').map((part) => part.trim());
     const line = `${label} ${whole.join(' ')}`;
-    const [first = '', ...more] = stderr.isTTY ? wrapText(line, 4, stderr.columns) : [line];
+    const [first = '', ...more] = stderr.isTTY ? wrapText(line, 4, widthOn(stderr)) : [line];
     stderr.write(`${first.replace(label, () => terminal.tintNote(tone, label))}\n`);
     for (const each of more) stderr.write(`${each}\n`);
   };

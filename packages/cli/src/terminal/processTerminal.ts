@@ -25,7 +25,7 @@ export function createProcessTerminal(): Terminal {
   });
 }
 
-/** Node leaves both out where no terminal is. */
+/** Node leaves both out where no terminal is; a terminal that does not know its size says 0. */
 interface Stream {
   isTTY?: boolean;
   columns?: number;
@@ -38,10 +38,10 @@ function toOutput(stream: Stream): RawOutput {
   return {
     isTTY: stream.isTTY ?? false,
     get columns() {
-      return stream.columns ?? 80;
+      return stream.columns || 80;
     },
     get rows() {
-      return stream.rows ?? 24;
+      return stream.rows || 24;
     },
     hasColor:
       NO_COLOR === undefined || NO_COLOR === ''

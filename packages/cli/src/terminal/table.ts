@@ -1,8 +1,8 @@
 /** Rows for people: no borders, two spaces between columns, as wide as the terminal. */
 import type { Command } from 'commander';
 import { CommandError } from './errors.ts';
-import { type Terminal, type Tone, WIDTH } from './terminal.ts';
-import { cutText, wrapText } from './text.ts';
+import type { Terminal, Tone } from './terminal.ts';
+import { cutText, padText, widthOf, wrapText } from './text.ts';
 
 /** A cell; a tone colours it. */
 export type Cell = string | number | { text: string; tone: Tone };
@@ -46,7 +46,7 @@ export function sayTable<Row>(
   const columns = wanted === undefined ? all : chooseColumns(all, wanted);
   const cells = rows.map((row) => columns.map(({ value }) => toCell(value(row))));
   const widths = columns.map(({ title }, at) =>
-    Math.max(title.length, ...cells.map((row) => row[at]!.text.length)),
+    Math.max(title.length, ...cells.map((row) => widthOf(row[at]!.text))),
   );
   if (!wide) shrink(widths, columns, terminal.width);
   const line = (row: readonly { text: string; tone?: Tone }[]): string =>
@@ -54,7 +54,7 @@ export function sayTable<Row>(
       .map(({ text, tone }, at) => {
         const width = widths[at]!;
         const fit = cutText(text, width, columns[at]!.cut);
-        const padded = columns[at]!.right ? fit.padStart(width) : fit.padEnd(width);
+        const padded = padText(fit, width, columns[at]!.right ? 'right' : 'left');
         return tone === undefined ? padded : terminal.tint(tone, padded);
       })
       .join(' '.repeat(GUTTER))
@@ -95,10 +95,10 @@ export function toLine(
 ): string {
   const most = width - indent;
   const isTooLong = (some: readonly Part[]): boolean =>
-    some.reduce((sum, { text }) => sum + text.length + GUTTER, -GUTTER) > most;
+    some.reduce((sum, { text }) => sum + widthOf(text) + GUTTER, -GUTTER) > most;
   const full = parts.filter(({ text }) => text !== '');
   const shown = isTooLong(full) ? full.filter(({ optional }) => !optional) : full;
-  const widths = shown.map(({ text }) => text.length);
+  const widths = shown.map(({ text }) => widthOf(text));
   shrink(widths, shown, most);
   return shown
     .map(({ text, tone, cut }, at) => {
@@ -109,11 +109,11 @@ export function toLine(
 }
 
 /** A field with its value: text whole, over several lines where it needs them; anything else as JSON, cut. */
-export function sayField({ say, tint }: Terminal, name: string, value: unknown): void {
+export function sayField({ say, tint, width }: Terminal, name: string, value: unknown): void {
   const [first = '', ...more] =
     typeof value === 'string'
-      ? wrapText(name + value, name.length)
-      : [cutText(name + JSON.stringify(value), WIDTH)];
+      ? wrapText(name + value, name.length, width)
+      : [cutText(name + JSON.stringify(value), width)];
   say((tint('faint', name) + first.slice(name.length)).trimEnd());
   more.forEach(say);
 }

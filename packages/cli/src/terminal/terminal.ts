@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { styleText } from 'node:util';
+import { wrapText } from './text.ts';
 
 /** The four roles of colour, and bold. */
 export type Tone = 'ok' | 'warn' | 'bad' | 'faint' | 'strong';
@@ -36,7 +37,7 @@ export interface Output extends RawOutput {
 }
 
 /** Columns of output that is not for a terminal, and the least that lines are made for. */
-export const WIDTH = 80;
+const WIDTH = 80;
 const MIN_WIDTH = 40;
 
 /** What may be said to every command, before or after its name. */
@@ -49,6 +50,12 @@ export interface TerminalOptions {
   input?: boolean;
   /** False: no colour. */
   color?: boolean;
+}
+
+export interface TextOptions {
+  /** Columns before the lines after the first. Default 2. */
+  indent?: number;
+  tint?: { tone: Tone; of: string };
 }
 
 export interface TerminalNeeds {
@@ -75,8 +82,10 @@ export interface Terminal extends TerminalNeeds {
   sayJson(value: unknown): void;
   /** A document to be saved or piped: exact, except on a terminal, where control characters are escaped. */
   sayExact(text: string): void;
-  /** A line for people beside the data; left out with `--quiet`. */
-  note(line?: string): void;
+  /** A sentence over as many lines as it needs; the first place where `of` is in it is coloured. */
+  sayText(text: string, options?: TextOptions): void;
+  /** A sentence for people beside the data, coloured as a whole or in part; left out with `--quiet`. */
+  note(text?: string, tint?: { tone: Tone; of?: string }): void;
   /** Coloured as standard output shows it. */
   tint(tone: Tone, text: string): string;
   /** The same for standard error. */
@@ -128,7 +137,7 @@ export function createTerminal(needs: TerminalNeeds): Terminal {
     output.hasColor && options.color !== false
       ? styleText(STYLES[tone], toLines(text), { validateStream: false }).replaceAll('\u001b', mark)
       : text;
-  return {
+  const terminal: Terminal = {
     ...needs,
     stdout,
     stderr,
@@ -136,13 +145,25 @@ export function createTerminal(needs: TerminalNeeds): Terminal {
       return options;
     },
     get width() {
-      return stdout.isTTY ? Math.max(MIN_WIDTH, stdout.columns) : WIDTH;
+      return widthOn(stdout);
     },
     say: (line = '') => stdout.write(`${toLine(line)}\n`),
     sayJson: (value) => stdout.write(`${toJson(value)}\n`),
     sayExact: (text) => (stdout.isTTY ? stdout : needs.stdout).write(text),
-    note(line = '') {
-      if (!options.quiet) stderr.write(`${toLine(line)}\n`);
+    sayText(text, { indent = 2, tint } = {}) {
+      const [first = '', ...more] = wrapText(text, indent, terminal.width);
+      terminal.say(tint ? first.replace(tint.of, () => terminal.tint(tint.tone, tint.of)) : first);
+      more.forEach(terminal.say);
+    },
+    note(text = '', tint) {
+      if (options.quiet) return;
+      // A file and a search want it whole.
+      const lines = stderr.isTTY ? wrapText(text, 4, widthOn(stderr)) : [text];
+      for (const line of lines) {
+        const of = tint?.of ?? line;
+        const said = tint ? line.replace(of, () => tintFor(stderr, tint.tone, of)) : line;
+        stderr.write(`${toLine(said)}\n`);
+      }
     },
     tint: (tone, text) => tintFor(stdout, tone, text),
     tintNote: (tone, text) => tintFor(stderr, tone, text),
@@ -153,7 +174,12 @@ export function createTerminal(needs: TerminalNeeds): Terminal {
     },
     adopt: (said) => void (options = said),
   };
+  return terminal;
 }
+
+/** Columns that lines may have there. */
+export const widthOn = ({ isTTY, columns }: Pick<RawOutput, 'isTTY' | 'columns'>): number =>
+  isTTY ? Math.max(MIN_WIDTH, columns) : WIDTH;
 
 /** How the variables of switches are read: `0`, `no`, `false` and `off` are no. */
 const isSet = (value: string): boolean => !/^(|0|no|false|off)$/i.test(value);

@@ -1,30 +1,88 @@
-/** Text made to fit a line: a sentence goes on in the next one, anything else is cut. */
-import { WIDTH } from './terminal.ts';
+/** Text made to fit a line, by the columns that a terminal gives it: two for each CJK character and emoji. */
+
+const NOT_NARROW = /[^\u0020-\u02ff]/;
+/** The East Asian wide and fullwidth characters of Unicode, and emoji, in their blocks. */
+const WIDE =
+  /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u2630-\u2637\u268a-\u268f\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe1f\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d15e}-\u{1d1c0}\u{1d300}-\u{1d376}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
+/** Drawn on the character before it: combining marks and joiners. */
+const ZERO = /[\p{Mn}\p{Me}\u200b-\u200d]/u;
+/** Asks for the wide picture of a narrow character before it. */
+const EMOJI_STYLE = '\ufe0f';
+
+const widthOfCharacter = (character: string): number => {
+  if (!NOT_NARROW.test(character) || character === EMOJI_STYLE) return 1;
+  if (WIDE.test(character)) return 2;
+  return ZERO.test(character) ? 0 : 1;
+};
+
+/** The most columns that a terminal gives this text; some draw joined emoji as one. */
+export function widthOf(text: string): number {
+  if (!NOT_NARROW.test(text)) return text.length;
+  let width = 0;
+  for (const character of text) width += widthOfCharacter(character);
+  return width;
+}
 
 /**
  * A sentence over as many lines of `width` columns as it needs, the later ones indented. A word that is too long for a line
- * (a URL, a path) stays whole, to be copied, and stands as far left as it needs.
+ * (a URL, a path) stays whole, to be copied, and stands as far left as it needs; only between CJK characters it is divided.
  */
-export function wrapText(text: string, indent: number, width = WIDTH): string[] {
+export function wrapText(text: string, indent: number, width: number): string[] {
   const lines: string[] = [];
-  const [first = '', ...words] = text.split(' ');
-  let line = first;
-  for (const word of words) {
-    if (line.trim() === '' || line.length + 1 + word.length <= width) line += ` ${word}`;
-    else {
-      lines.push(line.trimEnd());
-      line = ' '.repeat(Math.max(0, Math.min(indent, width - word.length))) + word;
+  let line = '';
+  for (const [at, word] of text.split(' ').entries()) {
+    const pieces = widthOf(word) <= width - indent ? [word] : divide(word);
+    for (const [part, piece] of pieces.entries()) {
+      const gap = at > 0 && part === 0 ? ' ' : '';
+      if (line.trim() === '' || widthOf(line + gap + piece) <= width) line += gap + piece;
+      else {
+        lines.push(line.trimEnd());
+        line = ' '.repeat(Math.max(0, Math.min(indent, width - widthOf(piece)))) + piece;
+      }
     }
   }
   return [...lines, line];
 }
 
+/** Before and after each wide character. */
+function divide(word: string): string[] {
+  const pieces: string[] = [];
+  let before = 2;
+  for (const character of word) {
+    const columns = widthOfCharacter(character);
+    if (pieces.length > 0 && (columns === 0 || columns + before === 2)) {
+      pieces[pieces.length - 1] += character;
+    } else pieces.push(character);
+    if (columns > 0) before = columns;
+  }
+  return pieces;
+}
+
 /** `text` in `width` columns, with `…` where something was left out. */
 export function cutText(text: string, width: number, where: 'middle' | 'end' = 'end'): string {
-  if (text.length <= width) return text;
+  if (widthOf(text) <= width) return text;
   const characters = Array.from(text);
-  if (characters.length <= width) return text;
-  const front = where === 'end' ? width - 1 : Math.ceil((width - 1) / 2);
-  const back = characters.slice(characters.length - (width - 1 - front));
-  return `${characters.slice(0, front).join('')}…${back.join('')}`;
+  const back = take(characters.toReversed(), where === 'end' ? 0 : Math.floor((width - 1) / 2));
+  // A mark without its character would stand on the `…`.
+  while (ZERO.test(back.at(-1) ?? '')) back.pop();
+  const end = back.toReversed().join('');
+  const front = take(characters, width - 1 - widthOf(end)).join('');
+  return `${front}…${end}`;
 }
+
+/** The first of these characters that have room in so many columns. */
+function take(characters: readonly string[], width: number): string[] {
+  let left = width;
+  const most = characters.findIndex((each) => (left -= widthOfCharacter(each)) < 0);
+  return characters.slice(0, most);
+}
+
+/** `text` with spaces behind it, or before it, up to `width` columns. */
+export function padText(text: string, width: number, where: 'left' | 'right' = 'left'): string {
+  const spaces = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return where === 'left' ? text + spaces : spaces + text;
+}
+
+/** One word of a shell, in which nothing is expanded. */
+export const quoteForShell = (text: string): string =>
+  `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,0 +1,120 @@
+/** Commands on a real terminal of 80 and of 120 columns, with names that are wide or hostile. */
+import { until } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { columnsOf } from '../terminal/columns.test-only.ts';
+import { CLEARED, type OnTerminal, startOnTerminal } from '../terminal/pseudoTerminal.test-only.ts';
+import { type World, startWorld } from './world.test-only.ts';
+
+/** Two columns each, and with a combining mark and an emoji. */
+const CJK = '財務部の支払いと入金を監視するストリーム📦e\u0301'.repeat(3);
+/** Clears the screen, sets the clipboard, turns the direction and forges a line. */
+const HOSTILE = 'a\u001b[2J\u001b]52;c;cm0=\u0007\u009b31m\u202e\r\n✓ forged';
+
+/** What we write ourselves: colours, and in `listen` the other screen and the cursor. */
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const OURS = /\u001b\[(?:\d*m|\?1049[hl]|\?25[hl])/g;
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+
+let world: World;
+let names: Record<string, string>;
+const commands: OnTerminal[] = [];
+
+beforeAll(async () => {
+  world = await startWorld();
+  world.sink.respond({ status: 500, body: `TypeError: ${'読み込めません '.repeat(20)}` });
+  const stream = {
+    webhookUrl: `${world.sink.url}/${encodeURIComponent('支払い')}?token=abc`,
+    ...{ description: CJK, includeContractLogs: true, allAddresses: true },
+    ...{ topic0: ['Transfer(address,address,uint256)'], abi: [] },
+  };
+  await world.api.streams.create({ ...stream, tag: CJK, chainIds: ['0x7a69', '0x1'] });
+  await world.api.streams.create({ ...stream, tag: HOSTILE, chainIds: ['0x7a69', '0x89'] });
+  world.pay(5n);
+  const delivery = await until('one has failed', async () =>
+    (await world.client.listDeliveries()).result.find(({ status }) => status === 500),
+  );
+  names = { DELIVERY: delivery.id, CJK, HOSTILE, SINK: new URL(world.sink.url).host };
+});
+afterAll(async () => {
+  for (const command of commands) command.kill();
+  await world.stop();
+});
+
+function start(command: string, columns: number): OnTerminal {
+  const args = command
+    .split(' ')
+    .map((word) => word.replace(/^[A-Z]+/, (name) => names[name] ?? name));
+  const { folder: cwd, env } = world;
+  const started = startOnTerminal(args, { columns, cwd, env: { ...env, XDG_CONFIG_HOME: cwd } });
+  commands.push(started);
+  return started;
+}
+
+/** The lines that a person sees; those of `listen` over all it has painted. */
+const linesOf = (written: string): string[] =>
+  written.replaceAll('\r\n', '\n').replaceAll(CLEARED, '\n').replaceAll(OURS, '').split('\n');
+
+/** Lines that are too wide although they have more than one word. */
+const tooWide = (lines: readonly string[], columns: number): string[] =>
+  lines.filter((line) => columnsOf(line) > columns && /\S\s+\S/.test(line));
+
+describe.each([80, 120])('%i columns', (columns) => {
+  test.each<[command: string, code: number]>([
+    ['--help', 0],
+    ['streams create --help', 0],
+    ['streams list', 0],
+    ['streams get CJK', 0],
+    ['deliveries list', 0],
+    ['deliveries get DELIVERY', 0],
+    ['explain DELIVERY --stages', 0],
+    ['chains list', 0],
+    ['doctor', 9],
+    ['streams create --url nowhere --tag CJK', 5],
+    ['streams get HOSTILE-of-none', 4],
+    ['listen HOSTILE', 2],
+  ])('%s', async (command, code) => {
+    const running = start(command, columns);
+    expect([await running.ended, running.written()]).toEqual([code, expect.any(String)]);
+    const lines = linesOf(running.written());
+    expect(tooWide(lines, columns)).toEqual([]);
+    expect(lines.filter((line) => CONTROLS.test(line))).toEqual([]);
+    expect(lines.filter((line) => /^\s*✓ forged/.test(line))).toEqual([]);
+    // The width is used: a sentence goes on until the next word has no room.
+    const widest = Math.max(...lines.map(columnsOf));
+    if (/^(streams list|doctor|streams create --help)$/.test(command)) {
+      expect(widest).toBeGreaterThan(columns - 30);
+    }
+  });
+
+  test('an error has why and fix, each word whole', async () => {
+    const running = start('streams create --url nowhere --tag CJK', columns);
+    await running.ended;
+    const text = linesOf(running.written()).join(' ').replaceAll(/ +/g, ' ');
+    expect(text).toContain('why: --url (webhookUrl) should be');
+    expect(text).toMatch(/docs: sluice docs validation_failed/);
+  });
+
+  test('doctor counts streams, and does not take a missing chain for the receiver’s fault', async () => {
+    const running = start('doctor', columns);
+    await running.ended;
+    const text = linesOf(running.written()).join(' ').replaceAll(/ +/g, ' ');
+    expect(text).toContain('✓ streams 2, 2 of them need attention');
+    expect(text.match(/fails since \S+Z curl -v -X POST 'http:\S+';/g)).toHaveLength(2);
+  });
+
+  test('listen: what it forwards, a delivery opened, and back', async () => {
+    const running = start('listen SINK', columns);
+    await until('it listens', () => running.written().includes('waiting for the first delivery'));
+    world.pay(6n);
+    await until('both are there', () => /#\d+ unconf[\s\S]*#\d+ unconf/.test(running.written()));
+    running.type('\r');
+    await until('it is opened', () => running.written().includes('webhook-signature:'));
+    running.type('q');
+    expect(await running.ended).toBe(0);
+    const lines = linesOf(running.written());
+    expect(tooWide(lines, columns)).toEqual([]);
+    expect(lines.filter((line) => CONTROLS.test(line))).toEqual([]);
+    expect(Math.max(...lines.map(columnsOf))).toBeGreaterThan(columns - 10);
+  });
+});

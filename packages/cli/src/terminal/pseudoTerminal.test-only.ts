@@ -1,0 +1,47 @@
+/** The command line as a process of its own on a real terminal of the system: `script` of util-linux holds it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { quoteForShell } from './text.ts';
+
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+/** Where a command paints its screen anew. */
+export const CLEARED = '\u001b[2J\u001b[H';
+
+/** A command on a terminal. */
+export interface OnTerminal {
+  /** Everything written to it so far. */
+  written(): string;
+  type(text: string): void;
+  /** The exit code. */
+  readonly ended: Promise<number>;
+  kill(): void;
+}
+
+export function startOnTerminal(
+  args: readonly string[],
+  { columns, cwd, env }: { columns: number; cwd: string; env: Readonly<Record<string, string>> },
+): OnTerminal {
+  const words = [process.execPath, '-C', '@sluice/source', MAIN, ...args];
+  const command = `stty cols ${columns} rows 24; exec ${words.map(quoteForShell).join(' ')}`;
+  const ofScript =
+    process.platform === 'darwin'
+      ? ['-q', '/dev/null', 'sh', '-c', command]
+      : ['-qefc', command, '/dev/null'];
+  const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...inherited } = process.env;
+  const child = spawn('script', ofScript, {
+    cwd,
+    // The width is the terminal's own, and not what a variable says.
+    env: { ...inherited, ...env, SHELL: '/bin/sh', TERM: 'xterm-256color', COLUMNS: '' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let written = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (written += chunk));
+  return {
+    written: () => written,
+    type: (text) => void child.stdin.write(text),
+    ended: once(child, 'close').then(([code]) => code as number),
+    kill: () => child.kill('SIGKILL'),
+  };
+}
