@@ -4,9 +4,15 @@ import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { until } from '@sluice/testkit';
 import { afterAll, expect, test } from 'vitest';
-import { type Running, sluice, start } from '../../packages/cli/src/terminal/scripted.test-only.ts';
+import {
+  CLEARED,
+  type OnTerminal,
+  startOnTerminal,
+} from '../../packages/cli/src/terminal/pseudoTerminal.test-only.ts';
+import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
 import { freePort } from '../serve.ts';
 import { prints } from './programs.ts';
 
@@ -15,10 +21,10 @@ const page = readFileSync(join(root, 'docs', 'quickstart.md'), 'utf8');
 /** Inside the repository, so that imports resolve as a reader's do, where git does not look. */
 const folder = join(root, '.sluice', `quickstart-${process.pid}`);
 const children: ChildProcess[] = [];
-let listening: Running | undefined;
+let listening: OnTerminal | undefined;
 
 afterAll(async () => {
-  listening?.interrupt();
+  listening?.kill();
   for (const child of children) {
     child.kill();
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -69,15 +75,17 @@ test('npm start, an app, sluice listen, a stream: each prints what the page says
   expect(commands.join('\n')).toContain('npm run -s sluice -- listen --print-secret');
   const events = run(['app.ts'], { SLUICE_SECRET: secret.trim() });
 
-  listening = start(['listen', port], { cwd: folder });
-  const { stderr } = listening;
+  const env = { XDG_CONFIG_HOME: folder };
+  listening = startOnTerminal(['listen', port], { columns: 80, cwd: folder, env });
+  const screens = (): string =>
+    stripVTControlCharacters(listening!.written().replaceAll('\r', '').replaceAll(CLEARED, '\n'));
   await until('it forwards', () =>
-    prints(forwarding, toReader(stderr()).replaceAll(port, '3000'), 'lines in it'),
+    prints(forwarding, screens().replaceAll(port, '3000'), 'lines in it'),
   );
   await until('the app gets a verified event', () =>
     prints(received, events(), 'lines in it'),
   ).catch((error: Error) => {
-    throw new Error(`${error.message}:\n${events()}${stderr()}${listening!.stdout()}`);
+    throw new Error(`${error.message}:\n${events()}${screens()}`);
   });
 
   const created = await sluice(argsOf('streams create'), { cwd: folder });
