@@ -1,5 +1,5 @@
 /**
- * What a block says in the words of the wire (contract sections 2.2 and 2.6), read and decoded by viem
+ * What a block says in the words of the wire, read and decoded by viem
  * alone: no line of it is shared with the service.
  */
 import type {

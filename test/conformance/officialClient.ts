@@ -1,8 +1,7 @@
 /**
  * The official npm client exactly as it is published, with its requests sent to a service of ours:
- * it has no setting for the address, so an interceptor of its HTTP library changes it on the way
- * (contract section 7, way A). Typed by what is used here, because the packages are not there when
- * the project is type-checked.
+ * it has no setting for the address, so an interceptor of its HTTP library changes it on the way.
+ * Typed by what is used here, because the packages are not there when the project is type-checked.
  */
 import { createRequire } from 'node:module';
 import type {

@@ -1,7 +1,6 @@
 /**
- * A server that answers every call of the contract with the answer the contract shows (sections 1.1,
- * 1.2 and 1.3), and records what it was sent. It keeps no state: it shows what clients say, not what
- * a service does.
+ * A server that answers every call of the contract with the answer the contract shows, and records
+ * what it was sent. It keeps no state: it shows what clients say, not what a service does.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

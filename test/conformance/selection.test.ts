@@ -82,7 +82,7 @@ interface Row {
   phases?: ('unconfirmed' | 'confirmed')[];
 }
 
-// The words of the contract (section 2.5)
+// The words of the contract
 
 const names = (who: Address, { address, topic1, topic2, topic3 }: WebhookLog): boolean =>
   address === who || [topic1, topic2, topic3].includes(pad(who));

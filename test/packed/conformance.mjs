@@ -10,7 +10,7 @@ import { toRecords } from '@sluice/kit/records';
 const TEST_WEBHOOK =
   '{"abi":[],"block":{"number":"","hash":"","timestamp":""},"txs":[],"txsInternal":[],"logs":[],"chainId":"","confirmed":true,"retries":0,"tag":"","streamId":"","erc20Approvals":[],"erc20Transfers":[],"nftTokenApprovals":[],"nftApprovals":{"ERC721":[],"ERC1155":[]},"nftTransfers":[],"nativeBalances":[]}';
 
-/** Contract section 3; each was checked with the hosted SDK. */
+/** Each was checked with the hosted SDK. */
 const SIGNATURES = [
   {
     body: TEST_WEBHOOK,
@@ -53,7 +53,7 @@ for (const [at, { body, secret, signature }] of SIGNATURES.entries()) {
   });
 }
 
-/** Contract section 2.6. */
+/** Decimals and values as the contract has them. */
 const LOG = {
   logIndex: '152',
   transactionHash: '0xed7266ed93e21d9d45c1ca019842ebae0a32f334a2444a7d6f4f41d8f76b36f8',

@@ -1,5 +1,5 @@
 /** The directions of imports that no lint rule per folder can hold (docs/architecture.md). */
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -48,6 +48,7 @@ test('the parts of the service meet only in service.ts and through store/store.t
     return own !== undefined && other !== undefined && own !== other && !allowed.has(to);
   });
   expect(wrong).toEqual([]);
+  for (const path of allowed) expect(existsSync(join(packages, path)), path).toBe(true);
 });
 
 test('only the command line imports the service', () => {

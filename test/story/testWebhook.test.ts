@@ -71,7 +71,7 @@ test('on create, on an update that names the URL, and when a paused stream becom
 
   expect(new Set(sink.requests.map((request) => request.id)).size).toBe(3);
   for (const { body, headers } of sink.requests) {
-    // Contract section 2.3, byte for byte.
+    // As the hosted service sends it, byte for byte.
     expect(body).toBe(
       '{"abi":[],"block":{"number":"","hash":"","timestamp":""},"txs":[],"txsInternal":[],"logs":[],"chainId":"","confirmed":true,"retries":0,"tag":"","streamId":"","erc20Approvals":[],"erc20Transfers":[],"nftTokenApprovals":[],"nftApprovals":{"ERC721":[],"ERC1155":[]},"nftTransfers":[],"nativeBalances":[]}',
     );

@@ -1,4 +1,4 @@
-/** Triggers and native balances as the form holds them, and what is wrong with them (contract section 5.2). Pure. */
+/** Triggers and native balances as the form holds them, and what is wrong with them. Pure. */
 import type { AbiItem, RecordKind, StreamTrigger } from '@sluice/kit';
 import { eventSignature, parseEventSignature, selectableOf, toAddress } from '@sluice/kit/contract';
 import type { Selectable } from '@sluice/kit/contract';

@@ -107,7 +107,7 @@ export interface ServiceConfig {
   fastRetry?: boolean | undefined;
 }
 
-/** How long what happened is kept; see `retention.ts`. */
+/** How long what happened is kept; see `store/retentionWrites.ts`. */
 export interface RetentionConfig {
   /** Days a delivery is kept that succeeded or was cancelled. Default 7. */
   deliveredDays?: number | undefined;

@@ -1,4 +1,4 @@
-/** Settings and statistics of an account (contract section 1.2). */
+/** Settings and statistics of an account. */
 
 export const REGIONS = ['us-east-1', 'us-west-2', 'eu-central-1', 'ap-southeast-1'] as const;
 

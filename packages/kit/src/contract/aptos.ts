@@ -1,4 +1,4 @@
-/** Aptos streams on the wire (contract section 1.1), and how their addresses are spelled. */
+/** Aptos streams on the wire, and how their addresses are spelled. */
 import type { Optional, StreamLimits, StreamStatus } from './streams.ts';
 
 /** A network of Aptos, as the contract names it; `local` is ours, for a chain of one's own. */

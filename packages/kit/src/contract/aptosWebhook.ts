@@ -1,5 +1,5 @@
 /**
- * The body of an Aptos webhook and of its records (contract section 2.8). Numbers of the chain are
+ * The body of an Aptos webhook and of its records. Numbers of the chain are
  * decimal strings but where the contract shows a number. Addresses are `0x` and 64 hex digits, but
  * inside `changes`, `payloads` and `events`, which are as the node gave them.
  */

@@ -1,4 +1,4 @@
-/** Calls about blocks that are there already (contract section 1.3). */
+/** Calls about blocks that are there already. */
 import type { CreateAptosStream } from './aptos.ts';
 import type { AptosWebhook } from './aptosWebhook.ts';
 import type { CreateEvmStream, Optional } from './streams.ts';

@@ -1,6 +1,6 @@
 /**
- * The EVM chains the hosted Streams API lists, with the depth at which it calls a block confirmed
- * (contract section 1.6). Any other chain works too: it gets {@link DEFAULT_CONFIRMATIONS}.
+ * The EVM chains the hosted Streams API lists, with the depth at which it calls a block confirmed.
+ * Any other chain works too: it gets {@link DEFAULT_CONFIRMATIONS}.
  */
 export interface EvmChain {
   /** `0x`-prefixed lower-case hex without leading zeros, e.g. `0x1`. */

@@ -1,4 +1,4 @@
-/** History (webhooks that could not be delivered) and delivery logs (contract section 1.2). */
+/** History (webhooks that could not be delivered) and delivery logs. */
 import type { EvmWebhook } from './webhook.ts';
 
 /** A webhook that could not be delivered, EVM or Aptos. */

@@ -1,7 +1,6 @@
 /**
- * Every call of the compatible API: its method, its path and who may make it, said once (contract
- * sections 1.2 and 1.3). The client fills the `{parameters}`; the service registers them; neither
- * writes a path by hand.
+ * Every call of the compatible API: its method, its path and who may make it, said once. The client
+ * fills the `{parameters}`; the service registers them; neither writes a path by hand.
  */
 import type { Scope } from './access.ts';
 

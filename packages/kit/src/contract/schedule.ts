@@ -1,4 +1,4 @@
-/** When a delivery that failed is sent again (contract section 6): what the service and the fake sender share. */
+/** When a delivery that failed is sent again: what the service and the fake sender share. */
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

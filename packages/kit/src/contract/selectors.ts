@@ -1,4 +1,4 @@
-/** What a selector (`$from`) of a trigger or a native balance may name (contract section 5.2). */
+/** What a selector (`$from`) of a trigger or a native balance may name. */
 import type { RecordKind } from './streams.ts';
 import type {
   WebhookErc20Approval,

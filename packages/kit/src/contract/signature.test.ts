@@ -23,7 +23,7 @@ describe('signWebhook', () => {
       'k9'.repeat(32),
       '0x3c4b2e6b07e386f97198eb2dc639f7901f00a5d3ec1b8c8effe4838920d71829',
     ],
-  ])('signs as the official client does (contract section 3)', (body, secret, signature) => {
+  ])('signs as the official client does', (body, secret, signature) => {
     expect(signWebhook(body, secret)).toBe(signature);
     expect(signWebhook(new TextEncoder().encode(body), secret)).toBe(signature);
   });

@@ -1,6 +1,6 @@
 /**
  * How a webhook is signed. Two signatures travel side by side: `x-signature` of the compatible
- * contract (section 3) and the Standard Webhooks headers, which also cover the id and the time.
+ * contract and the Standard Webhooks headers, which also cover the id and the time.
  */
 import { hmacSha256, keccak256 } from './hash.ts';
 

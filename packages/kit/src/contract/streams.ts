@@ -1,5 +1,5 @@
 /**
- * The shapes of EVM streams on the wire (contract section 1.1). Plain types, so that a client can
+ * The shapes of EVM streams on the wire. Plain types, so that a client can
  * import them without a schema library; `schemas.ts` checks the same shapes at run time, and the
  * compiler holds the two equal.
  */
@@ -40,7 +40,7 @@ export type RecordKind =
   | 'nfttransfer'
   | 'internalTx';
 
-/** A filter on one event; grammar in contract section 5.1. */
+/** A filter on one event; grammar in `docs/filter.md`. */
 export interface AdvancedOption {
   topic0: string;
   filter?: Record<string, unknown> | undefined;
@@ -53,7 +53,7 @@ export interface NativeBalanceSelection {
   type: RecordKind;
 }
 
-/** A read-only call made for each record of a kind; rules in contract section 5.2. */
+/** A read-only call made for each record of a kind; rules in `docs/contract.md`, "Triggers and native balances". */
 export interface StreamTrigger {
   type: Exclude<RecordKind, 'internalTx'>;
   contractAddress: string;
@@ -232,7 +232,7 @@ export interface AddressesAnswer {
   effectiveFrom?: Record<string, number>;
 }
 
-/** Any non-2xx answer (contract section 1.4). */
+/** Any non-2xx answer. */
 export interface ErrorBody {
   message: string | string[];
   /** By field, as `requestBody.chainIds`: what is wrong and the value that was sent. */

@@ -1,5 +1,5 @@
 /**
- * The body of an EVM webhook and of its records (contract sections 2.2 to 2.6); that of an Aptos
+ * The body of an EVM webhook and of its records; that of an Aptos
  * webhook is in `aptosWebhook.ts`.
  * Every number of the chain is a decimal string; addresses are lower-case hex.
  */
@@ -187,7 +187,7 @@ export interface EvmWebhook {
   nativeBalances: WebhookNativeBalance[];
 }
 
-/** The body sent once to a new URL before the stream is accepted (contract section 2.3). */
+/** The body sent once to a new URL before the stream is accepted. */
 export const TEST_WEBHOOK: EvmWebhook = {
   abi: [],
   block: { number: '', hash: '', timestamp: '' },

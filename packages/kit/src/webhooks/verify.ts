@@ -1,4 +1,4 @@
-/** Whether a webhook comes from the service that holds the secret (contract section 3). */
+/** Whether a webhook comes from the service that holds the secret. */
 import { signWebhook } from '../contract/signature.ts';
 import { SluiceError } from '../errors.ts';
 import { toRaw } from './rawBody.ts';

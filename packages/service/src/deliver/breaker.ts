@@ -9,7 +9,7 @@
  *   up to 10 minutes, and one that succeeds closes it. What is not sent uses up no attempt.
  * - held: a receiver that asks for patience with a 429 gets it, up to 10 minutes. That is no failure.
  *
- * The success rate is the contract's (section 6): it starts at 100, falls by 1 with each failure,
+ * The success rate is the contract's: it starts at 100, falls by 1 with each failure,
  * rises by 1 with each success up to 100. Attempts that were under way when the breaker opened are
  * not rated, so that one outage counts once, however much was in flight.
  */
@@ -53,7 +53,7 @@ const WINDOW_MIN_ATTEMPTS = 20;
 const FIRST_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = 10 * 60_000;
 const FULL_RATE = 100;
-/** Below it a stream is in `error` (contract section 6). */
+/** Below it a stream is in `error`. */
 const LOWEST_RATE = 70;
 
 export function createBreaker(): Breaker {

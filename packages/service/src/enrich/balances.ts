@@ -1,4 +1,4 @@
-/** Whose native balance a stream wants with its records (contract section 5.2). */
+/** Whose native balance a stream wants with its records. */
 import { type NativeBalanceSelection, selectableOf } from '@sluice/kit/contract';
 import { type BodyTail, recordsOf } from './records.ts';
 import { type Problem, checkSelector, isSelector } from './selectors.ts';

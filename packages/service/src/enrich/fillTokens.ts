@@ -1,4 +1,4 @@
-/** Token metadata in the decoded arrays of a body (contract section 2.6). */
+/** Token metadata in the decoded arrays of a body. */
 import type { EvmWebhook } from '@sluice/kit/contract';
 import type { Token } from '../store/store.ts';
 import { MAX_TEXT_CHARACTERS } from './token.ts';

@@ -1,4 +1,4 @@
-/** `$field`: how a trigger or a balance names a field of each record (contract section 5.2). */
+/** `$field`: how a trigger or a balance names a field of each record. */
 import type { AnyRecord } from './records.ts';
 
 /** What is wrong with a stream's triggers or balances: where, and what it should be. */

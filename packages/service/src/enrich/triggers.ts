@@ -1,4 +1,4 @@
-/** Triggers (contract section 5.2), checked and compiled once per stream. */
+/** Triggers, checked and compiled once per stream. */
 import { decodeLogs } from '@sluice/kit';
 import {
   type AbiItem,

@@ -6,7 +6,7 @@ const MAX = 2n ** 256n - 1n;
 
 describe('valueWithDecimals', () => {
   test.each([
-    // The captures of contract section 2.6.
+    // As captured from the hosted service.
     ['4856560000000000000000', 18, '4856.56'],
     [
       MAX.toString(),

@@ -3,8 +3,8 @@ const EXPONENT_FROM = 21;
 const EXPONENT_BELOW = -6;
 
 /**
- * A token amount with its decimal point, exactly, written as bignumber.js writes numbers by default
- * (contract section 2.6): `1234500` with 6 decimals is `1.2345`, a full uint256 with 18 is `…e+59`.
+ * A token amount with its decimal point, exactly, written as bignumber.js writes numbers by default:
+ * `1234500` with 6 decimals is `1.2345`, a full uint256 with 18 is `…e+59`.
  *
  * @param value decimal digits without leading zeros
  * @param decimals 0 to 255

@@ -1,4 +1,4 @@
-/** Errors as the contract words them: a status, a message, and details by field (section 1.4). */
+/** Errors as the contract words them: a status, a message, and details by field. */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ErrorBody } from '@sluice/kit/contract';

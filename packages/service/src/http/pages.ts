@@ -38,7 +38,7 @@ export function fromCursor(cursor: string | undefined): Place | undefined {
 
 /**
  * Everything of a page but its rows. The last page has no cursor, and tells the official client so by
- * a page size that no list exceeds (contract section 4.3).
+ * a page size that no list exceeds.
  */
 export const pageEnd = (
   total: number,

@@ -1,4 +1,4 @@
-/** A match as the webhook body of contract section 2.8: key by key in wire order. */
+/** A match as the Aptos webhook body of the contract: key by key in wire order. */
 import {
   type AptosCoin,
   type AptosCoinMovement,

@@ -1,5 +1,5 @@
 /**
- * Filters on the parameters of an event (contract section 5.1), checked and compiled once per stream:
+ * Filters on the parameters of an event, checked and compiled once per stream:
  *
  *     F := {"and":[F,F,…]} | {"or":[F,F,…]}
  *        | {"eq":[name,value]} | {"ne":[name,value]}

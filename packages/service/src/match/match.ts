@@ -29,7 +29,7 @@ interface Taken {
 const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
 
 /**
- * Holds a block against the index (contract section 2.5):
+ * Holds a block against the index:
  * - a log is taken by a stream with `includeContractLogs` when a watched address emitted it or
  *   stands in topic 1, 2 or 3, and the stream's selection takes it;
  * - a transaction is taken by a stream with `includeNativeTxs` when a watched address sent or

@@ -1,4 +1,4 @@
-/** A block's records as the wire has them: every number as decimal text (contract section 2.6). */
+/** A block's records as the wire has them: every number as decimal text. */
 import type {
   WebhookInternalTransaction,
   WebhookLog,
@@ -57,7 +57,7 @@ export function toWebhookInternalTransaction(
   };
 }
 
-/** Hex quantity to decimal text; the wire has no hex numbers (contract section 2.2, type rule). */
+/** Hex quantity to decimal text; the wire has no hex numbers. */
 function toDecimal(quantity: string): string;
 function toDecimal(quantity: string | null): string | null;
 function toDecimal(quantity: string | null): string | null {

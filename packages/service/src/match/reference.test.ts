@@ -1,5 +1,5 @@
 /**
- * The matcher against a naive reading of the contract (section 2.5, and docs/contract.md where that is
+ * The matcher against a naive reading of the contract (and docs/contract.md where that is
  * silent): every record held against every stream, one after the other. The reading shares no code with
  * the matcher, and knows what each log means because it was made of that, not by decoding it.
  */

@@ -1,6 +1,6 @@
 /**
- * What the logs of a webhook say in the words of the token standards: the decoded arrays of contract
- * section 2.6, in log order. A log counts by its shape alone (topic 0, number of topics, length of
+ * What the logs of a webhook say in the words of the token standards: the decoded arrays of the
+ * contract, in log order. A log counts by its shape alone (topic 0, number of topics, length of
  * its data), since any contract may emit it; one that does not fit exactly is in no array. What
  * only the token's contract can say (names, symbols, decimals) is the empty text here, as the wire has
  * it where it is not known; enrichment fills it in.

@@ -1,4 +1,4 @@
-/** A match as the webhook body of contract section 2: key by key in wire order. */
+/** A match as the webhook body of the contract: key by key in wire order. */
 import type { EvmWebhook } from '@sluice/kit/contract';
 import type { EvmBlock } from './block.ts';
 import type { Match } from './match.ts';

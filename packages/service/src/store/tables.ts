@@ -63,7 +63,6 @@ export interface Tables {
   live_event: LiveEventTable;
 }
 
-/** Where a chain went another way. */
 /** What one transaction changed, for those who watch. */
 interface LiveEventTable {
   /** Of the transaction: the order in which readers see the rows. */
@@ -73,6 +72,7 @@ interface LiveEventTable {
   events: string;
 }
 
+/** Where a chain went another way. */
 interface ReorgTable {
   id: string;
   chain: string;

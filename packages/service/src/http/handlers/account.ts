@@ -1,4 +1,4 @@
-/** Settings and statistics of the account (contract section 1.2, calls 4 to 7). */
+/** Settings and statistics of the account. */
 import type { Context } from 'hono';
 import {
   type Settings,

@@ -1,4 +1,4 @@
-/** The address calls of both families (contract section 1.2, calls 14 to 16, 23 to 25, and PATCH of 1.3). */
+/** The address calls of both families. */
 import type { Context } from 'hono';
 import {
   type AddressPage,

@@ -1,4 +1,4 @@
-/** The Aptos stream calls of the compatible API (contract section 1.2, calls 17 to 22). */
+/** The Aptos stream calls of the compatible API. */
 import {
   type AptosStream,
   type AptosStreamStatus,

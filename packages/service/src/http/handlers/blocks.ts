@@ -1,6 +1,6 @@
 /**
- * Calls about blocks that are there already: dry run, one block to its webhook, backfills (contract
- * section 1.3), and what was evaluated at all.
+ * Calls about blocks that are there already: dry run, one block to its webhook, backfills, and what was
+ * evaluated at all.
  */
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';

@@ -1,4 +1,4 @@
-/** History, logs and replay (contract section 1.2, calls 1 to 3), of both chain families together. */
+/** History, logs and replay, of both chain families together. */
 import type { Context } from 'hono';
 import {
   type DeliveryLog,

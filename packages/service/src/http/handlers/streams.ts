@@ -1,4 +1,4 @@
-/** The EVM stream calls of the compatible API (contract section 1.2, calls 8 to 13, and duplicate of 1.3). */
+/** The EVM stream calls of the compatible API. */
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'hono';
 import {
@@ -125,7 +125,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds): EvmStreamHandler
 }
 
 /**
- * The ABI of a body that was checked, as it came: webhooks carry it verbatim (contract section 2.2),
+ * The ABI of a body that was checked, as it came: webhooks carry it verbatim,
  * and a schema puts keys in an order of its own.
  */
 function givenAbi(body: unknown): { abi?: AbiItem[] } {

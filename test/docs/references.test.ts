@@ -1,0 +1,58 @@
+/** What comments and pages refer to is in this repository: files they name, and no chapters of anything else. */
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseSync } from 'vite';
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const find = (patterns: string[]): string[] =>
+  globSync(patterns, { cwd: root, exclude: (name) => /node_modules|^dist$|\.next/.test(name) });
+const FILES = find(['**/*.{ts,tsx,mts,mjs,js,md,sql,css,yml,yaml,json}', '.ci/run']);
+const SOURCES = find(['{packages,bench,test,scripts,examples}/**/*.{ts,tsx,mjs}']);
+const PAGES = find(['*.md', '{docs,examples,packages,bench}/**/*.md']);
+
+/** A file by its name, with as much of its path as there is. */
+const NAMED_FILE = /`([\w./-]*\w\.(?:ts|tsx|mjs|md))`/g;
+const CHAPTER = /\b(?:sections?|chapters?) \d|§/;
+/** Documents that anybody finds. */
+const PUBLISHED = /\b(?:RFC|EIP|ERC|ENSIP|BIP) ?-?\d|yellow paper|BLAKE|Unicode/i;
+/** Files of users, and those that a program writes. */
+const NOT_OURS = new Set(['soak-STORE-N.md', 'app/webhooks/route.ts']);
+
+const isThere = (name: string): boolean => {
+  const path = name.replace(/^(?:\.{1,2}\/)+/, '');
+  return NOT_OURS.has(name) || FILES.some((file) => file === path || file.endsWith(`/${path}`));
+};
+const unknownIn = (text: string): string[] =>
+  [...text.matchAll(NAMED_FILE)].flatMap(([, name = '']) => (isThere(name) ? [] : [name]));
+
+const comments = SOURCES.flatMap((file) =>
+  parseSync(file, readFileSync(root + file, 'utf8')).comments.map(({ value }) => ({
+    file,
+    text: value.replaceAll(/\s*\n\s*\*?\s*/g, ' '),
+  })),
+);
+
+test('files that comments name are there', () => {
+  expect(comments.length).toBeGreaterThan(3_000);
+  expect(comments.flatMap(({ file, text }) => unknownIn(text).map((name) => [file, name]))).toEqual(
+    [],
+  );
+});
+
+test('comments cite chapters of published documents alone', () => {
+  const strangers = comments.filter(({ text }) => CHAPTER.test(text) && !PUBLISHED.test(text));
+  expect(strangers).toEqual([]);
+});
+
+test.each(PAGES)('%s names files that are there', (page) => {
+  expect(unknownIn(readFileSync(root + page, 'utf8'))).toEqual([]);
+});
+
+test('a file or a chapter that is not there is found', () => {
+  expect(unknownIn('see `docs/nowhere.md` and `store/nowhere.ts`, not `docs/contract.md`')).toEqual(
+    ['docs/nowhere.md', 'store/nowhere.ts'],
+  );
+  expect(CHAPTER.test('as in section 4.3')).toBe(true);
+  expect(PUBLISHED.test('as in section 4.3')).toBe(false);
+});
