@@ -70,6 +70,28 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+test('an address that is PUT, as clients before 2.6.3 do, is neither added nor taken for the list', async () => {
+  const { id } = await kit.streams.create({
+    ...{ webhookUrl: `${sink.url}/`, description: 'beta', tag: 'beta', chainIds: ['0x1'] },
+  });
+  await kit.streams.addAddress(id, ADDRESS);
+  const other = ADDRESS.replaceAll('a', 'b');
+  const answer = await fetch(`${service.url}/streams/evm/${id}/address`, {
+    method: 'PUT',
+    headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify({ address: other }),
+  });
+  expect(answer.status).toBe(405);
+  expect(answer.headers.get('allow')?.split(', ').toSorted()).toEqual([
+    ...['DELETE', 'GET', 'PATCH', 'POST'],
+  ]);
+  expect(((await answer.json()) as { message: string }).message).toMatch(/: use .*POST/);
+  expect((await kit.streams.listAddresses(id)).result.map(({ address }) => address)).toEqual([
+    ADDRESS,
+  ]);
+  await kit.streams.delete(id);
+});
+
 test('its whole life of a stream works, and each stray field is named', async () => {
   const network = 'evm';
   const fields = {
