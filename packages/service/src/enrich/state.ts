@@ -12,12 +12,14 @@ export interface StateCall {
    * calls are made together.
    */
   from?: string | undefined;
+  /** A longer answer has failed. Default 64 KiB. */
+  maxBytes?: number | undefined;
 }
 
 /**
  * How one question ended:
  * - `read`: the value is what the chain says
- * - `failed`: the contract reverted or ran out of gas; asking again gives the same
+ * - `failed`: the contract reverted, ran out of gas or returned too much; asking again gives the same
  * - `refused`: the nodes answered, but do not have that state or will not tell; asking again may help
  */
 export type StateAnswer =

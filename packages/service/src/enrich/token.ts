@@ -5,8 +5,8 @@ import type { StateAnswer, StateCall } from './state.ts';
 
 /** Longest name or symbol kept, in characters; a longer one is cut. */
 export const MAX_TEXT_CHARACTERS = 128;
-/** Beyond this many bytes an answer is not read for its text. */
-const MAX_TEXT_BYTES = 8 * 1024;
+/** Many tokens are queried at once, and the longest text that is kept takes an eighth of it. */
+const MAX_ANSWER_BYTES = 4 * 1024;
 const MAX_DECIMALS = 255n;
 
 const WORD_DIGITS = 64;
@@ -28,7 +28,11 @@ export const TOKEN_CALLS = Object.keys(QUESTIONS).length;
 
 /** The calls that {@link readToken} wants the answers of, in this order. */
 export function tokenCalls(address: string): StateCall[] {
-  return Object.values(QUESTIONS).map((data) => ({ to: address, data }));
+  return Object.values(QUESTIONS).map((data) => ({
+    to: address,
+    data,
+    maxBytes: MAX_ANSWER_BYTES,
+  }));
 }
 
 /** Undefined where the nodes would not tell, which says nothing of the token. */
@@ -67,7 +71,7 @@ export function readText(data: string): string {
   if (start === undefined || length === undefined) return '';
   const from = start * 2 + WORD_DIGITS;
   if (from + length * 2 > digits.length) return '';
-  return toText(digits.slice(from, from + Math.min(length, MAX_TEXT_BYTES) * 2));
+  return toText(digits.slice(from, from + length * 2));
 }
 
 /** The word at this digit as a number of bytes; undefined where it is absent or beyond any data. */

@@ -414,8 +414,8 @@ describe('an answer', () => {
       'what look returned does not decode as its outputs',
     ],
     [
-      { outcome: 'read', value: `0x${'00'.repeat(65_537)}` } as const,
-      'look returned more than 65536 bytes',
+      { outcome: 'failed', message: 'more than 65536 bytes were returned' } as const,
+      'more than 65536 bytes were returned',
     ],
   ])('that is none is one error entry (%#)', (answer, message) => {
     expect(compiled.read(answer)).toEqual([{ name: 'error', value: message }]);

@@ -42,8 +42,6 @@ import type { StateAnswer, StateCall } from './state.ts';
 
 /** Of one trigger's inputs as JSON. */
 const MAX_INPUT_CHARACTERS = 16_384;
-/** Of what one call may return. No two values share a word of it, so that it grows by a fixed factor at most. */
-const MAX_RESULT_BYTES = 65_536;
 
 export interface CompiledTrigger {
   kind: StreamTrigger['type'];
@@ -174,9 +172,6 @@ export function compileTrigger(
       if (outputs.length === 0) return [];
       if (answer.value === '0x') {
         return [errorEntry(`${name} returned nothing: there is no such function at this address`)];
-      }
-      if (answer.value.length > 2 + 2 * MAX_RESULT_BYTES) {
-        return [errorEntry(`${name} returned more than ${MAX_RESULT_BYTES} bytes`)];
       }
       let values: readonly DecodedValue[] | undefined;
       try {

@@ -209,7 +209,9 @@ export function createEvmSource({
 
     async findTransaction(hash) {
       const found = await providers.ask(async (node) => {
-        const answer = await node.request('eth_getTransactionByHash', [hash], 'aside');
+        const answer = await node.request('eth_getTransactionByHash', [hash], {
+          order: 'aside',
+        });
         return answer === null ? undefined : object(answer, `${node.name}: transaction ${hash}`);
       });
       if (found === undefined) return undefined;
@@ -221,12 +223,12 @@ export function createEvmSource({
     readTagged: providers.readTagged,
     sizeOf,
 
-    async requestAt(block, method, params) {
+    async requestAt(block, method, params, maxBytes) {
       const result = await providers.ask(
         async (node) => {
           const isKnown = node.knows(block.hash) || (await node.readHeaderOf(block.hash));
           if (!isKnown) return undefined;
-          return { value: await node.request(method, params, 'aside') };
+          return { value: await node.request(method, params, { order: 'aside', maxBytes }) };
         },
         { hash: block.hash },
       );

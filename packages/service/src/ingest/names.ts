@@ -10,6 +10,8 @@ import { type Source, SourceError } from './source.ts';
 const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee';
 /** OffchainLookup(address,string[],bytes,bytes4,bytes) of EIP-3668. */
 const OFFCHAIN_LOOKUP = '0x556f1830';
+/** Of the node's answer, in which a resolver may return anything. */
+const MAX_ANSWER_BYTES = 64 * 1024;
 const NOBODY = `0x${'0'.repeat(40)}`;
 
 const ADDR = [
@@ -56,7 +58,8 @@ export async function readName(
   const at = `0x${head.number.toString(16)}`;
   let answer: unknown;
   try {
-    answer = await source.requestAt(head, 'eth_call', [{ to: UNIVERSAL_RESOLVER, data }, at]);
+    const call = [{ to: UNIVERSAL_RESOLVER, data }, at];
+    answer = await source.requestAt(head, 'eth_call', call, MAX_ANSWER_BYTES);
   } catch (error) {
     if (!(error instanceof SourceError && isReverted(error))) throw error;
     return String(error.data).startsWith(OFFCHAIN_LOOKUP) ? 'elsewhere' : undefined;

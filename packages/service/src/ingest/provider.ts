@@ -8,17 +8,17 @@ import { SourceError, isLacking } from './source.ts';
 import { type AnyProvider, type Identity, createStanding } from './standing.ts';
 
 export interface Provider extends AnyProvider {
-  /**
-   * @param order `aside`: after all that blocks are made of
-   * @param isOptional the node may refuse it without fault
-   */
-  request(
-    method: string,
-    params: readonly unknown[],
-    order?: 'aside',
-    isOptional?: boolean,
-  ): Promise<unknown>;
+  request(method: string, params: readonly unknown[], how?: RequestHow): Promise<unknown>;
   subscribeHeads(onHead: () => void): () => void;
+}
+
+interface RequestHow {
+  /** `aside`: after all that blocks are made of. */
+  order?: 'aside' | undefined;
+  /** The node may refuse it without fault. */
+  isOptional?: boolean | undefined;
+  /** Of the answer, cut off beyond. */
+  maxBytes?: number | undefined;
 }
 
 /** A contract that refuses a call refuses it everywhere; that is no fault of the node. */
@@ -36,8 +36,8 @@ const isShort = (method: string, params: readonly unknown[]): boolean =>
 export function createProvider(chain: string, url: string, name: string): Provider {
   const client: RpcClient = createRpcClient(url, name);
 
-  const request: Provider['request'] = (method, params, order, isOptional) =>
-    standing.run(() => client.request(method, params), {
+  const request: Provider['request'] = (method, params, { order, isOptional, maxBytes } = {}) =>
+    standing.run(() => client.request(method, params, maxBytes), {
       isShort: isShort(method, params),
       order,
       isOptional,
@@ -47,9 +47,9 @@ export function createProvider(chain: string, url: string, name: string): Provid
     method: string,
     at: string,
     what: string,
-    ...how: [order?: 'aside', isOptional?: boolean]
+    how?: RequestHow,
   ): Promise<BlockHeader | undefined> => {
-    const answer = await request(method, [at, false], ...how);
+    const answer = await request(method, [at, false], how);
     if (answer === null) return undefined;
     const header = toHeader(chain, object(answer, `${name}: ${what}`));
     standing.remember(header.hash);
@@ -88,7 +88,10 @@ export function createProvider(chain: string, url: string, name: string): Provid
     async readTagged(tag, order) {
       try {
         const what = `the ${tag} block`;
-        return await readBlockHeader('eth_getBlockByNumber', tag, what, order, true);
+        return await readBlockHeader('eth_getBlockByNumber', tag, what, {
+          order,
+          isOptional: true,
+        });
       } catch (error) {
         // Nodes word it in many ways that they do not know the tag, or no such block yet.
         if (error instanceof SourceError && isLacking(error)) return undefined;

@@ -8,8 +8,12 @@ import { type HttpFacts, parseObject, readResult } from './rpcError.ts';
 import { SourceError } from './source.ts';
 
 export interface RpcClient {
-  /** The `result` of the answer. Throws a {@link SourceError} for everything else. */
-  request(method: string, params: readonly unknown[]): Promise<unknown>;
+  /**
+   * The `result` of the answer. Throws a {@link SourceError} for everything else.
+   *
+   * @param maxBytes of the answer, cut off beyond; default 256 MiB
+   */
+  request(method: string, params: readonly unknown[], maxBytes?: number): Promise<unknown>;
   /** Calls back at each new head, as far as the node pushes them. Nothing is promised. */
   subscribeHeads(onHead: () => void): () => void;
   close(): Promise<void>;
@@ -29,6 +33,28 @@ const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 const timeoutOf = (method: string): number =>
   OF_A_BLOCK.test(method) ? BLOCK_TIMEOUT_MS : TIMEOUT_MS;
 
+const tooLarge = (what: string, maxBytes: number): SourceError =>
+  new SourceError(
+    'too-large',
+    `${what} failed: the answer is more than ${maxBytes} bytes (cut off)`,
+  );
+
+/** @throws SourceError `too-large` */
+async function readText(
+  body: AsyncIterable<Buffer>,
+  what: string,
+  maxBytes: number,
+): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge(what, maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
 /** @param name of the node in messages; not its URL, where providers put keys. */
 export function createRpcClient(url: string, name: string): RpcClient {
   const { protocol } = new URL(url);
@@ -38,10 +64,7 @@ export function createRpcClient(url: string, name: string): RpcClient {
 }
 
 function createHttpClient(url: URL, name: string): RpcClient {
-  const pool = new Pool(url.origin, {
-    connections: CONNECTIONS,
-    maxResponseSize: MAX_ANSWER_BYTES,
-  });
+  const pool = new Pool(url.origin, { connections: CONNECTIONS });
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (url.username !== '') {
     const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
@@ -49,7 +72,7 @@ function createHttpClient(url: URL, name: string): RpcClient {
   }
   let lastId = 0;
   return {
-    async request(method, params) {
+    async request(method, params, maxBytes = MAX_ANSWER_BYTES) {
       const id = ++lastId;
       let http: HttpFacts;
       let answer: string;
@@ -63,8 +86,9 @@ function createHttpClient(url: URL, name: string): RpcClient {
         });
         const retryAfter = response.headers['retry-after'];
         http = { status: response.statusCode, retryAfter: [retryAfter].flat()[0] };
-        answer = await response.body.text();
+        answer = await readText(response.body, `${name}: ${method}`, maxBytes);
       } catch (error) {
+        if (error instanceof SourceError) throw error;
         throw new SourceError('unreachable', `${name}: ${describeError(error)}`, {
           cause: error,
         });
@@ -76,8 +100,13 @@ function createHttpClient(url: URL, name: string): RpcClient {
   };
 }
 
+interface Waiting extends PromiseWithResolvers<unknown> {
+  method: string;
+  maxBytes: number;
+}
+
 function createSocketClient(url: string, name: string): RpcClient {
-  const waiting = new Map<number, PromiseWithResolvers<unknown> & { method: string }>();
+  const waiting = new Map<number, Waiting>();
   const listeners = new Set<() => void>();
   let opening: Promise<WebSocket> | undefined;
   let reconnectMs = RECONNECT_MIN_MS;
@@ -121,6 +150,9 @@ function createSocketClient(url: string, name: string): RpcClient {
         if (call === undefined) return;
         waiting.delete(Number(message?.['id']));
         try {
+          if (text.length > call.maxBytes) {
+            throw tooLarge(`${name}: ${call.method}`, call.maxBytes);
+          }
           call.resolve(readResult(name, call.method, text));
         } catch (error) {
           call.reject(error);
@@ -137,12 +169,12 @@ function createSocketClient(url: string, name: string): RpcClient {
     return opening;
   };
 
-  const request = async (method: string, params: readonly unknown[]): Promise<unknown> => {
+  const request: RpcClient['request'] = async (method, params, maxBytes = MAX_ANSWER_BYTES) => {
     if (closed) throw new SourceError('unreachable', `${name}: closed`);
     const socket = await open();
     const id = ++lastId;
     const timeoutMs = timeoutOf(method);
-    const call = { ...Promise.withResolvers<unknown>(), method };
+    const call: Waiting = { ...Promise.withResolvers<unknown>(), method, maxBytes };
     waiting.set(id, call);
     const deadline = setTimeout(() => {
       waiting.delete(id);

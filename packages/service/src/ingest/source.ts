@@ -67,15 +67,22 @@ export interface Source extends ChainSource<EvmBlock> {
   /**
    * The result of one request, from a provider that knows this block. Throws a {@link SourceError}
    * when none does, or when the request fails: `refused` when the node answered with an error.
+   *
+   * @param maxBytes of the answer; a longer one is `too-large`
    */
-  requestAt(block: BlockRef, method: string, params: readonly unknown[]): Promise<unknown>;
+  requestAt(
+    block: BlockRef,
+    method: string,
+    params: readonly unknown[],
+    maxBytes?: number,
+  ): Promise<unknown>;
 }
 
 /**
  * Something is wrong with the node's answers; trying again, or another node, may help.
  * - `unreachable`: no answer, a refused connection, an answer that is none of a node
  * - `rate-limited`: the node wants fewer requests; `retryAfterMs` says for how long
- * - `too-large`: the answer would be larger than the node gives
+ * - `too-large`: the answer is larger than the node gives, or than is read
  * - `unsupported`: the node does not offer the method
  * - `missing`: the node does not have a block, part or state it should have (it lags, or has pruned)
  * - `pruned`: the node does not keep what is so old

@@ -212,6 +212,39 @@ test('a multicall that fails as a whole is made call by call', async () => {
   expect(refusals).toBe(1);
 });
 
+test.each([
+  ['alone', 1],
+  ['beside others', 3],
+])(
+  'a call %s that returns more than it may has failed, and the others have not',
+  async (_, count) => {
+    const calls = Array.from({ length: count }, () => callOf('drawings'));
+    const { reader } = createReader();
+    expect(await reader.call(head(), [{ ...calls[0]!, maxBytes: 31 }, ...calls.slice(1)])).toEqual([
+      failed('more than 31 bytes were returned'),
+      ...calls.slice(1).map(() => read(word(2n))),
+    ]);
+  },
+);
+
+test('a node is read only as far as its answer is of use', async () => {
+  const bounds: unknown[] = [];
+  const reader = createStateReader({
+    async requestAt(_, method, params, maxBytes) {
+      if (method === 'eth_call') bounds.push(maxBytes);
+      if (bounds.length === 2) {
+        throw new SourceError('too-large', 'anvil: eth_call failed: the answer is more (cut off)');
+      }
+      return client.request(method, params);
+    },
+  });
+  const small = { ...callOf('drawings'), maxBytes: 4096 };
+  await reader.call(head(), [small, small]);
+  expect(await reader.call(head(), [small])).toEqual([failed('the answer is more')]);
+  await reader.call(head(), [callOf('drawings')]);
+  expect(bounds).toEqual([1_048_576, 4096 + 2 * 4096, 4096 + 2 * 65_536]);
+});
+
 test('a multicall whose results share their data is made call by call', async () => {
   const calls = Array.from({ length: 3 }, () => callOf('drawings'));
   const wordOf = (n: number): string => n.toString(16).padStart(64, '0');

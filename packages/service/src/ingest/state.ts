@@ -14,6 +14,15 @@ import { type Source, SourceError } from './source.ts';
 export const MULTICALL = '0xca11bde05977b3631167028862be2a173976ca11';
 const AGGREGATE = '0x82ad56cb'; // aggregate3((address,bool,bytes)[])
 const GET_BALANCE = '0x4d2301cc'; // getEthBalance(address)
+/**
+ * Of one answer of a node. A contract chooses what it returns, and many are called at once: results that are
+ * longer together are requested one by one.
+ */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+/** Of an answer around its result, which is hex. */
+const ENVELOPE_BYTES = 4096;
+/** Bytes that a call returns at most, where it sets no bound of its own. */
+const MAX_RESULT_BYTES = 65_536;
 const CALLS_PER_REQUEST = 100;
 const CALL_CHARACTERS_PER_REQUEST = 256 * 1024;
 /** Requests under way at once for one caller. */
@@ -53,9 +62,10 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
     block: BlockRef,
     method: string,
     first: unknown,
+    maxBytes: number,
   ): Promise<unknown> => {
     const number = `0x${block.number.toString(16)}`;
-    const result = await source.requestAt(block, method, [first, number]);
+    const result = await source.requestAt(block, method, [first, number], maxBytes);
     // Afterwards, so that a reorg before the request and one during it are both seen.
     const there = await source.requestAt(block, 'eth_getBlockByNumber', [number, false]);
     if ((there as { hash?: unknown } | null)?.hash !== block.hash) {
@@ -65,17 +75,22 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
   };
 
   /** A request whose last parameter is the block. The answer is hex text. */
-  const requestAt = async (block: BlockRef, method: string, first: unknown): Promise<string> => {
+  const requestAt = async (
+    block: BlockRef,
+    method: string,
+    first: unknown,
+    maxBytes = MAX_ANSWER_BYTES,
+  ): Promise<string> => {
     let result: unknown;
     if (byNumber) {
-      result = await requestByNumber(block, method, first);
+      result = await requestByNumber(block, method, first, maxBytes);
     } else {
       try {
         const at = { blockHash: block.hash, requireCanonical: false };
-        result = await source.requestAt(block, method, [first, at]);
+        result = await source.requestAt(block, method, [first, at], maxBytes);
       } catch (error) {
         if (!refusesHash(error)) throw error;
-        result = await requestByNumber(block, method, first);
+        result = await requestByNumber(block, method, first, maxBytes);
         byNumber = true;
       }
     }
@@ -83,9 +98,14 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
     throw new SourceError('inconsistent', `${method} answered no hex`);
   };
 
-  const ask = async (block: BlockRef, method: string, first: unknown): Promise<StateAnswer> => {
+  const ask = async (
+    block: BlockRef,
+    method: string,
+    first: unknown,
+    maxBytes?: number,
+  ): Promise<StateAnswer> => {
     try {
-      return { outcome: 'read', value: await requestAt(block, method, first) };
+      return { outcome: 'read', value: await requestAt(block, method, first, maxBytes) };
     } catch (error) {
       return toAnswer(error, block);
     }
@@ -102,9 +122,11 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
   };
 
   const callSingly = (block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]> =>
-    mapLimited(calls, ({ to, data, from }) =>
-      ask(block, 'eth_call', { to, data, ...(from !== undefined && { from }) }),
-    );
+    mapLimited(calls, async ({ to, data, from, maxBytes = MAX_RESULT_BYTES }) => {
+      const request = { to, data, ...(from !== undefined && { from }) };
+      const answer = await ask(block, 'eth_call', request, ENVELOPE_BYTES + 2 * maxBytes);
+      return bounded(answer, maxBytes);
+    });
 
   const callTogether = async (
     block: BlockRef,
@@ -131,10 +153,10 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
       block,
       calls.filter((_, n) => isSilent(results[n]!)),
     );
-    return results.map((result): StateAnswer => {
+    return results.map((result, n): StateAnswer => {
       if (isSilent(result)) return again.shift()!;
       return result.success
-        ? { outcome: 'read', value: result.returnData }
+        ? bounded({ outcome: 'read', value: result.returnData }, calls[n]!.maxBytes)
         : { outcome: 'failed', message: describeRevert(result.returnData) };
     });
   };
@@ -218,6 +240,12 @@ function decodeAggregate(data: string, count: number): readonly Aggregated[] | u
   }
 }
 
+/** Answers are held until those beside them have come: one that is too long is not kept. */
+const bounded = (answer: StateAnswer, maxBytes = MAX_RESULT_BYTES): StateAnswer =>
+  answer.outcome === 'read' && answer.value.length > 2 + 2 * maxBytes
+    ? { outcome: 'failed', message: `more than ${maxBytes} bytes were returned` }
+    : answer;
+
 /** What the contract said, what the nodes will not tell, or an outage, which is thrown. */
 function toAnswer(error: unknown, block: BlockRef): StateAnswer {
   if (!(error instanceof SourceError)) throw error;
@@ -230,6 +258,7 @@ function toAnswer(error: unknown, block: BlockRef): StateAnswer {
     case 'pruned':
       return { outcome: 'refused', message: `no node has the state of block ${block.number}` };
     case 'too-large':
+      return { outcome: 'failed', message: nodeMessage(error) };
     case 'unsupported':
     case 'inconsistent':
       return { outcome: 'refused', message: nodeMessage(error) };
