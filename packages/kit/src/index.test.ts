@@ -149,6 +149,7 @@ describe('what the package exports is a decision', () => {
       'nativeBalanceSelectionSchema',
       'padAptosAddress',
       'parseEventSignature',
+      'parseRetryAfter',
       'readInboxName',
       'readRetryAfterMs',
       'readStandardWebhookKey',

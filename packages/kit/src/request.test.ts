@@ -3,7 +3,7 @@ import { createClient } from './client.ts';
 import type { ClientOptions } from './client.ts';
 import type { SluiceError } from './errors.ts';
 import { isSluiceError } from './errors.ts';
-import { parseRetryAfter, retryWaitMs } from './request.ts';
+import { retryWaitMs } from './request.ts';
 import type { ReceivedResponse, Retry, SentRequest } from './request.ts';
 
 const KEY = 'very-secret-api-key';
@@ -185,15 +185,6 @@ describe('retries', () => {
       250, 500, 1000, 4000,
     ]);
     expect(retryWaitMs(3, 7)).toBe(7);
-  });
-
-  it('reads Retry-After as seconds or as a date', () => {
-    const now = Date.parse('Wed, 21 Oct 2026 07:28:00 GMT');
-    expect(parseRetryAfter('120', now)).toBe(120_000);
-    expect(parseRetryAfter('Wed, 21 Oct 2026 07:28:30 GMT', now)).toBe(30_000);
-    expect(parseRetryAfter('Wed, 21 Oct 2026 07:27:00 GMT', now)).toBe(0);
-    expect(parseRetryAfter('soon', now)).toBeUndefined();
-    expect(parseRetryAfter(null, now)).toBeUndefined();
   });
 });
 

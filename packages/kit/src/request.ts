@@ -1,4 +1,5 @@
 /** One request: URL, key, deadline, abort, retries, and what went wrong as a SluiceError. */
+import { parseRetryAfter } from './contract/retryAfter.ts';
 import type { Route } from './contract/routes.ts';
 import { cutText } from './contract/text.ts';
 import { isSluiceError, SluiceError } from './errors.ts';
@@ -278,14 +279,6 @@ export function retryWaitMs(attempt: number, retryAfterMs: number | undefined): 
   return retryAfterMs <= LONGEST_RETRY_AFTER_MS ? retryAfterMs : undefined;
 }
 
-/** Milliseconds of a `Retry-After` header: seconds or an HTTP date. */
-export function parseRetryAfter(header: string | null, now = Date.now()): number | undefined {
-  if (header === null) return undefined;
-  if (/^\s*\d+(\.\d+)?\s*$/.test(header)) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
-}
-
 function mayRepeat(call: Call, error: unknown): error is SluiceError {
   if (!isSluiceError(error)) return false;
   if (error.code === 'rate_limited') return true;
@@ -497,7 +490,7 @@ async function errorOf(response: Response, secrets: readonly string[]): Promise<
   const text = await readText(response);
   const { message, details } = parseErrorBody(redact(text, secrets));
   const code = codeOf(response);
-  const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
+  const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), Date.now());
   const fallback =
     code === 'redirected'
       ? 'The service redirects to another address'

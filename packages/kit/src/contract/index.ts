@@ -263,6 +263,7 @@ export {
 export type { StandardWebhook } from './signature.ts';
 
 // Chains, addresses, events
+export { parseRetryAfter } from './retryAfter.ts';
 export { CONTRACT_SCHEDULE_MS, isBrief, QUICK_RETRY_MS, readRetryAfterMs } from './schedule.ts';
 export { confirmationsOf, DEFAULT_CONFIRMATIONS, EVM_CHAINS, findEvmChain } from './chains.ts';
 export type { EvmChain } from './chains.ts';

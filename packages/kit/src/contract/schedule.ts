@@ -1,4 +1,5 @@
 /** When a delivery that failed is sent again: what the service and the fake sender share. */
+import { parseRetryAfter } from './retryAfter.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -24,8 +25,8 @@ export const isBrief = (status: number | null): boolean => status === null || st
 const LONGEST_RETRY_AFTER_MS = 24 * HOUR;
 
 /**
- * Milliseconds that the `Retry-After` of a 429 or 503 asks for (RFC 9110, section 10.2.3: seconds, or a
- * date), at most 24 hours; undefined for any other answer, and for a header that asks for nothing.
+ * Milliseconds that the `Retry-After` of a 429 or 503 asks for, at most
+ * 24 hours; undefined for any other answer, and for a header that asks for nothing.
  */
 export function readRetryAfterMs(
   status: number | null,
@@ -33,7 +34,6 @@ export function readRetryAfterMs(
   nowMs: number,
 ): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
-  const text = header?.trim() ?? '';
-  const wait = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - nowMs;
+  const wait = parseRetryAfter(header, nowMs) ?? 0;
   return wait > 0 ? Math.min(wait, LONGEST_RETRY_AFTER_MS) : undefined;
 }

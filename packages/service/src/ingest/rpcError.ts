@@ -1,5 +1,5 @@
 /** What a node means when it does not give a result: every node words it differently. */
-import { cutText } from '@sluice/kit/contract';
+import { cutText, parseRetryAfter } from '@sluice/kit/contract';
 import { parseJson } from '../json.ts';
 import { SourceError, type SourceErrorKind } from './source.ts';
 
@@ -92,13 +92,9 @@ function rateLimited(message: string, retryAfter: string | undefined): SourceErr
   return new SourceError('rate-limited', message, { retryAfterMs: toRetryAfterMs(retryAfter) });
 }
 
-/** `Retry-After` is a number of seconds or a date (RFC 9110, 10.2.3); what is neither is no wish. */
-export function toRetryAfterMs(header: string | undefined): number {
-  const seconds = Number(header?.trim() || Number.NaN);
-  const wish = Number.isNaN(seconds) ? Date.parse(header ?? '') - Date.now() : seconds * 1_000;
-  if (Number.isNaN(wish) || wish < 0) return DEFAULT_RETRY_AFTER_MS;
-  return Math.min(wish, MAX_RETRY_AFTER_MS);
-}
+/** What a node asks for, within reason. */
+export const toRetryAfterMs = (header: string | undefined): number =>
+  Math.min(parseRetryAfter(header, Date.now()) ?? DEFAULT_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS);
 
 export function parseObject(text: string): Record<string, unknown> | undefined {
   try {
