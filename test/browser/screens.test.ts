@@ -872,8 +872,24 @@ test('explain tells of each stream what became of a transaction, and why', async
     .first()
     .click();
   await page.waitForURL(/\/deliveries\/[0-9a-f-]{36}/);
+  const [, id = ''] = /deliveries\/([0-9a-f-]{36})/.exec(page.url()) ?? [];
   await page.getByRole('link', { name: 'Explain why it was sent' }).click();
   await verdicts.getByText('delivered').first().waitFor();
+
+  // As lists show it, and as the command line shortens it.
+  for (const short of [id.slice(-8), `${id.slice(0, 13)}…${id.slice(-6)}`]) {
+    await page.getByLabel('Transaction, block, address').fill(short);
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.searchParams.get('q') === short);
+    await verdicts.getByText('delivered').first().waitFor();
+    expect(await verdicts.locator(':scope > li').count()).toBe(1);
+  }
+  await page.getByLabel('Transaction, block, address').fill(`${id.slice(0, 4)}…`);
+  await page.keyboard.press('Enter');
+  await page
+    .getByRole('alert')
+    .getByText(/ is short for \d+ deliveries, among them /)
+    .waitFor();
 });
 
 test('the palette knows what was pasted, and goes anywhere by keyboard', async () => {

@@ -190,6 +190,7 @@ export type { SluiceErrorCode } from './errors.ts';
 export type { AddressImport } from './importAddresses.ts';
 export { mergeNearMisses, ruleOfNearMiss } from './nearMisses.ts';
 export { mergeSeen } from './seen.ts';
+export { findDeliveryIds, isShortId, matchIds } from './shortIds.ts';
 export type { ListOptions } from './calls.ts';
 export type { AnyPage, ListedPage, ListResult } from './pages.ts';
 export type { CallOptions, CallResult, WithResponse } from './request.ts';

@@ -1,12 +1,13 @@
-import type {
-  ExplainOutcome,
-  ExplainReason,
-  ExplainVerdict,
-  StreamVerdict,
+import {
+  type ExplainOutcome,
+  type ExplainReason,
+  type ExplainVerdict,
+  type StreamVerdict,
+  isShortId,
 } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
-import { chooseId, findDeliveryId, isShortId } from '../shortIds.ts';
+import { chooseId, findDeliveryId } from '../shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 

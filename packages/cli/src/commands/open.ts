@@ -1,3 +1,4 @@
+import { isShortId } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { openInBrowser } from '../browser.ts';
 import {
@@ -6,7 +7,7 @@ import {
   connect,
   findTarget,
 } from '../connection.ts';
-import { findDeliveryId, isShortId } from '../shortIds.ts';
+import { findDeliveryId } from '../shortIds.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareOpen = (command: Command, terminal: Terminal): Command =>

@@ -126,7 +126,7 @@ function Examples() {
       <p className="font-medium">Was a webhook sent, and if not, why not?</p>
       <p className="mt-1 text-muted">
         Paste the hash of a transaction or a block, a block number, an address or the id of a
-        delivery. Every stream answers, with the rule that decided.
+        delivery, complete or as lists show it. Each stream shows the rule that decided.
       </p>
       <ul className="mt-3">
         {examples.map(({ chain, block }) => (
