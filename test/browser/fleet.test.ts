@@ -143,6 +143,49 @@ test('of many holes the newest are listed, and earlier ones when asked for', asy
   expect(await fills.count()).toBe(120);
 });
 
+test('a chain with unverified blocks says so, also after live events, and a stream names the blocks', async () => {
+  const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+  const [stream] = (await sluice.listStreamSummaries()).filter(({ tag }) => tag === 'fleet-001');
+  const page = await visitor.signedIn();
+  const reason = 'missing receipt of 0xab (2 nodes agree)';
+  await page.route(/\/sluice\/chains$/, async (route) => {
+    const response = await route.fetch();
+    const { result } = (await response.json()) as { result: { id: string }[] };
+    const unverified = { blocks: 1_234, latest: 68_216, reason };
+    await route.fulfill({
+      response,
+      json: { result: result.map((one) => ({ ...one, unverified })) },
+    });
+  });
+  await page.goto(`${world.url}/console/chains`);
+  const chain = page.getByRole('region', { name: 'Local chain' });
+  const told = chain.getByText(`1,234 unverified blocks, latest 68,216: ${reason}`);
+  await told.waitFor();
+  const head = Number((await sluice.listChains()).find(({ id }) => id === '0x7a69')?.head);
+  await chain
+    .getByText((head + 2).toLocaleString('en-US'))
+    .first()
+    .waitFor();
+  expect(await told.count()).toBe(1);
+  await expectAccessible(page);
+
+  await page.route(/\/sluice\/streams\/[^/]+\/coverage$/, async (route) => {
+    const unverified = [
+      { from: 131_465, to: 131_465, reason },
+      { from: 68_210, to: 68_216, reason: 'gap in log indices' },
+    ];
+    const result = [{ chainId: '0x7a69', from: 0, to: 200_000, holes: [], unverified }];
+    await route.fulfill({ json: { result } });
+  });
+  await page.goto(`${world.url}/console/streams/${stream!.id}?tab=coverage`);
+  await page.getByText('8 unverified blocks').waitFor();
+  const ranges = page.getByRole('list', { name: 'Unverified blocks' }).getByRole('listitem');
+  expect(await ranges.allInnerTexts()).toEqual([
+    expect.stringMatching(/^131,465\s+missing receipt of 0xab \(2 nodes agree\)$/),
+    expect.stringMatching(/^68,210 – 68,216\s+gap in log indices$/),
+  ]);
+});
+
 test('of many reorgs of a chain the newest are listed, and earlier ones when asked for', async () => {
   const page = await visitor.signedIn();
   await page.route(/\/sluice\/reorgs/, async (route) => {

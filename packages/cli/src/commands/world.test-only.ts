@@ -53,10 +53,11 @@ export interface World {
 /**
  * @param flags more of those the service is started with.
  * @param isPlain as an operator starts it: with a secret of its own, and test webhooks.
+ * @param accept what the chain takes although it cannot be verified.
  */
 export async function startWorld(
   flags: readonly string[] = [],
-  { isPlain = false }: { isPlain?: boolean } = {},
+  { isPlain = false, accept }: { isPlain?: boolean; accept?: 'unverified' } = {},
 ): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
   const chain = await startScriptedChain();
@@ -68,7 +69,10 @@ export async function startWorld(
           .parse(
             [
               ...['--port', port, '--api-key', API_KEY],
-              ...['--chain', `0x7a69=${chain.wsUrl},confirmations=1,poll=100`],
+              ...[
+                '--chain',
+                `0x7a69=${chain.wsUrl},confirmations=1,poll=100${accept ? `,accept=${accept}` : ''}`,
+              ],
               ...['--allow-private-endpoints', '--min-free-mib', '0'],
               ...(isPlain ? [] : ['--secret', SECRET, '--no-test-webhook']),
               ...flags,
