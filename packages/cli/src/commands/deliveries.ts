@@ -57,7 +57,9 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
     if (rows.length >= limit) break;
   }
   if (options.json) return terminal.sayJson(rows);
-  if (rows.length === 0) return terminal.note(await describeNone(filter, connection));
+  if (rows.length === 0) {
+    return (await describeNone(filter, connection)).forEach((line) => terminal.note(line));
+  }
   sayTable(
     terminal,
     rows,
@@ -75,15 +77,18 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
   );
 }
 
-/** What a list without rows means, and what to do next. */
-async function describeNone(filter: DeliveryFilter, { sluice }: Connection): Promise<string> {
+/** What a list without rows means; in a line of its own, to be copied, what to do next. */
+async function describeNone(filter: DeliveryFilter, { sluice }: Connection): Promise<string[]> {
   if (Object.keys(filter).length > 0) {
-    return `No delivery matches these flags. Without them: ${sluiceCommand()} deliveries list`;
+    return ['No delivery matches these flags.', `Without them: ${sluiceCommand()} deliveries list`];
   }
   if ((await sluice.listStreamSummaries()).length === 0) {
-    return `No deliveries yet, because there are no streams. ${CREATE_STREAM}`;
+    return ['No deliveries yet, because there are no streams.', CREATE_STREAM];
   }
-  return `No deliveries yet. Each block that matches a stream makes one. Why a block made none: ${sluiceCommand()} explain <block>`;
+  return [
+    'No deliveries yet. Each block that matches a stream makes one.',
+    `Why a block made none: ${sluiceCommand()} explain <block>`,
+  ];
 }
 
 const stateCell = ({ state }: DeliverySummary): Cell => {

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { findDocs } from '../packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { wrapText } from '../terminal/text.ts';
 
 export const declareDocs = (command: Command, terminal: Terminal): Command =>
   command
@@ -15,9 +16,21 @@ export const declareDocs = (command: Command, terminal: Terminal): Command =>
       for (const [at, { page, text }] of sections.entries()) {
         if (at > 0) terminal.say();
         if (term !== undefined) terminal.note(`docs/${page}.md`, { tone: 'faint' });
-        terminal.stdout.write(`${text.trimEnd()}\n`);
+        for (const line of toLines(text.trimEnd(), terminal)) terminal.stdout.write(`${line}\n`);
       }
     });
+
+/** On a terminal paragraphs are wrapped; a file gets the page as it is, and code stays as it is everywhere. */
+function toLines(text: string, { stdout, width }: Terminal): string[] {
+  const lines = text.split('\n');
+  if (!stdout.isTTY) return lines;
+  let isCode = false;
+  return lines.flatMap((line) => {
+    const isFence = line.startsWith('```');
+    if (isFence) isCode = !isCode;
+    return isCode || isFence ? [line] : wrapText(line, /^\s*(?:- )?/.exec(line)![0].length, width);
+  });
+}
 
 /** A heading with what stands below it. */
 interface Section {

@@ -20,7 +20,7 @@ test('lists without rows', async () => {
   const create = 'Create one: npm run -s sluice -- streams create --help';
   expect(await noteOf('streams list')).toBe(`No streams yet. ${create}`);
   expect(await noteOf('deliveries list')).toBe(
-    `No deliveries yet, because there are no streams. ${create}`,
+    `No deliveries yet, because there are no streams.\n${create}`,
   );
   expect(await noteOf('replays list')).toMatch(/^No replays yet\. /);
   expect(await noteOf('context list')).toMatch(/^No saved services yet\. /);
@@ -30,6 +30,6 @@ test('lists without rows', async () => {
   });
   expect(await noteOf('deliveries list')).toMatch(/^No deliveries yet\. Each block that matches/);
   expect(await noteOf('deliveries list --stream pay --failed')).toBe(
-    'No delivery matches these flags. Without them: npm run -s sluice -- deliveries list',
+    'No delivery matches these flags.\nWithout them: npm run -s sluice -- deliveries list',
   );
 });

@@ -63,6 +63,7 @@ describe.each([80, 120])('%i columns', (columns) => {
   test.each<[command: string, code: number]>([
     ['--help', 0],
     ['streams create --help', 0],
+    ['docs concepts', 0],
     ['streams list', 0],
     ['streams get CJK', 0],
     ['deliveries list', 0],
