@@ -1,7 +1,11 @@
-/** A record that no webhook can hold: it is set aside, counted and explained, and the others arrive. */
+/**
+ * What no webhook can hold, or the ledger refuses: it is set aside, counted and explained, and everything
+ * else arrives.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type Client, createClient } from '@sluice/kit';
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit/contract';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
@@ -115,7 +119,7 @@ test('on an EVM chain a log over the limit', async () => {
     .filter(({ confirmed }) => confirmed)
     .flatMap(({ logs }) => logs.map(({ logIndex }) => logIndex));
   expect(sent.toSorted()).toEqual(['0', '1', '3']);
-  expect(await readCounter()).toBe(counted + 2);
+  await expect.poll(readCounter).toBe(counted + 2);
 
   for (const query of [huge!.hash, String(number), aside[0]!.id]) {
     const [verdict] = (await sluice.explain(query, { chain: CHAIN })).streams;
@@ -159,7 +163,7 @@ test('on Aptos an event over the limit', async () => {
   const types = bodies.flatMap(({ events }) => JSON.stringify(events));
   expect(types.join('')).toContain('0x1::fungible_asset::Deposit');
   expect(types.join('')).not.toContain('shout::Said');
-  expect(await readCounter()).toBe(counted + 1);
+  await expect.poll(readCounter).toBe(counted + 1);
 
   for (const query of [hash, aside[0]!.id]) {
     const [verdict] = (await sluice.explain(query, { chain: 'aptos:local' })).streams;
@@ -171,4 +175,73 @@ test('on Aptos an event over the limit', async () => {
     });
     expect(verdict!.deliveries.map(({ error: reason }) => reason)).toContainEqual(error);
   }
+});
+
+/** From now on the ledger refuses bodies of streams with this tag when they are completed. */
+function refuseBodiesOf(tag: string): void {
+  const db = new DatabaseSync(join(folder, 'sluice.db'), { timeout: 10_000 });
+  db.exec(`
+    create trigger refuse_${tag} before update of body_tail on match when new.tag = '${tag}'
+    begin select raise(abort, 'malformed body'); end`);
+  db.close();
+}
+
+test.each([
+  [
+    'an EVM chain',
+    CHAIN,
+    async () => {
+      const fields = { webhookUrl: sink.url, description: '', chainIds: [CHAIN] };
+      const token = `0x${'70'.repeat(20)}` as const;
+      const create = async (tag: string) => {
+        const { id } = await client.streams.create({ ...fields, tag, includeContractLogs: true });
+        await client.streams.addAddress(id, token);
+        return id;
+      };
+      const ids = [await create('refused_evm'), await create('taken_evm')];
+      refuseBodiesOf('refused_evm');
+      const from = `0x${'11'.repeat(20)}` as const;
+      evm.mine({
+        transactions: [scripted.erc20Transfer({ token, from, to: CONTRACT, value: 5n })],
+      });
+      return ids;
+    },
+  ],
+  [
+    'Aptos',
+    'aptos:local',
+    async () => {
+      const fields = { webhookUrl: sink.url, description: '', network: ['local'] };
+      const create = async (tag: string) => {
+        const { id } = await client.streams.create({ ...fields, tag, networkType: 'aptos' });
+        await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
+        return id;
+      };
+      const ids = [await create('refused_aptos'), await create('taken_aptos')];
+      refuseBodiesOf('refused_aptos');
+      const coinType = '0xcafe::moon::Moon';
+      const moved = { from: ALICE, to: BOB, amount: 5n, coinType };
+      aptos.mine({ transactions: [scriptedAptos.coinTransfer(moved)] });
+      return ids;
+    },
+  ],
+])('on %s a body that the ledger refuses', async (_, chain, match) => {
+  const counted = await readCounter();
+  const [refused, taken] = (await match()) as [string, string];
+  const [delivery] = await ended(refused, 1);
+  expect(delivery).toMatchObject({
+    state: 'quarantined',
+    attempts: 0,
+    error: expect.stringMatching(/^the ledger refuses its body: .*malformed body/),
+  });
+  expect(await ended(taken, 1)).toMatchObject([{ state: 'succeeded' }]);
+  await expect.poll(readCounter).toBe(counted + 1);
+  const [verdict] = (await sluice.explain(delivery!.id, { chain })).streams;
+  expect(verdict).toMatchObject({
+    streamId: refused,
+    verdict: 'failed',
+    because: { stage: 'delivery', what: expect.stringContaining('the ledger refuses its body') },
+  });
+  expect(verdict!.records.some(({ taken: isTaken }) => isTaken)).toBe(true);
+  expect((await fetch(`${served.url}/ready`)).status).toBe(200);
 });

@@ -67,7 +67,10 @@ export function toStreamVerdict(
       ...tellRecords(records).filter(({ outcome }) => outcome === 'passed'),
       ...tellMatches(matches),
     ];
-    return verdict(verdictOf(matches), stages);
+    const name = verdictOf(matches);
+    // What failed decides, although a confirmation may still be waited for.
+    const failed = stages.findLast(({ outcome }) => outcome === 'stopped');
+    return name === 'failed' ? verdict(name, stages, failed) : verdict(name, stages);
   }
 
   const stages: ExplainReason[] = [];
