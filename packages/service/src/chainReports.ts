@@ -1,4 +1,5 @@
 /** How every chain is, whichever process reads it. */
+import { createWaker } from './waker.ts';
 import type { FollowedChain } from './followedChain.ts';
 import { type Log, describeError } from './observe.ts';
 import type { ChainReport, Lease, Store } from './store/store.ts';
@@ -32,7 +33,7 @@ export function createChainReports({
 }): ChainReports {
   let leases: Lease[] = [];
   let stopping = false;
-  let awake = Promise.withResolvers<void>();
+  const waker = createWaker();
   let looking: Promise<void> | undefined;
   let forget = (): void => {};
 
@@ -70,14 +71,11 @@ export function createChainReports({
       own().some(({ id, standing }) => id === chain && standing !== 'none') ||
       leases.some(({ name, freeForMs }) => name === chain && freeForMs < RESTART_MS),
     async start() {
-      forget = store.notices.on('leases', () => awake.resolve());
+      forget = store.notices.on('leases', waker.wake);
       await look();
       looking = (async () => {
         while (!stopping) {
-          const timer = setTimeout(awake.resolve, LOOK_MS);
-          await awake.promise;
-          clearTimeout(timer);
-          awake = Promise.withResolvers();
+          await waker.sleep(LOOK_MS);
           await look();
         }
       })();
@@ -85,7 +83,7 @@ export function createChainReports({
     async stop() {
       stopping = true;
       forget();
-      awake.resolve();
+      waker.wake();
       await looking;
     },
   };

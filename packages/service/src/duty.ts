@@ -3,6 +3,7 @@
  * a chain, for one. The ledger's clock and the lease's epoch decide, not this process: what it still
  * writes after it lost the lease, the ledger refuses.
  */
+import { createWaker } from './waker.ts';
 import { hostname } from 'node:os';
 import { describeError, type Log } from './observe.ts';
 import type { ChainReport, Store } from './store/store.ts';
@@ -42,16 +43,8 @@ export function createDuty({
   begin(epoch: number): Term;
 }): Duty {
   let stopping = false;
-  let awake = Promise.withResolvers<void>();
+  const waker = createWaker();
   let running: Promise<void> | undefined;
-
-  /** Until something happened, or for so long. */
-  const nap = async (ms: number): Promise<void> => {
-    const timer = setTimeout(awake.resolve, ms);
-    await awake.promise;
-    clearTimeout(timer);
-    awake = Promise.withResolvers();
-  };
 
   /** Until it is lost, or to be given up. */
   const hold = async (epoch: number, term: Term): Promise<void> => {
@@ -74,7 +67,7 @@ export function createDuty({
           error: describeError(error),
         });
       }
-      await nap(RENEW_MS);
+      await waker.sleep(RENEW_MS);
     }
   };
 
@@ -100,7 +93,7 @@ export function createDuty({
           error: describeError(error),
         });
       }
-      if (!stopping) await nap(STAND_BY_MS);
+      if (!stopping) await waker.sleep(STAND_BY_MS);
     }
   };
 
@@ -108,14 +101,14 @@ export function createDuty({
 
   return {
     start() {
-      forget = store.notices.on('leases', () => awake.resolve());
+      forget = store.notices.on('leases', waker.wake);
       running = run();
     },
-    check: () => awake.resolve(),
+    check: waker.wake,
     async stop() {
       stopping = true;
       forget();
-      awake.resolve();
+      waker.wake();
       await running;
     },
   };

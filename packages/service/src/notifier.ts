@@ -3,6 +3,7 @@
  * ledger, not by what happened: a crash loses nothing, and what comes and goes between two looks, or
  * before it was told, is not told. Of one thing there is a notice every five minutes at most.
  */
+import { createWaker } from './waker.ts';
 import { randomUUID } from 'node:crypto';
 import type { OperatorNotice } from '@sluice/kit/contract';
 import type { Sender } from './deliver/send.ts';
@@ -61,7 +62,7 @@ export function startNotifier({
   const { lookMs = LOOK_MS, gapMs = GAP_MS, haltMs = HALT_MS } = timing ?? {};
   const schedule = timing?.scheduleMs ?? SCHEDULE_MS;
   let stopping = false;
-  let awake = Promise.withResolvers<void>();
+  const waker = createWaker();
   /** Since when a chain is down, by a clock that never jumps. */
   const downSince = new Map<string, number>();
 
@@ -207,10 +208,7 @@ export function startNotifier({
       } catch (error) {
         log.error('cannot notify the operator, trying again', { error: describeError(error) });
       }
-      const timer = setTimeout(awake.resolve, lookMs);
-      await awake.promise;
-      clearTimeout(timer);
-      awake = Promise.withResolvers();
+      await waker.sleep(lookMs);
     }
   };
 
@@ -219,7 +217,7 @@ export function startNotifier({
     report: () => null,
     async stop() {
       stopping = true;
-      awake.resolve();
+      waker.wake();
       await running;
       await sender.close();
     },

@@ -4,6 +4,7 @@
  * together and per stream, so that one slow receiver holds nobody else back; one that fails is
  * asked less and less often (`breaker.ts`), and its stream says so.
  */
+import { createWaker } from '../waker.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type DeliverySummary, isBrief } from '@sluice/kit/contract';
 import type { AttemptOutcome, ClaimedDelivery, Store } from '../store/store.ts';
@@ -114,7 +115,7 @@ export function createDeliver({
     else queued.delete(streamId);
   };
   const certificates = createCertificates({ store, log });
-  const sparing = createSparing({ store, log, onHastened: () => awake.resolve() });
+  const sparing = createSparing({ store, log, onHastened: () => waker.wake() });
   let total = 0;
   let bytesInFlight = 0;
   /** Schedules and signatures go by the ledger's clock, whatever this machine's says. */
@@ -124,7 +125,7 @@ export function createDeliver({
   let stopping = false;
   /** The time to drain is over: what is not written now is found again by its lease. */
   let abandoned = false;
-  let awake = Promise.withResolvers<void>();
+  const waker = createWaker();
   let claiming: Promise<void> | undefined;
   let beginning: Promise<void> | undefined;
   /** Leases of ours by delivery, until what came of it is recorded. */
@@ -333,7 +334,7 @@ export function createDeliver({
         breakers.delete(streamId);
         void sparing.note(streamId, undefined);
       } else return;
-      awake.resolve();
+      waker.wake();
     } catch (error) {
       log.error('cannot change the state of a stream', {
         stream: streamId,
@@ -368,7 +369,7 @@ export function createDeliver({
     } catch (error) {
       if (!abandoned) throw error;
     } finally {
-      awake.resolve();
+      waker.wake();
     }
   };
 
@@ -395,14 +396,6 @@ export function createDeliver({
       }),
   });
 
-  /** Until something happened, or for a moment. */
-  const nap = async (): Promise<void> => {
-    const timer = setTimeout(awake.resolve, POLL_MS);
-    await awake.promise;
-    clearTimeout(timer);
-    awake = Promise.withResolvers();
-  };
-
   /** Begins what is claimed, a few at each turn of the event loop. */
   const begin = async (): Promise<void> => {
     while (waiting.length > 0 && !abandoned) {
@@ -415,7 +408,7 @@ export function createDeliver({
         if (ours.has(delivery)) void attempt(delivery, sender.send, asked);
         else giveUp(delivery);
       }
-      if (hadMany && waiting.length <= CLAIM_AHEAD) awake.resolve();
+      if (hadMany && waiting.length <= CLAIM_AHEAD) waker.wake();
       await nextTurn();
     }
     beginning = undefined;
@@ -449,7 +442,7 @@ export function createDeliver({
         waiting.push({ delivery, asked });
       }
       if (claimed.length > 0) beginning ??= begin();
-      if (claimed.length === 0) await nap();
+      if (claimed.length === 0) await waker.sleep(POLL_MS);
     }
   };
 
@@ -480,7 +473,7 @@ export function createDeliver({
     async start() {
       await recount();
       await sparing.start();
-      forget = store.notices.on('deliveries', () => awake.resolve());
+      forget = store.notices.on('deliveries', waker.wake);
       claiming = claim();
       suspects.start();
       // One process owns a SQLite ledger: its leases end with it, and no clock ends them sooner.
@@ -507,7 +500,7 @@ export function createDeliver({
               onChange(quarantined);
             }
             if (released > 0) log.warn('leases ran out', { count: released });
-            if (released > 0) awake.resolve();
+            if (released > 0) waker.wake();
           },
           (error: unknown) => log.error('cannot sweep leases', { error: String(error) }),
         );
@@ -519,7 +512,7 @@ export function createDeliver({
         if (state === 'quarantined' && updatedAt === createdAt) continue;
         count(streamId, state === 'enriching' || state === 'pending' ? 1 : -1);
       }
-      awake.resolve();
+      waker.wake();
     },
     inFlight: () => total,
     breakers() {
@@ -535,7 +528,7 @@ export function createDeliver({
       forget();
       clearInterval(recounter);
       clearInterval(sweeper);
-      awake.resolve();
+      waker.wake();
       const timer = setTimeout(idle.resolve, drainMs);
       await Promise.race([Promise.all([claiming, suspects.stop(), sparing.stop()]), idle.promise]);
       restIfDone();

@@ -2,6 +2,7 @@
  * Makes deliveries due again for those who asked for many, each replay at its own pace. Where it stands
  * is in the ledger, so it goes on from there after a restart, in whichever process comes first.
  */
+import { createWaker } from '../waker.ts';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Log } from '../observe.ts';
 import type { RunningReplay, Store } from '../store/store.ts';
@@ -34,7 +35,7 @@ export function createReplays({
   onReplay(id: string): Promise<void>;
 }): Replays {
   let stopping = false;
-  let noticed = Promise.withResolvers<void>();
+  const waker = createWaker();
   let running: Promise<void> | undefined;
 
   const advance = async ({ id, filter, perSecond, position, lastId }: RunningReplay) => {
@@ -64,20 +65,16 @@ export function createReplays({
         log.error('cannot replay deliveries, trying again', { error: String(error) });
         waitMs = POLL_MS;
       }
-      if (waitMs === 0) continue;
-      const timer = setTimeout(noticed.resolve, waitMs);
-      await noticed.promise;
-      clearTimeout(timer);
-      noticed = Promise.withResolvers();
+      if (waitMs > 0) await waker.sleep(waitMs);
     }
   };
 
   return {
     start: () => void (running = run()),
-    notice: () => noticed.resolve(),
+    notice: waker.wake,
     async stop() {
       stopping = true;
-      noticed.resolve();
+      waker.wake();
       await running;
     },
   };

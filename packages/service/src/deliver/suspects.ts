@@ -2,6 +2,7 @@
  * Deliveries that the service may have died of: those it was sending each of the last two times it went.
  * Most of them are innocent, so they are tried again, but each in a process alone (`isolation.ts`).
  */
+import { createWaker } from '../waker.ts';
 import { readInboxName } from '@sluice/kit/contract';
 import type { Log } from '../observe.ts';
 import type { ClaimedDelivery, Store } from '../store/store.ts';
@@ -40,7 +41,7 @@ export function createSuspects({
   failingStreams(): string[];
 }): Suspects {
   let stopping = false;
-  let due = Promise.withResolvers<void>();
+  const waker = createWaker();
   let running: Promise<void> | undefined;
 
   const isolated = (suspect: ClaimedDelivery): void => {
@@ -73,23 +74,20 @@ export function createSuspects({
 
   const run = async (): Promise<void> => {
     while (!stopping) {
-      const timer = setTimeout(due.resolve, LOOK_EVERY_MS);
       const sent = await sendOne().catch((error: unknown) => {
         log.error('cannot send a suspect delivery, trying again', { error: String(error) });
         return false;
       });
-      if (!sent) await due.promise;
-      clearTimeout(timer);
-      due = Promise.withResolvers();
+      if (!sent) await waker.sleep(LOOK_EVERY_MS);
     }
   };
 
   return {
     start: () => void (running = run()),
-    look: () => due.resolve(),
+    look: waker.wake,
     async stop() {
       stopping = true;
-      due.resolve();
+      waker.wake();
       await running;
     },
   };

@@ -5,6 +5,7 @@
  * per stream, so that one slow stream holds no other back; and each chain has its own, so that one
  * stalled node holds back no other chain. Ingestion waits for none of it.
  */
+import { createWaker } from '../waker.ts';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { type Log, describeError } from '../observe.ts';
 import { createBatchWriter } from '../store/batchWriter.ts';
@@ -67,7 +68,7 @@ export function createEnrichPool({
   let trouble = '';
   let epoch = 0;
   let stopping = false;
-  let awake = Promise.withResolvers<void>();
+  const waker = createWaker();
   let running: Promise<void> | undefined;
 
   const write = async (batch: readonly CompletedMatch[]): Promise<void> => {
@@ -101,13 +102,13 @@ export function createEnrichPool({
   const forget = (matchId: string): void => {
     inFlight.delete(matchId);
     resting.delete(matchId);
-    awake.resolve();
+    waker.wake();
   };
 
   const rest = (matchId: string, tries: number, waitMs: number): void => {
     inFlight.delete(matchId);
     resting.set(matchId, { tries, until: Date.now() + waitMs });
-    awake.resolve();
+    waker.wake();
   };
 
   const finish = (matchId: string, body: WholeBody): void => {
@@ -185,10 +186,7 @@ export function createEnrichPool({
     const now = Date.now();
     const dates = [outageUntil, ...[...resting.values()].map(({ until }) => until)];
     const next = Math.min(now + POLL_MS, ...dates.filter((date) => date > now));
-    const timer = setTimeout(awake.resolve, next - now);
-    await awake.promise;
-    clearTimeout(timer);
-    awake = Promise.withResolvers();
+    await waker.sleep(next - now);
   };
 
   const run = async (): Promise<void> => {
@@ -213,12 +211,10 @@ export function createEnrichPool({
       stopping = false;
       running = run();
     },
-    notice() {
-      awake.resolve();
-    },
+    notice: waker.wake,
     async stop() {
       stopping = true;
-      awake.resolve();
+      waker.wake();
       await running;
       while (inFlight.size > 0) {
         await pause();

@@ -4,6 +4,7 @@
  * confirmed. A job holds no truth of its own: where it stands is in the ledger, so it goes on from
  * there after a restart.
  */
+import { createWaker } from '../waker.ts';
 import type { DeliverySummary, Job } from '@sluice/kit/contract';
 import type { BlockNeeds } from '../match/block.ts';
 import { type Log, describeError } from '../observe.ts';
@@ -56,16 +57,9 @@ export function createBackfill<Block extends MaybeUnverified>({
   log: Log;
 }): Backfill {
   const stopping = new AbortController();
-  let noticed = Promise.withResolvers<void>();
+  const waker = createWaker();
   let running: Promise<void> | undefined;
   let retryMs = RETRY_MIN_MS;
-
-  const pause = async (ms: number): Promise<void> => {
-    const timer = setTimeout(noticed.resolve, ms);
-    await noticed.promise;
-    clearTimeout(timer);
-    noticed = Promise.withResolvers();
-  };
 
   const readRange = async (
     from: number,
@@ -149,7 +143,7 @@ export function createBackfill<Block extends MaybeUnverified>({
       }
       // The chain's own health tells of the node; the job tells that it waits for it.
       await store.sayOfJob(job.id, error.message);
-      if (!stopping.signal.aborted) await pause(retryMs);
+      if (!stopping.signal.aborted) await waker.sleep(retryMs);
       retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
       return true;
     }
@@ -166,7 +160,7 @@ export function createBackfill<Block extends MaybeUnverified>({
       } catch (error) {
         log.error('cannot read jobs, trying again', { chain, error: String(error) });
       }
-      if (!moved) await pause(POLL_MS);
+      if (!moved) await waker.sleep(POLL_MS);
     }
   };
 
@@ -174,10 +168,10 @@ export function createBackfill<Block extends MaybeUnverified>({
     start() {
       running = run();
     },
-    notice: () => noticed.resolve(),
+    notice: waker.wake,
     async stop() {
       stopping.abort();
-      noticed.resolve();
+      waker.wake();
       await running;
     },
   };

@@ -3,6 +3,7 @@
  * truth of its own: it starts from the stored checkpoint, and what it keeps in memory is the stored
  * window of hashes. It never stops for an error; it says what is wrong and tries again.
  */
+import { createWaker } from '../waker.ts';
 import { type DeliverySummary, confirmationsOf, findEvmChain } from '@sluice/kit/contract';
 import type { BlockNeeds } from '../match/block.ts';
 import type {
@@ -158,7 +159,7 @@ export function createIngest<Block extends MaybeUnverified>(
   let head: number | null = null;
   let headHash = '';
   let headSeenAt = 0;
-  let hinted = Promise.withResolvers<void>();
+  const waker = createWaker();
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   let publishedAt = 0;
@@ -250,14 +251,13 @@ export function createIngest<Block extends MaybeUnverified>(
 
   /** Until a head may have come, or for `ms` at most. */
   const pause = async (ms: number): Promise<void> => {
-    const timer = Promise.withResolvers<void>();
-    const handle = setTimeout(timer.resolve, ms);
-    await Promise.race([hinted.promise, timer.promise, aborted]);
-    clearTimeout(handle);
-    hinted = Promise.withResolvers();
+    await Promise.race([waker.sleep(ms), aborted]);
   };
   const aborted = new Promise<void>((resolve) => {
-    stopping.signal.addEventListener('abort', () => resolve());
+    stopping.signal.addEventListener('abort', () => {
+      waker.wake();
+      resolve();
+    });
   });
   const wait = async (ms: number): Promise<void> => {
     const timer = Promise.withResolvers<void>();
@@ -588,7 +588,7 @@ export function createIngest<Block extends MaybeUnverified>(
   return {
     report,
     start() {
-      const unwatch = source.watchHeads(() => hinted.resolve());
+      const unwatch = source.watchHeads(waker.wake);
       running = run().finally(unwatch);
     },
     async stop() {
