@@ -211,9 +211,9 @@ test.each([
     'Aptos',
     'aptos:local',
     async () => {
-      const fields = { webhookUrl: sink.url, description: '', network: ['local'] };
+      const fields = { webhookUrl: sink.url, description: '', networkType: 'aptos' } as const;
       const create = async (tag: string) => {
-        const { id } = await client.streams.create({ ...fields, tag, networkType: 'aptos' });
+        const { id } = await client.streams.create({ ...fields, tag, network: ['local'] });
         await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
         return id;
       };
