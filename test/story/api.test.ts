@@ -162,12 +162,13 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
   const everyRoute: readonly Route[] = [...Object.values(ROUTES), ...Object.values(SLUICE_ROUTES)];
 
+  const event = (name: string | undefined, ...inputs: object[]) => ({
+    type: 'event',
+    name,
+    inputs,
+  });
+
   describe('a stream that cannot be', () => {
-    const event = (name: string | undefined, ...inputs: object[]) => ({
-      type: 'event',
-      name,
-      inputs,
-    });
     const indexed = { name: 'a', type: 'address', indexed: true };
 
     /** What is wrong, the field with what is wrong in it, and what the answer says of which field. */
@@ -449,6 +450,38 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
           /^The request body is nested deeper than \d+ levels/,
         );
       }
+    });
+
+    test('64 levels are read, 65 are not', async () => {
+      const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+      const statuses = [];
+      for (const levels of [64, 65]) {
+        statuses.push((await sendBad('PUT', '/streams/evm', { body: nested(levels) })).status);
+      }
+      expect(statuses).toEqual([422, 400]);
+    });
+
+    test('filters have 1,000 comparisons in all, and not one more', async () => {
+      const abi = [event('Paid', { name: 'value', type: 'uint256' })];
+      const gt = (n: number) => ({ gt: ['value', String(n)] });
+      const withFilters = (count: number) => ({
+        ...goodStream(),
+        abi,
+        advancedOptions: [
+          {
+            topic0: 'Paid(uint256)',
+            filter: { or: Array.from({ length: count - 1 }, (_, n) => gt(n)) },
+          },
+          { topic0: 'Paid(uint256)', filter: gt(0) },
+        ],
+      });
+      const { id } = await client.streams.create(withFilters(1_000));
+      await client.streams.delete(id);
+      await expectInvalid('PUT', '/streams/evm', { body: withFilters(1_001) }, [
+        'requestBody.advancedOptions',
+        /^should have at most 1000 comparisons in all/,
+        expect.stringMatching(/^\[\{"topic0":"Paid\(uint256\)".{1,200}…$/),
+      ]);
     });
 
     test('an ABI of tuples in tuples without end', async () => {
