@@ -7,7 +7,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@sluice/kit';
-import { type Page, ROUTES, type Route, SLUICE_ROUTES } from '@sluice/kit/contract';
+import {
+  type CreateEvmStream,
+  type Page,
+  ROUTES,
+  type Route,
+  SLUICE_ROUTES,
+} from '@sluice/kit/contract';
 import {
   type Anvil,
   type Postgres,
@@ -475,7 +481,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
           { topic0: 'Paid(uint256)', filter: gt(0) },
         ],
       });
-      const { id } = await client.streams.create(withFilters(1_000));
+      const { id } = await client.streams.create(withFilters(1_000) as CreateEvmStream);
       await client.streams.delete(id);
       await expectInvalid('PUT', '/streams/evm', { body: withFilters(1_001) }, [
         'requestBody.advancedOptions',
