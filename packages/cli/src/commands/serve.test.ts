@@ -20,6 +20,8 @@ test('without a chain it says so, and a misspelt variable is named with the righ
     'SLUICE_CHIAN is not a variable of sluice, and is ignored. Did you mean SLUICE_CHAIN?\n',
   );
   expect(running.stderr()).not.toContain('SLUICE_PORT_4400_TCP');
+  // Alone in its line, to be copied.
+  expect(running.stderr()).toMatch(/^API key, shown only this once; .+:\nsluice_\S+$/m);
   running.interrupt();
   expect(await running.ended).toMatchObject({ code: 0 });
 });

@@ -30,7 +30,7 @@ async function serve(options: ServiceOptions, terminal: Terminal): Promise<void>
   }
   if (service.newApiKey !== undefined) {
     terminal.stderr.write(
-      `API key, shown this once (give your own with --api-key): ${service.newApiKey}\n`,
+      `API key, shown only this once; pass your own with --api-key:\n${service.newApiKey}\n`,
     );
   }
   await asked;
