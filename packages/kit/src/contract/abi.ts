@@ -95,8 +95,13 @@ export function compileType(
   return readWord && { dynamic: false, headWords: 1, read: fromWord(readWord) };
 }
 
-/** Decodes the values of a list of parameters. Throws {@link MALFORMED} or {@link OVERLAPPING}. */
-export type DecodeParameters = (data: string) => DecodedValue[];
+/** A list of parameters, compiled. */
+export interface CompiledParameters {
+  /** Bytes of every encoding; undefined where they depend on the values. */
+  readonly sizeBytes: number | undefined;
+  /** Decodes their values. Throws {@link MALFORMED} or {@link OVERLAPPING}. */
+  readonly decode: (data: string) => DecodedValue[];
+}
 
 /**
  * Compiles a list of parameters, such as the outputs of a function; undefined when one has a type that
@@ -104,23 +109,27 @@ export type DecodeParameters = (data: string) => DecodedValue[];
  */
 export function compileParameters(
   parameters: readonly AbiParameter[],
-): DecodeParameters | undefined {
+): CompiledParameters | undefined {
   const codecs: Codec[] = [];
   for (const parameter of parameters) {
     const codec = compileType(parameter, readLowerAddress);
     if (!codec) return undefined;
     codecs.push(codec);
   }
-  return (data) => {
-    const hex = toHex(data);
-    if (hex === undefined) throw MALFORMED;
-    const source = new Source(hex);
-    let at = '0x'.length;
-    return codecs.map((codec) => {
-      const value = readMember(codec, source, 2, at);
-      at += codec.headWords * WORD;
-      return value;
-    });
+  const words = codecs.reduce((sum, { headWords }) => sum + headWords, 0);
+  return {
+    sizeBytes: codecs.some(({ dynamic }) => dynamic) ? undefined : words * 32,
+    decode(data) {
+      const hex = toHex(data);
+      if (hex === undefined) throw MALFORMED;
+      const source = new Source(hex);
+      let at = '0x'.length;
+      return codecs.map((codec) => {
+        const value = readMember(codec, source, 2, at);
+        at += codec.headWords * WORD;
+        return value;
+      });
+    },
   };
 }
 

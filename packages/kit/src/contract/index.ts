@@ -269,7 +269,7 @@ export { confirmationsOf, DEFAULT_CONFIRMATIONS, EVM_CHAINS, findEvmChain } from
 export type { EvmChain } from './chains.ts';
 export { toChainId } from './chainId.ts';
 export { compileParameters } from './abi.ts';
-export type { DecodedValue, DecodeParameters } from './abi.ts';
+export type { CompiledParameters, DecodedValue } from './abi.ts';
 export { cutText } from './text.ts';
 export { checksumAddress, toAddress } from './evm.ts';
 export {

@@ -3,6 +3,7 @@ import type { AbiItem, WebhookLog } from '@sluice/kit/contract';
 import { afterEach, expect, test, vi } from 'vitest';
 import { completeBody } from './completeBody.ts';
 import type { BodyTail } from './records.ts';
+import type { StateReader } from './state.ts';
 import { type CompiledTrigger, type DecodeRecord, createDecoder } from './triggers.ts';
 
 afterEach(() => void vi.useRealTimers());
@@ -25,7 +26,7 @@ const tailOf = (logs: WebhookLog[]): BodyTail => ({
   ...{ nftApprovals: { ERC721: [], ERC1155: [] }, nativeBalances: [] },
 });
 
-const complete = (tail: BodyTail, triggers: CompiledTrigger[]) =>
+const complete = (tail: BodyTail, triggers: CompiledTrigger[], state?: Pick<StateReader, 'call'>) =>
   completeBody(tail, {
     plan: { triggers, balances: [] },
     block,
@@ -33,6 +34,7 @@ const complete = (tail: BodyTail, triggers: CompiledTrigger[]) =>
     state: {
       call: async (_, calls) => calls.map(({ data }) => ({ outcome: 'read', value: data })),
       balances: async () => [],
+      ...state,
     },
     maxBytes: 1e6,
     isLastTry: true,
@@ -57,6 +59,27 @@ test('an answer that many records share is read once for each trigger', async ()
       { name: 'two', value: 'read' },
     ]);
   }
+});
+
+test('answers that are in memory together are no more than 2 MiB', async () => {
+  const batches: number[] = [];
+  const triggerOf = (maxBytes: number): CompiledTrigger => ({
+    kind: 'log',
+    prepare: ({ logIndex }) => ({ to: '0xc0', data: `0x${String(logIndex)}`, maxBytes }),
+    read: () => [],
+  });
+  const completeWith = async (maxBytes: number) => {
+    batches.length = 0;
+    await complete(tailOf(Array.from({ length: 600 }, (_, n) => log(n))), [triggerOf(maxBytes)], {
+      async call(_, calls) {
+        batches.push(calls.length);
+        return calls.map(() => ({ outcome: 'read', value: '0x' }));
+      },
+    });
+    return [...batches];
+  };
+  expect(await completeWith(4096)).toEqual([512, 88]);
+  expect((await completeWith(65_536)).slice(0, 2)).toEqual([32, 32]);
 });
 
 test('the triggers of a record share what it decodes to', async () => {

@@ -6,7 +6,7 @@ import { addressesOf, mostBalanceBytes } from './balances.ts';
 import { contractsOf, fillTokens } from './fillTokens.ts';
 import type { CompiledPlan } from './plan.ts';
 import { type BodyTail, recordsOf } from './records.ts';
-import type { StateAnswer, StateCall, StateReader } from './state.ts';
+import { MAX_RESULT_BYTES, type StateAnswer, type StateCall, type StateReader } from './state.ts';
 import type { Tokens } from './tokens.ts';
 import { type CompiledTrigger, createDecoder, errorEntry } from './triggers.ts';
 
@@ -24,8 +24,8 @@ const LEAST_ENTRY_BYTES = 160;
 const RECORD_BYTES = 14;
 /** Records, calls and answers may each be large: other work has its turn by time, not by their number. */
 const TURN_MS = 10;
-/** Calls handed on at once, so that the answers of all are never in memory together. */
-const CALLS_AT_ONCE = 500;
+/** Of the answers to calls handed on at once: many webhooks are completed beside each other. */
+const ANSWER_BYTES_AT_ONCE = 2 * 1024 * 1024;
 
 export interface Completion {
   plan: CompiledPlan;
@@ -93,6 +93,21 @@ interface Slot {
   trigger: CompiledTrigger;
   entries: WebhookTrigger[];
   call: string | undefined;
+}
+
+function toBatches<Key>(calls: ReadonlyMap<Key, StateCall>): [Key, StateCall][][] {
+  const batches: [Key, StateCall][][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const each of calls) {
+    const { maxBytes = MAX_RESULT_BYTES } = each[1];
+    bytes += maxBytes;
+    if (bytes > ANSWER_BYTES_AT_ONCE) {
+      batches.push([]);
+      bytes = maxBytes;
+    }
+    batches.at(-1)!.push(each);
+  }
+  return batches;
 }
 
 async function runTriggers(
@@ -167,9 +182,7 @@ async function runTriggers(
   }
 
   let refused: string | undefined;
-  const wanted = [...calls];
-  for (let start = 0; start < wanted.length; start += CALLS_AT_ONCE) {
-    const some = wanted.slice(start, start + CALLS_AT_ONCE);
+  for (const some of toBatches(calls)) {
     const answers = await ask(some.map(([, call]) => call));
     for (const [n, [key]] of some.entries()) {
       const answer = answers[n]!;

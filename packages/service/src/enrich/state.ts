@@ -1,6 +1,9 @@
 /** What enrichment asks of a chain: calls and balances at the state a block left behind. */
 import type { BlockRef } from '../store/store.ts';
 
+/** Bytes that a call returns at most, where it sets no bound of its own. */
+export const MAX_RESULT_BYTES = 65_536;
+
 /** A read-only call. */
 export interface StateCall {
   /** Lower case. */
@@ -12,7 +15,7 @@ export interface StateCall {
    * calls are made together.
    */
   from?: string | undefined;
-  /** A longer answer has failed. Default 64 KiB. */
+  /** A longer answer has failed. Default {@link MAX_RESULT_BYTES}. */
   maxBytes?: number | undefined;
 }
 

@@ -222,7 +222,18 @@ describe('a call', () => {
     expect(compiled.prepare(transfer)).toEqual({
       to: CONTRACT,
       data: `0x70a08231${address(1).slice(2).padStart(64, '0')}`,
+      maxBytes: 4096,
     });
+  });
+
+  test.each([
+    [[parameter('uint256'), parameter('uint8[200]')], 201 * 32],
+    [[parameter('uint256[3000]')], 65_536],
+    [[parameter('uint256'), parameter('string')], 65_536],
+    [[], 4096],
+  ])('says how long its answer may be (%#)', (outputs, maxBytes) => {
+    const compiled = compileTrigger(trigger({ functionAbi: view([], outputs), inputs: [] }), []);
+    expect(compiled.prepare(transfer)).toMatchObject({ maxBytes });
   });
 
   test('carries structs and arrays, with selectors anywhere in them', () => {

@@ -38,10 +38,13 @@ import {
   isSelector,
   select,
 } from './selectors.ts';
-import type { StateAnswer, StateCall } from './state.ts';
+import { MAX_RESULT_BYTES, type StateAnswer, type StateCall } from './state.ts';
 
 /** Of one trigger's inputs as JSON. */
 const MAX_INPUT_CHARACTERS = 16_384;
+
+/** Of a result of known size: a contract may return more than its ABI names. */
+const LEAST_RESULT_BYTES = 4096;
 
 export interface CompiledTrigger {
   kind: StreamTrigger['type'];
@@ -140,7 +143,11 @@ export function compileTrigger(
   const { name = '', inputs = [], outputs = [] } = trigger.functionAbi;
   const selector = keccak256(eventSignature(trigger.functionAbi)).slice(0, 10);
   const inputTypes = unnamed(inputs);
-  const decodeResult = compileParameters(unnamed(outputs));
+  const results = compileParameters(unnamed(outputs));
+  const maxBytes = Math.min(
+    MAX_RESULT_BYTES,
+    Math.max(LEAST_RESULT_BYTES, results?.sizeBytes ?? MAX_RESULT_BYTES),
+  );
 
   const subjectOf = (record: AnyRecord, decode: DecodeRecord): Subject | undefined => {
     if (event === undefined) return { record, args: {} };
@@ -160,7 +167,7 @@ export function compileTrigger(
         const data = selector + encodeAbiParameters(inputTypes, values).slice(2);
         return data.length > 2 + 2 * MAX_CALL_BYTES
           ? { error: `the inputs of ${name} are more than ${MAX_CALL_BYTES} bytes` }
-          : { to, data, ...(from !== undefined && { from }) };
+          : { to, data, maxBytes, ...(from !== undefined && { from }) };
       } catch (error) {
         if (error instanceof ValueError)
           return { error: `${name} was not called: ${error.message}` };
@@ -175,7 +182,7 @@ export function compileTrigger(
       }
       let values: readonly DecodedValue[] | undefined;
       try {
-        values = decodeResult?.(answer.value);
+        values = results?.decode(answer.value);
       } catch {
         // A contract may return anything.
       }

@@ -68,14 +68,14 @@ export async function readName(
   return decode(answer);
 }
 
-const decodeResolved = compileParameters(RESOLVE[0].outputs)!;
-const decodeAddress = compileParameters(ADDR[0].outputs)!;
+const resolved = compileParameters(RESOLVE[0].outputs)!;
+const resolvedAddress = compileParameters(ADDR[0].outputs)!;
 
 function decode(answer: unknown): `0x${string}` | undefined {
   try {
-    const [result] = decodeResolved(answer as string) as [string];
+    const [result] = resolved.decode(answer as string) as [string];
     if (result === '0x') return undefined;
-    const [address] = decodeAddress(result);
+    const [address] = resolvedAddress.decode(result);
     return address === NOBODY ? undefined : (address as `0x${string}`);
   } catch (error) {
     throw new SourceError('inconsistent', 'a name was answered with no address', { cause: error });

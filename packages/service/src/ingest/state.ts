@@ -5,7 +5,13 @@
  */
 import { compileParameters, cutText } from '@sluice/kit/contract';
 import { encodeAbiParameters } from 'viem/utils';
-import { Outage, type StateAnswer, type StateCall, type StateReader } from '../enrich/state.ts';
+import {
+  MAX_RESULT_BYTES,
+  Outage,
+  type StateAnswer,
+  type StateCall,
+  type StateReader,
+} from '../enrich/state.ts';
 import type { BlockRef } from '../store/store.ts';
 import { isReverted } from './provider.ts';
 import { type Source, SourceError } from './source.ts';
@@ -21,8 +27,6 @@ const GET_BALANCE = '0x4d2301cc'; // getEthBalance(address)
 const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Of an answer around its result, which is hex. */
 const ENVELOPE_BYTES = 4096;
-/** Bytes that a call returns at most, where it sets no bound of its own. */
-const MAX_RESULT_BYTES = 65_536;
 const CALLS_PER_REQUEST = 100;
 const CALL_CHARACTERS_PER_REQUEST = 256 * 1024;
 /** Requests under way at once for one caller. */
@@ -40,7 +44,7 @@ const AGGREGATE_INPUT = [
     ],
   },
 ] as const;
-const decodeResults = compileParameters([
+const aggregated = compileParameters([
   {
     name: 'results',
     type: 'tuple[]',
@@ -102,12 +106,15 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
     block: BlockRef,
     method: string,
     first: unknown,
-    maxBytes?: number,
+    resultBytes = MAX_RESULT_BYTES,
   ): Promise<StateAnswer> => {
+    const maxBytes = ENVELOPE_BYTES + 2 * resultBytes;
     try {
-      return { outcome: 'read', value: await requestAt(block, method, first, maxBytes) };
+      return toResult(await requestAt(block, method, first, maxBytes), resultBytes);
     } catch (error) {
-      return toAnswer(error, block);
+      return (error as SourceError).kind === 'too-large'
+        ? tooMuch(resultBytes)
+        : toAnswer(error, block);
     }
   };
 
@@ -122,11 +129,9 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
   };
 
   const callSingly = (block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]> =>
-    mapLimited(calls, async ({ to, data, from, maxBytes = MAX_RESULT_BYTES }) => {
-      const request = { to, data, ...(from !== undefined && { from }) };
-      const answer = await ask(block, 'eth_call', request, ENVELOPE_BYTES + 2 * maxBytes);
-      return bounded(answer, maxBytes);
-    });
+    mapLimited(calls, ({ to, data, from, maxBytes }) =>
+      ask(block, 'eth_call', { to, data, ...(from !== undefined && { from }) }, maxBytes),
+    );
 
   const callTogether = async (
     block: BlockRef,
@@ -156,7 +161,7 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
     return results.map((result, n): StateAnswer => {
       if (isSilent(result)) return again.shift()!;
       return result.success
-        ? bounded({ outcome: 'read', value: result.returnData }, calls[n]!.maxBytes)
+        ? toResult(result.returnData, calls[n]!.maxBytes)
         : { outcome: 'failed', message: describeRevert(result.returnData) };
     });
   };
@@ -233,18 +238,21 @@ const encodeAggregate = (calls: readonly StateCall[]): string =>
 /** Undefined for anything but one result for each call. */
 function decodeAggregate(data: string, count: number): readonly Aggregated[] | undefined {
   try {
-    const [results] = decodeResults(data) as unknown as [readonly Aggregated[]];
+    const [results] = aggregated.decode(data) as unknown as [readonly Aggregated[]];
     return results.length === count ? results : undefined;
   } catch {
     return undefined;
   }
 }
 
+const tooMuch = (maxBytes: number): StateAnswer => ({
+  outcome: 'failed',
+  message: `more than ${maxBytes} bytes were returned`,
+});
+
 /** Answers are held until those beside them have come: one that is too long is not kept. */
-const bounded = (answer: StateAnswer, maxBytes = MAX_RESULT_BYTES): StateAnswer =>
-  answer.outcome === 'read' && answer.value.length > 2 + 2 * maxBytes
-    ? { outcome: 'failed', message: `more than ${maxBytes} bytes were returned` }
-    : answer;
+const toResult = (value: string, maxBytes = MAX_RESULT_BYTES): StateAnswer =>
+  value.length > 2 + 2 * maxBytes ? tooMuch(maxBytes) : { outcome: 'read', value };
 
 /** What the contract said, what the nodes will not tell, or an outage, which is thrown. */
 function toAnswer(error: unknown, block: BlockRef): StateAnswer {
@@ -258,7 +266,6 @@ function toAnswer(error: unknown, block: BlockRef): StateAnswer {
     case 'pruned':
       return { outcome: 'refused', message: `no node has the state of block ${block.number}` };
     case 'too-large':
-      return { outcome: 'failed', message: nodeMessage(error) };
     case 'unsupported':
     case 'inconsistent':
       return { outcome: 'refused', message: nodeMessage(error) };
@@ -287,9 +294,9 @@ function describeFailure(error: SourceError): string {
 }
 
 const ERROR = '0x08c379a0'; // Error(string)
-const decodeError = compileParameters([{ name: 'reason', type: 'string' }])!;
+const reasonOfError = compileParameters([{ name: 'reason', type: 'string' }])!;
 const PANIC = '0x4e487b71'; // Panic(uint256)
-const decodePanic = compileParameters([{ name: 'code', type: 'uint256' }])!;
+const codeOfPanic = compileParameters([{ name: 'code', type: 'uint256' }])!;
 const MESSAGE_CHARACTERS = 200;
 
 /** The same words whether a call was made alone or with others. */
@@ -297,11 +304,11 @@ function describeRevert(data: string): string {
   const body = `0x${data.slice(10)}`;
   try {
     if (data.startsWith(ERROR)) {
-      const [reason] = decodeError(body) as [string];
+      const [reason] = reasonOfError.decode(body) as [string];
       return `execution reverted: ${cut(reason)}`;
     }
     if (data.startsWith(PANIC)) {
-      const [code] = decodePanic(body) as [bigint];
+      const [code] = codeOfPanic.decode(body) as [bigint];
       return `execution reverted: panic 0x${code.toString(16)}`;
     }
   } catch {
