@@ -54,9 +54,9 @@ test('the tarball has what it needs and no tests', () => {
   expect(packed.files.filter((path) => path.includes('.test'))).toEqual([]);
 });
 
-test('the tarball unpacks to at most 410 kB', () => {
+test('the tarball unpacks to at most 415 kB', () => {
   expect(packed.unpackedSize).toBeGreaterThan(50_000);
-  expect(packed.unpackedSize).toBeLessThanOrEqual(410_000);
+  expect(packed.unpackedSize).toBeLessThanOrEqual(415_000);
 });
 
 describe.each(['26', '20'])('Node %s', (version) => {

@@ -9,8 +9,6 @@ import {
 import { SLUICE_ROUTES } from '@sluice/kit/contract';
 import {
   createSluiceClient,
-  findDeliveryIds,
-  isShortId,
   type ActivityQuery,
   type AuditPage,
   type DeliveryFilter,
@@ -216,28 +214,6 @@ export const inboxRequestQuery = (name: string, id: string) =>
     queryKey: ['inbox request', name, id],
     queryFn: ({ signal }) => sluice.getInboxRequest(name, id, { signal }),
   });
-
-export const explainQuery = (question: string, chain: string | undefined) =>
-  queryOptions({
-    queryKey: ['explain', question, chain],
-    queryFn: async ({ signal }) =>
-      sluice.explain(await toWholeQuestion(question), { chain, signal }),
-    // A webhook may be sent meanwhile.
-    staleTime: 0,
-  });
-
-const NAMED_IDS = 5;
-
-/** Of a shortened id of a delivery, the whole one; anything else as it is. */
-async function toWholeQuestion(question: string): Promise<string> {
-  if (!isShortId(question)) return question;
-  const ids = await findDeliveryIds(sluice, question);
-  if (ids.length > 1) {
-    const named = ids.slice(0, NAMED_IDS).join(', ');
-    throw new Error(`${question} is short for ${ids.length} deliveries, among them ${named}`);
-  }
-  return ids[0] ?? question;
-}
 
 /** Rows are run through by key; only of the one that is stayed at is its block read. */
 const STAY_MS = 400;

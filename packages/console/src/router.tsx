@@ -10,7 +10,6 @@ import {
 import { buttonClass } from './ui/button.tsx';
 import { Frame } from './routes/frame/frame.tsx';
 import { PageError } from './routes/frame/pageError.tsx';
-import { SignInPage } from './routes/frame/signIn.tsx';
 import { StreamsPage } from './routes/streams/streams.tsx';
 import {
   hrefOf,
@@ -52,7 +51,10 @@ const signIn = createRoute({
   beforeLoad: async ({ search }) => {
     if (await isSignedIn()) throw redirect({ href: hrefOf(search), replace: true });
   },
-  component: SignInPage,
+  component: lazyRouteComponent(
+    served(() => import('./routes/frame/signIn.tsx')),
+    'SignInPage',
+  ),
 });
 
 const frame = createRoute({

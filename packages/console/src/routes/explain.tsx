@@ -2,7 +2,7 @@ import type { Explanation, ExplainReason, StreamVerdict } from '@sluice/kit/slui
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { chainsQuery, explainQuery } from '../api.ts';
+import { chainsQuery } from '../api.ts';
 import { deliveryCondition, OUTCOME_CONDITIONS, VERDICT_CONDITIONS } from '../condition.ts';
 import { formatClock, formatCount, formatDateTime, formatHash, formatQuantity } from '../format.ts';
 import { useShortcuts } from '../keyboard.ts';
@@ -15,6 +15,7 @@ import { ErrorPanel } from '../ui/errorPanel.tsx';
 import { Select } from '../ui/field.tsx';
 import { Hash } from '../ui/hash.tsx';
 import { Status, StatusShape } from '../ui/status.tsx';
+import { explainQuery } from './explainQuery.ts';
 
 /** Why a webhook was sent, or not: stream by stream, with the rule that decided. */
 export function ExplainPage() {
