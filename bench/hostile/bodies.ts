@@ -43,7 +43,7 @@ export function hostileBodies(limit: number): HostileBodies {
 
 /** Characters of a text in a list. */
 const LISTED = 4_000;
-/** What patterns that were not linear were slow on. */
+/** Texts that once made a pattern of ours quadratic. */
 const ONCE_SLOW = ['a-', '[<', 'a0', '0.0', 'a@', '::'].map((text) => text.repeat(LISTED / 2));
 let analysed: readonly string[] | undefined;
 
