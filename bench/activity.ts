@@ -3,14 +3,15 @@
  * which each was sent something in each minute of a day. Beside it what the same would take from the minutes.
  */
 import { type Kysely, sql } from 'kysely';
-import type { Engine } from '../packages/service/src/store/engine.ts';
-import { MINUTE_MS, toHours } from '../packages/service/src/store/statWrites.ts';
+import type { Engine } from '../packages/service/src/store/engine/engine.ts';
+import { MINUTE_MS, toHours } from '../packages/service/src/store/stats/statWrites.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
-  type Store,
-} from '../packages/service/src/store/store.ts';
-import type { ActivityMetric, Tables } from '../packages/service/src/store/tables.ts';
+} from '../packages/service/src/store/streams/contract.ts';
+import type { Store } from '../packages/service/src/store/store.ts';
+import type { Tables } from '../packages/service/src/store/engine/tables.ts';
+import type { ActivityMetric } from '../packages/service/src/store/stats/tables.ts';
 import type { EngineName } from './delivery/ledgers.ts';
 import type { Figures } from './figures.ts';
 import { timeReadings, withFilledLedger } from './filledLedger.ts';

@@ -7,18 +7,18 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createScriptedAptosLedger, encodeAptosMessage, scriptedAptos } from '@sluice/testkit';
-import { decodeResponse } from '../packages/service/src/ingest/aptosProto.ts';
-import { toAptosTransaction } from '../packages/service/src/ingest/aptosTransaction.ts';
-import type { AptosJson, AptosTransaction } from '../packages/service/src/match/aptosBlock.ts';
-import { createAptosIndex } from '../packages/service/src/match/aptosIndex.ts';
-import { matchAptosBlock } from '../packages/service/src/match/aptosMatch.ts';
-import { toAptosWebhookParts } from '../packages/service/src/match/aptosWebhook.ts';
-import { packAddresses } from '../packages/service/src/store/packedAddresses.ts';
+import { decodeResponse } from '../packages/service/src/ingest/aptos/proto.ts';
+import { toAptosTransaction } from '../packages/service/src/ingest/aptos/transaction.ts';
+import type { AptosJson, AptosTransaction } from '../packages/service/src/match/aptos/block.ts';
+import { createAptosIndex } from '../packages/service/src/match/aptos/streamIndex.ts';
+import { matchAptosBlock } from '../packages/service/src/match/aptos/match.ts';
+import { toAptosWebhookParts } from '../packages/service/src/match/aptos/webhook.ts';
+import { packAddresses } from '../packages/service/src/store/addresses/packedAddresses.ts';
 import {
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
   DEFAULT_LIMITS,
-} from '../packages/service/src/store/store.ts';
+} from '../packages/service/src/store/streams/contract.ts';
 import type { Figures } from './figures.ts';
 
 const CHAIN = 'aptos:mainnet';

@@ -9,23 +9,23 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
-import { bloomOf } from '../packages/service/src/ingest/bloom.ts';
-import { createEvmSource } from '../packages/service/src/ingest/evm.ts';
-import type { EvmBlock, EvmLog, EvmTransaction } from '../packages/service/src/match/block.ts';
-import { matchBlock } from '../packages/service/src/match/match.ts';
+import { bloomOf } from '../packages/service/src/ingest/evm/bloom.ts';
+import { createEvmSource } from '../packages/service/src/ingest/evm/evm.ts';
+import type { EvmBlock, EvmLog, EvmTransaction } from '../packages/service/src/match/evm/block.ts';
+import { matchBlock } from '../packages/service/src/match/evm/match.ts';
 import {
   type CompiledStream,
   type StreamIndex,
   createStreamIndex,
-} from '../packages/service/src/match/streamIndex.ts';
-import { toWebhookParts } from '../packages/service/src/match/webhook.ts';
-import { createLog } from '../packages/service/src/observe.ts';
-import { splitBody } from '../packages/service/src/store/body.ts';
+} from '../packages/service/src/match/evm/streamIndex.ts';
+import { toWebhookParts } from '../packages/service/src/match/evm/webhook.ts';
+import { createLog } from '../packages/service/src/base/log.ts';
+import { splitBody } from '../packages/service/src/store/blocks/body.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type EvmStreamRecord,
-} from '../packages/service/src/store/store.ts';
+} from '../packages/service/src/store/streams/contract.ts';
 import type { Figures } from './figures.ts';
 
 const CHAIN = '0x2105';

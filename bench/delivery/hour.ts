@@ -5,9 +5,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { startHousekeeping } from '../../packages/service/src/housekeeping.ts';
-import type { InvariantCheck } from '../../packages/service/src/invariants.ts';
-import { createLog } from '../../packages/service/src/observe.ts';
+import { startHousekeeping } from '../../packages/service/src/operate/housekeeping.ts';
+import type { InvariantCheck } from '../../packages/service/src/operate/invariants.ts';
+import { createLog } from '../../packages/service/src/base/log.ts';
 import type { Figures } from '../figures.ts';
 import { withLedger } from './ledgers.ts';
 import { startReceiver } from './receiver.ts';

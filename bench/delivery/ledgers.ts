@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgres } from '@sluice/testkit';
-import { openPostgresStore } from '../../packages/service/src/store/postgres.ts';
-import { openSqliteStore } from '../../packages/service/src/store/sqlite.ts';
+import { openPostgresStore } from '../../packages/service/src/store/engine/postgres/postgres.ts';
+import { openSqliteStore } from '../../packages/service/src/store/engine/sqlite/sqlite.ts';
 import type { Store } from '../../packages/service/src/store/store.ts';
 
 export type EngineName = Store['engine'];

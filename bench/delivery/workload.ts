@@ -1,18 +1,18 @@
 /** What is delivered, and who delivers it: streams that match in each block, and the service's own engine. */
 import { createDeliver } from '../../packages/service/src/deliver/deliver.ts';
-import { EVERYWHERE, createAddressGuard } from '../../packages/service/src/deliver/guard.ts';
+import { EVERYWHERE, createAddressGuard } from '../../packages/service/src/deliver/send/guard.ts';
 import { createHostPace } from '../../packages/service/src/deliver/hostPace.ts';
-import { createIsolation } from '../../packages/service/src/deliver/isolation.ts';
-import { CONTRACT_SCHEDULE_MS } from '../../packages/kit/src/contract/schedule.ts';
-import { type Sender, createSender } from '../../packages/service/src/deliver/send.ts';
-import { createLog } from '../../packages/service/src/observe.ts';
-import { splitBody } from '../../packages/service/src/store/body.ts';
+import { createIsolation } from '../../packages/service/src/deliver/send/isolation.ts';
+import { CONTRACT_SCHEDULE_MS } from '../../packages/kit/src/contract/rules/schedule.ts';
+import { type Sender, createSender } from '../../packages/service/src/deliver/send/send.ts';
+import { createLog } from '../../packages/service/src/base/log.ts';
+import { splitBody } from '../../packages/service/src/store/blocks/body.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
-  type NewMatch,
-  type Store,
-} from '../../packages/service/src/store/store.ts';
+} from '../../packages/service/src/store/streams/contract.ts';
+import type { NewMatch } from '../../packages/service/src/store/blocks/contract.ts';
+import type { Store } from '../../packages/service/src/store/store.ts';
 import type { DeliverySummary } from '@sluice/kit/contract';
 
 export const BODY_BYTES = 2_000;

@@ -8,9 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { eachCall } from '@sluice/kit/calls';
 import { ROUTES, type Route, SLUICE_ROUTES } from '@sluice/kit/contract';
 import { scripted, startScriptedChain, startWebhookSink } from '@sluice/testkit';
-import { BODY_LIMIT_BYTES, bodyLimitOf } from '../../packages/service/src/http/body.ts';
+import { BODY_LIMIT_BYTES, bodyLimitOf } from '../../packages/service/src/api/body.ts';
 import { API_KEY, type Served, serve } from '../../test/serve.ts';
 import { type RawAnswer, sendRaw } from '../../test/story/sendRaw.ts';
 import { type Figures, toFigure } from '../figures.ts';
@@ -24,6 +25,8 @@ import {
 import { HEARTBEAT } from './heartbeat.ts';
 
 const CHAIN = '0x7a69';
+/** By its id: names of ENS are looked up there. */
+const ETHEREUM = '0x1';
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const TOKEN = '0x00000000000000000000000000000000000000aa';
 const BLOCK_EVERY_MS = 500;
@@ -57,7 +60,11 @@ interface Attack {
 /** @param only parts of the attacks' names, such as `createSession` or `addresses`; all without any */
 export async function measureHostile(only: readonly string[]): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-hostile-'));
-  const [chain, sink] = await Promise.all([startScriptedChain(), startWebhookSink()]);
+  const [chain, ethereum, sink] = await Promise.all([
+    startScriptedChain(),
+    startScriptedChain({ chainId: 1 }),
+    startWebhookSink(),
+  ]);
   const service = await serve(
     [
       '--data',
@@ -68,6 +75,8 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
       '0',
       '--chain',
       `${CHAIN}=${chain.wsUrl}`,
+      '--chain',
+      `${ETHEREUM}=${ethereum.wsUrl}`,
     ],
     { nodeFlags: ['--import', heartbeat] },
   );
@@ -111,6 +120,11 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
       if (blockedMs > LIMITS_MS[group]) console.error(`${group}: ${what}: ${blockedMs} ms`);
     };
     await measure('idle', 'no attack', () => wait(IDLE_MS));
+
+    // The first of them unpacks the tables of Unicode, where that was not done before.
+    await measure('keyed', 'resolveName, a name beyond ASCII', () =>
+      send(service, SLUICE_ROUTES.resolveName, `/sluice/names/${encodeURIComponent('é.eth')}`),
+    );
 
     const victims = {
       evm: await stream({}),
@@ -171,7 +185,7 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
   } finally {
     clearInterval(mining);
     await service.stop();
-    await Promise.all([chain.stop(), sink.close()]);
+    await Promise.all([chain.stop(), ethereum.stop(), sink.close()]);
     rmSync(folder, { recursive: true });
   }
 }
@@ -185,11 +199,11 @@ interface Target {
 /** All routes, those together that are sent the same. */
 function targets(): { group: Group; bodies: HostileBodies; routes: Target[] }[] {
   const groups = new Map<string, { group: Group; bodies: HostileBodies; routes: Target[] }>();
-  for (const [name, route] of Object.entries({ ...ROUTES, ...SLUICE_ROUTES })) {
-    const limit = bodyLimitOf(name as keyof typeof ROUTES, route);
+  for (const [name, route] of eachCall) {
+    const limit = bodyLimitOf(route);
     const family = route.path.startsWith('/streams/aptos') ? 'aptos' : 'evm';
     const isAddresses = limit > BODY_LIMIT_BYTES;
-    const group = route.access === 'open' ? 'open' : isAddresses ? 'addresses' : 'keyed';
+    const group = route.scope === 'open' ? 'open' : isAddresses ? 'addresses' : 'keyed';
     const key = [group, limit, isAddresses && family].join();
     const bodies = isAddresses
       ? addressBodies(limit, family === 'evm' ? 40 : 64)

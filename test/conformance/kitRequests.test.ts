@@ -4,7 +4,7 @@
  * go wrong together; for the newer calls, which the official client lacks, it stands alone.
  */
 import { type Client, createClient } from '@sluice/kit';
-import { ROUTES, type RouteName } from '@sluice/kit/contract';
+import { ROUTES } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startOfficialClient } from './officialClient.ts';
 import {
@@ -39,7 +39,7 @@ type Official = Record<
 >;
 
 interface Case {
-  readonly route: RouteName;
+  readonly route: keyof typeof ROUTES;
   readonly what?: string;
   official?(streams: Official): Promise<unknown>;
   kit(client: Client): PromiseLike<unknown>;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { type Client, createClient } from '@sluice/kit';
 import { APTOS_CHAINS, type DeliveryLog } from '@sluice/kit/contract';
-import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
+import { CALLS } from '@sluice/kit/calls';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
@@ -101,7 +101,7 @@ const wanted = (tag: string) => ({
 
 test('a stream is created, tested with an Aptos body, read, listed, changed and deleted', async () => {
   const added = await streams.add({ ...aptos, ...wanted('life') });
-  expect(() => ANSWER_SCHEMAS.AptosStream.parse(added.raw)).not.toThrow();
+  expect(() => CALLS.getAptosStream.answer.parse(added.raw)).not.toThrow();
   const { id } = added.result;
   expect(added.raw).toMatchObject({
     network: ['mainnet', 'testnet'],
@@ -123,7 +123,7 @@ test('a stream is created, tested with an Aptos body, read, listed, changed and 
 
   expect((await streams.getById({ ...aptos, id })).raw).toEqual(added.raw);
   const page = await streams.getAll({ ...aptos, limit: 10 });
-  expect(() => ANSWER_SCHEMAS.AptosStreamPage.parse(page.raw)).not.toThrow();
+  expect(() => CALLS.listAptosStreams.answer.parse(page.raw)).not.toThrow();
   expect(page.result.map((stream) => stream.id)).toEqual([id]);
   expect(page.pagination.total).toBe(1);
   expect(page.hasNext()).toBe(false);
@@ -153,7 +153,7 @@ test('only the status is answered when it is set', async () => {
     statusMessage: 'Stream was paused by the user',
   });
   const active = await streams.updateStatus({ ...aptos, id, status: 'active' });
-  expect(() => ANSWER_SCHEMAS.AptosStreamStatus.parse(active.raw)).not.toThrow();
+  expect(() => CALLS.setAptosStreamStatus.answer.parse(active.raw)).not.toThrow();
   expect(active.raw).toMatchObject({ status: 'active' });
 });
 

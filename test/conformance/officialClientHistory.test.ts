@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@sluice/kit';
-import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
+import { CALLS } from '@sluice/kit/calls';
 import {
   type Anvil,
   type WebhookSink,
@@ -91,7 +91,7 @@ const readFailed = () =>
 test('the history holds what failed, newest first, with the body as it was sent', async () => {
   const page = await readFailed();
   expect(page.hasNext()).toBe(false);
-  expect(() => ANSWER_SCHEMAS.HistoryPage.parse(page.raw)).not.toThrow();
+  expect(() => CALLS.listHistory.answer.parse(page.raw)).not.toThrow();
 
   const blocks = page.result.map((record) => Number(record.tinyPayload.block));
   expect(blocks).toHaveLength(page.result.length);
@@ -142,7 +142,7 @@ test('a replay sends the same id and body again, one retry on, and ends the reco
   const { id } = record!;
   sink.respond(202, { path: FAILING });
   const replayed = await streams.retry({ id, streamId });
-  expect(() => ANSWER_SCHEMAS.HistoryRecord.parse(replayed.raw)).not.toThrow();
+  expect(() => CALLS.replayHistory.answer.parse(replayed.raw)).not.toThrow();
   expect(replayed.result).toMatchObject({ id, streamId, tag: 'failing' });
 
   const again = await until('the replay', () =>
@@ -181,7 +181,7 @@ test('a replay sends the same id and body again, one retry on, and ends the reco
 test('the logs hold every webhook that was attempted, and the client reads their chain', async () => {
   await readFailed();
   const page = await streams.getLogs({ limit: 100 });
-  expect(() => ANSWER_SCHEMAS.DeliveryLogPage.parse(page.raw)).not.toThrow();
+  expect(() => CALLS.listLogs.answer.parse(page.raw)).not.toThrow();
   expect(page.result.length).toBeGreaterThanOrEqual(3);
   for (const log of page.result) {
     expect(log.chain.hex).toBe(CHAIN);
@@ -240,7 +240,7 @@ test('the stats are those of the ledger, of all and of one', async () => {
     return record;
   });
   const one = await streams.getStatsById({ streamId });
-  expect(() => ANSWER_SCHEMAS.StreamStats.parse(one.raw)).not.toThrow();
+  expect(() => CALLS.getStreamStats.answer.parse(one.raw)).not.toThrow();
   expect(one.result).toMatchObject({
     streamId,
     totalWebhooksDelivered: 1,
@@ -250,7 +250,7 @@ test('the stats are those of the ledger, of all and of one', async () => {
     totalTxsInternalProcessed: 0,
   });
   const all = await streams.getStats();
-  expect(() => ANSWER_SCHEMAS.Stats.parse(all.raw)).not.toThrow();
+  expect(() => CALLS.getStats.answer.parse(all.raw)).not.toThrow();
   const { createdAt: _, updatedAt: __, ...counters } = one.result;
   expect(all.result).toMatchObject({ totalWebhooksDelivered: 1, streams: [counters] });
   expect(await kit.stats.stream(streamId)).toMatchObject(counters);

@@ -5,7 +5,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { ROUTES, type RouteName, TEST_WEBHOOK } from '@sluice/kit/contract';
+import { ROUTES, TEST_WEBHOOK } from '@sluice/kit/contract';
+
+type RouteName = keyof typeof ROUTES;
 
 export interface RecordedRequest {
   readonly method: string;

@@ -13,6 +13,11 @@ import {
 import { sluice } from '../../packages/cli/src/terminal/scripted.test-only.ts';
 import { createTerminal } from '../../packages/cli/src/terminal/terminal.ts';
 import { ERROR_HINTS, SluiceError } from '../../packages/kit/src/errors.ts';
+import {
+  CALLER_CODES,
+  INTERNAL_CODES,
+  RETRYABLE_CODES,
+} from '../../packages/service/src/base/errors.ts';
 import { anchorsOf } from './anchors.ts';
 
 const read = (path: string): string =>
@@ -29,6 +34,18 @@ test('a section for each code, in the order of the tables, with why it comes and
   for (const section of sections) {
     expect(section).toMatch(/^\w+\n\n.+\n\n\*\*Do:\*\* .+\n/);
   }
+});
+
+test('the codes of the service have a section or a row', () => {
+  for (const code of CALLER_CODES.filter((each) => each !== 'chain_halted')) {
+    expect(page).toMatch(new RegExp(`^### ${code}$`, 'm'));
+  }
+  expect(page).toContain('`chain_halted`: ');
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (retryable|internal) \|/gm)];
+  expect(rows.map(([, code, kind]) => [code, kind])).toEqual([
+    ...RETRYABLE_CODES.map((code) => [code, 'retryable']),
+    ...INTERNAL_CODES.map((code) => [code, 'internal']),
+  ]);
 });
 
 test.each(kitCodes)('%s: its docUrl leads to a section, with its hint', (code) => {
@@ -62,7 +79,9 @@ test.each(thrown)(
     });
     expect(reportError(error, terminal, { command: 'sluice streams' })).toBeGreaterThan(0);
     expect(printed).toMatch(
-      new RegExp(`^error\\[${code}\\]: It failed\n  fix: .+\n  docs: sluice docs ${code}\n$`),
+      new RegExp(
+        `^error\\[${code}\\]: It failed\n  fix: .+\n  docs: npm run -s sluice -- docs ${code}\n$`,
+      ),
     );
     const { stdout } = await sluice(['docs', code]);
     expect(stdout).toMatch(new RegExp(`^### ${code}\n\n.+\n\n\\*\\*Do:\\*\\* .+\n$`));

@@ -1,6 +1,7 @@
 /** The table of faults and the tests that stand behind it. */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { MUTATIONS, mutate } from '../faults/mutations.ts';
 
 test('each fault of the table has a test, and each test a row', () => {
   const rows = [...readFileSync('docs/faults.md', 'utf8').matchAll(/^\| (\d+) \|/gm)];
@@ -11,4 +12,11 @@ test('each fault of the table has a test, and each test a row', () => {
     [...new Set(matches.map((match) => Number(match[1])))].toSorted((a, b) => a - b);
   expect(numbersOf(rows)).toEqual(Array.from({ length: 25 }, (_, n) => n + 1));
   expect(numbersOf(tests)).toEqual(numbersOf(rows));
+});
+
+test('each change that a fault test should notice still applies', () => {
+  for (const mutation of MUTATIONS) {
+    expect(() => mutate(readFileSync(mutation.file, 'utf8'), mutation)).not.toThrow();
+  }
+  expect(new Set(MUTATIONS.map(({ fault }) => fault)).size).toBe(25);
 });

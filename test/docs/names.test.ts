@@ -19,6 +19,9 @@ function* namesOf(entry: URL): Generator<[name: string, file: URL]> {
       if (name.trim() !== '') yield [name.replace(/^\s*type /, '').trim(), new URL(file, entry)];
     }
   }
+  for (const [, file = ''] of text.matchAll(/^export type \* from '([^']+)'/gm)) {
+    yield* namesOf(new URL(file, entry));
+  }
   for (const [, name = ''] of text.matchAll(DECLARATION)) yield [name, entry];
 }
 

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { MUTATIONS, type Mutation } from './mutations.ts';
+import { MUTATIONS, type Mutation, mutate } from './mutations.ts';
 
 /** What holds after a fault holds within seconds; a mutant is not waited for as long as a slow machine. */
 const SETTLE_MS = 60_000;
@@ -45,21 +45,6 @@ function copyTree(): string {
     symlinkSync(join(copy, 'packages', name), join(modules, '@sluice', name));
   }
   return copy;
-}
-
-/** @throws Error when a text does not occur exactly once. */
-function mutate(source: string, { fault, file, edits }: Mutation): string {
-  let mutant = source;
-  for (const [text, by] of edits) {
-    const count = source.split(text).length - 1;
-    if (count !== 1) {
-      throw new Error(
-        `the mutation of fault ${fault} no longer applies: ${file} has its text ${count} times: ${text}`,
-      );
-    }
-    mutant = mutant.replace(text, () => by);
-  }
-  return mutant;
 }
 
 interface Verdict {

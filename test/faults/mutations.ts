@@ -13,13 +13,28 @@ export interface Mutation {
   tests: string;
 }
 
+/** @throws Error when a text does not occur exactly once. */
+export function mutate(source: string, { fault, file, edits }: Mutation): string {
+  let mutant = source;
+  for (const [text, by] of edits) {
+    const count = source.split(text).length - 1;
+    if (count !== 1) {
+      throw new Error(
+        `the mutation of fault ${fault} no longer applies: ${file} has its text ${count} times: ${text}`,
+      );
+    }
+    mutant = mutant.replace(text, () => by);
+  }
+  return mutant;
+}
+
 const SERVICE = 'packages/service/src';
 
 export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 1,
     what: 'what has succeeded is sent again after a kill, too',
-    file: `${SERVICE}/store/deliveryWrites.ts`,
+    file: `${SERVICE}/store/deliveries/deliveryWrites.ts`,
     edits: [["and state = 'leased' ${", "and state in ('leased', 'succeeded') ${"]],
     suite: 'processes',
     tests: 'on sqlite.*fault 1:',
@@ -27,7 +42,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 2,
     what: 'matches are written a second after the checkpoint',
-    file: `${SERVICE}/store/blockWrites.ts`,
+    file: `${SERVICE}/store/blocks/blockWrites.ts`,
     edits: [
       [
         'const created = await insertMatches(trx, engine, {\n          chain,\n          block,',
@@ -52,7 +67,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 4,
     what: 'an attempt may take 20 s',
-    file: `${SERVICE}/deliver/send.ts`,
+    file: `${SERVICE}/deliver/send/send.ts`,
     edits: [['const TOTAL_TIMEOUT_MS = 15_000;', 'const TOTAL_TIMEOUT_MS = 20_000;']],
     suite: 'receivers',
     tests: 'on sqlite.*fault 4:',
@@ -60,7 +75,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 5,
     what: 'the deadline ends with the headers',
-    file: `${SERVICE}/deliver/post.ts`,
+    file: `${SERVICE}/deliver/send/post.ts`,
     edits: [['status = statusCode;', 'status = statusCode; endDeadline();']],
     suite: 'receivers',
     tests: 'on sqlite.*fault 5:',
@@ -68,7 +83,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 6,
     what: 'an answer is read to its end and kept until then',
-    file: `${SERVICE}/deliver/post.ts`,
+    file: `${SERVICE}/deliver/send/post.ts`,
     edits: [
       ['if (keptBytes < RESPONSE_LIMIT_BYTES) {', 'if (keptBytes >= 0) {'],
       ['chunk.subarray(0, RESPONSE_LIMIT_BYTES - keptBytes)', 'chunk'],
@@ -89,7 +104,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 8,
     what: '410 is a failure like others',
-    file: `${SERVICE}/deliver/deliver.ts`,
+    file: `${SERVICE}/deliver/receivers/receivers.ts`,
     edits: [['(exhausted || result.status === GONE)', 'exhausted']],
     suite: 'receivers',
     tests: 'on sqlite.*fault 8:',
@@ -97,7 +112,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 9,
     what: 'Retry-After is obeyed however long it is',
-    file: 'packages/kit/src/contract/schedule.ts',
+    file: 'packages/kit/src/contract/rules/schedule.ts',
     edits: [['Math.min(wait, LONGEST_RETRY_AFTER_MS)', 'wait']],
     suite: 'receivers',
     tests: 'on sqlite.*fault 9:',
@@ -105,7 +120,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 10,
     what: 'names are waited for without a deadline of our own',
-    file: `${SERVICE}/deliver/guard.ts`,
+    file: `${SERVICE}/deliver/send/guard.ts`,
     edits: [['const LOOKUP_TIMEOUT_MS = 3_000;', 'const LOOKUP_TIMEOUT_MS = 300_000;']],
     suite: 'addresses',
     tests: 'on sqlite.*fault 10:',
@@ -113,7 +128,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 11,
     what: 'the peer of a connection is not looked at',
-    file: `${SERVICE}/deliver/guard.ts`,
+    file: `${SERVICE}/deliver/send/guard.ts`,
     edits: [["judge(socket.remoteAddress ?? '', 'peer')", 'undefined']],
     suite: 'addresses',
     tests: 'on sqlite.*fault 11:',
@@ -121,7 +136,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 11,
     what: 'the answers of a lookup are not looked at',
-    file: `${SERVICE}/deliver/guard.ts`,
+    file: `${SERVICE}/deliver/send/guard.ts`,
     edits: [["judge(address, 'lookup')", 'undefined']],
     suite: 'addresses',
     tests: 'on sqlite.*fault 11:',
@@ -129,7 +144,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 12,
     what: 'redirects are followed',
-    file: `${SERVICE}/deliver/send.ts`,
+    file: `${SERVICE}/deliver/send/send.ts`,
     edits: [
       ['import { type Dispatcher, Pool,', 'import { interceptors, type Dispatcher, Pool,'],
       [
@@ -143,7 +158,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 13,
     what: 'loopback is public',
-    file: `${SERVICE}/deliver/guard.ts`,
+    file: `${SERVICE}/deliver/send/guard.ts`,
     edits: [["  '127.0.0.0/8',\n", '']],
     suite: 'addresses',
     tests: 'on sqlite.*fault 13:',
@@ -151,7 +166,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 14,
     what: 'a full disk is an error like others',
-    file: `${SERVICE}/store/unavailable.ts`,
+    file: `${SERVICE}/store/engine/unavailable.ts`,
     edits: [['database or disk is full|', '']],
     suite: 'storage',
     tests: 'on sqlite.*fault 14:',
@@ -159,7 +174,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 15,
     what: 'nobody hears of a connection that breaks between two queries',
-    file: `${SERVICE}/store/postgresServers.ts`,
+    file: `${SERVICE}/store/engine/postgres/postgresServers.ts`,
     edits: [
       ["client.on('error', () => {});", ''],
       ["pool.on('error', () => {});", ''],
@@ -170,7 +185,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 16,
     what: 'the first server that takes writes is the primary',
-    file: `${SERVICE}/store/postgresServers.ts`,
+    file: `${SERVICE}/store/engine/postgres/postgresServers.ts`,
     edits: [
       [
         'if (found !== undefined && timeline === newestTimeline) continue;',
@@ -183,7 +198,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 17,
     what: 'a query is waited for without an end',
-    file: `${SERVICE}/store/postgresServers.ts`,
+    file: `${SERVICE}/store/engine/postgres/postgresServers.ts`,
     edits: [['const QUERY_TIMEOUT_MS = 30_000;', 'const QUERY_TIMEOUT_MS = 3_000_000;']],
     suite: 'storage',
     tests: 'on postgres.*fault 17:',
@@ -191,7 +206,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 18,
     what: 'logs are not compared with the bloom of their block',
-    file: `${SERVICE}/ingest/blockParts.ts`,
+    file: `${SERVICE}/ingest/evm/blockParts.ts`,
     edits: [["if (!covers(bloomOf(logs), toBytes(hex(block, 'logsBloom')))) {", 'if (false) {']],
     suite: 'chains',
     tests: 'on sqlite.*fault 18: a node behind a balancer has too few logs: emptyLogs',
@@ -199,11 +214,11 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 19,
     what: 'logs are believed as they come',
-    file: `${SERVICE}/ingest/blockParts.ts`,
+    file: `${SERVICE}/ingest/evm/blockParts.ts`,
     edits: [
       [
-        'const logs = raw.map((item) => {',
-        "if (raw.length > 0) return raw.map((item) => toLog(object(item, 'log')));\n  const logs = raw.map((item) => {",
+        'const logs = raw.map((item, n) => {',
+        "if (raw.length > 0) return { logs: raw.map((item, n) => toLog(object(item, 'log'), n, hashes, doubt.add)), doubts: [] };\n  const logs = raw.map((item, n) => {",
       ],
     ],
     suite: 'chains',
@@ -212,7 +227,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 20,
     what: 'removed blocks are not announced',
-    file: `${SERVICE}/store/blockWrites.ts`,
+    file: `${SERVICE}/store/blocks/blockWrites.ts`,
     edits: [
       [
         'return [...cancelled, ...(await noticeRemovals(trx, engine, orphaned, now))];',
@@ -225,15 +240,21 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 21,
     what: 'a gap begins one block too late',
-    file: `${SERVICE}/ingest/reconcile.ts`,
-    edits: [["{ kind: 'gap', from: tip.number + 1 }", "{ kind: 'gap', from: tip.number + 2 }"]],
+    file: `${SERVICE}/ingest/follow.ts`,
+    edits: [
+      ['const number = local.tip()!.number + 1;', 'const number = local.tip()!.number + 2;'],
+      [
+        "case 'gap':\n          throw",
+        "case 'gap':\n          return committing.commit(branch[0]);\n          throw",
+      ],
+    ],
     suite: 'chains',
     tests: 'on sqlite.*fault 21: a gap',
   },
   {
     fault: 22,
     what: 'SQLite: leases run out by the clock of the process',
-    file: `${SERVICE}/deliver/deliver.ts`,
+    file: `${SERVICE}/deliver/leases.ts`,
     edits: [["if (store.engine === 'sqlite') return;", '']],
     suite: 'clocks',
     tests: 'on sqlite.*fault 22: the clock of the process is set 1 h ahead',
@@ -241,7 +262,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 22,
     what: 'PostgreSQL: the clock of the process decides',
-    file: `${SERVICE}/store/engine.ts`,
+    file: `${SERVICE}/store/engine/engine.ts`,
     edits: [
       [
         'now: () => sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`',
@@ -255,14 +276,19 @@ export const MUTATIONS: readonly Mutation[] = [
     fault: 23,
     what: 'a webhook is not divided',
     file: `${SERVICE}/match/parts.ts`,
-    edits: [['if (part !== undefined && weight + own <= limit) {', 'if (part !== undefined) {']],
+    edits: [
+      [
+        '} else if (open !== undefined && open.weight + more <= limit) {',
+        '} else if (open !== undefined) {',
+      ],
+    ],
     suite: 'payloads',
     tests: 'on sqlite.*fault 23:',
   },
   {
     fault: 24,
     what: 'a log that does not decode is left out',
-    file: `${SERVICE}/match/selection.ts`,
+    file: `${SERVICE}/match/evm/selection.ts`,
     edits: [
       [
         "if (choices === undefined) return 'log';",
@@ -275,10 +301,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 25,
     what: 'what kills its sender is tried again for ever',
-    file: `${SERVICE}/deliver/deliver.ts`,
-    edits: [
-      ["result: senderDied\n        ? 'quarantined'", "result: senderDied\n        ? 'retry'"],
-    ],
+    file: `${SERVICE}/deliver/outcomes.ts`,
+    edits: [["result.senderDied ? 'quarantined'", "result.senderDied ? 'retry'"]],
     suite: 'payloads',
     tests: 'on sqlite.*fault 25:',
   },

@@ -3,7 +3,7 @@
  * 1:240, so that a minute is 250 ms and the whole schedule 11 minutes. Nothing else is shortened: the
  * quick retry after 5 s, the deadline of 15 s and the leases of 40 s are the real ones.
  */
-import { CONTRACT_SCHEDULE_MS } from '../../packages/kit/src/contract/schedule.ts';
+import { CONTRACT_SCHEDULE_MS } from '../../packages/kit/src/contract/rules/schedule.ts';
 
 const SCALE = 240;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSluiceClient, type SluiceClient } from '@sluice/kit/sluice';
 import { startService } from '@sluice/service';
-import { startDemo } from '../../packages/cli/src/demo/startDemo.ts';
+import { startDemo } from '../../packages/demo/src/startDemo.ts';
 import { buildConsole } from '../browser/world.ts';
 
 const API_KEY = 'seeded_day_key_0123456789';

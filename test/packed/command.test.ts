@@ -122,6 +122,9 @@ test('version and help are told by an old Node; the rest is handed to the pinned
     status: 2,
     stderr: expect.stringContaining('Did you mean list?') as string,
   });
+  expect(mistyped.stderr).toMatch(
+    /\n {2}fix: .* npx sluice streams --help lists all\n {2}docs: npx sluice docs usage\n$/,
+  );
 });
 
 test('npx <tarball> dev in an empty folder; listen hands verified events to an app', async () => {
@@ -133,7 +136,9 @@ test('npx <tarball> dev in an empty folder; listen hands verified events to an a
   ).catch((error: Error) => {
     throw new Error(`${error.message}:\n${dev.output()}`);
   });
-  expect(dev.output()).toMatch(/Chain\s+0x7a69\s+scripted, since no anvil is found/);
+  await until('its chain is named', () =>
+    /Chain\s+0x7a69\s+scripted, since no anvil is found/.test(dev.output()),
+  );
   await until('a webhook is verified', () =>
     /✓ verified +#\d+ unconfirmed +Transfer [\d.]+ SLD/.test(dev.output()),
   );

@@ -31,8 +31,11 @@ beforeAll(() => {
   nodes['20'] = readyNode20(folder);
   const { exports } = JSON.parse(
     readFileSync(join(esm, 'node_modules/@sluice/kit/package.json'), 'utf8'),
-  ) as { exports: Record<string, unknown> };
-  entries = Object.keys(exports).map((path) => `@sluice/kit${path.slice(1)}`);
+  ) as { exports: Record<string, object> };
+  // What is of use to our own service alone is not in the package.
+  entries = Object.entries(exports)
+    .filter(([, conditions]) => 'default' in conditions)
+    .map(([path]) => `@sluice/kit${path.slice(1)}`);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

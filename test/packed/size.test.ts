@@ -9,7 +9,7 @@ const gzipped = async (code: string): Promise<number> =>
 
 const kit = (names: string, entry = ''): string => `export { ${names} } from '@sluice/kit${entry}'`;
 
-const keccakAlone = "export { keccak256 } from '../../packages/kit/src/contract/hash.ts'";
+const keccakAlone = "export { keccak256 } from '../../packages/kit/src/contract/rules/hash.ts'";
 const page = readFileSync(new URL('../../docs/kit/README.md', import.meta.url), 'utf8');
 
 /** The ceiling that the documentation gives for an import, in bytes. */

@@ -8,23 +8,23 @@ import { fileURLToPath } from 'node:url';
 import { toMovePath } from '@sluice/kit/contract';
 import { encodeAptosMessage } from '@sluice/testkit';
 import { describe, expect, test } from 'vitest';
-import { decodeResponse } from '../../packages/service/src/ingest/aptosProto.ts';
-import type { AptosPage } from '../../packages/service/src/ingest/aptosProvider.ts';
-import { createAptosRun } from '../../packages/service/src/ingest/aptosRun.ts';
-import { primaryStoreOf } from '../../packages/service/src/ingest/aptosStores.ts';
-import { toAptosTransaction } from '../../packages/service/src/ingest/aptosTransaction.ts';
-import type { AptosBlock, AptosJson } from '../../packages/service/src/match/aptosBlock.ts';
-import { createAptosIndex } from '../../packages/service/src/match/aptosIndex.ts';
+import { decodeResponse } from '../../packages/service/src/ingest/aptos/proto.ts';
+import type { AptosPage } from '../../packages/service/src/ingest/aptos/provider.ts';
+import { createAptosRun } from '../../packages/service/src/ingest/aptos/run.ts';
+import { primaryStoreOf } from '../../packages/service/src/ingest/aptos/stores.ts';
+import { toAptosTransaction } from '../../packages/service/src/ingest/aptos/transaction.ts';
+import type { AptosBlock, AptosJson } from '../../packages/service/src/match/aptos/block.ts';
+import { createAptosIndex } from '../../packages/service/src/match/aptos/streamIndex.ts';
 import {
   readMovements,
   readTouched,
   readTransfer,
-} from '../../packages/service/src/match/aptosMovements.ts';
-import { countSeenPaths } from '../../packages/service/src/match/aptosSeen.ts';
+} from '../../packages/service/src/match/aptos/movements.ts';
+import { countSeenPaths } from '../../packages/service/src/match/aptos/seen.ts';
 import {
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
-} from '../../packages/service/src/store/store.ts';
+} from '../../packages/service/src/store/streams/contract.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = join(process.env['SLUICE_FIXTURES'] ?? join(root, '../shared/fixtures'), 'aptos');

@@ -9,19 +9,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEvmSource } from '../../packages/service/src/ingest/evm.ts';
-import type { EvmBlock } from '../../packages/service/src/match/block.ts';
-import { matchBlock } from '../../packages/service/src/match/match.ts';
-import { createLog } from '../../packages/service/src/observe.ts';
-import { createStreamIndex } from '../../packages/service/src/match/streamIndex.ts';
-import { packAddresses } from '../../packages/service/src/store/packedAddresses.ts';
-import { toWebhookParts } from '../../packages/service/src/match/webhook.ts';
+import { createEvmSource } from '../../packages/service/src/ingest/evm/evm.ts';
+import type { EvmBlock } from '../../packages/service/src/match/evm/block.ts';
+import { matchBlock } from '../../packages/service/src/match/evm/match.ts';
+import { createLog } from '../../packages/service/src/base/log.ts';
+import { createStreamIndex } from '../../packages/service/src/match/evm/streamIndex.ts';
+import { packAddresses } from '../../packages/service/src/store/addresses/packedAddresses.ts';
+import { toWebhookParts } from '../../packages/service/src/match/evm/webhook.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_OPTIONS,
   type EvmStreamRecord,
   type StreamOptions,
-} from '../../packages/service/src/store/store.ts';
+} from '../../packages/service/src/store/streams/contract.ts';
 
 const folder =
   process.env['SLUICE_FIXTURES'] ??

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import { type Anvil, deployContracts, startAnvil, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
+import { CALLS } from '@sluice/kit/calls';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
 const CHAIN = '0x7a69';
@@ -52,7 +52,7 @@ afterAll(async () => {
 test('the ABI of a contract, asked for by its address', async () => {
   answers.set(address('a'), { body: JSON.stringify({ abi: [event('Plain')] }) });
   const answer = await sluice.getContractAbi(CHAIN, address('A'));
-  ANSWER_SCHEMAS.ContractAbi.parse(answer);
+  CALLS.getContractAbi.answer.parse(answer);
   expect(answer).toMatchObject({ abi: [event('Plain')], implementation: null });
   expect(answer.source).toMatch(/^127\.0\.0\.1:\d+$/);
   expect(asked.at(-1)).toBe(`/contract/${address('a')}?key=verifier-key`);
@@ -82,7 +82,7 @@ test('what is at an address: an account, a contract, a token', async () => {
   const { erc20, erc721 } = await deployContracts(anvil);
   const read = async (of: string) => {
     const contract = await sluice.getContract(CHAIN, of);
-    ANSWER_SCHEMAS.Contract.parse(contract);
+    CALLS.getContract.answer.parse(contract);
     return contract;
   };
   expect(await read(anvil.accounts[0]!.address)).toEqual({ isContract: false, token: null });

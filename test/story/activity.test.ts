@@ -11,7 +11,7 @@ import {
 } from '@sluice/testkit';
 import { encodeFunctionData, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
+import { CALLS } from '@sluice/kit/calls';
 import { type BothChains, CHAIN, startBothChains } from './bothChains.ts';
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -36,7 +36,7 @@ const account = (hex: string) => `0x${hex.padStart(64, '0')}` as const;
 
 const breakdownOf = async (streamId: string) => {
   const answer = await sluice.getActivityBreakdown({ streamId, step: 1, points: 60 });
-  ANSWER_SCHEMAS.ActivityBreakdown.parse(answer);
+  CALLS.getActivityBreakdown.answer.parse(answer);
   return answer;
 };
 
@@ -113,7 +113,7 @@ test('what was done to a stream, by whom, and what became of it', async () => {
   expect(await readPause()).toBeNull();
   await sluice.rotateStreamSecret(id);
   const changes = await sluice.listStreamChanges(id);
-  ANSWER_SCHEMAS.StreamChangeList.parse({ result: changes });
+  CALLS.listStreamChanges.answer.parse({ result: changes });
   expect(changes.map(({ kind, fields, by }) => [kind, fields, by])).toEqual([
     ['secret-rotated', [], 'bootstrap'],
     ['resumed', [], 'bootstrap'],

@@ -7,7 +7,8 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@sluice/kit';
-import { ROUTES, type Route, SLUICE_ROUTES } from '@sluice/kit/contract';
+import { eachCall } from '@sluice/kit/calls';
+import type { Route } from '@sluice/kit/contract';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import fc from 'fast-check';
@@ -20,7 +21,7 @@ const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const ADDRESS = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
 const RUNS_PER_ROUTE = 20;
 
-const everyRoute: readonly Route[] = [...Object.values(ROUTES), ...Object.values(SLUICE_ROUTES)];
+const everyRoute = eachCall.map(([, call]) => call);
 const STACK = /\n\s+at |node_modules|\.[jt]s:\d|node:internal|\/packages\//;
 
 /** What once went wrong, here or elsewhere, is sent each time. */
@@ -242,7 +243,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         const headers = { ...odd, ...shown };
         const answer = await sendRaw(service.url, route.method, path, { body, headers, chunked });
         expectSound(answer);
-        if (route.access === 'open') return;
+        if (route.scope === 'open') return;
         if (bad.includes(shown))
           expect([400, 401, 403, 404, 405, 417, 429]).toContain(answer.status);
         else if (Object.keys(odd).length === 0) expect(answer.status).not.toBe(401);

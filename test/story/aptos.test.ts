@@ -16,7 +16,7 @@ import {
   until,
 } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
+import { CALLS } from '@sluice/kit/calls';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
 const account = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, '0')}`;
@@ -132,7 +132,7 @@ describe('blocks that are there already', () => {
       ],
     });
     const byHeight = await sluice.dryRunAptos('local', { block: Number(height), ...options });
-    expect(ANSWER_SCHEMAS.AptosDryRunAnswer.safeParse(byHeight).error?.issues ?? []).toEqual([]);
+    expect(CALLS.dryRunAptos.answer.safeParse(byHeight).error?.issues ?? []).toEqual([]);
     expect(byHeight.webhook).toMatchObject({
       streamId: '',
       network: 'local',

@@ -1,6 +1,6 @@
 /** The directions of imports that no lint rule per folder can hold (docs/architecture.md). */
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
@@ -30,25 +30,42 @@ function readImports(folder: string): Import[] {
     });
 }
 
-const PARTS = ['ingest', 'match', 'enrich', 'deliver', 'http'];
-const partOf = (path: string): string | undefined =>
-  PARTS.find((part) => path.startsWith(join('service', 'src', part, sep)));
+/** What each room of the service may import beside its own files. `service.ts` and `index.ts` may import all. */
+const BELOW: Record<string, readonly string[]> = {
+  base: [],
+  'config.ts': ['base'],
+  store: ['base'],
+  match: ['base', 'store'],
+  enrich: ['base', 'store'],
+  secrets: ['base', 'store'],
+  deliver: ['base', 'store'],
+  operate: ['base', 'store', 'deliver'],
+  ingest: ['base', 'store', 'match', 'enrich'],
+  chains: ['base', 'config.ts', 'store', 'match', 'enrich', 'operate', 'ingest'],
+  api: ['base', 'config.ts', 'store', 'match', 'secrets', 'deliver', 'chains'],
+};
 
-test('the parts of the service meet only in service.ts and through store/store.ts', () => {
-  const allowed = new Set([
-    // The block is what ingestion hands to matching, through the composition in service.ts.
-    join('service', 'src', 'match', 'block.ts'),
-    join('service', 'src', 'match', 'aptosBlock.ts'),
-    // What enrichment asks of the chain's state is what ingestion's nodes answer.
-    join('service', 'src', 'enrich', 'state.ts'),
-  ]);
-  const wrong = readImports(join('service', 'src')).filter(({ from, to }) => {
-    const own = partOf(from);
-    const other = partOf(to);
-    return own !== undefined && other !== undefined && own !== other && !allowed.has(to);
+test('the rooms of the service import what is below them alone', () => {
+  const service = join('service', 'src');
+  const roomOf = (path: string): string => relative(service, path).split(sep, 1)[0]!;
+  const wrong = readImports(service).filter(({ from, to }) => {
+    const [own, other] = [roomOf(from), roomOf(to)];
+    if (own === 'service.ts' || own === 'index.ts' || own === other) return false;
+    return to.startsWith(service) && !BELOW[own]?.includes(other);
   });
   expect(wrong).toEqual([]);
-  for (const path of allowed) expect(existsSync(join(packages, path)), path).toBe(true);
+  expect(
+    readdirSync(join(packages, service))
+      .filter((name) => !name.includes('.test.'))
+      .toSorted(),
+  ).toEqual([...Object.keys(BELOW), 'index.ts', 'service.ts'].toSorted());
+});
+
+test('of enrichment, ingestion knows what it asks of the chain alone', () => {
+  const wrong = readImports(join('service', 'src', 'ingest')).filter(
+    ({ to }) => to.includes(join('src', 'enrich')) && !to.endsWith(join('enrich', 'state.ts')),
+  );
+  expect(wrong).toEqual([]);
 });
 
 test('only the command line imports the service', () => {
@@ -59,8 +76,8 @@ test('only the command line imports the service', () => {
 });
 
 test('zod is reached through the schemas of the contract alone', () => {
-  const schemas = ['schemas.ts', 'answerSchemas.ts'].map((name) => join('contract', name));
-  const isSchemas = (path: string): boolean => schemas.some((name) => path.endsWith(name));
+  const schemas = ['schemas.ts', 'named.ts', 'calls/'].map((name) => join('contract', name));
+  const isSchemas = (path: string): boolean => schemas.some((name) => path.includes(name));
   const wrong = readImports(join('kit', 'src')).filter(
     ({ from, to }) =>
       !isSchemas(from) &&

@@ -1,6 +1,6 @@
 /** Why a webhook was sent, or not: on a real chain and on scripted Aptos, in one service. */
 import type { Client } from '@sluice/kit';
-import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
+import { CALLS } from '@sluice/kit/calls';
 import type { Explanation, SluiceClient } from '@sluice/kit/sluice';
 import {
   type Anvil,
@@ -43,7 +43,7 @@ afterAll(() => world?.stop());
 /** As the service answers it, held against its schema. */
 const explain = async (query: string | number, chain?: string): Promise<Explanation> => {
   const explanation = await sluice.explain(String(query), { chain });
-  ANSWER_SCHEMAS.Explanation.parse(explanation);
+  CALLS.explain.answer.parse(explanation);
   return explanation;
 };
 const verdictOf = ({ streams }: Explanation, id: string) =>

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient, verifySignature } from '@sluice/kit';
-import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
+import { CALLS } from '@sluice/kit/calls';
 import {
   DEFAULT_INBOX_ANSWER,
   type InboxRequestSummary,
@@ -84,7 +84,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     });
 
     const page = await sluice.listInboxRequests('my-app');
-    ANSWER_SCHEMAS.InboxPage.parse({ result: page.result });
+    CALLS.listInboxRequests.answer.parse({ result: page.result });
     expect(page.result.map(({ status, verified }) => [status, verified])).toEqual([
       [200, true],
       [503, true],
@@ -99,7 +99,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     ).toEqual(deliveries.map(({ id }) => id).toSorted());
     const [newest] = page.result;
     const whole = await sluice.getInboxRequest('my-app', newest!.id);
-    ANSWER_SCHEMAS.InboxRequest.parse(whole);
+    CALLS.getInboxRequest.answer.parse(whole);
     expect(whole).toMatchObject({ ...newest, headers: { 'content-type': 'application/json' } });
     expect(JSON.parse(whole.body)).toMatchObject({ streamId: stream.id });
     const { body, headers } = whole;
@@ -116,10 +116,10 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
       const found = await sluice.getActivity({ streamId: stream.id, step: 1, points: 5 });
       return found.result.some(({ failures }) => failures['5xx'] === 1) && found;
     });
-    ANSWER_SCHEMAS.Activity.parse(activity);
+    CALLS.getActivity.answer.parse(activity);
     expect(activity.result.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(1);
     const [tape, ...others] = await sluice.listTapes({ streamIds: [stream.id], limit: 5 });
-    ANSWER_SCHEMAS.StreamTapeList.parse({ result: [tape] });
+    CALLS.listTapes.answer.parse({ result: [tape] });
     expect(others).toEqual([]);
     expect(tape).toMatchObject({
       streamId: stream.id,

@@ -6,7 +6,7 @@ import { createClient } from '@sluice/kit';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import { type Anvil, placeNames, startAnvil, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ANSWER_SCHEMAS } from '../../packages/service/src/http/answerSchemas.ts';
+import { CALLS } from '@sluice/kit/calls';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
 const TREASURY = '0x71c7656ec7ab88b098defb751b7401b5f6d8976f';
@@ -40,7 +40,7 @@ test('a chain without names says so', async () => {
 test('a name stands for an address, however it is written, or says why it does not', async () => {
   await placeNames(anvil, { 'treasury.eth': TREASURY, 'pay.treasury.eth': TREASURY });
   const resolved = await sluice.resolveName('Treasury.ETH');
-  ANSWER_SCHEMAS.ResolvedName.parse(resolved);
+  CALLS.resolveName.answer.parse(resolved);
   expect(resolved).toEqual({ name: 'treasury.eth', address: TREASURY, chainId: '0x1' });
   expect(await sluice.resolveName('pay.treasury.eth')).toMatchObject({ address: TREASURY });
   expect(await refused('nobody.eth')).toMatchObject({

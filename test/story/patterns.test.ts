@@ -5,7 +5,7 @@ import { type Pattern, findFault, readPatterns, worstTexts } from '../patterns.t
 /** Files whose patterns see short texts alone, cut before: the analyser gives up on how these begin. */
 const ON_SHORT_TEXTS: ReadonlySet<string> = new Set([
   // The first 300 characters of what a node says.
-  'packages/service/src/ingest/rpcError.ts',
+  'packages/service/src/ingest/nodes/rpcError.ts',
 ]);
 
 const { patterns, unknown } = readPatterns();
@@ -20,7 +20,7 @@ test('every regular expression of the packages is linear', { timeout: 300_000 },
 test('every regular expression of the packages is written down', () => {
   expect(unknown).toEqual([
     {
-      place: expect.stringMatching(/^packages\/console\/src\/jsonRows\.ts:/) as unknown,
+      place: expect.stringMatching(/^packages\/console\/src\/body\/jsonRows\.ts:/) as unknown,
       // A text that is looked for, each of its signs escaped: it has one path.
       code: expect.stringContaining('text.replaceAll(') as unknown,
     },

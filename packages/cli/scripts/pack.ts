@@ -37,9 +37,9 @@ await build({
   // What runs in a thread or a process of its own is read from beside what starts it.
   input: {
     main: at('packages/cli/src/main.ts'),
-    sqliteWorker: at('packages/service/src/store/sqliteWorker.ts'),
-    sqliteCheckpointer: at('packages/service/src/store/sqliteCheckpointer.ts'),
-    isolatedSender: at('packages/service/src/deliver/isolatedSender.ts'),
+    sqliteWorker: at('packages/service/src/store/engine/sqlite/sqliteWorker.ts'),
+    sqliteCheckpointer: at('packages/service/src/store/engine/sqlite/sqliteCheckpointer.ts'),
+    isolatedSender: at('packages/service/src/deliver/send/isolatedSender.ts'),
   },
   platform: 'node',
   // All are looked for by libraries that do without.

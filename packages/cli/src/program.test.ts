@@ -17,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { VERSION as SERVICE_VERSION } from '@sluice/service';
 import { lockFolder } from '@sluice/service/folderLock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { announceDevService } from './contexts.ts';
+import { announceDevService } from './connection/contexts.ts';
 import { openDevFolder } from './dev/devFolder.ts';
 import { sluice, start } from './terminal/scripted.test-only.ts';
 import { VERSION } from './version.ts';
@@ -66,15 +66,15 @@ test.each([
     ['chains', 'list', '--jsno'],
     "unknown option '--jsno'",
     'Did you mean --json?',
-    'sluice chains list',
+    'npm run -s sluice -- chains list',
   ],
-  [['chians'], "unknown command 'chians'", 'Did you mean chains?', 'sluice'],
-  [['chains', 'lst'], "unknown command 'lst'", 'Did you mean list?', 'sluice chains'],
+  [['chians'], "unknown command 'chians'", 'Did you mean chains?', 'npm run -s sluice --'],
+  [['chains', 'lst'], "unknown command 'lst'", 'Did you mean list?', 'npm run -s sluice -- chains'],
 ])('%j is refused with a suggestion and exit code 2', async (args, message, fix, help) => {
   expect(await sluice(args)).toEqual({
     code: 2,
     stdout: '',
-    stderr: `error[usage]: ${message}\n  fix: ${fix} ${help} --help lists all\n  docs: sluice docs usage\n`,
+    stderr: `error[usage]: ${message}\n  fix: ${fix} ${help} --help lists all\n  docs: npm run -s sluice -- docs usage\n`,
   });
 });
 
@@ -82,7 +82,7 @@ test('an argument that is missing or too much is refused', async () => {
   expect(await sluice(['chains', 'resume'])).toMatchObject({ code: 2 });
   expect(await sluice(['chains', 'list', 'all'])).toMatchObject({ code: 2 });
   expect((await sluice(['chains'])).stderr).toBe(
-    'error[usage]: What to do is missing\n  fix: sluice chains --help lists what it takes\n  docs: sluice docs usage\n',
+    'error[usage]: What to do is missing\n  fix: npm run -s sluice -- chains --help lists what it takes\n  docs: npm run -s sluice -- docs usage\n',
   );
 });
 
@@ -114,7 +114,7 @@ test('docs prints the pages, a page, a section', async () => {
   ]);
   const missing = await sluice(['docs', 'no such thing']);
   expect([missing.code, missing.stdout]).toEqual([4, '']);
-  expect(missing.stderr).toContain('sluice docs lists the pages');
+  expect(missing.stderr).toContain('npm run -s sluice -- docs lists the pages');
 });
 
 test('--debug tells of each request and never of the key', async () => {
@@ -198,10 +198,14 @@ describe('which service', () => {
     ]) {
       const nowhere = await sluice(command, { env, cwd });
       expect([nowhere.code, nowhere.stdout]).toEqual([6, '']);
-      expect(nowhere.stderr).toMatch(/^error\[no_service\]: .*\n {2}fix: .*sluice login/);
+      expect(nowhere.stderr).toMatch(
+        /^error\[no_service\]: .*\n {2}fix: .*npm run -s sluice -- login/,
+      );
       const noKey = await sluice([...command, '--api-url', url], { env, cwd });
       expect([noKey.code, noKey.stdout]).toEqual([3, '']);
-      expect(noKey.stderr).toMatch(/^error\[not_signed_in\]: .*\n {2}fix: sluice login/);
+      expect(noKey.stderr).toMatch(
+        /^error\[not_signed_in\]: .*\n {2}fix: npm run -s sluice -- login/,
+      );
     }
     expect((await sluice(['whoami'], { env, cwd })).code).toBe(6);
   });

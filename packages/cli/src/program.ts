@@ -3,6 +3,7 @@
  * loaded when it is called, so that help and version stay quick.
  */
 import { Command } from 'commander';
+import type { CommandName } from './commandNames.ts';
 import { EXIT, reportError } from './terminal/errors.ts';
 import { STOPPED, type Terminal, type TerminalOptions } from './terminal/terminal.ts';
 import { VERSION } from './version.ts';
@@ -11,7 +12,7 @@ import { VERSION } from './version.ts';
 export type Declare = (command: Command, terminal: Terminal) => unknown;
 
 interface Entry {
-  name: string;
+  name: CommandName;
   summary: string;
   /** It stops by itself when it is asked to, in its own time. */
   drains?: true;
@@ -219,7 +220,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 async function answerTab(words: readonly string[], terminal: Terminal): Promise<number> {
   // A note would be printed over what is being typed.
   terminal.adopt({ quiet: true });
-  const { complete } = await import('./complete.ts');
+  const { complete } = await import('./flags/complete.ts');
   const load = async (command: Command): Promise<unknown> =>
     (await findEntry(command.name())?.load())?.(command, terminal);
   const found = await complete(createProgram(terminal), words, { load, terminal });

@@ -3,10 +3,10 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { createQueryClient } from './api.ts';
-import { watchLoad } from './heldKeys.ts';
+import { createQueryClient } from './data/queries/queryClient.ts';
+import { watchLoad } from './ui/keys/heldKeys.ts';
 import { createConsoleRouter } from './router.tsx';
-import { endSession, signInFromFragment } from './session.ts';
+import { endSession, signInFromFragment } from './data/session.ts';
 
 // First of all, while the key is still in the address bar. And when the link is opened in a tab
 // that shows the console already, which loads nothing: before the router sees the address.

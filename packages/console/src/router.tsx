@@ -23,9 +23,9 @@ import {
   parseStreamSearch,
   parseStreamsSearch,
   parseVerifySearch,
-} from './search.ts';
-import { isSignedIn } from './session.ts';
-import { sluice } from './api.ts';
+} from './data/search.ts';
+import { isSignedIn } from './data/session.ts';
+import { sluice } from './data/queries/service.ts';
 
 /**
  * A page's code comes from the service. While that does not answer, the page says so: the router would load
@@ -52,7 +52,7 @@ const signIn = createRoute({
     if (await isSignedIn()) throw redirect({ href: hrefOf(search), replace: true });
   },
   component: lazyRouteComponent(
-    served(() => import('./routes/frame/signIn.tsx')),
+    served(() => import('./routes/signIn/signIn.tsx')),
     'SignInPage',
   ),
 });
@@ -132,7 +132,7 @@ const explain = createRoute({
   path: '/explain',
   validateSearch: parseExplainSearch,
   component: lazyRouteComponent(
-    served(() => import('./routes/explain.tsx')),
+    served(() => import('./routes/explain/explain.tsx')),
     'ExplainPage',
   ),
 });
@@ -191,7 +191,7 @@ const verify = createRoute({
   path: '/verify',
   validateSearch: parseVerifySearch,
   component: lazyRouteComponent(
-    served(() => import('./routes/verify.tsx')),
+    served(() => import('./routes/verify/verify.tsx')),
     'VerifyPage',
   ),
 });

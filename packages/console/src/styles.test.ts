@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { DENSITIES, SECOND_LINE_PX, TOUCHED_PX } from './density.ts';
+import { DENSITIES, SECOND_LINE_PX, TOUCHED_PX } from './ui/list/density.ts';
 
 const css = readFileSync(new URL('styles.css', import.meta.url), 'utf8');
 

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { createClient } from './client.ts';
+import { createClient } from './client/client.ts';
 import { ERROR_HINTS, isSluiceError, SluiceError } from './errors.ts';
 import type { SluiceErrorCode } from './errors.ts';
 import { decodeLogs } from './webhooks/decode.ts';

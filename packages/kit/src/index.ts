@@ -1,7 +1,8 @@
 /** `@sluice/kit`: a client for Sluice and the hosted Streams API, and the receiving of webhooks. */
 
 // Client
-export { createClient } from './client.ts';
+export { createClient } from './client/client.ts';
+export type { Stream } from './client/compatible/answers.ts';
 export type {
   AptosStreamChanges,
   AptosStreamFields,
@@ -21,14 +22,13 @@ export type {
   NetworkType,
   SettingsClient,
   StatsClient,
-  Stream,
   StreamCallOptions,
   StreamChanges,
   StreamFields,
   StreamsClient,
-} from './client.ts';
-export type { ListOptions } from './calls.ts';
-export type { AnyPage, ListedPage, ListResult } from './pages.ts';
+} from './client/client.ts';
+export type { ListOptions } from './client/calls.ts';
+export type { AnyPage, ListedPage, ListResult } from './client/pages.ts';
 export type {
   CallOptions,
   CallResult,
@@ -37,7 +37,7 @@ export type {
   Retry,
   SentRequest,
   WithResponse,
-} from './request.ts';
+} from './client/request.ts';
 
 // Errors
 export { isSluiceError, SluiceError } from './errors.ts';
@@ -56,13 +56,13 @@ export type {
   WebhookFamily,
   WebhookKey,
 } from './webhooks/unwrap.ts';
-export type { WebhookHeaders } from './webhooks/headers.ts';
-export type { RawBody } from './webhooks/rawBody.ts';
+export type { WebhookHeaders } from './webhooks/adapters/headers.ts';
+export type { RawBody } from './webhooks/adapters/rawBody.ts';
 export { unwrapNotice } from './webhooks/unwrapNotice.ts';
 export type { ReceivedNotice } from './webhooks/unwrapNotice.ts';
 export { diagnose } from './webhooks/diagnose.ts';
 export type { Diagnosis, DiagnoseOptions, SignatureProblem } from './webhooks/diagnose.ts';
-export { createHandler } from './webhooks/handler.ts';
+export { createHandler } from './webhooks/handler/handler.ts';
 export type {
   Handle,
   HandlerOptions,
@@ -72,7 +72,7 @@ export type {
   WebhookAnswer,
   WebhookHandler,
   WebhookReceiver,
-} from './webhooks/handler.ts';
+} from './webhooks/handler/types.ts';
 export { NeverAgain, RetryLater } from './webhooks/outcomes.ts';
 export type { RetryLaterOptions } from './webhooks/outcomes.ts';
 export { createMemorySeenStore } from './webhooks/seen.ts';
@@ -88,13 +88,15 @@ export type {
   UndecodedLog,
   UndecodedReason,
 } from './webhooks/decode.ts';
-export type { DecodedValue } from './contract/abi.ts';
+export type { DecodedValue } from './contract/rules/abi.ts';
 export { describeWebhook } from './webhooks/describe.ts';
 export type { DescribedAptosWebhook, DescribedEvmWebhook } from './webhooks/describe.ts';
 
 // Shapes on the wire
-export type { Region, Settings, Stats, StatsCounters, StreamStats } from './contract/account.ts';
-export type { AptosNetwork, AptosStream, AptosStreamStatus } from './contract/aptos.ts';
+export type { Region, Settings } from './contract/shapes/account.ts';
+export type { Stats, StatsCounters, StreamStats } from './contract/shapes.generated.ts';
+export type { AptosNetwork } from './contract/shapes/aptos.ts';
+export type { AptosStream, AptosStreamStatus } from './contract/shapes.generated.ts';
 export type {
   AptosCoin,
   AptosCoinMovement,
@@ -103,22 +105,22 @@ export type {
   AptosWebhook,
   AptosWebhookBlock,
   AptosWebhookTransaction,
-} from './contract/aptosWebhook.ts';
-export type { DryRunAnswer, HistoricalJobAnswer } from './contract/blocks.ts';
-export type { OperatorNotice } from './contract/notices.ts';
-export type { DeliveryLog, DeliveryStatus, HistoryRecord } from './contract/history.ts';
+} from './contract/shapes.generated.ts';
+export type { DryRunAnswer, HistoricalJobAnswer } from './contract/shapes.generated.ts';
+export type { OperatorNotice } from './contract/shapes/notices.ts';
+export type { DeliveryStatus } from './contract/shapes/history.ts';
+export type { DeliveryLog, HistoryRecord } from './contract/shapes.generated.ts';
 export type {
   AbiItem,
   AbiParameter,
-  AddressesAnswer,
   AdvancedOption,
   NativeBalanceSelection,
   Page,
   RecordKind,
-  StreamAddress,
   StreamStatus,
   StreamTrigger,
-} from './contract/streams.ts';
+} from './contract/shapes/streams.ts';
+export type { AddressesAnswer, StreamAddress } from './contract/shapes.generated.ts';
 export type {
   EvmWebhook,
   WebhookBlock,
@@ -132,4 +134,4 @@ export type {
   WebhookNftTransfer,
   WebhookTransaction,
   WebhookTrigger,
-} from './contract/webhook.ts';
+} from './contract/shapes.generated.ts';

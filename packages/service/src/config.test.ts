@@ -1,9 +1,9 @@
+import { CallerError } from './base/errors.ts';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
-  ConfigError,
   checkConfig,
   parseAptos,
   parseChains,
@@ -38,7 +38,7 @@ describe('--chain', () => {
     ['0x1=https://a.example,confirmations=safe', /=safe should be a whole number, or finalized/],
     ['0x1=https://a.example,poll=1', /poll=1 should be at least/],
   ])('refuses %s, saying what it should be', (text, message) => {
-    expect(() => parseChains([text])).toThrow(ConfigError);
+    expect(() => parseChains([text])).toThrow(CallerError);
     expect(() => parseChains([text])).toThrow(message);
   });
 });

@@ -2,12 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { APTOS_NETWORKS, type AptosNetwork, toAddress, toChainId } from '@sluice/kit/contract';
 import type { About } from '@sluice/kit/contract';
-import { createCidrList } from './cidr.ts';
-import { isOrigin } from './http/cors.ts';
-import { hideSecrets } from './hideSecrets.ts';
-import { isHostName } from './http/hosts.ts';
-import { checkTrustProxy } from './http/peer.ts';
-import { LOG_FORMATS, type LogFormat, describeError } from './observe.ts';
+import { createCidrList } from './base/cidr.ts';
+import { configError } from './base/errors.ts';
+import { isHostName, isOrigin } from './base/hostNames.ts';
+import { LOG_FORMATS, type LogFormat, describeError } from './base/log.ts';
 
 export interface ChainConfig {
   /** Canonical hex id. */
@@ -107,7 +105,7 @@ export interface ServiceConfig {
   fastRetry?: boolean | undefined;
 }
 
-/** How long what happened is kept; see `store/retentionWrites.ts`. */
+/** How long what happened is kept; see `store/upkeep/retentionWrites.ts`. */
 export interface RetentionConfig {
   /** Days a delivery is kept that succeeded or was cancelled. Default 7. */
   deliveredDays?: number | undefined;
@@ -115,15 +113,6 @@ export interface RetentionConfig {
   undeliveredDays?: number | undefined;
   /** Free bytes on the ledger's disk below which no blocks are taken in. Default 512 MiB. */
   minFreeBytes?: number | undefined;
-}
-
-/** A setting that cannot be used: names the setting, the value (secrets in URLs hidden) and the fix. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-
-  constructor(message: string) {
-    super(hideSecrets(message));
-  }
 }
 
 /** WebSocket heads are pushed; the poll is the watchdog then. */
@@ -139,18 +128,18 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
     const separator = text.indexOf('=');
     const id = toChainId(text.slice(0, Math.max(0, separator)));
     if (separator < 0 || id === undefined) {
-      throw new ConfigError(
+      throw configError(
         `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified], e.g. --chain 0x1=https://rpc.example.org`,
       );
     }
     const { url, options } = splitOptions(text.slice(separator + 1));
     if (!URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol)) {
-      throw new ConfigError(
+      throw configError(
         `--chain ${text}: ${JSON.stringify(url)} should be an http://, https://, ws:// or wss:// URL`,
       );
     }
     if (chains.get(id)?.urls.includes(url) === true) {
-      throw new ConfigError(
+      throw configError(
         `--chain ${text}: this URL is given twice for ${id}; a second provider is another node`,
       );
     }
@@ -163,21 +152,21 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
       }
       if (name === 'accept') {
         if (value !== 'unverified') {
-          throw new ConfigError(`--chain ${text}: accept=${value} should be accept=unverified`);
+          throw configError(`--chain ${text}: accept=${value} should be accept=unverified`);
         }
         chain.acceptUnverified = true;
         continue;
       }
       const number = Number(value);
       if (!Number.isSafeInteger(number) || number < 0) {
-        throw new ConfigError(
+        throw configError(
           `--chain ${text}: ${name}=${value} should be a whole number${name === 'confirmations' ? ', or finalized' : ''}`,
         );
       }
       if (name === 'confirmations') chain.confirmations = number;
       else if (number >= MIN_POLL_MS) chain.pollMs = number;
       else
-        throw new ConfigError(
+        throw configError(
           `--chain ${text}: poll=${value} should be at least ${MIN_POLL_MS} (milliseconds)`,
         );
     }
@@ -214,7 +203,7 @@ export function parseAptos(texts: readonly string[]): AptosConfig[] {
     const { url, options } = splitOptions(text.slice(separator + 1));
     const isStream = /^grpcs?:/.test(url);
     if (network === undefined || !URL.canParse(url) || !(isStream || /^https?:/.test(url))) {
-      throw new ConfigError(
+      throw configError(
         `--aptos ${text}: should be <network>=<url>[,poll=MS] with a network of ${APTOS_NETWORKS.join(', ')}, ` +
           'e.g. --aptos testnet=https://fullnode.example.org/v1; a transaction stream is grpcs://:KEY@host:port',
       );
@@ -227,7 +216,7 @@ export function parseAptos(texts: readonly string[]): AptosConfig[] {
     };
     const urls = isStream ? config.streams : config.urls;
     if (urls.includes(url)) {
-      throw new ConfigError(
+      throw configError(
         `--aptos ${text}: this URL is given twice for ${network}; a second provider is another node`,
       );
     }
@@ -235,7 +224,7 @@ export function parseAptos(texts: readonly string[]): AptosConfig[] {
     for (const [option, value] of options) {
       const pollMs = Number(value);
       if (option !== 'poll' || !Number.isSafeInteger(pollMs) || pollMs < MIN_POLL_MS) {
-        throw new ConfigError(
+        throw configError(
           option === 'poll'
             ? `--aptos ${text}: poll=${value} should be at least ${MIN_POLL_MS} (milliseconds)`
             : `--aptos ${text}: ${option} says nothing here: blocks of Aptos are final when they are there`,
@@ -247,7 +236,7 @@ export function parseAptos(texts: readonly string[]): AptosConfig[] {
   }
   for (const { network, urls, streams } of networks.values()) {
     if (urls.length > 0) continue;
-    throw new ConfigError(
+    throw configError(
       `--aptos ${network}=${new URL(streams[0]!).protocol}//…: a transaction stream has transactions alone; ` +
         `give the REST API of a fullnode beside it, --aptos ${network}=https://fullnode.example.org/v1`,
     );
@@ -265,7 +254,7 @@ export function readSpamLists(texts: readonly string[]): Record<string, Set<stri
     const separator = text.indexOf('=');
     const id = toChainId(text.slice(0, Math.max(0, separator)));
     if (id === undefined) {
-      throw new ConfigError(
+      throw configError(
         `--spam-list ${text}: should be <hexId>=<file>, e.g. --spam-list 0x1=spam.txt`,
       );
     }
@@ -276,7 +265,7 @@ export function readSpamLists(texts: readonly string[]): Record<string, Set<stri
       if (entry === '') continue;
       const address = toAddress(entry);
       if (address === undefined) {
-        throw new ConfigError(
+        throw configError(
           `--spam-list ${text}: line ${n + 1}, ${JSON.stringify(entry)}, should be an address: 0x and 40 hex digits`,
         );
       }
@@ -290,7 +279,7 @@ function readLines(flag: string, path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split(/\r?\n/);
   } catch (error) {
-    throw new ConfigError(`--spam-list ${flag}: cannot be read: ${describeError(error)}`);
+    throw configError(`--spam-list ${flag}: cannot be read: ${describeError(error)}`);
   }
 }
 
@@ -304,11 +293,11 @@ export function parseAbiUrls(texts: readonly string[]): Record<string, string> {
     const protocol = URL.parse(url)?.protocol;
     if (id === undefined || !url.includes('{address}') || !/^https?:$/.test(protocol ?? '')) {
       // Not the URL: it may hold a key.
-      throw new ConfigError(
+      throw configError(
         `--abi-url ${id ?? text.slice(0, Math.max(0, separator))}=…: should be <hexId>=<http or https URL with {address}>, e.g. --abi-url 0x1=https://sourcify.dev/server/v2/contract/1/{address}?fields=abi`,
       );
     }
-    if (urls[id] !== undefined) throw new ConfigError(`--abi-url ${id}=…: is given twice`);
+    if (urls[id] !== undefined) throw configError(`--abi-url ${id}=…: is given twice`);
     urls[id] = url;
   }
   return urls;
@@ -320,7 +309,7 @@ export function parseRoles(texts: readonly string[]): Role[] {
     if (text === 'all') return ROLES;
     const role = ROLES.find((each) => each === text);
     if (role !== undefined) return role;
-    throw new ConfigError(`--role ${text}: should be one of ${ROLES.join(', ')}, all`);
+    throw configError(`--role ${text}: should be one of ${ROLES.join(', ')}, all`);
   });
   return ROLES.filter((role) => roles.length === 0 || roles.includes(role));
 }
@@ -329,58 +318,64 @@ export function parseRoles(texts: readonly string[]): Role[] {
 export function parseLogFormat(text: string): LogFormat {
   const format = LOG_FORMATS.find((each) => each === text);
   if (format !== undefined) return format;
-  throw new ConfigError(`--log-format ${text}: should be one of ${LOG_FORMATS.join(', ')}`);
+  throw configError(`--log-format ${text}: should be one of ${LOG_FORMATS.join(', ')}`);
 }
 
 const API_KEY_MIN_LENGTH = 16;
 
-/** Throws a {@link ConfigError} for the first setting that cannot be used. */
+/** @throws RangeError for what is neither a number of proxies nor a network. */
+function checkTrustProxy(texts: readonly string[]): void {
+  if (texts.length === 1 && /^[1-9]\d?$/.test(texts[0]!)) return;
+  createCidrList(texts);
+}
+
+/** Throws a `CallerError`, code `usage`, for the first setting that cannot be used. */
 export function checkConfig(config: ServiceConfig): void {
   if (!Number.isInteger(config.port) || config.port < 0 || config.port > 65_535) {
-    throw new ConfigError(
+    throw configError(
       `--port ${config.port}: should be a whole number from 0 (any free port) to 65535`,
     );
   }
   if (config.apiKey !== undefined && config.apiKey.length < API_KEY_MIN_LENGTH) {
-    throw new ConfigError(
+    throw configError(
       `--api-key: should have at least ${API_KEY_MIN_LENGTH} characters, this one has ${config.apiKey.length}`,
     );
   }
   if (config.secret !== undefined && config.secret === '') {
-    throw new ConfigError('--secret: should not be empty; leave it out to have one generated');
+    throw configError('--secret: should not be empty; leave it out to have one generated');
   }
   checkNetworks('--allow-cidr', () => createCidrList(config.allowCidrs ?? []));
   checkNetworks('--trust-proxy', () => checkTrustProxy(config.trustProxy ?? []));
   for (const text of config.allowHosts ?? []) {
     if (isHostName(text)) continue;
-    throw new ConfigError(
+    throw configError(
       `--allow-host ${text}: should be a host name or IP address alone, without scheme and port, such as sluice.example.com`,
     );
   }
   for (const text of config.corsOrigins ?? []) {
     if (isOrigin(text)) continue;
-    throw new ConfigError(
+    throw configError(
       `--cors-origin ${text}: should be an origin as a browser names it, scheme, host and port alone, such as https://app.example.com`,
     );
   }
   const roles = config.roles ?? ROLES;
   if (roles.length < ROLES.length && config.databaseUrl === undefined) {
-    throw new ConfigError(
+    throw configError(
       `--role ${roles.join(' --role ')}: needs --database-url: a SQLite ledger belongs to one process, which does everything`,
     );
   }
   if (!roles.includes('deliver') && !roles.includes('api') && !hasChains(config)) {
-    throw new ConfigError('--role ingest: needs a --chain or --aptos to read');
+    throw configError('--role ingest: needs a --chain or --aptos to read');
   }
   for (const [flag, url] of [
     ['--notify-url', config.notifyUrl],
     ['--egress-proxy', config.egressProxy],
   ] as const) {
     if (url === undefined || (URL.canParse(url) && /^https?:/i.test(url))) continue;
-    throw new ConfigError(`${flag} ${url}: should be an absolute http:// or https:// URL`);
+    throw configError(`${flag} ${url}: should be an absolute http:// or https:// URL`);
   }
   if (config.databaseUrl !== undefined && !/^postgres(ql)?:\/\//.test(config.databaseUrl)) {
-    throw new ConfigError(
+    throw configError(
       '--database-url: should be a postgres:// URL; leave it out for SQLite in the data folder',
     );
   }
@@ -390,7 +385,7 @@ function checkNetworks(flag: string, check: () => void): void {
   try {
     check();
   } catch (error) {
-    throw new ConfigError(`${flag}: ${describeError(error)}`);
+    throw configError(`${flag}: ${describeError(error)}`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** The parts of the service, made once and handed to each other. Only here do they meet. */
-import { createAbiSource } from './abiSource.ts';
+import { createAbiSource } from './chains/evm/abiSource.ts';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Server } from 'node:http';
@@ -16,44 +16,47 @@ import {
 } from '@sluice/kit/contract';
 import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
-import { EVERYWHERE, createAddressGuard } from './deliver/guard.ts';
+import { EVERYWHERE, createAddressGuard } from './deliver/send/guard.ts';
 import { createHostPace } from './deliver/hostPace.ts';
 import { createReplays } from './deliver/replays.ts';
-import { createIsolation } from './deliver/isolation.ts';
+import { createIsolation } from './deliver/send/isolation.ts';
 import { laterWaitsMs } from './deliver/schedule.ts';
-import { createSender } from './deliver/send.ts';
-import { createApp } from './http/app.ts';
-import { createAuth } from './http/auth.ts';
-import { openKeyRing } from './http/keyRing.ts';
-import { createHostCheck, isLoopback } from './http/hosts.ts';
-import { createLive } from './http/live.ts';
-import { createPeerReader } from './http/peer.ts';
-import { createRateLimits } from './http/rateLimits.ts';
-import { createSessions } from './http/sessions.ts';
-import { checkPlan } from './enrich/plan.ts';
-import { FilterError } from './match/filter.ts';
-import { createSelection, unreadEvents } from './match/selection.ts';
-import { type DiskWatch, watchDisk } from './diskWatch.ts';
-import { createChainReports } from './chainReports.ts';
-import { createChains } from './chains.ts';
-import { createDuty } from './duty.ts';
-import { startHousekeeping } from './housekeeping.ts';
-import { createInbox } from './inbox.ts';
-import { createInvariantCheck } from './invariants.ts';
-import { type Log, createLog, describeError } from './observe.ts';
-import { startNotifier } from './notifier.ts';
-import { createMetrics } from './metrics.ts';
-import { StartError } from './startError.ts';
-import { createReadiness } from './ready.ts';
-import { openTracing } from './tracing.ts';
-import { openSettings, resealSettings } from './settings.ts';
-import { resealEndpoints, sealEndpoints } from './sealedEndpoints.ts';
-import { createStreamSecrets, resealStreamSecrets } from './streamSecrets.ts';
-import { MissingKeyError, type Vault, createVault, readMasterKeys } from './vault.ts';
-import { openPostgresStore } from './store/postgres.ts';
-import { LEDGER_FILE, openSqliteStore } from './store/sqlite.ts';
-import { explainDamage } from './store/sqliteDamage.ts';
-import type { Store, StreamOptions } from './store/store.ts';
+import { createSender } from './deliver/send/send.ts';
+import { createApp } from './api/app.ts';
+import { createAuth } from './api/auth/auth.ts';
+import { openKeyRing } from './api/auth/keyRing.ts';
+import { createHostCheck, isLoopback } from './api/auth/hosts.ts';
+import { findNameChain } from './api/calls/chains/names.ts';
+import { createLive } from './api/live.ts';
+import { createPeerReader } from './api/auth/peer.ts';
+import { createRateLimits } from './api/auth/rateLimits.ts';
+import { createSessions } from './api/auth/sessions.ts';
+import { checkPlan } from './enrich/evm/plan.ts';
+import { unpackNames } from './chains/evm/ensNames.ts';
+import { FilterError } from './match/evm/filter.ts';
+import { createSelection, unreadEvents } from './match/evm/selection.ts';
+import { type DiskWatch, watchDisk } from './operate/disk.ts';
+import { createChainReports } from './chains/chainReports.ts';
+import { createChains } from './chains/chains.ts';
+import { createDuty } from './operate/duty.ts';
+import { startHousekeeping } from './operate/housekeeping.ts';
+import { createInbox } from './deliver/inbox.ts';
+import { createInvariantCheck } from './operate/invariants.ts';
+import { type Log, createLog, describeError } from './base/log.ts';
+import { startNotifier } from './operate/alerts.ts';
+import { createMetrics } from './operate/metrics.ts';
+import { CallerError, hasCode } from './base/errors.ts';
+import { createReadiness } from './operate/readiness.ts';
+import { openTracing } from './base/tracing.ts';
+import { openSettings, resealSettings } from './secrets/settings.ts';
+import { resealEndpoints, sealEndpoints } from './secrets/sealedEndpoints.ts';
+import { createStreamSecrets, resealStreamSecrets } from './secrets/streamSecrets.ts';
+import { type Vault, createVault, readMasterKeys } from './secrets/vault.ts';
+import { openPostgresStore } from './store/engine/postgres/postgres.ts';
+import { LEDGER_FILE, openSqliteStore } from './store/engine/sqlite/sqlite.ts';
+import { explainDamage } from './store/engine/sqlite/sqliteDamage.ts';
+import type { Store } from './store/store.ts';
+import type { StreamOptions } from './store/streams/contract.ts';
 
 export interface Service {
   /** `http://host:port`, with the port that was found. */
@@ -80,7 +83,7 @@ const MIN_FREE_BYTES = 512 * 1024 * 1024;
 /**
  * Starts the service and answers once it listens. An unreachable chain is no reason not to start.
  *
- * @throws ConfigError when a setting cannot be used; StartError when the port, the folder or the database
+ * @throws CallerError when a setting cannot be used, or the port, the folder or the database
  *   cannot be had.
  */
 export async function startService(
@@ -96,12 +99,14 @@ export async function startService(
     return await startWith(store, config, log);
   } catch (error) {
     await store.close();
-    if (error instanceof MissingKeyError) {
-      throw new StartError(
+    if (hasCode(error, 'wrong_master_key')) {
+      throw new CallerError(
         'wrong_master_key',
         'The secrets of this ledger are sealed with another master key',
-        'pass the key that the ledger was made with: --master-key-file, or SLUICE_MASTER_KEY',
-        { cause: error },
+        {
+          fix: 'pass the key that the ledger was made with: --master-key-file, or SLUICE_MASTER_KEY',
+          cause: error,
+        },
       );
     }
     throw config.databaseUrl === undefined
@@ -290,6 +295,8 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     corsOrigins: config.corsOrigins ?? [],
   });
 
+  // Before anybody is answered, and only where a name can be asked for.
+  if (roles.includes('api') && findNameChain(chains) !== undefined) unpackNames();
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
   await listen(server, config.port, config.host);
   const { port } = server.address() as AddressInfo;
@@ -401,7 +408,7 @@ function checkSelection(options: StreamOptions): Pick<FilterError, 'path' | 'mes
 /**
  * What seals the ledger's secrets. With a new master key, everything is sealed anew before it is used.
  *
- * @throws ConfigError when no master key can be read; VaultError when it is not the ledger's.
+ * @throws CallerError when no master key can be read, or it is not the ledger's.
  */
 async function openVault(store: Store, config: ServiceConfig, log: Log): Promise<Vault> {
   mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 });
@@ -423,11 +430,9 @@ function listen(server: Server, port: number, host: string): Promise<void> {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(
         error.code === 'EADDRINUSE'
-          ? new StartError(
-              'port_in_use',
-              `Port ${port} of ${host} is already in use`,
-              'stop the other process, or pass another port with --port, 0 for any free one',
-            )
+          ? new CallerError('port_in_use', `Port ${port} of ${host} is already in use`, {
+              fix: 'stop the other process, or pass another port with --port, 0 for any free one',
+            })
           : error,
       );
     });

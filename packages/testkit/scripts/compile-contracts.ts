@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import solc from 'solc';
 
 const contractsFolder = new URL('../contracts/', import.meta.url);
-const generatedFile = new URL('../src/contracts.generated.ts', import.meta.url);
+const generatedFile = new URL('../src/anvil/contracts.generated.ts', import.meta.url);
 
 /** The part of solc's standard JSON output that we read. */
 interface CompilerOutput {

@@ -1,6 +1,6 @@
-export { type Anvil, type AnvilOptions, startAnvil } from './anvil.ts';
-export { findAnvil } from './findAnvil.ts';
-export { type DevAccount, devAccounts } from './devAccounts.ts';
+export { type Anvil, type AnvilOptions, startAnvil } from './anvil/anvil.ts';
+export { findAnvil } from './anvil/findAnvil.ts';
+export { type DevAccount, devAccounts } from './anvil/devAccounts.ts';
 export {
   answers,
   crier,
@@ -10,9 +10,13 @@ export {
   sluiceItems,
   sluiceToken,
   valueMover,
-} from './contracts.generated.ts';
-export { type Activity, type ActivityOptions, startActivity } from './activity.ts';
-export { type DeployedContracts, deployContracts, localContracts } from './deployContracts.ts';
+} from './anvil/contracts.generated.ts';
+export { type Activity, type ActivityOptions, startActivity } from './anvil/activity.ts';
+export {
+  type DeployedContracts,
+  deployContracts,
+  localContracts,
+} from './anvil/deployContracts.ts';
 export { type CertificateOptions, type CertifiedKey, createCertificate } from './certificate.ts';
 export type { SinkAnswer, SinkBehaviour, SinkSilence } from './sinkBehaviour.ts';
 export {
@@ -40,20 +44,20 @@ export {
   type ScriptedActivityOptions,
   startScriptedActivity,
 } from './scriptedChain/scriptedActivity.ts';
-export type { ScriptedCall } from './scriptedChain/rpcMethods.ts';
+export type { ScriptedCall } from './scriptedChain/node/rpcMethods.ts';
 export {
   type RunningScriptedChain,
   type StartScriptedChainOptions,
   startScriptedChain,
-} from './scriptedChain/startScriptedChain.ts';
-export type { Trouble, TroubleKind, TroubleScope } from './scriptedChain/trouble.ts';
+} from './scriptedChain/node/startScriptedChain.ts';
+export type { Trouble, TroubleKind, TroubleScope } from './scriptedChain/node/trouble.ts';
 export {
   type AptosActivity,
   type AptosActivityOptions,
   aptosDevAccounts,
   aptosDevAsset,
   startAptosActivity,
-} from './scriptedAptos/aptosActivity.ts';
+} from './scriptedAptos/ledger/aptosActivity.ts';
 export {
   aptCoinType,
   aptMetadata,
@@ -62,8 +66,8 @@ export {
   primaryStoreOf,
   toLongAddress,
   toShortAddress,
-} from './scriptedAptos/aptosAddress.ts';
-export type { AptosRoute, AptosTrouble } from './scriptedAptos/aptosTrouble.ts';
+} from './scriptedAptos/ledger/aptosAddress.ts';
+export type { AptosRoute, AptosTrouble } from './scriptedAptos/rest/aptosTrouble.ts';
 export type {
   MoveValue,
   RestBlock,
@@ -72,40 +76,40 @@ export type {
   RestLedgerInfo,
   RestTransaction,
   RestUserTransaction,
-} from './scriptedAptos/restShapes.ts';
+} from './scriptedAptos/rest/restShapes.ts';
+export type { ScriptedAptosBlock } from './scriptedAptos/ledger/aptosHistory.ts';
 export {
   type AptosBlockScript,
-  type ScriptedAptosBlock,
   type ScriptedAptosLedger,
   type ScriptedAptosLedgerOptions,
   createScriptedAptosLedger,
-} from './scriptedAptos/scriptedAptosLedger.ts';
-export {
-  type AptosEffect,
-  type AptosFungibleAsset,
-  type AptosStore,
-  type ScriptedAptosTransaction,
-  scriptedAptos,
-} from './scriptedAptos/scriptedAptosTransaction.ts';
+} from './scriptedAptos/ledger/scriptedAptosLedger.ts';
+export type {
+  AptosEffect,
+  AptosFungibleAsset,
+  AptosStore,
+  ScriptedAptosTransaction,
+} from './scriptedAptos/ledger/transactions/scriptedAptosTransaction.ts';
+export { scriptedAptos } from './scriptedAptos/ledger/transactions/scriptedAptos.ts';
 export {
   type RunningScriptedAptos,
   type StartScriptedAptosOptions,
   startScriptedAptos,
-} from './scriptedAptos/startScriptedAptos.ts';
+} from './scriptedAptos/rest/startScriptedAptos.ts';
 export {
   type AptosStreamTrouble,
   type RunningScriptedAptosStream,
   type StartScriptedAptosStreamOptions,
   encodeAptosMessage,
   startScriptedAptosStream,
-} from './scriptedAptos/startScriptedAptosStream.ts';
-export { findPostgres } from './findPostgres.ts';
-export { type Postgres, type PostgresOptions, startPostgres } from './postgres.ts';
+} from './scriptedAptos/stream/startScriptedAptosStream.ts';
+export { findPostgres } from './postgres/findPostgres.ts';
+export { type Postgres, type PostgresOptions, startPostgres } from './postgres/postgres.ts';
 export {
   type ClusterServer,
   type PostgresCluster,
   startPostgresCluster,
-} from './postgresCluster.ts';
+} from './postgres/postgresCluster.ts';
 export { type FaultProxy, type FaultProxyTarget, startFaultProxy } from './faultProxy.ts';
-export { placeNames } from './placeNames.ts';
+export { placeNames } from './anvil/placeNames.ts';
 export { until } from './until.ts';

@@ -6,8 +6,9 @@ import {
   type ConnectionOptions,
   addConnectionOptions,
   connect,
-} from '../connection.ts';
-import { toCount } from '../durations.ts';
+} from '../connection/connection.ts';
+import { toCount } from '../flags/durations.ts';
+import { sluiceCommand } from '../packaged.ts';
 import { type AddressFile, readAddressFile } from '../streams/addressFile.ts';
 import { compareAddresses, readAddresses, removeAddresses } from '../streams/addresses.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
@@ -196,7 +197,7 @@ const toResume = (
   { labelColumn, rejects, replace }: ImportOptions,
 ): string =>
   [
-    `sluice addresses import ${tag || id} ${path} --from ${from}`,
+    `${sluiceCommand()} addresses import ${tag || id} ${path} --from ${from}`,
     ...(labelColumn === undefined ? [] : [`--label-column ${labelColumn}`]),
     ...(rejects === undefined ? [] : [`--rejects ${rejects}`]),
     ...(replace ? ['--replace'] : []),

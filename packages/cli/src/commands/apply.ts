@@ -4,8 +4,8 @@ import {
   type ConnectionOptions,
   addConnectionOptions,
   connect,
-} from '../connection.ts';
-import { writePrivately } from '../contexts.ts';
+} from '../connection/connection.ts';
+import { writePrivately } from '../connection/contexts.ts';
 import {
   type AddressDiff,
   compareAddresses,

@@ -1,8 +1,8 @@
 import { hashAuditRecord } from '@sluice/kit/contract';
 import type { AuditRecord } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
-import { toCount } from '../durations.ts';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import { toCount } from '../flags/durations.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { toLine } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -1,6 +1,6 @@
 /** `sluice backup` and `sluice restore`: the ledger as a file, and back. */
 import { type Command, Option } from 'commander';
-import { FileTakenError, backUpSqlite, restoreSqlite } from '@sluice/service';
+import { CallerError, backUpSqlite, restoreSqlite } from '@sluice/service';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -79,7 +79,8 @@ async function restore(file: string, folder: string, overwrite: boolean): Promis
 /** What can go wrong with a ledger or a backup is wrong with a file. */
 function toCommandError(error: unknown, ifTaken: string): CommandError {
   const { message } = error as Error;
-  return error instanceof FileTakenError
+  if (!(error instanceof CallerError)) return new CommandError('invalid_file', message);
+  return error.code === 'not_confirmed'
     ? new CommandError('not_confirmed', message, ifTaken)
-    : new CommandError('invalid_file', message);
+    : new CommandError('invalid_file', message, error.fix);
 }

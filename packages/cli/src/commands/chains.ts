@@ -1,7 +1,8 @@
 import type { ChainHealth } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
-import { toCount } from '../durations.ts';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import { toCount } from '../flags/durations.ts';
+import { spellCommands } from '../packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { cutText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -30,7 +31,7 @@ async function listChains(options: ConnectionOptions, terminal: Terminal): Promi
   if (chains.length === 0) {
     terminal.note('No chains: start the service with --chain <hexId>=<rpcUrl>');
   }
-  for (const line of chains.flatMap(describe)) terminal.sayText(line, { indent: 4 });
+  for (const line of chains.flatMap(describe)) terminal.sayText(spellCommands(line), { indent: 4 });
 }
 
 interface ResumeOptions extends ConnectionOptions {

@@ -6,8 +6,8 @@ import {
   findTarget,
   toClientOptions,
   toMissingKey,
-} from '../connection.ts';
-import { contextsPath, readContexts, saveContexts } from '../contexts.ts';
+} from '../connection/connection.ts';
+import { contextsPath, readContexts, saveContexts } from '../connection/contexts.ts';
 import { sluiceCommand } from '../packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { ask } from '../terminal/prompt.ts';

@@ -6,12 +6,12 @@ import {
   type ConnectionOptions,
   addConnectionOptions,
   connect,
-} from '../connection.ts';
-import { type FilterOptions, addFilterOptions, toFilter } from '../deliveryFilter.ts';
-import { describeAgo, toCount } from '../durations.ts';
+} from '../connection/connection.ts';
+import { type FilterOptions, addFilterOptions, toFilter } from '../flags/deliveryFilter.ts';
+import { describeAgo, toCount } from '../flags/durations.ts';
 import { readPath } from '../live/setPath.ts';
 import { sluiceCommand } from '../packaged.ts';
-import { findDeliveryId } from '../shortIds.ts';
+import { findDeliveryId } from '../connection/shortIds.ts';
 import { CREATE_STREAM } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
 import {

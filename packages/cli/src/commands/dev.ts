@@ -1,6 +1,7 @@
 /** `sluice dev`: everything on this machine, from a chain to a decoded webhook, in one process. */
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { type Command, Option } from 'commander';
 import {
   type AbiItem,
@@ -13,24 +14,19 @@ import {
 } from '@sluice/kit';
 import type { Service, ServiceConfig } from '@sluice/service';
 import { sluiceCollectible, sluiceItems, sluiceToken } from '@sluice/testkit';
-import { isBrowserHere, openInBrowser } from '../browser.ts';
-import { announceDevService } from '../contexts.ts';
+import { isBrowserHere, openInBrowser } from '../terminal/browser.ts';
+import { announceDevService } from '../connection/contexts.ts';
 import { openDevFolder } from '../dev/devFolder.ts';
 import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
 import { sayStartRow } from '../dev/startRows.ts';
 import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
-import {
-  type ServiceOptions,
-  addServiceOptions,
-  findUnknownVariables,
-  toServiceConfig,
-} from '../options.ts';
-import { sluiceCommand } from '../packaged.ts';
-import { type Receiver, startReceiver } from '../receiver.ts';
+import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../flags/options.ts';
+import { findUnknownVariables } from '../flags/unknownVariables.ts';
+import { findDemo, sluiceCommand } from '../packaged.ts';
+import { type Receiver, startReceiver } from '../dev/receiver.ts';
 import { toLine } from '../terminal/table.ts';
 import { type Terminal, untilAsked } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
-import { devDemo } from './devDemo.ts';
 
 const DEMO_TAG = 'demo';
 const APTOS_DEMO_TAG = 'demo-aptos';
@@ -41,23 +37,30 @@ export interface DevOptions extends ServiceOptions {
   fresh?: boolean;
   /** False: never. Default: at the first start of a folder, where there is a browser. */
   open?: boolean;
+  /** In a checkout. */
   seed?: 'demo';
 }
 
-export const declareDev = (command: Command, terminal: Terminal): Command =>
+export function declareDev(command: Command, terminal: Terminal): Command {
   addServiceOptions(command, '.sluice/dev')
     .option('--fresh', 'begin with an empty data folder')
-    .option('--no-open', 'open no browser; otherwise the first start of a folder does')
-    .addOption(
+    .option('--no-open', 'open no browser; otherwise the first start of a folder does');
+  const demo = findDemo();
+  if (demo !== undefined) {
+    command.addOption(
       new Option(
         '--seed <day>',
-        'begin with a day that never was, to look around in: scripted chains, ten streams, 100,000 deliveries',
+        'begin with a day of sample data: scripted chains, ten streams, 100,000 deliveries',
       ).choices(['demo']),
-    )
-    .action((options: DevOptions) => {
-      findUnknownVariables(command, terminal.env).forEach((text) => terminal.note(text));
-      return options.seed === 'demo' ? devDemo(options, terminal) : dev(options, terminal);
-    });
+    );
+  }
+  return command.action(async (options: DevOptions) => {
+    findUnknownVariables(command, terminal.env).forEach((text) => terminal.note(text));
+    if (demo === undefined || options.seed === undefined) return dev(options, terminal);
+    const { devDemo } = (await import(pathToFileURL(demo).href)) as { devDemo: typeof dev };
+    return devDemo(options, terminal);
+  });
+}
 
 async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   const { say, tint } = terminal;

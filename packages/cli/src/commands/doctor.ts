@@ -7,8 +7,9 @@ import {
   addConnectionOptions,
   findTarget,
   toClientOptions,
-} from '../connection.ts';
-import { contextsPath } from '../contexts.ts';
+} from '../connection/connection.ts';
+import { contextsPath } from '../connection/contexts.ts';
+import { spellCommands } from '../packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { quoteForShell, wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -29,7 +30,9 @@ const MAX_SKEW_MS = 60_000;
 /** Looks at what most often is wrong; exit code 9 where something is. */
 async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const findings: Finding[] = [];
-  const tell = (finding: Finding): void => {
+  const tell = ({ message, fix, ...rest }: Finding): void => {
+    const finding: Finding = { ...rest, message: spellCommands(message) };
+    if (fix !== undefined) finding.fix = spellCommands(fix);
     findings.push(finding);
     if (options.json) return;
     const mark = { ok: '✓', warn: '!', bad: '✗' }[finding.state];
@@ -164,14 +167,16 @@ async function* examineStreams(sluice: SluiceClient): AsyncGenerator<Finding, un
 function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Finding[] {
   const { id, status, statusMessage, chainIds, failingSince, webhookUrl } = stream;
   const name = stream.tag || id;
+  // So that the commands fit a line, to be copied whole.
+  const short = id.slice(0, 8);
   const finding = (state: Finding['state'], message: string, fix: string): Finding => ({
     ...{ check: 'stream', state, message: `${name} ${message}`, fix },
   });
   if (status === 'paused') {
-    return [finding('ok', 'is paused', `sluice streams resume ${id}`)];
+    return [finding('ok', 'is paused', `sluice streams resume ${short}`)];
   }
   if (status === 'terminated') {
-    return [finding('bad', `was ended: ${statusMessage}`, `sluice streams resume ${id}`)];
+    return [finding('bad', `was ended: ${statusMessage}`, `sluice streams resume ${short}`)];
   }
   const unread = chainIds.filter((chain) => !read.has(chain));
   const found = unread.map((chain) =>
@@ -194,12 +199,12 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
       finding(
         'bad',
         `has a receiver that fails${since}${why}`,
-        `${isLookedAt}the attempts: sluice deliveries list --stream ${id} --limit 5`,
+        `${isLookedAt}the attempts: sluice deliveries list --stream ${short} --limit 5`,
       ),
     );
   }
   if (found.length === 0 && statusMessage !== '') {
-    found.push(finding('warn', `is ${status}: ${statusMessage}`, `sluice streams get ${id}`));
+    found.push(finding('warn', `is ${status}: ${statusMessage}`, `sluice streams get ${short}`));
   }
   return found;
 }

@@ -14,9 +14,14 @@ import {
   type ConnectionOptions,
   addConnectionOptions,
   connect,
-} from '../connection.ts';
-import { type Seen, describeBlock, describeNearMisses, describeSeen } from '../describeDryRun.ts';
-import { toCount, toRange } from '../durations.ts';
+} from '../connection/connection.ts';
+import {
+  type Seen,
+  describeBlock,
+  describeNearMisses,
+  describeSeen,
+} from '../streams/describeDryRun.ts';
+import { toCount, toRange } from '../flags/durations.ts';
 import { findTransaction, onlyOf, onlyOfAptos } from '../live/readTransaction.ts';
 import { readAddresses } from '../streams/addresses.ts';
 import { findStream } from '../streams/findStream.ts';

@@ -6,8 +6,8 @@ import {
   isShortId,
 } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
-import { chooseId, findDeliveryId } from '../shortIds.ts';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import { chooseId, findDeliveryId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 

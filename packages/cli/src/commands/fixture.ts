@@ -3,10 +3,10 @@ import { join, resolve } from 'node:path';
 import { type AptosWebhook, type EvmWebhook, isAptosWebhook } from '@sluice/kit';
 import { toFixtureName } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
-import { writePrivately } from '../contexts.ts';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import { writePrivately } from '../connection/contexts.ts';
 import { createSingleSender, findSecret, toLocalUrl } from '../live/forward.ts';
-import { findDeliveryId } from '../shortIds.ts';
+import { findDeliveryId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

@@ -8,7 +8,8 @@ import {
   addConnectionOptions,
   connect,
   toClientOptions,
-} from '../connection.ts';
+} from '../connection/connection.ts';
+import { sluiceCommand } from '../packaged.ts';
 import { type ImportJournal, type ImportedStream, openJournal } from '../streams/importJournal.ts';
 import type { ListedAddress } from '../streams/addressFile.ts';
 import { type SecretOptions, bringSecret, explainRefusal } from '../streams/importSecret.ts';
@@ -122,7 +123,9 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
     );
   }
   if (!options.activate)
-    terminal.note('They are paused, so that nobody is told twice: sluice streams resume <tag>');
+    terminal.note(
+      `They are paused, so that nobody is told twice: ${sluiceCommand()} streams resume <tag>`,
+    );
 }
 
 /** What the service says of each field, which is more than its message. */

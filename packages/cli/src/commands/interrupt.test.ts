@@ -96,7 +96,8 @@ test('replay --wait: the service goes on with it, and is told how to end', async
   const words = 'replay --stream pay --state succeeded --rate 1 --yes --wait --debug'.split(' ');
   const { code, output } = await interrupt(words, /GET \S+replays\/\S+ 200/);
   expect(code, output).toBe(130);
-  const [, cancel = ''] = /^The service goes on with it; .*end it: sluice (.+)$/m.exec(output)!;
+  const [, cancel = ''] =
+    /^The service goes on with it; .*end it: npm run -s sluice -- (.+)$/m.exec(output)!;
   const ended = await world.sluice([...cancel.split(' '), '--json']);
   expect(JSON.parse(ended.stdout)).toMatchObject({ state: 'cancelled' });
 });
@@ -110,7 +111,9 @@ test('addresses import: the command that it prints goes on where it was', async 
   expect(code, output).toBe(130);
   expect(files).toEqual(['wallets.csv']);
   const [, resume = ''] =
-    /^ {2}sluice (addresses import many wallets\.csv --from \d+ --label-column 1)$/m.exec(output)!;
+    /^ {2}npm run -s sluice -- (addresses import many wallets\.csv --from \d+ --label-column 1)$/m.exec(
+      output,
+    )!;
   const rest = resume.replace('wallets.csv', join(folder, 'wallets.csv')).split(' ');
   expect(await world.sluice(rest)).toMatchObject({ code: 0 });
   const shown = await world.sluice(['streams', 'get', 'many', '--json']);
@@ -132,7 +135,9 @@ test('addresses import: the service restarts on the way, and then each address i
   let { code, stderr } = await begun.ended;
   // The calls of one part are repeated; the service may be back by then.
   while (code !== 0) {
-    const [, resume = ''] = /^ {2}sluice (addresses import .+ --from \d+)$/m.exec(stderr)!;
+    const [, resume = ''] = /^ {2}npm run -s sluice -- (addresses import .+ --from \d+)$/m.exec(
+      stderr,
+    )!;
     ({ code, stderr } = await world.sluice(resume.split(' ')));
   }
   const { stdout } = await world.sluice(['addresses', 'list', tag]);

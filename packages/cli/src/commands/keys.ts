@@ -1,9 +1,9 @@
 import { SCOPES } from '@sluice/kit/contract';
 import { type ApiKey, type Scope, isSluiceError } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
-import { toDurationMs } from '../durations.ts';
-import { repeatable } from '../options.ts';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import { toDurationMs } from '../flags/durations.ts';
+import { repeatable } from '../flags/options.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { PHASES, deliveryLine } from '../live/deliveryLine.ts';
 import { followDeliveries } from '../live/followDeliveries.ts';
 import { type Forwarded, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';

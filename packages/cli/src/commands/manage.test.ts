@@ -109,7 +109,7 @@ describe('streams', () => {
         code: 'validation_failed',
         message: expect.any(String) as string,
         why: [expect.stringMatching(/^--url \(webhookUrl\)/) as string],
-        docs: 'sluice docs validation_failed',
+        docs: 'npm run -s sluice -- docs validation_failed',
         requestId: expect.any(String) as string,
       },
     });
@@ -136,12 +136,12 @@ describe('streams', () => {
     const missing = await sluice(['streams', 'get', 'nobody']);
     expect(missing).toMatchObject({ code: 4, stdout: '' });
     expect(missing.stderr).toBe(
-      'error[not_found]: There is no stream "nobody"\n  fix: name one by its id or tag: wallet\n  docs: sluice docs not_found\n',
+      'error[not_found]: There is no stream "nobody"\n  fix: name one by its id or tag: wallet\n  docs: npm run -s sluice -- docs not_found\n',
     );
     const refused = await sluice(['streams', 'create', '--url', 'ftp://x', '--chain', '1']);
     expect(refused.code).toBe(5);
     expect(refused.stderr).toMatch(
-      /^error\[validation_failed\]: [\s\S]*why: --url \(webhookUrl\) [\s\S]*docs: sluice docs validation_failed\n {2}request: [\da-f-]{36}\n$/,
+      /^error\[validation_failed\]: [\s\S]*why: --url \(webhookUrl\) [\s\S]*docs: npm run -s sluice -- docs validation_failed\n {2}request: [\da-f-]{36}\n$/,
     );
   });
 });
@@ -549,7 +549,9 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
       if (tag === 'resting') await world.api.streams.setStatus(id, 'paused');
     }
     const resting = await sluice(['doctor']);
-    expect(resting.stdout).toMatch(/✓ stream +resting is paused\n +sluice streams resume /);
+    expect(resting.stdout).toMatch(
+      /✓ stream +resting is paused\n +npm run -s sluice -- streams resume [\da-f]{8}\n/,
+    );
     expect(resting.stdout).toMatch(
       /✗ stream +nowhere is on 0x1, which no node serves[^✗]*--chain 0x1=/,
     );

@@ -1,13 +1,13 @@
 import { isShortId } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
-import { openInBrowser } from '../browser.ts';
+import { openInBrowser } from '../terminal/browser.ts';
 import {
   type ConnectionOptions,
   addConnectionOptions,
   connect,
   findTarget,
-} from '../connection.ts';
-import { findDeliveryId } from '../shortIds.ts';
+} from '../connection/connection.ts';
+import { findDeliveryId } from '../connection/shortIds.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareOpen = (command: Command, terminal: Terminal): Command =>

@@ -7,14 +7,14 @@ import {
   type ConnectionOptions,
   addConnectionOptions,
   connect,
-} from '../connection.ts';
-import { type FilterOptions, addFilterOptions, toFilter } from '../deliveryFilter.ts';
-import { describeAgo, toPerSecond } from '../durations.ts';
+} from '../connection/connection.ts';
+import { type FilterOptions, addFilterOptions, toFilter } from '../flags/deliveryFilter.ts';
+import { describeAgo, toPerSecond } from '../flags/durations.ts';
 import { deliveryLine } from '../live/deliveryLine.ts';
 import { type Forwarder, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
 import { sluiceCommand } from '../packaged.ts';
 import { findDeleted } from '../streams/findStream.ts';
-import { findDeliveryId, findReplayId } from '../shortIds.ts';
+import { findDeliveryId, findReplayId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
@@ -120,7 +120,7 @@ async function replaySelection(
   }
   await confirm(terminal, `Sends ${many} again.`, String(deliveries), options);
   const made = await sluice.createReplay({ name: options.name, filter, perSecond });
-  const look = `see how it goes: sluice replays get ${made.id}; end it: sluice replays cancel ${made.id}`;
+  const look = `see how it goes: ${sluiceCommand()} replays get ${made.id}; end it: ${sluiceCommand()} replays cancel ${made.id}`;
   let ended = made;
   try {
     if (options.wait) ended = await waitFor(sluice, made, terminal);

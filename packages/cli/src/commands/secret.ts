@@ -1,7 +1,7 @@
 import type { StreamSecret } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
-import { toDurationMs } from '../durations.ts';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import { toDurationMs } from '../flags/durations.ts';
 import { findStream } from '../streams/findStream.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

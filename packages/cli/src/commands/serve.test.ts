@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { until } from '@sluice/testkit';
 import { Command } from 'commander';
 import { afterAll, expect, test } from 'vitest';
-import { addServiceOptions, findUnknownVariables } from '../options.ts';
+import { addServiceOptions } from '../flags/options.ts';
+import { findUnknownVariables } from '../flags/unknownVariables.ts';
 import { EXIT } from '../terminal/errors.ts';
 import { start } from '../terminal/scripted.test-only.ts';
 

@@ -1,11 +1,7 @@
 import type { Command } from 'commander';
 import { startService } from '@sluice/service';
-import {
-  type ServiceOptions,
-  addServiceOptions,
-  findUnknownVariables,
-  toServiceConfig,
-} from '../options.ts';
+import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../flags/options.ts';
+import { findUnknownVariables } from '../flags/unknownVariables.ts';
 import { type Terminal, untilAsked } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
 

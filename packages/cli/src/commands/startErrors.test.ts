@@ -61,7 +61,10 @@ test.each<[code: string, message: RegExp, args: () => string[]]>([
     .filter((line) => /^(error|  \w+:)/.test(line));
   expect([run.code, run.stdout]).toEqual([10, '']);
   expect(first.replace(`error[${code}]: `, '')).toMatch(message);
-  expect(more).toEqual([expect.stringMatching(/^  fix: /), `  docs: sluice docs ${code}`]);
+  expect(more).toEqual([
+    expect.stringMatching(/^  fix: /),
+    `  docs: npm run -s sluice -- docs ${code}`,
+  ]);
   expect(run.stderr).not.toContain('hidden-word');
 });
 
@@ -74,7 +77,7 @@ test('data_in_use', async () => {
     10,
     `error[data_in_use]: The data folder ${folder} is in use by another sluice process\n` +
       '  fix: stop that process, or pass another folder with --data\n' +
-      '  docs: sluice docs data_in_use\n',
+      '  docs: npm run -s sluice -- docs data_in_use\n',
   ]);
   lock.close();
 });

@@ -1,8 +1,9 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
-import { describeAgo } from '../durations.ts';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import { describeAgo } from '../flags/durations.ts';
+import { spellCommands } from '../packaged.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
 import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
@@ -122,7 +123,7 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
 
 /** Why a stream does not deliver, or not all it asks for. */
 function noteProblem({ tag, id, statusMessage }: StreamSummary, terminal: Terminal): void {
-  if (statusMessage !== '') terminal.note(`${tag || id}: ${statusMessage}`);
+  if (statusMessage !== '') terminal.note(`${tag || id}: ${spellCommands(statusMessage)}`);
 }
 
 /** That nothing is sent to its receiver for a while, though deliveries are due; or will be, before long. */

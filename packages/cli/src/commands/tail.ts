@@ -1,8 +1,8 @@
 import { DELIVERY_STATES } from '@sluice/kit/contract';
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
-import { toTimeMs } from '../durations.ts';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import { toTimeMs } from '../flags/durations.ts';
 import { deliveryLine } from '../live/deliveryLine.ts';
 import { followDeliveries } from '../live/followDeliveries.ts';
 import { tellState } from '../live/tellState.ts';

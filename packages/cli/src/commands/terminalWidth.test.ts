@@ -93,7 +93,7 @@ describe.each([80, 120])('%i columns', (columns) => {
     await running.ended;
     const text = linesOf(running.written()).join(' ').replaceAll(/ +/g, ' ');
     expect(text).toContain('why: --url (webhookUrl) should be');
-    expect(text).toMatch(/docs: sluice docs validation_failed/);
+    expect(text).toMatch(/docs: npm run -s sluice -- docs validation_failed/);
   });
 
   test('doctor counts streams, and does not take a missing chain for the receiver’s fault', async () => {

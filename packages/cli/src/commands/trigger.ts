@@ -13,8 +13,8 @@ import {
   sampleWebhook,
 } from '@sluice/kit/testing';
 import { Argument, type Command } from 'commander';
-import { type ConnectionOptions, addConnectionOptions, connect } from '../connection.ts';
-import { toCount, toPerSecond } from '../durations.ts';
+import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import { toCount, toPerSecond } from '../flags/durations.ts';
 import { createSingleSender, findSecret, toLocalUrl } from '../live/forward.ts';
 import { setPath } from '../live/setPath.ts';
 import { readTransaction } from '../live/readTransaction.ts';

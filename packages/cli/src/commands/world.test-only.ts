@@ -14,7 +14,7 @@ import {
   until,
 } from '@sluice/testkit';
 import { Command } from 'commander';
-import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../options.ts';
+import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../flags/options.ts';
 import {
   type Run,
   type RunOptions,

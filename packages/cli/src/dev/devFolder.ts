@@ -11,7 +11,7 @@ const MARKER = 'made-by-sluice-dev';
  * Creates the folder where it is missing, and with `fresh` empties it first.
  *
  * @returns whether nothing was there, and what ends the hold on the folder.
- * @throws CommandError `usage` for a folder that `sluice dev` did not make; StartError `data_in_use` when
+ * @throws CommandError `usage` for a folder that `sluice dev` did not make; CallerError `data_in_use` when
  *   a service runs on it. Nothing is deleted then.
  */
 export function openDevFolder(

@@ -5,7 +5,7 @@ import {
   createLog,
   type Service,
   type ServiceConfig,
-  StartError,
+  CallerError,
   startService,
 } from '@sluice/service';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -37,7 +37,7 @@ export async function startOnFreePort(
   try {
     return await startService(ofDev, log);
   } catch (error) {
-    if (!(error instanceof StartError) || error.code !== 'port_in_use') throw error;
+    if (!(error instanceof CallerError) || error.code !== 'port_in_use') throw error;
     notice(`port ${config.port} is in use, listening on another`);
     return startService({ ...ofDev, port: 0 }, log);
   }

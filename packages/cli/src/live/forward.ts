@@ -3,7 +3,7 @@ import { WEBHOOK_HEADERS, cutText, signStandardWebhook } from '@sluice/kit/contr
 import { createFakeSender, signedHeaders } from '@sluice/kit/testing';
 import { type AptosWebhook, type EvmWebhook, isSluiceError } from '@sluice/kit';
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { persist } from './persist.ts';
 

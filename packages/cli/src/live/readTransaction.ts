@@ -1,7 +1,7 @@
 /** A real transaction of a followed chain, as a stream that wants all of it would get it. */
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
 import { findAptosNetwork } from '@sluice/kit/contract';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { CommandError } from '../terminal/errors.ts';
 
 /** What tokens tell of: a transaction with one of them is found without an address of it. */

@@ -1,8 +1,8 @@
 /** A stream as people name it: by its id or its tag. */
 import type { StreamSummary } from '@sluice/kit/sluice';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import { sluiceCommand } from '../packaged.ts';
-import { chooseId } from '../shortIds.ts';
+import { chooseId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 
 /** What to do where there is no stream yet. */

@@ -1,7 +1,7 @@
 /** What an import has done so far, in a file: written whole after each step, so that a kill loses none. */
 import { existsSync, readFileSync } from 'node:fs';
 import type { NetworkType } from '@sluice/kit';
-import { writePrivately } from '../contexts.ts';
+import { writePrivately } from '../connection/contexts.ts';
 import { CommandError } from '../terminal/errors.ts';
 
 /** A stream of ours that takes the place of a hosted one. */

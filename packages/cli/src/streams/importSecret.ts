@@ -1,6 +1,7 @@
 /** The secret that receivers verify with comes before the streams: creating one posts a test webhook. */
 import { type Client, isSluiceError } from '@sluice/kit';
 import { newKey } from '../dev/devService.ts';
+import { sluiceCommand } from '../packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { ask } from '../terminal/prompt.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -24,7 +25,9 @@ export async function bringSecret(
 ): Promise<void> {
   if (options.newSecret) {
     await setSecret(api, newKey('whs_'));
-    terminal.note('Made a new streams secret: sluice listen --print-secret prints it. Receivers');
+    terminal.note(
+      `Made a new streams secret: ${sluiceCommand()} listen --print-secret prints it. Receivers`,
+    );
     terminal.note('have to accept it before they accept a webhook from here.');
     return;
   }

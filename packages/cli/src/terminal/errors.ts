@@ -1,7 +1,8 @@
 /** What a command ends with: an exit code, and for a failure what, why and the way out. */
 import { type SluiceErrorCode, isSluiceError } from '@sluice/kit';
-import type { StartError } from '@sluice/service';
+import type { CallerError } from '@sluice/service';
 import { CommanderError } from 'commander';
+import { spellCommands } from '../packaged.ts';
 import { wrapText } from './text.ts';
 import { type Terminal, type Tone, toJson, widthOn } from './terminal.ts';
 
@@ -133,10 +134,11 @@ export function reportError(
   { command, json = false }: { command: string; json?: boolean },
 ): number {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.success;
-  const { exit, code, message, why = [], fix, requestId } = tell(error, command);
+  const { exit, code, message, why = [], requestId, ...told } = tell(error, command);
+  const fix = told.fix && spellCommands(told.fix);
+  const docs = spellCommands(`sluice docs ${code}`);
   const { stderr } = terminal;
   if (json) {
-    const docs = `sluice docs ${code}`;
     stderr.write(`${toJson({ error: { code, message, why, fix, docs, requestId } })}\n`);
     return exit;
   }
@@ -151,7 +153,7 @@ export function reportError(
   say(`error[${code}]:`, 'bad', message);
   for (const each of why) say('  why:', 'faint', each);
   if (fix) say('  fix:', 'faint', fix);
-  say('  docs:', 'faint', `sluice docs ${code}`);
+  say('  docs:', 'faint', docs);
   if (requestId) say('  request:', 'faint', requestId);
   if (terminal.options.debug && error instanceof Error) terminal.stderr.write(`${error.stack}\n`);
   return exit;
@@ -190,20 +192,15 @@ function tell(error: unknown, command: string): Told {
     };
   }
   const message = error instanceof Error ? error.message : String(error);
-  // The service's own, of a setting; its class is loaded only where the service is.
-  if (error instanceof Error && error.name === 'ConfigError') return toTold('usage', message);
-  if (isStartError(error)) return toTold(error.code, error.message, error.fix);
-  if (isLedgerError(error)) return toTold('invalid_file', error.what, error.fix);
+  if (isCallerError(error) && error.code in COMMAND_ERRORS) {
+    return toTold(error.code as CommandErrorCode, spellCommands(message), error.fix);
+  }
   return toTold('unexpected', message);
 }
 
-/** The service's own: known by its name, as above. */
-const isStartError = (error: unknown): error is StartError =>
-  error instanceof Error && error.name === 'StartError';
-
-/** The service's own as well. */
-const isLedgerError = (error: unknown): error is Error & { what: string; fix: string } =>
-  error instanceof Error && error.name === 'LedgerError';
+/** The service's own; its class is loaded only where the service is. */
+const isCallerError = (error: unknown): error is CallerError =>
+  error instanceof Error && error.name === 'CallerError';
 
 /** By the flag where a flag gave it: the reader never wrote a `requestBody`. */
 function nameOf(field: string, command: string): string {

@@ -1,5 +1,5 @@
 import { clsx } from 'clsx';
-import { useLoading } from '../heldKeys.ts';
+import { useLoading } from './keys/heldKeys.ts';
 
 /** Shown in the place of something that loads; keys wait meanwhile. */
 export function Loading({ className }: { className?: string }) {

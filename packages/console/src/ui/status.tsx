@@ -1,5 +1,14 @@
 import { clsx } from 'clsx';
-import type { Condition, Tone } from '../condition.ts';
+
+type Shape = 'disc' | 'ring' | 'dashed' | 'half' | 'triangle' | 'bars' | 'cross' | 'exclamation';
+export type Tone = 'ok' | 'muted' | 'info' | 'warn' | 'bad' | 'reorg' | 'faint';
+
+/** Never colour alone: the shape and the word say the same. */
+export interface Condition {
+  shape: Shape;
+  word: string;
+  tone: Tone;
+}
 
 const TONES: Record<Tone, string> = {
   ok: 'text-ok',

@@ -1,7 +1,7 @@
 /** What was just done, over the page: for a moment, or until it can no longer be undone. */
 import { clsx } from 'clsx';
 import { useEffect, useState, useSyncExternalStore } from 'react';
-import { useShortcuts } from '../keyboard.ts';
+import { useShortcuts } from './keys/keyboard.ts';
 import { Button, Keycap } from './button.tsx';
 
 export interface Toast {

@@ -4,50 +4,39 @@
  */
 
 // Routes
-export { ROUTES } from './routes.ts';
-export type { Access, Route, RouteName } from './routes.ts';
-export { DELIVERY_STATES, JOB_STATES, SLUICE_ROUTES } from './sluice.ts';
-export { hashAuditRecord, SCOPES } from './access.ts';
+export { ROUTES, SLUICE_ROUTES } from './routes.generated.ts';
+export type { Route, SluiceRoute } from './route.ts';
+export { DELIVERY_STATES, JOB_STATES } from './shapes/sluice.ts';
+export { hashAuditRecord } from './rules/auditHash.ts';
+export { SCOPES } from './shapes/access.ts';
 
-export type { OperatorNotice } from './notices.ts';
-export { REPLAY_STATES, UNDELIVERED } from './replays.ts';
-export type {
-  CreateReplay,
-  DeliveryFilter,
-  OneOrSeveral,
-  Replay,
-  ReplayEstimate,
-  ReplayProgress,
-  ReplayState,
-} from './replays.ts';
+export type { OperatorNotice } from './shapes/notices.ts';
+export { REPLAY_STATES, UNDELIVERED } from './shapes/replays.ts';
+export type { CreateReplay, DeliveryFilter, OneOrSeveral, ReplayState } from './shapes/replays.ts';
+export type * from './shapes.generated.ts';
 
 // Shapes of the compatible API
-export { PAGE_LIMIT } from './streams.ts';
+export { PAGE_LIMIT } from './shapes/streams.ts';
 export type {
   AbiItem,
   AbiParameter,
-  AddressesAnswer,
   AddressesBody,
   AdvancedOption,
   ChainFamily,
   CreateEvmStream,
   DeliverMode,
   ErrorBody,
-  EvmStream,
   LabelledAddressesBody,
   NativeBalanceSelection,
   Optional,
   Page,
   RecordKind,
-  AddressPage,
   ListAddresses,
-  StreamAddress,
   StreamLimits,
   StreamStatus,
   StreamTrigger,
   UpdateEvmStream,
-  WatchedAddress,
-} from './streams.ts';
+} from './shapes/streams.ts';
 
 export {
   APTOS_CHAINS,
@@ -58,130 +47,45 @@ export {
   toMovePath,
   toAptosChain,
   toAptosNetwork,
-} from './aptos.ts';
+} from './shapes/aptos.ts';
 export type {
   AptosChain,
   AptosNetwork,
-  AptosStream,
-  AptosStreamStatus,
   CreateAptosStream,
   UpdateAptosStream,
-} from './aptos.ts';
-export type {
-  DeliveryLog,
-  DeliveryStatus,
-  HistoryFilter,
-  HistoryRecord,
-  LogFilter,
-} from './history.ts';
-export { REGIONS } from './account.ts';
-export type { Region, Settings, Stats, StatsCounters, StreamStats } from './account.ts';
+} from './shapes/aptos.ts';
+export type { DeliveryStatus, HistoryFilter, LogFilter } from './shapes/history.ts';
+export { REGIONS } from './shapes/account.ts';
+export type { Region, Settings } from './shapes/account.ts';
 export type {
   AptosBackfill,
   AptosBlockChoice,
   AptosDryRun,
-  AptosDryRunAnswer,
   EvmDryRun,
-  EvmDryRunAnswer,
-  NearMiss,
-  SeenEvent,
-  SeenMovePath,
-  DryRunAnswer,
   DryRunBlock,
   HistoricalJob,
-  HistoricalJobAnswer,
-} from './blocks.ts';
+} from './shapes/blocks.ts';
 
 // Why a webhook was sent, or not
-export { EXPLAIN_KINDS, EXPLAIN_OUTCOMES, EXPLAIN_STAGES, EXPLAIN_VERDICTS } from './explain.ts';
-export type {
-  ExplainedRecord,
-  Explanation,
-  ExplainOutcome,
-  ExplainReason,
-  ExplainStage,
-  ExplainVerdict,
-  StreamVerdict,
-} from './explain.ts';
+export {
+  EXPLAIN_KINDS,
+  EXPLAIN_OUTCOMES,
+  EXPLAIN_STAGES,
+  EXPLAIN_VERDICTS,
+} from './shapes/explain.ts';
+export type { ExplainOutcome, ExplainStage, ExplainVerdict } from './shapes/explain.ts';
 
 // What charts are made of
-export { ACTIVITY_STEPS, MOST_POINTS, STREAM_CHANGE_KINDS } from './activity.ts';
-export type {
-  Activity,
-  ActivityBreakdown,
-  ActivityPoint,
-  ActivityStep,
-  ChainGap,
-  GapKind,
-  ListTapes,
-  Reorg,
-  StreamChange,
-  StreamChangeKind,
-  StreamTape,
-  TapeBlock,
-} from './activity.ts';
+export { ACTIVITY_STEPS, MOST_POINTS, STREAM_CHANGE_KINDS } from './shapes/activity.ts';
+export type { ActivityStep, ListTapes, StreamChangeKind } from './shapes/activity.ts';
 
 // The built-in receiver
-export { DEFAULT_INBOX_ANSWER, isInboxName, readInboxName, toInboxUrl } from './inbox.ts';
-export type {
-  Inbox,
-  InboxAnswer,
-  InboxDelivery,
-  InboxPage,
-  InboxRequest,
-  InboxRequestSummary,
-} from './inbox.ts';
+export { DEFAULT_INBOX_ANSWER, isInboxName, readInboxName, toInboxUrl } from './shapes/inbox.ts';
 
 // Shapes of our own API
-export type {
-  ApiKey,
-  AuditPage,
-  AuditRecord,
-  CreateApiKey,
-  CreatedApiKey,
-  RotateStreamSecret,
-  Scope,
-  StreamSecret,
-} from './access.ts';
-export type {
-  BlockRange,
-  ChainAgreement,
-  ChainBlock,
-  ChainCoverage,
-  ChainHealth,
-  ChainProgress,
-  ChainResumed,
-  Contract,
-  ContractAbi,
-  ResolvedName,
-  ChainState,
-  AttemptParts,
-  DeliveryAttempt,
-  DeliveryDetail,
-  About,
-  DeliveryFacets,
-  DeliveryOrder,
-  DeliveryPage,
-  DeliveryPhase,
-  DeliveryState,
-  DeliverySummary,
-  Expiry,
-  HoleReason,
-  Job,
-  JobState,
-  LiveEvent,
-  ProviderHealth,
-  ProviderScore,
-  ProviderState,
-  ReceiverCertificate,
-  SluiceRouteName,
-  StreamCoverage,
-  Spared,
-  SparedReason,
-  StreamSummary,
-  UnverifiedBlocks,
-  UnverifiedRange,
-} from './sluice.ts';
+export type { CreateApiKey, RotateStreamSecret, Scope } from './shapes/access.ts';
+export type { LiveEvent } from './shapes/liveEvent.ts';
+export type { DeliveryOrder, DeliveryPhase, DeliveryState, JobState } from './shapes/sluice.ts';
 
 // Run-time checks
 export {
@@ -226,52 +130,39 @@ export {
 } from './schemas.ts';
 
 // Webhooks
-export { TEST_APTOS_WEBHOOK } from './aptosWebhook.ts';
-export type {
-  AptosCoin,
-  AptosCoinMovement,
-  AptosCoinTransfer,
-  AptosRaw,
-  AptosWebhook,
-  AptosWebhookBlock,
-  AptosWebhookTransaction,
-} from './aptosWebhook.ts';
-export { DEFAULT_MAX_WEBHOOK_BYTES, TEST_WEBHOOK } from './webhook.ts';
-export type {
-  EvmWebhook,
-  WebhookBlock,
-  WebhookErc20Approval,
-  WebhookErc20Transfer,
-  WebhookInternalTransaction,
-  WebhookLog,
-  WebhookNativeBalance,
-  WebhookNftApprovals,
-  WebhookNftTokenApproval,
-  WebhookNftTransfer,
-  WebhookTransaction,
-  WebhookTrigger,
-} from './webhook.ts';
+export { TEST_APTOS_WEBHOOK } from './shapes/aptosWebhook.ts';
+export { DEFAULT_MAX_WEBHOOK_BYTES, TEST_WEBHOOK } from './shapes/webhook.ts';
 
 // Signatures and hashes
-export { hmacSha256, keccak256 } from './hash.ts';
+export { hmacSha256, keccak256 } from './rules/hash.ts';
 export {
   readStandardWebhookKey,
   signStandardWebhook,
   signWebhook,
   WEBHOOK_HEADERS,
-} from './signature.ts';
-export type { StandardWebhook } from './signature.ts';
+} from './rules/signature.ts';
+export type { StandardWebhook } from './rules/signature.ts';
 
 // Chains, addresses, events
-export { parseRetryAfter } from './retryAfter.ts';
-export { CONTRACT_SCHEDULE_MS, isBrief, QUICK_RETRY_MS, readRetryAfterMs } from './schedule.ts';
-export { confirmationsOf, DEFAULT_CONFIRMATIONS, EVM_CHAINS, findEvmChain } from './chains.ts';
-export type { EvmChain } from './chains.ts';
-export { toChainId } from './chainId.ts';
-export { compileParameters } from './abi.ts';
-export type { CompiledParameters, DecodedValue } from './abi.ts';
-export { cutText } from './text.ts';
-export { checksumAddress, toAddress } from './evm.ts';
+export { parseRetryAfter } from './rules/retryAfter.ts';
+export {
+  CONTRACT_SCHEDULE_MS,
+  isBrief,
+  QUICK_RETRY_MS,
+  readRetryAfterMs,
+} from './rules/schedule.ts';
+export {
+  confirmationsOf,
+  DEFAULT_CONFIRMATIONS,
+  EVM_CHAINS,
+  findEvmChain,
+} from './rules/chains.ts';
+export type { EvmChain } from './rules/chains.ts';
+export { toChainId } from './rules/chainId.ts';
+export { compileParameters } from './rules/abi.ts';
+export type { CompiledParameters, DecodedValue } from './rules/abi.ts';
+export { cutText } from './rules/text.ts';
+export { checksumAddress, toAddress } from './rules/evm.ts';
 export {
   canonicalType,
   eventSignature,
@@ -279,7 +170,7 @@ export {
   findSignatureProblem,
   KNOWN_EVENTS,
   parseEventSignature,
-} from './events.ts';
-export { selectableOf } from './selectors.ts';
-export type { Selectable } from './selectors.ts';
-export type { EventSignature, SignatureProblem } from './events.ts';
+} from './rules/events.ts';
+export { selectableOf } from './rules/selectors.ts';
+export type { Selectable } from './rules/selectors.ts';
+export type { EventSignature, SignatureProblem } from './rules/events.ts';

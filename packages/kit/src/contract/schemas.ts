@@ -3,19 +3,19 @@
  * the field's path and the value that came.
  */
 import * as z from 'zod';
-import { SCOPES } from './access.ts';
-import type { CreateApiKey, RotateStreamSecret } from './access.ts';
-import { type ActivityStep, MOST_POINTS } from './activity.ts';
-import { REGIONS } from './account.ts';
-import type { Settings } from './account.ts';
+import { SCOPES } from './shapes/access.ts';
+import type { CreateApiKey, RotateStreamSecret } from './shapes/access.ts';
+import { type ActivityStep, MOST_POINTS } from './shapes/activity.ts';
+import { REGIONS } from './shapes/account.ts';
+import type { Settings } from './shapes/account.ts';
 import {
   APTOS_NETWORKS,
   findAptosNetwork,
   padAptosAddress,
   toAptosChain,
   toAptosNetwork,
-} from './aptos.ts';
-import type { CreateAptosStream, UpdateAptosStream } from './aptos.ts';
+} from './shapes/aptos.ts';
+import type { CreateAptosStream, UpdateAptosStream } from './shapes/aptos.ts';
 import type {
   AptosBackfill,
   AptosBlockChoice,
@@ -23,15 +23,15 @@ import type {
   EvmDryRun,
   DryRunBlock,
   HistoricalJob,
-} from './blocks.ts';
-import { toAddress } from './evm.ts';
-import { toChainId } from './chainId.ts';
-import type { HistoryFilter, LogFilter } from './history.ts';
-import { readInboxName } from './inbox.ts';
-import type { InboxAnswer } from './inbox.ts';
-import type { CreateReplay, DeliveryFilter } from './replays.ts';
-import { DELIVERY_ORDERS, DELIVERY_STATES, type DeliveryOrder } from './sluice.ts';
-import { PAGE_LIMIT } from './streams.ts';
+} from './shapes/blocks.ts';
+import { toAddress } from './rules/evm.ts';
+import { toChainId } from './rules/chainId.ts';
+import type { HistoryFilter, LogFilter } from './shapes/history.ts';
+import { readInboxName } from './shapes/inbox.ts';
+import type { InboxAnswer } from './shapes.generated.ts';
+import type { CreateReplay, DeliveryFilter } from './shapes/replays.ts';
+import { DELIVERY_ORDERS, DELIVERY_STATES, type DeliveryOrder } from './shapes/sluice.ts';
+import { PAGE_LIMIT } from './shapes/streams.ts';
 import type {
   AbiItem,
   AbiParameter,
@@ -42,70 +42,77 @@ import type {
   NativeBalanceSelection,
   StreamTrigger,
   UpdateEvmStream,
-} from './streams.ts';
-import { canonicalType, parseEventSignature } from './events.ts';
+} from './shapes/streams.ts';
+import { canonicalType, parseEventSignature } from './rules/events.ts';
+import { component } from './named.ts';
 
 const MOST_TYPE_CHARACTERS = 256;
 const isAbiType = (type: string): boolean =>
   /^tuple(\[\d*\])*$/.test(type) || canonicalType(type) !== undefined;
 
-export const abiParameterSchema: z.ZodType<AbiParameter> = z.lazy(() =>
-  z
-    .strictObject({
-      name: z.string().default(''),
-      type: z
-        .string()
-        .max(MOST_TYPE_CHARACTERS, {
-          error: `should be at most ${MOST_TYPE_CHARACTERS} characters`,
-          abort: true,
-        })
-        .refine(isAbiType, {
-          error: 'should be a Solidity type, e.g. uint256, address[] or tuple',
-          abort: true,
-        }),
-      indexed: z.boolean().optional(),
-      components: z.array(abiParameterSchema).optional(),
-      internalType: z.string().optional(),
-    })
-    .refine((it) => !it.type.startsWith('tuple') || it.components !== undefined, {
-      error: 'a tuple should list its components',
-      path: ['components'],
-      abort: true,
-    }),
+export const abiParameterSchema: z.ZodType<AbiParameter> = component(
+  'AbiParameter',
+  z.lazy(() =>
+    z
+      .strictObject({
+        name: z.string().default(''),
+        type: z
+          .string()
+          .max(MOST_TYPE_CHARACTERS, {
+            error: `should be at most ${MOST_TYPE_CHARACTERS} characters`,
+            abort: true,
+          })
+          .refine(isAbiType, {
+            error: 'should be a Solidity type, e.g. uint256, address[] or tuple',
+            abort: true,
+          }),
+        indexed: z.boolean().optional(),
+        components: z.array(abiParameterSchema).optional(),
+        internalType: z.string().optional(),
+      })
+      .refine((it) => !it.type.startsWith('tuple') || it.components !== undefined, {
+        error: 'a tuple should list its components',
+        path: ['components'],
+        abort: true,
+      }),
+  ),
 );
 
-export const abiItemSchema: z.ZodType<AbiItem> = z
-  .strictObject({
-    type: z.enum(['event', 'function', 'error', 'constructor', 'fallback', 'receive'], {
-      error: 'should be one of event, function, error, constructor, fallback, receive',
-    }),
-    name: z.string().optional(),
-    inputs: z.array(abiParameterSchema).optional(),
-    outputs: z.array(abiParameterSchema).optional(),
-    anonymous: z.boolean().optional(),
-    constant: z.boolean().optional(),
-    payable: z.boolean().optional(),
-    stateMutability: z.string().optional(),
-    gas: z.number().optional(),
-    signature: z
-      .string()
-      .regex(/^0x([0-9a-fA-F]{8}|[0-9a-fA-F]{64})$/, {
-        error: 'should be a selector or a topic in hex, or be left out',
-      })
-      .optional()
-      .describe('Written by web3.js; the name and inputs decide'),
-  })
-  .refine((it) => !['event', 'function', 'error'].includes(it.type) || Boolean(it.name), {
-    error: 'an event, function or error should have a name',
-    path: ['name'],
-  })
-  .refine(
-    (it) => (it.inputs ?? []).filter((input) => input.indexed).length <= (it.anonymous ? 4 : 3),
-    {
-      error: 'an event should have at most 3 indexed inputs (4 when anonymous)',
-      path: ['inputs'],
-    },
-  );
+export const abiItemSchema: z.ZodType<AbiItem> = component(
+  'AbiItem',
+  z
+    .strictObject({
+      type: z.enum(['event', 'function', 'error', 'constructor', 'fallback', 'receive'], {
+        error: 'should be one of event, function, error, constructor, fallback, receive',
+      }),
+      name: z.string().optional(),
+      inputs: z.array(abiParameterSchema).optional(),
+      outputs: z.array(abiParameterSchema).optional(),
+      anonymous: z.boolean().optional(),
+      constant: z.boolean().optional(),
+      payable: z.boolean().optional(),
+      stateMutability: z.string().optional(),
+      gas: z.number().optional(),
+      signature: z
+        .string()
+        .regex(/^0x([0-9a-fA-F]{8}|[0-9a-fA-F]{64})$/, {
+          error: 'should be a selector or a topic in hex, or be left out',
+        })
+        .optional()
+        .describe('Written by web3.js; the name and inputs decide'),
+    })
+    .refine((it) => !['event', 'function', 'error'].includes(it.type) || Boolean(it.name), {
+      error: 'an event, function or error should have a name',
+      path: ['name'],
+    })
+    .refine(
+      (it) => (it.inputs ?? []).filter((input) => input.indexed).length <= (it.anonymous ? 4 : 3),
+      {
+        error: 'an event should have at most 3 indexed inputs (4 when anonymous)',
+        path: ['inputs'],
+      },
+    ),
+);
 
 const MOST_ITEMS = 1_000;
 /** Inputs, outputs and their components in all items: the largest contracts have a third of it. */
@@ -221,25 +228,34 @@ const topic0 = bounded(
 
 const recordKinds = ['tx', 'log', 'erc20transfer', 'erc20approval', 'nfttransfer'] as const;
 
-export const advancedOptionSchema: z.ZodType<AdvancedOption> = z.strictObject({
-  topic0: z.string(),
-  filter: z.record(z.string(), z.unknown()).optional(),
-  includeNativeTxs: z.boolean().optional(),
-});
+export const advancedOptionSchema: z.ZodType<AdvancedOption> = component(
+  'AdvancedOption',
+  z.strictObject({
+    topic0: z.string(),
+    filter: z.record(z.string(), z.unknown()).optional(),
+    includeNativeTxs: z.boolean().optional(),
+  }),
+);
 
-export const nativeBalanceSelectionSchema: z.ZodType<NativeBalanceSelection> = z.strictObject({
-  selectors: z.array(z.string()).max(100, { error: 'should have at most 100 selectors' }),
-  type: z.enum([...recordKinds, 'internalTx']),
-});
+export const nativeBalanceSelectionSchema: z.ZodType<NativeBalanceSelection> = component(
+  'NativeBalanceSelection',
+  z.strictObject({
+    selectors: z.array(z.string()).max(100, { error: 'should have at most 100 selectors' }),
+    type: z.enum([...recordKinds, 'internalTx']),
+  }),
+);
 
-export const triggerSchema: z.ZodType<StreamTrigger> = z.strictObject({
-  type: z.enum(recordKinds),
-  contractAddress: z.string(),
-  functionAbi: abiItemSchema,
-  inputs: z.array(z.unknown()).optional(),
-  topic0: z.string().optional(),
-  callFrom: z.string().optional(),
-});
+export const triggerSchema: z.ZodType<StreamTrigger> = component(
+  'Trigger',
+  z.strictObject({
+    type: z.enum(recordKinds),
+    contractAddress: z.string(),
+    functionAbi: abiItemSchema,
+    inputs: z.array(z.unknown()).optional(),
+    topic0: z.string().optional(),
+    callFrom: z.string().optional(),
+  }),
+);
 
 const HEADER_LIMIT = 20;
 /** Names that carry what the contract and HTTP say of a webhook. */
@@ -329,14 +345,20 @@ const streamFields = {
   ...limits,
 };
 
-export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = z.strictObject(streamFields);
+export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = component(
+  'CreateEvmStream',
+  z.strictObject(streamFields),
+);
 
-export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = z.strictObject({
-  ...streamFields,
-  webhookUrl: given(webhookUrl),
-  description: given(streamFields.description),
-  chainIds: given(chainIds),
-});
+export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = component(
+  'UpdateEvmStream',
+  z.strictObject({
+    ...streamFields,
+    webhookUrl: given(webhookUrl),
+    description: given(streamFields.description),
+    chainIds: given(chainIds),
+  }),
+);
 
 const movePaths = z
   .array(
@@ -371,21 +393,30 @@ const aptosFields = {
   ...limits,
 };
 
-export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = z.strictObject(aptosFields);
+export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = component(
+  'CreateAptosStream',
+  z.strictObject(aptosFields),
+);
 
-export const updateAptosStreamSchema: z.ZodType<UpdateAptosStream> = z.strictObject({
-  ...aptosFields,
-  webhookUrl: given(webhookUrl),
-  description: given(aptosFields.description),
-  tag: given(aptosFields.tag),
-  network: given(aptosFields.network),
-});
-
-export const streamStatusSchema = z.strictObject({
-  status: z.enum(['active', 'paused', 'error'], {
-    error: 'should be one of active, paused, error (terminated is set by the service)',
+export const updateAptosStreamSchema: z.ZodType<UpdateAptosStream> = component(
+  'UpdateAptosStream',
+  z.strictObject({
+    ...aptosFields,
+    webhookUrl: given(webhookUrl),
+    description: given(aptosFields.description),
+    tag: given(aptosFields.tag),
+    network: given(aptosFields.network),
   }),
-});
+);
+
+export const streamStatusSchema = component(
+  'SetStreamStatus',
+  z.strictObject({
+    status: z.enum(['active', 'paused', 'error'], {
+      error: 'should be one of active, paused, error (terminated is set by the service)',
+    }),
+  }),
+);
 
 /** One or several addresses; the parsed form is lower case. */
 const oneOrSeveral = (address: z.ZodType<string>): z.ZodType<string | string[]> =>
@@ -408,7 +439,7 @@ const evmAddress = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-export const evmAddressesSchema = addresses(evmAddress);
+export const evmAddressesSchema = component('EvmAddresses', addresses(evmAddress));
 
 /** Whether a text will do as the label of an address. */
 export const isAddressLabel = (text: string): boolean => /^[^\p{Cc}]{1,64}$/u.test(text);
@@ -440,7 +471,10 @@ const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddres
       }
     });
 
-export const evmLabelledAddressesSchema = labelledAddresses(evmAddress);
+export const evmLabelledAddressesSchema = component(
+  'LabelledEvmAddresses',
+  labelledAddresses(evmAddress),
+);
 
 /** In any casing, with or without leading zeros; the parsed form is 64 digits in lower case. */
 const aptosAddress = spelled(
@@ -448,9 +482,12 @@ const aptosAddress = spelled(
   'should be an Aptos address: 0x and up to 64 hex digits',
 ).meta({ type: 'string' });
 
-export const aptosAddressesSchema = addresses(aptosAddress);
+export const aptosAddressesSchema = component('AptosAddresses', addresses(aptosAddress));
 
-export const aptosLabelledAddressesSchema = labelledAddresses(aptosAddress);
+export const aptosLabelledAddressesSchema = component(
+  'LabelledAptosAddresses',
+  labelledAddresses(aptosAddress),
+);
 
 const limitError = { error: `should be a whole number from 1 to ${PAGE_LIMIT}` };
 const limit = z.coerce
@@ -494,14 +531,17 @@ const wholeFrom = (least: number, most: number) => {
 };
 
 /** What is left out is as `DEFAULT_INBOX_ANSWER` has it. */
-export const inboxAnswerSchema: z.ZodType<Partial<InboxAnswer>> = z.strictObject({
-  status: wholeFrom(200, 599).exactOptional(),
-  delayMs: wholeFrom(0, 20_000).exactOptional(),
-  body: text(1_000).exactOptional(),
-  failFirst: wholeFrom(0, 1_000_000).exactOptional(),
-  failEvery: wholeFrom(0, 1_000_000).exactOptional(),
-  failStatus: wholeFrom(200, 599).exactOptional(),
-});
+export const inboxAnswerSchema: z.ZodType<Partial<InboxAnswer>> = component(
+  'SetInbox',
+  z.strictObject({
+    status: wholeFrom(200, 599).exactOptional(),
+    delayMs: wholeFrom(0, 20_000).exactOptional(),
+    body: text(1_000).exactOptional(),
+    failFirst: wholeFrom(0, 1_000_000).exactOptional(),
+    failEvery: wholeFrom(0, 1_000_000).exactOptional(),
+    failStatus: wholeFrom(200, 599).exactOptional(),
+  }),
+);
 
 export const explainQuerySchema = z.object({
   q: z
@@ -587,15 +627,18 @@ export const activityQuerySchema = z
 const MAX_TAPES = 200;
 const tapeLimitError = { error: 'should be a whole number from 1 to 200' };
 
-export const listTapesSchema = z.strictObject({
-  streamIds: z
-    .array(streamId, { error: 'should be an array of stream ids' })
-    .min(1, { error: 'should name one at least' })
-    .max(MAX_TAPES, {
-      error: `should name ${MAX_TAPES} at most: ask for the others in a second call`,
-    }),
-  limit: z.int(tapeLimitError).min(1, tapeLimitError).max(200, tapeLimitError).default(60),
-});
+export const listTapesSchema = component(
+  'ListTapes',
+  z.strictObject({
+    streamIds: z
+      .array(streamId, { error: 'should be an array of stream ids' })
+      .min(1, { error: 'should name one at least' })
+      .max(MAX_TAPES, {
+        error: `should name ${MAX_TAPES} at most: ask for the others in a second call`,
+      }),
+    limit: z.int(tapeLimitError).min(1, tapeLimitError).max(200, tapeLimitError).default(60),
+  }),
+);
 
 /** Of the logs of what happened to chains: reorgs and gaps. */
 export const chainLogQuerySchema = z.object({
@@ -675,20 +718,26 @@ const replayFilter: z.ZodType<DeliveryFilter> = z
     error: 'should say what to send again, e.g. {"state": "failed"}',
   });
 
-export const estimateReplaySchema: z.ZodType<{ filter: DeliveryFilter }> = z.strictObject({
-  filter: replayFilter,
-});
+export const estimateReplaySchema: z.ZodType<{ filter: DeliveryFilter }> = component(
+  'EstimateReplay',
+  z.strictObject({
+    filter: replayFilter,
+  }),
+);
 
-export const createReplaySchema: z.ZodType<CreateReplay> = z.strictObject({
-  name: text(128).min(1, { error: 'should not be empty' }),
-  filter: replayFilter,
-  perSecond: z
-    .number({ error: 'should be a number from 0.1 to 1000' })
-    .min(0.1, { error: 'should be at least 0.1' })
-    .max(1000, { error: 'should be at most 1000' })
-    .optional()
-    .describe('Deliveries made due in a second; default 50'),
-});
+export const createReplaySchema: z.ZodType<CreateReplay> = component(
+  'CreateReplay',
+  z.strictObject({
+    name: text(128).min(1, { error: 'should not be empty' }),
+    filter: replayFilter,
+    perSecond: z
+      .number({ error: 'should be a number from 0.1 to 1000' })
+      .min(0.1, { error: 'should be at least 0.1' })
+      .max(1000, { error: 'should be at most 1000' })
+      .optional()
+      .describe('Deliveries made due in a second; default 50'),
+  }),
+);
 
 interface PagePlace {
   limit: number;
@@ -712,39 +761,48 @@ export const listLogsQuerySchema: z.ZodType<LogFilter & PagePlace> = z.object({
   ),
 });
 
-export const settingsSchema: z.ZodType<Settings> = z.strictObject({
-  region: z
-    .enum(REGIONS, { error: `should be one of the following; [${quoted(REGIONS)}]` })
-    .optional(),
-  secretKey: text(1024).min(1, { error: 'should not be empty' }).optional(),
-});
+export const settingsSchema: z.ZodType<Settings> = component(
+  'SetSettings',
+  z.strictObject({
+    region: z
+      .enum(REGIONS, { error: `should be one of the following; [${quoted(REGIONS)}]` })
+      .optional(),
+    secretKey: text(1024).min(1, { error: 'should not be empty' }).optional(),
+  }),
+);
 
-export const createApiKeySchema: z.ZodType<CreateApiKey> = z.strictObject({
-  name: text(100).min(1, { error: 'should not be empty' }),
-  scopes: z
-    .array(z.enum(SCOPES, { error: `should be one of ${SCOPES.join(', ')}` }))
-    .min(1, { error: 'should name at least one scope, or be left out for all of them' })
-    .optional(),
-  cidrs: z
-    .array(
-      z.union([z.cidrv4(), z.cidrv6()], {
-        error: 'should be a network such as 10.0.0.0/8 or 2001:db8::/32',
-      }),
-    )
-    .max(20, { error: 'should have at most 20 networks' })
-    .optional(),
-  expiresAt: wholeNumber.optional(),
-});
+export const createApiKeySchema: z.ZodType<CreateApiKey> = component(
+  'CreateApiKey',
+  z.strictObject({
+    name: text(100).min(1, { error: 'should not be empty' }),
+    scopes: z
+      .array(z.enum(SCOPES, { error: `should be one of ${SCOPES.join(', ')}` }))
+      .min(1, { error: 'should name at least one scope, or be left out for all of them' })
+      .optional(),
+    cidrs: z
+      .array(
+        z.union([z.cidrv4(), z.cidrv6()], {
+          error: 'should be a network such as 10.0.0.0/8 or 2001:db8::/32',
+        }),
+      )
+      .max(20, { error: 'should have at most 20 networks' })
+      .optional(),
+    expiresAt: wholeNumber.optional(),
+  }),
+);
 
 const MAX_OVERLAP_SECONDS = 30 * 24 * 3_600;
 
-export const rotateStreamSecretSchema: z.ZodType<RotateStreamSecret> = z.strictObject({
-  overlapSeconds: wholeNumber
-    .refine((it) => it <= MAX_OVERLAP_SECONDS, {
-      error: `should be at most ${MAX_OVERLAP_SECONDS}, which is 30 days`,
-    })
-    .optional(),
-});
+export const rotateStreamSecretSchema: z.ZodType<RotateStreamSecret> = component(
+  'RotateStreamSecret',
+  z.strictObject({
+    overlapSeconds: wholeNumber
+      .refine((it) => it <= MAX_OVERLAP_SECONDS, {
+        error: `should be at most ${MAX_OVERLAP_SECONDS}, which is 30 days`,
+      })
+      .optional(),
+  }),
+);
 
 function quoted(names: readonly string[]): string {
   return names.map((name) => `'${name}'`).join(',');
@@ -764,21 +822,30 @@ const dryRunFields = {
   addresses: given(z.array(evmAddress)),
 };
 
-export const dryRunBlockSchema: z.ZodType<DryRunBlock> = z.strictObject(dryRunFields);
+export const dryRunBlockSchema: z.ZodType<DryRunBlock> = component(
+  'DryRunBlock',
+  z.strictObject(dryRunFields),
+);
 
-export const evmDryRunSchema: z.ZodType<EvmDryRun> = z.strictObject({
-  ...dryRunFields,
-  block: wholeNumber,
-  triggers: streamFields.triggers,
-  getNativeBalances: streamFields.getNativeBalances,
-});
+export const evmDryRunSchema: z.ZodType<EvmDryRun> = component(
+  'EvmDryRun',
+  z.strictObject({
+    ...dryRunFields,
+    block: wholeNumber,
+    triggers: streamFields.triggers,
+    getNativeBalances: streamFields.getNativeBalances,
+  }),
+);
 
-export const historicalJobSchema: z.ZodType<HistoricalJob> = z
-  .strictObject({ chainId, streamId, blockFrom: wholeNumber, blockTo: wholeNumber })
-  .refine((it) => it.blockFrom <= it.blockTo, {
-    error: 'should not come before blockFrom',
-    path: ['blockTo'],
-  });
+export const historicalJobSchema: z.ZodType<HistoricalJob> = component(
+  'CreateHistoricalJob',
+  z
+    .strictObject({ chainId, streamId, blockFrom: wholeNumber, blockTo: wholeNumber })
+    .refine((it) => it.blockFrom <= it.blockTo, {
+      error: 'should not come before blockFrom',
+      path: ['blockTo'],
+    }),
+);
 
 const blockChoice = { block: wholeNumber.optional(), version: wholeNumber.optional() };
 const isChoice = ({ block, version }: AptosBlockChoice): boolean =>
@@ -788,45 +855,52 @@ const choiceError = {
   path: ['block'],
 };
 
-export const aptosBlockChoiceSchema: z.ZodType<AptosBlockChoice> = z
-  .strictObject(blockChoice)
-  .refine(isChoice, choiceError);
+export const aptosBlockChoiceSchema: z.ZodType<AptosBlockChoice> = component(
+  'AptosBlockChoice',
+  z.strictObject(blockChoice).refine(isChoice, choiceError),
+);
 
-export const aptosDryRunSchema: z.ZodType<AptosDryRun> = z
-  .strictObject({
-    ...blockChoice,
-    tag: given(text(256)),
-    functions: aptosFields.functions,
-    events: aptosFields.events,
-    includePayload: aptosFields.includePayload,
-    includeEvents: aptosFields.includeEvents,
-    includeChanges: aptosFields.includeChanges,
-    allAddresses: aptosFields.allAddresses,
-    addresses: given(z.array(aptosAddress)),
-  })
-  .refine(isChoice, choiceError);
+export const aptosDryRunSchema: z.ZodType<AptosDryRun> = component(
+  'AptosDryRun',
+  z
+    .strictObject({
+      ...blockChoice,
+      tag: given(text(256)),
+      functions: aptosFields.functions,
+      events: aptosFields.events,
+      includePayload: aptosFields.includePayload,
+      includeEvents: aptosFields.includeEvents,
+      includeChanges: aptosFields.includeChanges,
+      allAddresses: aptosFields.allAddresses,
+      addresses: given(z.array(aptosAddress)),
+    })
+    .refine(isChoice, choiceError),
+);
 
-export const aptosBackfillSchema: z.ZodType<AptosBackfill> = z
-  .strictObject({
-    streamId,
-    blockFrom: wholeNumber.optional(),
-    blockTo: wholeNumber.optional(),
-    versionFrom: wholeNumber.optional(),
-    versionTo: wholeNumber.optional(),
-  })
-  .refine(
-    (it) => {
-      const isBlocks = it.blockFrom !== undefined && it.blockTo !== undefined;
-      const isVersions = it.versionFrom !== undefined && it.versionTo !== undefined;
-      const given = Object.keys(it).filter((key) => key !== 'streamId').length;
-      return isBlocks !== isVersions && given === 2;
-    },
-    {
-      error: 'should come with blockTo, or versionFrom with versionTo in their place',
-      path: ['blockFrom'],
-    },
-  )
-  .refine((it) => (it.blockFrom ?? it.versionFrom ?? 0) <= (it.blockTo ?? it.versionTo ?? 0), {
-    error: 'should not come before the beginning of the range',
-    path: ['blockTo'],
-  });
+export const aptosBackfillSchema: z.ZodType<AptosBackfill> = component(
+  'AptosBackfill',
+  z
+    .strictObject({
+      streamId,
+      blockFrom: wholeNumber.optional(),
+      blockTo: wholeNumber.optional(),
+      versionFrom: wholeNumber.optional(),
+      versionTo: wholeNumber.optional(),
+    })
+    .refine(
+      (it) => {
+        const isBlocks = it.blockFrom !== undefined && it.blockTo !== undefined;
+        const isVersions = it.versionFrom !== undefined && it.versionTo !== undefined;
+        const given = Object.keys(it).filter((key) => key !== 'streamId').length;
+        return isBlocks !== isVersions && given === 2;
+      },
+      {
+        error: 'should come with blockTo, or versionFrom with versionTo in their place',
+        path: ['blockFrom'],
+      },
+    )
+    .refine((it) => (it.blockFrom ?? it.versionFrom ?? 0) <= (it.blockTo ?? it.versionTo ?? 0), {
+      error: 'should not come before the beginning of the range',
+      path: ['blockTo'],
+    }),
+);

@@ -1,5 +1,5 @@
 /** A webhook of an Aptos stream as rows for a database, by kind. */
-import type { AptosWebhook } from '../contract/aptosWebhook.ts';
+import type { AptosWebhook } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
 import { collectionNameOf } from './collectionName.ts';
 import { sha256Hex } from './ids.ts';

@@ -1,5 +1,5 @@
 /** The rows of {@link Records} as the hosted SDK's `BatchProcessor` writes them, where the two differ. */
-import type { WebhookTrigger } from '../contract/webhook.ts';
+import type { WebhookTrigger } from '../contract/shapes.generated.ts';
 import type {
   Erc20ApprovalRow,
   Erc20TransferRow,

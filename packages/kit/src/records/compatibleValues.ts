@@ -1,11 +1,11 @@
 /** Arrays and tuples of decoded logs as the hosted SDK writes them: its elements joined by commas. */
 import type { Abi } from 'abitype';
-import { checksumAddress } from '../contract/evm.ts';
-import { eventTopic } from '../contract/events.ts';
-import type { AbiItem, AbiParameter } from '../contract/streams.ts';
-import type { WebhookLog } from '../contract/webhook.ts';
-import { parameterNames } from '../contract/abi.ts';
-import type { DecodedValue } from '../contract/abi.ts';
+import { checksumAddress } from '../contract/rules/evm.ts';
+import { eventTopic } from '../contract/rules/events.ts';
+import type { AbiItem, AbiParameter } from '../contract/shapes/streams.ts';
+import type { WebhookLog } from '../contract/shapes.generated.ts';
+import { parameterNames } from '../contract/rules/abi.ts';
+import type { DecodedValue } from '../contract/rules/abi.ts';
 
 /** The text of an array or tuple that is the value of a log's parameter. */
 export type FormatList = (value: DecodedValue, parameter: string, log: WebhookLog) => string;

@@ -1,7 +1,7 @@
 import { erc20Abi, parseAbi } from 'viem';
 import { expectTypeOf } from 'vitest';
-import type { AbiItem } from '../contract/streams.ts';
-import type { EvmWebhook, WebhookTrigger } from '../contract/webhook.ts';
+import type { AbiItem } from '../contract/shapes/streams.ts';
+import type { EvmWebhook, WebhookTrigger } from '../contract/shapes.generated.ts';
 import type { CompatibleRecords } from './compatibleRows.ts';
 import type { LogRow, Records } from './rows.ts';
 import { toRecords } from './toRecords.ts';

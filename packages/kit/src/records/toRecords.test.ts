@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { encodeAbiParameters, encodeEventTopics, erc20Abi, parseAbi } from 'viem';
 import { describe, expect, it } from 'vitest';
-import type { AbiItem } from '../contract/streams.ts';
-import { TEST_WEBHOOK } from '../contract/webhook.ts';
+import type { AbiItem } from '../contract/shapes/streams.ts';
+import { TEST_WEBHOOK } from '../contract/shapes/webhook.ts';
 import type {
   EvmWebhook,
   WebhookErc20Transfer,
@@ -10,7 +10,7 @@ import type {
   WebhookLog,
   WebhookNftTransfer,
   WebhookTransaction,
-} from '../contract/webhook.ts';
+} from '../contract/shapes.generated.ts';
 import { isSluiceError } from '../errors.ts';
 import { cachedNames, collectionNameOf, MAX_CACHED_NAMES } from './collectionName.ts';
 import { columnNames } from './columns.ts';

@@ -1,6 +1,6 @@
 /** A webhook as rows for a database, by kind; and which of them a removal notice takes back. */
 import type { Abi } from 'abitype';
-import type { AbiItem } from '../contract/streams.ts';
+import type { AbiItem } from '../contract/shapes/streams.ts';
 import type {
   EvmWebhook,
   WebhookErc20Approval,
@@ -11,13 +11,13 @@ import type {
   WebhookNftTransfer,
   WebhookTransaction,
   WebhookTrigger,
-} from '../contract/webhook.ts';
+} from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
-import { setNamed } from '../contract/abi.ts';
-import type { DecodedValue } from '../contract/abi.ts';
+import { setNamed } from '../contract/rules/abi.ts';
+import type { DecodedValue } from '../contract/rules/abi.ts';
 import { decodeKnown } from '../webhooks/decode.ts';
 import type { DecodedLog, UndecodedReason } from '../webhooks/decode.ts';
-import type { AptosWebhook } from '../contract/aptosWebhook.ts';
+import type { AptosWebhook } from '../contract/shapes.generated.ts';
 import { toAptosRecords } from './aptosRecords.ts';
 import type { AptosRecords } from './aptosRecords.ts';
 import { collectionNameOf } from './collectionName.ts';

@@ -1,10 +1,10 @@
 /** Webhooks of Aptos streams, from the request to the rows. */
 import { describe, expect, it } from 'vitest';
-import { TEST_APTOS_WEBHOOK } from '../contract/aptosWebhook.ts';
-import type { AptosWebhook } from '../contract/aptosWebhook.ts';
+import { TEST_APTOS_WEBHOOK } from '../contract/shapes/aptosWebhook.ts';
+import type { AptosWebhook } from '../contract/shapes.generated.ts';
 import { isSluiceError } from '../errors.ts';
 import { toRecords } from '../records/index.ts';
-import { createHandler } from './handler.ts';
+import { createHandler } from './handler/handler.ts';
 import { createFakeSender, sampleAptosWebhook, sampleWebhook, signedRequest } from './testing.ts';
 import { isAptosWebhook, unwrap } from './unwrap.ts';
 import type { ReceivedAptosWebhook } from './unwrap.ts';

@@ -11,11 +11,11 @@ import {
 } from 'viem';
 import type { AbiParameter as ViemParameter, EncodeEventTopicsParameters, Hex } from 'viem';
 import { describe, expect, it, vi } from 'vitest';
-import { parameterNames } from '../contract/abi.ts';
-import { eventTopic } from '../contract/events.ts';
-import type { AbiItem, AbiParameter } from '../contract/streams.ts';
-import type { WebhookLog } from '../contract/webhook.ts';
-import { TEST_WEBHOOK } from '../contract/webhook.ts';
+import { parameterNames } from '../contract/rules/abi.ts';
+import { eventTopic } from '../contract/rules/events.ts';
+import type { AbiItem, AbiParameter } from '../contract/shapes/streams.ts';
+import type { WebhookLog } from '../contract/shapes.generated.ts';
+import { TEST_WEBHOOK } from '../contract/shapes/webhook.ts';
 import { isSluiceError } from '../errors.ts';
 import { decodeLogs } from './decode.ts';
 

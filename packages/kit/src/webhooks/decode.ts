@@ -1,8 +1,8 @@
 /** The logs of a webhook as named, typed events. */
-import { canonicalType, eventTopic } from '../contract/events.ts';
-import { checksumAddress, toAddress } from '../contract/evm.ts';
-import type { AbiItem, AbiParameter } from '../contract/streams.ts';
-import type { WebhookLog } from '../contract/webhook.ts';
+import { canonicalType, eventTopic } from '../contract/rules/events.ts';
+import { checksumAddress, toAddress } from '../contract/rules/evm.ts';
+import type { AbiItem, AbiParameter } from '../contract/shapes/streams.ts';
+import type { WebhookLog } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
 import {
   compileType,
@@ -16,8 +16,8 @@ import {
   Source,
   toHex,
   wordReader,
-} from '../contract/abi.ts';
-import type { Codec, DecodedValue, ReadWord } from '../contract/abi.ts';
+} from '../contract/rules/abi.ts';
+import type { Codec, DecodedValue, ReadWord } from '../contract/rules/abi.ts';
 import type { Abi } from 'abitype';
 
 type Hex = `0x${string}`;

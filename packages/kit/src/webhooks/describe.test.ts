@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { EvmWebhook } from '../contract/webhook.ts';
+import type { EvmWebhook } from '../contract/shapes.generated.ts';
 import { describeWebhook } from './describe.ts';
 import { sampleAptosWebhook, sampleWebhook } from './testing.ts';
 

@@ -1,8 +1,8 @@
 /** A webhook in one line. */
-import type { AptosWebhook } from '../contract/aptosWebhook.ts';
-import { nativeCurrencyOf } from '../contract/chains.ts';
-import { cutText } from '../contract/text.ts';
-import type { EvmWebhook, WebhookLog } from '../contract/webhook.ts';
+import type { AptosWebhook } from '../contract/shapes.generated.ts';
+import { nativeCurrencyOf } from '../contract/rules/chains.ts';
+import { cutText } from '../contract/rules/text.ts';
+import type { EvmWebhook, WebhookLog } from '../contract/shapes.generated.ts';
 import { decodeLogs } from './decode.ts';
 
 /** As much of an EVM webhook as {@link describeWebhook} reads. */

@@ -2,9 +2,9 @@
  * Why a webhook does not verify, for people. Apart from `unwrap`, because it hashes the body many
  * times over: for a log or a support tool, not for each request of an attacker.
  */
-import { WEBHOOK_HEADERS } from '../contract/signature.ts';
-import { readHeader } from './headers.ts';
-import { toRaw } from './rawBody.ts';
+import { WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
+import { readHeader } from './adapters/headers.ts';
+import { toRaw } from './adapters/rawBody.ts';
 import type { Claim, UnwrapOptions } from './unwrap.ts';
 import { isSignedWith, readClaim, secretsOf, timeProblem, toleranceOf } from './unwrap.ts';
 

@@ -71,7 +71,7 @@ export function createMemorySeenStore({
           if (!warned) {
             warned = true;
             warn(
-              `Sluice: the memory of handled webhooks is full at ${maxIds} ids; the oldest are forgotten before their time. Raise maxIds or use a shared store.`,
+              `Sluice: the memory of handled webhooks is full at ${maxIds} ids; the oldest are dropped. Raise maxIds or use a shared store.`,
             );
           }
         }

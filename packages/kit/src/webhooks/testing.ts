@@ -7,17 +7,17 @@ import {
   isBrief,
   QUICK_RETRY_MS,
   readRetryAfterMs,
-} from '../contract/schedule.ts';
-import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/signature.ts';
-import { TEST_APTOS_WEBHOOK } from '../contract/aptosWebhook.ts';
-import type { AptosCoinMovement, AptosWebhook } from '../contract/aptosWebhook.ts';
-import { TEST_WEBHOOK } from '../contract/webhook.ts';
+} from '../contract/rules/schedule.ts';
+import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
+import { TEST_APTOS_WEBHOOK } from '../contract/shapes/aptosWebhook.ts';
+import type { AptosCoinMovement, AptosWebhook } from '../contract/shapes.generated.ts';
+import { TEST_WEBHOOK } from '../contract/shapes/webhook.ts';
 import type {
   EvmWebhook,
   WebhookErc20Transfer,
   WebhookLog,
   WebhookTransaction,
-} from '../contract/webhook.ts';
+} from '../contract/shapes.generated.ts';
 
 /** What a {@link sampleWebhook} is about; `test` is the one sent to each new URL. */
 export type SampleKind =

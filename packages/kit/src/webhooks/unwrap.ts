@@ -3,15 +3,15 @@
  * A request carries two signatures. `webhook-signature` (Standard Webhooks) covers the delivery's id
  * and the time as well as the body; `x-signature` of the compatible contract covers the body alone.
  */
-import { keccak256 } from '../contract/hash.ts';
-import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/signature.ts';
-import type { AptosWebhook } from '../contract/aptosWebhook.ts';
-import type { EvmWebhook } from '../contract/webhook.ts';
+import { keccak256 } from '../contract/rules/hash.ts';
+import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
+import type { AptosWebhook } from '../contract/shapes.generated.ts';
+import type { EvmWebhook } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
-import { readHeader } from './headers.ts';
-import type { WebhookHeaders } from './headers.ts';
-import { toRaw } from './rawBody.ts';
-import type { RawBody } from './rawBody.ts';
+import { readHeader } from './adapters/headers.ts';
+import type { WebhookHeaders } from './adapters/headers.ts';
+import { toRaw } from './adapters/rawBody.ts';
+import type { RawBody } from './adapters/rawBody.ts';
 import { isEqual } from './verify.ts';
 
 /** What webhooks are checked with: one of the three. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { signWebhook } from '../contract/signature.ts';
-import { TEST_WEBHOOK } from '../contract/webhook.ts';
+import { signWebhook } from '../contract/rules/signature.ts';
+import { TEST_WEBHOOK } from '../contract/shapes/webhook.ts';
 import { isSluiceError } from '../errors.ts';
 import { verifySignature } from './verify.ts';
 

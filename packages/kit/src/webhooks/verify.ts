@@ -1,7 +1,7 @@
 /** Whether a webhook comes from the service that holds the secret. */
-import { signWebhook } from '../contract/signature.ts';
+import { signWebhook } from '../contract/rules/signature.ts';
 import { SluiceError } from '../errors.ts';
-import { toRaw } from './rawBody.ts';
+import { toRaw } from './adapters/rawBody.ts';
 
 /** The key a webhook is checked with: one of the two. */
 export type VerificationKey =

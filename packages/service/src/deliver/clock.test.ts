@@ -4,16 +4,16 @@
  */
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { createLog } from '../observe.ts';
-import { newMatch } from '../store/newMatch.test-only.ts';
-import { openPostgresStore } from '../store/postgres.ts';
-import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/store.ts';
-import { takeChain } from '../store/takeChain.test-only.ts';
+import { createLog } from '../base/log.ts';
+import { newMatch } from '../store/blocks/newMatch.test-only.ts';
+import { openPostgresStore } from '../store/engine/postgres/postgres.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
+import { takeChain } from '../store/blocks/takeChain.test-only.ts';
 import { createDeliver } from './deliver.ts';
-import { EVERYWHERE, createAddressGuard } from './guard.ts';
+import { EVERYWHERE, createAddressGuard } from './send/guard.ts';
 import { createHostPace } from './hostPace.ts';
-import { createIsolation } from './isolation.ts';
-import { createSender } from './send.ts';
+import { createIsolation } from './send/isolation.ts';
+import { createSender } from './send/send.ts';
 
 const HOUR_MS = 3_600_000;
 

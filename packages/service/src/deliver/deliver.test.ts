@@ -5,22 +5,22 @@ import { DatabaseSync } from 'node:sqlite';
 import { type DeliverySummary, type StreamLimits, signWebhook } from '@sluice/kit/contract';
 import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createLog } from '../observe.ts';
-import { newMatch } from '../store/newMatch.test-only.ts';
-import { openSqliteStore } from '../store/sqlite.ts';
-import { takeChain } from '../store/takeChain.test-only.ts';
+import { createLog } from '../base/log.ts';
+import { newMatch } from '../store/blocks/newMatch.test-only.ts';
+import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
+import { takeChain } from '../store/blocks/takeChain.test-only.ts';
 import {
   DEFAULT_DELIVERY,
   DEFAULT_LIMITS,
   DEFAULT_OPTIONS,
-  type Store,
   type EvmStreamRecord,
-} from '../store/store.ts';
+} from '../store/streams/contract.ts';
+import type { Store } from '../store/store.ts';
 import { type Deliver, createDeliver } from './deliver.ts';
-import { type AddressGuard, EVERYWHERE, createAddressGuard } from './guard.ts';
+import { type AddressGuard, EVERYWHERE, createAddressGuard } from './send/guard.ts';
 import { createHostPace } from './hostPace.ts';
-import { createIsolation } from './isolation.ts';
-import { createSender } from './send.ts';
+import { createIsolation } from './send/isolation.ts';
+import { createSender } from './send/send.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-deliver-'));
 let store: Store;

@@ -2,10 +2,11 @@
  * Makes deliveries due again for those who asked for many, each replay at its own pace. Where it stands
  * is in the ledger, so it goes on from there after a restart, in whichever process comes first.
  */
-import { createWaker } from '../waker.ts';
+import { createWaker } from '../base/waker.ts';
 import type { DeliverySummary } from '@sluice/kit/contract';
-import type { Log } from '../observe.ts';
-import type { RunningReplay, Store } from '../store/store.ts';
+import type { Log } from '../base/log.ts';
+import type { RunningReplay } from '../store/replays/contract.ts';
+import type { Store } from '../store/store.ts';
 
 export interface Replays {
   start(): void;

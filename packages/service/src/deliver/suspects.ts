@@ -2,12 +2,13 @@
  * Deliveries that the service may have died of: those it was sending each of the last two times it went.
  * Most of them are innocent, so they are tried again, but each in a process alone (`isolation.ts`).
  */
-import { createWaker } from '../waker.ts';
+import { createWaker } from '../base/waker.ts';
 import { readInboxName } from '@sluice/kit/contract';
-import type { Log } from '../observe.ts';
-import type { ClaimedDelivery, Store } from '../store/store.ts';
-import type { Isolation } from './isolation.ts';
-import type { SendResult, Sending } from './send.ts';
+import type { Log } from '../base/log.ts';
+import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
+import type { Store } from '../store/store.ts';
+import type { Isolation } from './send/isolation.ts';
+import type { SendResult, Sending } from './send/send.ts';
 
 export interface Suspects {
   start(): void;

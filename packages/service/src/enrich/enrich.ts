@@ -1,109 +1,19 @@
-/** What EVM bodies lack when they are committed: token metadata, triggers and balances, at their block. */
-import { describeWebhook } from '@sluice/kit';
-import type { DeliverySummary } from '@sluice/kit/contract';
-import type { Log } from '../observe.ts';
-import { fromBodyTail, toBodyTail } from '../store/body.ts';
-import type { BlockRef, Store, StreamOptions, Token } from '../store/store.ts';
-import { mostBalanceBytes } from './balances.ts';
-import { completeBody, mostTriggerBytes } from './completeBody.ts';
-import { type EnrichPool, createEnrichPool } from './enrichPool.ts';
-import { contractsOf, fillTokens, mostTokenBytes } from './fillTokens.ts';
-import { TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
-import type { BodyTail } from './records.ts';
-import type { StateReader } from './state.ts';
-import { TOKEN_CALLS, readToken, tokenCalls } from './token.ts';
-import { createTokens } from './tokens.ts';
+/** What matching asks of enrichment, the same for every chain family. */
+import type { BlockRef } from '../store/blocks/contract.ts';
+import type { EnrichPool } from './enrichPool.ts';
 
-export interface Enrich extends EnrichPool {
+/** `Options` are those of the stream, `Tail` is the part of a body that is completed. */
+export interface Enrich<Options, Tail> extends EnrichPool {
   /**
    * Completes a body from memory where that is all it wants, and answers with null; else leaves it as
    * it is, and answers with the plan to commit it with.
    */
-  plan(options: StreamOptions, tail: BodyTail): string | null;
+  plan(options: Options, tail: Tail): string | null;
   /** The most bytes that completing a body adds to it. Results of triggers share what the limit leaves. */
-  mostGrowth(options: StreamOptions, tail: BodyTail): number;
+  mostGrowth(options: Options, tail: Tail): number;
   /**
    * Completes a body at once, for one that is shown and not sent: what the nodes refuse is left as it
-   * is where it is not known. Throws an {@link Outage} when nothing could be asked.
+   * is where it is not known. Throws a `RetryableError` when nothing could be asked.
    */
-  complete(block: BlockRef, options: StreamOptions, tail: BodyTail): Promise<void>;
-  /** What a contract says of itself as a token; undefined where the nodes would not tell. */
-  readToken(block: BlockRef, contract: string): Promise<Token | undefined>;
-}
-
-const TOKEN_CACHE_BYTES = 32 * 1024 * 1024;
-
-export function createEnrich({
-  chain,
-  store,
-  state,
-  log,
-  onDeliveries,
-  retryMs,
-  maxWebhookBytes,
-}: {
-  chain: string;
-  store: Store;
-  state: StateReader;
-  log: Log;
-  /** Deliveries that have become due. */
-  onDeliveries(deliveries: DeliverySummary[]): void;
-  /** First wait after a failure, doubled with each; default 500. */
-  retryMs?: number | undefined;
-  maxWebhookBytes: number;
-}): Enrich {
-  const tokens = createTokens({
-    chain,
-    store,
-    cacheBytes: TOKEN_CACHE_BYTES,
-    async ask(block, addresses) {
-      const answers = await state.call(block, addresses.flatMap(tokenCalls));
-      return addresses.flatMap((address, n) => {
-        const theirs = answers.slice(n * TOKEN_CALLS, (n + 1) * TOKEN_CALLS);
-        return readToken(address, block.number, theirs) ?? [];
-      });
-    },
-  });
-  const pool = createEnrichPool({
-    chain,
-    store,
-    log,
-    waiting: 'token metadata, triggers and balances wait',
-    async complete({ bodyTail, bodyHeadBytes, enrichment, block }, isLastTry) {
-      const tail = fromBodyTail(bodyTail) as BodyTail;
-      const plan = compilePlan(enrichment);
-      const maxBytes = maxWebhookBytes - bodyHeadBytes;
-      const refused = await completeBody(tail, { plan, block, tokens, state, isLastTry, maxBytes });
-      if (refused !== undefined) return undefined;
-      return { bodyTail: toBodyTail(tail), about: describeWebhook({ chainId: chain, ...tail }) };
-    },
-    onDeliveries,
-    retryMs,
-  });
-
-  return Object.assign(pool, {
-    plan(options: StreamOptions, tail: BodyTail): string | null {
-      const own = planOf(options, tail);
-      if (own !== undefined) return own;
-      const known = new Map<string, Token>();
-      for (const contract of contractsOf(tail)) {
-        const token = tokens.find(contract);
-        if (token === undefined) return TOKENS_ONLY;
-        known.set(contract, token);
-      }
-      fillTokens(tail, (contract) => known.get(contract));
-      return null;
-    },
-    mostGrowth: ({ triggers, getNativeBalances }: StreamOptions, tail: BodyTail) =>
-      mostTokenBytes(tail) +
-      mostTriggerBytes(triggers ?? [], tail) +
-      mostBalanceBytes(getNativeBalances ?? [], tail),
-    async complete(block: BlockRef, options: StreamOptions, tail: BodyTail): Promise<void> {
-      const plan = compilePlan(planOf(options, tail) ?? TOKENS_ONLY);
-      const whole = { plan, block, tokens, state, isLastTry: true, maxBytes: maxWebhookBytes };
-      await completeBody(tail, whole);
-    },
-    readToken: async (block: BlockRef, contract: string) =>
-      (await tokens.read(block, new Set([contract]))).get(contract),
-  });
+  complete(block: BlockRef, options: Options, tail: Tail): Promise<void>;
 }

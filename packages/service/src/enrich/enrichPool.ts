@@ -5,12 +5,14 @@
  * per stream, so that one slow stream holds no other back; and each chain has its own, so that one
  * stalled node holds back no other chain. Ingestion waits for none of it.
  */
-import { createWaker } from '../waker.ts';
+import { createWaker } from '../base/waker.ts';
 import type { DeliverySummary } from '@sluice/kit/contract';
-import { type Log, describeError } from '../observe.ts';
-import { createBatchWriter } from '../store/batchWriter.ts';
-import type { CompletedMatch, EnrichingMatch, Store, WholeBody } from '../store/store.ts';
-import { Outage } from './state.ts';
+import { type Log, describeError } from '../base/log.ts';
+import { createBatchWriter } from '../store/engine/batchWriter.ts';
+import type { CompletedMatch, EnrichingMatch, WholeBody } from '../store/enrichment/contract.ts';
+import type { Store } from '../store/store.ts';
+import { hasCode } from '../base/errors.ts';
+import { createMatchQueue } from './matchQueue.ts';
 
 export interface EnrichPool {
   /** Why matches wait; empty while nothing is wrong. */
@@ -23,15 +25,12 @@ export interface EnrichPool {
   stop(): Promise<void>;
 }
 
-const IN_FLIGHT = 32;
-const IN_FLIGHT_PER_STREAM = 2;
 /** A notice may be lost with another process. */
 const POLL_MS = 5_000;
 /** After so many refusals a body goes without what was refused; some 15 seconds with the waits. */
 const TRIES = 6;
 const RETRY_MS = 500;
 const RETRY_MAX_MS = 10_000;
-const FORGET_MS = 10 * 60_000;
 
 export function createEnrichPool({
   chain,
@@ -49,7 +48,7 @@ export function createEnrichPool({
   waiting: string;
   /**
    * The end of a match's body, whole, and what it says now, in a line; undefined when the nodes refused a part of it, which is tried
-   * again but for the last time. Throws an {@link Outage} when nothing could be asked.
+   * again but for the last time. Throws a `RetryableError` when nothing could be asked.
    */
   complete(match: EnrichingMatch, isLastTry: boolean): Promise<WholeBody | undefined>;
   /** Deliveries that have become due. */
@@ -59,13 +58,8 @@ export function createEnrichPool({
 }): EnrichPool {
   const backOffMs = (failures: number): number =>
     Math.min(retryMs * 2 ** Math.max(0, failures - 1), RETRY_MAX_MS);
-  /** Streams of the matches under way, by match. */
-  const inFlight = new Map<string, string>();
-  /** Matches that failed, until they are tried again. */
-  const resting = new Map<string, { tries: number; until: number }>();
-  let outages = 0;
-  let outageUntil = 0;
-  let trouble = '';
+  const queue = createMatchQueue(chain, store);
+  const outages = createOutages({ chain, log, waiting, backOffMs });
   let epoch = 0;
   let stopping = false;
   const waker = createWaker();
@@ -88,7 +82,7 @@ export function createEnrichPool({
       const { matchId } = completed;
       if ('setAside' in completed) {
         log.error('cannot set a match aside', { chain, match: matchId, error: String(error) });
-        rest(matchId, (resting.get(matchId)?.tries ?? 0) + 1, RETRY_MAX_MS);
+        rest(matchId, queue.tries(matchId) + 1, RETRY_MAX_MS);
         return undefined;
       }
       const reason = `the ledger refuses its body: ${describeError(error)}; replay it once the cause is fixed`;
@@ -100,14 +94,12 @@ export function createEnrichPool({
   });
 
   const forget = (matchId: string): void => {
-    inFlight.delete(matchId);
-    resting.delete(matchId);
+    queue.forget(matchId);
     waker.wake();
   };
 
   const rest = (matchId: string, tries: number, waitMs: number): void => {
-    inFlight.delete(matchId);
-    resting.set(matchId, { tries, until: Date.now() + waitMs });
+    queue.rest(matchId, tries, Date.now() + waitMs);
     waker.wake();
   };
 
@@ -118,18 +110,17 @@ export function createEnrichPool({
 
   const enrich = async (match: EnrichingMatch): Promise<void> => {
     const { id, block } = match;
-    inFlight.set(id, match.streamId);
-    const tries = (resting.get(id)?.tries ?? 0) + 1;
+    const tries = queue.begin(match);
     const isLastTry = tries >= TRIES;
     try {
       const body = await complete(match, isLastTry);
-      noteSuccess();
+      outages.end();
       if (body === undefined) rest(id, tries, backOffMs(tries));
       else finish(id, body);
     } catch (error) {
-      if (error instanceof Outage) {
-        noteOutage(error);
-        rest(id, tries - 1, backOffMs(outages));
+      if (hasCode(error, 'unavailable')) {
+        if (!stopping) outages.note(error);
+        rest(id, tries - 1, backOffMs(outages.count()));
         return;
       }
       // A fault of ours must not hold a delivery back for ever.
@@ -139,61 +130,17 @@ export function createEnrichPool({
     }
   };
 
-  const noteSuccess = (): void => {
-    if (outages > 0) log.info('enrichment goes on', { chain });
-    outages = 0;
-    outageUntil = 0;
-    trouble = '';
-  };
-
-  const noteOutage = (error: Outage): void => {
-    // What was under way together failed together: that is one outage.
-    if (stopping || Date.now() < outageUntil) return;
-    outages++;
-    outageUntil = Date.now() + backOffMs(outages);
-    trouble = `${waiting}: ${error.message}`;
-    if (outages === 1) log.warn('enrichment waits', { chain, reason: error.message });
-  };
-
-  /** The next matches there is room for; none while the nodes are out of reach. */
-  const list = async (): Promise<EnrichingMatch[]> => {
-    const now = Date.now();
-    const room = IN_FLIGHT - inFlight.size;
-    if (room === 0 || now < outageUntil) return [];
-    const perStream = new Map<string, number>();
-    for (const streamId of inFlight.values()) {
-      perStream.set(streamId, (perStream.get(streamId) ?? 0) + 1);
-    }
-    // Some are never listed again: their block or their stream is gone.
-    for (const [id, { until }] of resting) if (until < now - FORGET_MS) resting.delete(id);
-    const full = [...perStream].filter(([, n]) => n >= IN_FLIGHT_PER_STREAM).map(([id]) => id);
-    const asleep = [...resting].filter(([, { until }]) => until > now).map(([id]) => id);
-    const found = await store.listEnriching({
-      chain,
-      limit: room,
-      perStream: IN_FLIGHT_PER_STREAM,
-      notStreams: full,
-      notMatches: [...inFlight.keys(), ...asleep],
-    });
-    return found.filter(({ streamId }) => {
-      const n = perStream.get(streamId) ?? 0;
-      perStream.set(streamId, n + 1);
-      return n < IN_FLIGHT_PER_STREAM;
-    });
-  };
-
   const pause = async (): Promise<void> => {
     const now = Date.now();
-    const dates = [outageUntil, ...[...resting.values()].map(({ until }) => until)];
-    const next = Math.min(now + POLL_MS, ...dates.filter((date) => date > now));
-    await waker.sleep(next - now);
+    await waker.sleep(Math.min(now + POLL_MS, outages.endsAt(now), queue.nextAt(now)) - now);
   };
 
   const run = async (): Promise<void> => {
     while (!stopping) {
       let found: EnrichingMatch[] = [];
       try {
-        found = await list();
+        const now = Date.now();
+        if (outages.endsAt(now) === Number.POSITIVE_INFINITY) found = await queue.list(now);
       } catch (error) {
         log.error('cannot list matches to enrich, trying again', { chain, error: String(error) });
       }
@@ -204,7 +151,7 @@ export function createEnrichPool({
 
   return {
     get trouble() {
-      return trouble;
+      return outages.trouble();
     },
     start(its) {
       epoch = its;
@@ -216,10 +163,46 @@ export function createEnrichPool({
       stopping = true;
       waker.wake();
       await running;
-      while (inFlight.size > 0) {
+      while (queue.underWay() > 0) {
         await pause();
       }
       await results.flush();
+    },
+  };
+}
+
+/** While the nodes are out of reach nothing is asked of them, for longer with each outage on end. */
+function createOutages({
+  chain,
+  log,
+  waiting,
+  backOffMs,
+}: {
+  chain: string;
+  log: Log;
+  waiting: string;
+  backOffMs(count: number): number;
+}) {
+  let count = 0;
+  let until = 0;
+  let trouble = '';
+  return {
+    count: () => count,
+    trouble: () => trouble,
+    /** Infinity where there is none. */
+    endsAt: (nowMs: number): number => (until > nowMs ? until : Number.POSITIVE_INFINITY),
+    note(error: Error): void {
+      // What was under way together failed together: that is one outage.
+      if (Date.now() < until) return;
+      count++;
+      until = Date.now() + backOffMs(count);
+      trouble = `${waiting}: ${error.message}`;
+      if (count === 1) log.warn('enrichment waits', { chain, reason: error.message });
+    },
+    end(): void {
+      if (count > 0) log.info('enrichment goes on', { chain });
+      count = until = 0;
+      trouble = '';
     },
   };
 }

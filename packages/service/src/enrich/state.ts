@@ -1,5 +1,5 @@
 /** What enrichment asks of a chain: calls and balances at the state a block left behind. */
-import type { BlockRef } from '../store/store.ts';
+import type { BlockRef } from '../store/blocks/contract.ts';
 
 /** Bytes that a call returns at most, where it sets no bound of its own. */
 export const MAX_RESULT_BYTES = 65_536;
@@ -30,12 +30,7 @@ export type StateAnswer =
   | { outcome: 'failed'; message: string }
   | { outcome: 'refused'; message: string };
 
-/** Nothing could be asked, which says nothing of what was to be read: try again until it can. */
-export class Outage extends Error {
-  override readonly name = 'Outage';
-}
-
-/** Both methods answer one for one, and throw an {@link Outage} when no node could be asked. */
+/** Both methods answer one for one, and throw a `RetryableError` when no node could be asked. */
 export interface StateReader {
   /** Values are the returned bytes as hex, `0x` when there are none. */
   call(block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]>;
@@ -43,7 +38,7 @@ export interface StateReader {
   balances(block: BlockRef, addresses: readonly string[]): Promise<StateAnswer[]>;
 }
 
-/** What a chain of Aptos is asked. Throws an {@link Outage} when no node could be asked. */
+/** What a chain of Aptos is asked. Throws a `RetryableError` when no node could be asked. */
 export interface AptosReader {
   /**
    * What is published of a coin, by its type, or of a fungible asset, by the address of its metadata,

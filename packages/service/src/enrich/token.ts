@@ -1,6 +1,6 @@
 /** What a token contract says of itself, from whatever it answers: contracts are not bound to a standard. */
 import { cutText } from '@sluice/kit/contract';
-import type { Token } from '../store/store.ts';
+import type { Token } from '../store/enrichment/contract.ts';
 import type { StateAnswer, StateCall } from './state.ts';
 
 /** Longest name or symbol kept, in characters; a longer one is cut. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Token } from '../store/store.ts';
+import type { Token } from '../store/enrichment/contract.ts';
 import { createTokenCache } from './tokenCache.ts';
 
 const HOUR_MS = 60 * 60_000;

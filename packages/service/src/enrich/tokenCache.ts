@@ -1,5 +1,5 @@
 /** Tokens in memory, bounded by bytes: those used longest ago make room. */
-import type { Token } from '../store/store.ts';
+import type { Token } from '../store/enrichment/contract.ts';
 
 export interface TokenCache {
   /** Undefined when it is not here, or too old to go by. */

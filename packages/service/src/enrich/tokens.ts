@@ -1,6 +1,8 @@
 /** Tokens of one chain: in memory, else in the ledger, else asked of the chain itself. */
-import type { BlockRef, Store, Token } from '../store/store.ts';
-import { Outage } from './state.ts';
+import type { BlockRef } from '../store/blocks/contract.ts';
+import type { Store } from '../store/store.ts';
+import type { Token } from '../store/enrichment/contract.ts';
+import { RetryableError } from '../base/errors.ts';
 import { createTokenCache, isFresh } from './tokenCache.ts';
 
 export interface Tokens {
@@ -8,7 +10,7 @@ export interface Tokens {
   find(address: string): Token | undefined;
   /**
    * All of them that can be known, asked at this block where nobody asked before. Those the nodes
-   * would not tell of are absent. Throws an {@link Outage} when nothing could be asked.
+   * would not tell of are absent. Throws a {@link RetryableError} when nothing could be asked.
    */
   read(block: BlockRef, addresses: ReadonlySet<string>): Promise<Map<string, Token>>;
   /** Nothing is to be known of these around this block for now: nobody waits for them again. */
@@ -30,7 +32,7 @@ export function createTokens({
 }: {
   chain: string;
   store: Pick<Store, 'readTokens' | 'saveTokens'>;
-  /** Asks the chain; what its nodes will not tell of is absent. Throws an {@link Outage}. */
+  /** Asks the chain; what its nodes will not tell of is absent. Throws a {@link RetryableError}. */
   ask(block: BlockRef, addresses: readonly string[]): Promise<Token[]>;
   cacheBytes: number;
 }): Tokens {
@@ -111,6 +113,8 @@ async function orOutage<T>(stored: Promise<T>): Promise<T> {
   try {
     return await stored;
   } catch (error) {
-    throw new Outage(`the ledger does not answer: ${String(error)}`, { cause: error });
+    throw new RetryableError('unavailable', `the ledger does not answer: ${String(error)}`, {
+      cause: error,
+    });
   }
 }

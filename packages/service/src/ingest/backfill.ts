@@ -4,13 +4,13 @@
  * confirmed. A job holds no truth of its own: where it stands is in the ledger, so it goes on from
  * there after a restart.
  */
-import { createWaker } from '../waker.ts';
+import { createWaker } from '../base/waker.ts';
 import type { DeliverySummary, Job } from '@sluice/kit/contract';
-import type { BlockNeeds } from '../match/block.ts';
-import { type Log, describeError } from '../observe.ts';
-import type { BlockHeader, NewMatch, Store } from '../store/store.ts';
-import type { MaybeUnverified } from './ingest.ts';
-import { type ChainSource, SourceError } from './source.ts';
+import type { BlockNeeds } from '../match/evm/block.ts';
+import { type Log, describeError } from '../base/log.ts';
+import type { BlockHeader, NewMatch } from '../store/blocks/contract.ts';
+import type { Store } from '../store/store.ts';
+import { type ChainSource, type MaybeUnverified, SourceError } from './source.ts';
 
 export interface Backfill {
   start(): void;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { BlockRef } from '../store/store.ts';
+import type { BlockRef } from '../store/blocks/contract.ts';
 import { createConfirming } from './confirming.ts';
 import { type Source, SourceError } from './source.ts';
 

@@ -1,5 +1,5 @@
 /** From which block on matches still wait: by depth, or by what the chain itself calls final. */
-import type { BlockRef } from '../store/store.ts';
+import type { BlockRef } from '../store/blocks/contract.ts';
 import { type ChainSource, SourceError } from './source.ts';
 
 export interface Confirming {

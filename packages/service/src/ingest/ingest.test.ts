@@ -9,11 +9,12 @@ import {
   startScriptedChain,
 } from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createLog } from '../observe.ts';
-import { openSqliteStore } from '../store/sqlite.ts';
-import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type Store } from '../store/store.ts';
-import { takeChain } from '../store/takeChain.test-only.ts';
-import { createEvmSource } from './evm.ts';
+import { createLog } from '../base/log.ts';
+import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
+import type { Store } from '../store/store.ts';
+import { takeChain } from '../store/blocks/takeChain.test-only.ts';
+import { createEvmSource } from './evm/evm.ts';
 import { createIngest } from './ingest.ts';
 import {
   API_KEY,

@@ -18,7 +18,7 @@ import {
 } from '@sluice/testkit';
 import { expect } from 'vitest';
 import type { ChainConfig } from '../config.ts';
-import { createLog } from '../observe.ts';
+import { createLog } from '../base/log.ts';
 import { type Service, startService } from '../service.ts';
 
 export const API_KEY = 'test-key-0123456789abcdef';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLog } from '../observe.ts';
+import { createLog } from '../base/log.ts';
 import { hash, hex, list, object, toNumber } from './json.ts';
 import { SourceError } from './source.ts';
 

@@ -1,5 +1,5 @@
 /** Reading what a node answered: nothing is taken for what it should be before it was looked at. */
-import { previewText, previewJson } from '../preview.ts';
+import { previewText, previewJson } from '../base/preview.ts';
 import { SourceError } from './source.ts';
 
 export type Json = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { BlockHeader } from '../store/store.ts';
+import type { BlockHeader } from '../store/blocks/contract.ts';
 import { reconcile } from './reconcile.ts';
 
 /** A branch named by a letter: block 5 of branch `a` is `a5`; below `from` it is its parent's. */

@@ -1,4 +1,4 @@
-import type { BlockHeader, BlockRef } from '../store/store.ts';
+import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 
 /** How a block of the source stands to the blocks we hold. */
 export type Reconciled =

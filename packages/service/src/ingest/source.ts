@@ -1,8 +1,14 @@
 /** Where one chain's blocks come from. */
+import { RetryableError } from '../base/errors.ts';
 import type { ChainAgreement, ProviderHealth } from '@sluice/kit/contract';
-import { previewText } from '../preview.ts';
-import type { BlockHeader, BlockRef } from '../store/store.ts';
-import type { BlockNeeds, EvmBlock } from '../match/block.ts';
+import { previewText } from '../base/preview.ts';
+import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
+import type { BlockNeeds, EvmBlock } from '../match/evm/block.ts';
+
+/** What a source says of a block that it could not verify in all it says. */
+export interface MaybeUnverified {
+  unverified?: string | undefined;
+}
 
 /** A source of blocks of whatever family. */
 export interface ChainSource<Block> {
@@ -103,27 +109,27 @@ export type SourceErrorKind =
   | 'refused'
   | 'wrong-chain';
 
-export class SourceError extends Error {
+export class SourceError extends RetryableError {
   override readonly name = 'SourceError';
   readonly kind: SourceErrorKind;
   /** Only of `rate-limited`. */
   readonly retryAfterMs: number | undefined;
   /** Of the JSON-RPC error the node answered with, if it did. */
-  readonly code: number | undefined;
+  readonly rpcCode: number | undefined;
   /** The `data` of that error: what a reverted call returned. */
   readonly data: unknown;
 
   constructor(
     kind: SourceErrorKind,
     message: string,
-    more: { cause?: unknown; retryAfterMs?: number; code?: number; data?: unknown } = {},
+    more: { cause?: unknown; retryAfterMs?: number; rpcCode?: number; data?: unknown } = {},
   ) {
     // A node may say anything, of any length; this stands in the log and in `/health`.
     const cut = previewText(message, MESSAGE_LIMIT);
-    super(cut, more.cause === undefined ? undefined : { cause: more.cause });
+    super('node_failed', cut, more.cause === undefined ? undefined : { cause: more.cause });
     this.kind = kind;
     this.retryAfterMs = more.retryAfterMs;
-    this.code = more.code;
+    this.rpcCode = more.rpcCode;
     this.data = more.data;
   }
 }
@@ -131,6 +137,9 @@ export class SourceError extends Error {
 /** The node does not have, know or give what was asked for; nodes word it in many ways. */
 export const isLacking = ({ kind }: SourceError): boolean =>
   kind === 'unsupported' || kind === 'missing' || kind === 'refused';
+
+export const isOfKind = (error: unknown, ...kinds: SourceErrorKind[]): error is SourceError =>
+  error instanceof SourceError && kinds.includes(error.kind);
 
 /** Undefined where no node has it yet, or keeps it still. */
 export async function readKept(
@@ -140,7 +149,7 @@ export async function readKept(
   try {
     return await source.readHeader(number);
   } catch (error) {
-    if (error instanceof SourceError && /^(missing|pruned)$/.test(error.kind)) return undefined;
+    if (isOfKind(error, 'missing', 'pruned')) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { packAddresses } from '../store/packedAddresses.ts';
+import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { TABLES, createAddressIndex } from './addressIndex.ts';
 
 /** Differ in their first, middle and last digits, so that hashing part of an address would show. */

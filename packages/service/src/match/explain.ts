@@ -3,37 +3,34 @@
  * is taken is what the matcher takes, and no other reading of the rules. Pure.
  */
 import type { ExplainReason, ExplainedRecord } from '@sluice/kit/contract';
-import type { EvmBlock } from './block.ts';
-import { type EvmRecord, SPAM, matchBlock } from './match.ts';
-import { passed, stopped } from './reasons.ts';
-import type { CompiledStream, StreamIndex } from './streamIndex.ts';
-import { hasOverlap } from './transfers.ts';
+import type { Tell } from './reasons.ts';
 
 /**
- * By stream, the records that it was asked of and those that it takes; of these transactions alone where
- * hashes are given. Streams that none of them concerns are left out.
+ * By stream, the records that it was asked of and those that it takes, in the order they were heard of.
+ * Streams that none of them concerns are left out.
+ *
+ * @param match matches the block, and tells of each record; answers with what each stream takes
+ * @param describe undefined for a record that is not asked about
  */
-export function explainBlock(
-  index: StreamIndex,
-  chain: string,
-  block: EvmBlock,
-  {
-    spam,
-    transactions,
-  }: {
-    spam?: ReadonlySet<string> | undefined;
-    transactions?: ReadonlySet<string> | undefined;
-  },
+export function explainRecords<Stream extends { record: { id: string } }, Item>(
+  match: (
+    tellOf: (stream: Stream, item: Item) => Tell,
+  ) => readonly (readonly [Stream, Iterable<Item>])[],
+  describe: (
+    item: Item,
+    stream: Stream,
+    verdict: { isTaken: boolean; reasons: ExplainReason[] },
+  ) => ExplainedRecord | undefined,
 ): Map<string, ExplainedRecord[]> {
-  const heard = new Map<CompiledStream, Map<EvmRecord, ExplainReason[]>>();
-  const reasonsOf = (stream: CompiledStream, record: EvmRecord): ExplainReason[] => {
-    const records = heard.get(stream) ?? new Map<EvmRecord, ExplainReason[]>();
-    const reasons = records.get(record) ?? [];
-    heard.set(stream, records.set(record, reasons));
+  const heard = new Map<Stream, Map<Item, ExplainReason[]>>();
+  const reasonsOf = (stream: Stream, item: Item): ExplainReason[] => {
+    const items = heard.get(stream) ?? new Map<Item, ExplainReason[]>();
+    const reasons = items.get(item) ?? [];
+    heard.set(stream, items.set(item, reasons));
     return reasons;
   };
-  const matches = matchBlock(index, chain, block, spam, (stream, record) => {
-    const reasons = reasonsOf(stream, record);
+  const matches = match((stream, item) => {
+    const reasons = reasonsOf(stream, item);
     return (reason) => {
       // Two of its addresses may be watched: the second has nothing new to say.
       if (!reasons.some(({ stage, what }) => stage === reason.stage && what === reason.what)) {
@@ -41,69 +38,16 @@ export function explainBlock(
       }
     };
   });
-
-  const taken = new Map(
-    matches.map((match) => [
-      match.stream,
-      new Set<EvmRecord>([...match.logs, ...match.transactions, ...match.internalTransactions]),
-    ]),
-  );
-  for (const [stream, records] of taken) for (const record of records) reasonsOf(stream, record);
+  const taken = new Map(matches.map(([stream, items]) => [stream, new Set(items)]));
+  for (const [stream, items] of taken) for (const item of items) reasonsOf(stream, item);
 
   const explained = new Map<string, ExplainedRecord[]>();
-  for (const [stream, records] of heard) {
-    const its = [...records]
-      .filter(([record]) => transactions?.has(hashOf(record)) ?? true)
-      .map(([record, reasons]): ExplainedRecord => {
-        const isTaken = taken.get(stream)?.has(record) ?? false;
-        const isStopped = reasons.length === 0 || reasons.some(isStop);
-        const isAdmitted = admits(reasons);
-        return {
-          ...placeOf(record),
-          taken: isTaken,
-          reasons: [
-            ...reasons,
-            ...(isTaken && 'logIndex' in record && hasOverlap(record)
-              ? [passed('records', OVERLAPPING)]
-              : []),
-            ...(isTaken && !isAdmitted ? [passed('along', alongOf(stream, record))] : []),
-            ...(!isTaken && !isStopped ? [stopped('spam', SPAM)] : []),
-          ],
-        };
-      });
+  for (const [stream, items] of heard) {
+    const its = [...items].flatMap(([item, reasons]) => {
+      const isTaken = taken.get(stream)?.has(item) ?? false;
+      return describe(item, stream, { isTaken, reasons }) ?? [];
+    });
     if (its.length > 0) explained.set(stream.record.id, its);
   }
   return explained;
-}
-
-const OVERLAPPING =
-  'its two arrays overlap in its data: it is in logs, and not decoded to nftTransfers';
-
-const isStop = ({ outcome }: ExplainReason): boolean => outcome === 'stopped';
-
-/** Whether it was taken for itself: nothing stopped it, or of several filters not all did. */
-function admits(reasons: readonly ExplainReason[]): boolean {
-  if (reasons.length === 0) return false;
-  const filters = reasons.filter(({ stage }) => stage === 'filter');
-  const others = reasons.filter(({ stage }) => stage !== 'filter');
-  return !others.some(isStop) && (filters.length === 0 || !filters.every(isStop));
-}
-
-const hashOf = (record: EvmRecord): string =>
-  'hash' in record ? record.hash : record.transactionHash;
-
-function placeOf(record: EvmRecord): Pick<ExplainedRecord, 'kind' | 'index' | 'transactionHash'> {
-  const transactionHash = hashOf(record);
-  if ('logIndex' in record) return { kind: 'log', index: record.logIndex, transactionHash };
-  return 'hash' in record
-    ? { kind: 'transaction', index: record.transactionIndex, transactionHash }
-    : { kind: 'internalTransaction', index: record.index, transactionHash };
-}
-
-function alongOf({ record: { options } }: CompiledStream, record: EvmRecord): string {
-  if ('logIndex' in record) return 'another record of its transaction was taken: includeAllTxLogs';
-  const flag = 'hash' in record ? 'includeNativeTxs' : 'includeInternalTxs';
-  return options.allAddresses
-    ? `a log of its transaction was taken: allAddresses with ${flag}`
-    : 'a log of it was taken by an advanced option with includeNativeTxs';
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { AptosMatch } from './aptosMatch.ts';
-import type { Match } from './match.ts';
+import type { AptosMatch } from './aptos/match.ts';
+import type { Match } from './evm/match.ts';
 import { countAptosRecords, countEvmRecords } from './recordCounts.ts';
 
 const logs = (topics: string[][]) => topics.map((each) => ({ topics: each }));

@@ -1,7 +1,7 @@
 /** How many records of each kind a match has, for the ledger's counts (`NewMatch.records`). Pure. */
 import { cutText, shortenMovePath } from '@sluice/kit/contract';
-import type { AptosMatch } from './aptosMatch.ts';
-import type { Match } from './match.ts';
+import type { AptosMatch } from './aptos/match.ts';
+import type { Match } from './evm/match.ts';
 
 /** Who watches everything has hundreds of kinds in each block, each a row in each minute. */
 const MOST_KINDS = 20;

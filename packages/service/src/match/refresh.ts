@@ -9,7 +9,8 @@
  * nothing was matched with the mixture.
  */
 import type { ChainFamily } from '@sluice/kit/contract';
-import type { DeltaPosition, Reads } from '../store/store.ts';
+import type { DeltaPosition } from '../store/addresses/contract.ts';
+import type { Reads } from '../store/store.ts';
 import type { RuleIndex } from './ruleIndex.ts';
 
 export type RuleReads = Pick<Reads, 'readRules' | 'readAddresses' | 'readAddressChanges'>;

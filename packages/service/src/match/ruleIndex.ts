@@ -4,7 +4,7 @@
  * serves all chains, so that a stream of several chains keeps its addresses once.
  */
 import type { ChainFamily } from '@sluice/kit/contract';
-import type { StreamOfFamily } from '../store/store.ts';
+import type { StreamOfFamily } from '../store/streams/contract.ts';
 import { TABLES, createAddressIndex } from './addressIndex.ts';
 
 /** A stream with its rules compiled once. */

@@ -7,13 +7,9 @@ import type {
   Job,
   Replay,
 } from '@sluice/kit/contract';
-import type { Tables } from './tables.ts';
-import {
-  type AddressRecord,
-  DEFAULT_APTOS_OPTIONS,
-  DEFAULT_OPTIONS,
-  type StreamRecord,
-} from './store.ts';
+import type { Tables } from './engine/tables.ts';
+import type { AddressRecord } from './addresses/contract.ts';
+import { DEFAULT_APTOS_OPTIONS, DEFAULT_OPTIONS, type StreamRecord } from './streams/contract.ts';
 
 export const streamColumns = [
   'id',

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { type Hex, toRlp } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Anvil, startAnvil } from '../anvil.ts';
-import { deployContracts } from '../deployContracts.ts';
+import { type Anvil, startAnvil } from '../anvil/anvil.ts';
+import { deployContracts } from '../anvil/deployContracts.ts';
 import { type BloomInput, bloomMayHold, bloomOf } from './bloom.ts';
 import { fromHex, toHex } from './keccak.ts';
 import { encodeRlp, rlpNumber } from './rlp.ts';

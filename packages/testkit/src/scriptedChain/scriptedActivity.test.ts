@@ -1,8 +1,8 @@
 import { erc20Abi, createPublicClient, http } from 'viem';
 import { afterEach, expect, test } from 'vitest';
-import { localContracts } from '../deployContracts.ts';
+import { localContracts } from '../anvil/deployContracts.ts';
 import { startScriptedActivity } from './scriptedActivity.ts';
-import { type RunningScriptedChain, startScriptedChain } from './startScriptedChain.ts';
+import { type RunningScriptedChain, startScriptedChain } from './node/startScriptedChain.ts';
 
 let chain: RunningScriptedChain;
 afterEach(() => chain.stop());

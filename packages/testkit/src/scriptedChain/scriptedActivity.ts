@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem';
-import type { Activity } from '../activity.ts';
-import { type DeployedContracts, contractsOwner } from '../deployContracts.ts';
-import { devAccounts } from '../devAccounts.ts';
+import type { Activity } from '../anvil/activity.ts';
+import { type DeployedContracts, contractsOwner } from '../anvil/deployContracts.ts';
+import { devAccounts } from '../anvil/devAccounts.ts';
 import { type ScriptedTransaction, scripted } from './scriptedTransaction.ts';
-import type { RunningScriptedChain } from './startScriptedChain.ts';
+import type { RunningScriptedChain } from './node/startScriptedChain.ts';
 
 export interface ScriptedActivityOptions {
   chain: RunningScriptedChain;

@@ -1,9 +1,9 @@
 import { useState } from 'react';
-import { toNodeFlag } from '../../nodeFlag.ts';
-import type { WatchedChain } from '../../tape.ts';
-import { CopyButton } from '../../ui/copyButton.tsx';
+import { toNodeFlag } from '../../words/nodeFlag.ts';
+import type { WatchedChain } from '../../chains/tape.ts';
+import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { Select, TextField } from '../../ui/field.tsx';
+import { Select, TextField } from '../../ui/form/field.tsx';
 
 /** Chains and their nodes are named where the service starts: here is the flag that does it. */
 export function AddNode({

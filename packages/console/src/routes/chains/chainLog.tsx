@@ -1,11 +1,12 @@
 import type { ChainGap, Reorg } from '@sluice/kit/sluice';
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { gapsQuery, reorgsQuery } from '../../api.ts';
-import { GAP_CONDITIONS, type Condition } from '../../condition.ts';
-import { formatCount, formatDateTime, formatQuantity } from '../../format.ts';
+import { gapsQuery, reorgsQuery } from '../../data/queries/chains.ts';
+import { GAP_CONDITIONS } from '../../words/condition.ts';
+import type { Condition } from '../../ui/status.tsx';
+import { formatCount, formatDateTime, formatQuantity } from '../../ui/text/format.ts';
 import { Button } from '../../ui/button.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 
 /** Before one asks for the others. */

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { chainsQuery } from '../../api.ts';
-import { formatQuantity } from '../../format.ts';
-import type { WatchedChain } from '../../tape.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { formatQuantity } from '../../ui/text/format.ts';
+import type { WatchedChain } from '../../chains/tape.ts';
 import { Button } from '../../ui/button.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { AddNode } from './addNode.tsx';
 import { Chain } from './chain.tsx';

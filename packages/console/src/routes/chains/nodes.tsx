@@ -1,6 +1,6 @@
 import type { ChainAgreement, ProviderHealth } from '@sluice/kit/sluice';
-import { PROVIDER_CONDITIONS } from '../../condition.ts';
-import { formatCount, formatDuration, formatQuantity } from '../../format.ts';
+import { PROVIDER_CONDITIONS } from '../../words/condition.ts';
+import { formatCount, formatDuration, formatQuantity } from '../../ui/text/format.ts';
 import { Status } from '../../ui/status.tsx';
 
 /** The nodes of a chain, and how each is judged. */

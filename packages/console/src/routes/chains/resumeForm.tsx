@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { queryKeys, sluice } from '../../api.ts';
-import { formatCount } from '../../format.ts';
-import type { WatchedChain } from '../../tape.ts';
-import { CallForm } from '../../ui/callForm.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { queryKeys, sluice } from '../../data/queries/service.ts';
+import { formatCount } from '../../ui/text/format.ts';
+import type { WatchedChain } from '../../chains/tape.ts';
+import { CallForm } from '../../words/callForm.tsx';
+import { TextField } from '../../ui/form/field.tsx';
 
 /** The way out of a halt; it leaves a hole behind, so it is asked for. */
 export function ResumeForm({ chain, onDone }: { chain: WatchedChain; onDone: () => void }) {

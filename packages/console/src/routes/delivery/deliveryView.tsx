@@ -1,34 +1,30 @@
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
-import { useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { HelpCircle, RotateCw } from 'lucide-react';
-import { useState } from 'react';
-import { deliveryBodyQuery, deliveryQuery, replayMutation, stopMutation } from '../../api.ts';
-import { useBody } from '../../body.ts';
-import type { SentBody } from '../../bodyWorker.ts';
-import { deliveryCondition } from '../../condition.ts';
-import { formatId } from '../../format.ts';
-import { useShortcuts } from '../../keyboard.ts';
-import { INSPECTOR_TABS, type InspectorTab } from '../../search.ts';
-import { useActions } from '../../ui/actionList.tsx';
+import { deliveryBodyQuery, deliveryQuery } from '../../data/queries/delivery.ts';
+import { useBody } from '../../body/body.ts';
+import type { SentBody } from '../../body/bodyWorker.ts';
+import { deliveryCondition } from '../../words/condition.ts';
+import { formatId } from '../../ui/text/format.ts';
+import { useShortcuts } from '../../ui/keys/keyboard.ts';
+import { INSPECTOR_TABS, type InspectorTab } from '../../data/search.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { useChosenTab } from '../../ui/chosenTab.ts';
-import { Confirm } from '../../ui/confirm.tsx';
-import { CopyButton } from '../../ui/copyButton.tsx';
-import { copyText } from '../../ui/copyText.ts';
-import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { CopyButton } from '../../ui/text/copyButton.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Attempts, type Retry } from './attempts.tsx';
-import { CertificateWarning } from './certificateWarning.tsx';
-import { CodeView } from './codeView.tsx';
-import { toCurl } from './curl.ts';
-import { DecodedView } from './decodedView.tsx';
+import { Attempts } from './attempts/attempts.tsx';
+import type { Retry } from './attempts/retry.ts';
+import { CertificateWarning } from './attempts/certificateWarning.tsx';
+import { CodeView } from './body/codeView.tsx';
+import { useDeliveryActions } from './deliveryActions.tsx';
+import { DecodedView } from './body/decodedView.tsx';
 import { Facts } from './facts.tsx';
-import { HeaderList } from './headerList.tsx';
-import { PayloadView } from './payloadView.tsx';
-import { ResponseView } from './responseView.tsx';
-import { SparedNotice } from './sparedNotice.tsx';
+import { HeaderList } from './attempts/headerList.tsx';
+import { PayloadView } from './body/payloadView.tsx';
+import { ResponseView } from './attempts/responseView.tsx';
+import { SparedNotice } from './attempts/sparedNotice.tsx';
 
 const hasFailed = ({ error, state }: DeliverySummary): boolean =>
   error !== null && state !== 'succeeded';
@@ -57,99 +53,26 @@ export function DeliveryView({
   const detail = useQuery(deliveryQuery(id));
   const sent = useQuery(deliveryBodyQuery(id));
   const delivery = summary ?? detail.data;
-  const queryClient = useQueryClient();
-  const replay = useMutation(replayMutation(queryClient));
-  const stop = useMutation(stopMutation(queryClient, id));
   const tab = view ?? (delivery !== undefined && hasFailed(delivery) ? 'response' : 'decoded');
 
   const step = (by: 1 | -1): void => {
     const next = INSPECTOR_TABS[INSPECTOR_TABS.indexOf(tab) + by];
     if (next !== undefined) onView(next);
   };
-  const mayReplay =
-    delivery !== undefined &&
-    ['pending', 'succeeded', 'failed', 'quarantined'].includes(delivery.state);
-  const sendAgain = (): void => {
-    if (mayReplay && !replay.isPending) replay.mutate(delivery);
-  };
-  const retry: Retry = {
-    now: sendAgain,
-    stop: () => stop.mutate(),
-    isBusy: stop.isPending || replay.isPending,
-  };
-  const { data: known } = detail;
-  const { data: body } = sent;
-  const copies: Copies = {
+  useShortcuts({ '[': () => step(-1), ']': () => step(1) });
+  const { again, onSend, retry, dialogs, problems } = useDeliveryActions({
     id,
-    link: location.href,
-    copyCurl:
-      known === undefined || body === undefined
-        ? undefined
-        : () => void copyText(toCurl({ id, body }, known.webhookUrl), 'curl'),
-  };
-  useCopyKeys(() => copies);
-  const [isAsking, setAsking] = useState(false);
-  useShortcuts({
-    '[': () => step(-1),
-    ']': () => step(1),
-    r: () => {
-      if (mayReplay && !replay.isPending) setAsking(true);
-    },
+    delivery,
+    webhookUrl: detail.data?.webhookUrl,
+    body: sent.data,
   });
-  const again = delivery?.state === 'pending' ? 'Send now' : 'Send again';
-  const actions = useActions(() => ({
-    of: `Delivery ${formatId(id)}`,
-    actions: [
-      mayReplay && {
-        label: again,
-        keycap: 'r',
-        run: sendAgain,
-      },
-      delivery?.state === 'pending' &&
-        delivery.attempts > 0 && { label: 'Stop retrying', run: () => stop.mutate() },
-      ...copyActions(copies),
-    ],
-  }));
 
   return (
     <>
-      {actions}
-      {isAsking && (
-        <Confirm
-          title={`Delivery ${formatId(id)}`}
-          action={again}
-          onConfirm={sendAgain}
-          onClose={() => setAsking(false)}
-        >
-          {delivery?.state === 'succeeded'
-            ? 'It was delivered already. The receiver gets it once more, with the same webhook-id.'
-            : 'It is sent to its receiver at once.'}
-        </Confirm>
-      )}
-      <header className="flex flex-wrap items-center gap-2 border-b border-line py-2 pr-2 pl-4">
-        {trail}
-        {delivery !== undefined && <Status condition={deliveryCondition(delivery)} />}
-        <h2 className="data min-w-16 truncate font-medium" title={id}>
-          {formatId(id)}
-        </h2>
-        <CopyButton text={id} label="Copy id" iconOnly className="max-sm:hidden" />
-        <span className="ml-auto" />
-        <Button disabled={!mayReplay || replay.isPending} onClick={sendAgain}>
-          <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
-          {again}
-          <Keycap>r</Keycap>
-        </Button>
-        <Link
-          to="/explain"
-          search={{ q: id }}
-          aria-label="Explain why it was sent"
-          title="Explain why it was sent"
-          className={buttonClass('quiet', true)}
-        >
-          <HelpCircle size={14} strokeWidth={1.5} aria-hidden="true" />
-        </Link>
+      {dialogs}
+      <Header id={id} delivery={delivery} trail={trail} again={again} onSend={onSend}>
         {children}
-      </header>
+      </Header>
       {detail.isError && (
         <ErrorPanel
           what="The delivery could not be read"
@@ -158,20 +81,7 @@ export function DeliveryView({
           stale={detail.data !== undefined}
         />
       )}
-      {replay.isError && (
-        <ErrorPanel
-          what="The delivery was not sent again"
-          error={replay.error}
-          onRetry={sendAgain}
-        />
-      )}
-      {stop.isError && (
-        <ErrorPanel
-          what="The delivery is still retried"
-          error={stop.error}
-          onRetry={() => stop.mutate()}
-        />
-      )}
+      {problems}
       {delivery !== undefined && (
         <Facts
           delivery={delivery}
@@ -199,6 +109,51 @@ export function DeliveryView({
         </Tabs>
       )}
     </>
+  );
+}
+
+function Header({
+  id,
+  delivery,
+  trail,
+  again,
+  onSend,
+  children,
+}: {
+  id: string;
+  delivery: DeliverySummary | undefined;
+  trail: React.ReactNode;
+  /** What the button that sends it says. */
+  again: string;
+  /** Null where it cannot be sent now. */
+  onSend: (() => void) | null;
+  children: React.ReactNode;
+}) {
+  return (
+    <header className="flex flex-wrap items-center gap-2 border-b border-line py-2 pr-2 pl-4">
+      {trail}
+      {delivery !== undefined && <Status condition={deliveryCondition(delivery)} />}
+      <h2 className="data min-w-16 truncate font-medium" title={id}>
+        {formatId(id)}
+      </h2>
+      <CopyButton text={id} label="Copy id" iconOnly className="max-sm:hidden" />
+      <span className="ml-auto" />
+      <Button disabled={onSend === null} onClick={onSend ?? undefined}>
+        <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
+        {again}
+        <Keycap>r</Keycap>
+      </Button>
+      <Link
+        to="/explain"
+        search={{ q: id }}
+        aria-label="Explain why it was sent"
+        title="Explain why it was sent"
+        className={buttonClass('quiet', true)}
+      >
+        <HelpCircle size={14} strokeWidth={1.5} aria-hidden="true" />
+      </Link>
+      {children}
+    </header>
   );
 }
 

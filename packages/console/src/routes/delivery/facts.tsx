@@ -1,8 +1,8 @@
 import type { DeliveryDetail, DeliverySummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { chainsQuery } from '../../api.ts';
-import { PHASE_CONDITIONS } from '../../condition.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { PHASE_CONDITIONS } from '../../words/condition.ts';
 import {
   formatBytes,
   formatClock,
@@ -10,10 +10,10 @@ import {
   formatDateTime,
   formatQuantity,
   formatSpan,
-} from '../../format.ts';
-import { nameOfStream } from '../../streamName.ts';
-import type { WatchedChain } from '../../tape.ts';
-import { Hash } from '../../ui/hash.tsx';
+} from '../../ui/text/format.ts';
+import { nameOfStream } from '../../words/names.ts';
+import type { WatchedChain } from '../../chains/tape.ts';
+import { Hash } from '../../ui/text/hash.tsx';
 import { Status } from '../../ui/status.tsx';
 
 function Fact({ label, children }: { label: string; children: React.ReactNode }) {

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { aboutQuery } from '../../api.ts';
-import { useNow } from '../../clock.ts';
-import { formatDateTime, formatSpan } from '../../format.ts';
-import { timeOfId } from '../../liveCache.ts';
-import { UUID } from '../../paste.ts';
+import { aboutQuery } from '../../data/queries/access.ts';
+import { useNow } from '../../ui/text/clock.ts';
+import { formatDateTime, formatSpan } from '../../ui/text/format.ts';
+import { timeOfId } from '../../data/live/liveCache.ts';
+import { UUID } from '../../words/paste.ts';
 import { buttonClass } from '../../ui/button.tsx';
 
 /** Deliveries have ids of version 7, which begin with their time. */

@@ -2,25 +2,26 @@ import { isSluiceError } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { chainsQuery, environmentQuery } from '../../api.ts';
-import { isFailing, useFleet } from '../../fleet.ts';
-import { useOverdueChains } from '../../overdueChains.ts';
-import { useCommandKey, useShortcuts } from '../../keyboard.ts';
-import { followLive, useLiveStatus } from '../../live.ts';
-import { PAGES, pageOf } from '../../pages.ts';
-import { useTabState } from '../../pageState.ts';
-import { endSession, signOut } from '../../session.ts';
-import { nameOfStream } from '../../streamName.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { environmentQuery } from '../../data/queries/access.ts';
+import { isFailing, useFleet } from '../../data/fleet.ts';
+import { useOverdueChains } from '../../chains/overdueChains.ts';
+import { useCommandKey, useShortcuts } from '../../ui/keys/keyboard.ts';
+import { followLive, useLiveStatus } from '../../data/live/live.ts';
+import { PAGES, pageOf } from './pages.ts';
+import { useTabState } from './pageState.ts';
+import { endSession, signOut } from '../../data/session.ts';
+import { nameOfStream } from '../../words/names.ts';
 import { Toasts } from '../../ui/toasts.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { loadPaletteCommands, Palette } from './palette.tsx';
+import { loadPaletteCommands, Palette } from './palette/palette.tsx';
 import { Rail } from './rail.tsx';
 import { TopBar } from './topBar.tsx';
 
 const ShortcutList = lazy(async () => ({
-  default: (await import('../../ui/shortcutList.tsx')).ShortcutList,
+  default: (await import('./shortcutList.tsx')).ShortcutList,
 }));
 
 /** After the page itself has loaded. */

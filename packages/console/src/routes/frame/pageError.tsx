@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ErrorComponentProps } from '@tanstack/react-router';
-import { sluice } from '../../api.ts';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { sluice } from '../../data/queries/service.ts';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 
 /**
  * A page that could not be drawn. Loading all anew also fetches what an update has renamed; not while the

@@ -1,6 +1,6 @@
 import { Link, useLocation } from '@tanstack/react-router';
-import { PAGES, pageOf } from '../../pages.ts';
-import { Mark } from '../../ui/mark.tsx';
+import { PAGES, pageOf } from './pages.ts';
+import { Mark } from './mark.tsx';
 
 /** The pages: a column at the left, or a row at the bottom of a phone. */
 export function Rail() {

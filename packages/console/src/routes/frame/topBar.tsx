@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { clsx } from 'clsx';
 import { Keyboard, LogOut, Search } from 'lucide-react';
-import { environmentQuery } from '../../api.ts';
-import { ENVIRONMENT_CONDITIONS } from '../../condition.ts';
+import { environmentQuery } from '../../data/queries/access.ts';
+import { ENVIRONMENT_CONDITIONS } from '../../words/condition.ts';
 import { Button, Keycap } from '../../ui/button.tsx';
-import { LiveAnnouncement, LiveIndicator } from '../../ui/liveIndicator.tsx';
+import { LiveAnnouncement, LiveIndicator } from './liveIndicator.tsx';
 import { Status } from '../../ui/status.tsx';
-import { ThemeSwitch } from '../../ui/themeSwitch.tsx';
+import { ThemeSwitch } from './themeSwitch.tsx';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);

@@ -1,11 +1,11 @@
 import { DEFAULT_INBOX_ANSWER, type Inbox, type InboxAnswer } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { queryKeys, sluice } from '../../api.ts';
-import { describeAnswer } from '../../inboxAnswer.ts';
+import { queryKeys, sluice } from '../../data/queries/service.ts';
+import { describeAnswer } from './inboxAnswer.ts';
 import { Button } from '../../ui/button.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
+import { TextField } from '../../ui/form/field.tsx';
 
 const NUMBERS = [
   { name: 'status', label: 'Status', bounds: '200 to 599', least: 200, most: 599 },

@@ -1,22 +1,24 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { parseAddressList } from '../../addressList.ts';
-import { chainsQuery, queryKeys } from '../../api.ts';
-import { createSnippets } from '../../createSnippets.ts';
-import { draftProblems, type StreamDraft } from '../../draft.ts';
-import { useCommandKey } from '../../keyboard.ts';
-import { AddressesFailed, createStream, draftOfLink } from '../../newStream.ts';
-import { refusalsOf } from '../../refusals.ts';
+import { parseAddressList } from '../streamForm/draft/addressList.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { queryKeys } from '../../data/queries/service.ts';
+import { createSnippets } from './createSnippets.ts';
+import { draftProblems } from '../streamForm/draft/problems.ts';
+import type { StreamDraft } from '../streamForm/draft/draft.ts';
+import { useCommandKey } from '../../ui/keys/keyboard.ts';
+import { AddressesFailed, createStream, draftOfLink } from './createStream.ts';
+import { refusalsOf } from '../streamForm/draft/refusals.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Trail } from '../../ui/trail.tsx';
-import { Snippets } from '../../ui/snippets.tsx';
+import { Snippets } from '../../ui/text/snippets.tsx';
 import { DeliverPart } from '../streamForm/deliverPart.tsx';
-import { DryRunPanel } from '../streamForm/dryRunPanel.tsx';
+import { DryRunPanel } from '../streamForm/dryRun/dryRunPanel.tsx';
 import { MatchPart } from '../streamForm/matchPart.tsx';
-import { SharedDryRun } from '../streamForm/sharedDryRun.tsx';
+import { SharedDryRun } from '../streamForm/dryRun/sharedDryRun.tsx';
 import { firstChains, WatchPart } from '../streamForm/watchPart.tsx';
 
 function Part({ title, children }: { title: string; children: React.ReactNode }) {

@@ -1,9 +1,9 @@
 import type { Replay } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { cancelReplayMutation } from '../../api.ts';
-import { formatCount, formatQuantity } from '../../format.ts';
-import { standingOf } from '../../replayStanding.ts';
-import { CallForm } from '../../ui/callForm.tsx';
+import { cancelReplayMutation } from '../../data/queries/replays.ts';
+import { formatCount, formatQuantity } from '../../ui/text/format.ts';
+import { standingOf } from '../../data/replayStanding.ts';
+import { CallForm } from '../../words/callForm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 
 /** Asked once more: it cannot be taken up again. */

@@ -1,11 +1,13 @@
 /** What is said of a replay in the list and on its page. */
 import type { Replay } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
-import { chainsQuery, replaysQuery, streamsQuery } from '../../api.ts';
-import { describeFilter, type Names } from '../../filterWords.ts';
-import { formatCount, formatDuration, formatSpan } from '../../format.ts';
-import { standingOf } from '../../replayStanding.ts';
-import { isolated, nameOfStreamId } from '../../streamName.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { replaysQuery } from '../../data/queries/replays.ts';
+import { streamsQuery } from '../../data/queries/streams.ts';
+import { describeFilter, type Names } from '../../words/filterWords.ts';
+import { formatCount, formatDuration, formatSpan } from '../../ui/text/format.ts';
+import { standingOf } from '../../data/replayStanding.ts';
+import { isolated, nameOfStreamId } from '../../words/names.ts';
 
 /** Of the ids that a filter names. */
 export function useNames(): Names {

@@ -4,17 +4,19 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { clsx } from 'clsx';
 import { RotateCw, X } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { isNone, replayProgressQuery, replayQuery } from '../../api.ts';
-import { REPLAY_CONDITIONS } from '../../condition.ts';
-import { formatCount, formatDateTime, formatKey } from '../../format.ts';
-import { toSelectionCommand } from '../../replayCommands.ts';
-import { standingOf } from '../../replayStanding.ts';
-import { parseReplaySearch, type ReplaySearch } from '../../search.ts';
-import { focusedRow, useActions } from '../../ui/actionList.tsx';
+import { isNone } from '../../data/queries/service.ts';
+import { replayProgressQuery, replayQuery } from '../../data/queries/replays.ts';
+import { REPLAY_CONDITIONS } from '../../words/condition.ts';
+import { formatCount, formatDateTime } from '../../ui/text/format.ts';
+import { formatKey } from '../../words/names.ts';
+import { toSelectionCommand } from './replayCommands.ts';
+import { standingOf } from '../../data/replayStanding.ts';
+import { parseReplaySearch, type ReplaySearch } from '../../data/search.ts';
+import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copyButton.tsx';
+import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Trail } from '../../ui/trail.tsx';
@@ -22,9 +24,11 @@ import { Explorer } from '../deliveries/explorer.tsx';
 import { CancelReplay } from './cancelReplay.tsx';
 import { ReplayBar } from './replayBar.tsx';
 import { describePace, useFilterWords } from './replayFacts.ts';
-import { ReplayPace } from './replayPace.tsx';
+import { ReplayPace } from './new/replayPace.tsx';
 
-const ReplayForm = lazy(async () => ({ default: (await import('./replayForm.tsx')).ReplayForm }));
+const ReplayForm = lazy(async () => ({
+  default: (await import('./new/replayForm.tsx')).ReplayForm,
+}));
 
 const GIVEN_UP = ['failed', 'quarantined'] as const;
 

@@ -2,12 +2,13 @@ import type { Replay } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import { replayQuery } from '../../api.ts';
-import { REPLAY_CONDITIONS } from '../../condition.ts';
-import { formatCount, formatKey } from '../../format.ts';
-import { isOpen, standingOf } from '../../replayStanding.ts';
+import { replayQuery } from '../../data/queries/replays.ts';
+import { REPLAY_CONDITIONS } from '../../words/condition.ts';
+import { formatCount } from '../../ui/text/format.ts';
+import { formatKey } from '../../words/names.ts';
+import { isOpen, standingOf } from '../../data/replayStanding.ts';
 import { Status } from '../../ui/status.tsx';
-import { Ago } from '../../ui/time.tsx';
+import { Ago } from '../../ui/text/time.tsx';
 import { ReplayBar } from './replayBar.tsx';
 import { describePace, useFilterWords } from './replayFacts.ts';
 

@@ -3,19 +3,19 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { RotateCw } from 'lucide-react';
 import { lazy, Suspense, useRef, useState } from 'react';
-import { replaysQuery } from '../../api.ts';
-import { useShortcuts } from '../../keyboard.ts';
-import type { ReplaySearch } from '../../search.ts';
-import { focusedRow, useActions } from '../../ui/actionList.tsx';
+import { replaysQuery } from '../../data/queries/replays.ts';
+import { useShortcuts } from '../../ui/keys/keyboard.ts';
+import type { ReplaySearch } from '../../data/search.ts';
+import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { useRowKeys } from '../../ui/rowKeys.ts';
+import { useRowKeys } from '../../ui/keys/rowKeys.ts';
 import { CancelReplay } from './cancelReplay.tsx';
 import { ReplayRow } from './replayRow.tsx';
 
-const NewReplay = lazy(async () => ({ default: (await import('./newReplay.tsx')).NewReplay }));
+const NewReplay = lazy(async () => ({ default: (await import('./new/newReplay.tsx')).NewReplay }));
 
 /** Deliveries sent again, many at a time: which, who asked, how far, and what came of it. */
 export function ReplaysPage() {

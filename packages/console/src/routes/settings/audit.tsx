@@ -1,12 +1,12 @@
 import { hashAuditRecord, type AuditRecord } from '@sluice/kit/sluice';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { auditQuery, keysQuery } from '../../api.ts';
-import { findBreak, wordsOf } from '../../auditLog.ts';
-import { formatCount, formatDateTime, formatHash, formatQuantity } from '../../format.ts';
+import { auditQuery, keysQuery } from '../../data/queries/access.ts';
+import { findBreak, wordsOf } from './auditLog.ts';
+import { formatCount, formatDateTime, formatHash, formatQuantity } from '../../ui/text/format.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copyButton.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { CopyButton } from '../../ui/text/copyButton.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Trail } from '../../ui/trail.tsx';

@@ -1,18 +1,19 @@
 import type { ApiKey, CreatedApiKey, Scope } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { keysQuery, queryKeys, sluice } from '../../api.ts';
-import { useNow } from '../../clock.ts';
-import { linesOf } from '../../draft.ts';
-import { formatDateTime } from '../../format.ts';
+import { keysQuery } from '../../data/queries/access.ts';
+import { queryKeys, sluice } from '../../data/queries/service.ts';
+import { useNow } from '../../ui/text/clock.ts';
+import { linesOf } from '../streamForm/draft/draft.ts';
+import { formatDateTime } from '../../ui/text/format.ts';
 import { Button } from '../../ui/button.tsx';
-import { CallForm } from '../../ui/callForm.tsx';
-import { CopyButton } from '../../ui/copyButton.tsx';
+import { CallForm } from '../../words/callForm.tsx';
+import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
-import { Check, Select, TextArea, TextField } from '../../ui/field.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
+import { Check, Select, TextArea, TextField } from '../../ui/form/field.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Ago } from '../../ui/time.tsx';
+import { Ago } from '../../ui/text/time.tsx';
 
 const SCOPES: Record<Scope, string> = {
   'streams:read': 'see streams and chains, try dry runs',

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { useState } from 'react';
-import { aboutQuery, expiryQuery, settingsQuery } from '../../api.ts';
-import { DENSITY_NAMES } from '../../density.ts';
-import { formatBytes, formatDateTime, formatQuantity, formatSpan } from '../../format.ts';
+import { aboutQuery, expiryQuery, settingsQuery } from '../../data/queries/access.ts';
+import { DENSITY_NAMES } from '../../ui/list/density.ts';
+import { formatBytes, formatDateTime, formatQuantity, formatSpan } from '../../ui/text/format.ts';
 import {
   setDensity,
   setShortcutsOn,
@@ -13,13 +13,13 @@ import {
   useDensity,
   useShortcutsOn,
   useTheme,
-} from '../../settings.ts';
+} from '../../ui/preferences.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copyButton.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
-import { Check } from '../../ui/field.tsx';
+import { CopyButton } from '../../ui/text/copyButton.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
+import { Check } from '../../ui/form/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Segments } from '../../ui/segments.tsx';
+import { Segments } from '../../ui/form/segments.tsx';
 import { Keys } from './keys.tsx';
 import { Transfer } from './transfer.tsx';
 

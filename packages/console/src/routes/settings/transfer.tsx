@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { queryKeys } from '../../api.ts';
-import { download } from '../../download.ts';
-import { importStream, parseExport, readExport, type ExportedStream } from '../../exportFile.ts';
-import { formatQuantity } from '../../format.ts';
-import { nameOfStream } from '../../streamName.ts';
+import { queryKeys } from '../../data/queries/service.ts';
+import { download } from '../../ui/text/download.ts';
+import { importStream, parseExport, readExport, type ExportedStream } from './exportFile.ts';
+import { formatQuantity } from '../../ui/text/format.ts';
+import { nameOfStream } from '../../words/names.ts';
 import { Button } from '../../ui/button.tsx';
-import { DropZone } from '../../ui/dropZone.tsx';
-import { FileField } from '../../ui/field.tsx';
+import { DropZone } from '../../ui/form/dropZone.tsx';
+import { FileField } from '../../ui/form/field.tsx';
 import { Status } from '../../ui/status.tsx';
 
 interface Line {

@@ -1,23 +1,18 @@
 import type { ChainCoverage, Job, StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import {
-  chainsQuery,
-  coverageQuery,
-  jobsQuery,
-  queryKeys,
-  sluice,
-  startBackfill,
-} from '../../api.ts';
-import { JOB_CONDITIONS } from '../../condition.ts';
-import { formatCount, formatQuantity } from '../../format.ts';
-import { withLatest } from '../../liveCache.ts';
-import type { WatchedChain } from '../../tape.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { coverageQuery, jobsQuery, startBackfill } from '../../data/queries/streams.ts';
+import { queryKeys, sluice } from '../../data/queries/service.ts';
+import { JOB_CONDITIONS } from '../../words/condition.ts';
+import { formatCount, formatQuantity } from '../../ui/text/format.ts';
+import { withLatest } from '../../data/live/liveCache.ts';
+import type { WatchedChain } from '../../chains/tape.ts';
 import { Button } from '../../ui/button.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
-import { Select, TextField } from '../../ui/field.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
+import { Select, TextField } from '../../ui/form/field.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Ago } from '../../ui/time.tsx';
+import { Ago } from '../../ui/text/time.tsx';
 
 /** Each pause leaves one: the newest are listed, and as many more with each press. */
 const FIRST_HOLES = 20;

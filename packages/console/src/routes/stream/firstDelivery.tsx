@@ -1,12 +1,12 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { testWebhookMutation } from '../../api.ts';
-import { standstillOf } from '../../condition.ts';
-import { formatCount } from '../../format.ts';
-import type { WatchedChain } from '../../tape.ts';
+import { testWebhookMutation } from '../../data/queries/streams.ts';
+import { standstillOf } from '../../words/condition.ts';
+import { formatCount } from '../../ui/text/format.ts';
+import type { WatchedChain } from '../../chains/tape.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { ChainWaits, NothingWatched, useFollowed } from './nextDelivery.tsx';
 
 const SHOWN_BLOCKS = 3;

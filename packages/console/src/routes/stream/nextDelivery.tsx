@@ -2,14 +2,15 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { chainsQuery, streamStatusMutation } from '../../api.ts';
-import { nextBlock } from '../../blockPace.ts';
-import { useNow } from '../../clock.ts';
-import { chainCondition, isChainDown, type Standstill } from '../../condition.ts';
-import { formatCount } from '../../format.ts';
-import type { WatchedChain } from '../../tape.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { streamStatusMutation } from '../../data/queries/streams.ts';
+import { nextBlock } from '../../chains/blockPace.ts';
+import { useNow } from '../../ui/text/clock.ts';
+import { chainCondition, isChainDown, type Standstill } from '../../words/condition.ts';
+import { formatCount } from '../../ui/text/format.ts';
+import type { WatchedChain } from '../../chains/tape.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 
 /** Those of a stream's chains that this service follows. */

@@ -1,7 +1,8 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { chainsQuery, streamStatusMutation } from '../../api.ts';
-import { nameOfStream } from '../../streamName.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { streamStatusMutation } from '../../data/queries/streams.ts';
+import { nameOfStream } from '../../words/names.ts';
 import { showToast } from '../../ui/toasts.tsx';
 
 /** Pauses a stream, or resumes it; a toast undoes either. */

@@ -2,17 +2,24 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { Pause, Play, Zap } from 'lucide-react';
 import { useState } from 'react';
-import { chainsQuery, testWebhookMutation } from '../../api.ts';
-import { useNow } from '../../clock.ts';
-import { pausedWords, streamReason, streamScope } from '../../condition.ts';
-import { isFailing, useChainReason, useLatest, useRetries, type FleetStream } from '../../fleet.ts';
-import { useShortcuts } from '../../keyboard.ts';
-import { nameOfStream } from '../../streamName.ts';
-import { focusedRow, useActions } from '../../ui/actionList.tsx';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { testWebhookMutation } from '../../data/queries/streams.ts';
+import { useNow } from '../../ui/text/clock.ts';
+import { pausedWords, streamReason, streamScope } from '../../words/condition.ts';
+import {
+  isFailing,
+  useChainReason,
+  useLatest,
+  useRetries,
+  type FleetStream,
+} from '../../data/fleet.ts';
+import { useShortcuts } from '../../ui/keys/keyboard.ts';
+import { nameOfStream } from '../../words/names.ts';
+import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
 import { Button, Keycap } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
-import { copyActions, useCopyKeys, type Copies } from '../../ui/copyKeys.ts';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { copyActions, useCopyKeys, type Copies } from '../../words/copyKeys.ts';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Trail } from '../../ui/trail.tsx';
 import { useStatusToggle } from './statusToggle.ts';

@@ -2,13 +2,14 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
-import { chainsQuery, streamsQuery } from '../../api.ts';
-import { useFleet, type FleetStream } from '../../fleet.ts';
-import { useShortcuts } from '../../keyboard.ts';
-import { parseStreamSearch, STREAM_TABS, type StreamTab } from '../../search.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { streamsQuery } from '../../data/queries/streams.ts';
+import { useFleet, type FleetStream } from '../../data/fleet.ts';
+import { useShortcuts } from '../../ui/keys/keyboard.ts';
+import { parseStreamSearch, STREAM_TABS, type StreamTab } from '../../data/search.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { useChosenTab } from '../../ui/chosenTab.ts';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Explorer } from '../deliveries/explorer.tsx';
 import { FirstDelivery } from './firstDelivery.tsx';
@@ -16,15 +17,19 @@ import { StreamHeader } from './streamHeader.tsx';
 import { StreamTapes } from './streamTapes.tsx';
 
 const AddressesTab = lazy(async () => ({
-  default: (await import('./addressesTab.tsx')).AddressesTab,
+  default: (await import('./addresses/addressesTab.tsx')).AddressesTab,
 }));
-const RulesTab = lazy(async () => ({ default: (await import('./rulesTab.tsx')).RulesTab }));
-const MetricsTab = lazy(async () => ({ default: (await import('./metricsTab.tsx')).MetricsTab }));
+const RulesTab = lazy(async () => ({
+  default: (await import('./settings/rulesTab.tsx')).RulesTab,
+}));
+const MetricsTab = lazy(async () => ({
+  default: (await import('./metrics/metricsTab.tsx')).MetricsTab,
+}));
 const CoverageTab = lazy(async () => ({
   default: (await import('./coverageTab.tsx')).CoverageTab,
 }));
 const SettingsTab = lazy(async () => ({
-  default: (await import('./settingsTab.tsx')).SettingsTab,
+  default: (await import('./settings/settingsTab.tsx')).SettingsTab,
 }));
 
 /** Everything of one stream, a tab for each question. */

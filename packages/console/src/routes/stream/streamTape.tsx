@@ -1,8 +1,8 @@
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
-import { tapeQuery } from '../../api.ts';
-import { streamTape, type WatchedChain } from '../../tape.ts';
-import { BlockTape } from '../../ui/blockTape.tsx';
+import { tapeQuery } from '../../data/queries/streams.ts';
+import { streamTape, type WatchedChain } from '../../chains/tape.ts';
+import { BlockTape } from '../../chains/blockTape.tsx';
 
 /** One stream's matches in the last blocks of one chain. */
 export function StreamTape({

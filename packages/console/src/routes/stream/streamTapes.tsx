@@ -1,14 +1,15 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { chainsQuery, deliveriesQuery } from '../../api.ts';
-import { isChainDown } from '../../condition.ts';
-import { recentOf } from '../../fleet.ts';
-import { formatCount } from '../../format.ts';
-import { useMedia } from '../../media.ts';
-import type { Tape, WatchedChain } from '../../tape.ts';
-import { BlockAge } from '../../ui/blockAge.tsx';
-import { BlockTape } from '../../ui/blockTape.tsx';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { deliveriesQuery } from '../../data/queries/deliveries.ts';
+import { isChainDown } from '../../words/condition.ts';
+import { recentOf } from '../../data/fleet.ts';
+import { formatCount } from '../../ui/text/format.ts';
+import { useMedia } from '../../ui/media.ts';
+import type { Tape, WatchedChain } from '../../chains/tape.ts';
+import { BlockAge } from '../../chains/blockAge.tsx';
+import { BlockTape } from '../../chains/blockTape.tsx';
 import { StreamTape } from './streamTape.tsx';
 
 /** Two of them fit beside each other. */

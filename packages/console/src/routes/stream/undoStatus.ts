@@ -1,8 +1,9 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { QueryClient } from '@tanstack/react-query';
-import { sluice, startBackfill, streamStatusMutation } from '../../api.ts';
-import { formatQuantity } from '../../format.ts';
-import { nameOfStream } from '../../streamName.ts';
+import { sluice } from '../../data/queries/service.ts';
+import { startBackfill, streamStatusMutation } from '../../data/queries/streams.ts';
+import { formatQuantity } from '../../ui/text/format.ts';
+import { nameOfStream } from '../../words/names.ts';
 
 /**
  * Takes a pause or a resumption back. The blocks that passed during a pause are matched.

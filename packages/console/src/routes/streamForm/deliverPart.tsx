@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { streamsQuery } from '../../api.ts';
-import { headerProblems } from '../../draft.ts';
-import { DEFAULT_INBOX_URL } from '../../inboxes.ts';
-import { Check, TextField } from '../../ui/field.tsx';
-import { LineArea } from '../../ui/lineArea.tsx';
-import { Segments } from '../../ui/segments.tsx';
+import { streamsQuery } from '../../data/queries/streams.ts';
+import { headerProblems } from './draft/problems.ts';
+import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
+import { Check, TextField } from '../../ui/form/field.tsx';
+import { LineArea } from '../../ui/form/lineArea.tsx';
+import { Segments } from '../../ui/form/segments.tsx';
 import type { PartProps } from './watchPart.tsx';
 
 /** Where webhooks go, under which name, and how often. */

@@ -1,7 +1,7 @@
 import { Plus, X } from 'lucide-react';
 import { useId, useMemo } from 'react';
+import { filterProblem } from './draft/problems.ts';
 import {
-  filterProblem,
   OPERATOR_SIGNS,
   isEvent,
   itemOf,
@@ -12,15 +12,15 @@ import {
   type EventRule,
   type Operator,
   type StreamDraft,
-} from '../../draft.ts';
-import { formatHash } from '../../format.ts';
-import { countEach, countSeen, offeredOf, withSeenEvent } from '../../seenEvents.ts';
-import { fromAmount, isAmount, toAmount, type TokenUnit } from '../../tokenAmount.ts';
+} from './draft/draft.ts';
+import { formatHash } from '../../ui/text/format.ts';
+import { countEach, countSeen, offeredOf, withSeenEvent } from './dryRun/seenEvents.ts';
+import { fromAmount, isAmount, toAmount, type TokenUnit } from './draft/tokenAmount.ts';
 import { Button } from '../../ui/button.tsx';
-import { Select } from '../../ui/field.tsx';
-import { LineArea } from '../../ui/lineArea.tsx';
-import { SeenList, SeenRow } from './seenList.tsx';
-import { useSharedDryRun } from './sharedDryRun.tsx';
+import { Select } from '../../ui/form/field.tsx';
+import { LineArea } from '../../ui/form/lineArea.tsx';
+import { SeenList, SeenRow } from './dryRun/seenList.tsx';
+import { useSharedDryRun } from './dryRun/sharedDryRun.tsx';
 import type { PartProps } from './watchPart.tsx';
 
 /** The events to choose from: those of the form, then what else the addresses had. */

@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
-import { parseEvents, type ParsedEvents } from '../../abiText.ts';
-import { parseAddressList } from '../../addressList.ts';
-import { aboutQuery, sluice } from '../../api.ts';
-import { TEMPLATES, withEvents, withRule } from '../../draft.ts';
-import { formatHash } from '../../format.ts';
-import { toAbiFlag } from '../../nodeFlag.ts';
-import { recognise, toAddress } from '../../paste.ts';
+import { parseEvents, type ParsedEvents } from './draft/abiText.ts';
+import { parseAddressList } from './draft/addressList.ts';
+import { aboutQuery } from '../../data/queries/access.ts';
+import { sluice } from '../../data/queries/service.ts';
+import { TEMPLATES, withEvents, withRule } from './draft/draft.ts';
+import { formatHash } from '../../ui/text/format.ts';
+import { toAbiFlag } from '../../words/nodeFlag.ts';
+import { recognise, toAddress } from '../../words/paste.ts';
 import { Button } from '../../ui/button.tsx';
-import { LineArea } from '../../ui/lineArea.tsx';
+import { LineArea } from '../../ui/form/lineArea.tsx';
 import { EventList } from './eventList.tsx';
 import type { PartProps } from './watchPart.tsx';
 

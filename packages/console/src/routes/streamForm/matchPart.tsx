@@ -1,5 +1,5 @@
-import type { StreamDraft } from '../../draft.ts';
-import { Check } from '../../ui/field.tsx';
+import type { StreamDraft } from './draft/draft.ts';
+import { Check } from '../../ui/form/field.tsx';
 import { EventRules } from './eventRules.tsx';
 import { MovePaths } from './movePaths.tsx';
 import { ReadsPart } from './readsPart.tsx';

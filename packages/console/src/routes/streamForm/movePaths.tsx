@@ -1,11 +1,11 @@
 import type { SeenMovePath } from '@sluice/kit/sluice';
 import { useMemo } from 'react';
-import { movePathProblems } from '../../draft.ts';
-import { formatHash } from '../../format.ts';
-import { countPaths, withoutPath, withPath, type PathCount } from '../../seenPaths.ts';
-import { LineArea } from '../../ui/lineArea.tsx';
-import { SeenList, SeenRow, SHOWN_SEEN } from './seenList.tsx';
-import { useSharedDryRun } from './sharedDryRun.tsx';
+import { movePathProblems } from './draft/problems.ts';
+import { formatHash } from '../../ui/text/format.ts';
+import { countPaths, withoutPath, withPath, type PathCount } from './dryRun/seenPaths.ts';
+import { LineArea } from '../../ui/form/lineArea.tsx';
+import { SeenList, SeenRow, SHOWN_SEEN } from './dryRun/seenList.tsx';
+import { useSharedDryRun } from './dryRun/sharedDryRun.tsx';
 import type { PartProps } from './watchPart.tsx';
 
 /** Which functions and which events of Aptos: as text, or from those that the addresses had. */

@@ -2,8 +2,8 @@ import type { AbiItem, RecordKind } from '@sluice/kit';
 import { eventSignature, selectableOf } from '@sluice/kit/contract';
 import { Plus, X } from 'lucide-react';
 import { useId } from 'react';
-import { isEvent, type BalanceDraft, type TriggerDraft } from '../../draft.ts';
-import { refusalOf, type Refusals } from '../../refusals.ts';
+import { isEvent, type BalanceDraft, type TriggerDraft } from './draft/draft.ts';
+import { refusalOf, type Refusals } from './draft/refusals.ts';
 import {
   BALANCE_KINDS,
   NEW_BALANCE,
@@ -13,9 +13,9 @@ import {
   TRIGGER_KINDS,
   triggerProblems,
   type TriggerField,
-} from '../../triggers.ts';
+} from './draft/triggers.ts';
 import { Button } from '../../ui/button.tsx';
-import { Check, Select, TextField } from '../../ui/field.tsx';
+import { Check, Select, TextField } from '../../ui/form/field.tsx';
 import type { PartProps } from './watchPart.tsx';
 
 /** What is read from the chain for each record and sent along: calls and native balances. */

@@ -1,22 +1,23 @@
 import type { NetworkType } from '@sluice/kit';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { LIST_FILES, namesIn, parseAddressList, withAddressOf } from '../../addressList.ts';
-import { contractQuery, nameQuery } from '../../api.ts';
-import { describeContract } from '../../contractWords.ts';
-import type { DraftField, StreamDraft } from '../../draft.ts';
-import { exampleOf } from '../../examples.ts';
-import { formatCount, formatHash, formatQuantity } from '../../format.ts';
-import { toNodeFlag } from '../../nodeFlag.ts';
-import { recognise, toAddress } from '../../paste.ts';
-import type { Refusals } from '../../refusals.ts';
-import { useRested } from '../../rested.ts';
-import type { WatchedChain } from '../../tape.ts';
+import { LIST_FILES, namesIn, parseAddressList, withAddressOf } from './draft/addressList.ts';
+import { contractQuery, nameQuery } from '../../data/queries/chains.ts';
+import { describeContract } from '../../words/contractWords.ts';
+import type { DraftField } from './draft/problems.ts';
+import type { StreamDraft } from './draft/draft.ts';
+import { exampleOf } from './draft/examples.ts';
+import { formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts';
+import { toNodeFlag } from '../../words/nodeFlag.ts';
+import { recognise, toAddress } from '../../words/paste.ts';
+import type { Refusals } from './draft/refusals.ts';
+import { useRested } from '../../ui/form/rested.ts';
+import type { WatchedChain } from '../../chains/tape.ts';
 import { Button } from '../../ui/button.tsx';
-import { DropZone } from '../../ui/dropZone.tsx';
-import { Check, FileField } from '../../ui/field.tsx';
-import { LineArea } from '../../ui/lineArea.tsx';
-import { Segments } from '../../ui/segments.tsx';
+import { DropZone } from '../../ui/form/dropZone.tsx';
+import { Check, FileField } from '../../ui/form/field.tsx';
+import { LineArea } from '../../ui/form/lineArea.tsx';
+import { Segments } from '../../ui/form/segments.tsx';
 
 /** Of a file that goes into the form: it is read anew with each key. */
 const MOST_LINES = 2_000;

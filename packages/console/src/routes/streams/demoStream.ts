@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { chainsQuery, queryKeys } from '../../api.ts';
-import { createStream, demoDraft } from '../../newStream.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { queryKeys } from '../../data/queries/service.ts';
+import { createStream, demoDraft } from '../newStream/createStream.ts';
 
 /** The stream one can look around with, and the call that makes it and opens its page. */
 export function useDemoStream() {

@@ -3,14 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { memo } from 'react';
-import { activityQuery } from '../../api.ts';
-import { chainCondition, isChainDown } from '../../condition.ts';
-import { formatCount, formatDuration, formatShare } from '../../format.ts';
-import { chainTape, type WatchedChain } from '../../tape.ts';
-import { BlockTape } from '../../ui/blockTape.tsx';
-import { ChainTrouble } from '../../ui/chainTrouble.tsx';
-import { Sparkline } from '../../ui/sparkline.tsx';
-import { BlockAge } from '../../ui/blockAge.tsx';
+import { activityQuery } from '../../data/queries/streams.ts';
+import { chainCondition, isChainDown } from '../../words/condition.ts';
+import { formatCount, formatDuration, formatShare } from '../../ui/text/format.ts';
+import { chainTape, type WatchedChain } from '../../chains/tape.ts';
+import { BlockTape } from '../../chains/blockTape.tsx';
+import { ChainTrouble } from '../../chains/chainTrouble.tsx';
+import { Sparkline } from '../../ui/chart/sparkline.tsx';
+import { BlockAge } from '../../chains/blockAge.tsx';
 import { Status } from '../../ui/status.tsx';
 
 const sum = (values: readonly number[]): number =>

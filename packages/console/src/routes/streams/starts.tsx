@@ -1,16 +1,16 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { createSnippets } from '../../createSnippets.ts';
-import { LOCAL_ACCOUNT } from '../../examples.ts';
-import { draftFrom } from '../../newStream.ts';
-import { recognise } from '../../paste.ts';
-import type { WatchedChain } from '../../tape.ts';
+import { createSnippets } from '../newStream/createSnippets.ts';
+import { LOCAL_ACCOUNT } from '../streamForm/draft/examples.ts';
+import { draftFrom } from '../newStream/createStream.ts';
+import { recognise } from '../../words/paste.ts';
+import type { WatchedChain } from '../../chains/tape.ts';
 import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copyButton.tsx';
-import { ErrorPanel } from '../../ui/errorPanel.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { ScrollText } from '../../ui/scrollText.tsx';
-import { Snippets } from '../../ui/snippets.tsx';
+import { CopyButton } from '../../ui/text/copyButton.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
+import { TextField } from '../../ui/form/field.tsx';
+import { ScrollText } from '../../ui/text/scrollText.tsx';
+import { Snippets } from '../../ui/text/snippets.tsx';
 import { firstChains } from '../streamForm/watchPart.tsx';
 import type { useDemoStream } from './demoStream.ts';
 

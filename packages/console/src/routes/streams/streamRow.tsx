@@ -2,19 +2,25 @@ import type { DeliverySummary } from '@sluice/kit/sluice';
 import { Link } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
 import { memo } from 'react';
-import { useNow } from '../../clock.ts';
-import { pausedWords, streamReason, streamScope } from '../../condition.ts';
-import { isFailing, useChainReason, useLatest, useRetries, type FleetStream } from '../../fleet.ts';
-import { formatCount, formatDuration } from '../../format.ts';
-import { useLoading } from '../../heldKeys.ts';
-import { useMedia } from '../../media.ts';
-import { nameOfStream } from '../../streamName.ts';
-import type { WatchedChain } from '../../tape.ts';
+import { useNow } from '../../ui/text/clock.ts';
+import { pausedWords, streamReason, streamScope } from '../../words/condition.ts';
+import {
+  isFailing,
+  useChainReason,
+  useLatest,
+  useRetries,
+  type FleetStream,
+} from '../../data/fleet.ts';
+import { formatCount, formatDuration } from '../../ui/text/format.ts';
+import { useLoading } from '../../ui/keys/heldKeys.ts';
+import { useMedia } from '../../ui/media.ts';
+import { nameOfStream } from '../../words/names.ts';
+import type { WatchedChain } from '../../chains/tape.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { Sparkline } from '../../ui/sparkline.tsx';
-import { RowMark } from '../../ui/rowMarks.tsx';
+import { Sparkline } from '../../ui/chart/sparkline.tsx';
+import { RowMark } from '../../ui/list/rowMarks.tsx';
 import { Status } from '../../ui/status.tsx';
-import { Ago } from '../../ui/time.tsx';
+import { Ago } from '../../ui/text/time.tsx';
 import { useStatusToggle } from '../stream/statusToggle.ts';
 import { StreamTape } from '../stream/streamTape.tsx';
 
@@ -48,7 +54,6 @@ export const StreamRow = memo(function StreamRow({
   const { stream, condition } = row;
   const { setStatus, toggle } = useStatusToggle(stream);
   const name = nameOfStream(stream);
-  const scope = streamScope(stream);
   const paused = stream.status === 'paused';
   const mayChange = stream.status !== 'terminated';
   // What has no room is not asked for.
@@ -73,56 +78,8 @@ export const StreamRow = memo(function StreamRow({
           </span>
           <Status condition={condition} className="sm:w-20 max-sm:[&>:last-child]:sr-only" />
         </td>
-        <td className="w-full max-w-0 px-2">
-          <div className="flex min-w-0 items-baseline gap-3">
-            <Link
-              data-row-link={stream.id}
-              to="/streams/$streamId"
-              params={{ streamId: stream.id }}
-              title={stream.description === '' ? name : `${name}: ${stream.description}`}
-              className="inline-block min-h-6 max-w-full min-w-0 shrink-0 truncate py-0.5 font-medium hover:underline"
-            >
-              {name}
-            </Link>
-            <span
-              title={scope.text}
-              className={`min-w-0 flex-1 truncate text-12 max-sm:hidden ${scope.unscoped ? 'text-warn' : 'text-faint'}`}
-            >
-              {scope.unscoped && (
-                <span aria-hidden="true" className="mr-1 font-semibold">
-                  !
-                </span>
-              )}
-              {scope.text}
-            </span>
-          </div>
-          <p className="truncate text-12 text-faint sm:hidden">
-            {/* The column has it, for those who do not see. */}
-            <span aria-hidden="true">{condition.word} · </span>
-            {formatCount(stream.delivered24h)} ok
-            {stream.lastDeliveryAt !== null && (
-              <>
-                {' · '}
-                <Ago timeMs={stream.lastDeliveryAt} />
-              </>
-            )}
-          </p>
-        </td>
-        <td className="px-2 max-md:hidden">
-          <span className="data flex gap-2">
-            {stream.chainIds.map((id) => (
-              <span
-                key={id}
-                title={chains.get(id)?.name ?? id}
-                className={
-                  row.down.includes(id) ? 'text-bad' : chains.has(id) ? 'text-muted' : 'text-warn'
-                }
-              >
-                {chains.get(id)?.code ?? id}
-              </span>
-            ))}
-          </span>
-        </td>
+        <NameCell row={row} />
+        <ChainsCell row={row} chains={chains} />
         <td className="px-2 max-lg:hidden">
           <div
             data-stale={row.down.length > 0 || undefined}
@@ -149,23 +106,7 @@ export const StreamRow = memo(function StreamRow({
             label={`Delivered by ${name} per hour, last 24 hours`}
           />
         </td>
-        <td className="data px-2 text-right max-sm:hidden">{formatCount(stream.delivered24h)}</td>
-        <td
-          className={`data px-2 text-right ${stream.failedAttempts24h > 0 ? 'text-bad' : 'text-faint'}`}
-        >
-          {formatCount(stream.failedAttempts24h)}
-        </td>
-        <td className="data px-2 text-right whitespace-nowrap text-muted max-md:hidden">
-          {stream.p95Ms === null ? '–' : formatDuration(stream.p95Ms)}
-        </td>
-        <td
-          className={`data px-2 text-right max-sm:hidden ${stream.queue === 0 ? 'text-faint' : ''}`}
-        >
-          {formatCount(stream.queue)}
-        </td>
-        <td className="data px-2 text-right whitespace-nowrap text-muted max-sm:hidden">
-          {stream.lastDeliveryAt === null ? '–' : <Ago timeMs={stream.lastDeliveryAt} />}
-        </td>
+        <FigureCells stream={stream} />
         <td className="pr-2 text-right">
           {mayChange && (
             <Button
@@ -200,6 +141,97 @@ export const StreamRow = memo(function StreamRow({
     </tbody>
   );
 });
+
+function NameCell({ row: { stream, condition } }: { row: FleetStream }) {
+  const name = nameOfStream(stream);
+  const scope = streamScope(stream);
+  return (
+    <td className="w-full max-w-0 px-2">
+      <div className="flex min-w-0 items-baseline gap-3">
+        <Link
+          data-row-link={stream.id}
+          to="/streams/$streamId"
+          params={{ streamId: stream.id }}
+          title={stream.description === '' ? name : `${name}: ${stream.description}`}
+          className="inline-block min-h-6 max-w-full min-w-0 shrink-0 truncate py-0.5 font-medium hover:underline"
+        >
+          {name}
+        </Link>
+        <span
+          title={scope.text}
+          className={`min-w-0 flex-1 truncate text-12 max-sm:hidden ${scope.unscoped ? 'text-warn' : 'text-faint'}`}
+        >
+          {scope.unscoped && (
+            <span aria-hidden="true" className="mr-1 font-semibold">
+              !
+            </span>
+          )}
+          {scope.text}
+        </span>
+      </div>
+      <p className="truncate text-12 text-faint sm:hidden">
+        {/* The column has it, for those who do not see. */}
+        <span aria-hidden="true">{condition.word} · </span>
+        {formatCount(stream.delivered24h)} ok
+        {stream.lastDeliveryAt !== null && (
+          <>
+            {' · '}
+            <Ago timeMs={stream.lastDeliveryAt} />
+          </>
+        )}
+      </p>
+    </td>
+  );
+}
+
+function ChainsCell({
+  row: { stream, down },
+  chains,
+}: {
+  row: FleetStream;
+  chains: ReadonlyMap<string, WatchedChain>;
+}) {
+  return (
+    <td className="px-2 max-md:hidden">
+      <span className="data flex gap-2">
+        {stream.chainIds.map((id) => (
+          <span
+            key={id}
+            title={chains.get(id)?.name ?? id}
+            className={down.includes(id) ? 'text-bad' : chains.has(id) ? 'text-muted' : 'text-warn'}
+          >
+            {chains.get(id)?.code ?? id}
+          </span>
+        ))}
+      </span>
+    </td>
+  );
+}
+
+/** What the stream delivered in the last 24 hours, and what waits. */
+function FigureCells({ stream }: { stream: FleetStream['stream'] }) {
+  return (
+    <>
+      <td className="data px-2 text-right max-sm:hidden">{formatCount(stream.delivered24h)}</td>
+      <td
+        className={`data px-2 text-right ${stream.failedAttempts24h > 0 ? 'text-bad' : 'text-faint'}`}
+      >
+        {formatCount(stream.failedAttempts24h)}
+      </td>
+      <td className="data px-2 text-right whitespace-nowrap text-muted max-md:hidden">
+        {stream.p95Ms === null ? '–' : formatDuration(stream.p95Ms)}
+      </td>
+      <td
+        className={`data px-2 text-right max-sm:hidden ${stream.queue === 0 ? 'text-faint' : ''}`}
+      >
+        {formatCount(stream.queue)}
+      </td>
+      <td className="data px-2 text-right whitespace-nowrap text-muted max-sm:hidden">
+        {stream.lastDeliveryAt === null ? '–' : <Ago timeMs={stream.lastDeliveryAt} />}
+      </td>
+    </>
+  );
+}
 
 /** Apart, so that nothing else of a row goes with the clock. */
 function PausedBy({ stream }: { stream: FleetStream['stream'] }) {

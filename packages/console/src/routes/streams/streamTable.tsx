@@ -1,14 +1,14 @@
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { memo, useImperativeHandle, useRef } from 'react';
-import type { Condition } from '../../condition.ts';
-import { SECOND_LINE_PX } from '../../density.ts';
-import type { FleetStream } from '../../fleet.ts';
-import { formatCount } from '../../format.ts';
-import { useMedia } from '../../media.ts';
-import { useLinesRowPx, useRowPx } from '../../settings.ts';
-import type { WatchedChain } from '../../tape.ts';
-import { focusedRow } from '../../ui/actionList.tsx';
-import { useUnevenRows } from '../../ui/unevenRows.ts';
+import type { Condition } from '../../ui/status.tsx';
+import { SECOND_LINE_PX } from '../../ui/list/density.ts';
+import type { FleetStream } from '../../data/fleet.ts';
+import { formatCount } from '../../ui/text/format.ts';
+import { useMedia } from '../../ui/media.ts';
+import { useLinesRowPx, useRowPx } from '../../ui/preferences.ts';
+import type { WatchedChain } from '../../chains/tape.ts';
+import { focusedRow } from '../../ui/keys/actionList.tsx';
+import { useUnevenRows } from '../../ui/list/unevenRows.ts';
 import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';
 
 const SKELETON_ROWS = 6;

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
-import { chainsQuery } from '../../api.ts';
-import { useFleet, useRecentDeliveries } from '../../fleet.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { useFleet, useRecentDeliveries } from '../../data/fleet.ts';
 import { FleetStrip } from './fleetStrip.tsx';
 import { Starts } from './starts.tsx';
 import { useDemoStream } from './demoStream.ts';

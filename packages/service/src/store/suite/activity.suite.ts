@@ -1,6 +1,6 @@
 /** What is counted over time: kept by the minute, then by the hour, and what it consisted of. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { newMatch } from '../newMatch.test-only.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
 import type { Store } from '../store.ts';
 import { draft, useStore } from './storeTools.test-only.ts';
 

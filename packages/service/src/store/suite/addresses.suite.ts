@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { until } from '@sluice/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createAddressChanges } from '../addressChanges.ts';
+import { createAddressChanges } from '../addresses/addressChanges.ts';
 import { refreshRules } from '../../match/refresh.ts';
-import { createStreamIndex } from '../../match/streamIndex.ts';
+import { createStreamIndex } from '../../match/evm/streamIndex.ts';
 import { type StoreTools, KEY_ID, address, draft, hashOf } from './storeTools.test-only.ts';
 
 export function testAddresses(tools: StoreTools): void {

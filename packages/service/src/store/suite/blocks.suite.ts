@@ -1,7 +1,8 @@
 /** Blocks that are committed and removed, and the matches made of them. */
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_OPTIONS, type BlockHeader, type EvmStreamDraft } from '../store.ts';
-import { newMatch } from '../newMatch.test-only.ts';
+import { DEFAULT_OPTIONS, type EvmStreamDraft } from '../streams/contract.ts';
+import type { BlockHeader } from '../blocks/contract.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
 import { type StoreTools, hashOf, draft } from './storeTools.test-only.ts';
 
 export function testBlocks(tools: StoreTools): void {

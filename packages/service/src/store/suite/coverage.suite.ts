@@ -1,7 +1,7 @@
 /** Which blocks a stream was held against; backfills; what is forgotten. */
 import { describe, expect, test } from 'vitest';
-import { type BlockHeader } from '../store.ts';
-import { newMatch } from '../newMatch.test-only.ts';
+import type { BlockHeader } from '../blocks/contract.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
 import { type StoreTools, hashOf, draft } from './storeTools.test-only.ts';
 
 export function testCoverage(tools: StoreTools): void {

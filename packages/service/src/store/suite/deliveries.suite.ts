@@ -1,7 +1,8 @@
 /** Deliveries: claimed, completed, cancelled, lost. */
 import { describe, expect, test } from 'vitest';
-import type { AttemptTransport, Store } from '../store.ts';
-import { newMatch } from '../newMatch.test-only.ts';
+import type { AttemptTransport } from '../deliveries/contract.ts';
+import type { Store } from '../store.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
 import { type StoreTools, draft } from './storeTools.test-only.ts';
 
 export function testDeliveries(tools: StoreTools): void {

@@ -1,7 +1,9 @@
 /** Matches that wait for calls and balances. */
 import { describe, expect, test } from 'vitest';
-import { type NewMatch, type Store, type Token } from '../store.ts';
-import { newMatch } from '../newMatch.test-only.ts';
+import type { NewMatch } from '../blocks/contract.ts';
+import type { Store } from '../store.ts';
+import type { Token } from '../enrichment/contract.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
 import { type StoreTools, newChain, draft, address } from './storeTools.test-only.ts';
 
 export function testEnrichment(tools: StoreTools): void {

@@ -1,12 +1,13 @@
 /** What those who watch the ledger are told. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import type { LiveEvent } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAddressChanges } from '../addressChanges.ts';
-import type { EventFeed } from '../eventFeed.ts';
-import { newMatch } from '../newMatch.test-only.ts';
-import { packAddresses } from '../packedAddresses.ts';
-import { takeChain } from '../takeChain.test-only.ts';
-import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type Store } from '../store.ts';
+import { createAddressChanges } from '../addresses/addressChanges.ts';
+import type { EventFeed } from '../live/eventFeed.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
+import { packAddresses } from '../addresses/packedAddresses.ts';
+import { takeChain } from '../blocks/takeChain.test-only.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../streams/contract.ts';
+import type { Store } from '../store.ts';
 
 /** Reads a feed on from its newest batch, or from this position. */
 export async function followFeed(feed: EventFeed, from?: string) {

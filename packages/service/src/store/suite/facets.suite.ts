@@ -1,7 +1,7 @@
 /** Facets of more deliveries than they look at, on every engine. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import { describe, expect, test } from 'vitest';
 import { firstIdAt } from '../ids.ts';
-import { newMatch } from '../newMatch.test-only.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
 import type { Store } from '../store.ts';
 import { draft, useStore } from './storeTools.test-only.ts';
 

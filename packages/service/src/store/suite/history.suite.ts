@@ -4,19 +4,13 @@ import fc from 'fast-check';
 import type { DeliveryFilter, DeliverySummary } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { timeOfId } from '../ids.ts';
-import { newMatch } from '../newMatch.test-only.ts';
-import { takeChain } from '../takeChain.test-only.ts';
-import {
-  type AttemptOutcome,
-  type AttemptResult,
-  type AttemptedFilter,
-  type BlockHeader,
-  DEFAULT_DELIVERY,
-  DEFAULT_OPTIONS,
-  type NewMatch,
-  type Store,
-  type StreamTotals,
-} from '../store.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
+import { takeChain } from '../blocks/takeChain.test-only.ts';
+import type { AttemptOutcome, AttemptResult, AttemptedFilter } from '../deliveries/contract.ts';
+import type { BlockHeader, NewMatch } from '../blocks/contract.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../streams/contract.ts';
+import type { Store } from '../store.ts';
+import type { StreamTotals } from '../stats/contract.ts';
 
 const hashOf = (): string => `0x${randomBytes(32).toString('hex')}`;
 let lastChain = 0x20_000;

@@ -1,18 +1,13 @@
 /** That what contradicts itself is found, on every engine: each promise is broken by hand, in SQL. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createInvariantCheck } from '../../invariants.ts';
-import { newMatch } from '../newMatch.test-only.ts';
-import { takeChain } from '../takeChain.test-only.ts';
-import {
-  DEFAULT_DELIVERY,
-  DEFAULT_OPTIONS,
-  VIOLATIONS,
-  type BlockHeader,
-  type Store,
-  type StreamRecord,
-  type ViolationKind,
-} from '../store.ts';
+import { createInvariantCheck } from '../../operate/invariants.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
+import { takeChain } from '../blocks/takeChain.test-only.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type StreamRecord } from '../streams/contract.ts';
+import { VIOLATIONS, type ViolationKind } from '../upkeep/contract.ts';
+import type { BlockHeader } from '../blocks/contract.ts';
+import type { Store } from '../store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const CHAIN = '0xabcd';

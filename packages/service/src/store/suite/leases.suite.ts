@@ -1,6 +1,6 @@
 /** Leases of chains and of deliveries. */
 import { describe, expect, test } from 'vitest';
-import { newMatch } from '../newMatch.test-only.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
 import { type StoreTools, hashOf, newChain, draft } from './storeTools.test-only.ts';
 
 export function testLeases(tools: StoreTools): void {

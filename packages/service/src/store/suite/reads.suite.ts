@@ -1,7 +1,7 @@
 /** What charts and explanations are made of. */
 import { describe, expect, test } from 'vitest';
-import type { BlockRef } from '../store.ts';
-import { newMatch } from '../newMatch.test-only.ts';
+import type { BlockRef } from '../blocks/contract.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
 import { type StoreTools, hashOf, newChain, draft, address } from './storeTools.test-only.ts';
 
 export function testReads(tools: StoreTools): void {

@@ -1,11 +1,11 @@
 /** The rules that a matcher follows. */
 import { describe, expect, test } from 'vitest';
-import { createAddressChanges } from '../addressChanges.ts';
-import { splitFinalBody } from '../body.ts';
-import { packAddresses, unpackAddresses } from '../packedAddresses.ts';
-import { takeChain } from '../takeChain.test-only.ts';
-import { DEFAULT_APTOS_OPTIONS, DEFAULT_LIMITS } from '../store.ts';
-import { newMatch } from '../newMatch.test-only.ts';
+import { createAddressChanges } from '../addresses/addressChanges.ts';
+import { splitFinalBody } from '../blocks/body.ts';
+import { packAddresses, unpackAddresses } from '../addresses/packedAddresses.ts';
+import { takeChain } from '../blocks/takeChain.test-only.ts';
+import { DEFAULT_APTOS_OPTIONS, DEFAULT_LIMITS } from '../streams/contract.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
 import {
   type StoreTools,
   KEY_ID,

@@ -1,12 +1,12 @@
 /** Rules that change while blocks are committed, by several processes where the engine allows it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { followRules } from '../../followRules.ts';
-import { createStreamIndex } from '../../match/streamIndex.ts';
-import { createAddressChanges } from '../addressChanges.ts';
-import { packAddresses } from '../packedAddresses.ts';
+import { followRules } from '../../chains/followRules.ts';
+import { createStreamIndex } from '../../match/evm/streamIndex.ts';
+import { createAddressChanges } from '../addresses/addressChanges.ts';
+import { packAddresses } from '../addresses/packedAddresses.ts';
 import type { Store } from '../store.ts';
-import { takeChain } from '../takeChain.test-only.ts';
+import { takeChain } from '../blocks/takeChain.test-only.ts';
 import { KEY_ID, address, draft, hashOf, newChain } from './storeTools.test-only.ts';
 
 /** @param open one store for each process; the last one reads the chain */

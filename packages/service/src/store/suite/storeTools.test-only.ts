@@ -1,19 +1,14 @@
 /** What the suites of the store have in common. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
-import { createAddressChanges } from '../addressChanges.ts';
-import { packAddresses } from '../packedAddresses.ts';
-import { takeChain } from '../takeChain.test-only.ts';
-import {
-  DEFAULT_DELIVERY,
-  DEFAULT_OPTIONS,
-  type AddressPart,
-  type AttemptOutcome,
-  type BlockHeader,
-  type NewMatch,
-  type Store,
-  type EvmStreamDraft,
-} from '../store.ts';
+import { createAddressChanges } from '../addresses/addressChanges.ts';
+import { packAddresses } from '../addresses/packedAddresses.ts';
+import { takeChain } from '../blocks/takeChain.test-only.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS, type EvmStreamDraft } from '../streams/contract.ts';
+import type { AddressPart } from '../addresses/contract.ts';
+import type { AttemptOutcome } from '../deliveries/contract.ts';
+import type { BlockHeader, NewMatch } from '../blocks/contract.ts';
+import type { Store } from '../store.ts';
 
 export const hashOf = (): string => `0x${randomBytes(32).toString('hex')}`;
 let lastChain = 0x10_000;

@@ -2,8 +2,9 @@
 import type { DeliveryState, StreamLimits } from '@sluice/kit/contract';
 import { DEFAULT_INBOX_ANSWER } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS, DEFAULT_OPTIONS, type ClaimedDelivery } from '../store.ts';
-import { newMatch } from '../newMatch.test-only.ts';
+import { DEFAULT_LIMITS, DEFAULT_OPTIONS } from '../streams/contract.ts';
+import type { ClaimedDelivery } from '../deliveries/contract.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
 import { type StoreTools, draft } from './storeTools.test-only.ts';
 
 export function testStreams(tools: StoreTools): void {

@@ -1,0 +1,162 @@
+/** Which service a command speaks to, and how. */
+import { type Client, createClient } from '@sluice/kit';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import { type Command, Option } from 'commander';
+import { findDevService, readContexts } from './contexts.ts';
+import { toDurationMs } from '../flags/durations.ts';
+import { CommandError } from '../terminal/errors.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export interface ConnectionOptions {
+  apiUrl?: string;
+  apiKey?: string;
+  context?: string;
+  timeout?: string;
+  json?: boolean;
+}
+
+export const addConnectionOptions = (command: Command): Command =>
+  command
+    .option('--json', 'print JSON')
+    .addOption(
+      new Option('--api-url <url>', 'the service; variable SLUICE_API_URL').helpGroup(GROUP),
+    )
+    .addOption(new Option('--api-key <key>', 'its key; variable SLUICE_API_KEY').helpGroup(GROUP))
+    .addOption(new Option('--context <name>', 'one of sluice context list').helpGroup(GROUP))
+    .addOption(new Option('--timeout <duration>', 'of each request; default 30s').helpGroup(GROUP));
+
+const GROUP = 'Which service:';
+const DEFAULT_URL = 'http://127.0.0.1:4400';
+
+/** Where the address of a service came from. */
+export type ConnectionSource = 'flags' | 'context' | 'dev' | 'default';
+
+export interface Target {
+  url: string;
+  apiKey: string | undefined;
+  source: ConnectionSource;
+  /** Of a context: its name; of a dev service: its folder. */
+  name?: string;
+  /** Where nothing named it: what it is. */
+  guess?: string;
+}
+
+/** The context that stands for the dev service of this folder, where none is saved under this name. */
+const DEV_CONTEXT = 'dev';
+
+/**
+ * What a flag or variable says; else the context asked for, or the one in use; else the `sluice dev` of
+ * this folder, with its own key and no other; else a service on this machine.
+ */
+export function findTarget(options: ConnectionOptions, terminal: Terminal): Target {
+  const { env } = terminal;
+  const url = options.apiUrl ?? env['SLUICE_API_URL'];
+  const apiKey = options.apiKey ?? env['SLUICE_API_KEY'];
+  const named = options.context ?? env['SLUICE_CONTEXT'];
+  const { current, contexts } = readContexts(terminal);
+  if (named !== undefined) {
+    const dev = named === DEV_CONTEXT ? findDevService(terminal) : undefined;
+    const context = contexts[named] ?? dev;
+    if (context === undefined) {
+      const known = Object.keys(contexts).join(', ') || 'none';
+      throw new CommandError(
+        'usage',
+        `There is no context ${JSON.stringify(named)}; there are: ${known}`,
+        `sluice login --context ${named}`,
+      );
+    }
+    return {
+      url: url ?? context.apiUrl,
+      apiKey: apiKey ?? context.apiKey,
+      source: 'context',
+      name: named,
+    };
+  }
+  if (url !== undefined) return { url, apiKey, source: 'flags' };
+  const context = current === undefined ? undefined : contexts[current];
+  if (context !== undefined && current !== undefined) {
+    return {
+      url: context.apiUrl,
+      apiKey: apiKey ?? context.apiKey,
+      source: 'context',
+      name: current,
+      ...(findDevService(terminal) !== undefined && {
+        guess: `the context in use; for the sluice dev of this folder: --context ${DEV_CONTEXT}`,
+      }),
+    };
+  }
+  const dev = apiKey === undefined ? findDevService(terminal) : undefined;
+  if (dev !== undefined) {
+    const { apiUrl, folder: name } = dev;
+    const guess = `the sluice dev of ${name}`;
+    return { url: apiUrl, apiKey: dev.apiKey, source: 'dev', name, guess };
+  }
+  return { url: DEFAULT_URL, apiKey, source: 'default', guess: 'the default' };
+}
+
+export interface Connection {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly source: ConnectionSource;
+  /** The compatible API. */
+  readonly api: Client;
+  /** Our own routes. */
+  readonly sluice: SluiceClient;
+}
+
+/** @throws CommandError `no_service` when nothing says which; `not_signed_in` when there is no key to send. */
+export function connect(options: ConnectionOptions, terminal: Terminal): Connection {
+  const target = findTarget(options, terminal);
+  const { url, apiKey, source } = target;
+  if (apiKey === undefined) throw toMissingKey({ url, source });
+  noteGuess(target, terminal);
+  const clientOptions = { baseUrl: url, apiKey, ...toClientOptions(options, terminal) };
+  return {
+    url,
+    apiKey,
+    source,
+    api: createClient(clientOptions),
+    sluice: createSluiceClient(clientOptions),
+  };
+}
+
+const told = new WeakSet<Terminal>();
+
+/** Once for each command, where nothing named the service. */
+function noteGuess({ url, guess }: Target, terminal: Terminal): void {
+  if (guess === undefined || told.has(terminal)) return;
+  told.add(terminal);
+  terminal.note(`Using ${url}, ${guess}`);
+}
+
+/** Why there is no key to send. */
+export const toMissingKey = ({ url, source }: Pick<Target, 'url' | 'source'>): CommandError =>
+  source === 'default'
+    ? new CommandError(
+        'no_service',
+        'No service is chosen, and no `sluice dev` runs for this folder',
+      )
+    : new CommandError('not_signed_in', `No API key for ${url}`);
+
+/** Deadline, Ctrl-C and `--debug` for a client of the kit. */
+export const toClientOptions = ({ timeout }: ConnectionOptions, terminal: Terminal) => ({
+  ...(timeout !== undefined && { timeoutMs: toDurationMs('--timeout', timeout) }),
+  fetch: (input: Parameters<typeof fetch>[0], init: RequestInit = {}) =>
+    fetch(input, {
+      ...init,
+      signal: init.signal ? AbortSignal.any([init.signal, terminal.signal]) : terminal.signal,
+    }),
+  ...(terminal.options.debug && {
+    onResponse: ({ request, status, requestId, durationMs }: DebuggedResponse) =>
+      terminal.stderr.write(
+        `${request.method} ${request.url} ${status} ${Math.round(durationMs)} ms ${requestId ?? ''}\n`,
+      ),
+  }),
+});
+
+interface DebuggedResponse {
+  request: { method: string; url: string };
+  status: number;
+  requestId: string | undefined;
+  durationMs: number;
+}

@@ -1,0 +1,81 @@
+/**
+ * What may stand where the last of some words does: subcommands, flags, the choices of a value, and
+ * what only the service knows. Asked by the scripts of `sluice completion` on each press of Tab.
+ */
+import type { Command, Option } from 'commander';
+import { type Connection, connect } from '../connection/connection.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** A press of Tab waits for the service no longer. */
+const TIMEOUT = '1s';
+const NEWEST_DELIVERIES = 20;
+
+/** What the values of these names may be: `<stream>`, `[delivery...]`. */
+const KNOWN_TO_SERVICE: Readonly<
+  Record<string, (sluice: Connection['sluice']) => Promise<string[]>>
+> = {
+  stream: async (sluice) =>
+    (await sluice.listStreamSummaries()).map(({ id, tag }) => (/^[\w.-]+$/.test(tag) ? tag : id)),
+  delivery: async (sluice) =>
+    (await sluice.listDeliveries({ limit: NEWEST_DELIVERIES })).result.map(({ id }) => id),
+  replay: async (sluice) => (await sluice.listReplays()).map(({ id }) => id),
+  chain: async (sluice) => (await sluice.listChains()).map(({ id }) => id),
+};
+
+/** `load` gives a command of the first level its flags and subcommands. */
+export async function complete(
+  program: Command,
+  words: readonly string[],
+  { load, terminal }: { load(command: Command): Promise<unknown>; terminal: Terminal },
+): Promise<string[]> {
+  const last = words.at(-1) ?? '';
+  let at = program;
+  let place = 0;
+  let awaiting: Option | undefined;
+  for (const word of words.slice(0, -1)) {
+    const next = at.commands.find((each) => each.name() === word);
+    if (awaiting !== undefined) awaiting = undefined;
+    else if (word.startsWith('-')) awaiting = at.options.find((each) => takesValue(each, word));
+    else if (next === undefined) place++;
+    else {
+      if (at.parent === null) await load(next);
+      at = next;
+      place = 0;
+    }
+  }
+  const found = awaiting
+    ? await valuesOf(nameOf(awaiting), awaiting.argChoices, terminal)
+    : last.startsWith('-')
+      ? at.options.flatMap(({ long }) => (long === undefined ? [] : [long]))
+      : at.commands.length > 0
+        ? at.commands.map((each) => each.name())
+        : await argumentsOf(at, place, terminal);
+  return found.filter((each) => each.startsWith(last));
+}
+
+const takesValue = (option: Option, word: string): boolean =>
+  [option.long, option.short].includes(word) && (option.required || option.optional);
+
+/** `--chain <id>` is a chain; otherwise the placeholder says what it is. */
+const nameOf = ({ long, flags }: Option): string =>
+  long === '--chain' ? 'chain' : (/[<[]([\w-]+)/.exec(flags)?.[1] ?? '');
+
+async function argumentsOf(command: Command, place: number, terminal: Terminal): Promise<string[]> {
+  const { registeredArguments: all } = command;
+  const argument = all[place] ?? (all.at(-1)?.variadic ? all.at(-1) : undefined);
+  return argument === undefined ? [] : valuesOf(argument.name(), argument.argChoices, terminal);
+}
+
+async function valuesOf(
+  name: string,
+  choices: readonly string[] | undefined,
+  terminal: Terminal,
+): Promise<string[]> {
+  if (choices !== undefined) return [...choices];
+  try {
+    return (await KNOWN_TO_SERVICE[name]?.(connect({ timeout: TIMEOUT }, terminal).sluice)) ?? [];
+  } catch {
+    // No service, no key: what one types is one's own, and nothing is printed over it.
+    return [];
+  }
+}

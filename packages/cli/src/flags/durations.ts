@@ -1,0 +1,76 @@
+/** Durations and rates as people type them. */
+import { CommandError } from '../terminal/errors.ts';
+
+const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** `30s`, `5m`, `2h`, `1d`, `250ms`; a number alone is seconds. */
+export function toDurationMs(flag: string, text: string): number {
+  const found = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text);
+  if (found) return Number(found[1]) * UNITS_MS[(found[2] ?? 's') as keyof typeof UNITS_MS];
+  throw new CommandError(
+    'usage',
+    `${flag} ${text}: should be a duration such as 30s, 5m, 2h or 1d`,
+  );
+}
+
+/** `50/s`, `600/m`, or a number a second. */
+export function toPerSecond(flag: string, text: string): number {
+  const found = /^(\d+(?:\.\d+)?)(?:\/(s|m|h))?$/.exec(text);
+  const perSecond = found
+    ? (Number(found[1]) * 1_000) / UNITS_MS[(found[2] ?? 's') as keyof typeof UNITS_MS]
+    : 0;
+  if (perSecond > 0) return perSecond;
+  throw new CommandError(
+    'usage',
+    `${flag} ${text}: should be a rate above 0 such as 50/s or 600/m`,
+  );
+}
+
+/** Of Unix time in milliseconds: an ISO time, or so long ago (`2h`). */
+export function toTimeMs(flag: string, text: string): number {
+  if (/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text)) return Date.now() - toDurationMs(flag, text);
+  const time = Date.parse(text);
+  if (!Number.isNaN(time)) return time;
+  throw new CommandError(
+    'usage',
+    `${flag} ${text}: should be a time (2026-01-31T08:00Z) or so long ago (2h)`,
+  );
+}
+
+/** A whole number of at least `least`. */
+export function toCount(flag: string, text: string, least = 0): number {
+  const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= least) return count;
+  throw new CommandError('usage', `${flag} ${text}: should be a whole number of at least ${least}`);
+}
+
+/** `5`, or `5..9`: both ends belong to it. */
+export function toRange(flag: string, text: string): { from: number; to: number } {
+  const found = /^(\d+)(?:\.\.(\d+))?$/.exec(text);
+  const from = Number(found?.[1]);
+  const to = Number(found?.[2] ?? found?.[1]);
+  if (found && to >= from) return { from, to };
+  throw new CommandError('usage', `${flag} ${text}: should be a number, or from..to`);
+}
+
+/** The same, and `5..` or `..9`, whose other end is open; no bound at all where no flag was given. */
+export function toOpenRange(
+  flag: string,
+  text: string | undefined,
+): { from?: number | undefined; to?: number | undefined } {
+  if (text === undefined) return {};
+  const [, from, to] = /^(\d*)\.\.(\d*)$/.exec(text) ?? [];
+  if (from === '' && to) return { to: Number(to) };
+  if (from && to === '') return { from: Number(from) };
+  return toRange(flag, text);
+}
+
+/** `3 s ago`, `5 min ago`, `2 h ago`, `4 d ago`. */
+export function describeAgo(timeMs: number | null, nowMs = Date.now()): string {
+  if (timeMs === null) return '–';
+  const seconds = Math.max(0, Math.round((nowMs - timeMs) / 1_000));
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ago`;
+  return `${Math.floor(seconds / 86_400)} d ago`;
+}

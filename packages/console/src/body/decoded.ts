@@ -1,0 +1,299 @@
+/** The records of a webhook's body, as people read them. Pure; everything in a body is untrusted. */
+import { decodeLogs, type DecodedValue, type WebhookLog } from '@sluice/kit';
+import { KNOWN_EVENTS } from '@sluice/kit/contract';
+import { formatAmount } from '../ui/text/format.ts';
+
+export interface DecodedField {
+  name: string;
+  value: string;
+  /** What the value means, such as `250 USDC`; empty when there is nothing to add. */
+  note: string;
+}
+
+export interface DecodedRecord {
+  /** Such as `Transfer`, or `transaction`. */
+  title: string;
+  /** Such as `ERC-20 USDC`; empty when nothing is known. */
+  about: string;
+  fields: DecodedField[];
+  /** Where it stands in its block, such as `log 214`. */
+  place: string;
+  txHash: string;
+  /** Nobody has said what it is. */
+  unknown: boolean;
+}
+
+export type Json = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value);
+
+const field = (name: string, value: unknown, note = ''): DecodedField => ({
+  name,
+  value: textOf(value),
+  note,
+});
+
+/** Null for a body that is no webhook. */
+export function toDecodedRecords(body: unknown): DecodedRecord[] | null {
+  if (!isObject(body) || !isObject(body['block'])) return null;
+  return 'coinTransfers' in body ? aptosRecords(body) : evmRecords(body);
+}
+
+/** Reads one log of the body at a time, as its record would be read. Null for a body that has none. */
+export function createLogReader(body: unknown): ((log: Json) => DecodedRecord) | null {
+  if (!isObject(body) || !Array.isArray(body['logs'])) return null;
+  let tokens: Map<string, TokenRecord> | undefined;
+  return (log) => {
+    tokens ??= tokenRecords(body);
+    return toLogRecord(log, tokens.get(placeKey(log)), body['abi']);
+  };
+}
+
+function evmRecords(body: Json): DecodedRecord[] {
+  const tokens = tokenRecords(body);
+  const records: DecodedRecord[] = [];
+  for (const log of listOf(body['logs'])) {
+    const key = placeKey(log);
+    records.push(toLogRecord(log, tokens.get(key), body['abi']));
+    tokens.delete(key);
+  }
+  // What has no log beside it: a stream may leave its logs out.
+  records.push(...[...tokens.values()].map(toTokenRecord));
+  for (const tx of listOf(body['txs'])) {
+    records.push({
+      title: 'Transaction',
+      about: '',
+      fields: [
+        field('from', tx['fromAddress']),
+        field('to', tx['toAddress'] ?? tx['receiptContractAddress']),
+        field('value', tx['value'], nativeAmount(tx['value'])),
+        field('status', tx['receiptStatus'], STATUS_WORDS[textOf(tx['receiptStatus'])] ?? ''),
+        ...triggersOf(tx),
+      ],
+      place: `transaction ${textOf(tx['transactionIndex'])}`,
+      txHash: textOf(tx['hash']),
+      unknown: false,
+    });
+  }
+  for (const call of listOf(body['txsInternal'])) {
+    records.push({
+      title: 'Internal transaction',
+      about: '',
+      fields: [
+        field('from', call['from']),
+        field('to', call['to']),
+        field('value', call['value'], nativeAmount(call['value'])),
+        ...triggersOf(call),
+      ],
+      place: '',
+      txHash: textOf(call['transactionHash']),
+      unknown: false,
+    });
+  }
+  for (const { address, balance } of listOf(body['nativeBalances'])) {
+    records.push({
+      title: 'Native balance',
+      about: '',
+      fields: [field('address', address), field('balance', balance, nativeAmount(balance))],
+      place: '',
+      txHash: '',
+      unknown: false,
+    });
+  }
+  return records;
+}
+
+const TRIGGER = 'trigger ';
+
+/** What calls that were made for the record answered, or `error` and why not. */
+const triggersOf = (record: Json): DecodedField[] =>
+  listOf(record['triggers']).map(({ name, value }) => field(`${TRIGGER}${textOf(name)}`, value));
+
+const isTrigger = ({ name }: DecodedField): boolean => name.startsWith(TRIGGER);
+
+const STATUS_WORDS: Readonly<Record<string, string>> = { '0': 'failed', '1': 'succeeded' };
+
+const placeKey = (record: Json): string =>
+  `${textOf(record['transactionHash'])} ${textOf(record['logIndex'])}`;
+
+/** 18 decimals: every EVM chain's own currency has them. */
+const nativeAmount = (value: unknown): string => {
+  const amount = typeof value === 'string' ? formatAmount(value, 18) : null;
+  return amount === null || amount === '0' ? '' : `${amount} native`;
+};
+
+/** `1,200.5 USDT` of a record that names its token or coin; empty otherwise. */
+export function amountOf(record: Json): string {
+  const { value, coin } = record;
+  const [decimals, symbol] = isObject(coin)
+    ? [coin['decimals'], coin['symbol']]
+    : [record['tokenDecimals'], record['tokenSymbol']];
+  if (typeof value !== 'string' || decimals === '' || !/^\d+$/.test(textOf(decimals))) return '';
+  const amount = formatAmount(value, Number(decimals));
+  return amount === null ? '' : `${amount} ${textOf(symbol)}`.trim();
+}
+
+/** What the service decoded of a log itself. */
+interface TokenRecord {
+  kind: TokenKind;
+  record: Json;
+}
+
+/** How the lists of a body are told. */
+const TOKEN_KINDS = {
+  erc20Transfers: { title: 'Transfer', standard: 'ERC-20', names: ['from', 'to', 'value'] },
+  erc20Approvals: { title: 'Approval', standard: 'ERC-20', names: ['owner', 'spender', 'value'] },
+  nftTransfers: { title: 'Transfer', standard: '', names: ['from', 'to', 'tokenId', 'amount'] },
+  nftTokenApprovals: {
+    title: 'Approval',
+    standard: '',
+    names: ['account', 'operator', 'approvedAll', 'tokenId'],
+  },
+} as const;
+type TokenKind = keyof typeof TOKEN_KINDS;
+
+/** By transaction and log. */
+const tokenRecords = (body: Json): Map<string, TokenRecord> =>
+  new Map(
+    (Object.keys(TOKEN_KINDS) as TokenKind[]).flatMap((kind) =>
+      listOf(body[kind]).map((record) => [placeKey(record), { kind, record }] as const),
+    ),
+  );
+
+function toTokenRecord({ kind, record }: TokenRecord): DecodedRecord {
+  const { title, standard, names } = TOKEN_KINDS[kind];
+  const symbol = textOf(record['tokenSymbol']) || textOf(record['tokenName']);
+  const type = textOf(record['tokenContractType']);
+  return {
+    title,
+    about: [standard || type, symbol].filter((part) => part !== '').join(' '),
+    fields: [
+      field('contract', record['contract']),
+      ...names
+        .filter((name) => name in record)
+        .map((name) => field(name, record[name], name === 'value' ? amountOf(record) : '')),
+      ...triggersOf(record),
+    ],
+    place: `log ${textOf(record['logIndex'])}`,
+    txHash: textOf(record['transactionHash']),
+    unknown: false,
+  };
+}
+
+/** By the ABI, else by what the service made of it, else by what everybody knows of such an event. */
+function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): DecodedRecord {
+  const token = found && toTokenRecord(found);
+  const answers = triggersOf(log);
+  const decoded = decodeWith(log, abi);
+  const where = { place: `log ${textOf(log['logIndex'])}`, txHash: textOf(log['transactionHash']) };
+  if (decoded !== undefined) {
+    return {
+      title: decoded.name,
+      about: token?.about ?? '',
+      fields: [
+        field('contract', log['address']),
+        ...withAmounts(decoded.fields, token),
+        ...(token?.fields.filter(isTrigger) ?? []),
+        ...answers,
+      ],
+      ...where,
+      unknown: false,
+    };
+  }
+  if (token !== undefined) return { ...token, fields: [...token.fields, ...answers] };
+  const known = KNOWN_EVENTS[textOf(log['topic0'])];
+  const topics = TOPICS.filter((name) => log[name] != null);
+  return {
+    title: known?.slice(0, known.indexOf('(')) ?? 'Unknown event',
+    about: '',
+    fields: [
+      field('contract', log['address']),
+      ...topics.map((name) => field(name, log[name], name === 'topic0' ? (known ?? '') : '')),
+      field('data', log['data']),
+      ...answers,
+    ],
+    ...where,
+    unknown: known === undefined,
+  };
+}
+
+const TOPICS = ['topic0', 'topic1', 'topic2', 'topic3'] as const;
+
+function withAmounts(fields: DecodedField[], token: DecodedRecord | undefined): DecodedField[] {
+  const amount = token?.fields.find(({ note }) => note !== '');
+  if (amount === undefined) return fields;
+  return fields.map((each) =>
+    each.value === amount.value ? { ...each, note: amount.note } : each,
+  );
+}
+
+/** One log at a time: a log that cannot be decoded disturbs no other. */
+function decodeWith(log: Json, abi: unknown): { name: string; fields: DecodedField[] } | undefined {
+  if (!Array.isArray(abi) || abi.length === 0) return undefined;
+  try {
+    const source = { logs: [log as unknown as WebhookLog], abi };
+    const [decoded] = decodeLogs(source, undefined, { addresses: 'checksummed' }).decoded;
+    if (decoded === undefined) return undefined;
+    const fields = Object.entries(decoded.args).map(([name, value]) =>
+      field(name, decodedText(value)),
+    );
+    return { name: decoded.name, fields };
+  } catch {
+    return undefined;
+  }
+}
+
+function decodedText(value: DecodedValue): string {
+  return typeof value === 'object'
+    ? JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? String(each) : each))
+    : String(value);
+}
+
+function aptosRecords(body: Json): DecodedRecord[] {
+  const coinName = (record: Json): string =>
+    isObject(record['coin']) ? textOf(record['coin']['name']) : '';
+  const movements = (list: unknown, title: string): DecodedRecord[] =>
+    listOf(list).map((record) => ({
+      title,
+      about: coinName(record),
+      fields: [
+        field('account', record['address']),
+        field('value', record['value'], amountOf(record)),
+      ],
+      place: '',
+      txHash: textOf(record['txHash']),
+      unknown: false,
+    }));
+  return [
+    ...listOf(body['coinTransfers']).map((record) => ({
+      title: 'Coin transfer',
+      about: coinName(record),
+      fields: [
+        field('from', record['from']),
+        field('to', record['to']),
+        field('value', record['value'], amountOf(record)),
+      ],
+      place: '',
+      txHash: textOf(record['txHash']),
+      unknown: false,
+    })),
+    ...movements(body['coinDeposits'], 'Deposit'),
+    ...movements(body['coinWithdrawals'], 'Withdrawal'),
+    ...listOf(body['transactions']).map((record) => ({
+      title: 'Transaction',
+      about: textOf(record['type']),
+      fields: [
+        field('sender', record['sender']),
+        field('success', record['success']),
+        field('gas used', record['gasUsed']),
+      ],
+      place: '',
+      txHash: textOf(record['hash']),
+      unknown: false,
+    })),
+  ];
+}

@@ -1,0 +1,79 @@
+/** What the lines of a webhook's body mean, for people, to be read beside them. Pure; a body is untrusted. */
+import { KNOWN_EVENTS } from '@sluice/kit/contract';
+import { amountOf, createLogReader, type DecodedRecord, type Json } from './decoded.ts';
+import { formatDateTime, formatHash } from '../ui/text/format.ts';
+
+/** Empty when there is nothing to add. */
+export type NoteOf = (key: string, value: unknown, parent: unknown) => string;
+
+/** Of a log, by the key of its member; `''` for the log itself. */
+type LogNotes = ReadonlyMap<string, string>;
+
+const isRecord = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isLog = (value: unknown): value is Json =>
+  isRecord(value) && typeof value['topic0'] === 'string';
+
+/** Logs are decoded as their lines are drawn: of thousands a few are seen. */
+export function createNotes(body: unknown): NoteOf {
+  const readLog = createLogReader(body);
+  const known = new WeakMap<Json, LogNotes>();
+  const notesOf = (log: Json): LogNotes => {
+    const notes = known.get(log) ?? toLogNotes(log, readLog?.(log));
+    known.set(log, notes);
+    return notes;
+  };
+  return (key, value, parent) => {
+    if (isLog(value)) return notesOf(value).get('') ?? '';
+    if (isRecord(value)) return amountOf(value);
+    if (typeof value !== 'string') return '';
+    if (isLog(parent)) return notesOf(parent).get(key) ?? '';
+    if (key === 'value' && isRecord(parent)) return amountOf(parent);
+    if (key === 'timestamp' && /^\d{9,11}$/.test(value)) {
+      return formatDateTime(Number(value) * 1000);
+    }
+    return '';
+  };
+}
+
+/** Members of a record that no event has as its parameters. */
+const NO_PARAMETER = /^(contract|data|topic\d|trigger .*)$/;
+
+const TOPICS = ['topic1', 'topic2', 'topic3'];
+
+function toLogNotes(log: Json, record: DecodedRecord | undefined): LogNotes {
+  const topic0 = String(log['topic0']);
+  const notes = new Map([['topic0', KNOWN_EVENTS[topic0] ?? '']]);
+  if (record === undefined || record.unknown) return notes;
+  const { title, about, fields } = record;
+  const parameters = fields.filter(({ name }) => !NO_PARAMETER.test(name));
+  const amount = parameters.find(({ note }) => note !== '')?.note;
+  notes.set('', [title, amount ?? about].filter((part) => part !== '').join(' '));
+  if (notes.get('topic0') === '') notes.set('topic0', title);
+  const inData: string[] = [];
+  // Topics have the indexed parameters, in their order; what is in none of them is in the data.
+  for (const { name, value, note } of parameters) {
+    const word = wordOf(value);
+    const topic = TOPICS.find(
+      (each) => !notes.has(each) && String(log[each]).toLowerCase() === word,
+    );
+    const told = `${name} ${note === '' ? shorten(value) : note}`;
+    if (topic === undefined) inData.push(told);
+    else notes.set(topic, told);
+  }
+  if (inData.length > 0) notes.set('data', inData.join(', '));
+  return notes;
+}
+
+const shorten = (value: string): string =>
+  /^0x[0-9a-f]{40,}$/i.test(value) ? formatHash(value) : value;
+
+/** As a topic holds it: 32 bytes. */
+function wordOf(value: string): string {
+  if (/^0x[0-9a-f]{1,64}$/i.test(value))
+    return `0x${value.slice(2).padStart(64, '0')}`.toLowerCase();
+  if (value === 'true' || value === 'false') return wordOf(value === 'true' ? '1' : '0');
+  if (!/^-?\d{1,78}$/.test(value)) return '';
+  return `0x${BigInt.asUintN(256, BigInt(value)).toString(16).padStart(64, '0')}`;
+}

@@ -1,0 +1,232 @@
+import { clsx } from 'clsx';
+import { ChevronDown, ChevronRight, ChevronUp } from 'lucide-react';
+import { memo, useCallback, useDeferredValue, useEffect, useState } from 'react';
+import { useAnswer, type Body } from './body.ts';
+import { FIRST_LINES } from './bodyReader.ts';
+import { formatCount } from '../ui/text/format.ts';
+import { MAX_HITS, OPEN_AT_FIRST, withToggled, type JsonRow } from './jsonRows.ts';
+import { Button } from '../ui/button.tsx';
+import { CopyButton } from '../ui/text/copyButton.tsx';
+import { useRowWindow } from '../ui/list/rowWindow.ts';
+
+const ROW_HEIGHT = 24;
+const INDENT_PX = 14;
+
+const NOTHING_FOUND = { text: '', hits: [] };
+
+/**
+ * A JSON value, line by line, with a field to find keys and values; only the lines on screen are
+ * drawn, and everything is text.
+ */
+export function JsonTree({
+  body,
+  label,
+  children,
+}: {
+  body: Body;
+  label: string;
+  /** Stands at the right of the toolbar. */
+  children?: React.ReactNode;
+}) {
+  const [openness, setOpenness] = useState(OPEN_AT_FIRST);
+  // The first lines are asked for together with their number, not after it.
+  const count = useAnswer(body, 'count', openness) ?? FIRST_LINES;
+  const { scroller, list, first, end, style, scrollToRow } = useRowWindow<
+    HTMLElement,
+    HTMLDivElement
+  >(count, ROW_HEIGHT);
+  const lines = useAnswer(body, 'lines', openness, first, end);
+  const [text, setText] = useState('');
+  const wanted = useDeferredValue(text.trim());
+  const { text: soughtText, hits } = useAnswer(body, 'find', wanted) ?? NOTHING_FOUND;
+  const isSought = soughtText === text.trim();
+  const [at, setAt] = useState(-1);
+  const [pointedAt, setPointedAt] = useState('');
+  const found = hits[at]?.path;
+  const foundLine = useAnswer(body, 'lineOf', openness, found ?? '') ?? -1;
+  useEffect(() => {
+    if (foundLine >= 0) scrollToRow(foundLine, 'center');
+    // oxlint-disable-next-line react/exhaustive-deps -- once for what was found, not for every scroll
+  }, [found, foundLine]);
+
+  const show = (index: number): void => {
+    const hit = hits[(index + hits.length) % hits.length];
+    if (hit === undefined) return;
+    setOpenness({ ...openness, revealed: new Set([...openness.revealed, ...hit.within]) });
+    setAt(hits.indexOf(hit));
+  };
+  // Asked for before it was found.
+  const [isAwaited, setAwaited] = useState(false);
+  useEffect(() => {
+    if (!isAwaited || !isSought) return;
+    setAwaited(false);
+    show(0);
+    // oxlint-disable-next-line react/exhaustive-deps -- what is shown changes with every line
+  }, [isAwaited, isSought]);
+  const toggle = useCallback(
+    (row: JsonRow) => setOpenness((before) => withToggled(before, row)),
+    [],
+  );
+  const openAll = (start: 'all' | 'none'): void => {
+    setOpenness({ ...OPEN_AT_FIRST, start });
+    scroller.current?.scrollTo({ top: 0 });
+  };
+
+  return (
+    <div className="flex min-h-0 min-w-0 flex-1 flex-col">
+      <div className="flex flex-wrap items-center gap-1 border-b border-line px-3 py-1">
+        <input
+          type="search"
+          aria-label={`Find in ${label.toLowerCase()}`}
+          placeholder="Find key or value"
+          spellCheck={false}
+          autoComplete="off"
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setAt(-1);
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+            if (isSought) show(at + (event.shiftKey ? -1 : 1));
+            else setAwaited(true);
+          }}
+          className="control w-40 min-w-0 rounded-control border border-line bg-transparent px-2 text-12 placeholder:text-faint"
+        />
+        {wanted !== '' && (
+          <output className="data px-1 text-muted">
+            {at >= 0 && `${at + 1}/`}
+            {formatCount(hits.length)}
+            {hits.length === MAX_HITS && '+'}
+          </output>
+        )}
+        {hits.length > 0 && (
+          <>
+            <Button look="quiet" square aria-label="Previous hit" onClick={() => show(at - 1)}>
+              <ChevronUp size={14} strokeWidth={1.5} aria-hidden="true" />
+            </Button>
+            <Button look="quiet" square aria-label="Next hit" onClick={() => show(at + 1)}>
+              <ChevronDown size={14} strokeWidth={1.5} aria-hidden="true" />
+            </Button>
+          </>
+        )}
+        <span className="ml-auto" />
+        <Button look="quiet" onClick={() => openAll('none')}>
+          Close all
+        </Button>
+        <Button look="quiet" onClick={() => openAll('all')}>
+          Open all
+        </Button>
+        {children}
+      </div>
+      <section ref={scroller} aria-label={label} className="min-h-0 flex-1 overflow-auto py-1">
+        <div
+          ref={list}
+          className="min-w-full"
+          // What a worker answers may be a moment behind the scroll: it stands where it belongs.
+          style={{ ...style, paddingTop: `${(lines?.first ?? 0) * ROW_HEIGHT}px` }}
+        >
+          {lines?.rows.map((row) => (
+            <JsonLine
+              key={row.path}
+              row={row}
+              isFound={row.path === found}
+              onToggle={toggle}
+              onPoint={setPointedAt}
+            />
+          ))}
+        </div>
+      </section>
+      <p
+        aria-hidden="true"
+        title={pointedAt}
+        className="data h-7 shrink-0 truncate border-t border-line px-3 py-1 text-faint pointer-coarse:hidden"
+      >
+        {pointedAt}
+      </p>
+    </div>
+  );
+}
+
+/** Drawn anew when it says something else, and not with every letter that is typed above it. */
+const JsonLine = memo(function JsonLine({
+  row,
+  isFound,
+  onToggle,
+  onPoint,
+}: {
+  row: JsonRow;
+  isFound: boolean;
+  onToggle: (row: JsonRow) => void;
+  onPoint: (path: string) => void;
+}) {
+  const { kind, key, size, open, text, note, path, depth } = row;
+  const brackets = kind === 'array' ? `[${size}]` : `{${size}}`;
+  const isContainer = kind === 'array' || kind === 'object';
+  return (
+    <div
+      onPointerEnter={() => onPoint(path)}
+      onFocus={() => onPoint(path)}
+      style={{ paddingLeft: `${8 + (depth - 1) * INDENT_PX}px`, height: `${ROW_HEIGHT}px` }}
+      className={clsx(
+        'data group flex items-center gap-1.5 pr-2 hover:bg-raised',
+        isFound && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
+      )}
+    >
+      {isContainer ? (
+        <button
+          type="button"
+          disabled={size === 0}
+          aria-expanded={size === 0 ? undefined : open}
+          onClick={() => onToggle(row)}
+          className="flex h-6 min-w-0 items-center gap-1.5 text-left"
+        >
+          <ChevronRight
+            size={12}
+            strokeWidth={1.5}
+            aria-hidden="true"
+            className={clsx('shrink-0 text-faint', open && 'rotate-90', size === 0 && 'invisible')}
+          />
+          <span className="text-muted">{key}</span>
+          <span className="text-faint">{brackets}</span>
+        </button>
+      ) : (
+        <>
+          <span className="w-3 shrink-0" />
+          <span className="shrink-0 text-muted">{key}</span>
+          <span title={text} className={clsx('min-w-0 truncate', kind === 'null' && 'text-faint')}>
+            {text}
+          </span>
+        </>
+      )}
+      <Note text={note} />
+      <span className="ml-auto flex opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
+        {!isContainer && (
+          <CopyButton
+            text={kind === 'string' ? (JSON.parse(text) as string) : text}
+            label={`Copy value of ${path}`}
+            iconOnly
+            className="min-h-6 min-w-6"
+          />
+        )}
+        <CopyButton
+          text={path}
+          label={`Copy path ${path}`}
+          icon="path"
+          iconOnly
+          className="min-h-6 min-w-6"
+        />
+      </span>
+    </div>
+  );
+});
+
+/** Ours, not the body's: set apart from the values. */
+function Note({ text }: { text: string }) {
+  if (text === '') return null;
+  return (
+    <span title={text} className="max-w-1/2 shrink-0 truncate font-sans text-12 text-info">
+      {text}
+    </span>
+  );
+}

@@ -1,0 +1,18 @@
+import { clsx } from 'clsx';
+import { useNow } from '../ui/text/clock.ts';
+import { chainTrouble, isChainDown } from '../words/condition.ts';
+import type { WatchedChain } from './tape.ts';
+
+/** What is wrong with a chain; nothing while nothing is. */
+export function ChainTrouble({ chain, className }: { chain: WatchedChain; className: string }) {
+  const text = chainTrouble(chain, useNow());
+  if (text === '') return null;
+  return (
+    <p
+      title={text}
+      className={clsx('break-words', isChainDown(chain) ? 'text-bad' : 'text-muted', className)}
+    >
+      {text}
+    </p>
+  );
+}

@@ -1,0 +1,162 @@
+/** The block tape: one tick per block, oldest first. Pure; `chains/blockTape.tsx` draws it. */
+import type {
+  ChainBlock,
+  ChainHealth,
+  DeliverySummary,
+  StreamTape,
+  TapeBlock,
+} from '@sluice/kit/sluice';
+
+/** The chain as the console keeps it: also the blocks that a reorg took away while it watched. */
+export interface WatchedChain extends ChainHealth {
+  removed: ChainBlock[];
+  /** When the service reported it so, in milliseconds of this browser's clock. */
+  reportedAt: number;
+}
+
+/**
+ * `empty` nothing matched · `hollow` matched, not yet confirmed · `solid` delivered ·
+ * `waiting` not delivered yet · `failed` · `reorged` left the chain · `unknown` older than the
+ * deliveries at hand.
+ */
+export type TickFill = 'empty' | 'hollow' | 'solid' | 'waiting' | 'failed' | 'reorged' | 'unknown';
+
+export interface Tick {
+  /** 0 to 1; 0 draws the base line only. */
+  height: number;
+  fill: TickFill;
+}
+
+export interface Tape {
+  ticks: Tick[];
+  /** How many of the last ticks are not final yet. */
+  unconfirmed: number;
+}
+
+/** Grows fast for the first matches and levels out: one match must show, a thousand must fit. */
+export const heightOf = (count: number): number =>
+  count === 0 ? 0 : Math.min(1, 0.35 + Math.log2(count) / 6);
+
+const isFinal = (chain: WatchedChain, blockNumber: number): boolean =>
+  chain.confirmations === 'finalized'
+    ? blockNumber <= (chain.confirmedUpTo ?? -1)
+    : chain.head !== null && blockNumber <= chain.head - chain.confirmations;
+
+/** Blocks on the chain and removed ones between them, oldest first, `length` at most. */
+function orderedBlocks(
+  chain: WatchedChain,
+  length: number,
+): { block: ChainBlock; removed: boolean }[] {
+  const rows = [
+    ...chain.removed.map((block) => ({ block, removed: true })),
+    ...chain.blocks.map((block) => ({ block, removed: false })),
+  ];
+  rows.sort((a, b) => a.block.number - b.block.number || Number(b.removed) - Number(a.removed));
+  return rows.slice(-length);
+}
+
+function toTape(chain: WatchedChain, length: number, tick: (block: ChainBlock) => Tick): Tape {
+  const rows = orderedBlocks(chain, length);
+  return {
+    ticks: rows.map(({ block, removed }) =>
+      removed ? { height: Math.max(0.5, heightOf(block.matches)), fill: 'reorged' } : tick(block),
+    ),
+    unconfirmed: rows.filter(({ block }) => !isFinal(chain, block.number)).length,
+  };
+}
+
+/** What all streams matched on a chain. */
+export function chainTape(chain: WatchedChain, length: number): Tape {
+  return toTape(chain, length, (block) => ({
+    height: heightOf(block.matches),
+    fill: block.matches === 0 ? 'empty' : isFinal(chain, block.number) ? 'solid' : 'hollow',
+  }));
+}
+
+const rank: Record<TickFill, number> = {
+  unknown: 0,
+  empty: 0,
+  solid: 1,
+  hollow: 2,
+  waiting: 3,
+  failed: 4,
+  reorged: 0,
+};
+
+function fillOf({ state, phase, attempts }: DeliverySummary): TickFill {
+  if (phase === 'removed') return 'reorged';
+  if (state === 'failed' || (attempts > 0 && state === 'pending')) return 'failed';
+  if (state === 'cancelled') return 'empty';
+  if (state === 'succeeded') return phase === 'confirmed' ? 'solid' : 'hollow';
+  return 'waiting';
+}
+
+const pastFill = ({ failed, waiting, cancelled, delivered, confirmed }: TapeBlock): TickFill => {
+  if (failed > 0) return 'failed';
+  if (waiting > 0) return 'waiting';
+  if (cancelled > 0 && delivered === 0) return 'empty';
+  return confirmed ? 'solid' : 'hollow';
+};
+
+/** What one stream matched on one chain. */
+export interface StreamBlocks {
+  /** The stream's, newest first. */
+  deliveries: readonly DeliverySummary[];
+  /** Before this time deliveries may be missing. */
+  since: number;
+  /** What the service told of its blocks; where deliveries say something else, they are newer. */
+  past?: StreamTape['chains'][number] | undefined;
+}
+
+/** From the deliveries at hand; blocks before them as the service told, or unknown. */
+export function streamTape(
+  chain: WatchedChain,
+  { deliveries, since, past }: StreamBlocks,
+  length: number,
+): Tape {
+  const { from = Infinity, blocks: matched = [] } = past ?? {};
+  const told = new Map(matched.map((block) => [block.hash, block]));
+  const left = matched.filter(({ removed }) => removed);
+  const byBlock = new Map<number, { records: number; fill: TickFill; confirmed: boolean }>();
+  /** Heights whose older deliveries are of a block that was taken back. */
+  const settled = new Set<number>();
+  for (const delivery of deliveries) {
+    if (delivery.chainId !== chain.id || settled.has(delivery.blockNumber)) continue;
+    const fill = fillOf(delivery);
+    const known = byBlock.get(delivery.blockNumber);
+    if (delivery.phase === 'removed') {
+      settled.add(delivery.blockNumber);
+      if (known !== undefined) continue;
+    }
+    const confirmed = delivery.phase === 'confirmed' || known?.confirmed === true;
+    // The confirmed delivery supersedes the unconfirmed one, unless one of them is in trouble.
+    const merged =
+      known === undefined
+        ? fill
+        : confirmed && rank[fill] <= 2 && rank[known.fill] <= 2
+          ? 'solid'
+          : rank[fill] > rank[known.fill]
+            ? fill
+            : known.fill;
+    byBlock.set(delivery.blockNumber, {
+      records: Math.max(known?.records ?? 0, delivery.records),
+      fill: merged,
+      confirmed,
+    });
+  }
+  const seen = new Set(chain.removed.map(({ hash }) => hash));
+  const removed = [
+    ...chain.removed,
+    ...left
+      .filter(({ hash }) => !seen.has(hash))
+      .map(({ number, hash, matches }) => ({ number, hash, matches, timestamp: 0 })),
+  ];
+  return toTape({ ...chain, removed }, length, (block) => {
+    const match = byBlock.get(block.number);
+    if (match !== undefined) return { height: heightOf(match.records), fill: match.fill };
+    if (block.timestamp >= since) return { height: 0, fill: 'empty' };
+    const was = told.get(block.hash);
+    if (was !== undefined) return { height: heightOf(was.matches), fill: pastFill(was) };
+    return { height: 0, fill: block.number >= from ? 'empty' : 'unknown' };
+  });
+}

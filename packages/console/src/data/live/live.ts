@@ -1,0 +1,248 @@
+/** The live feed: one connection per page, its events folded into the query cache in batches. */
+import type { DeliveryDetail, LiveEvent, LiveState, Replay } from '@sluice/kit/sluice';
+import { notifyManager, type QueryClient } from '@tanstack/react-query';
+import { useSyncExternalStore } from 'react';
+import { queryKeys, sluice } from '../queries/service.ts';
+import { streamsQuery, jobsQuery } from '../queries/streams.ts';
+import { chainsQuery } from '../queries/chains.ts';
+import { showReplay } from '../queries/replays.ts';
+import type { DeliveryLists } from '../queries/deliveries.ts';
+import { noteChange } from './recentChanges.ts';
+import { isOpen } from '../replayStanding.ts';
+import {
+  KEPT_ROWS,
+  withChainEvent,
+  withDeliveries,
+  withLatest,
+  withNewest,
+  type ListFilter,
+} from './liveCache.ts';
+
+/** At most four paints a second, however many events arrive. */
+const PAINT_INTERVAL_MS = 250;
+
+/** Counts of 24 hours come from the service; while deliveries run they are read again this often. */
+const SUMMARY_INTERVAL_MS = 2_000;
+
+/** And the figures of replays that are under way, where they are looked at. */
+const REPLAYS_INTERVAL_MS = 1_000;
+
+/** How long a row that just arrived is marked. */
+const FRESH_MS = 600;
+
+export interface LiveStatus {
+  /** `connecting` the first time only; `closed` when the service has refused for good. */
+  state: 'connecting' | 'live' | 'reconnecting' | 'closed';
+  /** Since when. */
+  since: number;
+}
+
+let status: LiveStatus = { state: 'connecting', since: Date.now() };
+const listeners = new Set<() => void>();
+
+function setStatus(state: LiveStatus['state']): void {
+  if (status.state === state) return;
+  status = { state, since: Date.now() };
+  for (const listener of listeners) listener();
+}
+
+function showState({ state }: LiveState): void {
+  if (state === 'live' || state === 'closed') setStatus(state);
+  else if (state === 'waiting' || status.state === 'closed') setStatus('reconnecting');
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+export const useLiveStatus = (): LiveStatus => useSyncExternalStore(subscribe, () => status);
+
+const arrivals = new Map<string, number>();
+
+/** Whether a delivery appeared a moment ago, so that its row may fade in. */
+export const isFresh = (id: string): boolean => {
+  const at = arrivals.get(id);
+  return at !== undefined && Date.now() - at < FRESH_MS;
+};
+
+/**
+ * Follows the service's events until the signal aborts.
+ * @param onError what ended the feed for good, such as a refused session.
+ */
+export async function followLive(
+  queryClient: QueryClient,
+  signal: AbortSignal,
+  onError: (error: unknown) => void,
+): Promise<void> {
+  let waiting: LiveEvent[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let paintedAt = 0;
+  let resumable = false;
+
+  const paint = (): void => {
+    timer = undefined;
+    paintedAt = Date.now();
+    const events = waiting;
+    waiting = [];
+    notifyManager.batch(() => applyEvents(queryClient, events));
+  };
+
+  const onState = (state: LiveState): void => {
+    if (signal.aborted) return;
+    showState(state);
+    // Without an event to go on from, what happened before this moment was not told.
+    if (state.state !== 'live') return;
+    if (!resumable) readAnew(queryClient);
+    // How old a block is, events of a while ago do not tell.
+    else void queryClient.invalidateQueries({ queryKey: queryKeys.chains, exact: true });
+  };
+
+  signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  try {
+    for await (const { event } of sluice.liveEvents({ signal, onState })) {
+      resumable = true;
+      if (event.type === 'delivery') noteChange(event.delivery, Date.now());
+      waiting.push(event);
+      timer ??= setTimeout(paint, Math.max(0, paintedAt + PAINT_INTERVAL_MS - Date.now()));
+    }
+  } catch (error) {
+    if (!signal.aborted) onError(error);
+  }
+}
+
+let summariesDueAt = 0;
+let summariesTimer: ReturnType<typeof setTimeout> | undefined;
+
+function refreshSummaries(queryClient: QueryClient, delayMs: number): void {
+  summariesTimer ??= setTimeout(
+    () => {
+      summariesTimer = undefined;
+      summariesDueAt = Date.now() + SUMMARY_INTERVAL_MS;
+      void queryClient.invalidateQueries({ queryKey: queryKeys.streams });
+    },
+    Math.max(delayMs, summariesDueAt - Date.now()),
+  );
+}
+
+let replaysDueAt = 0;
+let replaysTimer: ReturnType<typeof setTimeout> | undefined;
+/** Until the timer runs, more may come. */
+const replaysToRead = new Set<unknown>();
+
+/**
+ * What becomes of the deliveries of a replay is told without its name: those replays that wait for some
+ * are read again while they are on the screen, and what is listed of them.
+ */
+function refreshReplays(queryClient: QueryClient): void {
+  const shown = queryClient.getQueriesData<Replay>({ queryKey: queryKeys.replay, type: 'active' });
+  for (const [[, id, part], replay] of shown) {
+    // One that is just being read may have been counted before.
+    if (part === undefined && (replay === undefined || isOpen(replay))) replaysToRead.add(id);
+  }
+  if (replaysToRead.size === 0) return;
+  replaysTimer ??= setTimeout(
+    () => {
+      replaysTimer = undefined;
+      replaysDueAt = Date.now() + REPLAYS_INTERVAL_MS;
+      const due = new Set(replaysToRead);
+      replaysToRead.clear();
+      void queryClient.invalidateQueries({
+        predicate: ({ queryKey: [what, which] }) =>
+          what === 'replay'
+            ? due.has(which)
+            : (what === 'deliveries' || what === 'facets') &&
+              due.has((which as ListFilter | undefined)?.replayId),
+      });
+    },
+    Math.max(PAINT_INTERVAL_MS, replaysDueAt - Date.now()),
+  );
+}
+
+/** Older events are gone for good: everything is read again, the lists from their first page. */
+function readAnew(queryClient: QueryClient): void {
+  queryClient.setQueriesData<DeliveryLists>(
+    { queryKey: queryKeys.deliveries },
+    (lists) =>
+      lists && { pages: lists.pages.slice(0, 1), pageParams: lists.pageParams.slice(0, 1) },
+  );
+  void queryClient.invalidateQueries();
+}
+
+function applyEvents(queryClient: QueryClient, events: readonly LiveEvent[]): void {
+  if (events.some(({ type }) => type === 'reset')) {
+    readAnew(queryClient);
+    return;
+  }
+  const deliveries = events.flatMap((event) => (event.type === 'delivery' ? [event.delivery] : []));
+  if (deliveries.length > 0) {
+    markArrivals(deliveries);
+    applyDeliveries(queryClient, deliveries);
+    refreshSummaries(queryClient, PAINT_INTERVAL_MS);
+    refreshReplays(queryClient);
+  }
+  const ofChains = events.filter(({ type }) => ['block', 'reorg', 'chain'].includes(type));
+  if (ofChains.length > 0) {
+    queryClient.setQueryData(chainsQuery.queryKey, (chains) =>
+      chains === undefined
+        ? undefined
+        : ofChains.reduce((now, event) => withChainEvent(now, event, Date.now()), chains),
+    );
+  }
+  if (events.some(({ type }) => type === 'inbox')) {
+    void queryClient.invalidateQueries({ queryKey: queryKeys.inboxes });
+  }
+  for (const event of events) {
+    if (event.type === 'stream') {
+      refreshSummaries(queryClient, 0);
+      void queryClient.invalidateQueries({ queryKey: queryKeys.stream(event.streamId) });
+    } else if (event.type === 'replay') {
+      showReplay(queryClient, event.replay);
+      refreshReplays(queryClient);
+    } else if (event.type === 'job') {
+      queryClient.setQueryData(
+        jobsQuery(event.job.streamId).queryKey,
+        (jobs) => jobs && withLatest(jobs, event.job),
+      );
+    }
+  }
+}
+
+type Deliveries = Extract<LiveEvent, { type: 'delivery' }>['delivery'][];
+
+function markArrivals(deliveries: Deliveries): void {
+  const now = Date.now();
+  for (const [id, at] of arrivals) if (now - at > FRESH_MS) arrivals.delete(id);
+  for (const { id, attempts, createdAt } of deliveries) {
+    // An old delivery's retry is news, but not a new row.
+    if (attempts === 0 || now - createdAt < 10_000) arrivals.set(id, now);
+  }
+}
+
+function applyDeliveries(queryClient: QueryClient, deliveries: Deliveries): void {
+  const lists = queryClient.getQueryCache().findAll({ queryKey: queryKeys.deliveries });
+  for (const { queryKey, state } of lists) {
+    const data = state.data as DeliveryLists | undefined;
+    if (data === undefined) continue;
+    const changed = withDeliveries(data, deliveries, queryKey[1] as ListFilter);
+    if (changed !== data) queryClient.setQueryData(queryKey, withNewest(changed, KEPT_ROWS));
+  }
+  const newest = new Map<string, number>();
+  for (const { streamId, createdAt } of deliveries) {
+    newest.set(streamId, Math.max(newest.get(streamId) ?? 0, createdAt));
+  }
+  queryClient.setQueryData(streamsQuery.queryKey, (streams) =>
+    streams?.map((stream) => {
+      const lastDeliveryAt = Math.max(newest.get(stream.id) ?? 0, stream.lastDeliveryAt ?? 0);
+      return lastDeliveryAt === 0 ? stream : { ...stream, lastDeliveryAt };
+    }),
+  );
+  const ids = new Set<unknown>(deliveries.map(({ id }) => id));
+  const matchIds = new Set<unknown>(deliveries.map(({ matchId }) => matchId));
+  // Attempts and body of the delivery on screen, and its pair, are not in the event.
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey: [what, id], state: { data } }) =>
+      what === 'delivery' &&
+      (ids.has(id) || matchIds.has((data as DeliveryDetail | undefined)?.matchId)),
+  });
+}

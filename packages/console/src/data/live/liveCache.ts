@@ -1,0 +1,264 @@
+/** Live changes folded into the delivery lists and chains that the query cache holds. Pure. */
+import type {
+  ChainHealth,
+  DeliveryPage,
+  DeliveryPhase,
+  DeliveryState,
+  DeliverySummary,
+  LiveEvent,
+} from '@sluice/kit/sluice';
+import type { WatchedChain } from '../../chains/tape.ts';
+
+/** Rows that a list keeps, the newest ones. */
+export const KEPT_ROWS = 100_000;
+
+/** Of the fields that the service filters by, those that the console does; one value each. */
+export interface ListFilter {
+  state?: DeliveryState;
+  streamId?: string;
+  chainId?: string;
+  phase?: DeliveryPhase;
+  /** A code, `2xx` and so on, `none` where no answer came. */
+  status?: string;
+  attemptsFrom?: number;
+  attemptsTo?: number;
+  /** Made in so many milliseconds until now. */
+  sinceMs?: number;
+  /** Made until then, in Unix milliseconds. */
+  createdTo?: number;
+  reorged?: boolean;
+  /** The replay that last sent it again. */
+  replayId?: string;
+}
+
+/** The shape of TanStack Query's infinite data. */
+export interface DeliveryPages {
+  pages: DeliveryPage[];
+  pageParams: unknown[];
+}
+
+/** A row does not say which replay sent it, or that its block has left: one that is listed stays. */
+const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
+  (filter.state === undefined || filter.state === delivery.state) &&
+  (filter.streamId === undefined || filter.streamId === delivery.streamId) &&
+  (filter.chainId === undefined || filter.chainId === delivery.chainId) &&
+  (filter.phase === undefined || filter.phase === delivery.phase) &&
+  (filter.status === undefined ||
+    filter.status === statusClassOf(delivery) ||
+    filter.status === String(delivery.status)) &&
+  delivery.attempts >= (filter.attemptsFrom ?? 0) &&
+  delivery.attempts <= (filter.attemptsTo ?? Infinity) &&
+  (filter.createdTo === undefined || timeOfId(delivery.id) <= filter.createdTo) &&
+  (filter.sinceMs === undefined || timeOfId(delivery.id) >= Date.now() - filter.sinceMs);
+
+/** Undefined before the first attempt. */
+const statusClassOf = ({ status, attempts }: DeliverySummary): string | undefined => {
+  if (status !== null) return `${Math.floor(status / 100)}xx`;
+  return attempts > 0 ? 'none' : undefined;
+};
+
+/**
+ * Where the row of this id stands in a list, or would stand. Ids are made in order, and every list
+ * has its newest first.
+ */
+export function placeOf(rows: readonly Pick<DeliverySummary, 'id'>[], id: string): number {
+  let from = 0;
+  let to = rows.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((rows[middle]?.id ?? '') > id) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+export function findRow(
+  rows: readonly DeliverySummary[],
+  id: string | undefined,
+): DeliverySummary | undefined {
+  const row = id === undefined ? undefined : rows[placeOf(rows, id)];
+  return row?.id === id ? row : undefined;
+}
+
+/** When a delivery was made, by its id: a UUID of version 7 begins with it. */
+export const timeOfId = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
+
+/**
+ * Rows that changed are replaced where they stand, or leave when they pass the filter no more; new
+ * ones are put in their place. One that is older than everything loaded stays out while there are
+ * pages to come: it will come with them. Only the pages that change are copied, each once.
+ */
+export function withDeliveries<T extends DeliveryPages>(
+  data: T,
+  deliveries: readonly DeliverySummary[],
+  filter: ListFilter,
+): T {
+  const latest = new Map<string, DeliverySummary>();
+  for (const delivery of deliveries) {
+    const earlier = latest.get(delivery.id);
+    if (earlier === undefined || earlier.updatedAt <= delivery.updatedAt) {
+      latest.set(delivery.id, delivery);
+    }
+  }
+  const changes = Map.groupBy(
+    [...latest.values()].sort((a, b) => (a.id < b.id ? 1 : -1)),
+    ({ id }) => pageOf(data.pages, id),
+  );
+  const pages = data.pages.map((page) => {
+    const its = changes.get(page);
+    if (its === undefined) return page;
+    const result = withChanged(page.result, its, filter);
+    return result === page.result ? page : { ...page, result };
+  });
+  return pages.every((page, index) => page === data.pages[index]) ? data : { ...data, pages };
+}
+
+/** The page that has this row, or would have it; undefined when that one is not loaded. */
+function pageOf(pages: readonly DeliveryPage[], id: string): DeliveryPage | undefined {
+  const page = pages.find(({ result }) => (result.at(-1)?.id ?? '~') <= id);
+  if (page !== undefined) return page;
+  const last = pages.at(-1);
+  return last?.cursor === undefined ? last : undefined;
+}
+
+/** @param changes newest first, one of a row. */
+function withChanged(
+  rows: DeliverySummary[],
+  changes: readonly DeliverySummary[],
+  filter: ListFilter,
+): DeliverySummary[] {
+  const mayJoin = filter.replayId === undefined && filter.reorged !== true;
+  const parts: DeliverySummary[][] = [];
+  let copied = 0;
+  for (const change of changes) {
+    const at = placeOf(rows, change.id);
+    const known = rows[at]?.id === change.id ? rows[at] : undefined;
+    // After a reconnect an event can be older than what a refetch has brought.
+    const isStale = known !== undefined && known.updatedAt > change.updatedAt;
+    const isListed = (known !== undefined || mayJoin) && passes(change, filter);
+    if (isStale || (known === undefined && !isListed)) continue;
+    parts.push(rows.slice(copied, at), isListed ? [change] : []);
+    copied = known === undefined ? at : at + 1;
+  }
+  return parts.length === 0 ? rows : parts[0]!.concat(...parts.slice(1), rows.slice(copied));
+}
+
+/** So many of the rows, the newest. What was cut off cannot be paged to any more. */
+export function withNewest<T extends DeliveryPages>(data: T, count: number): T {
+  let room = count;
+  const pages: DeliveryPage[] = [];
+  for (const page of data.pages) {
+    if (room <= 0) break;
+    pages.push(page.result.length <= room ? page : { result: page.result.slice(0, room) });
+    room -= page.result.length;
+  }
+  return room >= 0 && pages.length === data.pages.length
+    ? data
+    : { ...data, pages, pageParams: data.pageParams.slice(0, pages.length) };
+}
+
+/** All rows of the pages; a row that two pages name (rows moved between their reads) counts once. */
+export function rowsOf({ pages }: Pick<DeliveryPages, 'pages'>): DeliverySummary[] {
+  const [first = [], ...others] = pages
+    .map(({ result }) => result)
+    .filter((result) => result.length > 0);
+  if (others.length === 0) return first;
+  let last = first.at(-1)?.id ?? '';
+  return first.concat(
+    ...others.map((result) => {
+      const rows = result.slice(placeOf(result, last));
+      if (rows[0]?.id === last) rows.shift();
+      last = rows.at(-1)?.id ?? last;
+      return rows;
+    }),
+  );
+}
+
+/**
+ * Holds a list still while its reader is scrolled down or has paused: rows newer than the anchor
+ * are counted, not shown.
+ */
+export function heldRows(
+  rows: readonly DeliverySummary[],
+  anchor: Pick<DeliverySummary, 'id'> | null,
+): { shown: readonly DeliverySummary[]; newer: number } {
+  const newer = anchor === null ? 0 : placeOf(rows, anchor.id);
+  return { shown: newer === 0 ? rows : rows.slice(newer), newer };
+}
+
+/** Replaces a job or a replay where it stands, or puts it first: it was just made. */
+export function withLatest<T extends { id: string }>(list: readonly T[], item: T): T[] {
+  const at = list.findIndex(({ id }) => id === item.id);
+  return at === -1 ? [item, ...list] : list.with(at, item);
+}
+
+/** What the chain itself calls final is told with its state; counted blocks can be counted here. */
+const confirmedWith = (
+  { confirmations, confirmedUpTo }: WatchedChain,
+  checkpoint: number,
+): number | null =>
+  confirmations === 'finalized' || checkpoint < confirmations
+    ? confirmedUpTo
+    : Math.max(confirmedUpTo ?? 0, checkpoint - confirmations);
+
+/** Blocks a tape can show. */
+const KEPT_BLOCKS = 60;
+
+/** A fresh answer, with the removed blocks that earlier events told of. */
+export function watchChains(
+  chains: readonly ChainHealth[],
+  earlier: readonly WatchedChain[] | undefined,
+  now: number,
+): WatchedChain[] {
+  return chains.map((chain) => ({
+    ...chain,
+    reportedAt: now,
+    removed: earlier?.find(({ id }) => id === chain.id)?.removed ?? [],
+  }));
+}
+
+/** Blocks, reorgs and states of chains; other events change nothing here. */
+export function withChainEvent(
+  chains: readonly WatchedChain[],
+  event: LiveEvent,
+  now: number,
+): WatchedChain[] {
+  return chains.map((chain) => {
+    switch (event.type) {
+      case 'block': {
+        if (event.chainId !== chain.id) return chain;
+        const below = chain.blocks.filter(({ number }) => number < event.block.number);
+        const blocks = [event.block, ...below].slice(0, KEPT_BLOCKS);
+        const oldest = blocks.at(-1)?.number ?? 0;
+        return {
+          ...chain,
+          ...(event.head !== chain.head && { headAgeMs: 0, reportedAt: now }),
+          head: event.head,
+          checkpoint: event.block.number,
+          confirmedUpTo: confirmedWith(chain, event.block.number),
+          blocks,
+          removed: chain.removed.filter(({ number }) => number >= oldest),
+        };
+      }
+      case 'reorg': {
+        if (event.chainId !== chain.id) return chain;
+        const left = chain.blocks.filter(({ number }) => number > event.blockNumber);
+        return {
+          ...chain,
+          checkpoint: Math.min(chain.checkpoint ?? event.blockNumber, event.blockNumber),
+          blocks: chain.blocks.filter(({ number }) => number <= event.blockNumber),
+          removed: [...left, ...chain.removed].slice(0, KEPT_BLOCKS),
+        };
+      }
+      case 'chain':
+        return event.chain.id === chain.id ? { ...chain, ...event.chain, reportedAt: now } : chain;
+      case 'delivery':
+      case 'stream':
+      case 'job':
+      case 'inbox':
+      case 'replay':
+      case 'reset':
+        return chain;
+    }
+  });
+}

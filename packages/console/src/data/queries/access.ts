@@ -1,0 +1,43 @@
+import type { AuditPage } from '@sluice/kit/sluice';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { client, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
+
+export const keysQuery = queryOptions({
+  queryKey: queryKeys.keys,
+  queryFn: ({ signal }) => sluice.listApiKeys({ signal }),
+});
+
+export const expiryQuery = queryOptions({
+  queryKey: ['expiry'],
+  queryFn: ({ signal }) => sluice.getExpiry({ signal }),
+  refetchInterval: SUMMARY_REFRESH_MS,
+});
+
+export const aboutQuery = queryOptions({
+  queryKey: ['about'],
+  queryFn: ({ signal }) => sluice.getAbout({ signal }),
+  staleTime: 0,
+});
+
+/** It stays what it is as long as the page is there. */
+export const environmentQuery = queryOptions({
+  ...aboutQuery,
+  staleTime: Infinity,
+  select: ({ environment }) => environment,
+});
+
+export const auditQuery = infiniteQueryOptions({
+  queryKey: ['audit'],
+  queryFn: async ({ pageParam, signal }): Promise<AuditPage> =>
+    sluice.listAudit({ limit: PAGE_ROWS, cursor: pageParam }, { signal }),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: (page) => page.cursor,
+  staleTime: 0,
+});
+
+export const settingsQuery = queryOptions({
+  queryKey: ['settings'],
+  queryFn: ({ signal }) => client.settings.read({ signal }),
+  // It holds the secret: forgotten as soon as no page shows it.
+  gcTime: 0,
+});

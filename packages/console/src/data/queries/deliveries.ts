@@ -1,0 +1,83 @@
+import type { DeliveryFilter, DeliveryPage, DeliverySummary } from '@sluice/kit/sluice';
+import {
+  infiniteQueryOptions,
+  type QueryClient,
+  queryOptions,
+  type InfiniteData,
+} from '@tanstack/react-query';
+import { timeOfId, withDeliveries, type ListFilter } from '../live/liveCache.ts';
+import { changesSince } from '../live/recentChanges.ts';
+import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
+
+export type DeliveryLists = InfiniteData<DeliveryPage, string | undefined>;
+
+const withChanges = (
+  page: DeliveryPage,
+  changes: DeliverySummary[],
+  filter: ListFilter,
+): DeliveryPage =>
+  withDeliveries({ pages: [page], pageParams: [] }, changes, filter).pages[0] ?? page;
+
+/** As the service is asked, now. */
+export const toDeliveryFilter = ({ sinceMs, ...filter }: ListFilter): DeliveryFilter =>
+  sinceMs === undefined ? filter : { ...filter, createdFrom: Date.now() - sinceMs };
+
+export const deliveriesQuery = (filter: ListFilter) =>
+  infiniteQueryOptions({
+    queryKey: [...queryKeys.deliveries, filter],
+    queryFn: async ({ pageParam, signal }): Promise<DeliveryPage> => {
+      const askedAt = Date.now();
+      const query = { limit: PAGE_ROWS, ...toDeliveryFilter(filter), cursor: pageParam };
+      const { result, cursor } = await sluice.listDeliveries(query, { signal });
+      const page = cursor === undefined ? { result } : { result, cursor };
+      const changes = changesSince(askedAt);
+      if (pageParam === undefined) return withChanges(page, changes, filter);
+      const known = new Set(result.map(({ id }) => id));
+      return withChanges(
+        page,
+        changes.filter(({ id }) => known.has(id)),
+        filter,
+      );
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.cursor,
+    // It would hold every row against the one that stood there before, and copy it.
+    structuralSharing: false,
+  });
+
+/** So many newer rows that some of those on screen stay in the first page. */
+const NEWER_ROWS = 90;
+
+/**
+ * Reads on from a list that ends at `createdTo` towards the newest.
+ * @returns until when the list must go to hold them; undefined where nothing newer is left out.
+ */
+export async function readNewer(
+  queryClient: QueryClient,
+  { createdTo = 0, ...filter }: ListFilter,
+): Promise<number | undefined> {
+  const { createdFrom = 0, ...query } = toDeliveryFilter(filter);
+  const { result, cursor } = await sluice.listDeliveries({
+    ...query,
+    createdFrom: Math.max(createdFrom, createdTo + 1),
+    order: 'oldest',
+    limit: NEWER_ROWS,
+  });
+  const last = cursor === undefined ? undefined : result.at(-1);
+  const until = last && timeOfId(last.id);
+  const next = until === undefined ? filter : { ...filter, createdTo: until };
+  // Drawn at once instead of after a blank.
+  await queryClient.prefetchInfiniteQuery(deliveriesQuery(next));
+  return until;
+}
+
+/** The newest delivery of a stream that was tried and waits; null where none does. */
+export const lastTriedQuery = (streamId: string) =>
+  queryOptions({
+    queryKey: ['last tried', streamId],
+    queryFn: async ({ signal }): Promise<DeliverySummary | null> => {
+      const query = { streamId, state: 'pending', attemptsFrom: 1, limit: 1 } as const;
+      return (await sluice.listDeliveries(query, { signal })).result[0] ?? null;
+    },
+    refetchInterval: SUMMARY_REFRESH_MS,
+  });

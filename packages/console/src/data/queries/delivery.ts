@@ -1,0 +1,40 @@
+import { SLUICE_ROUTES } from '@sluice/kit/contract';
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { queryOptions, type QueryClient } from '@tanstack/react-query';
+import { fetchBody, type SentBody } from '../../body/bodyWorker.ts';
+import { client, sluice, queryKeys } from './service.ts';
+
+export const deliveryQuery = (id: string) =>
+  queryOptions({
+    queryKey: queryKeys.delivery(id),
+    queryFn: ({ signal }) => sluice.getDelivery(id, { signal }),
+  });
+
+/** After no page shows it: for whoever steps back to it, and until one that was asked for early is shown. */
+const BODY_KEPT_MS = 5_000;
+
+/** Each attempt tells its number in it. */
+export const deliveryBodyQuery = (id: string) =>
+  queryOptions({
+    queryKey: [...queryKeys.delivery(id), 'body'],
+    queryFn: async ({ signal }): Promise<SentBody> => {
+      const url = SLUICE_ROUTES.getDeliveryBody.path.replace('{id}', encodeURIComponent(id));
+      return (await fetchBody(id, url, signal)) ?? sluice.getDeliveryBody(id, { signal });
+    },
+    structuralSharing: false,
+    gcTime: BODY_KEPT_MS,
+  });
+
+/** Gives up a delivery that waits for its next attempt. */
+export const stopMutation = (queryClient: QueryClient, id: string) => ({
+  mutationFn: () => sluice.stopDelivery(id),
+  onSettled: () => void queryClient.invalidateQueries({ queryKey: queryKeys.delivery(id) }),
+});
+
+/** Sends a delivery again; its row says so before the event comes. */
+export const replayMutation = (queryClient: QueryClient) => ({
+  mutationFn: ({ id, streamId }: Pick<DeliverySummary, 'id' | 'streamId'>) =>
+    client.history.replay({ id, streamId }),
+  onSettled: (_data: unknown, _error: unknown, { id }: { id: string }) =>
+    void queryClient.invalidateQueries({ queryKey: queryKeys.delivery(id) }),
+});

@@ -1,0 +1,53 @@
+/** Counts, ends and neighbours in the history of deliveries. */
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { queryOptions } from '@tanstack/react-query';
+import { timeOfId, type ListFilter } from '../live/liveCache.ts';
+import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS } from './service.ts';
+import { toDeliveryFilter } from './deliveries.ts';
+
+/** Those beside a delivery in the list of a filter; null at the ends of the list. */
+export const neighboursQuery = (filter: ListFilter, id: string) =>
+  queryOptions({
+    queryKey: ['neighbours', filter, id],
+    queryFn: async ({ signal }): Promise<{ older: string | null; newer: string | null }> => {
+      // Several may have been made in the same millisecond. Bounds are those of ids, which are made
+      // some time after `createdAt` is noted.
+      const query = { ...toDeliveryFilter(filter), limit: PAGE_ROWS };
+      const madeAt = timeOfId(id);
+      const [older, newer] = await Promise.all([
+        sluice.listDeliveries({ ...query, createdTo: madeAt }, { signal }),
+        sluice.listDeliveries({ ...query, createdFrom: madeAt, order: 'oldest' }, { signal }),
+      ]);
+      return {
+        older: older.result.find((each) => each.id < id)?.id ?? null,
+        newer: newer.result.find((each) => each.id > id)?.id ?? null,
+      };
+    },
+    // New ones come.
+    staleTime: 0,
+  });
+
+/** How many deliveries there are of each kind. */
+export const facetsQuery = (filter: ListFilter) =>
+  queryOptions({
+    queryKey: ['facets', filter],
+    queryFn: ({ signal }) => sluice.getDeliveryFacets(toDeliveryFilter(filter), { signal }),
+    staleTime: 0,
+    refetchInterval: SUMMARY_REFRESH_MS,
+  });
+
+const endQuery = (filter: ListFilter, order: 'newest' | 'oldest') =>
+  queryOptions({
+    queryKey: ['end of deliveries', order, filter],
+    queryFn: async ({ signal }): Promise<DeliverySummary | null> => {
+      const query = { ...toDeliveryFilter(filter), order, limit: 1 };
+      return (await sluice.listDeliveries(query, { signal })).result[0] ?? null;
+    },
+    staleTime: 0,
+  });
+
+/** The first delivery of those that a filter finds; null where it finds none. */
+export const oldestQuery = (filter: ListFilter) => endQuery(filter, 'oldest');
+
+/** The last one. */
+export const newestQuery = (filter: ListFilter) => endQuery(filter, 'newest');

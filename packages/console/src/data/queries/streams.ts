@@ -1,0 +1,164 @@
+import type { AptosNetwork, AptosStream, Stream } from '@sluice/kit';
+import type { ActivityQuery, StreamSummary } from '@sluice/kit/sluice';
+import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
+import { createBatch } from './batch.ts';
+import { client, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
+
+/** The service's limit for one call. */
+const MOST_TAPES = 200;
+
+export const streamsQuery = queryOptions({
+  queryKey: queryKeys.streams,
+  queryFn: ({ signal }) => sluice.listStreamSummaries({ signal }),
+  refetchInterval: SUMMARY_REFRESH_MS,
+});
+
+/** The stream with all of its fields. */
+export const streamQuery = ({ id, family }: Pick<StreamSummary, 'id' | 'family'>) =>
+  queryOptions({
+    queryKey: queryKeys.stream(id),
+    queryFn: ({ signal }): Promise<Stream | AptosStream> =>
+      family === 'aptos'
+        ? client.streams.get(id, { networkType: 'aptos', signal })
+        : client.streams.get(id, { signal }),
+  });
+
+/** @param find all of them where it is empty. */
+export const addressesQuery = (id: string, find: string) =>
+  infiniteQueryOptions({
+    queryKey: [...queryKeys.addresses(id), find],
+    queryFn: ({ pageParam, signal }) =>
+      sluice.listAddresses(
+        id,
+        { limit: PAGE_ROWS, cursor: pageParam, ...(find !== '' && { find }) },
+        { signal },
+      ),
+    // Another search of the same stream: its rows stay until they are others.
+    placeholderData: (before, asked) => (asked?.queryKey[1] === id ? before : undefined),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.cursor,
+  });
+
+export const coverageQuery = (id: string) =>
+  queryOptions({
+    queryKey: queryKeys.coverage(id),
+    queryFn: ({ signal }) => sluice.getCoverage(id, { signal }),
+  });
+
+export const activityQuery = (query: ActivityQuery) =>
+  queryOptions({
+    queryKey: ['activity', query],
+    queryFn: ({ signal }) => sluice.getActivity(query, { signal }),
+    refetchInterval: SUMMARY_REFRESH_MS,
+  });
+
+export const breakdownQuery = (query: ActivityQuery) =>
+  queryOptions({
+    queryKey: ['breakdown', query],
+    queryFn: ({ signal }) => sluice.getActivityBreakdown(query, { signal }),
+    refetchInterval: SUMMARY_REFRESH_MS,
+  });
+
+export const streamChangesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['changes', id],
+    queryFn: ({ signal }) => sluice.listStreamChanges(id, { signal }),
+    refetchInterval: SUMMARY_REFRESH_MS,
+  });
+
+export const jobsQuery = (streamId: string) =>
+  queryOptions({
+    queryKey: [...queryKeys.jobs, streamId],
+    queryFn: ({ signal }) => sluice.listJobs({ streamId }, { signal }),
+  });
+
+export const streamSecretQuery = (streamId: string) =>
+  queryOptions({
+    queryKey: ['stream secret', streamId],
+    queryFn: ({ signal }) => sluice.getStreamSecret(streamId, { signal }),
+    // Forgotten as soon as no page shows it.
+    gcTime: 0,
+  });
+
+/** What became of a stream's newest blocks; of all streams that are shown at once in one request. */
+export const tapeQuery = (streamId: string) =>
+  queryOptions({
+    queryKey: [...queryKeys.chains, 'tape', streamId],
+    queryFn: () => readTape(streamId),
+  });
+
+const readTape = createBatch(MOST_TAPES, async (streamIds: string[]) => {
+  const tapes = await sluice.listTapes({ streamIds });
+  return new Map(tapes.map((tape) => [tape.streamId, tape]));
+});
+
+/**
+ * The URL as it is, set once more: the service tries it with a test webhook before it says yes. The
+ * stream itself is asked for it, since lists leave out the secrets in it.
+ */
+export const testWebhookMutation = (
+  queryClient: QueryClient,
+  stream: Pick<StreamSummary, 'id' | 'family'>,
+) => ({
+  mutationFn: async (): Promise<void> => {
+    const { webhookUrl } = await queryClient.fetchQuery(streamQuery(stream));
+    await updateStream(stream, { webhookUrl });
+  },
+});
+
+/** Any field of the stream's family; the service says what does not fit. */
+export function updateStream(
+  { id, family }: Pick<StreamSummary, 'id' | 'family'>,
+  changes: Record<string, unknown>,
+): Promise<unknown> {
+  return family === 'aptos'
+    ? client.streams.update(id, { ...changes, networkType: 'aptos' })
+    : client.streams.update(id, changes);
+}
+
+/** Pauses or resumes at once on the screen, and puts it back when the service refuses. */
+export function streamStatusMutation(
+  queryClient: QueryClient,
+  { id, family }: Pick<StreamSummary, 'id' | 'family'>,
+) {
+  const show = (status: StreamSummary['status']): void => {
+    queryClient.setQueryData(streamsQuery.queryKey, (streams) =>
+      streams?.map((stream) => (stream.id === id ? { ...stream, status } : stream)),
+    );
+  };
+  return {
+    // Pressed twice, the second waits for the first.
+    scope: { id: `status ${id}` },
+    mutationFn: (status: 'active' | 'paused') =>
+      client.streams.setStatus(id, status, { networkType: family }),
+    onMutate: async (status: 'active' | 'paused') => {
+      await queryClient.cancelQueries({ queryKey: queryKeys.streams });
+      const before = queryClient
+        .getQueryData(streamsQuery.queryKey)
+        ?.find((stream) => stream.id === id)?.status;
+      show(status);
+      return { before };
+    },
+    onError: (
+      _error: Error,
+      _status: unknown,
+      context: { before: StreamSummary['status'] | undefined } | undefined,
+    ) => {
+      if (context?.before !== undefined) show(context.before);
+    },
+    onSettled: () => void queryClient.invalidateQueries({ queryKey: queryKeys.streams }),
+  };
+}
+
+/** Matches a range of past blocks with a stream, in the background. */
+export async function startBackfill(
+  { id: streamId, family }: Pick<StreamSummary, 'id' | 'family'>,
+  { chainId, from, to }: { chainId: string; from: number; to: number },
+): Promise<void> {
+  const blocks = { streamId, blockFrom: from, blockTo: to };
+  if (family === 'aptos') {
+    await sluice.createAptosBackfill(chainId.replace(/^aptos:/, '') as AptosNetwork, blocks);
+  } else {
+    await client.streams.createHistoricalJob({ ...blocks, chainId });
+  }
+}

@@ -1,0 +1,298 @@
+/**
+ * URL search params of each page, parsed. They come from links and hands, so whatever is not
+ * understood is dropped: a bad link shows the page without that filter.
+ */
+import { type DeliveryPhase, type DeliveryState, cutText } from '@sluice/kit/sluice';
+import type { ListFilter } from './live/liveCache.ts';
+import { recognise, toQuestion, UUID } from '../words/paste.ts';
+
+const pick = <T extends string>(value: unknown, allowed: readonly T[]): T | undefined =>
+  allowed.find((item) => item === value);
+
+/** The router reads `q=500` as a number; here it is text again. */
+const text = (value: unknown, maxLength: number): string | undefined => {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+  const trimmed = String(value).trim();
+  return trimmed === '' ? undefined : cutText(trimmed, maxLength);
+};
+
+/** As it is being typed: another word may follow a space. */
+const words = (value: unknown, maxLength: number): string | undefined =>
+  text(value, maxLength) && String(value).trimStart().slice(0, maxLength);
+
+const uuid = (value: unknown): string | undefined =>
+  typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
+
+/** As far as a `Date` reaches. */
+const time = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 8.64e15
+    ? value
+    : undefined;
+
+/** Drops the keys without value, so that they do not appear in the URL. */
+export const present = <T extends object>(values: { [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
+
+export const STREAM_SHOWS = ['failing', 'paused'] as const;
+
+export const STREAM_SORTS = [
+  { value: 'last', label: 'Last event' },
+  { value: 'name', label: 'Name' },
+  { value: 'failures', label: 'Failures' },
+] as const;
+
+export interface StreamsSearch {
+  /** Words to find in tag, description, URL and chains. */
+  q?: string;
+  show?: (typeof STREAM_SHOWS)[number];
+  /** Absent: the newest stream first. */
+  sort?: (typeof STREAM_SORTS)[number]['value'];
+}
+
+export function parseStreamsSearch(input: Record<string, unknown>): StreamsSearch {
+  return present<StreamsSearch>({
+    q: words(input['q'], 200),
+    show: pick(input['show'], STREAM_SHOWS),
+    sort: pick(input['sort'], valuesOf(STREAM_SORTS)),
+  });
+}
+
+const DELIVERY_STATES: readonly DeliveryState[] = [
+  'pending',
+  'leased',
+  'succeeded',
+  'failed',
+  'quarantined',
+  'cancelled',
+];
+
+export const INSPECTOR_TABS = [
+  'decoded',
+  'payload',
+  'response',
+  'attempts',
+  'headers',
+  'code',
+] as const;
+export type InspectorTab = (typeof INSPECTOR_TABS)[number];
+
+export const PHASES: readonly DeliveryPhase[] = ['unconfirmed', 'confirmed', 'removed'];
+
+/** How the last attempt was answered: a code, a class of them, or not at all. */
+const STATUS = /^([1-5]\d\d|[1-5]xx|none)$/;
+
+/** How often it was tried. */
+export const ATTEMPT_RANGES = [
+  { value: 'none', label: 'not tried yet', from: 0, to: 0 },
+  { value: 'one', label: 'tried once', from: 1, to: 1 },
+  { value: 'several', label: 'more than once', from: 2, to: Infinity },
+  { value: 'many', label: '5 times or more', from: 5, to: Infinity },
+] as const;
+
+const MINUTE_MS = 60_000;
+
+/** How long ago it was made, at most. */
+export const SINCES = [
+  { value: '15m', label: '15 minutes', ms: 15 * MINUTE_MS },
+  { value: '1h', label: 'hour', ms: 60 * MINUTE_MS },
+  { value: '24h', label: '24 hours', ms: 24 * 60 * MINUTE_MS },
+  { value: '7d', label: '7 days', ms: 7 * 24 * 60 * MINUTE_MS },
+] as const;
+
+const valuesOf = <T>(choices: readonly { value: T }[]): T[] => choices.map(({ value }) => value);
+
+export interface DeliveriesSearch {
+  state?: DeliveryState;
+  phase?: DeliveryPhase;
+  status?: string;
+  chain?: string;
+  /** Whether the block left the chain. */
+  reorged?: boolean;
+  attempts?: (typeof ATTEMPT_RANGES)[number]['value'];
+  since?: (typeof SINCES)[number]['value'];
+  /** Made until then, in Unix milliseconds: where a list begins that is not opened at its newest. */
+  until?: number;
+  /** Id of the replay that last sent them. */
+  replay?: string;
+  /** Id of the stream. */
+  stream?: string;
+  /** Id of the delivery in the inspector. */
+  sel?: string;
+  /** Tab of the inspector. */
+  view?: InspectorTab;
+}
+
+export function parseDeliveriesSearch(input: Record<string, unknown>): DeliveriesSearch {
+  const status = text(input['status'], 4);
+  return present<DeliveriesSearch>({
+    state: pick(input['state'], DELIVERY_STATES),
+    phase: pick(input['phase'], PHASES),
+    status: status !== undefined && STATUS.test(status) ? status : undefined,
+    chain: text(input['chain'], 40),
+    reorged: typeof input['reorged'] === 'boolean' ? input['reorged'] : undefined,
+    attempts: pick(input['attempts'], valuesOf(ATTEMPT_RANGES)),
+    since: pick(input['since'], valuesOf(SINCES)),
+    until: time(input['until']),
+    replay: uuid(input['replay']),
+    stream: uuid(input['stream']),
+    sel: uuid(input['sel']),
+    view: pick(input['view'], INSPECTOR_TABS),
+  });
+}
+
+/** Of one delivery: its tab, and the filter of the list that it was opened from. */
+export type DeliverySearch = Omit<DeliveriesSearch, 'sel' | 'until'>;
+
+export function parseDeliverySearch(input: Record<string, unknown>): DeliverySearch {
+  const { sel: _sel, until: _until, ...search } = parseDeliveriesSearch(input);
+  return search;
+}
+
+/** What a link to the form has filled in already. */
+export interface NewStreamSearch {
+  /** One address, or many, one to a line. */
+  address?: string;
+  /** An event as its signature, or a Move path. */
+  event?: string;
+}
+
+/** A link is no place for more; the form itself takes any number. */
+const LONGEST_GIVEN = 20_000;
+
+export function parseNewStreamSearch(input: Record<string, unknown>): NewStreamSearch {
+  return present<NewStreamSearch>({
+    address: text(input['address'], LONGEST_GIVEN),
+    event: text(input['event'], LONGEST_GIVEN),
+  });
+}
+
+export const STREAM_TABS = [
+  'deliveries',
+  'addresses',
+  'rules',
+  'metrics',
+  'coverage',
+  'settings',
+] as const;
+export type StreamTab = (typeof STREAM_TABS)[number];
+
+/** Times that a stream's metrics are shown of, in steps of so many minutes. */
+export const METRICS_SPANS = [
+  { value: 'hour', label: 'Hour', step: 1, points: 60 },
+  { value: 'day', label: 'Day', step: 5, points: 288 },
+  { value: 'week', label: 'Week', step: 60, points: 168 },
+] as const;
+
+export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
+  tab?: StreamTab;
+  /** Of its metrics; absent: a day. */
+  span?: (typeof METRICS_SPANS)[number]['value'];
+  /** Among its addresses. */
+  find?: string;
+}
+
+/** Of an address or a label; the service takes no more. */
+const LONGEST_FIND = 100;
+
+export function parseStreamSearch(input: Record<string, unknown>): StreamSearch {
+  const { stream: _, ...deliveries } = parseDeliveriesSearch(input);
+  return present<StreamSearch>({
+    tab: pick(input['tab'], STREAM_TABS),
+    span: pick(input['span'], valuesOf(METRICS_SPANS)),
+    find: words(input['find'], LONGEST_FIND),
+    ...deliveries,
+  });
+}
+
+/** Of the deliveries that one replay sent. */
+export type ReplaySearch = Omit<DeliveriesSearch, 'replay'>;
+
+export function parseReplaySearch(input: Record<string, unknown>): ReplaySearch {
+  const { replay: _, ...search } = parseDeliveriesSearch(input);
+  return search;
+}
+
+export const REQUEST_VIEWS = ['body', 'headers', 'signature', 'answer'] as const;
+export type RequestView = (typeof REQUEST_VIEWS)[number];
+
+export interface InboxSearch {
+  /** Id of the webhook that is shown whole. */
+  sel?: string;
+  /** What of it. */
+  view?: RequestView;
+}
+
+export function parseInboxSearch(input: Record<string, unknown>): InboxSearch {
+  return present<InboxSearch>({
+    sel: text(input['sel'], 64),
+    view: pick(input['view'], REQUEST_VIEWS),
+  });
+}
+
+export interface ExplainSearch {
+  /** A hash, a number, an address or an id. */
+  q?: string;
+  /** Where several chains have it. */
+  chain?: string;
+}
+
+/** URLs of explorers among them. */
+const LONGEST_QUESTION = 500;
+
+export function parseExplainSearch(input: Record<string, unknown>): ExplainSearch {
+  const q = text(input['q'], LONGEST_QUESTION);
+  return present<ExplainSearch>({
+    // An explorer's URL, or a number as people write it, asks for what it names.
+    q: q && (toQuestion(recognise(q)) ?? q),
+    chain: text(input['chain'], 40),
+  });
+}
+
+export interface VerifySearch {
+  /** Id of a delivery whose body and id are filled in. */
+  delivery?: string;
+}
+
+export function parseVerifySearch(input: Record<string, unknown>): VerifySearch {
+  return present<VerifySearch>({ delivery: uuid(input['delivery']) });
+}
+
+/** What of a search is a filter, as the service names it. */
+export function toListFilter(search: DeliveriesSearch): ListFilter {
+  const range = ATTEMPT_RANGES.find(({ value }) => value === search.attempts);
+  return present<ListFilter>({
+    state: search.state,
+    streamId: search.stream,
+    chainId: search.chain,
+    phase: search.phase,
+    status: search.status,
+    reorged: search.reorged,
+    attemptsFrom: range?.from,
+    attemptsTo: range?.to === Infinity ? undefined : range?.to,
+    createdTo: search.until,
+    sinceMs: SINCES.find(({ value }) => value === search.since)?.ms,
+    replayId: search.replay,
+  });
+}
+
+export interface SignInSearch {
+  /** Path and search to return to, below `/console`. */
+  back?: string;
+}
+
+export function parseSignInSearch(input: Record<string, unknown>): SignInSearch {
+  const back = text(input['back'], 2000);
+  // `//host` and `/\host` leave the site.
+  return back !== undefined && /^\/(?![/\\])/.test(back) ? { back } : {};
+}
+
+/** Where sign-in leads, as a whole path. */
+export function hrefOf({ back = '/' }: SignInSearch): string {
+  return `/console${back}`;
+}
+
+/** The key of a link such as `…/console/#key=…`; null when there is none. */
+export function parseKeyFragment(hash: string): string | null {
+  const key = new URLSearchParams(hash.replace(/^#/, '')).get('key');
+  return key === null || key === '' ? null : key;
+}

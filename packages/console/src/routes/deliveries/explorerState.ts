@@ -1,0 +1,151 @@
+/** What the explorer shows of its search params, and what its keys and buttons do. */
+import type { DeliveryFilter } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { useState, type RefObject } from 'react';
+import { findRow } from '../../data/live/liveCache.ts';
+import { chainsQuery } from '../../data/queries/chains.ts';
+import { toDeliveryFilter } from '../../data/queries/deliveries.ts';
+import { streamsQuery } from '../../data/queries/streams.ts';
+import {
+  parseDeliveriesSearch,
+  present,
+  toListFilter,
+  type DeliveriesSearch,
+} from '../../data/search.ts';
+import { focusedRow } from '../../ui/keys/actionList.tsx';
+import { useShortcuts } from '../../ui/keys/keyboard.ts';
+import { useRowMarks } from '../../ui/list/rowMarks.tsx';
+import { useFacetPane } from './filters/facetPane.tsx';
+import { useDeliveryList } from './list/deliveryList.ts';
+import type { DeliveryTableHandle } from './list/deliveryTable.tsx';
+import { useHeldList } from './list/heldList.ts';
+import { useListPlace } from './list/listPlace.ts';
+import { useOpenDelivery } from './list/openDelivery.ts';
+import { useRowActions } from './list/rowActions.tsx';
+import { useRowCursor } from './list/rowCursor.ts';
+
+/** Only those of one stream, or of one replay. */
+export type Scope = Pick<DeliveriesSearch, 'stream' | 'replay'>;
+
+export function useExplorer({
+  search,
+  onSearch,
+  of,
+  table,
+}: {
+  search: DeliveriesSearch;
+  onSearch: (search: DeliveriesSearch, replace: boolean) => void;
+  of: Scope;
+  table: RefObject<DeliveryTableHandle | null>;
+}) {
+  const { sel, view: _view, until, ...ofList } = search;
+  const filter = toListFilter({ ...search, ...of });
+  const filterSearch = { ...ofList, ...of };
+  const { data: streams = [] } = useQuery(streamsQuery);
+  const { data: chains = [] } = useQuery(chainsQuery);
+  const { list, rows, pairOf } = useDeliveryList(filter);
+  const { shown, release, ...held } = useHeldList(rows, table);
+  const facets = useFacetPane(sel !== undefined);
+
+  const change = (
+    changes: { [K in keyof DeliveriesSearch]: string | undefined },
+    replace: boolean,
+  ): void => onSearch(parseDeliveriesSearch({ ...search, ...changes }), replace);
+  /** What the filter finds is another list. */
+  const beginAnew = (): void => {
+    release();
+    cursor.clear();
+    clearMarks();
+    facets.close();
+    table.current?.scrollToTop();
+  };
+  const goUntil = (place: number | undefined, replace = false): void => {
+    beginAnew();
+    onSearch(present<DeliveriesSearch>({ ...search, until: place }), replace);
+  };
+  const close = (): void => {
+    if (sel !== undefined) table.current?.focusRow(sel);
+    change({ sel: undefined, view: undefined }, false);
+  };
+
+  const newer = useListPlace({
+    filter,
+    rows,
+    isRead: list.isSuccess,
+    selected: sel,
+    scrollToRow: (id) => table.current?.scrollToRow(id),
+    onUntil: (place, how) => goUntil(place, how === 'placed'),
+  });
+  const cursor = useRowCursor({
+    shown,
+    selected: sel,
+    table,
+    onSelect: (id) => change({ sel: id }, true),
+    onAbove: () => until !== undefined && newer.mutate(),
+  });
+  const {
+    marks,
+    onMark,
+    clear: clearMarks,
+  } = useRowMarks({ rows: shown, current: () => cursor.current, move: cursor.move });
+  const { open, hrefOf } = useOpenDelivery();
+  /** What was chosen when it was opened: time goes on, the selection does not. */
+  const [replaying, setReplaying] = useState<DeliveryFilter | null>(null);
+  const mayReplay = Object.keys(filter).length > 0 || marks.size > 0;
+  const replay = mayReplay
+    ? () => setReplaying(marks.size > 0 ? { id: [...marks] } : toDeliveryFilter(filter))
+    : null;
+  useShortcuts({
+    j: () => void cursor.move(1),
+    k: () => void cursor.move(-1),
+    l: () => held.hold(!held.held),
+    // With a delivery open it is about that one.
+    r: () => {
+      if (sel !== undefined) return false;
+      replay?.();
+      return true;
+    },
+    '/': facets.focus,
+    Escape: () => {
+      if (sel !== undefined) close();
+      else if (marks.size > 0) clearMarks();
+      else return false;
+      return true;
+    },
+  });
+  const actions = useRowActions({
+    // With a delivery open the keys are about that one.
+    focused: () => (sel === undefined ? findRow(shown, focusedRow()) : undefined),
+    ofList: filterSearch,
+    marks,
+    onOpen: open,
+    onMark,
+    onReplay: replay,
+  });
+  return {
+    filter,
+    filterSearch,
+    streams,
+    chains,
+    list,
+    rows,
+    pairOf,
+    shown,
+    held,
+    facets,
+    newer,
+    marks,
+    onMark,
+    clearMarks,
+    open,
+    hrefOf,
+    actions,
+    replay,
+    replaying,
+    endReplaying: () => setReplaying(null),
+    change,
+    beginAnew,
+    goUntil,
+    close,
+  };
+}

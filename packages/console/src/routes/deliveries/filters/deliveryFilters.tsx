@@ -1,0 +1,137 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { ListFilter as FilterIcon, Pause, Play, RotateCw, X } from 'lucide-react';
+import { deliveryCondition, PHASE_CONDITIONS } from '../../../words/condition.ts';
+import type { FacetName } from './facetChoices.ts';
+import { formatDateTime } from '../../../ui/text/format.ts';
+import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
+import { nameOfStreamId } from '../../../words/names.ts';
+import type { WatchedChain } from '../../../chains/tape.ts';
+import { Button, Keycap } from '../../../ui/button.tsx';
+
+type FilterName = FacetName | 'until' | 'replay';
+
+/** What is chosen, in words, by the search param it stands in. */
+function chosenOf(
+  search: DeliveriesSearch,
+  streams: readonly StreamSummary[],
+  chains: readonly WatchedChain[],
+): [FilterName, string][] {
+  const words: Record<FilterName, string | undefined> = {
+    state: search.state && deliveryCondition({ state: search.state, attempts: 0 }).word,
+    status: search.status === 'none' ? 'no answer' : search.status,
+    // A link may name a stream that was deleted since; its deliveries remain.
+    stream: search.stream && nameOfStreamId(search.stream, streams),
+    chain: search.chain && (chains.find(({ id }) => id === search.chain)?.name ?? search.chain),
+    phase: search.phase && PHASE_CONDITIONS[search.phase].word,
+    reorged:
+      search.reorged === undefined
+        ? undefined
+        : search.reorged
+          ? 'block left the chain'
+          : 'still on the chain',
+    attempts: ATTEMPT_RANGES.find(({ value }) => value === search.attempts)?.label,
+    since: SINCES.find(({ value }) => value === search.since)?.label,
+    until: search.until === undefined ? undefined : `until ${formatDateTime(search.until)}`,
+    replay: search.replay && 'of one replay',
+  };
+  return (Object.entries(words) as [FilterName, string | undefined][]).flatMap(([name, word]) =>
+    word === undefined ? [] : [[name, word] as [FilterName, string]],
+  );
+}
+
+/** Which deliveries are listed; and what can be done with all of them. */
+export function DeliveryFilters({
+  search,
+  streams,
+  chains,
+  onRemove,
+  onFilter,
+  marked,
+  onUnmark,
+  held,
+  onHold,
+  onReplay,
+  children,
+}: {
+  search: DeliveriesSearch;
+  streams: readonly StreamSummary[];
+  chains: readonly WatchedChain[];
+  onRemove: (name: FilterName) => void;
+  /** Opens what can be chosen; null where it stands beside the list. */
+  onFilter: (() => void) | null;
+  /** How many rows. */
+  marked: number;
+  onUnmark: () => void;
+  held: boolean;
+  onHold: (held: boolean) => void;
+  /** Of what is marked, else of what the filter finds; null while that is everything. */
+  onReplay: (() => void) | null;
+  /** Where the list stands, when it is not at its newest. */
+  children?: React.ReactNode;
+}) {
+  const chosen = chosenOf(search, streams, chains);
+  return (
+    <div className="flex flex-wrap items-center gap-2 border-b border-line px-4 py-2">
+      {onFilter !== null && (
+        <Button onClick={onFilter}>
+          <FilterIcon size={14} strokeWidth={1.5} aria-hidden="true" />
+          Filter
+          <Keycap>/</Keycap>
+        </Button>
+      )}
+      {chosen.length === 0 && (
+        <span className="text-12 text-faint max-sm:hidden">All deliveries</span>
+      )}
+      {chosen.map(([name, word]) => (
+        <Button
+          key={name}
+          className="max-w-60 min-w-0"
+          aria-label={`${word}, take back`}
+          onClick={() => onRemove(name)}
+        >
+          <span className="min-w-0 truncate">{word}</span>
+          <X size={12} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
+        </Button>
+      ))}
+      {marked > 0 && (
+        <Button aria-label={`${marked} marked, take back`} onClick={onUnmark}>
+          <span className="data">{marked}</span> marked
+          <X size={12} strokeWidth={1.5} aria-hidden="true" />
+        </Button>
+      )}
+      <span className="ml-auto flex flex-wrap justify-end gap-1">
+        {children}
+        <Button
+          look="quiet"
+          disabled={onReplay === null}
+          title={
+            onReplay === null
+              ? 'Filter or mark some first: not all are replayed'
+              : 'Send all of these again'
+          }
+          onClick={() => onReplay?.()}
+        >
+          <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
+          <span className={marked > 0 ? '' : 'max-sm:sr-only'}>
+            {marked > 0 ? `Replay ${marked}…` : 'Replay…'}
+          </span>
+          <Keycap>r</Keycap>
+        </Button>
+        <Button
+          look="quiet"
+          aria-pressed={held}
+          title="New rows wait until the list runs again"
+          onClick={() => onHold(!held)}
+        >
+          {held ? (
+            <Play size={14} strokeWidth={1.5} aria-hidden="true" />
+          ) : (
+            <Pause size={14} strokeWidth={1.5} aria-hidden="true" />
+          )}
+          <span className="max-sm:sr-only">{held ? 'Run' : 'Hold'}</span>
+          <Keycap>l</Keycap>
+        </Button>
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,201 @@
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- a table element would lay out all of its rows together */
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { clsx } from 'clsx';
+import { memo, useLayoutEffect, useRef, useState } from 'react';
+import { useNow } from '../../../ui/text/clock.ts';
+import { deliveryCondition, PHASE_CONDITIONS } from '../../../words/condition.ts';
+import {
+  formatClock,
+  formatCount,
+  formatDateTime,
+  formatDue,
+  formatDuration,
+} from '../../../ui/text/format.ts';
+import { isFresh } from '../../../data/live/live.ts';
+import { nameOfStream } from '../../../words/names.ts';
+import { RowMark } from '../../../ui/list/rowMarks.tsx';
+import { Status } from '../../../ui/status.tsx';
+
+/** Column heads, in the order of the cells below; widths are `.delivery-grid` in styles.css. */
+const COLUMNS: readonly { label: string; numeric: boolean; className: string }[] = [
+  { label: 'Time', numeric: false, className: '' },
+  { label: 'State', numeric: false, className: '' },
+  { label: 'HTTP', numeric: true, className: '' },
+  { label: 'Took', numeric: true, className: '' },
+  { label: 'Stream', numeric: false, className: '' },
+  { label: 'What', numeric: false, className: 'cell-what' },
+  { label: 'Chain', numeric: false, className: 'cell-chain' },
+  { label: 'Block', numeric: true, className: 'cell-block' },
+  { label: 'Phase', numeric: false, className: 'cell-phase' },
+  { label: 'Attempts', numeric: true, className: 'wide-only' },
+];
+
+/** In a list of one stream its name says nothing. */
+export const columnsOf = (ofOneStream: boolean) =>
+  COLUMNS.filter(({ label }) => !ofOneStream || label !== 'Stream');
+
+interface Cells {
+  row: DeliverySummary;
+  /** The delivery of the same match in the other phase. */
+  pair: DeliverySummary | undefined;
+  chainCode: string;
+  /** Where it is open. */
+  href: string;
+  onSelect: (id: string) => void;
+  ofOneStream: boolean;
+}
+
+/**
+ * The place of a row in the list changes with every new one, what is in its cells hardly ever. Its
+ * elements draw another row once this one has left the screen.
+ */
+export function DeliveryRow({
+  rowIndex,
+  selected,
+  marked,
+  paired,
+  onMark,
+  ...cells
+}: Cells & {
+  rowIndex: number;
+  selected: boolean;
+  marked: boolean;
+  onMark: (id: string, through: boolean) => void;
+  /** Its pair is the selected row. */
+  paired: boolean;
+}) {
+  const element = useRef<HTMLDivElement>(null);
+  const { id } = cells.row;
+  // The focus leaves with the row, and does not go over to the next.
+  useLayoutEffect(() => {
+    const focused = document.activeElement;
+    if (focused instanceof HTMLElement && element.current?.contains(focused)) focused.blur();
+    // oxlint-disable-next-line react/exhaustive-deps -- when it becomes another
+  }, [id]);
+  return (
+    <div
+      ref={element}
+      role="row"
+      aria-rowindex={rowIndex}
+      aria-current={selected || undefined}
+      className={clsx(
+        'delivery-grid delivery-row relative border-b border-line px-4 hover:bg-raised',
+        selected && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
+        paired && 'bg-raised shadow-[inset_2px_0_var(--color-line-strong)]',
+      )}
+    >
+      <Arrival key={id} id={id} />
+      <span role="cell" className="mark-cell">
+        <RowMark id={id} label={formatClock(cells.row.createdAt)} marked={marked} onMark={onMark} />
+      </span>
+      <DeliveryCells {...cells} />
+    </div>
+  );
+}
+
+/** Behind the cells of a row that appeared a moment ago. */
+function Arrival({ id }: { id: string }) {
+  const [fresh] = useState(() => isFresh(id));
+  return fresh && <span className="absolute inset-0 -z-1 animate-fresh bg-accent/16 opacity-0" />;
+}
+
+const DeliveryCells = memo(function DeliveryCells({
+  row,
+  pair,
+  chainCode,
+  href,
+  onSelect,
+  ofOneStream,
+}: Cells) {
+  const name = nameOfStream({ tag: row.tag, id: row.streamId });
+  const waits = row.state === 'pending' && row.nextAttemptAt !== null && row.attempts > 0;
+  const bad = row.error !== null && row.state !== 'succeeded';
+  // Its code stands beside it.
+  const why = bad && row.error !== `HTTP ${row.status}` ? row.error : null;
+  const what = why === null ? row.about : `${why} · ${row.about}`;
+  return (
+    <>
+      <span role="cell" className="data cell-time">
+        <a
+          href={href}
+          onClick={(event) => {
+            if (!isPlainPress(event)) return;
+            event.preventDefault();
+            onSelect(row.id);
+          }}
+          data-row-link={row.id}
+          title={`${formatDateTime(row.createdAt)} · ${row.id}`}
+          className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+        >
+          {formatClock(row.createdAt)}
+        </a>
+      </span>
+      {waits ? (
+        <Waiting timeMs={row.nextAttemptAt!} />
+      ) : (
+        <Status role="cell" condition={deliveryCondition(row)} className="cell-state text-12" />
+      )}
+      <span
+        role="cell"
+        className={clsx('data cell-status text-right', bad ? 'text-bad' : 'text-muted')}
+      >
+        {row.status ?? (row.error === null ? '–' : 'none')}
+      </span>
+      <span role="cell" className="data cell-took text-right whitespace-nowrap">
+        {row.durationMs === null ? (
+          <span className="text-faint">–</span>
+        ) : (
+          formatDuration(row.durationMs)
+        )}
+      </span>
+      {!ofOneStream && (
+        <span role="cell" className="cell-stream truncate" title={name}>
+          {name}
+        </span>
+      )}
+      <span role="cell" className="cell-what truncate text-12 text-muted" title={what}>
+        {what}
+      </span>
+      <span role="cell" className="data cell-chain truncate text-muted" title={row.chainId}>
+        {chainCode}
+      </span>
+      <span role="cell" className="data cell-block text-right">
+        {formatCount(row.blockNumber)}
+      </span>
+      <span role="cell" className="cell-phase flex items-center gap-2 overflow-hidden text-12">
+        <Status condition={PHASE_CONDITIONS[row.phase]} />
+        {pair !== undefined && (
+          <span
+            className="data roomy-only truncate text-faint"
+            title={`The ${pair.phase} delivery of the same match, ${formatDateTime(pair.createdAt)}`}
+          >
+            {row.phase === 'confirmed' ? '← ' : '→ '}
+            {formatClock(pair.createdAt).slice(0, 8)}
+          </span>
+        )}
+      </span>
+      <span
+        role="cell"
+        className={clsx('data wide-only text-right', row.attempts > 1 ? 'text-warn' : 'text-faint')}
+      >
+        {row.attempts}
+      </span>
+    </>
+  );
+});
+
+/** Of one that failed and is tried again: when. */
+function Waiting({ timeMs }: { timeMs: number }) {
+  const word = `retry ${formatDue(timeMs, useNow())}`;
+  return (
+    <Status
+      role="cell"
+      condition={{ shape: 'dashed', word, tone: 'warn' }}
+      className="cell-state text-12"
+    />
+  );
+}
+
+/** Not one that asks for a new tab, a new window or a download. */
+const isPlainPress = ({ button, metaKey, ctrlKey, shiftKey, altKey }: React.MouseEvent): boolean =>
+  button === 0 && !metaKey && !ctrlKey && !shiftKey && !altKey;

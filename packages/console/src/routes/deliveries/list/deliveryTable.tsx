@@ -1,0 +1,174 @@
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- a table element would lay out all of its rows together */
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { clsx } from 'clsx';
+import { useImperativeHandle, useMemo, useState } from 'react';
+import { useLoading } from '../../../ui/keys/heldKeys.ts';
+import type { PairOf } from './deliveryPairs.ts';
+import { formatCount } from '../../../ui/text/format.ts';
+import { findRow, KEPT_ROWS, placeOf } from '../../../data/live/liveCache.ts';
+import type { WatchedChain } from '../../../chains/tape.ts';
+import { useMedia } from '../../../ui/media.ts';
+import { useLinesRowPx, useRowPx } from '../../../ui/preferences.ts';
+import { Button } from '../../../ui/button.tsx';
+import { createRowSlots } from '../../../ui/list/rowSlots.ts';
+import { useRowWindow } from '../../../ui/list/rowWindow.ts';
+import { columnsOf, DeliveryRow } from './deliveryRow.tsx';
+
+/** The second and third line of a row where the columns do not fit. */
+const LINES_PX = 40;
+/** Above this many pixels the reader has left the top on purpose. */
+const SCROLLED_PX = 8;
+
+export interface DeliveryTableHandle {
+  scrollToTop: () => void;
+  scrollToRow: (id: string) => void;
+  focusRow: (id: string) => void;
+}
+
+/** The rows on screen and a few around them, however long the list is. */
+export function DeliveryTable({
+  rows,
+  pairOf,
+  chains,
+  loading,
+  selected,
+  marks,
+  hrefOf,
+  onSelect,
+  onMark,
+  ofOneStream,
+  more,
+  onScrolled,
+  empty,
+  ref,
+}: {
+  rows: readonly DeliverySummary[];
+  pairOf: PairOf;
+  chains: readonly WatchedChain[];
+  loading: boolean;
+  selected: string | undefined;
+  marks: ReadonlySet<string>;
+  hrefOf: (id: string) => string;
+  onSelect: (id: string) => void;
+  /** @param through with those between this row and the one marked before. */
+  onMark: (id: string, through: boolean) => void;
+  ofOneStream: boolean;
+  more: { load: () => void; loading: boolean } | null;
+  /** Whether the reader has scrolled away from the newest row. */
+  onScrolled: (away: boolean) => void;
+  /** Instead of rows. */
+  empty: React.ReactNode;
+  ref: React.Ref<DeliveryTableHandle>;
+}) {
+  const wide = useMedia('(min-width: 900px)');
+  const rowPx = useRowPx();
+  const narrowRowPx = useLinesRowPx(LINES_PX);
+  const rowHeight = wide ? rowPx : narrowRowPx;
+  const { scroller, list, first, end, style, scrollToRow } = useRowWindow<
+    HTMLDivElement,
+    HTMLDivElement
+  >(rows.length, rowHeight);
+
+  /** Whether it is drawn, and so could be. */
+  const focus = (id: string): boolean => {
+    const row = scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`);
+    row?.focus();
+    return row instanceof HTMLElement;
+  };
+  useImperativeHandle(ref, () => ({
+    scrollToTop: () => scroller.current?.scrollTo({ top: 0 }),
+    scrollToRow: (id) => scrollToRow(placeOf(rows, id)),
+    focusRow: (id) => {
+      scrollToRow(placeOf(rows, id));
+      // At once, so that the next key is for it; one out of sight is drawn after the scroll.
+      if (!focus(id)) requestAnimationFrame(() => focus(id));
+    },
+  }));
+
+  const codes = useMemo(() => new Map(chains.map(({ id, code }) => [id, code])), [chains]);
+  const selectedRow = findRow(rows, selected);
+  const selectedPair = selectedRow && pairOf(selectedRow)?.id;
+  const [rowSlots] = useState(createRowSlots);
+  const drawn = rows.slice(first, end);
+  const slots = rowSlots.place(drawn.map(({ id }) => id));
+  return (
+    <div
+      ref={scroller}
+      className={clsx(
+        'delivery-list min-h-0 flex-1 overflow-x-hidden overflow-y-auto [overflow-anchor:none]',
+        ofOneStream && 'of-one-stream',
+      )}
+      onScroll={(event) => onScrolled(event.currentTarget.scrollTop > SCROLLED_PX)}
+    >
+      <div role="table" aria-label="Deliveries" aria-rowcount={rows.length + 1}>
+        <div role="rowgroup" className="sticky top-0 z-1 border-b border-line bg-bg max-md:sr-only">
+          <div role="row" aria-rowindex={1} className="delivery-grid h-8 items-center px-4">
+            <span role="columnheader" className="sr-only max-md:hidden">
+              Marked
+            </span>
+            {columnsOf(ofOneStream).map(({ label, numeric, className }) => (
+              <span
+                key={label}
+                role="columnheader"
+                className={`caps ${numeric ? 'text-right' : ''} ${className}`}
+              >
+                {label}
+              </span>
+            ))}
+          </div>
+        </div>
+        <div ref={list} role="rowgroup" style={style}>
+          {drawn.map((row, index) => (
+            <DeliveryRow
+              key={slots.get(row.id)}
+              row={row}
+              pair={pairOf(row)}
+              chainCode={codes.get(row.chainId) ?? row.chainId}
+              rowIndex={first + index + 2}
+              selected={row.id === selected}
+              marked={marks.has(row.id)}
+              onMark={onMark}
+              paired={row.id === selectedPair}
+              href={hrefOf(row.id)}
+              onSelect={onSelect}
+              ofOneStream={ofOneStream}
+            />
+          ))}
+        </div>
+      </div>
+      {loading && <SkeletonRows height={rowHeight} />}
+      {!loading && rows.length === 0 && empty}
+      {more !== null && (
+        <div className="flex items-center gap-3 px-4 py-2">
+          <Button onClick={more.load} disabled={more.loading}>
+            {more.loading ? 'Loading' : 'Show more'}
+          </Button>
+          <span className="text-12 text-faint">{formatCount(rows.length)} shown</span>
+        </div>
+      )}
+      {rows.length >= KEPT_ROWS && (
+        <p className="px-4 py-2 text-12 text-faint">
+          The newest {formatCount(KEPT_ROWS)} are listed. Filter to find older ones.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function SkeletonRows({ height }: { height: number }) {
+  useLoading();
+  return (
+    <div aria-hidden="true" className="animate-late">
+      {Array.from({ length: 12 }, (_, index) => (
+        <div
+          key={index}
+          className="flex items-center gap-6 border-b border-line px-4"
+          style={{ height: `${height}px` }}
+        >
+          <div className="h-2.5 w-24 rounded-[2px] bg-line" />
+          <div className="h-2.5 flex-1 rounded-[2px] bg-raised" />
+        </div>
+      ))}
+    </div>
+  );
+}

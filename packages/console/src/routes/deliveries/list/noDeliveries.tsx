@@ -1,0 +1,91 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { facetsQuery, newestQuery } from '../../../data/queries/history.ts';
+import { toFacets, toParam } from '../filters/facetChoices.ts';
+import { formatCount } from '../../../ui/text/format.ts';
+import type { ListFilter } from '../../../data/live/liveCache.ts';
+import { present, toListFilter, type DeliveriesSearch } from '../../../data/search.ts';
+import type { WatchedChain } from '../../../chains/tape.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Ago } from '../../../ui/text/time.tsx';
+
+/** Where a list has no row: what there is instead, of each thing that was chosen. */
+export function NoDeliveries({
+  filter,
+  search,
+  streams,
+  chains,
+  onChoose,
+  onClear,
+}: {
+  filter: ListFilter;
+  search: DeliveriesSearch;
+  streams: readonly StreamSummary[];
+  chains: readonly WatchedChain[];
+  /** The list begins anew. */
+  onChoose: () => void;
+  onClear: () => void;
+}) {
+  const isFiltered = Object.keys(toListFilter(search)).length > 0;
+  const { data: counts } = useQuery({ ...facetsQuery(filter), enabled: isFiltered });
+  const { sinceMs: _sinceMs, ...everSince } = filter;
+  const { data: last } = useQuery({
+    ...newestQuery(everSince),
+    enabled: search.since !== undefined,
+  });
+  if (!isFiltered) {
+    return (
+      <div className="px-4 py-6">
+        <p className="font-medium">No deliveries yet</p>
+        <p className="mt-1 text-muted">
+          The first block that a stream matches makes one; it appears here within a second.
+        </p>
+      </div>
+    );
+  }
+  const instead = (counts === undefined ? [] : toFacets(counts, search, streams, chains)).filter(
+    ({ name, choices }) => name !== 'since' && search[name] !== undefined && choices.length > 0,
+  );
+  return (
+    <div className="px-4 py-6">
+      <p className="font-medium">No delivery passes this filter</p>
+      {filter.createdTo === undefined && (
+        <p className="mt-1 text-muted">New ones appear here as they happen.</p>
+      )}
+      {last != null && (
+        <p className="mt-2">
+          <Link
+            to="."
+            search={(now) => present<typeof now>({ ...now, since: undefined })}
+            replace
+            onClick={onChoose}
+            className="text-accent hover:underline"
+          >
+            The last one was made <Ago timeMs={last.createdAt} /> →
+          </Link>
+        </p>
+      )}
+      {instead.map(({ name, title, choices }) => (
+        <p key={name} className="mt-2 flex flex-wrap items-baseline gap-x-3">
+          <span className="text-muted">{title} instead</span>
+          {choices.map(({ value, label, count }) => (
+            <Link
+              key={value}
+              to="."
+              search={(now) => present<typeof now>({ ...now, [name]: toParam(value) })}
+              replace
+              onClick={onChoose}
+              className="inline-flex min-h-6 items-baseline gap-1 text-accent hover:underline"
+            >
+              {label} <span className="data text-faint">{formatCount(count)}</span>
+            </Link>
+          ))}
+        </p>
+      ))}
+      <Button className="mt-3" onClick={onClear}>
+        Show every delivery
+      </Button>
+    </div>
+  );
+}

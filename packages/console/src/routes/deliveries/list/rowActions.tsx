@@ -1,0 +1,110 @@
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import {
+  deliveryBodyQuery,
+  deliveryQuery,
+  replayMutation,
+} from '../../../data/queries/delivery.ts';
+import { formatClock } from '../../../ui/text/format.ts';
+import type { DeliveriesSearch } from '../../../data/search.ts';
+import { isolated } from '../../../words/names.ts';
+import { useActions } from '../../../ui/keys/actionList.tsx';
+import { copyText } from '../../../ui/text/copyText.ts';
+import { copyActions, useCopyKeys, type Copies } from '../../../words/copyKeys.ts';
+import { ErrorPanel } from '../../../words/errorPanel.tsx';
+import { toCurl } from '../../delivery/body/curl.ts';
+
+/**
+ * What can be done with the row that has the focus, by its keys and listed under `.`.
+ * @returns the list while it is open, and what failed of it.
+ */
+export function useRowActions({
+  focused,
+  ofList,
+  marks,
+  onOpen,
+  onMark,
+  onReplay,
+}: {
+  focused: () => DeliverySummary | undefined;
+  /** What leads from a delivery's page through the list. */
+  ofList: DeliveriesSearch;
+  marks: ReadonlySet<string>;
+  onOpen: (id: string) => void;
+  onMark: (id: string, through: boolean) => void;
+  /** Null where there is nothing chosen to replay. */
+  onReplay: (() => void) | null;
+}): { list: React.ReactNode; problems: React.ReactNode } {
+  const navigate = useNavigate();
+  const queryClient = useQueryClient();
+  const sendAgain = useMutation(replayMutation(queryClient));
+  const copyCurl = useMutation({
+    mutationFn: async (id: string): Promise<void> => {
+      const [{ webhookUrl }, body] = await Promise.all([
+        queryClient.fetchQuery(deliveryQuery(id)),
+        queryClient.fetchQuery(deliveryBodyQuery(id)),
+      ]);
+      await copyText(toCurl({ id, body }, webhookUrl), 'curl');
+    },
+  });
+  const copiesOf = ({ id }: DeliverySummary): Copies => ({
+    id,
+    link: new URL(`/console/deliveries/${id}`, location.origin).href,
+    copyCurl: () => copyCurl.mutate(id),
+  });
+  useCopyKeys(() => {
+    const row = focused();
+    return row === undefined ? null : copiesOf(row);
+  });
+  const list = useActions(() => {
+    const row = focused();
+    if (row === undefined) return null;
+    const params = { deliveryId: row.id };
+    return {
+      of: `${isolated(row.tag) || 'Delivery'} ${formatClock(row.createdAt)}`,
+      actions: [
+        { label: 'Open', keycap: '↵', run: () => onOpen(row.id) },
+        {
+          label: 'Open as a page',
+          run: () => void navigate({ to: '/deliveries/$deliveryId', params, search: ofList }),
+        },
+        { label: 'Send again', run: () => sendAgain.mutate(row) },
+        {
+          label: marks.has(row.id) ? 'Take the mark back' : 'Mark',
+          keycap: '␣',
+          run: () => onMark(row.id, false),
+        },
+        onReplay !== null && {
+          label: marks.size > 0 ? `Replay ${marks.size}…` : 'Replay all of the list…',
+          keycap: 'r',
+          run: onReplay,
+        },
+        ...copyActions(copiesOf(row)),
+        {
+          label: 'Explain',
+          run: () => void navigate({ to: '/explain', search: { q: row.id } }),
+        },
+      ],
+    };
+  });
+  const problems = (
+    <>
+      {sendAgain.isError && (
+        <ErrorPanel
+          what="The delivery was not sent again"
+          error={sendAgain.error}
+          onRetry={() => sendAgain.mutate(sendAgain.variables)}
+        />
+      )}
+      {copyCurl.isError && (
+        <ErrorPanel
+          what="The delivery was not copied"
+          error={copyCurl.error}
+          onRetry={() => copyCurl.mutate(copyCurl.variables)}
+        />
+      )}
+    </>
+  );
+  return { list, problems };
+}

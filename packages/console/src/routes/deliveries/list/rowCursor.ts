@@ -1,0 +1,48 @@
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { useState, type RefObject } from 'react';
+import { findRow, placeOf } from '../../../data/live/liveCache.ts';
+import type { DeliveryTableHandle } from './deliveryTable.tsx';
+
+/** The row that the keys mean: the delivery that is open, or the one that was last moved to. */
+export function useRowCursor({
+  shown,
+  selected,
+  table,
+  onSelect,
+  onAbove,
+}: {
+  shown: readonly DeliverySummary[];
+  /** The delivery that is open. */
+  selected: string | undefined;
+  table: RefObject<DeliveryTableHandle | null>;
+  onSelect: (id: string) => void;
+  /** A step above the first row. */
+  onAbove: () => void;
+}): {
+  current: string | undefined;
+  /** @returns the row that is now the one the keys mean. */
+  move: (step: 1 | -1) => string | undefined;
+  clear: () => void;
+} {
+  const [cursor, setCursor] = useState<string | null>(null);
+  const current = selected ?? cursor ?? undefined;
+  return {
+    current,
+    move(step) {
+      const from = findRow(shown, current);
+      const index = from === undefined ? 0 : placeOf(shown, from.id) + step;
+      if (index < 0) onAbove();
+      const next = shown[Math.max(0, Math.min(shown.length - 1, index))];
+      if (next === undefined) return undefined;
+      setCursor(next.id);
+      // With the inspector open, the next row is inspected; else it is only focused.
+      if (selected === undefined) table.current?.focusRow(next.id);
+      else {
+        table.current?.scrollToRow(next.id);
+        onSelect(next.id);
+      }
+      return next.id;
+    },
+    clear: () => setCursor(null),
+  };
+}

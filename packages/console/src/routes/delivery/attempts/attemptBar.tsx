@@ -1,0 +1,55 @@
+import type { DeliveryAttempt } from '@sluice/kit/sluice';
+import { clsx } from 'clsx';
+import { listParts, wentOverOpenConnection } from './attemptParts.ts';
+import { formatCount } from '../../../ui/text/format.ts';
+
+/** An attempt on the scale of the longest one: outlined until it was sent, then filled. */
+export function AttemptBar({
+  attempt,
+  longestMs,
+}: {
+  attempt: DeliveryAttempt;
+  longestMs: number;
+}) {
+  const fill = attempt.error === null ? 'bg-line-strong' : 'bg-bad';
+  const outline = attempt.error === null ? 'border-line-strong' : 'border-bad';
+  const parts = listParts(attempt);
+  const width = Math.max(1, (attempt.durationMs / longestMs) * 100);
+  return (
+    <span aria-hidden="true" className="h-1.5 min-w-8 flex-1">
+      <span className="flex h-full gap-px" style={{ width: `${width}%` }}>
+        {parts.length === 0 ? (
+          <span className={`flex-1 ${fill}`} />
+        ) : (
+          parts.map(({ name, ms, isSetUp }) => (
+            <span
+              key={name}
+              title={`${name} ${formatCount(ms)} ms`}
+              className={clsx(
+                'min-w-1 basis-0',
+                isSetUp ? `border ${outline}` : fill,
+                name === 'body' && 'opacity-50',
+              )}
+              style={{ flexGrow: ms }}
+            />
+          ))
+        )}
+      </span>
+    </span>
+  );
+}
+
+/** The same in words: `dns 2 · tls 31 · wait 4,966`, in milliseconds. */
+export function AttemptParts({ attempt }: { attempt: DeliveryAttempt }) {
+  const parts = listParts(attempt);
+  if (parts.length === 0) return null;
+  return (
+    <span className="shrink-0">
+      {[
+        ...(wentOverOpenConnection(attempt) ? ['on an open connection'] : []),
+        ...parts.map(({ name, ms }) => `${name} ${formatCount(ms)}`),
+      ].join(' · ')}
+      {' ms'}
+    </span>
+  );
+}

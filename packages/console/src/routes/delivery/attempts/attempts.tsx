@@ -1,0 +1,261 @@
+import type { DeliveryAttempt, DeliveryDetail } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Info } from 'lucide-react';
+import { deliveryBodyQuery } from '../../../data/queries/delivery.ts';
+import { streamsQuery } from '../../../data/queries/streams.ts';
+import { useNow } from '../../../ui/text/clock.ts';
+import {
+  formatClock,
+  formatDateTime,
+  formatDue,
+  formatDuration,
+  formatMoment,
+  formatSpan,
+  formatWait,
+} from '../../../ui/text/format.ts';
+import { attemptGuidance, type Offer } from './guidance.ts';
+import { Button, buttonClass } from '../../../ui/button.tsx';
+import { CopyButton } from '../../../ui/text/copyButton.tsx';
+import { Status, StatusShape } from '../../../ui/status.tsx';
+import { AttemptBar, AttemptParts } from './attemptBar.tsx';
+import type { Retry } from './retry.ts';
+import { useSpared } from './sparedNotice.tsx';
+import { toConnectingCurl, toCurl, toReplayCommand } from '../body/curl.ts';
+import { FailedAlike } from './failedAlike.tsx';
+
+/** Beside the tabs only the last few fit; all of them stand in their own tab. */
+const SHOWN_IN_BRIEF = 4;
+
+/** Every HTTP try as a bar on one scale, in order, and when the next one comes. */
+export function Attempts({
+  delivery,
+  brief = false,
+  retry,
+}: {
+  delivery: DeliveryDetail;
+  brief?: boolean;
+  retry: Retry;
+}) {
+  const { attemptList, nextAttemptAt, state } = delivery;
+  const shown = brief ? attemptList.slice(-SHOWN_IN_BRIEF) : attemptList;
+  const hidden = attemptList.length - shown.length;
+  const longestMs = Math.max(1, ...shown.map(({ durationMs }) => durationMs));
+  const waits = nextAttemptAt !== null && (state === 'pending' || state === 'leased');
+  const spared = useSpared(delivery);
+  return (
+    <>
+      {attemptList.length === 0 && <p className="px-4 py-2 text-muted">Not sent yet.</p>}
+      {hidden > 0 && <p className="px-4 pt-2 text-12 text-faint">{hidden} earlier attempts</p>}
+      <ol>
+        {shown.map((attempt, index) => (
+          <AttemptLine
+            key={attempt.number}
+            attempt={attempt}
+            previous={shown[index - 1]}
+            longestMs={longestMs}
+          />
+        ))}
+        {waits && (
+          <NextAttempt delivery={delivery} dueAt={spared?.until ?? nextAttemptAt} retry={retry} />
+        )}
+      </ol>
+      <Advice delivery={delivery} />
+    </>
+  );
+}
+
+/** When it is tried next, what follows should that fail, and the two ways to cut it short. */
+function NextAttempt({
+  delivery: { attempts, laterWaitsMs },
+  dueAt,
+  retry,
+}: {
+  delivery: DeliveryDetail;
+  dueAt: number;
+  retry: Retry;
+}) {
+  const now = useNow();
+  const [first, ...others] = laterWaitsMs.map((waitMs) => `+${formatWait(waitMs)}`);
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-1">
+      <span className="data w-7 text-faint">#{attempts + 1}</span>
+      <time dateTime={new Date(dueAt).toISOString()} title={formatDateTime(dueAt)} className="data">
+        {formatMoment(dueAt, now).length > 5
+          ? formatDateTime(dueAt)
+          : formatClock(dueAt).slice(0, 8)}
+      </time>
+      <Status condition={{ shape: 'dashed', word: formatDue(dueAt, now), tone: 'warn' }} />
+      {attempts > 0 && (
+        <>
+          <span className="min-w-0 text-muted">
+            {first === undefined ? 'the last one' : `then ${[first, ...others].join(', ')}`}
+          </span>
+          <span className="ml-auto flex gap-2">
+            <Button disabled={retry.isBusy} onClick={retry.now}>
+              Retry now
+            </Button>
+            <Button look="quiet" disabled={retry.isBusy} onClick={retry.stop}>
+              Stop retrying
+            </Button>
+          </span>
+        </>
+      )}
+    </li>
+  );
+}
+
+function AttemptLine({
+  attempt,
+  previous,
+  longestMs,
+}: {
+  attempt: DeliveryAttempt;
+  previous: DeliveryAttempt | undefined;
+  longestMs: number;
+}) {
+  const { number, startedAt, durationMs, status, error } = attempt;
+  const ok = error === null;
+  const gapMs = previous && startedAt - previous.startedAt - previous.durationMs;
+  return (
+    <li className="px-4 py-1">
+      <div className="data flex items-center gap-3">
+        <span className="w-7 shrink-0 text-faint">#{number}</span>
+        <time
+          dateTime={new Date(startedAt).toISOString()}
+          title={formatDateTime(startedAt)}
+          className="shrink-0 max-sm:hidden"
+        >
+          {formatClock(startedAt)}
+        </time>
+        <span className="w-14 shrink-0 text-right text-faint max-sm:hidden">
+          {gapMs !== undefined && `+${formatSpan(gapMs)}`}
+        </span>
+        <span className={`inline-flex shrink-0 items-center gap-1.5 ${ok ? '' : 'text-bad'}`}>
+          <StatusShape
+            condition={
+              ok
+                ? { shape: 'disc', word: 'answered', tone: 'ok' }
+                : { shape: 'triangle', word: 'failed', tone: 'bad' }
+            }
+          />
+          {status ?? 'no answer'}
+        </span>
+        <AttemptBar attempt={attempt} longestMs={longestMs} />
+        <span className="w-14 shrink-0 text-right">{formatDuration(durationMs)}</span>
+      </div>
+      <p className="data flex flex-wrap gap-x-4 pl-10 text-faint">
+        <AttemptParts attempt={attempt} />
+        <span className="min-w-40 flex-1 truncate" title={`POST ${attempt.webhookUrl}`}>
+          {outcomeOf(attempt, previous)}
+        </span>
+      </p>
+    </li>
+  );
+}
+
+/** What a status alone does not say: what came with it, what went wrong, or where it went. */
+function outcomeOf(
+  { status, error, responseBody, webhookUrl }: DeliveryAttempt,
+  previous: DeliveryAttempt | undefined,
+): string {
+  if (error === null) return `POST ${webhookUrl}`;
+  const said = responseBody.trim();
+  if (status === null || said === '') return error;
+  return previous?.status === status && previous.responseBody.trim() === said
+    ? 'the same answer'
+    : (said.split('\n', 1)[0] ?? '');
+}
+
+/** What the last failure means, and the way on. */
+function Advice({ delivery }: { delivery: DeliveryDetail }) {
+  const { data: streams } = useQuery(streamsQuery);
+  const newest = delivery.attemptList.at(-1);
+  if (newest === undefined || newest.error === null) return null;
+  const guidance = attemptGuidance(newest, {
+    bodyBytes: delivery.bodyBytes,
+    p95Ms: streams?.find(({ id }) => id === delivery.streamId)?.p95Ms ?? null,
+    nextAttemptAt: delivery.nextAttemptAt,
+  });
+  return (
+    <>
+      {guidance && (
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-1 pb-2">
+          <p className="min-w-0 flex-1 basis-64 text-muted">
+            <Info
+              size={14}
+              strokeWidth={1.5}
+              aria-hidden="true"
+              className="mr-1.5 inline-block align-[-2px] text-info"
+            />
+            {guidance.advice}
+          </p>
+          {guidance.offers.length > 0 && (
+            <div className="flex flex-wrap items-center gap-2">
+              {guidance.offers.map((offer) => (
+                <WayOn
+                  key={typeof offer === 'string' ? offer : offer.label}
+                  offer={offer}
+                  delivery={delivery}
+                  webhookUrl={newest.webhookUrl}
+                />
+              ))}
+            </div>
+          )}
+        </div>
+      )}
+      <FailedAlike streamId={delivery.streamId} status={newest.status} />
+    </>
+  );
+}
+
+function WayOn({
+  offer,
+  delivery,
+  webhookUrl,
+}: {
+  offer: Offer;
+  delivery: DeliveryDetail;
+  webhookUrl: string;
+}) {
+  switch (offer) {
+    case 'verify':
+      return (
+        <Link to="/verify" search={{ delivery: delivery.id }} className={buttonClass('plain')}>
+          Check the signature
+        </Link>
+      );
+    case 'edit':
+    case 'limit':
+      return (
+        <Link
+          to="/streams/$streamId"
+          params={{ streamId: delivery.streamId }}
+          search={{ tab: 'settings' }}
+          className={buttonClass('plain')}
+        >
+          {offer === 'edit' ? 'Edit the webhook URL' : 'Limit the stream'}
+        </Link>
+      );
+    case 'curl':
+      return <CurlOffer id={delivery.id} webhookUrl={webhookUrl} />;
+    case 'connect':
+      return <CopyButton text={toConnectingCurl(webhookUrl)} label="Copy curl -v" />;
+    case 'local':
+      return (
+        <CopyButton
+          text={toReplayCommand(delivery, webhookUrl)}
+          label="Copy command to try it on localhost"
+        />
+      );
+    default:
+      return <CopyButton text={offer.copy} label={offer.label} />;
+  }
+}
+
+function CurlOffer({ id, webhookUrl }: { id: string; webhookUrl: string }) {
+  const { data: body } = useQuery(deliveryBodyQuery(id));
+  return body === undefined ? null : (
+    <CopyButton text={toCurl({ id, body }, webhookUrl)} label="Copy as curl" />
+  );
+}

@@ -1,0 +1,58 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { facetsQuery, oldestQuery } from '../../../data/queries/history.ts';
+import { useNow } from '../../../ui/text/clock.ts';
+import { formatCount, formatMoment } from '../../../ui/text/format.ts';
+import { Button, buttonClass } from '../../../ui/button.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { Loading } from '../../../ui/loading.tsx';
+
+const ReplayForm = lazy(async () => ({
+  default: (await import('../../replays/new/replayForm.tsx')).ReplayForm,
+}));
+
+/** The stream's deliveries whose last attempt was answered alike: since when, and what to do with all. */
+export function FailedAlike({ streamId, status }: { streamId: string; status: number | null }) {
+  const answer = status === null ? 'none' : String(status);
+  const filter = { streamId, status: answer };
+  const { data: counts, isPending } = useQuery(facetsQuery(filter));
+  const { data: oldest } = useQuery(oldestQuery(filter));
+  const now = useNow();
+  const [replaying, setReplaying] = useState(false);
+  // Few fail alone: its place is kept.
+  if (isPending) return <div className="h-9" />;
+  if (counts === undefined || counts.total < 2) return null;
+  const count = `${formatCount(counts.total)}${counts.isCapped ? ' or more' : ''}`;
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 pb-2">
+      <p className="min-w-0 flex-1 basis-64">
+        {count} deliveries failed the same way
+        {oldest && (
+          <span className="text-muted">
+            {' '}
+            since <time className="data">{formatMoment(oldest.createdAt, now)}</time>
+          </span>
+        )}
+      </p>
+      <Link
+        to="/deliveries"
+        search={{ stream: streamId, status: answer }}
+        className={buttonClass('quiet')}
+      >
+        Similar failures
+      </Link>
+      <Button onClick={() => setReplaying(true)}>Replay all {count} after a fix…</Button>
+      {replaying && (
+        <Dialog title="Replay deliveries" onClose={() => setReplaying(false)}>
+          <Suspense fallback={<Loading />}>
+            <ReplayForm
+              filter={filter}
+              name={`${answer === 'none' ? 'no answer' : answer} after a fix`}
+            />
+          </Suspense>
+        </Dialog>
+      )}
+    </div>
+  );
+}

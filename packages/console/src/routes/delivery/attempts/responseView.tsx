@@ -1,0 +1,58 @@
+import type { DeliveryAttempt } from '@sluice/kit/sluice';
+import { useState } from 'react';
+import { formatClock, formatDuration } from '../../../ui/text/format.ts';
+import { CopyButton } from '../../../ui/text/copyButton.tsx';
+import { Select } from '../../../ui/form/field.tsx';
+import { ScrollText } from '../../../ui/text/scrollText.tsx';
+
+/** What the receiver answered to one attempt, the last one at first. */
+export function ResponseView({ attempts }: { attempts: readonly DeliveryAttempt[] }) {
+  const [number, setNumber] = useState<number | null>(null);
+  const attempt = attempts.find((each) => each.number === number) ?? attempts.at(-1);
+  if (attempt === undefined) {
+    return <p className="p-4 text-muted">Not sent yet, so nothing was answered.</p>;
+  }
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-3 border-b border-line px-4 py-1">
+        {attempts.length > 1 ? (
+          <Select
+            aria-label="Attempt"
+            className="w-56 max-sm:w-44"
+            value={attempt.number}
+            onChange={(event) => setNumber(Number(event.target.value))}
+          >
+            {attempts.map((each) => (
+              <option key={each.number} value={each.number}>
+                {`#${each.number}  ${formatClock(each.startedAt)}  ${each.status ?? 'no answer'}`}
+              </option>
+            ))}
+          </Select>
+        ) : (
+          <span className="data text-faint">#{attempt.number}</span>
+        )}
+        <span className={`data font-medium ${attempt.error === null ? '' : 'text-bad'}`}>
+          {attempt.status ?? 'no answer'}
+        </span>
+        <span className="data text-muted">{formatDuration(attempt.durationMs)}</span>
+        {attempt.responseBody !== '' && (
+          <span className="ml-auto">
+            <CopyButton text={attempt.responseBody} label="Copy answer" iconOnly />
+          </span>
+        )}
+      </div>
+      {attempt.status === null && attempt.error !== null && (
+        <p className="border-b border-line px-4 py-2 break-words text-bad">{attempt.error}</p>
+      )}
+      {attempt.responseBody === '' ? (
+        <p className="p-4 text-muted">
+          {attempt.status === null ? 'No answer came.' : 'The answer had no body.'}
+        </p>
+      ) : (
+        <ScrollText label={`Answer to attempt ${attempt.number}`} wrap className="flex-1">
+          {attempt.responseBody}
+        </ScrollText>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,6 @@
+/** What can be done about one that waits for its next attempt. */
+export interface Retry {
+  now: () => void;
+  stop: () => void;
+  isBusy: boolean;
+}

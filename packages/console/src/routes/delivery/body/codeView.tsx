@@ -1,0 +1,46 @@
+import { toFixtureName, type DeliveryDetail } from '@sluice/kit/sluice';
+import type { SentBody } from '../../../body/bodyWorker.ts';
+import { Snippets } from '../../../ui/text/snippets.tsx';
+import { toCurl, toReplayCommand } from './curl.ts';
+
+const toHandler = (isAptos: boolean): string => `import { createServer } from 'node:http';
+import { createHandler } from '@sluice/kit';
+import { toNodeListener } from '@sluice/kit/node';
+
+const handler = createHandler({ secret: process.env.SLUICE_SECRET ?? '' });
+handler.${isAptos ? 'onAptosWebhook' : 'onWebhook'}(async (webhook) => {
+  console.log(webhook.block.number, webhook.tag);
+});
+
+createServer(toNodeListener(handler)).listen(3000);`;
+
+/** Longer bodies belong into a file of their own. */
+const LONGEST_BODY = 20_000;
+
+const toTest = (delivery: DeliveryDetail, body: SentBody): string => {
+  const { id } = delivery;
+  const isLong = typeof body !== 'string' || body.length > LONGEST_BODY;
+  const text = isLong
+    ? `await readFile('fixtures/${toFixtureName(delivery)}', 'utf8')`
+    : JSON.stringify(body).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
+  return `import { signedRequest } from '@sluice/kit/testing';
+${isLong ? "import { readFile } from 'node:fs/promises';\n" : ''}
+// Delivery ${id}, as your handler will get it.
+const body = ${text};
+const request = signedRequest({ secret, id: '${id}', body });
+const response = await handler(request);`;
+};
+
+/** The delivery as code: to send it by hand, to receive it, to test with it. */
+export function CodeView({ delivery, body }: { delivery: DeliveryDetail; body: SentBody }) {
+  return (
+    <Snippets
+      snippets={{
+        'command line': toReplayCommand(delivery, delivery.webhookUrl),
+        curl: toCurl({ id: delivery.id, body }, delivery.webhookUrl),
+        handler: toHandler(delivery.chainId.startsWith('aptos:')),
+        test: toTest(delivery, body),
+      }}
+    />
+  );
+}

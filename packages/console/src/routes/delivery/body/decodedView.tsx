@@ -1,0 +1,218 @@
+import type { DeliveryDetail } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { ExternalLink } from 'lucide-react';
+import { memo, useState } from 'react';
+import { whyMatchedQuery } from '../../../data/queries/whyMatched.ts';
+import { useAnswer, type Body } from '../../../body/body.ts';
+import type { DecodedRecord } from '../../../body/decoded.ts';
+import { formatCount, formatHash } from '../../../ui/text/format.ts';
+import { retell } from '../../../words/retell.ts';
+import type { WhyMatched } from '../../../body/whyMatched.ts';
+import { Button, buttonClass } from '../../../ui/button.tsx';
+import { Hash } from '../../../ui/text/hash.tsx';
+
+/** Records that are drawn before one asks for more. */
+const PAGE_RECORDS = 50;
+
+/** A public list of signatures; it is asked by whoever follows the link, never by the page. */
+const SIGNATURES_URL = 'https://www.4byte.directory/event-signatures/?bytes_signature=';
+
+const LOOKS_HASHED = /^0x[0-9a-fA-F]{40,}$/;
+
+/** The body as people read it: each record with its names, values and amounts. */
+export function DecodedView({
+  body,
+  delivery,
+}: {
+  body: Body | null;
+  /** Whose stream knows more of it; absent while there is no stream yet. */
+  delivery?: DeliveryDetail;
+}) {
+  return body === null ? <NoWebhook /> : <Records body={body} delivery={delivery} />;
+}
+
+const NoWebhook = () => <p className="p-4 text-muted">The body is no webhook; see the payload.</p>;
+
+function Records({ body, delivery }: { body: Body; delivery: DeliveryDetail | undefined }) {
+  const [pages, setPages] = useState(1);
+  const total = useAnswer(body, 'recordCount');
+  const { data: matched, isPending } = useQuery({
+    ...whyMatchedQuery(delivery ?? NOBODY),
+    enabled: delivery !== undefined,
+  });
+  if (total === undefined) return null;
+  if (total === null) return <NoWebhook />;
+  if (total === 0) {
+    return <p className="p-4 text-muted">The webhook carries no records.</p>;
+  }
+  const left = total - firstOf(pages);
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto">
+      <ol>
+        {Array.from({ length: pages }, (_, page) => (
+          <RecordPage
+            key={page}
+            body={body}
+            first={firstOf(page)}
+            end={firstOf(page + 1)}
+            delivery={delivery}
+            matched={isPending ? undefined : (matched ?? null)}
+          />
+        ))}
+      </ol>
+      {left > 0 && (
+        <div className="px-4 py-2">
+          <Button onClick={() => setPages(pages + 1)}>Show more of {formatCount(left)}</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Its matches are not asked for. */
+const NOBODY = { id: '', createdAt: 0 };
+
+/** The first page is half as long: most read no further. */
+const firstOf = (page: number): number => Math.max(0, PAGE_RECORDS * (2 * page - 1));
+
+/** What is there already is not drawn anew when more is asked for. */
+const RecordPage = memo(function RecordPage({
+  body,
+  first,
+  end,
+  ...told
+}: {
+  body: Body;
+  first: number;
+  end: number;
+} & Told) {
+  const records = useAnswer(body, 'records', first, end) ?? [];
+  return records.map((record, index) => <Record key={index} record={record} {...told} />);
+});
+
+/** What is known of a record beside what it says. */
+interface Told {
+  delivery: DeliveryDetail | undefined;
+  /** Why each matched: undefined while it is asked, null where nobody can say. */
+  matched: WhyMatched | null | undefined;
+}
+
+function Record({ record, delivery, matched }: { record: DecodedRecord } & Told) {
+  const { title, about, fields, place, txHash, unknown } = record;
+  const topic0 = fields.find(({ name }) => name === 'topic0')?.value;
+  return (
+    <li className="border-b border-line px-4 py-2">
+      <h3 className="flex flex-wrap items-baseline gap-x-3">
+        <span className={unknown ? 'font-medium text-muted' : 'font-medium'}>{title}</span>
+        <span className="min-w-0 truncate text-muted">{about}</span>
+        <span className="data ml-auto text-faint">{place}</span>
+      </h3>
+      <dl className="mt-1 grid grid-cols-[minmax(64px,auto)_minmax(0,1fr)] gap-x-4">
+        {[...fields, { name: 'tx', value: txHash, note: '' }]
+          .filter(({ value }) => value !== '')
+          .map(({ name, value, note }) => (
+            <div key={name} className="col-span-2 grid grid-cols-subgrid items-center">
+              <dt className="data text-faint">{name}</dt>
+              <dd className="data flex min-h-6 min-w-0 items-center gap-3">
+                {LOOKS_HASHED.test(value) ? (
+                  <>
+                    <Label of={value} labels={delivery?.labels} />
+                    <Hash value={value} name={name} />
+                  </>
+                ) : (
+                  <span className={note === '' ? 'truncate' : 'truncate text-faint'} title={value}>
+                    {value}
+                  </span>
+                )}
+                {note !== '' && (
+                  <span className="order-first truncate font-medium" title={note}>
+                    {note}
+                  </span>
+                )}
+              </dd>
+            </div>
+          ))}
+        {delivery !== undefined && txHash !== '' && (
+          <Because record={record} labels={delivery.labels} matched={matched} />
+        )}
+      </dl>
+      {unknown && topic0 !== undefined && (
+        <p className="mt-1 flex flex-wrap gap-x-2">
+          {delivery !== undefined && (
+            <Link
+              to="/streams/$streamId"
+              params={{ streamId: delivery.streamId }}
+              search={{ tab: 'rules' }}
+              className={buttonClass('plain')}
+            >
+              Add its ABI
+            </Link>
+          )}
+          <a
+            href={`${SIGNATURES_URL}${topic0}`}
+            target="_blank"
+            rel="noreferrer"
+            className={buttonClass('quiet')}
+          >
+            Look up the signature
+            <ExternalLink size={12} strokeWidth={1.5} aria-hidden="true" />
+          </a>
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** What the stream calls an address that it watches; the address stands beside it. */
+function Label({ of: address, labels }: { of: string; labels: Labels | undefined }) {
+  const label = labels?.[address.toLowerCase()];
+  return label === undefined ? null : (
+    <span className="min-w-0 truncate font-medium" title={`Watched as ${label}`}>
+      {label}
+    </span>
+  );
+}
+
+type Labels = DeliveryDetail['labels'];
+
+/** Why the record is in the webhook. Its line is there before what it says, so that nothing moves. */
+function Because({
+  record,
+  labels,
+  matched,
+}: {
+  record: DecodedRecord;
+  labels: Labels;
+  matched: Told['matched'];
+}) {
+  const why = matched?.of(record);
+  return (
+    <div className="col-span-2 grid grid-cols-subgrid items-baseline">
+      <dt className="data text-faint">because</dt>
+      <dd className="flex min-h-6 min-w-0 flex-wrap items-baseline gap-x-3">
+        {why?.reasons.map((reason) => (
+          <span key={reason} title={reason} className="min-w-0 break-words">
+            <span className={why.taken ? 'text-ok' : 'text-warn'}>{why.taken ? '✓' : '✗'}</span>{' '}
+            {shorten(reason, labels)}
+          </span>
+        ))}
+        {why === undefined && matched !== undefined && (
+          <span className="text-faint">
+            {matched === null ? 'not known: its block cannot be read any more' : 'not known'}
+          </span>
+        )}
+        {why !== undefined && matched?.isByNewRules && (
+          <span className="text-faint">by the stream as it is now</span>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+/** With labels for addresses, other hashes cut in the middle, and digits in groups. */
+const shorten = (reason: string, labels: Labels): string =>
+  retell(reason).replaceAll(
+    /0x[0-9a-f]{40,64}/gi,
+    (hex) => labels[hex.toLowerCase()] ?? formatHash(hex, 6),
+  );

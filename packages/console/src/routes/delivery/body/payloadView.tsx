@@ -1,0 +1,82 @@
+import { cutText, toFixtureName, type DeliveryDetail } from '@sluice/kit/sluice';
+import { Code, Download } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import type { Body } from '../../../body/body.ts';
+import { readText, type SentBody } from '../../../body/bodyWorker.ts';
+import { download } from '../../../ui/text/download.ts';
+import { Button } from '../../../ui/button.tsx';
+import { CopyButton } from '../../../ui/text/copyButton.tsx';
+import { JsonTree } from '../../../body/jsonTree.tsx';
+import { ScrollText } from '../../../ui/text/scrollText.tsx';
+
+/** Text beyond this many characters is not laid out at once: the tree is for such bodies. */
+const PLAIN_TEXT_LIMIT = 500_000;
+
+/** The body as a tree, or as the very text that was sent. */
+export function PayloadView({
+  delivery,
+  sent,
+  body,
+}: {
+  delivery: DeliveryDetail;
+  sent: SentBody;
+  /** Null where what was sent is no JSON. */
+  body: Body | null;
+}) {
+  const [asText, setAsText] = useState(false);
+  const tools = (
+    <>
+      <Button
+        look="quiet"
+        square
+        aria-pressed={asText}
+        aria-label="Show the body as text"
+        title={asText ? 'Show as a tree' : 'Show the text that was sent'}
+        className="aria-pressed:text-accent"
+        onClick={() => setAsText(!asText)}
+      >
+        <Code size={14} strokeWidth={1.5} aria-hidden="true" />
+      </Button>
+      <CopyButton text={() => readText(sent)} label="Copy body" iconOnly />
+      <Button
+        look="quiet"
+        title="Save the body as a file, for sluice fixture run and for tests"
+        onClick={() =>
+          void readText(sent).then((text) =>
+            download(toFixtureName(delivery), text, 'application/json'),
+          )
+        }
+      >
+        <Download size={14} strokeWidth={1.5} aria-hidden="true" />
+        Fixture
+      </Button>
+    </>
+  );
+  if (!asText && body !== null) {
+    return (
+      <JsonTree body={body} label="Body">
+        {tools}
+      </JsonTree>
+    );
+  }
+  return (
+    <>
+      <div className="flex justify-end border-b border-line px-3 py-1">{tools}</div>
+      <SentText sent={sent} />
+    </>
+  );
+}
+
+function SentText({ sent }: { sent: SentBody }) {
+  const [read, setRead] = useState('');
+  useEffect(() => {
+    if (typeof sent !== 'string') void readText(sent).then(setRead);
+  }, [sent]);
+  const text = typeof sent === 'string' ? sent : read;
+  return (
+    <ScrollText label="Body as sent" wrap className="flex-1">
+      {cutText(text, PLAIN_TEXT_LIMIT)}
+      {text.length > PLAIN_TEXT_LIMIT && '\n… the rest is in the copy and in the tree'}
+    </ScrollText>
+  );
+}

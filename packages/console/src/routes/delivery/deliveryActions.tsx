@@ -1,0 +1,112 @@
+import type { DeliverySummary } from '@sluice/kit/sluice';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { SentBody } from '../../body/bodyWorker.ts';
+import { replayMutation, stopMutation } from '../../data/queries/delivery.ts';
+import { Confirm } from '../../ui/confirm.tsx';
+import { useActions } from '../../ui/keys/actionList.tsx';
+import { useShortcuts } from '../../ui/keys/keyboard.ts';
+import { copyText } from '../../ui/text/copyText.ts';
+import { formatId } from '../../ui/text/format.ts';
+import { copyActions, useCopyKeys, type Copies } from '../../words/copyKeys.ts';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
+import type { Retry } from './attempts/retry.ts';
+import { toCurl } from './body/curl.ts';
+
+const REPLAYABLE: readonly DeliverySummary['state'][] = [
+  'pending',
+  'succeeded',
+  'failed',
+  'quarantined',
+];
+
+/** What can be done with one delivery, by its keys, by buttons, and listed under `.`. */
+export function useDeliveryActions({
+  id,
+  delivery,
+  webhookUrl,
+  body,
+}: {
+  id: string;
+  delivery: DeliverySummary | undefined;
+  webhookUrl: string | undefined;
+  body: SentBody | undefined;
+}): {
+  /** Label of the button that sends it. */
+  again: string;
+  /** Null where it cannot be sent now. */
+  onSend: (() => void) | null;
+  retry: Retry;
+  dialogs: React.ReactNode;
+  /** What failed of it. */
+  problems: React.ReactNode;
+} {
+  const queryClient = useQueryClient();
+  const replay = useMutation(replayMutation(queryClient));
+  const stop = useMutation(stopMutation(queryClient, id));
+  const mayReplay = delivery !== undefined && REPLAYABLE.includes(delivery.state);
+  const again = delivery?.state === 'pending' ? 'Send now' : 'Send again';
+  const send = (): void => {
+    if (mayReplay && !replay.isPending) replay.mutate(delivery);
+  };
+  const copies: Copies = {
+    id,
+    link: location.href,
+    copyCurl:
+      webhookUrl === undefined || body === undefined
+        ? undefined
+        : () => void copyText(toCurl({ id, body }, webhookUrl), 'curl'),
+  };
+  useCopyKeys(() => copies);
+  const [isAsking, setAsking] = useState(false);
+  useShortcuts({
+    r: () => {
+      if (mayReplay && !replay.isPending) setAsking(true);
+    },
+  });
+  const list = useActions(() => ({
+    of: `Delivery ${formatId(id)}`,
+    actions: [
+      mayReplay && { label: again, keycap: 'r', run: send },
+      delivery?.state === 'pending' &&
+        delivery.attempts > 0 && { label: 'Stop retrying', run: () => stop.mutate() },
+      ...copyActions(copies),
+    ],
+  }));
+  return {
+    again,
+    onSend: mayReplay && !replay.isPending ? send : null,
+    retry: { now: send, stop: () => stop.mutate(), isBusy: stop.isPending || replay.isPending },
+    dialogs: (
+      <>
+        {list}
+        {isAsking && (
+          <Confirm
+            title={`Delivery ${formatId(id)}`}
+            action={again}
+            onConfirm={send}
+            onClose={() => setAsking(false)}
+          >
+            {delivery?.state === 'succeeded'
+              ? 'It was delivered already. The receiver gets it once more, with the same webhook-id.'
+              : 'It is sent to its receiver at once.'}
+          </Confirm>
+        )}
+      </>
+    ),
+    problems: (
+      <>
+        {replay.isError && (
+          <ErrorPanel what="The delivery was not sent again" error={replay.error} onRetry={send} />
+        )}
+        {stop.isError && (
+          <ErrorPanel
+            what="The delivery is still retried"
+            error={stop.error}
+            onRetry={() => stop.mutate()}
+          />
+        )}
+      </>
+    ),
+  };
+}

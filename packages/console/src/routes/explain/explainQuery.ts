@@ -1,0 +1,25 @@
+import { findDeliveryIds, isShortId } from '@sluice/kit/sluice';
+import { queryOptions } from '@tanstack/react-query';
+import { sluice } from '../../data/queries/service.ts';
+
+export const explainQuery = (question: string, chain: string | undefined) =>
+  queryOptions({
+    queryKey: ['explain', question, chain],
+    queryFn: async ({ signal }) =>
+      sluice.explain(await toWholeQuestion(question), { chain, signal }),
+    // A webhook may be sent meanwhile.
+    staleTime: 0,
+  });
+
+const NAMED_IDS = 5;
+
+/** Of a shortened id of a delivery, the whole one; anything else as it is. */
+async function toWholeQuestion(question: string): Promise<string> {
+  if (!isShortId(question)) return question;
+  const ids = await findDeliveryIds(sluice, question);
+  if (ids.length > 1) {
+    const named = ids.slice(0, NAMED_IDS).join(', ');
+    throw new Error(`${question} is short for ${ids.length} deliveries, among them ${named}`);
+  }
+  return ids[0] ?? question;
+}

@@ -1,0 +1,286 @@
+import type { ResolvedName } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { clsx } from 'clsx';
+import { useLayoutEffect, useRef, useState } from 'react';
+import { nameQuery } from '../../../data/queries/chains.ts';
+import { streamsQuery } from '../../../data/queries/streams.ts';
+import { DENSITY_NAMES } from '../../../ui/list/density.ts';
+import { formatHash, formatQuantity } from '../../../ui/text/format.ts';
+import { PAGES } from '../pages.ts';
+import { PASTED_WORDS, recognise, type Pasted } from '../../../words/paste.ts';
+import { useRested } from '../../../ui/form/rested.ts';
+import { setDensity, setTheme, THEMES } from '../../../ui/preferences.ts';
+import { nameOfStream } from '../../../words/names.ts';
+
+interface Command {
+  id: string;
+  label: string;
+  /** What it is about, in faint. */
+  detail: string;
+  run: () => void;
+}
+
+/** The keys of the palette's field that are for its list. */
+export type PaletteKey = 'ArrowDown' | 'ArrowUp' | 'Enter';
+
+const MAX_SHOWN = 12;
+
+/** Commands that fit the text; whatever is pasted is recognised, with what can be done with it. */
+export function PaletteCommands({
+  id,
+  text,
+  onKeyDown,
+  onDrawn,
+  onRun,
+}: {
+  /** Of the list. */
+  id: string;
+  text: string;
+  onKeyDown: (event: React.KeyboardEvent) => void;
+  /**
+   * Whenever the list is another.
+   * @param take does what a key means, and returns false while the list is not there.
+   * @param active the id of the command that Enter runs.
+   */
+  onDrawn: (take: (key: PaletteKey) => boolean, active: string | undefined) => void;
+  /** Closes the palette; the command runs after that. */
+  onRun: () => void;
+}) {
+  const list = useRef<HTMLDivElement>(null);
+  const [chosen, setChosen] = useState({ text, at: 0 });
+  // Another text has another list, with its first chosen.
+  const at = chosen.text === text ? chosen.at : 0;
+  const streams = useQuery(streamsQuery);
+
+  const pasted = recognise(text);
+  const name = useRested(pasted?.kind === 'ens-name' ? pasted.name : '');
+  const resolved = useQuery({ ...nameQuery(name), enabled: name !== '' });
+  const isLookedUp = pasted?.kind === 'ens-name' && pasted.name === name;
+  const forPasted = usePastedCommands(pasted, isLookedUp ? resolved.data : undefined);
+  const all = useCommands();
+  const words = text.toLowerCase().split(/\s+/);
+  const matching = all.filter(({ label, detail }) => {
+    const where = `${label} ${detail}`.toLowerCase();
+    return words.every((word) => where.includes(word));
+  });
+  // A stream may be called as a block is, or a name.
+  const shown = [...forPasted, ...matching].slice(0, MAX_SHOWN);
+  const active = shown[Math.min(at, shown.length - 1)];
+  const activeId = active && `${id}-${active.id}`;
+
+  const run = (command: Command): void => {
+    onRun();
+    command.run();
+  };
+  const take = (key: PaletteKey): boolean => {
+    // What is meant may be among the streams, which come later.
+    if (active === undefined) return !streams.isPending;
+    if (key === 'Enter') run(active);
+    else {
+      const step = key === 'ArrowDown' ? 1 : -1;
+      const next = (shown.indexOf(active) + step + shown.length) % shown.length;
+      setChosen({ text, at: next });
+      list.current?.children[next]?.scrollIntoView({ block: 'nearest' });
+    }
+    return true;
+  };
+  useLayoutEffect(() => onDrawn(take, activeId));
+
+  return (
+    <>
+      {pasted !== undefined && (
+        <p className="px-4 pt-2 text-12 text-info">
+          Recognised: {PASTED_WORDS[pasted.kind]}
+          {pasted.kind === 'ens-name' && (
+            <output>
+              {!isLookedUp || resolved.isPending
+                ? ', looking it up'
+                : resolved.isError
+                  ? `. ${resolved.error.message}`
+                  : `, ${formatHash(resolved.data.address)}`}
+            </output>
+          )}
+        </p>
+      )}
+      <div
+        ref={list}
+        id={id}
+        // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a select cannot hold commands
+        role="listbox"
+        aria-label="Commands"
+        className="max-h-[50dvh] overflow-y-auto py-1"
+      >
+        {shown.map((command) => (
+          <div
+            key={command.id}
+            id={`${id}-${command.id}`}
+            // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- see the list
+            role="option"
+            tabIndex={-1}
+            aria-selected={command === active}
+            onClick={() => run(command)}
+            onKeyDown={onKeyDown}
+            onMouseMove={() => setChosen({ text, at: shown.indexOf(command) })}
+            className={clsx(
+              'flex min-h-8 cursor-pointer items-center gap-3 px-4 pointer-coarse:min-h-11',
+              command === active && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
+            )}
+          >
+            <span className="min-w-0 truncate">{command.label}</span>
+            <span className="data ml-auto max-w-1/2 truncate text-faint">{command.detail}</span>
+          </div>
+        ))}
+      </div>
+      {shown.length === 0 && (
+        <p className="px-4 pb-3 text-muted">
+          {pasted?.kind === 'aptos-name'
+            ? 'Names of Aptos are not looked up: paste the address that it stands for.'
+            : pasted === undefined &&
+              'Nothing is called that. Addresses, hashes, block numbers, ids, names of ENS, events and ABIs are recognised when pasted whole.'}
+        </p>
+      )}
+    </>
+  );
+}
+
+function useCommands(): Command[] {
+  const navigate = useNavigate();
+  const { data: streams } = useQuery(streamsQuery);
+  return [
+    ...PAGES.map(({ to, title, key }) => ({
+      id: `page-${key}`,
+      label: title,
+      detail: `g ${key}`,
+      run: () => void navigate({ to }),
+    })),
+    {
+      id: 'new',
+      label: 'New stream',
+      detail: 'n',
+      run: () => void navigate({ to: '/streams/new' }),
+    },
+    ...(streams ?? []).map(({ id, tag, description }) => ({
+      id,
+      label: tag || description || id,
+      detail: 'stream',
+      run: () => void navigate({ to: '/streams/$streamId', params: { streamId: id } }),
+    })),
+    ...THEMES.map((theme) => ({
+      id: `theme-${theme}`,
+      label: `Theme: ${theme}`,
+      detail: 'appearance',
+      run: () => setTheme(theme),
+    })),
+    ...DENSITY_NAMES.map((density) => ({
+      id: `rows-${density}`,
+      label: `Rows: ${density}`,
+      detail: 'appearance',
+      run: () => setDensity(density),
+    })),
+  ];
+}
+
+/** Functions would make the link long for nothing. */
+function eventsOf(abi: string): string {
+  type Item = { type: string } | string;
+  const value = JSON.parse(abi) as Item[] | { abi: Item[] };
+  const items = Array.isArray(value) ? value : value.abi;
+  return JSON.stringify(
+    items.filter((item) =>
+      typeof item === 'string' ? item.includes('event') : item.type === 'event',
+    ),
+  );
+}
+
+/** @param resolved what the pasted name stands for, once that is known */
+function usePastedCommands(
+  pasted: Pasted | undefined,
+  resolved: ResolvedName | undefined,
+): Command[] {
+  const navigate = useNavigate();
+  const { data: streams } = useQuery(streamsQuery);
+  const command = (id: string, label: string, detail: string, run: () => void): Command => ({
+    id,
+    label,
+    detail,
+    run,
+  });
+  const watch = (address: string, detail = formatHash(address)): Command =>
+    command('watch', 'New stream that watches it', detail, () => {
+      void navigate({ to: '/streams/new', search: { address } });
+    });
+  const explain = (q: string, label: string, detail = formatHash(q)): Command =>
+    command('explain', label, detail, () => void navigate({ to: '/explain', search: { q } }));
+  switch (pasted?.kind) {
+    case undefined:
+      return [];
+    case 'evm-address':
+    case 'aptos-address':
+      return [watch(pasted.address), explain(pasted.address, 'Which streams watch it')];
+    case 'hash':
+      return [explain(pasted.hash, 'Explain what became of it'), watch(pasted.hash)];
+    case 'block':
+      return [explain(String(pasted.number), 'Explain what became of the block')];
+    case 'addresses':
+      return [
+        command(
+          'watch',
+          'New stream that watches them',
+          formatQuantity(pasted.count, 'address', 'addresses'),
+          () => void navigate({ to: '/streams/new', search: { address: pasted.text } }),
+        ),
+      ];
+    case 'event':
+      return [
+        command(
+          'event',
+          'New stream of this event',
+          pasted.signature,
+          () => void navigate({ to: '/streams/new', search: { event: pasted.signature } }),
+        ),
+      ];
+    case 'move-path':
+      return [
+        command(
+          'event',
+          'New Aptos stream of this function',
+          pasted.path,
+          () => void navigate({ to: '/streams/new', search: { event: pasted.path } }),
+        ),
+      ];
+    case 'id': {
+      const stream = streams?.find(({ id }) => id === pasted.id);
+      return stream === undefined
+        ? [
+            command('delivery', 'Open the delivery', pasted.id, () => {
+              void navigate({ to: '/deliveries/$deliveryId', params: { deliveryId: pasted.id } });
+            }),
+            explain(pasted.id, 'Explain the delivery'),
+          ]
+        : [
+            command('stream', `Open ${nameOfStream(stream)}`, pasted.id, () => {
+              void navigate({ to: '/streams/$streamId', params: { streamId: pasted.id } });
+            }),
+          ];
+    }
+    case 'abi':
+      return [
+        command(
+          'event',
+          'New stream of its events',
+          'ABI',
+          () => void navigate({ to: '/streams/new', search: { event: eventsOf(pasted.json) } }),
+        ),
+      ];
+    case 'ens-name':
+      return resolved === undefined
+        ? []
+        : [
+            watch(`${resolved.address}, ${resolved.name}`, resolved.name),
+            explain(resolved.name, 'Which streams watch it', resolved.name),
+          ];
+    case 'aptos-name':
+      return [];
+  }
+}

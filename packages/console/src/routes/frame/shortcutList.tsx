@@ -1,0 +1,76 @@
+import { PAGES } from './pages.ts';
+import { setShortcutsOn, useShortcutsOn } from '../../ui/preferences.ts';
+import { Check } from '../../ui/form/field.tsx';
+
+const SHORTCUTS: readonly { keys: string[]; does: string; on: string }[] = [
+  { on: 'Everywhere', keys: ['Ctrl K'], does: 'Search and commands' },
+  ...PAGES.map(({ key, title }) => ({ on: 'Everywhere', keys: [`g ${key}`], does: title })),
+  { on: 'Everywhere', keys: ['n'], does: 'New stream' },
+  { on: 'Everywhere', keys: ['?'], does: 'This list' },
+  { on: 'Everywhere', keys: ['u'], does: 'Undo what the note offers to undo' },
+  { on: 'Lists', keys: ['j', 'k'], does: 'Next row, previous row' },
+  { on: 'Everywhere', keys: ['.'], does: 'What can be done with the row or the page' },
+  { on: 'Lists', keys: ['Enter'], does: 'Open the row' },
+  { on: 'Lists', keys: ['/'], does: 'Filter' },
+  { on: 'Lists', keys: ['Space'], does: 'Mark the row, or take the mark back' },
+  { on: 'Lists', keys: ['Shift J', 'Shift K'], does: 'Mark as you go' },
+  { on: 'Lists', keys: ['c', 'y', 'x'], does: 'Copy the id of the row, a link, as curl' },
+  { on: 'Streams', keys: ['p'], does: 'Pause or resume the stream' },
+  { on: 'Streams', keys: ['r'], does: 'Replay what failed of it, or of those marked' },
+  { on: 'Stream', keys: ['[', ']'], does: 'Previous tab, next tab' },
+  { on: 'Stream', keys: ['t'], does: 'Send a test webhook, after a confirmation' },
+  { on: 'Stream', keys: ['i'], does: 'Import addresses' },
+  { on: 'Stream', keys: ['c', 'y'], does: 'Copy the id, a link' },
+  { on: 'Deliveries', keys: ['r'], does: 'Replay what is marked, or all that pass the filter' },
+  { on: 'Deliveries', keys: ['l'], does: 'Hold the list, or let it run' },
+  { on: 'Inbox', keys: ['[', ']'], does: 'Body, headers, signature, answer' },
+  { on: 'Inbox', keys: ['c', 'y', 'x'], does: 'Copy the id, a link, as curl' },
+  { on: 'Replays', keys: ['r'], does: 'New replay' },
+  { on: 'Delivery', keys: ['[', ']'], does: 'Previous tab, next tab' },
+  { on: 'Delivery', keys: ['r'], does: 'Send it again, after a confirmation' },
+  { on: 'Delivery', keys: ['o'], does: 'Open it as a page' },
+  { on: 'Delivery', keys: ['j', 'k'], does: 'Older one, newer one' },
+  { on: 'Delivery', keys: ['c'], does: 'Copy the id' },
+  { on: 'Delivery', keys: ['y'], does: 'Copy a link' },
+  { on: 'Delivery', keys: ['x'], does: 'Copy as curl' },
+  { on: 'Delivery', keys: ['Esc'], does: 'Close' },
+  { on: 'Forms', keys: ['Ctrl Enter'], does: 'Create or save' },
+];
+
+/** Every shortcut, and the switch that turns single letters off. */
+export function ShortcutList() {
+  const on = useShortcutsOn();
+  const places = [...new Set(SHORTCUTS.map((shortcut) => shortcut.on))];
+  return (
+    <>
+      <div className="gap-x-8 sm:columns-2">
+        {places.map((place) => (
+          <section key={place} className="mb-4 break-inside-avoid">
+            <h3 className="caps mb-1">{place}</h3>
+            <dl className="grid gap-1">
+              {SHORTCUTS.filter((shortcut) => shortcut.on === place).map(({ keys, does }) => (
+                <div key={does} className="flex justify-between gap-4">
+                  <dt className="order-last flex gap-1">
+                    {keys.map((key) => (
+                      <span key={key} className="data text-text">
+                        {key}
+                      </span>
+                    ))}
+                  </dt>
+                  <dd className="text-muted">{does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+      <div className="border-t border-line pt-3">
+        <Check
+          label="Single-letter shortcuts"
+          checked={on}
+          onChange={(event) => setShortcutsOn(event.target.checked)}
+        />
+      </div>
+    </>
+  );
+}

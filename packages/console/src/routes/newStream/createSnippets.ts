@@ -1,0 +1,93 @@
+/** The call that makes a stream, as one would write it oneself. Pure. */
+import { parseAddressList } from '../streamForm/draft/addressList.ts';
+import { toFields } from '../streamForm/draft/fields.ts';
+import type { StreamDraft } from '../streamForm/draft/draft.ts';
+import { quoted } from '../../words/shell.ts';
+
+/** The fields that say something: what is off, empty or as it would be anyway is left out. */
+const saidFields = (draft: StreamDraft): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(toFields(draft)).filter(
+      ([, value]) =>
+        value !== false &&
+        value !== null &&
+        value !== 'both' &&
+        !(typeof value === 'object' && value !== null && Object.keys(value).length === 0),
+    ),
+  );
+
+function toCurl(draft: StreamDraft, origin: string): string {
+  return [
+    `curl -X PUT ${origin}/streams/${draft.family}`,
+    `  -H "x-api-key: $SLUICE_API_KEY"`,
+    `  -H 'content-type: application/json'`,
+    `  -d ${quoted(JSON.stringify(saidFields(draft), null, 2))}`,
+  ].join(' \\\n');
+}
+
+/** The flags of `sluice streams create`, by the field each sets. */
+const FLAGS: Readonly<Record<string, string>> = {
+  tag: '--tag',
+  description: '--description',
+  webhookUrl: '--url',
+  chainIds: '--chain',
+  network: '--network',
+  topic0: '--event',
+  events: '--event',
+  functions: '--function',
+  allAddresses: '--all-addresses',
+  includeNativeTxs: '--native',
+  includeContractLogs: '--logs',
+  includeInternalTxs: '--internal',
+  deliver: '--deliver',
+  notifyRemoved: '--notify-removed',
+  maxInFlight: '--max-in-flight',
+  maxPerSecond: '--max-per-second',
+  strictOrder: '--strict-order',
+};
+
+/** More addresses than these go into a file of their own. */
+const ADDRESSES_IN_A_LINE = 5;
+
+/** `sluice streams create` with flags, or with a file where a field is more than a flag can hold. */
+function toCommand(draft: StreamDraft): string {
+  const fields = saidFields(draft);
+  const rows = draft.allAddresses ? [] : parseAddressList(draft.addresses, draft.family).rows;
+  const addresses = rows.slice(0, ADDRESSES_IN_A_LINE).map(({ address }) => address);
+  const given = addresses.length === 0 ? [] : [`--address ${addresses.join(' ')}`];
+  if (Object.keys(fields).some((field) => FLAGS[field] === undefined)) {
+    const file = JSON.stringify(fields, null, 2);
+    const command = ['sluice streams create --file stream.yaml', ...given].join(' ');
+    return `cat > stream.yaml <<'END'\n${file}\nEND\n${command}`;
+  }
+  const flags = Object.entries(fields).map(([field, value]) => {
+    const values = value === true ? [] : [value].flat().map(String);
+    return [FLAGS[field], ...values.map(quoted)].join(' ');
+  });
+  return ['sluice streams create', ...flags, ...given].join(' \\\n  ');
+}
+
+function toScript(draft: StreamDraft, origin: string): string {
+  const fields = {
+    ...saidFields(draft),
+    ...(draft.family === 'aptos' && { networkType: 'aptos' }),
+  };
+  // Keys that are names need no quotes.
+  const body = JSON.stringify(fields, null, 2).replaceAll(/^(\s*)"([A-Za-z]\w*)":/gm, '$1$2:');
+  return [
+    `import { createClient } from '@sluice/kit';`,
+    '',
+    'const client = createClient({',
+    `  baseUrl: '${origin}',`,
+    '  apiKey: process.env.SLUICE_API_KEY,',
+    '});',
+    `await client.streams.create(${body});`,
+  ].join('\n');
+}
+
+/** The same stream, language by language. */
+export const createSnippets = (draft: StreamDraft, origin: string) => ({
+  'Command line': toCommand(draft),
+  curl: toCurl(draft, origin),
+  TypeScript: toScript(draft, origin),
+});

@@ -1,0 +1,88 @@
+/** A form's first state, from what a link gives, and the calls that make the stream of it. */
+import type { ChainHealth } from '@sluice/kit/sluice';
+import { parseAddressList } from '../streamForm/draft/addressList.ts';
+import { client, sluice } from '../../data/queries/service.ts';
+import { NEW_DRAFT, withEvents, withRule, type StreamDraft } from '../streamForm/draft/draft.ts';
+import { toAptosFields, toEvmFields } from '../streamForm/draft/fields.ts';
+import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
+import { recognise, toAddress } from '../../words/paste.ts';
+import type { NewStreamSearch } from '../../data/search.ts';
+
+/** Into the built-in inbox at first, so that no stream waits for a receiver. */
+export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): StreamDraft {
+  const draft: StreamDraft = {
+    ...NEW_DRAFT,
+    webhookUrl: DEFAULT_INBOX_URL,
+    tag: `stream-${Math.random().toString(36).slice(2, 6)}`,
+  };
+  if (address !== undefined) {
+    const one = toAddress(recognise(address));
+    return { ...draft, family: one?.family ?? 'evm', addresses: one?.address ?? address };
+  }
+  return draft;
+}
+
+/** With the events that a link gives, as a signature or an ABI. */
+export async function draftOfLink({ event, ...search }: NewStreamSearch): Promise<StreamDraft> {
+  const draft = draftFrom(search);
+  if (event === undefined || search.address !== undefined) return draft;
+  if (recognise(event)?.kind === 'move-path') {
+    return { ...draft, family: 'aptos', allAddresses: true, functions: event };
+  }
+  const { parseEvents } = await import('../streamForm/draft/abiText.ts');
+  const { items, signatures, problems } = parseEvents(event);
+  // A bad link shows the form without it.
+  if (problems.length > 0) return draft;
+  return signatures.reduce(withRule, withEvents({ ...draft, allAddresses: true }, items));
+}
+
+/** Of a local chain, where there is one: on others it is a lot that is told. */
+const LOCAL_CHAINS = ['0x7a69', 'aptos:local'];
+
+/** Something to see at once: every token transfer, or every payment, into the inbox. */
+export function demoDraft(chains: readonly Pick<ChainHealth, 'id'>[]): StreamDraft | null {
+  const chain = chains.find(({ id }) => LOCAL_CHAINS.includes(id)) ?? chains[0];
+  if (chain === undefined) return null;
+  const draft: StreamDraft = {
+    ...NEW_DRAFT,
+    allAddresses: true,
+    webhookUrl: DEFAULT_INBOX_URL,
+    tag: 'demo',
+    description: 'Whatever moves, to look around',
+  };
+  return chain.id.startsWith('aptos:')
+    ? {
+        ...draft,
+        family: 'aptos',
+        chains: [chain.id.slice('aptos:'.length)],
+        functions: '0x1::aptos_account::transfer',
+      }
+    : withRule({ ...draft, chains: [chain.id] }, 'Transfer(address,address,uint256)');
+}
+
+/** Where only the addresses failed: the stream is there, and can be given them again. */
+export class AddressesFailed extends Error {
+  readonly streamId: string;
+
+  constructor(streamId: string, cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.streamId = streamId;
+  }
+}
+
+/** @returns the id of the new stream. */
+export async function createStream(draft: StreamDraft): Promise<string> {
+  const { id } =
+    draft.family === 'evm'
+      ? await client.streams.create(toEvmFields(draft))
+      : await client.streams.create({ ...toAptosFields(draft), networkType: 'aptos' });
+  const { rows } = parseAddressList(draft.addresses, draft.family);
+  if (rows.length > 0 && !draft.allAddresses) {
+    try {
+      await sluice.importAddresses({ streamId: id, family: draft.family, addresses: rows });
+    } catch (error) {
+      throw new AddressesFailed(id, error);
+    }
+  }
+  return id;
+}

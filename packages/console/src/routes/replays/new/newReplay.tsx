@@ -1,0 +1,105 @@
+import { UNDELIVERED } from '@sluice/kit/contract';
+import type { DeliveryFilter, DeliveryState } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { streamsQuery } from '../../../data/queries/streams.ts';
+import { toDeliveryFilter } from '../../../data/queries/deliveries.ts';
+import { present, SINCES } from '../../../data/search.ts';
+import { SelectField } from '../../../ui/form/field.tsx';
+import { useNames } from '../replayFacts.ts';
+import { ReplayForm } from './replayForm.tsx';
+
+const STATES: readonly { value: string; label: string; states: readonly DeliveryState[] }[] = [
+  { value: 'undelivered', label: 'not delivered', states: UNDELIVERED },
+  { value: 'failed', label: 'given up', states: ['failed', 'quarantined'] },
+  { value: 'pending', label: 'still to be tried', states: ['pending'] },
+  { value: 'succeeded', label: 'delivered', states: ['succeeded'] },
+];
+
+const ANSWERS = [
+  { value: '5xx', label: '5xx, the receiver failed' },
+  { value: '4xx', label: '4xx, the receiver refused' },
+  { value: 'none', label: 'no answer' },
+] as const;
+
+/** Which deliveries, said in four choices; finer ones are made in their list. */
+export function NewReplay() {
+  const { data: streams } = useQuery(streamsQuery);
+  const names = useNames();
+  const [state, setState] = useState('undelivered');
+  const [streamId, setStream] = useState('');
+  const [status, setStatus] = useState('');
+  const [since, setSince] = useState('24h');
+  const filter = useMemo(
+    (): DeliveryFilter => ({
+      // Counted from the choice on: time goes on, the selection does not.
+      ...toDeliveryFilter(present({ sinceMs: SINCES.find(({ value }) => value === since)?.ms })),
+      ...present({
+        state: STATES.find(({ value }) => value === state)?.states,
+        streamId: streamId || undefined,
+        status: status || undefined,
+      }),
+    }),
+    [state, streamId, status, since],
+  );
+  const name = [
+    STATES.find(({ value }) => value === state)?.label,
+    status,
+    streamId && names.ofStream(streamId),
+  ]
+    .filter(Boolean)
+    .join(' ');
+  return (
+    <ReplayForm filter={filter} name={name}>
+      <div className="grid gap-3 sm:grid-cols-2">
+        <SelectField
+          label="Deliveries"
+          value={state}
+          onChange={(event) => setState(event.target.value)}
+        >
+          {STATES.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </SelectField>
+        <SelectField
+          label="Stream"
+          value={streamId}
+          onChange={(event) => setStream(event.target.value)}
+        >
+          <option value="">any</option>
+          {streams?.map(({ id, tag, description }) => (
+            <option key={id} value={id}>
+              {tag || description || id}
+            </option>
+          ))}
+        </SelectField>
+        <SelectField
+          label="Last answer"
+          value={status}
+          onChange={(event) => setStatus(event.target.value)}
+        >
+          <option value="">any</option>
+          {ANSWERS.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </SelectField>
+        <SelectField
+          label="Made in the last"
+          value={since}
+          onChange={(event) => setSince(event.target.value)}
+        >
+          {SINCES.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+          <option value="">at any time</option>
+        </SelectField>
+      </div>
+    </ReplayForm>
+  );
+}

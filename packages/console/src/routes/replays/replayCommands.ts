@@ -1,0 +1,43 @@
+/** A replay of many as it is asked for in a terminal. Pure. */
+import type { CreateReplay } from '@sluice/kit/sluice';
+import { listOf } from '../../words/filterWords.ts';
+import { quoted } from '../../words/shell.ts';
+
+const toFlag = (name: string, values: readonly string[]): string[] =>
+  values.length === 0 ? [] : [`--${name} ${values.map(quoted).join(' ')}`];
+
+function toRangeFlag(name: string, from: number | undefined, to: number | undefined): string[] {
+  if (from === undefined && to === undefined) return [];
+  return [`--${name} ${from === to ? from : `${from ?? ''}..${to ?? ''}`}`];
+}
+
+const toTimeFlag = (name: string, ms: number | undefined): string[] =>
+  ms === undefined ? [] : [`--${name} ${new Date(ms).toISOString()}`];
+
+/** As typed in a terminal. */
+export function toSelectionCommand({ name, filter, perSecond }: CreateReplay): string {
+  const { error, reorged, replayId } = filter;
+  const flags = [
+    ...toFlag('state', listOf(filter.state)),
+    ...toFlag('stream', listOf(filter.streamId)),
+    ...toFlag('chain', listOf(filter.chainId)),
+    ...toFlag('phase', listOf(filter.phase)),
+    ...toFlag('status', listOf(filter.status)),
+    ...(error === undefined ? [] : toFlag('error', [error])),
+    ...toRangeFlag('attempts', filter.attemptsFrom, filter.attemptsTo),
+    ...(reorged === undefined ? [] : [reorged ? '--reorged' : '--no-reorged']),
+    ...toTimeFlag('since', filter.createdFrom),
+    ...toTimeFlag('until', filter.createdTo),
+    ...toRangeFlag('blocks', filter.blockFrom, filter.blockTo),
+    ...(replayId === undefined ? [] : toFlag('replay', [replayId])),
+  ];
+  return [
+    'sluice replay',
+    ...listOf(filter.id),
+    ...flags,
+    // Those that are named one by one are sent at once, and make no job.
+    ...(flags.length === 0
+      ? []
+      : [...toFlag('name', [name]), ...(perSecond === undefined ? [] : [`--rate ${perSecond}/s`])]),
+  ].join(' ');
+}

@@ -1,0 +1,202 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { Download } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { sluice } from '../../../data/queries/service.ts';
+import {
+  LIST_FILES,
+  SAMPLE_LISTS,
+  toRejectsCsv,
+  type AddressList,
+} from '../../streamForm/draft/addressList.ts';
+import { download } from '../../../ui/text/download.ts';
+import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
+import { Button } from '../../../ui/button.tsx';
+import { DropZone } from '../../../ui/form/dropZone.tsx';
+import { ErrorPanel } from '../../../words/errorPanel.tsx';
+import { FileField, TextArea } from '../../../ui/form/field.tsx';
+
+/** Rejected lines that are shown; the file has all of them. */
+const SHOWN_REJECTS = 20;
+
+/** Typing rests for so long before the list is read. */
+const REST_MS = 150;
+
+/** Reads the list in a worker. */
+function useAddressList(
+  text: string,
+  family: StreamSummary['family'],
+  isTyped: boolean,
+): AddressList | null {
+  const [list, setList] = useState<AddressList | null>(null);
+  const isEmpty = text.trim() === '';
+  useEffect(() => {
+    if (isEmpty) return undefined;
+    const worker = new Worker(
+      new URL('../../streamForm/draft/addressList.worker.ts', import.meta.url),
+      {
+        type: 'module',
+      },
+    );
+    worker.addEventListener('message', ({ data }: MessageEvent<AddressList>) => setList(data));
+    const timer = setTimeout(() => worker.postMessage({ text, family }), isTyped ? REST_MS : 0);
+    return () => {
+      clearTimeout(timer);
+      worker.terminate();
+    };
+  }, [text, family, isTyped, isEmpty]);
+  return isEmpty ? null : list;
+}
+
+/** Paste or drop a list, see what of it is right, then send it in parts that can be gone on with. */
+export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onDone: () => void }) {
+  const [text, setText] = useState('');
+  /** Of the file that it is from: 100,000 lines in a field would hold the page up for seconds. */
+  const [fileName, setFileName] = useState<string | null>(null);
+  const list = useAddressList(text, stream.family, fileName === null);
+  const [done, setDone] = useState(0);
+  const [state, setState] = useState<'idle' | 'sending' | 'sent'>('idle');
+  const [error, setError] = useState<unknown>(null);
+  const leaving = useRef<AbortController>(null);
+  useEffect(() => () => leaving.current?.abort(), []);
+
+  const change = (next: string, from: string | null): void => {
+    setText(next);
+    setFileName(from);
+    setDone(0);
+    setState('idle');
+    setError(null);
+  };
+  const readFile = async (file: File): Promise<void> => change(await file.text(), file.name);
+  const send = async (): Promise<void> => {
+    if (list === null) return;
+    leaving.current = new AbortController();
+    const { signal } = leaving.current;
+    setState('sending');
+    setError(null);
+    try {
+      const { id: streamId, family } = stream;
+      const wanted = { streamId, family, addresses: list.rows, from: done, onProgress: setDone };
+      await sluice.importAddresses(wanted, { signal });
+      setState('sent');
+    } catch (problem) {
+      setState('idle');
+      if (!signal.aborted) setError(problem);
+    }
+    onDone();
+  };
+
+  const total = list?.rows.length ?? 0;
+  return (
+    <form
+      aria-label="Import addresses"
+      className="grid gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <DropZone onFile={(file) => void readFile(file)} className="grid gap-2">
+        <TextArea
+          label="Addresses, one to a line, with or without a label"
+          rows={8}
+          placeholder={
+            stream.family === 'evm'
+              ? '0x28C6c06298d514Db089934071355E5743bf21d60, binance-14'
+              : '0x1, framework'
+          }
+          help={
+            fileName === null
+              ? 'Or drop a CSV file here.'
+              : `Those of ${fileName}; what is typed here takes their place.`
+          }
+          value={fileName === null ? text : ''}
+          onChange={(event) => change(event.target.value, null)}
+        />
+        <div className="flex flex-wrap gap-2">
+          <FileField label="CSV file" accept={LIST_FILES} onFile={(file) => void readFile(file)} />
+          <Button
+            look="quiet"
+            onClick={() => download('addresses.csv', SAMPLE_LISTS[stream.family], 'text/csv')}
+          >
+            <Download size={14} strokeWidth={1.5} aria-hidden="true" />
+            Sample CSV
+          </Button>
+        </div>
+      </DropZone>
+      {list !== null && <Verdict list={list} />}
+      {state === 'sending' && (
+        <div>
+          <progress
+            aria-label="Addresses sent"
+            value={done}
+            max={total}
+            className="h-1.5 w-full accent-accent"
+          />
+          <p className="data mt-1 text-muted">
+            {formatCount(done)} of {formatCount(total)}
+          </p>
+        </div>
+      )}
+      {error !== null && (
+        <ErrorPanel
+          what={`Stopped after ${formatCount(done)} of ${formatCount(total)}`}
+          error={error}
+          onRetry={() => void send()}
+        />
+      )}
+      {state === 'sent' ? (
+        <output>{formatQuantity(total, 'address', 'addresses')} watched from now on.</output>
+      ) : (
+        <div className="flex gap-2">
+          <Button
+            type="submit"
+            look="primary"
+            disabled={total === 0 || total === done || state === 'sending'}
+          >
+            {done > 0 && state === 'idle' ? 'Go on with' : 'Import'}{' '}
+            {total === 0 ? 'addresses' : formatQuantity(total - done, 'address', 'addresses')}
+          </Button>
+          {state === 'sending' && (
+            <Button onClick={() => leaving.current?.abort()}>Stop here</Button>
+          )}
+        </div>
+      )}
+    </form>
+  );
+}
+
+function Verdict({ list: { rows, rejects, duplicates } }: { list: AddressList }) {
+  return (
+    <div>
+      <p>
+        <span className="font-medium">{formatQuantity(rows.length, 'address', 'addresses')}</span>
+        {duplicates > 0 && (
+          <span className="text-muted"> · {formatQuantity(duplicates, 'double')} left out</span>
+        )}
+        {rejects.length > 0 && (
+          <span className="text-bad"> · {formatQuantity(rejects.length, 'line')} rejected</span>
+        )}
+      </p>
+      {rejects.length > 0 && (
+        <>
+          <ul className="mt-1 max-h-40 overflow-y-auto border-t border-line">
+            {rejects.slice(0, SHOWN_REJECTS).map(({ line, text, reason }) => (
+              <li key={line} className="flex gap-3 border-b border-line py-0.5">
+                <span className="data w-14 shrink-0 text-right text-faint">{line}</span>
+                <span className="data min-w-0 flex-1 truncate">{text}</span>
+                <span className="shrink-0 text-12 text-muted max-sm:max-w-1/2">{reason}</span>
+              </li>
+            ))}
+          </ul>
+          <Button
+            look="quiet"
+            className="mt-1"
+            onClick={() => download('rejected.csv', toRejectsCsv(rejects), 'text/csv')}
+          >
+            Download all {formatQuantity(rejects.length, 'rejected line')}
+          </Button>
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,65 @@
+import type { StreamChange, StreamSummary } from '@sluice/kit/sluice';
+import { useNow } from '../../../ui/text/clock.ts';
+import { formatDateTime, formatMoment, formatQuantity } from '../../../ui/text/format.ts';
+import { describeChange } from './streamChanges.ts';
+
+/** As many as are seen at a glance. */
+const SHOWN = 8;
+
+/** What was done to the stream, newest first: the notches of the charts in words. */
+export function ChangeList({
+  changes,
+  stream,
+}: {
+  changes: readonly StreamChange[];
+  stream: Pick<StreamSummary, 'createdAt'>;
+}) {
+  const older = changes.slice(SHOWN);
+  return (
+    <section aria-label="Changes" className="mt-6 max-w-160">
+      <h3 className="caps mb-1">Changes</h3>
+      <ul>
+        {changes.slice(0, SHOWN).map((change) => (
+          <Change
+            key={`${change.at} ${change.kind}`}
+            at={change.at}
+            words={describeChange(change)}
+          />
+        ))}
+        {older.length === 0 && <Change at={stream.createdAt} words="made" />}
+      </ul>
+      {older.length > 0 && (
+        <details>
+          <summary className="flex min-h-7 cursor-pointer items-center text-12 text-muted">
+            {formatQuantity(older.length, 'older one')}
+          </summary>
+          <ul>
+            {older.map((change) => (
+              <Change
+                key={`${change.at} ${change.kind}`}
+                at={change.at}
+                words={describeChange(change)}
+              />
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Change({ at, words }: { at: number; words: string }) {
+  const now = useNow();
+  return (
+    <li className="flex flex-wrap gap-x-4 border-b border-line py-1">
+      <time
+        dateTime={new Date(at).toISOString()}
+        title={formatDateTime(at)}
+        className="data text-muted"
+      >
+        {formatMoment(at, now)}
+      </time>
+      <span className="min-w-0 wrap-anywhere">{words}</span>
+    </li>
+  );
+}

@@ -1,0 +1,306 @@
+import type { Activity, ActivityPoint, StreamSummary } from '@sluice/kit/sluice';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import {
+  activityQuery,
+  breakdownQuery,
+  streamChangesQuery,
+} from '../../../data/queries/streams.ts';
+import { indexAt, PERCENT } from '../../../ui/chart/chart.ts';
+import { standstillOf } from '../../../words/condition.ts';
+import {
+  formatCount,
+  formatDateTime,
+  formatDuration,
+  formatPercent,
+  formatShare,
+  percentOf,
+} from '../../../ui/text/format.ts';
+import { METRICS_SPANS } from '../../../data/search.ts';
+import { placeChanges } from './streamChanges.ts';
+import { ErrorPanel } from '../../../words/errorPanel.tsx';
+import { Segments } from '../../../ui/form/segments.tsx';
+import { type Notch, type Series, TimeChart } from '../../../ui/chart/timeChart.tsx';
+import { Breakdown } from './breakdown.tsx';
+import { ChangeList } from './changeList.tsx';
+import { ChainWaits, NothingWatched, useFollowed } from '../nextDelivery.tsx';
+
+/** How a stream's deliveries went, over time: one axis and one cursor for all charts. */
+export function MetricsTab({ stream }: { stream: StreamSummary }) {
+  const { span = 'day' } = useSearch({ from: '/frame/streams/$streamId' });
+  const navigate = useNavigate({ from: '/streams/$streamId' });
+  const { step, points } = METRICS_SPANS.find(({ value }) => value === span) ?? METRICS_SPANS[1];
+  const asked = { streamId: stream.id, step, points };
+  const activity = useQuery(activityQuery(asked));
+  const breakdown = useQuery(breakdownQuery(asked));
+  const changes = useQuery(streamChangesQuery(stream.id));
+  // Of a stream that has never sent anything it is known before the answer.
+  const isEmpty =
+    activity.data === undefined ? stream.lastDeliveryAt === null : !wasTried(activity.data.result);
+  return (
+    <section aria-label="Metrics" className="px-4 py-4">
+      <div className="flex flex-wrap items-center gap-x-6 gap-y-2">
+        <Segments
+          label="Time"
+          options={METRICS_SPANS}
+          value={span}
+          onChange={(chosen) =>
+            void navigate({
+              search: { tab: 'metrics', ...(chosen !== 'day' && { span: chosen }) },
+              replace: true,
+            })
+          }
+        />
+        {isEmpty && <NoData stream={stream} />}
+      </div>
+      {activity.isError && (
+        <ErrorPanel
+          what="The numbers could not be read"
+          error={activity.error}
+          onRetry={() => void activity.refetch()}
+          stale={activity.data !== undefined}
+        />
+      )}
+      {(activity.data !== undefined || activity.isPending) && (
+        <Charts
+          activity={activity.data}
+          noData={stream.lastDeliveryAt === null ? 'no data yet' : 'no data'}
+          notches={
+            activity.data === undefined ? [] : placeChanges(changes.data ?? [], activity.data)
+          }
+        />
+      )}
+      {breakdown.isError && (
+        <ErrorPanel
+          what="What the numbers consist of could not be read"
+          error={breakdown.error}
+          onRetry={() => void breakdown.refetch()}
+          stale={breakdown.data !== undefined}
+        />
+      )}
+      {!activity.isPending && breakdown.data !== undefined && (
+        <Breakdown breakdown={breakdown.data} />
+      )}
+      {changes.isError && (
+        <ErrorPanel
+          what="The changes of the stream could not be read"
+          error={changes.error}
+          onRetry={() => void changes.refetch()}
+          stale={changes.data !== undefined}
+        />
+      )}
+      {!activity.isPending && !breakdown.isPending && changes.data !== undefined && (
+        <ChangeList changes={changes.data} stream={stream} />
+      )}
+    </section>
+  );
+}
+
+const sum = (points: readonly ActivityPoint[], of: (point: ActivityPoint) => number): number =>
+  points.reduce((total, point) => total + of(point), 0);
+
+const wasTried = (points: readonly ActivityPoint[]): boolean =>
+  points.some((point) => point.delivered + point.failedAttempts > 0);
+
+/** When the first point is to be expected, or why none is. */
+function NoData({ stream }: { stream: StreamSummary }) {
+  const followed = useFollowed(stream);
+  const standstill = standstillOf(stream);
+  if (standstill !== null) return <NothingWatched stream={stream} standstill={standstill} />;
+  return (
+    <div className="flex min-w-80 flex-1 flex-wrap gap-x-4">
+      <p className="text-muted">
+        {stream.lastDeliveryAt === null
+          ? 'The next block that matches is the first point.'
+          : 'Nothing was sent in this time. The next block that matches is a point.'}
+      </p>
+      {followed.map((chain) => (
+        <ChainWaits key={chain.id} chain={chain} />
+      ))}
+    </div>
+  );
+}
+
+const FAILURES = [
+  { label: '5xx', of: ({ failures }: ActivityPoint) => failures['5xx'], color: 'bad' },
+  { label: '4xx', of: ({ failures }: ActivityPoint) => failures['4xx'], color: 'warn' },
+  { label: '3xx', of: ({ failures }: ActivityPoint) => failures['3xx'], color: 'info' },
+  { label: 'no answer', of: ({ failures }: ActivityPoint) => failures.none, color: 'reorg' },
+] as const;
+
+const NO_POINTS: readonly ActivityPoint[] = [];
+
+function Charts({
+  activity,
+  notches,
+  noData,
+}: {
+  /** Undefined until it is read: the frames stand where they will be. */
+  activity: Activity | undefined;
+  notches: readonly Notch[];
+  /** What stands in the frames where there is none. */
+  noData: string;
+}) {
+  const [cursor, setCursor] = useState<number | null>(null);
+  const result = activity?.result ?? NO_POINTS;
+  const delivered = sum(result, (point) => point.delivered);
+  const failedAttempts = sum(result, (point) => point.failedAttempts);
+  const retries = sum(result, (point) => point.retries);
+  const at = result[cursor ?? result.length - 1]?.at;
+  const line = (
+    label: string,
+    of: (point: ActivityPoint) => number | null,
+    color: string,
+    look: Series['look'] = 'line',
+  ): Series => ({ label, values: result.map(of), color: `var(--color-${color})`, look });
+  const isEmpty = activity !== undefined && !wasTried(result);
+  const instead = activity === undefined ? '' : isEmpty ? noData : undefined;
+  const common = { cursor, notches, instead };
+  const changed = notches.filter(({ index }) => index === cursor).map(({ words }) => words);
+  return (
+    <>
+      <p className="mt-3 flex flex-wrap gap-x-6 max-sm:min-h-10">
+        {activity === undefined ? (
+          <span className="animate-late text-faint">Loading</span>
+        ) : (
+          <>
+            <span>
+              <span className="data font-medium">{formatCount(delivered)}</span>{' '}
+              <span className="text-muted">delivered</span>
+            </span>
+            <span>
+              <span className="data font-medium">{formatShare(delivered, failedAttempts)}</span>{' '}
+              <span className="text-muted">of attempts ok</span>
+            </span>
+            <span>
+              <span className="data font-medium">{formatCount(retries)}</span>{' '}
+              <span className="text-muted">retries</span>
+            </span>
+            <span className="ml-auto text-muted">
+              {changed.map((words) => `${words} · `)}
+              <span className="data text-faint">{at !== undefined && formatDateTime(at)}</span>
+            </span>
+          </>
+        )}
+      </p>
+      <div
+        className="mt-3 grid gap-5"
+        aria-busy={activity === undefined}
+        onPointerMove={({ clientX, currentTarget }) => {
+          const { left, width } = (
+            currentTarget.querySelector('svg') ?? currentTarget
+          ).getBoundingClientRect();
+          setCursor(indexAt(result.length, (clientX - left) / width));
+        }}
+        onPointerLeave={() => setCursor(null)}
+      >
+        <TimeChart
+          title="Deliveries"
+          summary={`${formatCount(delivered)} delivered`}
+          format={formatCount}
+          series={[line('delivered', (point) => point.delivered, 'text')]}
+          ticks={result.flatMap(({ failedAttempts: n }, index) => (n > 0 ? [index] : []))}
+          {...common}
+        />
+        <TimeChart
+          title="Attempts that succeeded"
+          summary={`${formatShare(delivered, failedAttempts)} of attempts ok`}
+          format={formatPercent}
+          axis={PERCENT}
+          series={[line('ok', (point) => percentOf(point.delivered, point.failedAttempts), 'text')]}
+          {...common}
+        />
+        <TimeChart
+          title="Failed attempts"
+          summary={`${formatCount(failedAttempts)} failed attempts`}
+          format={formatCount}
+          series={FAILURES.map(({ label, of, color }) => line(label, of, color))}
+          {...common}
+        />
+        <TimeChart
+          title="Answered within"
+          summary="Time to the answer: half of the attempts, and 95 of 100"
+          format={formatDuration}
+          series={[
+            line('p95', (point) => point.p95Ms, 'muted', 'band'),
+            line('p50', (point) => point.p50Ms, 'text'),
+          ]}
+          {...common}
+        />
+        <TimeChart
+          title="Retries"
+          summary={`${formatCount(retries)} retries`}
+          format={formatCount}
+          series={[line('retries', (point) => point.retries, 'muted')]}
+          {...common}
+        />
+      </div>
+      <p className="data mt-1 mr-chart flex justify-between text-faint">
+        {[0, 0.5, 1].map((share) => {
+          const point = result[indexAt(result.length, share)];
+          return (
+            <span key={share} className={share === 0.5 ? 'max-sm:hidden' : ''}>
+              {point === undefined ? '\u00a0' : formatDateTime(point.at).slice(5, 16)}
+            </span>
+          );
+        })}
+      </p>
+      {!isEmpty && (
+        <details className="mt-4">
+          <summary className="flex min-h-7 cursor-pointer items-center text-12 text-muted">
+            As a table
+          </summary>
+          <div className="max-h-80 overflow-auto">
+            <Table points={result} />
+          </div>
+        </details>
+      )}
+    </>
+  );
+}
+
+/** The same numbers for those who do not see lines; steps without an attempt are left out. */
+function Table({ points }: { points: readonly ActivityPoint[] }) {
+  const busy = points.filter((point) => point.delivered + point.failedAttempts > 0);
+  return (
+    <table className="w-full max-w-160 border-collapse">
+      <thead>
+        <tr className="border-b border-line text-left">
+          {['From', 'Delivered', 'Failed attempts', 'Ok', 'Retries', 'p50', 'p95'].map(
+            (head, index) => (
+              <th
+                key={head}
+                scope="col"
+                className={`caps py-1 ${index === 0 ? '' : 'pl-3 text-right'}`}
+              >
+                {head}
+              </th>
+            ),
+          )}
+        </tr>
+      </thead>
+      <tbody>
+        {busy.toReversed().map((point) => (
+          <tr key={point.at} className="border-b border-line">
+            <th scope="row" className="data py-1 text-left font-normal">
+              {formatDateTime(point.at)}
+            </th>
+            {[
+              formatCount(point.delivered),
+              formatCount(point.failedAttempts),
+              formatShare(point.delivered, point.failedAttempts),
+              formatCount(point.retries),
+              point.p50Ms === null ? '–' : formatDuration(point.p50Ms),
+              point.p95Ms === null ? '–' : formatDuration(point.p95Ms),
+            ].map((text, index) => (
+              <td key={index} className="data pl-3 text-right whitespace-nowrap">
+                {text}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

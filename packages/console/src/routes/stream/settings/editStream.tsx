@@ -1,0 +1,118 @@
+import type { StreamSummary } from '@sluice/kit/sluice';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { queryKeys } from '../../../data/queries/service.ts';
+import { streamQuery, updateStream } from '../../../data/queries/streams.ts';
+import { changesOf, toChanges, toDraft, type FieldChange } from '../../streamForm/draft/fields.ts';
+import { draftProblems } from '../../streamForm/draft/problems.ts';
+import type { StreamDraft } from '../../streamForm/draft/draft.ts';
+import { formatQuantity } from '../../../ui/text/format.ts';
+import { useCommandKey } from '../../../ui/keys/keyboard.ts';
+import { refusalsOf } from '../../streamForm/draft/refusals.ts';
+import { Button } from '../../../ui/button.tsx';
+import { ErrorPanel } from '../../../words/errorPanel.tsx';
+import { Loading } from '../../../ui/loading.tsx';
+import type { PartProps } from '../../streamForm/watchPart.tsx';
+
+/** A part of the stream's form: read, changed, shown as a difference, and saved. */
+export function EditStream({
+  stream,
+  children,
+}: {
+  stream: StreamSummary;
+  children: (part: PartProps) => React.ReactNode;
+}) {
+  const whole = useQuery(streamQuery(stream));
+  if (whole.isError && whole.data === undefined) {
+    return (
+      <ErrorPanel
+        what="The stream could not be read"
+        error={whole.error}
+        onRetry={() => void whole.refetch()}
+      />
+    );
+  }
+  if (whole.data === undefined) return <Loading className="p-4" />;
+  return (
+    <EditForm key={JSON.stringify(whole.data)} stream={stream} before={toDraft(whole.data)}>
+      {children}
+    </EditForm>
+  );
+}
+
+function EditForm({
+  stream,
+  before,
+  children,
+}: {
+  stream: StreamSummary;
+  before: StreamDraft;
+  children: (part: PartProps) => React.ReactNode;
+}) {
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState(before);
+  const problems = draftProblems(draft, stream.amountOfAddresses || 1);
+  const changes = changesOf(before, draft);
+  const save = useMutation({
+    mutationFn: (sent: StreamDraft) => updateStream(stream, toChanges(before, sent)),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: queryKeys.stream(stream.id) });
+      await queryClient.invalidateQueries({ queryKey: queryKeys.streams });
+    },
+  });
+  const maySave = Object.keys(problems).length === 0 && changes.length > 0;
+  const submit = (): void => {
+    if (maySave && !save.isPending) save.mutate(draft);
+  };
+  useCommandKey('Enter', submit);
+  return (
+    <form
+      noValidate
+      aria-label="Stream"
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      {children({
+        draft,
+        problems,
+        refusals: refusalsOf(save.error, save.variables, draft),
+        onChange: setDraft,
+      })}
+      {save.isError && (
+        <ErrorPanel what="The changes were not saved" error={save.error} onRetry={submit} />
+      )}
+      {changes.length > 0 && (
+        <div className="sticky bottom-0 border-t border-line bg-surface px-4 py-3">
+          <Changes changes={changes} />
+          <div className="mt-2 flex flex-wrap items-center gap-2">
+            <Button type="submit" look="primary" disabled={!maySave || save.isPending}>
+              {save.isPending ? 'Saving' : `Save ${formatQuantity(changes.length, 'change')}`}
+            </Button>
+            <Button onClick={() => setDraft(before)}>Undo</Button>
+            <span className="text-bad">{Object.values(problems)[0]}</span>
+          </div>
+        </div>
+      )}
+    </form>
+  );
+}
+
+function Changes({ changes }: { changes: readonly FieldChange[] }) {
+  return (
+    <dl aria-label="Changes" className="max-h-40 overflow-y-auto">
+      {changes.map(({ field, before, after }) => (
+        <div key={field} className="data flex flex-wrap gap-x-3">
+          <dt className="text-muted">{field}</dt>
+          <dd className="max-w-full truncate text-bad line-through" title={before}>
+            {before}
+          </dd>
+          <dd className="max-w-full truncate text-ok" title={after}>
+            {after}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,90 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { sluice } from '../../../data/queries/service.ts';
+import { streamSecretQuery } from '../../../data/queries/streams.ts';
+import { formatDateTime } from '../../../ui/text/format.ts';
+import { Button } from '../../../ui/button.tsx';
+import { CallForm } from '../../../words/callForm.tsx';
+import { CopyButton } from '../../../ui/text/copyButton.tsx';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { ErrorPanel } from '../../../words/errorPanel.tsx';
+import { Select } from '../../../ui/form/field.tsx';
+
+const HOUR_SECONDS = 3600;
+const OVERLAPS = [
+  { seconds: 0, label: 'not at all' },
+  { seconds: HOUR_SECONDS, label: 'for an hour' },
+  { seconds: 24 * HOUR_SECONDS, label: 'for a day' },
+  { seconds: 7 * 24 * HOUR_SECONDS, label: 'for a week' },
+];
+
+/** What signs this stream's webhooks, shown when asked for, and replaced without a gap. */
+export function StreamSecretSection({ streamId }: { streamId: string }) {
+  const queryClient = useQueryClient();
+  const [shown, setShown] = useState(false);
+  const [rotating, setRotating] = useState(false);
+  const [overlapSeconds, setOverlapSeconds] = useState(24 * HOUR_SECONDS);
+  const secret = useQuery({ ...streamSecretQuery(streamId), enabled: shown });
+  const rotate = useMutation({
+    mutationFn: () => sluice.rotateStreamSecret(streamId, { overlapSeconds }),
+    onSuccess: (rotated) => {
+      queryClient.setQueryData(streamSecretQuery(streamId).queryKey, rotated);
+      setShown(true);
+      setRotating(false);
+    },
+  });
+  return (
+    <section aria-label="Secret" className="border-t border-line px-4 py-4">
+      <h3 className="caps mb-2">Secret</h3>
+      <p className="text-muted">Makes the webhook-signature of this stream’s webhooks.</p>
+      {secret.isError && (
+        <ErrorPanel
+          what="The secret could not be read"
+          error={secret.error}
+          onRetry={() => void secret.refetch()}
+        />
+      )}
+      <div className="mt-2 flex flex-wrap items-center gap-2">
+        {shown && secret.data !== undefined ? (
+          <>
+            <code className="data min-w-0 break-all">{secret.data.secret}</code>
+            <CopyButton text={secret.data.secret} label="Copy secret" />
+            <Button look="quiet" onClick={() => setShown(false)}>
+              Hide
+            </Button>
+          </>
+        ) : (
+          <Button disabled={secret.isFetching} onClick={() => setShown(true)}>
+            Reveal secret
+          </Button>
+        )}
+        <Button onClick={() => setRotating(true)}>Rotate…</Button>
+      </div>
+      {shown &&
+        secret.data?.previous.map(({ endsAt }) => (
+          <p key={endsAt} className="mt-1 text-12 text-muted">
+            An older one signs beside it until {formatDateTime(endsAt)}.
+          </p>
+        ))}
+      {rotating && (
+        <Dialog title="Rotate the secret" onClose={() => setRotating(false)}>
+          <CallForm call={rotate} ready action="Rotate secret" failed="The secret was not rotated">
+            <label className="grid gap-1">
+              The old secret signs beside the new one
+              <Select
+                value={overlapSeconds}
+                onChange={(event) => setOverlapSeconds(Number(event.target.value))}
+              >
+                {OVERLAPS.map(({ seconds, label }) => (
+                  <option key={seconds} value={seconds}>
+                    {label}
+                  </option>
+                ))}
+              </Select>
+            </label>
+          </CallForm>
+        </Dialog>
+      )}
+    </section>
+  );
+}

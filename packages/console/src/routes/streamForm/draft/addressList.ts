@@ -1,0 +1,174 @@
+/** A list of addresses as people have it: CSV, or one to a line, with or without labels. Pure. */
+import type { NetworkType } from '@sluice/kit';
+import { cutText } from '@sluice/kit/sluice';
+import { recognise } from '../../../words/paste.ts';
+
+export interface AddressRow {
+  /** Lower case, with all digits. */
+  address: string;
+  /** Empty where there is none. */
+  label: string;
+}
+
+export interface RejectedLine {
+  /** 1 for the first. */
+  line: number;
+  /** What was taken for the address; the whole line where nothing looks like one. */
+  text: string;
+  label: string;
+  reason: string;
+}
+
+export interface AddressList {
+  rows: AddressRow[];
+  rejects: RejectedLine[];
+  /** Lines whose address an earlier line has already. */
+  duplicates: number;
+}
+
+const PATTERNS: Record<NetworkType, RegExp> = {
+  evm: /^0x[0-9a-f]{40}$/,
+  aptos: /^0x[0-9a-f]{1,64}$/,
+};
+
+/** Of a label; the service takes no longer one. */
+const LONGEST_LABEL = 64;
+/** Of a line in the list of rejects. */
+const LONGEST_TEXT = 200;
+const CONTROL = /\p{Cc}/u;
+
+/** A line that says what the columns are. */
+const HEAD = /address|account|wallet|contract/i;
+const LABEL_HEAD = /^(label|name|tag)$/i;
+
+/** Files that may be a list, as a file field's `accept`. */
+export const LIST_FILES = '.csv,.txt,.tsv,text/csv,text/plain';
+
+/** What a list may look like, to begin with. */
+export const SAMPLE_LISTS: Readonly<Record<NetworkType, string>> = {
+  evm: `address,label
+0x28C6c06298d514Db089934071355E5743bf21d60,binance-14
+0xdAC17F958D2ee523a2206206994597C13D831ec7,"Tether USD, the contract"
+# A label is not needed, and lines that begin with # are left out.
+0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48
+`,
+  aptos: `address,label
+0x1,framework
+0x3,"Token objects, legacy"
+# A label is not needed, and lines that begin with # are left out.
+0x4
+`,
+};
+
+/**
+ * Lines are kept apart by line breaks; within a line, the address is the first thing that is one. Its
+ * label is in the column that the first line calls so, else the first other cell with something in it.
+ */
+export function parseAddressList(text: string, family: NetworkType): AddressList {
+  const rows: AddressRow[] = [];
+  const rejects: RejectedLine[] = [];
+  const reject = (index: number, text: string, label: string, reason: string): void => {
+    rejects.push({ line: index + 1, text: cut(text), label: cut(label), reason });
+  };
+  const seen = new Set<string>();
+  let duplicates = 0;
+  const pattern = PATTERNS[family];
+  const lines = text.replace(/^\u{feff}/u, '').split(/\r\n|\r|\n/);
+  let labelAt = -1;
+  for (const [index, whole] of lines.entries()) {
+    const line = whole.trim();
+    if (line === '' || line.startsWith('#')) continue;
+    const cells = cellsOf(line);
+    const at = cells.findIndex((cell) => /^0x/i.test(cell));
+    if (at === -1) {
+      if (index === 0 && HEAD.test(line)) {
+        labelAt = cells.findIndex((cell) => LABEL_HEAD.test(cell));
+      } else {
+        reject(
+          index,
+          line,
+          '',
+          nameOf(line) === undefined ? 'has no address' : 'is a name, and no address',
+        );
+      }
+      continue;
+    }
+    const label =
+      (labelAt === -1
+        ? cells.find((cell, place) => place !== at && cell !== '')
+        : cells[labelAt]) ?? '';
+    const address = (cells[at] ?? '').toLowerCase();
+    if (!pattern.test(address)) {
+      reject(index, cells[at] ?? '', label, reasonOf(address, family));
+      continue;
+    }
+    if (label.length > LONGEST_LABEL || CONTROL.test(label)) {
+      reject(index, address, label, `has a label of more than ${LONGEST_LABEL} characters`);
+      continue;
+    }
+    const padded = family === 'aptos' ? `0x${address.slice(2).padStart(64, '0')}` : address;
+    if (seen.has(padded)) {
+      duplicates += 1;
+      continue;
+    }
+    seen.add(padded);
+    rows.push({ address: padded, label });
+  }
+  return { rows, rejects, duplicates };
+}
+
+/** The names of ENS that rejected lines begin with, each once. */
+export const namesIn = (rejects: readonly RejectedLine[]): string[] => [
+  ...new Set(rejects.flatMap(({ text }) => nameOf(text) ?? [])),
+];
+
+function nameOf(line: string): string | undefined {
+  const found = recognise(line.split(/[,;\t]/)[0] ?? '');
+  return found?.kind === 'ens-name' ? found.name : undefined;
+}
+
+/** The list with the address for the name, which is the label where there is no other. */
+export const withAddressOf = (text: string, name: string, address: string): string =>
+  text
+    .split('\n')
+    .map((line) => {
+      const [first = '', ...rest] = line.split(/[,;\t]/);
+      if (first.trim().toLowerCase() !== name) return line;
+      const label = rest.join(',').trim();
+      return `${address}, ${label === '' ? name : label}`;
+    })
+    .join('\n');
+
+const cut = (text: string): string => cutText(text, LONGEST_TEXT);
+
+function reasonOf(address: string, family: NetworkType): string {
+  const digits = address.slice(2);
+  if (!/^[0-9a-f]*$/.test(digits)) return 'has a character that is no hex digit';
+  return family === 'evm'
+    ? `has ${digits.length} digits; an EVM address has 40`
+    : `has ${digits.length} digits; an Aptos address has 1 to 64`;
+}
+
+/** The cells of a line of CSV, TSV or plain text; quotes as spreadsheets write them. */
+function cellsOf(line: string): string[] {
+  if (!line.includes('"')) {
+    return (/[,;\t]/.test(line) ? line.split(/[,;\t]/) : line.split(/\s+(.*)/s, 2)).map((cell) =>
+      cell.trim(),
+    );
+  }
+  return [...line.matchAll(/(?:^|[,;\t])(?:\s*"((?:[^"]|"")*)"\s*|([^,;\t]*))/g)].map(
+    ([, quoted, plain = '']) => (quoted?.replaceAll('""', '"') ?? plain).trim(),
+  );
+}
+
+/** The rejected lines as CSV, to be repaired in place and imported again. No cell is a formula to a spreadsheet. */
+export function toRejectsCsv(rejects: readonly RejectedLine[]): string {
+  const cell = (text: string): string =>
+    `"${text.replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`;
+  return [
+    'address,label,line,reason',
+    ...rejects.map(({ line, text, label, reason }) =>
+      [cell(text), cell(label), line, cell(reason)].join(','),
+    ),
+  ].join('\n');
+}

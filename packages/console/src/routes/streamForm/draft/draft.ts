@@ -1,0 +1,173 @@
+/** A stream as the form holds it. Pure. */
+import type { AbiItem } from '@sluice/kit';
+import { eventSignature } from '@sluice/kit/contract';
+import type { NetworkType } from '@sluice/kit';
+import type { RecordKind, StreamTrigger } from '@sluice/kit';
+
+export const OPERATORS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
+
+export type Operator = (typeof OPERATORS)[number];
+
+/** As people write them. */
+export const OPERATOR_SIGNS: Record<Operator, string> = {
+  eq: '=',
+  ne: '≠',
+  gt: '>',
+  gte: '≥',
+  lt: '<',
+  lte: '≤',
+};
+
+/** `value gte 1000000`, for one parameter of an event. */
+export interface Condition {
+  name: string;
+  operator: Operator;
+  value: string;
+}
+
+export interface EventRule {
+  /** Canonical text, or the hash where only that is known. */
+  signature: string;
+  conditions: Condition[];
+  /** A filter that is more than conditions joined by and: as JSON, to be edited as such. */
+  filterJson: string | null;
+}
+
+/** A read-only call for each record of a kind, as typed. */
+export interface TriggerDraft {
+  type: StreamTrigger['type'];
+  contractAddress: string;
+  /** As in Solidity: `function balanceOf(address owner) view returns (uint256)`. */
+  function: string;
+  /** One for each parameter; arrays and structs as JSON. */
+  inputs: string[];
+  /** Of logs: the event alone; empty for all. */
+  topic0: string;
+  /** Empty: nobody. */
+  callFrom: string;
+}
+
+/** Whose native balance to send along, of each record of a kind. */
+export interface BalanceDraft {
+  type: RecordKind;
+  selectors: string[];
+}
+
+export interface StreamDraft {
+  family: NetworkType;
+  /** Ids of EVM chains, or networks of Aptos. */
+  chains: string[];
+  /** As typed or pasted; only of a stream that is new. */
+  addresses: string;
+  allAddresses: boolean;
+  abi: AbiItem[];
+  rules: EventRule[];
+  includeContractLogs: boolean;
+  includeNativeTxs: boolean;
+  includeInternalTxs: boolean;
+  includeAllTxLogs: boolean;
+  filterPossibleSpamAddresses: boolean;
+  triggers: TriggerDraft[];
+  balances: BalanceDraft[];
+  /** Move paths, one to a line. */
+  functions: string;
+  /** Move paths, one to a line. */
+  moveEvents: string;
+  includePayload: boolean;
+  includeEvents: boolean;
+  includeChanges: boolean;
+  webhookUrl: string;
+  tag: string;
+  description: string;
+  /** Whole number, or empty for the service's own limit. */
+  maxInFlight: string;
+  /** Number, or empty for none. */
+  maxPerSecond: string;
+  strictOrder: boolean;
+  onlyConfirmed: boolean;
+  notifyRemoved: boolean;
+  /** `name: value`, one to a line. */
+  headers: string;
+}
+
+export const NEW_DRAFT: StreamDraft = {
+  family: 'evm',
+  chains: [],
+  addresses: '',
+  allAddresses: false,
+  abi: [],
+  rules: [],
+  includeContractLogs: true,
+  includeNativeTxs: false,
+  includeInternalTxs: false,
+  includeAllTxLogs: false,
+  filterPossibleSpamAddresses: false,
+  triggers: [],
+  balances: [],
+  functions: '',
+  moveEvents: '',
+  includePayload: false,
+  includeEvents: true,
+  includeChanges: false,
+  webhookUrl: '',
+  tag: '',
+  description: '',
+  maxInFlight: '',
+  maxPerSecond: '',
+  strictOrder: false,
+  onlyConfirmed: false,
+  notifyRemoved: false,
+  headers: '',
+};
+
+/** Events most streams are about, with the ABI that decodes them. */
+export const TEMPLATES: readonly { name: string; abi: string }[] = [
+  {
+    name: 'ERC-20 transfer',
+    abi: 'event Transfer(address indexed from, address indexed to, uint256 value)',
+  },
+  {
+    name: 'ERC-20 approval',
+    abi: 'event Approval(address indexed owner, address indexed spender, uint256 value)',
+  },
+  {
+    name: 'ERC-1155 transfer',
+    abi: 'event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value)',
+  },
+  {
+    name: 'Uniswap v3 swap',
+    abi: 'event Swap(address indexed sender, address indexed recipient, int256 amount0, int256 amount1, uint160 sqrtPriceX96, uint128 liquidity, int24 tick)',
+  },
+];
+
+/** The event of an ABI that a rule is about; it names the parameters. */
+export const itemOf = (abi: readonly AbiItem[], signature: string): AbiItem | undefined =>
+  abi.find((item) => item.type === 'event' && eventSignature(item) === signature);
+
+export const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+
+/** Adds events with their ABI, and takes them all. */
+export function withEvents(draft: StreamDraft, items: readonly AbiItem[]): StreamDraft {
+  const known = new Set(draft.abi.filter(isEvent).map(eventSignature));
+  const fresh = items.filter((item) => isEvent(item) && !known.has(eventSignature(item)));
+  return items.filter(isEvent).reduce((next, item) => withRule(next, eventSignature(item)), {
+    ...draft,
+    abi: [...draft.abi, ...fresh],
+  });
+}
+
+export function withRule(draft: StreamDraft, signature: string): StreamDraft {
+  if (draft.rules.some((rule) => rule.signature === signature)) return draft;
+  return { ...draft, rules: [...draft.rules, { signature, conditions: [], filterJson: null }] };
+}
+
+export const withoutRule = (draft: StreamDraft, signature: string): StreamDraft => ({
+  ...draft,
+  rules: draft.rules.filter((rule) => rule.signature !== signature),
+});
+
+export const isEvent = (item: AbiItem): boolean => item.type === 'event';

@@ -1,0 +1,47 @@
+import { EVM_CHAINS } from '@sluice/kit/contract';
+import { getAddress } from 'viem';
+import { expect, test } from 'vitest';
+import { parseAddressList } from './addressList.ts';
+import { draftProblems } from './problems.ts';
+import { NEW_DRAFT } from './draft.ts';
+import { exampleOf } from './examples.ts';
+
+const draft = { ...NEW_DRAFT, webhookUrl: 'sluice://inbox/default', tag: 'example' };
+
+test('every example is a stream that can be created, and each address is written with its checksum', () => {
+  const known = EVM_CHAINS.flatMap(({ id }) => {
+    const example = exampleOf('evm', id);
+    return example === null ? [] : [{ id, example }];
+  });
+  expect(known.map(({ id }) => id)).toContain('0x1');
+  expect(new Set(known.map(({ example }) => example.address)).size).toBe(known.length);
+  for (const { id, example } of known) {
+    const filled = example.add({ ...draft, chains: [id] });
+    const { rows, rejects } = parseAddressList(filled.addresses, 'evm');
+    expect([rows.length, rejects]).toEqual([1, []]);
+    expect(getAddress(example.address!.toLowerCase())).toBe(example.address);
+    expect(draftProblems(filled, rows.length)).toEqual({});
+  }
+  const payments = exampleOf('aptos', 'mainnet')!.add({
+    ...{ ...draft, family: 'aptos', chains: ['mainnet'] },
+  });
+  expect(draftProblems(payments, 0)).toEqual({});
+});
+
+test('an example keeps what is there: addresses above it, and events that somebody chose', () => {
+  const example = exampleOf('evm', '0x1')!;
+  const rules = [
+    { signature: 'Approval(address,address,uint256)', conditions: [], filterJson: null },
+  ];
+  const filled = example.add({ ...draft, addresses: '0x1111\n', rules });
+  expect(filled.addresses).toBe(`0x1111\n${example.address}, USDC`);
+  expect(filled.rules).toBe(rules);
+  expect(example.add(draft).rules.map(({ signature }) => signature)).toEqual([
+    'Transfer(address,address,uint256)',
+  ]);
+});
+
+test('where no right address is known there is no example', () => {
+  expect(exampleOf('evm', '0xfa')).toBeNull();
+  expect(exampleOf('evm', '0x123456')).toBeNull();
+});

@@ -1,0 +1,201 @@
+/** A stream as the form holds it, from and to the fields that the service takes. Pure. */
+import type { AdvancedOption, AptosNetwork, AptosStream, Stream } from '@sluice/kit';
+import type { AptosStreamFields, StreamFields } from '@sluice/kit';
+import { eventSignature, parseEventSignature } from '@sluice/kit/contract';
+import { fromTrigger, toTrigger } from './triggers.ts';
+import {
+  OPERATORS,
+  type EventRule,
+  isEvent,
+  NEW_DRAFT,
+  type Condition,
+  linesOf,
+  type StreamDraft,
+} from './draft.ts';
+import { filterProblem } from './problems.ts';
+
+/** Decimal integers of any length stay exact as text; the service reads both. */
+const toFilter = ({ conditions, filterJson }: EventRule): Record<string, unknown> | undefined => {
+  if (filterJson !== null) {
+    return filterProblem(filterJson) === undefined
+      ? (JSON.parse(filterJson) as Record<string, unknown>)
+      : undefined;
+  }
+  const parts = conditions.map(({ name, operator, value }) => ({
+    [operator]: [name, value.trim()],
+  }));
+  return parts.length < 2 ? parts[0] : { and: parts };
+};
+
+const toHeaders = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    linesOf(text).map((line) => {
+      const at = line.indexOf(':');
+      return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+    }),
+  );
+
+const toLimits = ({ maxInFlight, maxPerSecond, strictOrder }: StreamDraft) => ({
+  maxInFlight: maxInFlight.trim() === '' ? null : Number(maxInFlight),
+  maxPerSecond: maxPerSecond.trim() === '' ? null : Number(maxPerSecond),
+  strictOrder,
+});
+
+export function toEvmFields(draft: StreamDraft): StreamFields {
+  const filtered = draft.rules.flatMap((rule): AdvancedOption[] => {
+    const filter = toFilter(rule);
+    return filter === undefined ? [] : [{ topic0: rule.signature, filter }];
+  });
+  return {
+    webhookUrl: draft.webhookUrl,
+    description: draft.description || draft.tag,
+    tag: draft.tag,
+    chainIds: draft.chains,
+    topic0: draft.rules.map(({ signature }) => signature),
+    allAddresses: draft.allAddresses,
+    includeContractLogs: draft.includeContractLogs,
+    includeNativeTxs: draft.includeNativeTxs,
+    includeInternalTxs: draft.includeInternalTxs,
+    includeAllTxLogs: draft.includeAllTxLogs,
+    filterPossibleSpamAddresses: draft.filterPossibleSpamAddresses,
+    abi: draft.abi,
+    advancedOptions: filtered,
+    triggers: draft.triggers.flatMap(toTrigger),
+    getNativeBalances: draft.balances.map(({ type, selectors }) => ({ type, selectors })),
+    deliver: draft.onlyConfirmed ? 'confirmed' : 'both',
+    notifyRemoved: draft.notifyRemoved,
+    ...toLimits(draft),
+    headers: toHeaders(draft.headers),
+  };
+}
+
+export function toAptosFields(draft: StreamDraft): AptosStreamFields {
+  return {
+    webhookUrl: draft.webhookUrl,
+    description: draft.description || draft.tag,
+    tag: draft.tag,
+    network: draft.chains as AptosNetwork[],
+    functions: linesOf(draft.functions),
+    events: linesOf(draft.moveEvents),
+    allAddresses: draft.allAddresses,
+    includePayload: draft.includePayload,
+    includeEvents: draft.includeEvents,
+    includeChanges: draft.includeChanges,
+    ...toLimits(draft),
+    headers: toHeaders(draft.headers),
+  };
+}
+
+/** One of the two, as the stream's family has it. */
+export const toFields = (draft: StreamDraft): StreamFields | AptosStreamFields =>
+  draft.family === 'evm' ? toEvmFields(draft) : toAptosFields(draft);
+
+/** A stream that exists, for the form. */
+export function toDraft(stream: Stream | AptosStream): StreamDraft {
+  const common = {
+    ...NEW_DRAFT,
+    allAddresses: stream.allAddresses,
+    webhookUrl: stream.webhookUrl,
+    tag: stream.tag,
+    description: stream.description,
+    maxInFlight: String(stream.maxInFlight ?? ''),
+    maxPerSecond: String(stream.maxPerSecond ?? ''),
+    strictOrder: stream.strictOrder,
+    headers: Object.entries(stream.headers)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('\n'),
+  };
+  if ('network' in stream) {
+    return {
+      ...common,
+      family: 'aptos',
+      chains: stream.network,
+      functions: (stream.functions ?? []).join('\n'),
+      moveEvents: (stream.events ?? []).join('\n'),
+      includePayload: stream.includePayload,
+      includeEvents: stream.includeEvents,
+      includeChanges: stream.includeChanges,
+    };
+  }
+  const abi = stream.abi ?? [];
+  const named = new Map(
+    abi.filter(isEvent).map((item) => {
+      const signature = eventSignature(item);
+      return [parseEventSignature(signature)?.topic0, signature];
+    }),
+  );
+  const canonical = (text: string): string => {
+    const parsed = parseEventSignature(text);
+    return parsed?.signature ?? named.get(parsed?.topic0) ?? text;
+  };
+  const filters = new Map(
+    (stream.advancedOptions ?? []).map(({ topic0, filter }) => [canonical(topic0), filter]),
+  );
+  return {
+    ...common,
+    family: 'evm',
+    chains: stream.chainIds,
+    abi,
+    rules: [...new Set([...(stream.topic0 ?? []).map(canonical), ...filters.keys()])].map(
+      (signature) => ({ signature, ...fromFilter(filters.get(signature)) }),
+    ),
+    includeContractLogs: stream.includeContractLogs,
+    includeNativeTxs: stream.includeNativeTxs,
+    includeInternalTxs: stream.includeInternalTxs,
+    includeAllTxLogs: stream.includeAllTxLogs,
+    filterPossibleSpamAddresses: stream.filterPossibleSpamAddresses,
+    triggers: (stream.triggers ?? []).map(fromTrigger),
+    balances: (stream.getNativeBalances ?? []).map(({ type, selectors }) => ({ type, selectors })),
+    onlyConfirmed: stream.deliver === 'confirmed',
+    notifyRemoved: stream.notifyRemoved,
+  };
+}
+
+function fromFilter(
+  filter: Record<string, unknown> | undefined,
+): Pick<EventRule, 'conditions' | 'filterJson'> {
+  if (filter === undefined || Object.keys(filter).length === 0) {
+    return { conditions: [], filterJson: null };
+  }
+  const parts = Array.isArray(filter['and']) ? (filter['and'] as unknown[]) : [filter];
+  const conditions = parts.map(fromPart);
+  return conditions.every((each) => each !== undefined)
+    ? { conditions, filterJson: null }
+    : { conditions: [], filterJson: JSON.stringify(filter, null, 2) };
+}
+
+function fromPart(part: unknown): Condition | undefined {
+  const [entry, ...more] = Object.entries(part as Record<string, unknown>);
+  if (entry === undefined || more.length > 0) return undefined;
+  const operator = OPERATORS.find((each) => each === entry[0]);
+  const operands: unknown = entry[1];
+  if (operator === undefined || !Array.isArray(operands) || operands.length !== 2) return undefined;
+  const [name, value] = operands as unknown[];
+  if (typeof name !== 'string' || !isScalar(value)) return undefined;
+  return { name, operator, value: String(value) };
+}
+
+const isScalar = (value: unknown): value is string | number | boolean =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+
+/** A field that changes, as JSON before and after. */
+export interface FieldChange {
+  field: string;
+  before: string;
+  after: string;
+}
+
+export function changesOf(before: StreamDraft, after: StreamDraft): FieldChange[] {
+  const from = toFields(before) as unknown as Record<string, unknown>;
+  const to = toFields(after) as unknown as Record<string, unknown>;
+  return Object.keys(to).flatMap((field) => {
+    const [old, next] = [JSON.stringify(from[field]), JSON.stringify(to[field])];
+    return old === next ? [] : [{ field, before: old ?? '', after: next ?? '' }];
+  });
+}
+
+/** The changed fields alone: what is absent stays as it is. */
+export function toChanges(before: StreamDraft, after: StreamDraft): Record<string, unknown> {
+  const to = toFields(after) as unknown as Record<string, unknown>;
+  return Object.fromEntries(changesOf(before, after).map(({ field }) => [field, to[field]]));
+}

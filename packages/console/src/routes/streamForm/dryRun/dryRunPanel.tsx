@@ -1,0 +1,247 @@
+import { ChevronLeft, ChevronRight, RotateCw } from 'lucide-react';
+import { useMemo, useState } from 'react';
+import { bodyOf } from '../../../body/body.ts';
+import { OPERATOR_SIGNS, type StreamDraft } from '../draft/draft.ts';
+import { ruleOfNearMiss, type NearMiss } from '@sluice/kit/sluice';
+import { FIRST_BLOCKS, type DryRunBlock } from './dryRunBlocks.ts';
+import { dryRunFigures, spanOf, type DryRunFigures } from './dryRunFigures.ts';
+import {
+  formatAbout,
+  formatBytes,
+  formatCount,
+  formatQuantity,
+  formatSpan,
+} from '../../../ui/text/format.ts';
+import { heightOf, type Tape, type WatchedChain } from '../../../chains/tape.ts';
+import { isAmount, toAmount, type TokenUnit } from '../draft/tokenAmount.ts';
+import { BlockTape } from '../../../chains/blockTape.tsx';
+import { Button } from '../../../ui/button.tsx';
+import { ErrorPanel } from '../../../words/errorPanel.tsx';
+import { JsonTree } from '../../../body/jsonTree.tsx';
+import { Segments } from '../../../ui/form/segments.tsx';
+import { DecodedView } from '../../delivery/body/decodedView.tsx';
+import { useSharedDryRun } from './sharedDryRun.tsx';
+
+const toTape = (blocks: readonly DryRunBlock[]): Tape => ({
+  ticks: blocks.toReversed().map(({ records }) => ({
+    height: heightOf(records ?? 0),
+    fill: records === null ? 'unknown' : records === 0 ? 'empty' : 'solid',
+  })),
+  unconfirmed: 0,
+});
+
+/** What the stream would have sent of the last blocks, beside the form that makes it. */
+export function DryRunPanel({
+  draft,
+  chain,
+}: {
+  draft: StreamDraft;
+  chain: WatchedChain | undefined;
+}) {
+  const run = useSharedDryRun();
+  const [at, setAt] = useState(0);
+  const [shows, setShows] = useState<'decoded' | 'payload'>('decoded');
+  const sample = run.samples[Math.min(at, run.samples.length - 1)];
+  const first = run.blocks.at(-1)?.number;
+  const last = run.blocks[0]?.number;
+  // Aptos has final blocks alone.
+  const timesSent = draft.family === 'evm' && !draft.onlyConfirmed ? 2 : 1;
+  const figures = dryRunFigures(run.blocks, timesSent);
+  const spanMs = spanOf(run.blocks);
+
+  return (
+    <section aria-label="Dry run" className="flex min-h-0 min-w-0 flex-1 flex-col">
+      <header className="border-b border-line px-4 py-3">
+        <div className="flex items-center gap-3">
+          <h2 className="caps">Dry run</h2>
+          {chain !== undefined && <span className="data text-muted">{chain.code}</span>}
+          {run.blocks.length > 0 && (
+            <span className="min-w-0 text-muted">
+              last {formatQuantity(run.blocks.length, 'block')}
+              {spanMs !== null &&
+                `, ${run.blocks.at(-1)?.timestamp === null ? '≈ ' : ''}${formatSpan(spanMs)}`}
+            </span>
+          )}
+          <span className="ml-auto" />
+          <Button
+            look="quiet"
+            square
+            disabled={run.state === 'idle'}
+            aria-label="Run again with the newest blocks"
+            title="Run again with the newest blocks"
+            onClick={run.again}
+          >
+            <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
+          </Button>
+        </div>
+        {run.blocks.length > 0 && (
+          <div className="mt-1 flex flex-wrap items-center gap-x-4">
+            <BlockTape
+              size={run.blocks.length > FIRST_BLOCKS ? 'long' : 'dry'}
+              tape={toTape(run.blocks)}
+              length={run.blocks.length}
+              label={`Records in blocks ${first} to ${last}`}
+            />
+            <span className="data text-faint">
+              {formatCount(first ?? 0)} – {formatCount(last ?? 0)}
+            </span>
+            {run.state === 'running' && run.asked > 0 && (
+              <Button look="quiet" onClick={run.stop}>
+                Stop
+              </Button>
+            )}
+            {run.isAtBeginning && (
+              <span className="text-12 text-muted">The nodes have none before.</span>
+            )}
+            {run.further > 0 && (
+              <Button look="quiet" onClick={run.goOn}>
+                Look at {formatCount(run.further)} more
+              </Button>
+            )}
+          </div>
+        )}
+        <output className="mt-1 block">
+          {run.state === 'idle' ? (
+            <span className="text-muted">
+              {chain === undefined
+                ? 'Choose a chain.'
+                : 'Begins as soon as there is an address, or an event of all addresses.'}
+            </span>
+          ) : (
+            <>
+              <span className="font-medium">{formatQuantity(run.records, 'record')}</span>{' '}
+              <span className="text-muted">
+                in {figures?.matched ?? 0} of {formatQuantity(run.asked, 'block')}
+                {figures !== null && `, ${formatBytes(figures.averageBytes)} a webhook`}
+                {run.state === 'running' && ` · ${run.blocks.length - run.asked} to go`}
+              </span>
+            </>
+          )}
+        </output>
+        {figures !== null && <Days figures={figures} isSentTwice={timesSent === 2} />}
+        {run.near.length > 0 && <NearMisses near={run.near} unit={run.unit} />}
+      </header>
+      {run.error !== null && (
+        <ErrorPanel what="The dry run stopped" error={run.error} onRetry={run.goOn} />
+      )}
+      {run.state === 'done' && run.error === null && run.samples.length === 0 && (
+        <p className="px-4 py-3 text-muted">
+          Nothing in the last {formatQuantity(run.asked, 'block')}. That need not be wrong: quiet
+          addresses match rarely. The stream may be created all the same.
+        </p>
+      )}
+      {sample !== undefined && (
+        <>
+          <div className="flex items-center gap-2 border-b border-line px-4 py-1">
+            <span className="text-12 text-muted">Sample</span>
+            <span className="data">block {formatCount(sample.blockNumber)}</span>
+            <span className="data ml-auto text-faint">
+              {run.samples.indexOf(sample) + 1}/{run.samples.length}
+            </span>
+            <Button
+              look="quiet"
+              square
+              aria-label="Previous sample"
+              disabled={at <= 0}
+              onClick={() => setAt(at - 1)}
+            >
+              <ChevronLeft size={14} strokeWidth={1.5} aria-hidden="true" />
+            </Button>
+            <Button
+              look="quiet"
+              square
+              aria-label="Next sample"
+              disabled={at >= run.samples.length - 1}
+              onClick={() => setAt(at + 1)}
+            >
+              <ChevronRight size={14} strokeWidth={1.5} aria-hidden="true" />
+            </Button>
+            <Segments
+              label="Show the sample as"
+              options={[
+                { value: 'decoded', label: 'Decoded' },
+                { value: 'payload', label: 'Payload' },
+              ]}
+              value={shows}
+              onChange={setShows}
+            />
+          </div>
+          <Sample webhook={sample.webhook} shows={shows} />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** What the days of the stream would be like, and the largest of what it sends. */
+function Days({
+  figures: { perDay, spanMs, largestBytes, busiestRecords },
+  isSentTwice,
+}: {
+  figures: DryRunFigures;
+  isSentTwice: boolean;
+}) {
+  return (
+    <>
+      {perDay !== null && (
+        <p>
+          <span className="font-medium">{formatAbout(perDay.records)} records</span>{' '}
+          <span className="text-muted">a day,</span>{' '}
+          <span className="font-medium">{formatAbout(perDay.webhooks)} webhooks</span>{' '}
+          <span className="text-muted">
+            a day
+            {isSentTwice && ' (sent twice: when the block appears, and when it is confirmed)'}
+          </span>
+        </p>
+      )}
+      <p className="text-12 text-muted">
+        Largest body {formatBytes(largestBytes)}, busiest block{' '}
+        {formatQuantity(busiestRecords, 'record')}
+        {perDay !== null && `; an estimate from ${formatSpan(spanMs)} of the chain`}
+      </p>
+    </>
+  );
+}
+
+/** Advice: a bound that is a little too tight looks like a stream that is quiet. */
+function NearMisses({ near, unit }: { near: readonly NearMiss[]; unit: TokenUnit | null }) {
+  return (
+    <section aria-label="Not matched but close" className="mt-2">
+      <h3 className="text-12 text-muted">Not matched but close</h3>
+      <ul>
+        {near.map((each) => (
+          <li key={ruleOfNearMiss(each)} className="flex flex-wrap items-baseline gap-x-2">
+            <span className="font-medium">
+              {formatCount(each.count)} {each.event.slice(0, each.event.indexOf('('))}
+            </span>
+            <span className="data min-w-0 break-all">
+              {each.name} {formatRange(each, unit)}
+            </span>
+            <span className="data min-w-0 break-all text-muted">
+              not {OPERATOR_SIGNS[each.operator]} {formatValue(each, each.wanted, unit)}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function formatValue({ event, name }: NearMiss, value: string, unit: TokenUnit | null): string {
+  const isOne = event.includes('uint256') && isAmount({ name, type: 'uint256' });
+  return (isOne && unit && toAmount(value, unit)) || formatCount(BigInt(value));
+}
+
+function formatRange(miss: NearMiss, unit: TokenUnit | null): string {
+  const [least, most] = [miss.min, miss.max].map((value) => formatValue(miss, value, unit));
+  return least === most ? `${least}` : `${least} – ${most}`;
+}
+
+function Sample({ webhook, shows }: { webhook: unknown; shows: 'decoded' | 'payload' }) {
+  const body = useMemo(() => bodyOf(webhook), [webhook]);
+  return shows === 'decoded' ? (
+    <DecodedView body={body} />
+  ) : (
+    <JsonTree body={body} label="Sample" />
+  );
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { NEW_DRAFT, withRule } from '../draft/draft.ts';
+import { isAskable, toDryRunFields } from './dryRunQuestion.ts';
+
+const TRANSFER = 'Transfer(address,address,uint256)';
+
+test('asked is what watches something: addresses, or of all of them a choice', () => {
+  expect(isAskable(NEW_DRAFT, [])).toBe(false);
+  expect(isAskable(NEW_DRAFT, null)).toBe(false);
+  expect(isAskable(NEW_DRAFT, ['0x1'])).toBe(true);
+  const all = { ...NEW_DRAFT, allAddresses: true };
+  expect(isAskable(all, [])).toBe(false);
+  expect(isAskable(withRule(all, TRANSFER), [])).toBe(true);
+  const aptos = { ...all, family: 'aptos' as const };
+  expect(isAskable({ ...aptos, functions: ' \n' }, [])).toBe(false);
+  expect(isAskable({ ...aptos, moveEvents: '0x1::coin::Deposit' }, [])).toBe(true);
+});
+
+test('a condition without a value changes nothing yet; the name of the stream never does', () => {
+  const draft = withRule(NEW_DRAFT, TRANSFER);
+  const withCondition = (value: string) => ({
+    ...draft,
+    rules: draft.rules.map((rule) => ({
+      ...rule,
+      conditions: [{ name: 'value', operator: 'gte' as const, value }],
+    })),
+  });
+  expect(toDryRunFields(withCondition(' '))).toEqual(toDryRunFields(draft));
+  expect(toDryRunFields(withCondition('5'))).toMatchObject({
+    advancedOptions: [{ topic0: TRANSFER, filter: { gte: ['value', '5'] } }],
+  });
+  expect(toDryRunFields({ ...draft, tag: 'other' })).toEqual(toDryRunFields(draft));
+});

@@ -1,0 +1,72 @@
+import type { SeenEvent } from '@sluice/kit/sluice';
+import { KNOWN_EVENTS, keccak256 } from '@sluice/kit/contract';
+import { expect, test } from 'vitest';
+import { NEW_DRAFT, withRule } from '../draft/draft.ts';
+import { noneSeen, withSeen, type Seen } from './seen.ts';
+import { countEach, countSeen, offeredOf, withSeenEvent, type SeenTotal } from './seenEvents.ts';
+
+const TRANSFER = 'Transfer(address,address,uint256)';
+const TOPIC = keccak256(TRANSFER);
+const UNKNOWN = `0x${'17'.repeat(32)}`;
+
+const event = (topic0: string, count: number, indexed = 2): SeenEvent => ({
+  ...{ topic0, signature: KNOWN_EVENTS[topic0] ?? null, indexed, count },
+});
+/** Block by block, from number 1 on. */
+const seenOf = (...blocks: SeenEvent[][]): Seen =>
+  blocks.reduce((seen, found, n) => withSeen(seen, 'here', n + 1, found), noneSeen('here'));
+function onlyOf(seen: Seen): SeenTotal {
+  const [total, ...more] = countSeen(seen);
+  if (total === undefined || more.length > 0) throw new Error('Not one event');
+  return total;
+}
+
+test('what stands in the form, by signature or by hash, is not offered once more', () => {
+  const totals = countSeen(seenOf([event(TOPIC, 2), event(UNKNOWN, 1), event('c', 1)]));
+  expect(offeredOf(totals, [TRANSFER, UNKNOWN]).map(({ topic0 }) => topic0)).toEqual(['c']);
+});
+
+test('each event of the token standards is added with its ABI, of the standard that was seen', () => {
+  for (const [topic0, signature] of Object.entries(KNOWN_EVENTS)) {
+    const shapes = /^(Transfer|Approval)\(/.test(signature)
+      ? [2, 3]
+      : [signature.startsWith('ApprovalForAll') ? 2 : 3];
+    for (const indexed of shapes) {
+      const total = onlyOf(seenOf([event(topic0, 1, indexed)]));
+      const { abi, rules } = withSeenEvent(NEW_DRAFT, total);
+      expect(rules).toMatchObject([{ signature }]);
+      expect(abi[0]?.inputs?.filter((input) => input.indexed)).toHaveLength(indexed);
+    }
+  }
+});
+
+test('of both standards it is added without an ABI, which would leave one of them out', () => {
+  const seen = seenOf([event(TOPIC, 5, 2), event(TOPIC, 2, 3)]);
+  const total = onlyOf(seen);
+  expect(total).toMatchObject({ signature: TRANSFER, count: 7 });
+  const draft = withSeenEvent(NEW_DRAFT, total);
+  expect(draft).toEqual(withRule(NEW_DRAFT, TRANSFER));
+  expect(countEach([total], draft.abi, [TRANSFER]).get(TRANSFER)).toBe(7);
+  // The ABI of one takes that one.
+  const erc20 = onlyOf(seenOf([event(TOPIC, 5, 2)]));
+  const { abi } = withSeenEvent(NEW_DRAFT, erc20);
+  expect(countEach([total], abi, [TRANSFER]).get(TRANSFER)).toBe(5);
+  expect(
+    countEach([total], abi, ['Approval(address,address,uint256)']).get(
+      'Approval(address,address,uint256)',
+    ),
+  ).toBe(0);
+});
+
+test('what nobody names is added by its hash', () => {
+  const total = onlyOf(seenOf([event(UNKNOWN, 1)]));
+  expect(total.signature).toBeNull();
+  expect(withSeenEvent(NEW_DRAFT, total)).toEqual(withRule(NEW_DRAFT, UNKNOWN));
+});
+
+test('an event that many watch is named, though no token standard has it', () => {
+  const swap = keccak256('Swap(address,address,int256,int256,uint160,uint128,int24)');
+  expect(countSeen(seenOf([event(swap, 1)]))).toMatchObject([
+    { signature: 'Swap(address,address,int256,int256,uint160,uint128,int24)' },
+  ]);
+});

@@ -1,0 +1,79 @@
+import { useNavigate, useRouter } from '@tanstack/react-router';
+import type { FleetStream } from '../../data/fleet.ts';
+import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
+import { copyActions, useCopyKeys, type Copies } from '../../words/copyKeys.ts';
+import { nameOfStream } from '../../words/names.ts';
+
+export const pauseOfFocused = (): HTMLElement | null =>
+  document.querySelector('[data-row]:focus-within [data-pause]');
+
+/**
+ * What can be done with the row that has the focus, by its keys and listed under `.`.
+ * @returns the list while it is open.
+ */
+export function useStreamActions({
+  fleet,
+  marks,
+  onMark,
+  onReplay,
+}: {
+  fleet: readonly FleetStream[] | undefined;
+  marks: ReadonlySet<string>;
+  onMark: (id: string, through: boolean) => void;
+  /** Replays the streams that are marked, else this one. */
+  onReplay: (id: string) => void;
+}): React.ReactNode {
+  const navigate = useNavigate();
+  const router = useRouter();
+  const copiesOf = (streamId: string): Copies => {
+    const { publicHref } = router.buildLocation({ to: '/streams/$streamId', params: { streamId } });
+    return { id: streamId, link: new URL(publicHref, location.href).href };
+  };
+  useCopyKeys(() => {
+    const id = focusedRow();
+    return id === undefined ? null : copiesOf(id);
+  });
+  return useActions(() => {
+    const id = focusedRow();
+    const stream = fleet?.find((row) => row.stream.id === id)?.stream;
+    if (stream === undefined) return null;
+    const params = { streamId: stream.id };
+    const pause = pauseOfFocused();
+    return {
+      of: nameOfStream(stream),
+      actions: [
+        {
+          label: 'Open',
+          keycap: '↵',
+          run: () => void navigate({ to: '/streams/$streamId', params }),
+        },
+        pause != null && {
+          label: stream.status === 'paused' ? 'Resume' : 'Pause',
+          keycap: 'p',
+          run: () => pause.click(),
+        },
+        {
+          label: marks.has(stream.id) ? 'Take the mark back' : 'Mark',
+          keycap: '␣',
+          run: () => onMark(stream.id, false),
+        },
+        {
+          label: marks.size > 0 ? `Replay what failed of ${marks.size}…` : 'Replay what failed…',
+          keycap: 'r',
+          run: () => onReplay(stream.id),
+        },
+        ...copyActions(copiesOf(stream.id)),
+        {
+          label: 'Failed deliveries',
+          run: () =>
+            void navigate({ to: '/streams/$streamId', params, search: { state: 'failed' } }),
+        },
+        {
+          label: 'Settings',
+          run: () =>
+            void navigate({ to: '/streams/$streamId', params, search: { tab: 'settings' } }),
+        },
+      ],
+    };
+  });
+}

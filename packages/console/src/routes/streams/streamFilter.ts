@@ -1,0 +1,50 @@
+/** Which streams the overview lists: of a kind, found by words, in order. */
+import { isFailing, type FleetStream } from '../../data/fleet.ts';
+import type { StreamsSearch } from '../../data/search.ts';
+import type { WatchedChain } from '../../chains/tape.ts';
+import { sortStreams } from './streamOrder.ts';
+
+export const isInTrouble = (row: FleetStream): boolean => isFailing(row) || row.down.length > 0;
+
+export const SHOWS: {
+  show: StreamsSearch['show'];
+  label: string;
+  passes: (row: FleetStream) => boolean;
+}[] = [
+  { show: undefined, label: 'All', passes: () => true },
+  { show: 'failing', label: 'Failing', passes: isInTrouble },
+  { show: 'paused', label: 'Paused', passes: ({ stream }) => stream.status === 'paused' },
+];
+
+/** Words are found anywhere; `chain:base` and `tag:deposits` only there. */
+const mentions = (
+  { stream }: FleetStream,
+  chains: readonly WatchedChain[],
+  words: string[],
+): boolean => {
+  const chain = chains.flatMap(({ id, code, name }) => [id, code, name]).join(' ');
+  const places: Record<string, string> = { chain, tag: stream.tag };
+  const all = [stream.tag, stream.description, stream.webhookUrl, stream.id, chain].join(' ');
+  return words.every((word) => {
+    const [, place = '', wanted = word] = /^(chain|tag):(.*)$/.exec(word) ?? [];
+    return (places[place] ?? all).toLowerCase().includes(wanted.replaceAll('*', ''));
+  });
+};
+
+export function findStreams(
+  fleet: readonly FleetStream[],
+  chains: ReadonlyMap<string, WatchedChain>,
+  { q = '', show, sort }: StreamsSearch,
+): readonly FleetStream[] {
+  const words = q.toLowerCase().split(/\s+/);
+  const passing = fleet
+    .filter(SHOWS.find((each) => each.show === show)?.passes ?? (() => true))
+    .filter((row) =>
+      mentions(
+        row,
+        row.stream.chainIds.flatMap((id) => chains.get(id) ?? []),
+        words,
+      ),
+    );
+  return sortStreams(passing, sort);
+}

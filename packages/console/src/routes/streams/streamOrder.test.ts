@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import type { FleetStream } from '../../data/fleet.ts';
+import { sortStreams } from './streamOrder.ts';
+
+const row = (tag: string, lastDeliveryAt: number | null, failedAttempts24h: number): FleetStream =>
+  ({ stream: { id: tag, tag, description: '', lastDeliveryAt, failedAttempts24h } }) as FleetStream;
+
+const ROWS = [row('whale-10', 600_000, 0), row('Deposits', null, 3), row('whale-2', 660_500, 3)];
+
+const tagsBy = (...given: Parameters<typeof sortStreams>): string[] =>
+  sortStreams(...given).map(({ stream }) => stream.tag);
+
+test('streams are listed by last event, name or failures; else as they come', () => {
+  expect(tagsBy(ROWS, undefined)).toEqual(['whale-10', 'Deposits', 'whale-2']);
+  expect(tagsBy(ROWS, 'last')).toEqual(['whale-2', 'whale-10', 'Deposits']);
+  expect(tagsBy(ROWS, 'name')).toEqual(['Deposits', 'whale-2', 'whale-10']);
+  expect(tagsBy(ROWS, 'failures')).toEqual(['Deposits', 'whale-2', 'whale-10']);
+});
+
+test('streams with an event in the same minute do not overtake each other', () => {
+  const [a, b] = [row('a', 600_000, 0), row('b', 659_999, 0)];
+  expect(tagsBy([b, a], 'last')).toEqual(['a', 'b']);
+});

@@ -1,0 +1,30 @@
+/** In which order streams are listed. Pure. */
+import type { FleetStream } from '../../data/fleet.ts';
+import type { StreamsSearch } from '../../data/search.ts';
+import { nameOfStream } from '../../words/names.ts';
+
+const MINUTE_MS = 60_000;
+
+type Compare = (a: FleetStream, b: FleetStream) => number;
+
+const byName: Compare = (a, b) =>
+  nameOfStream(a.stream).localeCompare(nameOfStream(b.stream), 'en', {
+    numeric: true,
+    sensitivity: 'base',
+  });
+
+/** To the minute: of streams that are busy side by side none overtakes another under the pointer. */
+const lastMinuteOf = ({ stream }: FleetStream): number =>
+  Math.floor((stream.lastDeliveryAt ?? 0) / MINUTE_MS);
+
+const COMPARES: Record<NonNullable<StreamsSearch['sort']>, Compare> = {
+  last: (a, b) => lastMinuteOf(b) - lastMinuteOf(a) || byName(a, b),
+  name: byName,
+  failures: (a, b) => b.stream.failedAttempts24h - a.stream.failedAttempts24h || byName(a, b),
+};
+
+/** @param sort absent: as they come, the newest stream first. */
+export const sortStreams = (
+  rows: readonly FleetStream[],
+  sort: StreamsSearch['sort'],
+): readonly FleetStream[] => (sort === undefined ? rows : rows.toSorted(COMPARES[sort]));

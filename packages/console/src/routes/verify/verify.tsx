@@ -1,0 +1,210 @@
+import { diagnose, type Diagnosis } from '@sluice/kit';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { sluice } from '../../data/queries/service.ts';
+import { linesOf } from '../streamForm/draft/draft.ts';
+import { formatId } from '../../ui/text/format.ts';
+import { useCommandKey } from '../../ui/keys/keyboard.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
+import { Check, TextArea, TextField } from '../../ui/form/field.tsx';
+import { Loading } from '../../ui/loading.tsx';
+import { Status } from '../../ui/status.tsx';
+
+const withoutQuotes = (text: string): string => text.replace(/^["']/, '').replace(/["']$/, '');
+
+const toHeaders = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    linesOf(text).flatMap((line) => {
+      const at = line.search(/[:=]/);
+      const name = withoutQuotes(line.slice(0, at).trimEnd());
+      const value = withoutQuotes(
+        line
+          .slice(at + 1)
+          .trimStart()
+          .replace(/,$/, ''),
+      );
+      return value === '' || !/^[\w-]+$/.test(name) ? [] : [[name.toLowerCase(), value]];
+    }),
+  );
+
+/** What a receiver got beside the body: the id is known, the rest was made for the attempt. */
+const toGivenHeaders = (deliveryId: string): string =>
+  deliveryId === ''
+    ? ''
+    : [`webhook-id: ${deliveryId}`, 'webhook-timestamp: ', 'webhook-signature: '].join('\n');
+
+const SIGNATURES = ['webhook-signature', 'x-signature'];
+
+type Verdict = { diagnosis: Diagnosis | undefined } | { error: string };
+
+/** Why a signature does not verify. Nothing that is typed here leaves the browser. */
+export function VerifyPage() {
+  const search = useSearch({ from: '/frame/verify' });
+  const body = useQuery({
+    queryKey: ['body to verify', search.delivery],
+    queryFn: ({ signal }) => sluice.getDeliveryBody(search.delivery ?? '', { signal }),
+    enabled: search.delivery !== undefined,
+  });
+  if (search.delivery !== undefined && body.data === undefined) {
+    return body.isError ? (
+      <ErrorPanel
+        what="The delivery could not be read"
+        error={body.error}
+        onRetry={() => void body.refetch()}
+      />
+    ) : (
+      <Loading className="p-4" />
+    );
+  }
+  const id = search.delivery ?? '';
+  return <VerifyForm key={id} deliveryId={id} sentBody={body.data ?? ''} />;
+}
+
+function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: string }) {
+  const [secret, setSecret] = useState('');
+  const [other, setOther] = useState('');
+  const [headers, setHeaders] = useState(toGivenHeaders(deliveryId));
+  const [body, setBody] = useState(sentBody);
+  const [anyTime, setAnyTime] = useState(true);
+  const [verdict, setVerdict] = useState<Verdict | null>(null);
+  const answer = useRef<HTMLOutputElement>(null);
+  // The form is longer than most screens, and the answer stands below it.
+  useEffect(() => {
+    if (verdict !== null) answer.current?.scrollIntoView({ block: 'nearest' });
+  }, [verdict]);
+
+  const verify = (): void => {
+    const given = toHeaders(headers);
+    // Of a delivery of our own it would blame the receiver for what was never filled in.
+    if (deliveryId !== '' && !SIGNATURES.some((name) => name in given)) {
+      setVerdict({
+        error:
+          'Paste webhook-timestamp and webhook-signature as your receiver logged them: each attempt was signed anew, and its signature is not kept.',
+      });
+      return;
+    }
+    try {
+      const diagnosis = diagnose({
+        secret,
+        headers: given,
+        body,
+        allowXSignature: !('webhook-signature' in given),
+        ...(anyTime ? { toleranceMs: Infinity } : {}),
+        otherSecrets: Object.fromEntries(linesOf(other).map((line) => [line, line])),
+      });
+      setVerdict({ diagnosis });
+    } catch (error) {
+      setVerdict({ error: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  useCommandKey('Enter', verify);
+
+  return (
+    <form
+      noValidate
+      aria-label="Verify a signature"
+      className="grid max-w-180 gap-4 p-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        verify();
+      }}
+    >
+      <p className="text-muted">
+        Paste what your receiver got. It is checked here, in this browser; nothing is sent.
+        {deliveryId !== '' &&
+          ` The body is that of delivery ${formatId(deliveryId)}, as it was sent.`}
+      </p>
+      {deliveryId === '' && <LoadLast />}
+      <TextField
+        label="Secret"
+        type="password"
+        mono
+        help="The one that verifies: it is in the settings of this service."
+        value={secret}
+        onChange={(event) => setSecret(event.target.value)}
+      />
+      <TextArea
+        label="Headers"
+        rows={4}
+        placeholder={'webhook-id: …\nwebhook-timestamp: …\nwebhook-signature: v1,…'}
+        help="As your receiver logs them, one to a line."
+        value={headers}
+        onChange={(event) => setHeaders(event.target.value)}
+      />
+      <TextArea
+        label="Body"
+        rows={8}
+        help="The raw text, as it arrived."
+        value={body}
+        onChange={(event) => setBody(event.target.value)}
+      />
+      <TextArea
+        label="Other secrets you hold"
+        rows={2}
+        help="One to a line. If one of them has signed, it is named."
+        value={other}
+        onChange={(event) => setOther(event.target.value)}
+      />
+      <Check
+        label="Do not mind its age"
+        help="a webhook is refused when it was sent too long ago"
+        checked={anyTime}
+        onChange={(event) => setAnyTime(event.target.checked)}
+      />
+      <div>
+        <Button type="submit" look="primary" disabled={secret === ''}>
+          Verify
+          <kbd aria-hidden="true" className="font-mono text-11 pointer-coarse:hidden">
+            Ctrl ↵
+          </kbd>
+        </Button>
+      </div>
+      <output ref={answer} className="block border-t border-line pt-3 empty:hidden">
+        {verdict !== null && <VerdictView verdict={verdict} />}
+      </output>
+    </form>
+  );
+}
+
+/** Something to try it with. */
+function LoadLast() {
+  const navigate = useNavigate();
+  const load = useMutation({
+    mutationFn: async () => (await sluice.listDeliveries({ limit: 1 })).result[0]?.id ?? null,
+    onSuccess: (delivery) => {
+      if (delivery !== null) void navigate({ to: '/verify', search: { delivery } });
+    },
+  });
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <Button disabled={load.isPending} onClick={() => load.mutate()}>
+        Load last delivery
+      </Button>
+      {load.data === null && <span className="text-muted">No delivery yet.</span>}
+      {load.isError && <span className="text-bad">{load.error.message}</span>}
+    </div>
+  );
+}
+
+function VerdictView({ verdict }: { verdict: Verdict }) {
+  if ('error' in verdict) return <p className="text-bad">{verdict.error}</p>;
+  const { diagnosis } = verdict;
+  if (diagnosis === undefined) {
+    return <Status condition={{ shape: 'disc', word: 'The signature is right.', tone: 'ok' }} />;
+  }
+  const { problem, certain, message, fix, secretName } = diagnosis;
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-x-3">
+        <Status condition={{ shape: 'triangle', word: 'Does not verify', tone: 'bad' }} />
+        <span className="data text-muted">{problem}</span>
+        <span className="text-12 text-faint">{certain ? 'proven' : 'most likely'}</span>
+      </p>
+      <p className="mt-1">{message}</p>
+      {secretName !== undefined && <p className="data break-all">{secretName}</p>}
+      <p className="mt-1 text-muted">{fix}</p>
+    </>
+  );
+}

@@ -1,0 +1,178 @@
+/** Form controls with their label, help and what is wrong, tied together for every reader. */
+import { clsx } from 'clsx';
+import { ChevronDown, Upload } from 'lucide-react';
+import { useId } from 'react';
+import { buttonClass } from '../button.tsx';
+
+export const BOX =
+  'control w-full rounded-control border border-line-strong bg-surface px-2.5 placeholder:text-faint aria-invalid:border-bad';
+
+export interface FieldTexts {
+  label: string;
+  help?: React.ReactNode;
+  error?: string | undefined;
+}
+
+/** Draws the texts around a control that takes the given ids. */
+export function Labelled({
+  id,
+  label,
+  help,
+  error,
+  children,
+}: FieldTexts & { id: string; children: React.ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <label htmlFor={id} className="mb-1 block text-12 text-muted">
+        {label}
+      </label>
+      {children}
+      {error === undefined ? (
+        help !== undefined && (
+          <p id={`${id}-more`} className="mt-1 text-12 text-faint">
+            {help}
+          </p>
+        )
+      ) : (
+        <p id={`${id}-more`} className="mt-1 text-12 break-words text-bad">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+const described = (id: string, { help, error }: FieldTexts) => ({
+  id,
+  'aria-invalid': error !== undefined,
+  ...(help === undefined && error === undefined ? {} : { 'aria-describedby': `${id}-more` }),
+});
+
+export function TextField({
+  label,
+  help,
+  error,
+  mono = false,
+  className,
+  ...props
+}: FieldTexts & { mono?: boolean } & React.ComponentProps<'input'>) {
+  const id = useId();
+  return (
+    <Labelled id={id} label={label} help={help} error={error}>
+      <input
+        {...described(id, { label, help, error })}
+        spellCheck={false}
+        autoComplete="off"
+        className={clsx(BOX, mono && 'data', className)}
+        {...props}
+      />
+    </Labelled>
+  );
+}
+
+export function TextArea({
+  label,
+  help,
+  error,
+  className,
+  ...props
+}: FieldTexts & React.ComponentProps<'textarea'>) {
+  const id = useId();
+  return (
+    <Labelled id={id} label={label} help={help} error={error}>
+      <textarea
+        {...described(id, { label, help, error })}
+        spellCheck={false}
+        autoComplete="off"
+        className={clsx(BOX, 'data block min-h-16 resize-y py-1.5', className)}
+        {...props}
+      />
+    </Labelled>
+  );
+}
+
+/** A button that has a file chosen. */
+export function FileField({
+  label,
+  accept,
+  look = 'plain',
+  onFile,
+}: {
+  label: string;
+  accept: string;
+  look?: 'plain' | 'quiet';
+  onFile: (file: File) => void;
+}) {
+  return (
+    <label
+      className={clsx(
+        buttonClass(look),
+        'cursor-pointer focus-within:outline-2 focus-within:-outline-offset-2 focus-within:outline-accent',
+      )}
+    >
+      <Upload size={14} strokeWidth={1.5} aria-hidden="true" />
+      {label}
+      <input
+        type="file"
+        accept={accept}
+        onChange={({ currentTarget: input }) => {
+          const file = input.files?.[0];
+          if (file !== undefined) onFile(file);
+          // The same file, once mended, is another choice.
+          input.value = '';
+        }}
+        className="sr-only"
+      />
+    </label>
+  );
+}
+
+/** The browser's own list, with our arrow: it works under every finger and reader. */
+export function Select({ children, className, ...props }: React.ComponentProps<'select'>) {
+  return (
+    <span className={clsx('relative min-w-0', className)}>
+      <select
+        className="control w-full min-w-0 appearance-none truncate rounded-control border border-line-strong bg-surface pr-7 pl-2.5 text-12"
+        {...props}
+      >
+        {children}
+      </select>
+      <ChevronDown
+        size={14}
+        strokeWidth={1.5}
+        aria-hidden="true"
+        className="pointer-events-none absolute top-1/2 right-2 -translate-y-1/2 text-muted"
+      />
+    </span>
+  );
+}
+
+/** {@link Select} with its label above it. */
+export function SelectField({
+  label,
+  ...props
+}: { label: string } & React.ComponentProps<'select'>) {
+  const id = useId();
+  return (
+    <Labelled id={id} label={label}>
+      <Select id={id} className="block" {...props} />
+    </Labelled>
+  );
+}
+
+/** A box to tick, with what it does beside it; the whole line is the target. */
+export function Check({
+  label,
+  help,
+  ...props
+}: { label: React.ReactNode; help?: string } & Omit<React.ComponentProps<'input'>, 'type'>) {
+  return (
+    <label className="flex min-h-6 items-start gap-2 py-0.5 pointer-coarse:min-h-11 pointer-coarse:items-center">
+      <input type="checkbox" className="tick mt-0.5 size-4 shrink-0" {...props} />
+      <span className="min-w-0">
+        {label}
+        {help !== undefined && <span className="ml-2 text-12 text-faint">{help}</span>}
+      </span>
+    </label>
+  );
+}

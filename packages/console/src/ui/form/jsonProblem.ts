@@ -1,0 +1,37 @@
+/** Where a text stops being JSON, and why. Pure. */
+import { parse, printParseErrorCode, type ParseError } from 'jsonc-parser';
+import { problemAt, type LineProblem } from './lineProblem.ts';
+
+const REASONS: Readonly<Record<string, string>> = {
+  InvalidSymbol: 'Not a JSON value: strings need double quotes.',
+  InvalidNumberFormat: 'Invalid number.',
+  UnexpectedEndOfNumber: 'Invalid number.',
+  PropertyNameExpected: 'Expected a name in double quotes.',
+  ValueExpected: 'Expected a value.',
+  ColonExpected: 'Expected a colon.',
+  CommaExpected: 'Expected a comma.',
+  CloseBraceExpected: 'Expected a }.',
+  CloseBracketExpected: 'Expected a ].',
+  EndOfFileExpected: 'Unexpected text after the end.',
+  InvalidCommentToken: 'JSON has no comments.',
+  UnexpectedEndOfString: 'The string has no closing quote.',
+  InvalidUnicode: 'Invalid escape in the string.',
+  InvalidEscapeCharacter: 'Invalid escape in the string.',
+  InvalidCharacter: 'Unescaped control character in the string.',
+};
+
+/** Undefined for a text that `JSON.parse` accepts. */
+export function jsonProblem(text: string): LineProblem | undefined {
+  const errors: ParseError[] = [];
+  try {
+    parse(text, errors, { disallowComments: true });
+  } catch (error) {
+    // The parser is recursive: some 10,000 brackets exhaust the stack.
+    if (error instanceof RangeError) return problemAt(text, 0, 'Nested too deeply.');
+    throw error;
+  }
+  const [first] = errors.toSorted((a, b) => a.offset - b.offset);
+  if (first === undefined) return undefined;
+  const reason = REASONS[printParseErrorCode(first.error)] ?? 'Not JSON.';
+  return problemAt(text, first.offset, reason);
+}

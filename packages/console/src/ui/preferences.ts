@@ -1,0 +1,76 @@
+/** What the browser remembers: theme, density, and whether single-letter shortcuts are on. Never a key. */
+import { useSyncExternalStore } from 'react';
+import { DENSITIES, isDensity, TOUCHED_PX, type Density } from './list/density.ts';
+import { useMedia } from './media.ts';
+
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+const listeners = new Set<() => void>();
+
+function read(name: string): string | null {
+  try {
+    return localStorage.getItem(`sluice.${name}`);
+  } catch {
+    return null;
+  }
+}
+
+function write(name: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(`sluice.${name}`);
+    else localStorage.setItem(`sluice.${name}`, value);
+  } catch {
+    // Storage is blocked: the choice lasts until the page is left.
+  }
+  for (const listener of listeners) listener();
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+const rememberedTheme = read('theme');
+let theme: Theme = THEMES.find((item) => item === rememberedTheme) ?? 'system';
+const rememberedDensity = read('density') ?? '';
+let density: Density = isDensity(rememberedDensity) ? rememberedDensity : 'standard';
+let shortcutsOn = read('shortcuts') !== 'off';
+
+/** `public/early.js` reads the same before the first paint. */
+function wear(name: 'theme' | 'density', value: string | null): void {
+  if (value === null) delete document.documentElement.dataset[name];
+  else document.documentElement.dataset[name] = value;
+  write(name, value);
+}
+
+export const useTheme = (): Theme => useSyncExternalStore(subscribe, () => theme);
+
+export function setTheme(next: Theme): void {
+  theme = next;
+  wear('theme', next === 'system' ? null : next);
+}
+
+export const useDensity = (): Density => useSyncExternalStore(subscribe, () => density);
+
+/** Pixels of a row of one line: as dense as was chosen, and under a finger no lower than it needs. */
+export function useRowPx(): number {
+  const px = DENSITIES[useDensity()];
+  return useMedia('(pointer: coarse)') ? Math.max(TOUCHED_PX, px) : px;
+}
+
+/** Pixels of a row that has more lines than one, and so is high enough for a finger. */
+export const useLinesRowPx = (morePx: number): number => DENSITIES[useDensity()] + morePx;
+
+export function setDensity(next: Density): void {
+  density = next;
+  wear('density', next === 'standard' ? null : next);
+}
+
+export const useShortcutsOn = (): boolean => useSyncExternalStore(subscribe, () => shortcutsOn);
+export const areShortcutsOn = (): boolean => shortcutsOn;
+
+export function setShortcutsOn(on: boolean): void {
+  shortcutsOn = on;
+  write('shortcuts', on ? null : 'off');
+}

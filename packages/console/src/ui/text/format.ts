@@ -1,0 +1,130 @@
+/** Numbers, times and hashes as the console shows them. Pure; `now` is always passed in. */
+
+const grouped = new Intl.NumberFormat('en-US');
+
+export function formatCount(value: number | bigint): string {
+  return grouped.format(value);
+}
+
+/** `1 address`, `48,210 addresses`. */
+export function formatQuantity(value: number, one: string, many = `${one}s`): string {
+  return `${formatCount(value)} ${value === 1 ? one : many}`;
+}
+
+/** An estimate, to two figures: `≈ 1,300`. */
+export function formatAbout(value: number): string {
+  return `≈ ${grouped.format(Number(value.toPrecision(2)))}`;
+}
+
+const pad = (value: number, width = 2): string => String(value).padStart(width, '0');
+
+/** Local time of day to the millisecond, for lists read line by line. */
+export function formatClock(timeMs: number): string {
+  const time = new Date(timeMs);
+  return `${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}.${pad(time.getMilliseconds(), 3)}`;
+}
+
+/** Local date and time to the second. */
+export function formatDateTime(timeMs: number): string {
+  const time = new Date(timeMs);
+  const date = `${time.getFullYear()}-${pad(time.getMonth() + 1)}-${pad(time.getDate())}`;
+  return `${date} ${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}`;
+}
+
+/** `10:38` of today, with its date before that. */
+export function formatMoment(timeMs: number, now: number): string {
+  const [date, clock = ''] = formatDateTime(timeMs).split(' ');
+  const short = clock.slice(0, 5);
+  return date === formatDateTime(now).split(' ')[0] ? short : `${date} ${short}`;
+}
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** The largest whole unit: `41s`, `3m`, `6h`, `2d`. Never negative. */
+export function formatSpan(spanMs: number): string {
+  const span = Math.max(0, spanMs);
+  if (span < MINUTE) return `${Math.floor(span / SECOND)}s`;
+  if (span < HOUR) return `${Math.floor(span / MINUTE)}m`;
+  if (span < DAY) return `${Math.floor(span / HOUR)}h`;
+  return `${Math.floor(span / DAY)}d`;
+}
+
+/** A wait of a schedule: `5 s`, `10 min`, `1 h`, `24 h`. */
+export function formatWait(waitMs: number): string {
+  if (waitMs < MINUTE) return `${Number((waitMs / SECOND).toFixed(1))} s`;
+  if (waitMs < HOUR) return `${Math.round(waitMs / MINUTE)} min`;
+  return `${Math.round(waitMs / HOUR)} h`;
+}
+
+/** How long ago, `now` below two seconds: clocks of browser and service differ by that much. */
+export function formatAgo(timeMs: number, now: number): string {
+  return now - timeMs < 2 * SECOND ? 'now' : `${formatSpan(now - timeMs)} ago`;
+}
+
+/** When something is due: `in 58s`, or `due` once the time has passed. */
+export function formatDue(timeMs: number, now: number): string {
+  return timeMs - now < SECOND ? 'due' : `in ${formatSpan(timeMs - now)}`;
+}
+
+/** Three significant figures at most: `91 ms`, `5.0 s`, `12 s`. */
+export function formatDuration(durationMs: number): string {
+  if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
+  const seconds = durationMs / 1000;
+  return seconds < 9.95 ? `${seconds.toFixed(1)} s` : `${Math.round(seconds)} s`;
+}
+
+export function formatBytes(sizeBytes: number): string {
+  if (sizeBytes < 1000) return `${sizeBytes} B`;
+  if (sizeBytes < 999_950) return `${(sizeBytes / 1000).toFixed(1)} kB`;
+  return `${(sizeBytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Share of successes in percent; null when nothing was tried. */
+export const percentOf = (succeeded: number, failed: number): number | null =>
+  succeeded + failed === 0 ? null : (succeeded / (succeeded + failed)) * 100;
+
+/** To a hundredth; 100 % and 0 % only when it is all or nothing, `–` for null. */
+export function formatPercent(percent: number | null): string {
+  if (percent === null) return '–';
+  const isBetween = percent > 0 && percent < 100;
+  const shown = isBetween ? Math.min(Math.max(percent, 0.01), 99.99) : percent;
+  return `${Number(shown.toFixed(2))} %`;
+}
+
+export const formatShare = (succeeded: number, failed: number): string =>
+  formatPercent(percentOf(succeeded, failed));
+
+/** Middle cut of a hash or address, `0x28C6…1d60`; what is short already stays. */
+export function formatHash(hash: string, keep = 4): string {
+  const start = hash.startsWith('0x') ? 2 + keep : keep;
+  return hash.length <= start + keep + 1 ? hash : `${hash.slice(0, start)}…${hash.slice(-keep)}`;
+}
+
+/** The end of a UUID: ids made together begin alike. */
+export function formatId(id: string): string {
+  return id.slice(-8);
+}
+
+const BEYOND_ASCII = /[\u0080-\uffff]/;
+
+/** The size of a text when sent. Megabytes are only copied to be counted where they must be. */
+export function sizeOf(text: string): number {
+  return BEYOND_ASCII.test(text) ? new TextEncoder().encode(text).length : text.length;
+}
+
+/**
+ * A token amount from its smallest unit, with thousands separators and no trailing zeros.
+ * Null when the parts are not what they should be: they come from a chain.
+ */
+export function formatAmount(value: string, decimals: number): string | null {
+  if (!/^\d{1,78}$/.test(value) || !Number.isInteger(decimals) || decimals < 0 || decimals > 77) {
+    return null;
+  }
+  const digits = value.padStart(decimals + 1, '0');
+  const whole = grouped.format(BigInt(digits.slice(0, digits.length - decimals)));
+  const [fraction] = /^(?:0*[1-9])*/.exec(digits.slice(digits.length - decimals))!;
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}

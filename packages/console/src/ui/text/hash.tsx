@@ -1,0 +1,15 @@
+import { formatHash } from './format.ts';
+import { CopyButton } from './copyButton.tsx';
+
+/** A hash or id, cut in the middle; whole on hover, in the copy and for screen readers. */
+export function Hash({ value, name }: { value: string; name: string }) {
+  return (
+    <span className="inline-flex items-center">
+      <span className="data" title={value}>
+        <span aria-hidden="true">{formatHash(value, 6)}</span>
+        <span className="sr-only">{value}</span>
+      </span>
+      <CopyButton text={value} label={`Copy ${name}`} iconOnly />
+    </span>
+  );
+}

@@ -1,0 +1,325 @@
+/** What state a stream, a chain or a delivery is in, as shape, word and tone; and why. */
+import type {
+  About,
+  ChainState,
+  DeliveryPhase,
+  DeliverySummary,
+  ExplainOutcome,
+  ExplainVerdict,
+  GapKind,
+  JobState,
+  ProviderState,
+  ReplayState,
+  Spared,
+  StreamSummary,
+} from '@sluice/kit/sluice';
+import { readInboxName } from '@sluice/kit/sluice';
+import { headAgeMs, isOverdue, meanBlockMs } from '../chains/blockPace.ts';
+import {
+  formatAgo,
+  formatClock,
+  formatCount,
+  formatDateTime,
+  formatDue,
+  formatDuration,
+  formatMoment,
+  formatQuantity,
+  formatSpan,
+} from '../ui/text/format.ts';
+import { formatKey } from './names.ts';
+import type { WatchedChain } from '../chains/tape.ts';
+import type { Condition, Tone } from '../ui/status.tsx';
+
+const condition = (shape: Condition['shape'], word: string, tone: Tone): Condition => ({
+  shape,
+  word,
+  tone,
+});
+
+const CHAIN_CONDITIONS: Record<ChainState, Condition> = {
+  starting: condition('dashed', 'starting', 'muted'),
+  live: condition('disc', 'live', 'ok'),
+  'catching-up': condition('half', 'catching up', 'info'),
+  down: condition('triangle', 'down', 'bad'),
+};
+
+/** Also a chain whose node answers, and has no new block for too long. */
+export const isChainDown = (chain: WatchedChain): boolean =>
+  chain.state === 'down' || (chain.state === 'live' && isOverdue(chain));
+
+export const chainCondition = (chain: WatchedChain): Condition =>
+  CHAIN_CONDITIONS[isChainDown(chain) ? 'down' : chain.state];
+
+/** What is wrong with the chain; empty while nothing is. */
+export function chainTrouble(chain: WatchedChain, now: number): string {
+  if (chain.state !== 'live' || !isOverdue(chain)) return chain.message;
+  const pace = meanBlockMs(chain.blocks);
+  const silence = `no new block for ${formatSpan(headAgeMs(chain, now) ?? 0)}`;
+  return [
+    pace === null ? silence : `${silence}, usually one every ${formatDuration(pace)}`,
+    chain.message,
+  ]
+    .filter(Boolean)
+    .join('; ');
+}
+
+/** Of a stream one of whose chains is down. */
+export const CHAIN_DOWN = condition('triangle', 'chain down', 'bad');
+
+export const ENVIRONMENT_CONDITIONS: Record<About['environment'], Condition> = {
+  dev: condition('ring', 'dev', 'muted'),
+  prod: condition('disc', 'prod', 'warn'),
+};
+
+export const JOB_CONDITIONS: Record<JobState, Condition> = {
+  running: condition('half', 'running', 'info'),
+  paused: condition('bars', 'paused', 'muted'),
+  done: condition('disc', 'done', 'ok'),
+  cancelled: condition('cross', 'cancelled', 'faint'),
+  failed: condition('triangle', 'failed', 'bad'),
+};
+
+export const REPLAY_CONDITIONS: Record<ReplayState, Condition> = {
+  running: condition('half', 'running', 'info'),
+  done: condition('disc', 'done', 'ok'),
+  cancelled: condition('cross', 'cancelled', 'faint'),
+};
+
+export const PROVIDER_CONDITIONS: Record<ProviderState, Condition> = {
+  good: condition('disc', 'good', 'ok'),
+  lagging: condition('half', 'lagging', 'warn'),
+  limited: condition('bars', 'limited', 'warn'),
+  down: condition('triangle', 'down', 'bad'),
+  'wrong-chain': condition('cross', 'wrong chain', 'bad'),
+};
+
+export const GAP_CONDITIONS: Record<GapKind, Condition> = {
+  skipped: condition('exclamation', 'skipped', 'bad'),
+  restarted: condition('half', 'begun anew', 'warn'),
+  'passed-over': condition('ring', 'passed over', 'muted'),
+  halted: condition('triangle', 'halted', 'bad'),
+};
+
+export const SIGNATURE_CONDITIONS = {
+  valid: condition('disc', 'valid', 'ok'),
+  wrong: condition('triangle', 'not valid', 'bad'),
+};
+
+export const OUTCOME_CONDITIONS: Record<ExplainOutcome, Condition> = {
+  passed: condition('disc', 'passed', 'ok'),
+  stopped: condition('cross', 'stopped here', 'bad'),
+  waiting: condition('dashed', 'still to come', 'warn'),
+  unknown: condition('ring', 'not known', 'faint'),
+};
+
+export const VERDICT_CONDITIONS: Record<ExplainVerdict, Condition> = {
+  delivered: condition('disc', 'delivered', 'ok'),
+  waiting: condition('dashed', 'waiting', 'warn'),
+  failed: condition('triangle', 'failed', 'bad'),
+  cancelled: condition('cross', 'cancelled', 'faint'),
+  'not-matched': condition('ring', 'no match', 'muted'),
+  'not-evaluated': condition('exclamation', 'not looked at', 'warn'),
+  watched: condition('disc', 'watched', 'ok'),
+  'not-watched': condition('ring', 'not watched', 'muted'),
+};
+
+export const PHASE_CONDITIONS: Record<DeliveryPhase, Condition> = {
+  unconfirmed: condition('ring', 'unconfirmed', 'muted'),
+  confirmed: condition('disc', 'confirmed', 'muted'),
+  removed: condition('cross', 'removed', 'reorg'),
+};
+
+export function deliveryCondition({
+  state,
+  attempts,
+}: Pick<DeliverySummary, 'state' | 'attempts'>): Condition {
+  switch (state) {
+    case 'enriching':
+      return condition('dashed', 'reading', 'muted');
+    case 'pending':
+      return attempts === 0
+        ? condition('dashed', 'pending', 'muted')
+        : condition('dashed', 'retrying', 'warn');
+    case 'leased':
+      return condition('half', 'sending', 'info');
+    case 'succeeded':
+      return condition('disc', 'delivered', 'ok');
+    case 'failed':
+      return condition('triangle', 'failed', 'bad');
+    case 'quarantined':
+      return condition('exclamation', 'quarantined', 'bad');
+    case 'cancelled':
+      return condition('cross', 'cancelled', 'faint');
+  }
+}
+
+/** The newest delivery of each stream that was tried at all, from a list with the newest first. */
+export function newestTried(deliveries: readonly DeliverySummary[]): Map<string, DeliverySummary> {
+  const newest = new Map<string, DeliverySummary>();
+  for (const delivery of deliveries) {
+    const known = newest.get(delivery.streamId);
+    if (delivery.attempts > 0 && (known === undefined || known.updatedAt < delivery.updatedAt)) {
+      newest.set(delivery.streamId, delivery);
+    }
+  }
+  return newest;
+}
+
+/**
+ * Whether deliveries wait, attempts failed within the last two hours, and none succeeded in the last
+ * ten minutes: a stream whose attempts are too far apart to be among the newest deliveries.
+ */
+const isStuck = ({
+  queue,
+  deliveredSeries,
+  hourlyFailed,
+}: Pick<StreamSummary, 'queue' | 'deliveredSeries' | 'hourlyFailed'>): boolean =>
+  queue > 0 &&
+  hourlyFailed.slice(-2).some((failed) => failed > 0) &&
+  deliveredSeries.slice(-2).every((delivered) => delivered === 0);
+
+const isFailing = (delivery: DeliverySummary | undefined): boolean =>
+  delivery !== undefined && delivery.error !== null && delivery.state !== 'succeeded';
+
+/** @param latest the stream's newest tried delivery, see {@link newestTried}. */
+export function streamCondition(
+  stream: Pick<
+    StreamSummary,
+    | 'status'
+    | 'statusMessage'
+    | 'queue'
+    | 'deliveredSeries'
+    | 'hourlyFailed'
+    | 'spared'
+    | 'certificateEndsAt'
+  >,
+  latest: DeliverySummary | undefined,
+): Condition {
+  switch (stream.status) {
+    case 'paused':
+      return condition('bars', 'paused', 'muted');
+    case 'terminated':
+      return condition('cross', 'ended', 'faint');
+    case 'error':
+      return condition('triangle', 'failing', 'bad');
+    case 'active':
+      if (
+        isFailing(latest) ||
+        stream.spared?.reason === 'failures' ||
+        (latest === undefined && isStuck(stream))
+      )
+        return condition('triangle', 'failing', 'bad');
+      return stream.statusMessage === '' &&
+        stream.spared === null &&
+        stream.certificateEndsAt === null
+        ? condition('disc', 'active', 'ok')
+        : condition('exclamation', 'attention', 'warn');
+  }
+}
+
+/** Who answers for a stream: its host, or its inbox. */
+function receiverOf({ webhookUrl }: Pick<StreamSummary, 'webhookUrl'>): string {
+  const inbox = readInboxName(webhookUrl);
+  return inbox === undefined
+    ? (URL.parse(webhookUrl)?.host ?? 'the receiver')
+    : `the inbox ${inbox}`;
+}
+
+/** How long a receiver is sent nothing, and what comes then. */
+export function sparedWords({ reason, until }: Spared, now: number): string {
+  const isOver = until <= now;
+  const span = formatSpan(Math.ceil((until - now) / 1000) * 1000);
+  const nothing = `nothing is sent for ${span}, until ${formatClock(until).slice(0, 8)}`;
+  if (reason === 'throttled') return isOver ? 'what waits is sent now' : nothing;
+  return isOver ? 'one delivery tries now' : `${nothing}, then one delivery tries`;
+}
+
+/**
+ * Why the stream does not deliver and what comes next, in one line; null while it does.
+ * @param retries how often the delivery is tried again at most; undefined while that is not known.
+ */
+export function streamReason(
+  stream: Pick<
+    StreamSummary,
+    | 'status'
+    | 'statusMessage'
+    | 'queue'
+    | 'webhookUrl'
+    | 'failingSince'
+    | 'spared'
+    | 'certificateEndsAt'
+  >,
+  latest: DeliverySummary | undefined,
+  now: number,
+  retries?: number,
+): string | null {
+  if (stream.status === 'paused') return null;
+  const parts: string[] = [];
+  if (stream.statusMessage !== '') parts.push(stream.statusMessage);
+  if (latest !== undefined && stream.status !== 'terminated' && isFailing(latest)) {
+    const since =
+      stream.failingSince === null ? '' : ` since ${formatMoment(stream.failingSince, now)}`;
+    const where = `${receiverOf(stream)}${since}`;
+    // The service has named the answer then.
+    if (stream.status === 'error') parts.push(where);
+    else if (latest.status !== null && latest.status >= 300) {
+      parts.push(`${latest.status} from ${where}`);
+    } else parts.push(`no answer from ${where}: ${latest.error}`);
+    // While nothing is sent that is not its time.
+    if (latest.nextAttemptAt !== null && latest.nextAttemptAt > (stream.spared?.until ?? 0)) {
+      parts.push(
+        `retry ${latest.attempts}${retries === undefined ? '' : ` of ${retries}`} ${formatDue(latest.nextAttemptAt, now)}`,
+      );
+    }
+  }
+  if (stream.spared !== null) {
+    const why = stream.spared.reason === 'throttled' ? 'it asked for patience: ' : '';
+    parts.push(why + sparedWords(stream.spared, now));
+  }
+  // One that is over is what the attempts fail for, and they say so.
+  if (stream.certificateEndsAt !== null && stream.certificateEndsAt > now) {
+    const { certificateEndsAt: endsAt } = stream;
+    parts.push(
+      `the receiver’s certificate ends in ${formatSpan(endsAt - now)}, ${formatDateTime(endsAt)}: renew it there`,
+    );
+  }
+  if (parts.length === 0) return null;
+  if (stream.queue > 0) parts.push(`${formatCount(stream.queue)} queued`);
+  return parts.join(' · ');
+}
+
+/** `paused by maya 2d ago`; null while it is not, and where nobody knows. */
+export const pausedWords = (
+  { status, paused }: Pick<StreamSummary, 'status' | 'paused'>,
+  now: number,
+): string | null =>
+  status === 'paused' && paused !== null
+    ? `paused by ${formatKey(paused.by)} ${formatAgo(paused.at, now)}`
+    : null;
+
+/** What keeps a stream from being held against any block. */
+export type Standstill = 'paused' | 'terminated' | 'without addresses';
+
+/** One in error goes on collecting: null. */
+export function standstillOf({
+  status,
+  allAddresses,
+  amountOfAddresses,
+}: Pick<StreamSummary, 'status' | 'allAddresses' | 'amountOfAddresses'>): Standstill | null {
+  if (status === 'paused' || status === 'terminated') return status;
+  return allAddresses || amountOfAddresses > 0 ? null : 'without addresses';
+}
+
+/** What the stream watches: a count, or a warning that it watches everything. */
+export function streamScope(
+  stream: Pick<StreamSummary, 'allAddresses' | 'amountOfAddresses' | 'topic0'>,
+): { text: string; unscoped: boolean } {
+  const events =
+    stream.topic0.length === 0 ? '' : ` · ${formatQuantity(stream.topic0.length, 'event')}`;
+  return stream.allAddresses
+    ? { text: `ALL ADDRESSES${events}`, unscoped: true }
+    : {
+        text: `${formatQuantity(stream.amountOfAddresses, 'address', 'addresses')}${events}`,
+        unscoped: false,
+      };
+}

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { isolated, nameOfStream, nameOfStreamId, withoutTurns } from './names.ts';
+
+test('a stream goes by its tag, else its description, else its id', () => {
+  const stream = { tag: 'deposits', description: 'All deposits', id: 'a-1' };
+  expect(nameOfStream(stream)).toBe('deposits');
+  expect(nameOfStream({ ...stream, tag: '' })).toBe('All deposits');
+  expect(nameOfStream({ tag: '', id: 'a-1' })).toBe('a-1');
+  expect(nameOfStreamId('a-1', [stream])).toBe('deposits');
+  expect(nameOfStreamId('b-2', [stream])).toBe('b-2');
+  expect(nameOfStreamId('b-2', undefined)).toBe('b-2');
+});
+
+test('a name turns nothing around it, and most names stay as they are', () => {
+  expect(isolated('whale-usdt ≥ 1M €')).toBe('whale-usdt ≥ 1M €');
+  expect(isolated('\u202egnp.exe')).toBe('\u2068gnp.exe\u2069');
+  // It would end its own isolate.
+  expect(isolated('a\u2069\u202eb')).toBe('\u2068ab\u2069');
+  expect(isolated('הפקדות')).toBe('\u2068הפקדות\u2069');
+  expect(withoutTurns(isolated('\u202egnp'))).toBe('gnp');
+});

@@ -1,0 +1,69 @@
+/** What the methods of a client return: the call object of one answer, and that of a list. */
+import type { DeliveryFilter } from '../contract/shapes/replays.ts';
+import type { DeliveryOrder } from '../contract/shapes/sluice.ts';
+import { toLimit } from './compatible/arguments.ts';
+import { createList } from './pages.ts';
+import type { AnyPage, ListResult } from './pages.ts';
+import { createCallResult } from './request.ts';
+import type { Call, CallOptions, CallResult, Connection } from './request.ts';
+
+/** Where a list begins, and how long its pages are. */
+export interface ListOptions {
+  /**
+   * Rows per page, 1 to 100. Always sent: the contract requires it, though services forgive.
+   * @default 100
+   */
+  readonly limit?: number | undefined;
+  /** The `cursor` of an earlier page, to go on after it. */
+  readonly cursor?: string | undefined;
+}
+
+/** Which deliveries to list; all of them by default. */
+export type ListDeliveriesOptions = ListOptions & Readonly<DeliveryFilter & DeliveryOrder>;
+
+/**
+ * A call is built only while it is sent, so that an argument which cannot be right rejects what the
+ * method returns.
+ */
+export interface Calls {
+  one<Answer>(
+    build: () => Call,
+    options: CallOptions | undefined,
+    read?: (answer: unknown, response: Response) => Answer,
+  ): CallResult<Answer>;
+  list<Row, P extends AnyPage<Row>>(
+    build: () => Call,
+    place: ListOptions,
+    options: CallOptions | undefined,
+    readPage: (answer: unknown) => P,
+  ): ListResult<Row, P>;
+}
+
+export function createCalls(connection: Connection): Calls {
+  return {
+    one<Answer>(
+      build: () => Call,
+      options: CallOptions | undefined,
+      read: (answer: unknown, response: Response) => Answer = (answer) => answer as Answer,
+    ) {
+      const send = async () => {
+        const answer = await connection.send(build(), options);
+        return { ...answer, data: read(answer.data, answer.response) };
+      };
+      return createCallResult(send());
+    },
+    list<Row, P extends AnyPage<Row>>(
+      build: () => Call,
+      { limit, cursor }: ListOptions,
+      options: CallOptions | undefined,
+      readPage: (answer: unknown) => P,
+    ) {
+      return createList<Row, P>(async (next) => {
+        const call = build();
+        const query = { limit: toLimit(limit), cursor: next ?? cursor, ...call.query };
+        const answer = await connection.send({ ...call, query }, options);
+        return { ...answer, data: readPage(answer.data) };
+      });
+    },
+  };
+}

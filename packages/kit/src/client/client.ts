@@ -1,0 +1,480 @@
+/** `createClient`: every call of the compatible API as a method. */
+import { toPage, toStream } from './compatible/answers.ts';
+import type { Stream } from './compatible/answers.ts';
+import {
+  checksummedAddress,
+  lowerAddress,
+  mapAddresses,
+  toBlockNumber,
+  toChainIds,
+  toChainIdStrictly,
+  toEvmBody,
+  toLabels,
+} from './compatible/arguments.ts';
+import { createCalls } from './calls.ts';
+import type { Calls, ListOptions } from './calls.ts';
+import type { Settings } from '../contract/shapes/account.ts';
+import type { Stats, StreamStats } from '../contract/shapes.generated.ts';
+import type { CreateAptosStream } from '../contract/shapes/aptos.ts';
+import type { AptosStream, AptosStreamStatus } from '../contract/shapes.generated.ts';
+import type { DryRunBlock, HistoricalJob } from '../contract/shapes/blocks.ts';
+import type { DryRunAnswer, HistoricalJobAnswer } from '../contract/shapes.generated.ts';
+import type { HistoryFilter, LogFilter } from '../contract/shapes/history.ts';
+import type { DeliveryLog, HistoryRecord } from '../contract/shapes.generated.ts';
+import { ROUTES } from '../contract/routes.generated.ts';
+import type { AbiItem, CreateEvmStream, Page, StreamStatus } from '../contract/shapes/streams.ts';
+import type { AddressesAnswer, StreamAddress } from '../contract/shapes.generated.ts';
+import { SluiceError } from '../errors.ts';
+import type { ListResult } from './pages.ts';
+import { connect } from './request.ts';
+import type { Call, CallOptions, CallResult, ConnectionOptions } from './request.ts';
+import type { Abi } from 'abitype';
+import { networkOf, type NetworkCalls } from './compatible/networks.ts';
+
+/** What {@link createClient} takes. Bounds and defaults stand at each option. */
+export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {
+  /**
+   * Sent as `x-api-key`. Visible ASCII characters, no spaces. Null in a page of the service's own
+   * origin, where the session's cookie speaks instead.
+   */
+  apiKey: string | null;
+}
+
+/** The chain families, with what a service answers about a stream of each. */
+export interface Networks {
+  evm: { stream: Stream; deleted: Stream; status: Stream };
+  aptos: { stream: AptosStream; deleted: true; status: AptosStreamStatus };
+}
+
+/** A chain family, as calls name it. */
+export type NetworkType = keyof Networks;
+
+/** For a call about streams of one chain family. */
+export interface NetworkChoice<Network extends NetworkType = NetworkType> {
+  /**
+   * The chain family of the stream.
+   * @default 'evm'
+   */
+  readonly networkType?: Network | undefined;
+}
+
+/** For a call about a stream that has no fields to name the chain family in. */
+export type StreamCallOptions<Network extends NetworkType = NetworkType> = CallOptions &
+  NetworkChoice<Network>;
+
+/** Names for addresses, in the call that adds them. */
+export interface LabelOptions {
+  /**
+   * Names for people, by address in any casing: of addresses of this call, 1 to 64 characters each.
+   * Lists answer them as `label`. Ours; the hosted service refuses them.
+   */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
+interface AptosChoice {
+  readonly networkType: 'aptos';
+}
+
+/** Lists may be read-only, chain ids in any spelling, an ABI `as const`. */
+export type Given<Shape> = {
+  readonly [K in keyof Shape as Exclude<K, 'chainId' | 'chainIds' | 'abi'>]: Accepts<Shape[K]>;
+} & ('chainIds' extends keyof Shape
+  ? {
+      /** Hex (`0x89`), decimal text (`137`) or numbers (`137`); at least one. */
+      readonly chainIds: readonly (string | number)[];
+    }
+  : unknown) &
+  ('abi' extends keyof Shape
+    ? {
+        /** Event items used to decode; an `as const` ABI will do. */
+        readonly abi?: readonly AbiItem[] | Abi | null | undefined;
+      }
+    : unknown);
+
+type Accepts<T> = T extends (infer Item)[] ? readonly Item[] : T;
+
+/** What a stream watches and where it delivers; see {@link CreateEvmStream} for each field. */
+export type StreamFields = Given<CreateEvmStream>;
+
+/** Any part of a stream; what is absent stays as it is. */
+export type StreamChanges = Partial<StreamFields>;
+
+/** What an Aptos stream watches and where it delivers; see {@link CreateAptosStream}. */
+export type AptosStreamFields = Omit<Given<CreateAptosStream>, 'network'> & {
+  /** Names, or the chain ids of the main and the test network; at least one. */
+  readonly network: readonly (CreateAptosStream['network'][number] | '1' | '2')[];
+};
+
+/** Any part of an Aptos stream; what is absent stays as it is. */
+export type AptosStreamChanges = Partial<AptosStreamFields>;
+
+/** What `streams.list` takes. */
+export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
+  extends ListOptions, NetworkChoice<Network> {
+  /** Only streams with this status. Newer than the official client; a service may ignore it. */
+  readonly status?: StreamStatus | undefined;
+}
+
+/** What `streams.listAddresses` takes. */
+export interface ListAddressesOptions extends ListOptions, NetworkChoice {}
+
+interface ChainFilter {
+  /** Only of these chains, in any spelling of their ids. */
+  readonly chainId?: readonly (string | number)[] | undefined;
+}
+
+/** All but `excludePayload` is newer than the official client; a service may ignore it. */
+export type ListHistoryOptions = ListOptions & Given<HistoryFilter> & ChainFilter;
+
+/** The filters are newer than the official client; a service may ignore them. */
+export type ListLogsOptions = ListOptions & Given<LogFilter> & ChainFilter;
+
+/** A block of a chain. */
+export interface BlockChoice {
+  /** Hex, decimal text or a number. */
+  readonly chainId: string | number;
+  readonly blockNumber: number;
+}
+
+/** A block, and what a stream would watch in it. */
+export type DryRunOptions = BlockChoice & Given<DryRunBlock>;
+
+/** A stream and the range of past blocks to match with it, both ends included. */
+export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockChoice, 'chainId'>;
+
+/** Every method rejects with a SluiceError; an argument that cannot be right is not sent at all. */
+export interface StreamsClient {
+  /** Creates a stream. The service first POSTs a test webhook to `webhookUrl` and needs a 2xx. */
+  create(stream: AptosStreamFields & AptosChoice, options?: CallOptions): CallResult<AptosStream>;
+  create(stream: StreamFields & NetworkChoice<'evm'>, options?: CallOptions): CallResult<Stream>;
+  list<Network extends NetworkType = 'evm'>(
+    query?: ListStreamsOptions<Network>,
+    options?: CallOptions,
+  ): ListResult<Networks[Network]['stream']>;
+  get<Network extends NetworkType = 'evm'>(
+    id: string,
+    options?: StreamCallOptions<Network>,
+  ): CallResult<Networks[Network]['stream']>;
+  /** Changes the given fields; the service POSTs a test webhook again. */
+  update(
+    id: string,
+    changes: AptosStreamChanges & AptosChoice,
+    options?: CallOptions,
+  ): CallResult<AptosStream>;
+  update(
+    id: string,
+    changes: StreamChanges & NetworkChoice<'evm'>,
+    options?: CallOptions,
+  ): CallResult<Stream>;
+  /** Deletes a stream. An EVM stream is answered as it was, an Aptos stream with `true`. */
+  delete<Network extends NetworkType = 'evm'>(
+    id: string,
+    options?: StreamCallOptions<Network>,
+  ): CallResult<Networks[Network]['deleted']>;
+  /**
+   * Pauses or resumes; `error` and `terminated` are set by the service. An EVM stream is answered
+   * whole, of an Aptos stream only the status.
+   */
+  setStatus<Network extends NetworkType = 'evm'>(
+    id: string,
+    status: 'active' | 'paused',
+    options?: StreamCallOptions<Network>,
+  ): CallResult<Networks[Network]['status']>;
+  /**
+   * Watches more addresses, in any casing; known ones stay. Aptos addresses may leave leading zeros
+   * out. `effectiveFrom` in the answer of our service is, per chain, the first block they are
+   * watched at.
+   */
+  addAddress(
+    id: string,
+    address: string | readonly string[],
+    options?: StreamCallOptions & LabelOptions,
+  ): CallResult<AddressesAnswer>;
+  removeAddress(
+    id: string,
+    address: string | readonly string[],
+    options?: StreamCallOptions,
+  ): CallResult<AddressesAnswer>;
+  listAddresses(
+    id: string,
+    query?: ListAddressesOptions,
+    options?: CallOptions,
+  ): ListResult<StreamAddress>;
+
+  // What follows is for EVM streams, newer than the official client, and not answered by every
+  // service: one that lacks it rejects with `not_found`.
+
+  /** A new stream with the fields of this one. */
+  duplicate(id: string, options?: CallOptions): CallResult<Stream>;
+  /** Watches these addresses and no others; those without a label here have none afterwards. */
+  replaceAddresses(
+    id: string,
+    addresses: readonly string[],
+    options?: CallOptions & LabelOptions,
+  ): CallResult<AddressesAnswer>;
+  /** The webhook that a stream with these fields would get of a block. Nothing is sent or stored. */
+  dryRunBlock(dryRun: DryRunOptions, options?: CallOptions): CallResult<DryRunAnswer>;
+  /** Matches a block with the stream as it is now, and sends what it holds to its webhook. */
+  sendBlock(
+    block: BlockChoice & { readonly streamId: string },
+    options?: CallOptions,
+  ): CallResult<number | null | undefined>;
+  /** Matches a range of past blocks, both ends included, and sends what they hold. */
+  createHistoricalJob(
+    job: HistoricalJobOptions,
+    options?: CallOptions,
+  ): CallResult<HistoricalJobAnswer>;
+}
+
+/** What was delivered and what was not, EVM and Aptos together, newest first. */
+export interface HistoryClient {
+  /** Webhooks that could not be delivered. */
+  list(query?: ListHistoryOptions, options?: CallOptions): ListResult<HistoryRecord>;
+  /** Attempts to deliver, the successful ones too. */
+  logs(query?: ListLogsOptions, options?: CallOptions): ListResult<DeliveryLog>;
+  /** Sends a webhook of the history again, and answers its record. */
+  replay(
+    record: { readonly streamId: string; readonly id: string },
+    options?: CallOptions,
+  ): CallResult<HistoryRecord>;
+}
+
+/** The settings of the account. */
+export interface SettingsClient {
+  /** `secretKey` is the streams secret, which verifies webhooks: do not log it. */
+  read(options?: CallOptions): CallResult<Settings>;
+  /** Changes what is given; the rest stays. Answers all settings. */
+  set(settings: Readonly<Settings>, options?: CallOptions): CallResult<Settings>;
+}
+
+/** Counters of what was delivered. */
+export interface StatsClient {
+  /** Of all streams together. */
+  all(options?: CallOptions): CallResult<Stats>;
+  /** Of one; rejects with `not_found` where there is none. */
+  stream(streamId: string, options?: CallOptions): CallResult<StreamStats>;
+}
+
+/** All calls of the compatible API, by what they are about. */
+export interface Client {
+  readonly streams: StreamsClient;
+  readonly history: HistoryClient;
+  readonly settings: SettingsClient;
+  readonly stats: StatsClient;
+}
+
+/**
+ * A client for one account of a service.
+ * @throws SluiceError `invalid_argument` when an option is unusable.
+ */
+export function createClient(options: ClientOptions): Client {
+  if (options.apiKey === undefined) {
+    throw new SluiceError('invalid_argument', 'apiKey is required');
+  }
+  const { apiKey, ...rest } = options;
+  const connection =
+    apiKey === null ? connect(rest, { credentials: 'same-origin' }) : connect({ ...rest, apiKey });
+
+  const calls = createCalls(connection);
+  return {
+    streams: createStreams(calls),
+    history: createHistory(calls),
+    settings: createSettings(calls),
+    stats: createStats(calls),
+  };
+}
+
+/** Reads a page, each row by `toRow`. */
+const pageOf =
+  <Row>(toRow: (row: unknown) => Row = (row) => row as Row) =>
+  (answer: unknown): Page<Row> =>
+    toPage(answer, toRow);
+
+function createStreams({ one, list }: Calls): StreamsClient {
+  /** A call about one stream of a network whose answer is that stream. */
+  const streamCall = <Answer>(
+    networkType: unknown,
+    build: (network: NetworkCalls) => Call,
+    options: CallOptions | undefined,
+  ): CallResult<Answer> =>
+    one(
+      () => build(networkOf(networkType)),
+      options,
+      (answer) => networkOf(networkType).toStream(answer) as Answer,
+    );
+
+  return {
+    create: ({ networkType, ...fields }: NetworkChoice, options?: CallOptions) =>
+      streamCall<never>(
+        networkType,
+        ({ routes, toBody }) => ({ route: routes.create, body: toBody(fields) }),
+        options,
+      ),
+
+    list: <Network extends NetworkType>(
+      { networkType, status, ...place }: ListStreamsOptions<Network> = {},
+      options?: CallOptions,
+    ) =>
+      list(
+        () => ({ route: networkOf(networkType).routes.list, query: { status } }),
+        place,
+        options,
+        pageOf((row) => networkOf(networkType).toStream(row) as Networks[Network]['stream']),
+      ),
+
+    get: (id, { networkType, ...options } = {}) =>
+      streamCall(networkType, ({ routes }) => ({ route: routes.get, path: { id } }), options),
+
+    update: (id: string, { networkType, ...changes }: NetworkChoice, options?: CallOptions) =>
+      streamCall<never>(
+        networkType,
+        ({ routes, toBody }) => ({
+          route: routes.update,
+          path: { id },
+          body: toBody(changes),
+          repeatable: true,
+        }),
+        options,
+      ),
+
+    delete: <Network extends NetworkType>(
+      id: string,
+      { networkType, ...options }: StreamCallOptions<Network> = {},
+    ) =>
+      one<Networks[Network]['deleted']>(
+        () => ({ route: networkOf(networkType).routes.delete, path: { id }, body: {} }),
+        options,
+        (answer) => (networkType === 'aptos' ? answer : toStream(answer)) as never,
+      ),
+
+    setStatus: <Network extends NetworkType>(
+      id: string,
+      status: 'active' | 'paused',
+      { networkType, ...options }: StreamCallOptions<Network> = {},
+    ) =>
+      one<Networks[Network]['status']>(
+        () => ({
+          route: networkOf(networkType).routes.setStatus,
+          path: { id },
+          body: { status },
+          repeatable: true,
+        }),
+        options,
+        (answer) => (networkType === 'aptos' ? answer : toStream(answer)) as never,
+      ),
+
+    addAddress: (id, given, { networkType, labels, ...options } = {}) =>
+      one(() => {
+        const { routes, added } = networkOf(networkType);
+        const body = { address: mapAddresses(given, added), ...toLabels(labels, added) };
+        return { route: routes.addAddresses, path: { id }, body, repeatable: true };
+      }, options),
+
+    removeAddress: (id, given, { networkType, ...options } = {}) =>
+      one(() => {
+        const { routes, removed } = networkOf(networkType);
+        const body = { address: mapAddresses(given, removed) };
+        return { route: routes.removeAddresses, path: { id }, body };
+      }, options),
+
+    listAddresses: (id, { networkType, ...place } = {}, options) =>
+      list(
+        () => ({ route: networkOf(networkType).routes.listAddresses, path: { id } }),
+        place,
+        options,
+        pageOf<StreamAddress>(),
+      ),
+
+    duplicate: (id, options) =>
+      one(() => ({ route: ROUTES.duplicateEvmStream, path: { id } }), options, toStream),
+
+    replaceAddresses: (id, addresses, { labels, ...options } = {}) =>
+      one(() => {
+        const body = {
+          address: mapAddresses(addresses, checksummedAddress),
+          ...toLabels(labels, checksummedAddress),
+        };
+        return { route: ROUTES.replaceEvmAddresses, path: { id }, body, repeatable: true };
+      }, options),
+
+    dryRunBlock: ({ chainId, blockNumber, addresses, ...fields }, options) =>
+      one(() => {
+        const body = {
+          ...toEvmBody(fields),
+          addresses: addresses && mapAddresses(addresses, lowerAddress),
+        };
+        const path = toBlockPath({ chainId, blockNumber });
+        return { route: ROUTES.dryRunEvmBlock, path, body, repeatable: true };
+      }, options),
+
+    sendBlock: ({ streamId, ...block }, options) =>
+      one(
+        () => ({ route: ROUTES.sendEvmBlock, path: { ...toBlockPath(block), streamId } }),
+        options,
+      ),
+
+    createHistoricalJob: ({ chainId, streamId, blockFrom, blockTo }, options) =>
+      one(
+        () => ({
+          route: ROUTES.createHistoricalJob,
+          body: {
+            chainId: toChainIdStrictly('chainId', chainId),
+            streamId,
+            blockFrom: toBlockNumber('blockFrom', blockFrom),
+            blockTo: toBlockNumber('blockTo', blockTo),
+          },
+        }),
+        options,
+      ),
+  };
+}
+
+const toBlockPath = ({ chainId, blockNumber }: BlockChoice) => ({
+  chainId: toChainIdStrictly('chainId', chainId),
+  blockNumber: String(toBlockNumber('blockNumber', blockNumber)),
+});
+
+function createHistory({ one, list }: Calls): HistoryClient {
+  const toQuery = <Filter extends ChainFilter>(filter: Filter) => ({
+    ...filter,
+    chainId: filter.chainId && toChainIds(filter.chainId),
+  });
+  return {
+    list: ({ limit, cursor, ...filter } = {}, options) =>
+      list(
+        () => ({ route: ROUTES.listHistory, query: toQuery(filter) }),
+        { limit, cursor },
+        options,
+        pageOf<HistoryRecord>(),
+      ),
+    logs: ({ limit, cursor, ...filter } = {}, options) =>
+      list(
+        () => ({ route: ROUTES.listLogs, query: toQuery(filter) }),
+        { limit, cursor },
+        options,
+        pageOf<DeliveryLog>(),
+      ),
+    replay: ({ streamId, id }, options) =>
+      one(() => ({ route: ROUTES.replayHistory, path: { streamId, id }, body: {} }), options),
+  };
+}
+
+function createSettings({ one }: Calls): SettingsClient {
+  return {
+    read: (options) => one(() => ({ route: ROUTES.readSettings }), options),
+    set: (settings, options) =>
+      one(() => {
+        const { secretKey } = settings;
+        const secrets = secretKey === undefined ? [] : [secretKey];
+        return { route: ROUTES.setSettings, body: settings, repeatable: true, secrets };
+      }, options),
+  };
+}
+
+function createStats({ one }: Calls): StatsClient {
+  return {
+    all: (options) => one(() => ({ route: ROUTES.getStats }), options),
+    stream: (streamId, options) =>
+      one(() => ({ route: ROUTES.getStreamStats, path: { streamId } }), options),
+  };
+}

@@ -1,0 +1,88 @@
+/** What a service answers, with what it may leave out filled in. */
+import type { AptosStream } from '../../contract/shapes.generated.ts';
+import type { Page } from '../../contract/shapes/streams.ts';
+import type { EvmStream } from '../../contract/shapes.generated.ts';
+import { SluiceError } from '../../errors.ts';
+
+/** A stream as a service answers it. What the hosted service may leave out is optional. */
+export interface Stream extends Omit<EvmStream, 'createdAt' | 'updatedAt' | 'amountOfAddresses'> {
+  /** ISO 8601. */
+  createdAt?: string;
+  /** ISO 8601. */
+  updatedAt?: string;
+  amountOfAddresses?: number;
+}
+
+const TEXTS = ['description', 'tag', 'statusMessage'] as const satisfies (keyof EvmStream &
+  keyof AptosStream)[];
+
+const EVM_FLAGS = [
+  'allAddresses',
+  'includeNativeTxs',
+  'includeContractLogs',
+  'includeInternalTxs',
+  'includeAllTxLogs',
+  'filterPossibleSpamAddresses',
+  'demo',
+  'notifyRemoved',
+  'strictOrder',
+] as const satisfies (keyof EvmStream)[];
+
+const EVM_NULLABLE = [
+  'topic0',
+  'abi',
+  'advancedOptions',
+  'triggers',
+  'maxInFlight',
+  'maxPerSecond',
+  'isErrorSince',
+] as const satisfies (keyof EvmStream)[];
+
+const APTOS_FLAGS = [
+  'allAddresses',
+  'includePayload',
+  'includeEvents',
+  'includeChanges',
+  'demo',
+  'strictOrder',
+] as const satisfies (keyof AptosStream)[];
+
+const APTOS_NULLABLE = [
+  'maxInFlight',
+  'maxPerSecond',
+  'isErrorSince',
+] as const satisfies (keyof AptosStream)[];
+
+const EVM_LISTS = ['getNativeBalances'] as const satisfies (keyof EvmStream)[];
+const APTOS_LISTS = ['functions', 'events'] as const satisfies (keyof AptosStream)[];
+
+/** The hosted service, which lacks them, delivers as if they were so. */
+export const toStream = (answer: unknown): Stream =>
+  ({ deliver: 'both', headers: {}, ...fill(answer, EVM_FLAGS, EVM_NULLABLE, EVM_LISTS) }) as Stream;
+
+export const toAptosStream = (answer: unknown): AptosStream =>
+  ({ headers: {}, ...fill(answer, APTOS_FLAGS, APTOS_NULLABLE, APTOS_LISTS) }) as AptosStream;
+
+/** Keeps what the service adds, too. */
+function fill(
+  answer: unknown,
+  flags: readonly string[],
+  nullable: readonly string[],
+  lists: readonly string[],
+): object {
+  if (typeof answer !== 'object' || answer === null || !('id' in answer)) {
+    throw new SluiceError('invalid_answer', 'The answer is no stream');
+  }
+  const stream: Record<string, unknown> = { ...answer };
+  for (const field of flags) stream[field] ??= false;
+  for (const field of nullable) stream[field] ??= null;
+  for (const field of lists) stream[field] ??= [];
+  for (const field of TEXTS) stream[field] ??= '';
+  return stream;
+}
+
+export function toPage<Row>(answer: unknown, toRow: (row: unknown) => Row): Page<Row> {
+  const page = answer as Partial<Page<unknown>> | undefined;
+  const result = Array.isArray(page?.result) ? page.result.map(toRow) : [];
+  return { ...page, result, total: page?.total ?? 0 };
+}

@@ -1,0 +1,111 @@
+/** What callers give, checked and spelled as the wire has it. Nothing that cannot be right is sent. */
+import { padAptosAddress, toAptosNetwork } from '../../contract/shapes/aptos.ts';
+import { toChainId } from '../../contract/rules/chainId.ts';
+import { checksumAddress, toAddress } from '../../contract/rules/evm.ts';
+import { PAGE_LIMIT } from '../../contract/shapes/streams.ts';
+import { SluiceError } from '../../errors.ts';
+
+const invalid = (message: string): SluiceError => new SluiceError('invalid_argument', message);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of an EVM stream, all or some. */
+export function toEvmBody(fields: object): Fields {
+  const body: Record<string, unknown> = { ...fields };
+  if (body['chainIds'] !== undefined) body['chainIds'] = toChainIds(body['chainIds']);
+  for (const { selectors } of listOf(body['getNativeBalances'])) {
+    for (const selector of Array.isArray(selectors) ? selectors : []) checkSelector(selector);
+  }
+  if (Array.isArray(body['triggers'])) body['triggers'] = listOf(body['triggers']).map(toTrigger);
+  return body;
+}
+
+/** The fields of an Aptos stream, all or some. */
+export function toAptosBody(fields: object): Fields {
+  const body: Record<string, unknown> = { ...fields };
+  const { network } = body;
+  if (network === undefined) return body;
+  if (!Array.isArray(network)) throw invalid('network should be an array, e.g. ["mainnet"]');
+  body['network'] = network.map((value: unknown) => {
+    const name = toAptosNetwork(value);
+    if (name !== undefined) return name;
+    throw invalid(`Aptos network is not supported: ${String(value)}`);
+  });
+  return body;
+}
+
+/** The objects of a list; what else stands there is the service's to refuse. */
+const listOf = (value: unknown): Fields[] =>
+  Array.isArray(value)
+    ? value.filter((it): it is Fields => typeof it === 'object' && it !== null)
+    : [];
+
+function toTrigger(trigger: Fields): Fields {
+  const body: Record<string, unknown> = { ...trigger };
+  for (const name of ['contractAddress', 'callFrom']) {
+    const value = body[name];
+    const isSelector = typeof value === 'string' && value.startsWith('$');
+    if (value !== undefined && !isSelector) body[name] = lowerAddress(value);
+  }
+  return body;
+}
+
+function checkSelector(value: unknown): void {
+  if (typeof value === 'string' && value.startsWith('$')) return;
+  throw new SluiceError('invalid_selector', 'Invalid selector string provided');
+}
+
+export function toChainIds(chainIds: unknown): string[] {
+  if (Array.isArray(chainIds)) return chainIds.map((id) => toChainIdStrictly('chainIds', id));
+  throw invalid('chainIds should be an array, e.g. ["0x1"]');
+}
+
+export function toChainIdStrictly(name: string, value: unknown): string {
+  const id = toChainId(value);
+  if (id !== undefined) return id;
+  throw invalid(`${name}: ${show(value)} is no chain id; use hex such as "0x1" or a number`);
+}
+
+export function toBlockNumber(name: string, value: unknown): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw invalid(`${name} should be the number of a block`);
+}
+
+export function toLimit(limit: number = PAGE_LIMIT): number {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE_LIMIT) return limit;
+  throw invalid(`limit should be a whole number from 1 to ${PAGE_LIMIT}`);
+}
+
+/** One address or each of a list, through `spell`. */
+export function mapAddresses(
+  given: string | readonly string[],
+  spell: (value: unknown) => string,
+): string | string[] {
+  return Array.isArray(given) ? given.map(spell) : spell(given);
+}
+
+/** The field `labels`, its addresses through `spell`; nothing where none is given. */
+export function toLabels(
+  labels: Readonly<Record<string, string>> | undefined,
+  spell: (value: unknown) => string,
+): { labels?: Record<string, string> } {
+  if (labels === undefined) return {};
+  const spelled = Object.entries(labels).map(([address, label]) => [spell(address), label]);
+  return { labels: Object.fromEntries(spelled) as Record<string, string> };
+}
+
+export const lowerAddress = (value: unknown): string => {
+  const address = toAddress(value);
+  if (address !== undefined) return address;
+  throw invalid(`Invalid address provided: ${show(value)} is not 0x and 40 hex digits`);
+};
+
+export const checksummedAddress = (value: unknown): string => checksumAddress(lowerAddress(value));
+
+export const aptosAddress = (value: unknown): string => {
+  const address = padAptosAddress(value);
+  if (address !== undefined) return address;
+  throw invalid(`Invalid address provided: ${show(value)} is not 0x and up to 64 hex digits`);
+};
+
+const show = (value: unknown): string => JSON.stringify(value) ?? 'nothing';

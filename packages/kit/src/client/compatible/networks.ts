@@ -1,0 +1,82 @@
+/** The calls about streams that each chain family has. */
+import { toAptosStream, toStream } from './answers.ts';
+import type { Stream } from './answers.ts';
+import {
+  aptosAddress,
+  checksummedAddress,
+  lowerAddress,
+  toAptosBody,
+  toEvmBody,
+} from './arguments.ts';
+import type { AptosStream } from '../../contract/shapes.generated.ts';
+import { ROUTES } from '../../contract/routes.generated.ts';
+import type { Route } from '../../contract/route.ts';
+import { SluiceError } from '../../errors.ts';
+
+export interface NetworkCalls {
+  readonly routes: Readonly<
+    Record<
+      | 'list'
+      | 'create'
+      | 'get'
+      | 'update'
+      | 'delete'
+      | 'setStatus'
+      | 'listAddresses'
+      | 'addAddresses'
+      | 'removeAddresses',
+      Route
+    >
+  >;
+  toBody(fields: object): unknown;
+  toStream(answer: unknown): Stream | AptosStream;
+  /** How an address is spelled when it is added, and when it is removed. */
+  readonly added: (address: unknown) => string;
+  readonly removed: (address: unknown) => string;
+}
+
+const EVM: NetworkCalls = {
+  routes: {
+    list: ROUTES.listEvmStreams,
+    create: ROUTES.createEvmStream,
+    get: ROUTES.getEvmStream,
+    update: ROUTES.updateEvmStream,
+    delete: ROUTES.deleteEvmStream,
+    setStatus: ROUTES.setEvmStreamStatus,
+    listAddresses: ROUTES.listEvmAddresses,
+    addAddresses: ROUTES.addEvmAddresses,
+    removeAddresses: ROUTES.removeEvmAddresses,
+  },
+  toBody: toEvmBody,
+  toStream,
+  added: checksummedAddress,
+  removed: lowerAddress,
+};
+
+const APTOS: NetworkCalls = {
+  routes: {
+    list: ROUTES.listAptosStreams,
+    create: ROUTES.createAptosStream,
+    get: ROUTES.getAptosStream,
+    update: ROUTES.updateAptosStream,
+    delete: ROUTES.deleteAptosStream,
+    setStatus: ROUTES.setAptosStreamStatus,
+    listAddresses: ROUTES.listAptosAddresses,
+    addAddresses: ROUTES.addAptosAddresses,
+    removeAddresses: ROUTES.removeAptosAddresses,
+  },
+  toBody: toAptosBody,
+  toStream: toAptosStream,
+  added: aptosAddress,
+  removed: aptosAddress,
+};
+
+/** Callers without a compiler may ask for any network. */
+export function networkOf(networkType: unknown): NetworkCalls {
+  if (networkType === undefined || networkType === 'evm') return EVM;
+  if (networkType === 'aptos') return APTOS;
+  throw new SluiceError(
+    'invalid_network',
+    `Incorrect network provided. Got "${networkType as string}", Valid values are: "aptos", "evm"`,
+  );
+}

@@ -1,0 +1,23 @@
+/** Secrets that hooks and messages must not show. */
+
+/** Names of headers and fields whose values are not shown. */
+export const isSecret = (name: string): boolean =>
+  /auth|cookie|key|secret|token|password|signature/i.test(name);
+
+export const showHeaders = (headers: Headers, secrets: readonly string[]): Record<string, string> =>
+  Object.fromEntries(
+    [...headers].map(([name, value]) => [name, isSecret(name) ? HIDDEN : redact(value, secrets)]),
+  );
+
+export const HIDDEN = '[secret]';
+
+/** Shorter texts occur in ordinary words, and are no secret. */
+const SHORTEST_SECRET = 8;
+
+export function redact(text: string, secrets: readonly string[]): string {
+  let redacted = text;
+  for (const secret of secrets) {
+    if (secret.length >= SHORTEST_SECRET) redacted = redacted.replaceAll(secret, HIDDEN);
+  }
+  return redacted;
+}

@@ -1,0 +1,97 @@
+/** URL, headers and body of a request. */
+import type { Route } from '../../contract/route.ts';
+import { SluiceError } from '../../errors.ts';
+import { HIDDEN, isSecret } from './redact.ts';
+import { isRecord } from './responses.ts';
+
+/** What a URL is made of, apart from the base. */
+export interface Target {
+  readonly route: Route;
+  /** Values for the `{parameters}` of the route's path. */
+  readonly path?: Readonly<Record<string, string>>;
+  /** A list is sent as one pair for each of its values. */
+  readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
+}
+
+type QueryValue = string | number | boolean | undefined;
+
+export function parseBaseUrl(baseUrl: string): URL {
+  const { location } = globalThis as { location?: { origin?: string } };
+  const url = typeof baseUrl === 'string' ? parseUrl(baseUrl, location?.origin) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new SluiceError(
+      'invalid_argument',
+      'baseUrl should be an http:// or https:// URL without credentials',
+    );
+  }
+  return url;
+}
+
+function parseUrl(text: string, base: string | undefined): URL | undefined {
+  try {
+    return new URL(text, base?.startsWith('http') ? base : undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a header cannot carry would be repeated in the platform's own error message. */
+export function checkApiKey(apiKey: string): void {
+  if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return;
+  throw new SluiceError(
+    'invalid_argument',
+    'apiKey should be visible ASCII characters without spaces or line breaks',
+  );
+}
+
+export function urlOf(base: URL, { route, path = {}, query = {} }: Target): URL {
+  const filled = route.path.replace(/\{(\w{1,40})\}/g, (_, name: string) => {
+    const value = path[name];
+    if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') {
+      return encodeURIComponent(value);
+    }
+    throw new SluiceError('invalid_argument', `Param ${name} is required`);
+  });
+  const url = new URL(base);
+  url.pathname = (/^(?:\/*[^/])*/.exec(base.pathname)?.[0] ?? '') + filled;
+  url.search = '';
+  url.hash = '';
+  for (const [name, given] of Object.entries(query)) {
+    for (const value of Array.isArray(given) ? given : [given]) {
+      if (value !== undefined) url.searchParams.append(name, String(value));
+    }
+  }
+  return url;
+}
+
+export function headersOf(
+  body: unknown,
+  given: Readonly<Record<string, string>>,
+  apiKey: string | undefined,
+): Headers {
+  const headers = new Headers({ accept: 'application/json' });
+  for (const [name, value] of Object.entries(given)) {
+    try {
+      headers.set(name, value);
+    } catch {
+      throw new SluiceError('invalid_argument', `The header ${JSON.stringify(name)} is not valid`);
+    }
+  }
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  if (apiKey !== undefined) headers.set('x-api-key', apiKey);
+  return headers;
+}
+
+/**
+ * Integers as decimal strings; to be shown, texts with the name of a secret as `[secret]`, and the
+ * headers of a stream, in which tokens stand under any name.
+ */
+export const toJson = (body: unknown, shown = false): string =>
+  JSON.stringify(body, (name, value: unknown) => {
+    if (typeof value === 'bigint') return value.toString();
+    if (!shown) return value;
+    if (name === 'headers' && isRecord(value)) {
+      return Object.fromEntries(Object.keys(value).map((header) => [header, HIDDEN]));
+    }
+    return typeof value === 'string' && isSecret(name) ? HIDDEN : value;
+  });

@@ -1,0 +1,84 @@
+/** A list result: await it for one page, or iterate over it for every row. */
+import type { Page } from '../contract/shapes/streams.ts';
+import { SluiceError } from '../errors.ts';
+import { createCallResult } from './request.ts';
+import type { CallResult, WithResponse } from './request.ts';
+
+/** What every page has, whatever else a service adds to it. */
+export interface AnyPage<Row> {
+  result: Row[];
+  cursor?: string;
+}
+
+/** A page as a list gives it. */
+export type ListedPage<P> = P & {
+  /** Which page of this list it is, counted from the one it begins with: 0, 1, … */
+  page: number;
+};
+
+/**
+ * ```ts
+ * const page = await client.streams.list();                  // one request, one page
+ * for await (const stream of client.streams.list()) { … }    // every row, page after page
+ * for await (const page of client.streams.list().pages()) { … }
+ * const { data, requestId } = await client.streams.list().withResponse();  // the page, its answer
+ * ```
+ * Nothing is sent before it is awaited or iterated. Each iteration begins again at the first page;
+ * leaving the loop sends nothing more.
+ */
+export interface ListResult<Row, P extends AnyPage<Row> = Page<Row>>
+  extends CallResult<ListedPage<P>>, AsyncIterable<Row> {
+  /** Every page, one request each, until the last. */
+  pages(): AsyncIterableIterator<ListedPage<P>>;
+}
+
+/**
+ * `readPage` fetches the page at a cursor, or the first page. The end is where no cursor comes: our
+ * last page tells `page_size` besides, the hosted one does not, so nothing is read from it.
+ */
+export function createList<Row, P extends AnyPage<Row> & { total?: number }>(
+  readPage: (cursor: string | undefined) => Promise<WithResponse<P>>,
+): ListResult<Row, P> {
+  const readListed = async (
+    cursor: string | undefined,
+    page: number,
+  ): Promise<WithResponse<ListedPage<P>>> => {
+    const answered = await readPage(cursor);
+    return { ...answered, data: { ...answered.data, page } };
+  };
+  let first: CallResult<ListedPage<P>> | undefined;
+  const readFirst = (): CallResult<ListedPage<P>> =>
+    (first ??= createCallResult(readListed(undefined, 0)));
+
+  async function* pages(): AsyncGenerator<ListedPage<P>, undefined> {
+    let cursor: string | undefined;
+    let seen = 0;
+    for (let index = 0; ; index++) {
+      const { data: page } = await readListed(cursor, index);
+      yield page;
+      seen += page.result.length;
+      const next = page.cursor;
+      // The last page has no cursor. A service that always sends one ends with an empty page.
+      if (!next || (page.result.length === 0 && seen >= (page.total ?? 0))) return;
+      if (next === cursor) {
+        throw new SluiceError('invalid_answer', 'The service sent the same cursor twice');
+      }
+      cursor = next;
+    }
+  }
+
+  async function* rows(): AsyncGenerator<Row, undefined> {
+    for await (const page of pages()) yield* page.result;
+  }
+
+  return {
+    // oxlint-disable-next-line unicorn/no-thenable -- a list is awaitable on purpose
+    then: (onFulfilled, onRejected) => readFirst().then(onFulfilled, onRejected),
+    catch: (onRejected) => readFirst().catch(onRejected),
+    finally: (onFinally) => readFirst().finally(onFinally),
+    withResponse: () => readFirst().withResponse(),
+    pages,
+    [Symbol.asyncIterator]: rows,
+    [Symbol.toStringTag]: 'ListResult',
+  };
+}

@@ -1,0 +1,371 @@
+/** One request: URL, key, deadline, abort, retries, and what went wrong as a SluiceError. */
+import { isSluiceError, SluiceError } from '../errors.ts';
+import { redact, showHeaders } from './http/redact.ts';
+import {
+  toJson,
+  parseBaseUrl,
+  type Target,
+  urlOf,
+  headersOf,
+  checkApiKey,
+} from './http/requestParts.ts';
+import { readText, errorOf, readJson, requestIdOf } from './http/responses.ts';
+
+/** Where calls go and how they behave unless a call says otherwise. */
+export interface ConnectionOptions {
+  /**
+   * Address of the API without its paths, e.g. `http://localhost:4000`. `http:` or `https:`, no
+   * credentials in it. In a page it may be relative to the page's origin.
+   */
+  baseUrl: string;
+  /** Sent as `x-api-key`. Visible ASCII characters, no spaces. */
+  apiKey?: string | undefined;
+  /** Instead of the platform's `fetch`. */
+  fetch?: typeof globalThis.fetch | undefined;
+  /**
+   * For each attempt, from sending it to the end of its answer.
+   * @unit milliseconds
+   * @default 30000
+   */
+  timeoutMs?: number | undefined;
+  /**
+   * Attempts after the first. Reads are repeated on network errors, timeouts and the statuses 408,
+   * 429 and 5xx; writes only where a repetition cannot do harm, see {@link Call.repeatable}. 0 turns
+   * it off.
+   * @default 2
+   */
+  maxRetries?: number | undefined;
+  /** Sent with every call; `x-api-key` and `content-type` stay ours. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Called before each attempt is sent, retries too. Hooks are for logs and metrics: they see no
+   * secret, they are not waited for, and what they throw is dropped.
+   */
+  onRequest?: ((request: SentRequest) => void) | undefined;
+  /** Called when the head of an answer has come, whatever its status. */
+  onResponse?: ((response: ReceivedResponse) => void) | undefined;
+  /** Called before the wait for another attempt. */
+  onRetry?: ((retry: Retry) => void) | undefined;
+}
+
+/** An attempt, as a hook sees it: keys, secrets, cookies and authorizations read `[secret]`. */
+export interface SentRequest {
+  readonly method: string;
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON text; undefined where none is sent. */
+  readonly body: string | undefined;
+  /** 1 for the first. */
+  readonly attempt: number;
+}
+
+/** The head of an answer, as a hook sees it. */
+export interface ReceivedResponse {
+  readonly request: SentRequest;
+  readonly status: number;
+  /** Names in lower case; secrets read `[secret]`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Its `x-request-id`. */
+  readonly requestId: string | undefined;
+  /**
+   * From sending the request to the head of its answer.
+   * @unit milliseconds
+   */
+  readonly durationMs: number;
+}
+
+/** A failed attempt that is about to be repeated. */
+export interface Retry {
+  readonly method: string;
+  readonly url: string;
+  /** The attempt that failed, 1 for the first. */
+  readonly attempt: number;
+  readonly error: SluiceError;
+  /**
+   * Until the next attempt.
+   * @unit milliseconds
+   */
+  readonly waitMs: number;
+}
+
+/** What one call may set for itself. */
+export interface CallOptions {
+  /** Ends the call, also while it waits to retry; it rejects with the code `aborted`. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds per attempt, instead of the client's. */
+  timeoutMs?: number | undefined;
+  /** Instead of the client's. */
+  maxRetries?: number | undefined;
+  /** Added to the client's. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface Call extends Target {
+  /** Sent as JSON; integers as bigint are sent as decimal strings. */
+  readonly body?: unknown;
+  /**
+   * A write which, done twice, leaves what it leaves done once, with the same answer. It is retried
+   * like a read. Any other write is retried only when the service cannot have acted on it: on 429,
+   * and where no connection came about. No idempotency key is sent: neither the hosted service nor
+   * ours reads one, so it would promise a safety that is not there, and a browser would have to ask
+   * leave for one more header.
+   */
+  readonly repeatable?: boolean;
+  /** Statuses besides those of a success that are an answer, too. */
+  readonly accepts?: readonly number[];
+  /** Texts besides the API key that no message may contain. */
+  readonly secrets?: readonly string[];
+  /** The answer is handed over as the text that it is, not as what it says in JSON. */
+  readonly asText?: boolean;
+}
+
+/** An answer together with what it came in. */
+export interface WithResponse<Answer> {
+  readonly data: Answer;
+  /** For its status and headers: the body has been read. */
+  readonly response: Response;
+  /** The answer's `x-request-id`, to quote when something has to be looked up. */
+  readonly requestId: string | undefined;
+}
+
+/**
+ * The promise of a call's answer.
+ * ```ts
+ * const stream = await client.streams.get(id);
+ * const { data, response, requestId } = await client.streams.get(id).withResponse();
+ * ```
+ */
+export interface CallResult<Answer> extends Promise<Answer> {
+  /** The same call's answer with its HTTP response; nothing is sent again. */
+  withResponse(): Promise<WithResponse<Answer>>;
+}
+
+export function createCallResult<Answer>(sent: Promise<WithResponse<Answer>>): CallResult<Answer> {
+  const answer = sent.then(({ data }) => data);
+  return Object.assign(answer, {
+    withResponse() {
+      // A failure is told by the promise returned here, and need not be caught twice.
+      answer.catch(() => {});
+      return sent.then((it) => it);
+    },
+  });
+}
+
+export interface Connection {
+  /** Sends a call and reads its answer; undefined for JSON that is empty. */
+  send(call: Call, options?: CallOptions): Promise<WithResponse<unknown>>;
+  /** Sends a call once and hands over its successful answer with the body unread. */
+  open(call: Call, options?: CallOptions): Promise<Response>;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+const DEFAULT_MAX_RETRIES = 2;
+
+const BACKOFF_BASE_MS = 500;
+
+const BACKOFF_CAP_MS = 8_000;
+
+/** A service that asks for a longer wait gets none: the caller learns of it instead. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
+
+export function connect(settings: ConnectionOptions, init: RequestInit = {}): Connection {
+  const base = parseBaseUrl(settings.baseUrl);
+  const { apiKey } = settings;
+  if (apiKey !== undefined) checkApiKey(apiKey);
+  const defaultTimeoutMs = atLeast('timeoutMs', settings.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1);
+  const defaultMaxRetries = atLeast('maxRetries', settings.maxRetries ?? DEFAULT_MAX_RETRIES, 0);
+
+  const secretsOf = (call: Call): string[] =>
+    [apiKey, ...(call.secrets ?? [])].filter((it) => it !== undefined);
+
+  const open = async (
+    call: Call,
+    given: CallOptions['headers'],
+    signal: AbortSignal,
+    attempt = 1,
+  ) => {
+    const send = settings.fetch ?? globalThis.fetch;
+    const url = urlOf(base, call);
+    const headers = headersOf(call.body, { ...settings.headers, ...given }, apiKey);
+    const { method } = call.route;
+    const request: RequestInit = { ...init, method, headers, redirect: 'manual', signal };
+    if (call.body !== undefined) request.body = toJson(call.body);
+    const secrets = secretsOf(call);
+    const { onRequest, onResponse } = settings;
+    let sent: SentRequest | undefined;
+    if (onRequest || onResponse) {
+      const body = call.body === undefined ? undefined : redact(toJson(call.body, true), secrets);
+      const address = redact(url.href, secrets);
+      sent = { method, url: address, headers: showHeaders(headers, secrets), body, attempt };
+      notify(onRequest, sent);
+    }
+    const startedAt = performance.now();
+    let response: Response;
+    try {
+      response = await send(url.href, request);
+    } catch (cause) {
+      throw new SluiceError('network_error', `No answer from ${url.origin}`, { cause });
+    }
+    if (sent && onResponse) {
+      notify(onResponse, {
+        request: sent,
+        status: response.status,
+        headers: showHeaders(response.headers, secrets),
+        requestId: requestIdOf(response),
+        durationMs: performance.now() - startedAt,
+      });
+    }
+    if (response.ok || call.accepts?.includes(response.status)) return response;
+    throw await errorOf(response, secrets);
+  };
+
+  const send = async (call: Call, options: CallOptions = {}): Promise<WithResponse<unknown>> => {
+    const { headers, signal } = options;
+    const timeoutMs = atLeast('timeoutMs', options.timeoutMs ?? defaultTimeoutMs, 1);
+    const maxRetries = atLeast('maxRetries', options.maxRetries ?? defaultMaxRetries, 0);
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await withDeadline(timeoutMs, signal, async (deadline) => {
+          const response = await open(call, headers, deadline, attempt);
+          const data = await (call.asText ? readText : readJson)(response);
+          return { data, response, requestId: requestIdOf(response) };
+        });
+      } catch (error) {
+        if (attempt > maxRetries || !mayRepeat(call, error)) throw error;
+        const waitMs = retryWaitMs(attempt - 1, error.retryAfterMs);
+        if (waitMs === undefined) throw error;
+        const { method } = call.route;
+        const url = redact(urlOf(base, call).href, secretsOf(call));
+        notify(settings.onRetry, { method, url, attempt, error, waitMs });
+        await sleep(waitMs, signal);
+      }
+    }
+  };
+
+  return {
+    open: (call, { headers, signal, timeoutMs = defaultTimeoutMs } = {}) =>
+      withDeadline(timeoutMs, signal, (deadline) => open(call, headers, deadline), 'keep signal'),
+    send,
+  };
+}
+
+/** Tells a hook. Whatever becomes of it, the call goes on. */
+function notify<Event>(hook: ((event: Event) => unknown) | undefined, event: Event): void {
+  try {
+    // One that is async would end the program with what it rejects.
+    void Promise.resolve(hook?.(event)).catch(() => {});
+  } catch {
+    // What it watches must not fail with it.
+  }
+}
+
+/**
+ * The wait before the next attempt: what the service asked for, or else a random part of a limit
+ * that doubles from 500 ms to 8 s, so that many clients do not return at the same moment.
+ * Undefined when the service asks for more than a minute.
+ */
+export function retryWaitMs(attempt: number, retryAfterMs: number | undefined): number | undefined {
+  if (retryAfterMs === undefined) {
+    return Math.random() * Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** attempt);
+  }
+  return retryAfterMs <= LONGEST_RETRY_AFTER_MS ? retryAfterMs : undefined;
+}
+
+function mayRepeat(call: Call, error: unknown): error is SluiceError {
+  if (!isSluiceError(error)) return false;
+  if (error.code === 'rate_limited') return true;
+  if (error.code === 'network_error' && neverConnected(error.cause)) return true;
+  if (call.route.method !== 'GET' && !call.repeatable) return false;
+  return (
+    error.code === 'network_error' ||
+    error.code === 'timeout' ||
+    error.code === 'server_error' ||
+    error.status === 408
+  );
+}
+
+const NEVER_CONNECTED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Whether a failure of `fetch` (Node, Bun, Deno tell) came before anything could be sent. */
+function neverConnected(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as { code?: unknown };
+  return (typeof code === 'string' && NEVER_CONNECTED.has(code)) || neverConnected(error.cause);
+}
+
+/**
+ * Runs `work` with a signal that fires after `timeoutMs` or with the caller's. Rejects then even if
+ * `work` takes no notice. `keep signal` lets the caller's signal reach what `work` returned.
+ */
+async function withDeadline<Result>(
+  timeoutMs: number,
+  caller: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<Result>,
+  after: 'keep signal' | 'release signal' = 'release signal',
+): Promise<Result> {
+  if (caller?.aborted) throw aborted(caller);
+  const controller = new AbortController();
+  let stop: (error: SluiceError) => void = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = (error) => {
+      reject(error);
+      controller.abort(error);
+    };
+  });
+  const onAbort = () => {
+    if (caller) stop(aborted(caller));
+  };
+  caller?.addEventListener('abort', onAbort, { once: true });
+  const timer = setTimeout(() => {
+    stop(new SluiceError('timeout', `No complete answer within ${timeoutMs} ms`));
+  }, timeoutMs);
+  let done = false;
+  try {
+    const result = await Promise.race([work(controller.signal), stopped]);
+    done = true;
+    return result;
+  } finally {
+    clearTimeout(timer);
+    if (!done || after === 'release signal') caller?.removeEventListener('abort', onAbort);
+  }
+}
+
+const aborted = (signal: AbortSignal): SluiceError =>
+  new SluiceError('aborted', 'The call was aborted', { cause: signal.reason });
+
+/** Waits; rejects at once with the code `aborted` when the signal fires. */
+export function sleep(waitMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(aborted(signal));
+      return;
+    }
+    const onAbort = () => {
+      clearTimeout(timer);
+      if (signal) reject(aborted(signal));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, waitMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
+
+/** The longest a timer can run. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+function atLeast(name: string, value: number, least: number): number {
+  if (typeof value === 'number' && value >= least && value <= MAX_TIMER_MS) return value;
+  throw new SluiceError(
+    'invalid_argument',
+    `${name} should be a number from ${least} to ${MAX_TIMER_MS}`,
+  );
+}

@@ -1,0 +1,65 @@
+/** The table of calls: each call of the HTTP API is declared here, once. */
+import type * as z from 'zod';
+import { accessCalls, accountCalls, historyCalls, serviceCalls } from './account.ts';
+import { activityCalls } from './activity.ts';
+import { addressesCalls, aptosAddressesCalls, evmAddressesCalls } from './addresses.ts';
+import type { Call, Tag } from './basics.ts';
+import { blocksCalls, pastBlocksCalls } from './blocks.ts';
+import { chainsCalls } from './chains.ts';
+import { deliveriesCalls, explainCalls } from './deliveries.ts';
+import { inboxesCalls } from './inboxes.ts';
+import { replaysCalls } from './replays.ts';
+import { aptosStreamsCalls, evmStreamsCalls, streamsCalls } from './streams.ts';
+
+export { SCHEMAS, SHAPES } from '../named.ts';
+export { type Access, type Call, TAGS, type Tag } from './basics.ts';
+
+/** The calls of the hosted Streams API. */
+export const COMPATIBLE_CALLS = {
+  ...evmStreamsCalls,
+  ...evmAddressesCalls,
+  ...aptosStreamsCalls,
+  ...aptosAddressesCalls,
+  ...historyCalls,
+  ...accountCalls,
+  ...pastBlocksCalls,
+};
+
+/** Our own calls, under `/sluice`. */
+export const SLUICE_CALLS = {
+  ...serviceCalls,
+  ...streamsCalls,
+  ...addressesCalls,
+  ...deliveriesCalls,
+  ...replaysCalls,
+  ...explainCalls,
+  ...activityCalls,
+  ...inboxesCalls,
+  ...chainsCalls,
+  ...blocksCalls,
+  ...accessCalls,
+};
+
+/** All calls by name. */
+export const CALLS = { ...COMPATIBLE_CALLS, ...SLUICE_CALLS };
+
+/** The `operationId` of a call in the OpenAPI document. */
+export type CallName = keyof typeof CALLS;
+
+/** The calls as a list, each with the fields that any call may have. */
+export const eachCall = Object.entries(CALLS) as [CallName, Call & { readonly tag: Tag }][];
+
+type Parsed<Schema> = Schema extends z.ZodType<infer Value> ? Value : undefined;
+type Field<Of, Name extends keyof Call> = Name extends keyof Of ? Of[Name] : undefined;
+
+/** What a handler of the call receives, checked. */
+export type Asked<Of> = {
+  readonly params: Of extends { params: infer Params }
+    ? { readonly [Name in keyof Params]: Parsed<Params[Name]> }
+    : undefined;
+  readonly query: Of extends { readsItself: true } ? undefined : Parsed<Field<Of, 'query'>>;
+  readonly body: Of extends { readsItself: true } ? undefined : Parsed<Field<Of, 'body'>>;
+};
+
+/** What a handler of the call answers. */
+export type Answer<Of> = Parsed<Field<Of, 'answer'>>;

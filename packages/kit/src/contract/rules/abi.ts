@@ -1,0 +1,342 @@
+/**
+ * A decoder of ABI-encoded data, straight from the hex text that webhooks carry. A type is compiled
+ * once to a reader. Data is untrusted: whatever a reader touches is checked to be there, and no two
+ * values may share a word, so that what is decoded is no larger than the data. Wrong data throws
+ * {@link MALFORMED} or {@link OVERLAPPING}.
+ */
+import { canonicalType } from './events.ts';
+import type { AbiParameter } from '../shapes/streams.ts';
+
+/** What a decoded value can be: integers of any size are bigint, addresses and bytes are hex. */
+export type DecodedValue =
+  | string
+  | bigint
+  | boolean
+  | readonly DecodedValue[]
+  | { readonly [name: string]: DecodedValue };
+
+/** Thrown, always the same object, on data that is no encoding of the type. */
+export const MALFORMED = new Error('The data does not encode the type');
+
+/** Thrown, always the same object, when offsets lead two values to the same bytes. */
+export const OVERLAPPING = new Error('Values overlap in the data');
+
+export interface Codec {
+  /** Whether a value stands behind an offset instead of in place. */
+  readonly dynamic: boolean;
+  /** Words a value takes in place; 1, its offset, when dynamic. */
+  readonly headWords: number;
+  /** Reads the value whose encoding begins at this character of the source. */
+  readonly read: (source: Source, at: number) => DecodedValue;
+}
+
+/** Hex text, and which of its words were read. Positions count characters. */
+export class Source {
+  readonly hex: string;
+  readonly #isRead: Uint8Array;
+
+  /** `hex` is `0x` and lower-case hex digits. */
+  constructor(hex: string) {
+    this.hex = hex;
+    this.#isRead = new Uint8Array(Math.ceil((hex.length - 2) / WORD));
+  }
+
+  /** Claims words that are to be read at a position. */
+  take(at: number, words: number): void {
+    const end = at + words * WORD;
+    if (end > this.hex.length) throw MALFORMED;
+    this.claim(at, end);
+  }
+
+  /** Claims what begins and ends at these characters, which are there. */
+  claim(start: number, end: number): void {
+    const endWord = Math.ceil((end - 2) / WORD);
+    for (let word = Math.floor((start - 2) / WORD); word < endWord; word++) {
+      if (this.#isRead[word] === 1) throw OVERLAPPING;
+      this.#isRead[word] = 1;
+    }
+  }
+}
+
+/** Characters of a word. */
+const WORD = 64;
+const ZEROS = '0'.repeat(WORD);
+const ONES = 'f'.repeat(WORD);
+
+/** Deepest nesting of tuples and arrays that is compiled. */
+export const MAX_DEPTH = 16;
+
+/**
+ * Compiles a type; undefined when there is no such type or the kit does not know it.
+ * `readAddress` reads its addresses.
+ */
+export function compileType(
+  parameter: AbiParameter,
+  readAddress: ReadWord,
+  depth = 0,
+): Codec | undefined {
+  const { type, components } = parameter;
+  if (depth > MAX_DEPTH) return undefined;
+  const bracket = type.lastIndexOf('[');
+  if (bracket > 0 && /^\[\d*\]$/.test(type.slice(bracket))) {
+    const element = type.slice(0, bracket);
+    const length = type.slice(bracket + 1, -1);
+    const codec = compileType({ ...parameter, type: element }, readAddress, depth + 1);
+    if (!codec) return undefined;
+    if (length === '') return arrayCodec(codec);
+    // Solidity knows no values of no size; without them every element takes a word at least.
+    return Number(length) > 0 ? fixedArrayCodec(codec, Number(length)) : undefined;
+  }
+  if (type === 'tuple') return compileTuple(components ?? [], readAddress, depth + 1);
+  const canonical = canonicalType(type);
+  if (canonical === 'bytes') return bytesCodec;
+  if (canonical === 'string') return stringCodec;
+  const readWord = canonical === undefined ? undefined : wordReader(canonical, readAddress);
+  return readWord && { dynamic: false, headWords: 1, read: fromWord(readWord) };
+}
+
+/** A list of parameters, compiled. */
+export interface CompiledParameters {
+  /** Bytes of every encoding; undefined where they depend on the values. */
+  readonly sizeBytes: number | undefined;
+  /** Decodes their values. Throws {@link MALFORMED} or {@link OVERLAPPING}. */
+  readonly decode: (data: string) => DecodedValue[];
+}
+
+/**
+ * Compiles a list of parameters, such as the outputs of a function; undefined when one has a type that
+ * {@link compileType} does not know. Addresses are read in lower case.
+ */
+export function compileParameters(
+  parameters: readonly AbiParameter[],
+): CompiledParameters | undefined {
+  const codecs: Codec[] = [];
+  for (const parameter of parameters) {
+    const codec = compileType(parameter, readLowerAddress);
+    if (!codec) return undefined;
+    codecs.push(codec);
+  }
+  const words = codecs.reduce((sum, { headWords }) => sum + headWords, 0);
+  return {
+    sizeBytes: codecs.some(({ dynamic }) => dynamic) ? undefined : words * 32,
+    decode(data) {
+      const hex = toHex(data);
+      if (hex === undefined) throw MALFORMED;
+      const source = new Source(hex);
+      let at = '0x'.length;
+      return codecs.map((codec) => {
+        const value = readMember(codec, source, 2, at);
+        at += codec.headWords * WORD;
+        return value;
+      });
+    },
+  };
+}
+
+const HEX = /^0x[0-9a-f]*$/;
+
+/** Lower-case hex of whole bytes, or undefined. */
+export function toHex(value: unknown): string | undefined {
+  if (typeof value !== 'string' || value.length % 2 !== 0) return undefined;
+  if (HEX.test(value)) return value;
+  const lower = value.toLowerCase();
+  return HEX.test(lower) ? lower : undefined;
+}
+
+function compileTuple(
+  components: readonly AbiParameter[],
+  readAddress: ReadWord,
+  depth: number,
+): Codec | undefined {
+  if (components.length === 0) return undefined;
+  const members: Codec[] = [];
+  for (const component of components) {
+    const codec = compileType(component, readAddress, depth);
+    if (!codec) return undefined;
+    members.push(codec);
+  }
+  return tupleCodec(members, parameterNames(components));
+}
+
+/** Names of parameters, each once: `arg0`, `arg1`, … by position where one has none. */
+export function parameterNames(parameters: readonly { name?: string | undefined }[]): string[] {
+  /** From each name to a longer one: searches shorten the next, for an ABI may repeat a name thousands of times. */
+  const names = new Map<string, string>();
+  for (const [position, parameter] of parameters.entries()) {
+    let name = parameter.name || `arg${position}`;
+    const taken: string[] = [];
+    for (let longer; (longer = names.get(name)) !== undefined; name = longer) taken.push(name);
+    for (const each of taken) names.set(each, name);
+    names.set(name, `${name}_`);
+  }
+  return [...names.keys()];
+}
+
+/** Sets a name on a decoded object, also the one name that assignment treats differently. */
+export function setNamed(object: Record<string, DecodedValue>, name: string, value: DecodedValue) {
+  if (name === '__proto__') {
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true });
+  } else {
+    object[name] = value;
+  }
+}
+
+/** Reads one word that stands at this character, e.g. in a topic. */
+export type ReadWord = (hex: string, at: number) => string | bigint | boolean;
+
+/** The reader of a type that fits in one word; undefined for any other. */
+export function wordReader(canonical: string, readAddress: ReadWord): ReadWord | undefined {
+  if (canonical === 'address') return readAddress;
+  if (canonical === 'bool') return readBool;
+  if (canonical === 'function') return bytesReader(24);
+  const [, base, size] = /^(uint|int|bytes)(\d+)$/.exec(canonical) ?? [];
+  if (base === 'uint') return uintReader(Number(size));
+  if (base === 'int') return intReader(Number(size));
+  return base === 'bytes' ? bytesReader(Number(size)) : undefined;
+}
+
+const fromWord =
+  (readWord: ReadWord) =>
+  (source: Source, at: number): DecodedValue => {
+    source.take(at, 1);
+    return readWord(source.hex, at);
+  };
+
+const PADDING_OF_ADDRESS = ZEROS.slice(40);
+
+/** In lower case, as it stands in the data. */
+export const readLowerAddress = (hex: string, at: number): string => {
+  if (!hex.startsWith(PADDING_OF_ADDRESS, at)) throw MALFORMED;
+  return `0x${hex.slice(at + 24, at + WORD)}`;
+};
+
+const PADDING_OF_BOOL = ZEROS.slice(1);
+
+const readBool: ReadWord = (hex, at) => {
+  const digit = hex.charCodeAt(at + WORD - 1) - 48;
+  if (digit > 1 || !hex.startsWith(PADDING_OF_BOOL, at)) throw MALFORMED;
+  return digit === 1;
+};
+
+function uintReader(bits: number): ReadWord {
+  const padding = ZEROS.slice(bits / 4);
+  return (hex, at) => {
+    if (!hex.startsWith(padding, at)) throw MALFORMED;
+    return toBigInt(hex, at);
+  };
+}
+
+function intReader(bits: number): ReadWord {
+  const positive = ZEROS.slice(bits / 4);
+  const negative = ONES.slice(bits / 4);
+  const signAt = WORD - bits / 4;
+  return (hex, at) => {
+    const isNegative = hex.charAt(at + signAt) >= '8';
+    if (!hex.startsWith(isNegative ? negative : positive, at)) throw MALFORMED;
+    return isNegative ? BigInt.asIntN(256, toBigInt(hex, at)) : toBigInt(hex, at);
+  };
+}
+
+function bytesReader(size: number): ReadWord {
+  const padding = ZEROS.slice(size * 2);
+  return (hex, at) => {
+    if (!hex.startsWith(padding, at + size * 2)) throw MALFORMED;
+    return `0x${hex.slice(at, at + size * 2)}`;
+  };
+}
+
+const toBigInt = (hex: string, at: number): bigint => BigInt(`0x${hex.slice(at, at + WORD)}`);
+
+/** Offsets and lengths: beyond 32 bits there is no data. */
+const PADDING_OF_SIZE = ZEROS.slice(8);
+
+function readSize(source: Source, at: number): number {
+  source.take(at, 1);
+  if (!source.hex.startsWith(PADDING_OF_SIZE, at)) throw MALFORMED;
+  return Number.parseInt(source.hex.slice(at + WORD - 8, at + WORD), 16);
+}
+
+/** Reads a member of a tuple or array whose encoding begins at `base`. */
+export const readMember = (codec: Codec, source: Source, base: number, at: number): DecodedValue =>
+  codec.dynamic ? codec.read(source, base + readSize(source, at) * 2) : codec.read(source, at);
+
+/** The hex digits of `bytes` or `string`. Data that ends before their padding is let pass. */
+function readDigits(source: Source, at: number): string {
+  const { hex } = source;
+  const size = readSize(source, at);
+  const words = Math.ceil(size / 32);
+  const start = at + WORD;
+  const end = start + size * 2;
+  if (end > hex.length) throw MALFORMED;
+  source.claim(start, end);
+  const padding = Math.min(start + words * WORD, hex.length) - end;
+  if (!hex.startsWith(ZEROS.slice(0, padding), end)) throw MALFORMED;
+  return hex.slice(start, end);
+}
+
+const bytesCodec: Codec = {
+  dynamic: true,
+  headWords: 1,
+  read: (source, at) => `0x${readDigits(source, at)}`,
+};
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+const stringCodec: Codec = {
+  dynamic: true,
+  headWords: 1,
+  read(source, at) {
+    const digits = readDigits(source, at);
+    const bytes = new Uint8Array(digits.length / 2);
+    for (let index = 0; index < bytes.length; index++) {
+      bytes[index] =
+        (digitOf(digits.charCodeAt(index * 2)) << 4) | digitOf(digits.charCodeAt(index * 2 + 1));
+    }
+    return utf8.decode(bytes);
+  },
+};
+
+/** The value of a lower-case hex digit by its character code. */
+const digitOf = (code: number): number => (code < 58 ? code - 48 : code - 87);
+
+function readElements(codec: Codec, length: number, source: Source, base: number): DecodedValue[] {
+  const stride = codec.headWords * WORD;
+  // Before anything is allocated: all heads must be there.
+  if (base + stride * length > source.hex.length) throw MALFORMED;
+  const elements: DecodedValue[] = [];
+  for (let index = 0; index < length; index++) {
+    elements.push(readMember(codec, source, base, base + index * stride));
+  }
+  return elements;
+}
+
+const arrayCodec = (element: Codec): Codec => ({
+  dynamic: true,
+  headWords: 1,
+  read: (source, at) => readElements(element, readSize(source, at), source, at + WORD),
+});
+
+const fixedArrayCodec = (element: Codec, length: number): Codec => ({
+  dynamic: element.dynamic,
+  headWords: element.dynamic ? 1 : element.headWords * length,
+  read: (source, at) => readElements(element, length, source, at),
+});
+
+function tupleCodec(members: readonly Codec[], names: readonly string[]): Codec {
+  const dynamic = members.some((member) => member.dynamic);
+  const headWords = members.reduce((sum, member) => sum + member.headWords, 0);
+  return {
+    dynamic,
+    headWords: dynamic ? 1 : headWords,
+    read(source, base) {
+      const values: Record<string, DecodedValue> = {};
+      let at = base;
+      for (let index = 0; index < members.length; index++) {
+        const member = members[index] as Codec;
+        setNamed(values, names[index] as string, readMember(member, source, base, at));
+        at += member.headWords * WORD;
+      }
+      return values;
+    },
+  };
+}

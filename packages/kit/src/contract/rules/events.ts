@@ -1,0 +1,223 @@
+/** Event signatures: from text as people write it, or from an ABI item, to their topic. */
+import { keccak256 } from './hash.ts';
+import type { AbiItem, AbiParameter } from '../shapes/streams.ts';
+
+export interface EventSignature {
+  /** 32-byte hash, lower-case hex: the first topic of the event's logs. */
+  topic0: string;
+  /** Canonical text, e.g. `Transfer(address,address,uint256)`; absent when only a hash was given. */
+  signature?: string;
+}
+
+const HASH = /^0[xX][0-9a-fA-F]{64}$/;
+const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
+const TYPE = /^([a-z]+)(?:(\d+)(x\d+)?)?((?:\[\d*\])*)$/;
+const TOKEN = /\s*([A-Za-z0-9_$]+|\[\d*\]|[(),;])/y;
+const SPACE = /\s*/y;
+const ARRAY = /^\[\d*\]$/;
+
+/** Longest text that is read; the deepest nesting of tuples. */
+const MAX_LENGTH = 4096;
+const MAX_DEPTH = 32;
+
+/**
+ * Reads an event as a 32-byte hash or as text: canonical (`Transfer(address,address,uint256)`) or as
+ * in Solidity (`event Transfer(address indexed from, address indexed to, uint value)`), with tuples
+ * in parentheses. Undefined for anything else.
+ */
+export function parseEventSignature(text: string): EventSignature | undefined {
+  if (HASH.test(text)) return { topic0: text.toLowerCase() };
+  const signature = readSignature(text);
+  return typeof signature === 'string' ? { topic0: hashOf(signature), signature } : undefined;
+}
+
+/** Where a text is no longer an event, and what should stand there. */
+export interface SignatureProblem {
+  /** Index of the first character that is wrong; the text's length where it ends too early. */
+  at: number;
+  /** What stands there: a word, a sign, or nothing at the end. */
+  found: string;
+  /** `)`: that, or a comma; `end`: nothing more; `less`: it is longer than 4,096 characters. */
+  expected: 'name' | 'type' | '(' | ')' | 'end' | 'less';
+}
+
+/** What keeps {@link parseEventSignature} from reading it; undefined where nothing does. */
+export function findSignatureProblem(text: string): SignatureProblem | undefined {
+  if (HASH.test(text)) return undefined;
+  const read = readSignature(text);
+  return typeof read === 'string' ? undefined : read;
+}
+
+/** The canonical signature of an event of an ABI. */
+export function eventSignature(item: AbiItem): string {
+  return `${item.name ?? ''}(${typeList(item.inputs)})`;
+}
+
+/** The topic that logs of this event begin with (unless it is anonymous). */
+export function eventTopic(item: AbiItem): string {
+  return hashOf(eventSignature(item));
+}
+
+/** Signatures of the events of token standards (ERC-20, ERC-721, ERC-1155), by topic0: most streams watch one. */
+export const KNOWN_EVENTS: Readonly<Record<string, string>> = {
+  '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef':
+    'Transfer(address,address,uint256)',
+  '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925':
+    'Approval(address,address,uint256)',
+  '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31':
+    'ApprovalForAll(address,address,bool)',
+  '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62':
+    'TransferSingle(address,address,address,uint256,uint256)',
+  '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb':
+    'TransferBatch(address,address,address,uint256[],uint256[])',
+};
+
+/** Webhooks bring the same few events again and again, each time as a new ABI. */
+const hashes = new Map<string, string>();
+const MAX_HASHES = 1000;
+
+function hashOf(signature: string): string {
+  let hash = hashes.get(signature);
+  if (hash === undefined) {
+    hash = keccak256(signature);
+    if (hashes.size >= MAX_HASHES) hashes.clear();
+    hashes.set(signature, hash);
+  }
+  return hash;
+}
+
+/**
+ * The canonical spelling of an elementary Solidity type with its array suffixes (`uint[]` is
+ * `uint256[]`), or undefined when there is no such type.
+ */
+export function canonicalType(type: string): string | undefined {
+  const match = TYPE.exec(type);
+  if (!match) return undefined;
+  const [, base = '', size = '', decimals = '', arrays = ''] = match;
+  const name = canonicalElementary(base, size, decimals);
+  return name === undefined ? undefined : name + arrays;
+}
+
+function canonicalElementary(base: string, size: string, decimals: string): string | undefined {
+  if (size.startsWith('0')) return undefined;
+  const number = Number(size);
+  switch (base) {
+    case 'uint':
+    case 'int':
+      if (decimals) return undefined;
+      if (!size) return `${base}256`;
+      return number % 8 === 0 && number <= 256 ? base + size : undefined;
+    case 'bytes':
+      return decimals || number > 32 ? undefined : base + size;
+    case 'fixed':
+    case 'ufixed': {
+      if (!size && !decimals) return `${base}128x18`;
+      const places = Number(decimals.slice(1));
+      const known = number >= 8 && number <= 256 && number % 8 === 0 && decimals && places <= 80;
+      return known ? `${base}${number}x${places}` : undefined;
+    }
+    case 'address':
+    case 'bool':
+    case 'string':
+    case 'function':
+      return size || decimals ? undefined : base;
+    default:
+      return undefined;
+  }
+}
+
+function typeList(parameters: readonly AbiParameter[] = []): string {
+  return parameters.map(parameterType).join(',');
+}
+
+function parameterType({ type, components }: AbiParameter): string {
+  if (type.startsWith('tuple')) return `(${typeList(components)})${type.slice('tuple'.length)}`;
+  return canonicalType(type) ?? type;
+}
+
+/** The canonical text, or what is wrong with it. */
+function readSignature(text: string): string | SignatureProblem {
+  if (text.length > MAX_LENGTH) return { at: MAX_LENGTH, found: '', expected: 'less' };
+  const tokens = tokenize(text);
+  let at = 0;
+  let problem: SignatureProblem | undefined;
+
+  /** What is not as it should be: the first one counts. */
+  const stop = (expected: SignatureProblem['expected']): undefined => {
+    problem ??= { ...(tokens[at] ?? { at: text.length, found: '' }), expected };
+    return undefined;
+  };
+  const isAt = (found: string): boolean => tokens[at]?.found === found;
+  const isName = (): boolean => IDENTIFIER.test(tokens[at]?.found ?? '');
+  const skip = (found: string): void => {
+    if (isAt(found)) at++;
+  };
+
+  /** Reads `(a, b, …)` and what may follow each type; undefined where the text is wrong. */
+  const readList = (depth: number): string | undefined => {
+    if (depth > MAX_DEPTH || !isAt('(')) return stop('(');
+    at++;
+    const types: string[] = [];
+    if (isAt(')')) {
+      at++;
+      return '()';
+    }
+    for (;;) {
+      const type = readParameter(depth);
+      if (type === undefined) return undefined;
+      types.push(type);
+      if (isAt(')')) {
+        at++;
+        return `(${types.join(',')})`;
+      }
+      if (!isAt(',')) return stop(')');
+      at++;
+    }
+  };
+
+  const readParameter = (depth: number): string | undefined => {
+    const isTuple = isAt('tuple');
+    if (isTuple) at++;
+    let type: string | undefined;
+    if (isTuple || isAt('(')) {
+      type = readList(depth + 1);
+    } else {
+      type = canonicalType(tokens[at]?.found ?? '') ?? stop('type');
+      at++;
+    }
+    if (type === undefined) return undefined;
+    for (; ARRAY.test(tokens[at]?.found ?? ''); at++) type += tokens[at]?.found ?? '';
+    skip('indexed');
+    if (isName()) at++;
+    return type;
+  };
+
+  if (isAt('event') && tokens[1]?.found !== '(') at++;
+  const name = isName() ? tokens[at++]?.found : stop('name');
+  const inputs = name === undefined ? undefined : readList(0);
+  if (inputs !== undefined) {
+    skip('anonymous');
+    skip(';');
+    if (at < tokens.length) stop('end');
+  }
+  return problem ?? `${name}${inputs}`;
+}
+
+/** Its words and signs; the last one is what is neither, if there is such. */
+function tokenize(text: string): { at: number; found: string }[] {
+  const end = text.trimEnd().length;
+  const tokens: { at: number; found: string }[] = [];
+  let from = 0;
+  while (from < end) {
+    TOKEN.lastIndex = from;
+    const found = TOKEN.exec(text)?.[1];
+    if (found === undefined) {
+      SPACE.lastIndex = from;
+      const at = from + (SPACE.exec(text)?.[0].length ?? 0);
+      return [...tokens, { at, found: String.fromCodePoint(text.codePointAt(at) ?? 0) }];
+    }
+    from = TOKEN.lastIndex;
+    tokens.push({ at: from - found.length, found });
+  }
+  return tokens;
+}

@@ -1,0 +1,115 @@
+/** What a selector (`$from`) of a trigger or a native balance may name. */
+import type { RecordKind } from '../shapes/streams.ts';
+import type {
+  WebhookErc20Approval,
+  WebhookErc20Transfer,
+  WebhookInternalTransaction,
+  WebhookLog,
+  WebhookNftTransfer,
+  WebhookTransaction,
+} from '../shapes.generated.ts';
+
+type FieldType = 'address' | 'value';
+/** Fields a selector may name; the compiler holds that none is forgotten. */
+type FieldsOf<T> = Record<Exclude<keyof T, 'triggers' | 'valueWithDecimals'>, FieldType>;
+
+const TOKEN = {
+  contract: 'address',
+  transactionHash: 'value',
+  logIndex: 'value',
+  tokenName: 'value',
+  tokenSymbol: 'value',
+  possibleSpam: 'value',
+} as const;
+
+const FIELDS: Record<RecordKind, Readonly<Record<string, FieldType>>> = {
+  tx: {
+    hash: 'value',
+    gas: 'value',
+    gasPrice: 'value',
+    nonce: 'value',
+    input: 'value',
+    transactionIndex: 'value',
+    fromAddress: 'address',
+    toAddress: 'address',
+    value: 'value',
+    type: 'value',
+    v: 'value',
+    r: 'value',
+    s: 'value',
+    receiptCumulativeGasUsed: 'value',
+    receiptGasUsed: 'value',
+    receiptContractAddress: 'address',
+    receiptRoot: 'value',
+    receiptStatus: 'value',
+  } satisfies FieldsOf<WebhookTransaction>,
+  log: {
+    logIndex: 'value',
+    transactionHash: 'value',
+    address: 'address',
+    data: 'value',
+    topic0: 'value',
+    topic1: 'value',
+    topic2: 'value',
+    topic3: 'value',
+  } satisfies FieldsOf<WebhookLog>,
+  erc20transfer: {
+    ...TOKEN,
+    from: 'address',
+    to: 'address',
+    value: 'value',
+    tokenDecimals: 'value',
+  } satisfies FieldsOf<WebhookErc20Transfer>,
+  erc20approval: {
+    ...TOKEN,
+    owner: 'address',
+    spender: 'address',
+    value: 'value',
+    tokenDecimals: 'value',
+  } satisfies FieldsOf<WebhookErc20Approval>,
+  nfttransfer: {
+    ...TOKEN,
+    operator: 'address',
+    from: 'address',
+    to: 'address',
+    tokenId: 'value',
+    amount: 'value',
+    tokenContractType: 'value',
+  } satisfies FieldsOf<WebhookNftTransfer>,
+  internalTx: {
+    from: 'address',
+    to: 'address',
+    value: 'value',
+    gas: 'value',
+    transactionHash: 'value',
+    internalTransactionIndex: 'value',
+  } satisfies FieldsOf<WebhookInternalTransaction>,
+};
+
+/** Names that selectors may use, without the `$`. */
+export interface Selectable {
+  all: readonly string[];
+  /** Those that hold an address. */
+  addresses: readonly string[];
+}
+
+/**
+ * What selectors of this kind of record may name.
+ * @param event parameters of the event that a trigger on logs names
+ */
+export function selectableOf(
+  kind: RecordKind,
+  event: readonly { name: string; type: string }[] = [],
+): Selectable {
+  const fields = Object.entries(FIELDS[kind]);
+  const named = event.filter(({ name }) => name !== '');
+  return {
+    all: [...new Set([...fields.map(([name]) => name), ...named.map(({ name }) => name)])],
+    addresses: [
+      ...new Set([
+        ...fields.filter(([, type]) => type === 'address').map(([name]) => name),
+        ...named.filter(({ type }) => type === 'address').map(({ name }) => name),
+      ]),
+    ],
+  };
+}

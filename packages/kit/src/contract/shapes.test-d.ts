@@ -1,0 +1,29 @@
+import { expectTypeOf } from 'vitest';
+import type {
+  ChainHealth,
+  DeliveryDetail,
+  DeliverySummary,
+  DryRunAnswer,
+  EvmWebhook,
+  HistoryRecord,
+  Replay,
+} from './shapes.generated.ts';
+import type { DeliveryFilter } from './shapes/replays.ts';
+import type { DeliveryState } from './shapes/sluice.ts';
+import type { AbiItem } from './shapes/streams.ts';
+
+// What JSON Schema alone would lose of the generated types.
+expectTypeOf<EvmWebhook['abi']>().toEqualTypeOf<readonly AbiItem[]>();
+expectTypeOf<EvmWebhook['removed']>().toEqualTypeOf<true | undefined>();
+expectTypeOf<DryRunAnswer>().toEqualTypeOf<Partial<EvmWebhook>>();
+expectTypeOf<NonNullable<HistoryRecord['payload']>['logs']>().toEqualTypeOf<
+  EvmWebhook['logs'] | undefined
+>();
+expectTypeOf<Replay['filter']>().toEqualTypeOf<DeliveryFilter>();
+expectTypeOf<DeliverySummary['state']>().toEqualTypeOf<DeliveryState>();
+expectTypeOf<ChainHealth['confirmations']>().toEqualTypeOf<number | 'finalized'>();
+expectTypeOf<DeliveryDetail>().toExtend<DeliverySummary>();
+
+// An absent field is left out, not undefined.
+// @ts-expect-error
+export const removed: Pick<EvmWebhook, 'removed'> = { removed: undefined };

@@ -1,0 +1,16 @@
+/** `@sluice/kit/express`: a webhook handler for Express 4 and 5. */
+import type { WebhookReceiver } from '../handler/types.ts';
+import { toNodeListener } from './node.ts';
+import type { NodeRequest, NodeResponse } from './node.ts';
+
+/**
+ * A route handler. Mount it before `app.use(express.json())`: signatures cover the raw body, which
+ * a JSON parser does not keep. If the parser must come first, exempt the route from it or let it
+ * keep the bytes: `express.json({ verify: (req, _res, buffer) => { req.rawBody = buffer } })`.
+ * A body parsed all the same is answered with 500 and this advice.
+ *
+ * @example app.post('/webhooks', toExpress(handler))
+ */
+export const toExpress: (
+  handler: WebhookReceiver,
+) => (request: NodeRequest, response: NodeResponse) => Promise<void> = toNodeListener;

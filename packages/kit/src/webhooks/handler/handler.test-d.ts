@@ -1,0 +1,71 @@
+import { erc20Abi } from 'viem';
+import type { RequestHandler } from 'express';
+import { expectTypeOf } from 'vitest';
+import type { AbiItem } from '../../contract/shapes/streams.ts';
+import type { EvmWebhook } from '../../contract/shapes.generated.ts';
+import type { DecodedLog, UndecodedLog } from '../decode.ts';
+import { toExpress } from '../adapters/express.ts';
+import { toFastify } from '../adapters/fastify.ts';
+import { createHandler } from './handler.ts';
+import type { OnChain, WebhookHandler } from './types.ts';
+import { toHono } from '../adapters/hono.ts';
+import { toNodeListener } from '../adapters/node.ts';
+import type { ReceivedWebhook } from '../unwrap.ts';
+
+type Hex = `0x${string}`;
+const secret = 's';
+
+// An `as const` ABI types the names and the arguments.
+const typed = createHandler({ secret, abi: erc20Abi })
+  .on('Transfer', (log, delivery) => {
+    expectTypeOf(log.name).toEqualTypeOf<'Transfer'>();
+    expectTypeOf(log.args).toEqualTypeOf<{
+      readonly from: Hex;
+      readonly to: Hex;
+      readonly value: bigint;
+    }>();
+    expectTypeOf(log.chainId).toEqualTypeOf<string>();
+    expectTypeOf(delivery).toEqualTypeOf<ReceivedWebhook>();
+  })
+  .on('Approval', {
+    unconfirmed: async ({ args }) => expectTypeOf(args.spender).toEqualTypeOf<Hex>(),
+    confirmed: ({ args }) => expectTypeOf(args.owner).toEqualTypeOf<Hex>(),
+  })
+  .onUndecoded((log) => expectTypeOf(log).toEqualTypeOf<OnChain<UndecodedLog>>())
+  .onWebhook({ unconfirmed: (webhook) => expectTypeOf(webhook).toEqualTypeOf<EvmWebhook>() });
+
+// @ts-expect-error no such event
+typed.on('Deposit', () => undefined);
+// @ts-expect-error neither phase
+typed.onWebhook({});
+
+// An ABI written in place needs no `as const`.
+createHandler({
+  secret,
+  abi: [{ type: 'event', name: 'Set', inputs: [{ name: 'to', type: 'bool' }] }],
+}).on('Set', ({ args }) => expectTypeOf(args).toEqualTypeOf<{ readonly to: boolean }>());
+
+// Without an ABI known to the compiler any name will do.
+for (const handler of [
+  createHandler({ secret }),
+  createHandler({ secret, abi: [] as AbiItem[] }),
+]) {
+  handler.on('Whatever', (log) => expectTypeOf(log).toEqualTypeOf<OnChain<DecodedLog>>());
+}
+expectTypeOf(createHandler({ apiKey: 'k' })).toExtend<WebhookHandler>();
+
+// The adapters take it whatever its ABI.
+expectTypeOf(toExpress(typed)).toExtend<RequestHandler>();
+toFastify(typed);
+toHono(typed);
+toNodeListener(typed);
+
+// It is a route handler of Next and the fetch of a worker.
+expectTypeOf(typed).toExtend<
+  (request: Request, context: { params: Promise<object> }) => Promise<Response>
+>();
+
+// @ts-expect-error no key
+createHandler({ abi: erc20Abi });
+// @ts-expect-error two kinds of key
+createHandler({ secret, apiKey: 'k' });

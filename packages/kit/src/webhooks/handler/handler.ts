@@ -1,0 +1,313 @@
+/**
+ * One handler for webhooks, for every framework: verifies, drops duplicates, decodes, calls what
+ * was registered, and answers.
+ *
+ * What a request meets, in order:
+ * 1. not a POST: 405; too large: 413; broken off: 400; parsed by somebody before: 500;
+ * 2. not signed rightly, or long ago: 401; signed, but no webhook: 400;
+ * 3. the test webhook: 200, and nothing is called;
+ * 4. under way already: the answer of the one under way;
+ * 5. handled before: 200, and nothing is called;
+ * 6. otherwise everything registered for it (of the notice that its block is gone: `onRemoved`
+ *    alone) is called, one after the other:
+ *    all resolved: 200, and only now the id counts as handled;
+ *    `NeverAgain` thrown: 200, handled; `RetryLater`: 503 with `Retry-After`, not handled;
+ *    anything else thrown: 500, not handled. Its message stays here: `onError` gets it.
+ */
+import { WEBHOOK_HEADERS } from '../../contract/rules/signature.ts';
+import type { AptosWebhook } from '../../contract/shapes.generated.ts';
+import type { AbiItem } from '../../contract/shapes/streams.ts';
+import { SluiceError } from '../../errors.ts';
+import { isNeverAgain, isRetryLater } from '../outcomes.ts';
+import { decodeKnown, hasItems } from '../decode.ts';
+import type { DecodedLog, UndecodedLog } from '../decode.ts';
+import { readHeader } from '../adapters/headers.ts';
+import type { WebhookHeaders } from '../adapters/headers.ts';
+import { chunksOf, readBody } from '../adapters/readBody.ts';
+import type { ReadBody } from '../adapters/readBody.ts';
+import { createMemorySeenStore } from '../seen.ts';
+import type { SeenStore } from '../seen.ts';
+import { isAptosWebhook, secretsOf, toleranceOf, unwrap } from '../unwrap.ts';
+import type { ReceivedAptosWebhook, ReceivedWebhook } from '../unwrap.ts';
+import { refuse, refuseBody, createReporter, answer, type Reporter } from './reporter.ts';
+import type {
+  OnChain,
+  WebhookAnswer,
+  HandlerOptions,
+  AnyAbi,
+  Handle,
+  Handles,
+  AnyReceived,
+  IncomingWebhook,
+  WebhookHandler,
+} from './types.ts';
+
+/**
+ * Makes a handler of web requests: the value to export in Next (`export const POST = handler`) and
+ * in Workers, Bun and Deno (`export default { fetch: handler }`). For Express, Fastify, Hono and
+ * `node:http` wrap it with the adapter in `@sluice/kit/express` and so on.
+ *
+ * Answer within 15 seconds, or the sender takes the attempt for failed: put long work into a queue.
+ * A webhook whose handlers failed in the middle comes again as a whole, so each must bear being
+ * called twice with the same event.
+ *
+ * @example
+ * const handler = createHandler({ secret, abi: erc20Abi })
+ *   .on('Transfer', async ({ args }) => { await credit(args.to, args.value); });
+ *
+ * @throws SluiceError `missing_secret` without a key, `invalid_argument` for a number out of bounds.
+ */
+export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
+  options: HandlerOptions<A>,
+): WebhookHandler<A> {
+  // Fail when the program starts, not at the first webhook.
+  secretsOf(options);
+  toleranceOf(options);
+  const { abi, seen = createMemorySeenStore(), maxBodyBytes = 50 * 1024 * 1024 } = options;
+  if (!(maxBodyBytes >= 1)) {
+    throw new SluiceError('invalid_argument', 'maxBodyBytes must be 1 or more', {
+      hint: 'Leave it out for 50 MiB.',
+    });
+  }
+  const registered: Registered = {
+    events: new Map(),
+    undecoded: [],
+    webhooks: [],
+    removed: [],
+    aptos: [],
+  };
+  const reporter = createReporter(options);
+  const streamsWithoutAbi = new Set<string>();
+  const underWay = new Map<string, Promise<WebhookAnswer>>();
+
+  const receive = async ({ method = 'POST', headers, body }: IncomingWebhook) => {
+    if (method !== 'POST') return answer(405, 'Webhooks come by POST', { allow: 'POST' });
+    const declared = Number(readHeader(headers, 'content-length') ?? 0);
+    const read: ReadBody =
+      declared > maxBodyBytes ? { failed: 'too-large' } : await readBody(body, maxBodyBytes);
+    if ('failed' in read) return refuseBody(read.failed, maxBodyBytes, reporter);
+    let delivery: AnyReceived;
+    try {
+      delivery = unwrap({ ...options, family: 'any', headers, body: read.raw });
+    } catch (error) {
+      reporter.refused(error, headers, read.raw);
+      return refuse(error);
+    }
+    reporter.secretIsProven();
+    if (delivery.isTest) return answer(200, 'Test webhook received');
+    if (seen === false) return await handle(delivery, headers);
+    return await once(delivery, headers, seen);
+  };
+
+  const once = (delivery: AnyReceived, headers: WebhookHeaders, store: SeenStore) => {
+    const { id } = delivery;
+    let handling = underWay.get(id);
+    if (handling === undefined) {
+      handling = (async () => {
+        try {
+          if (await store.has(id)) return answer(200, 'Handled before');
+        } catch (error) {
+          reporter.failed(error, delivery);
+          return answer(500, 'The handler failed');
+        }
+        const result = await handle(delivery, headers);
+        if (result.status === 200) await remember(store, id, delivery);
+        return result;
+      })().finally(() => underWay.delete(id));
+      underWay.set(id, handling);
+    }
+    return handling;
+  };
+
+  /** The work is done: that it cannot be noted down is no reason to have it sent again. */
+  const remember = async (store: SeenStore, id: string, delivery: AnyReceived) => {
+    try {
+      await store.add(id);
+    } catch (error) {
+      reporter.failed(error, delivery);
+    }
+  };
+
+  const inTurn = createTurns();
+
+  const handle = (delivery: AnyReceived, headers: WebhookHeaders): Promise<WebhookAnswer> =>
+    isAptos(delivery)
+      ? attempt(reporter, delivery, async () => {
+          for (const each of registered.aptos) await each(delivery.webhook, delivery);
+        })
+      : handleEvm(delivery, headers);
+
+  const handleEvm = (delivery: ReceivedWebhook, headers: WebhookHeaders) => {
+    const pair = pairId(delivery, headers);
+    return inTurn(pair, () =>
+      attempt(reporter, delivery, async () => {
+        const { confirmed, removed, streamId } = delivery.webhook;
+        const isPaired = seen !== false && hasPairs(registered);
+        const removal = `${pair}.removed`;
+        // A block that was gone and is there again begins anew.
+        const isLate =
+          isPaired && !confirmed && (await seen.has(pair)) && !(await seen.has(removal));
+        if (lacksAbi(delivery.webhook)) {
+          streamsWithoutAbi.add(streamId);
+          const message = `No ABI for the events of stream ${streamId}`;
+          reporter.failed(new SluiceError('missing_abi', message), delivery);
+        }
+        await callAll(registered, delivery, options, isLate);
+        if (isPaired && (confirmed || removed)) {
+          await remember(seen, removed ? removal : pair, delivery);
+        }
+      }),
+    );
+  };
+
+  /** Whether events are wanted that no ABI names. Reported once for each stream. */
+  const lacksAbi = ({ logs, abi: own, streamId, removed }: ReceivedWebhook['webhook']): boolean =>
+    logs.length > 0 &&
+    !removed &&
+    !hasItems(abi ?? own) &&
+    registered.events.size > 0 &&
+    registered.undecoded.length === 0 &&
+    !streamsWithoutAbi.has(streamId);
+
+  const face: Omit<WebhookHandler<A>, keyof CallableFunction> = {
+    receive,
+    maxBodyBytes,
+    on(name, handles) {
+      if (abi !== undefined && !abi.some((it) => it.type === 'event' && it.name === name)) {
+        throw new SluiceError('invalid_argument', `The ABI has no event ${name}`, {
+          hint: 'Check the spelling and the ABI.',
+        });
+      }
+      const handlers = registered.events.get(name) ?? [];
+      handlers.push(toPhases(handles as Handles<OnChain<DecodedLog>>));
+      registered.events.set(name, handlers);
+      return handler;
+    },
+    onUndecoded(handles) {
+      registered.undecoded.push(toPhases(handles));
+      return handler;
+    },
+    onWebhook(handles) {
+      registered.webhooks.push(toPhases(handles));
+      return handler;
+    },
+    onRemoved(handle) {
+      registered.removed.push(handle);
+      return handler;
+    },
+    onAptosWebhook(handle) {
+      registered.aptos.push(handle);
+      return handler;
+    },
+  };
+  const handler = Object.assign(
+    async (request: Request) => toResponse(await receive(fromRequest(request))),
+    face,
+  ) as WebhookHandler<A>;
+  return handler;
+}
+
+/** Runs work of one key one after the other. */
+function createTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
+  const turns = new Map<string, Promise<unknown>>();
+  return (key, work) => {
+    const mine = Promise.resolve(turns.get(key)).then(work);
+    const settled = mine
+      .catch(() => undefined)
+      .finally(() => turns.get(key) === settled && turns.delete(key));
+    turns.set(key, settled);
+    return mine;
+  };
+}
+
+/** Does the user's work and answers with what came of it. */
+async function attempt(
+  reporter: Reporter,
+  delivery: AnyReceived,
+  work: () => Promise<void>,
+): Promise<WebhookAnswer> {
+  try {
+    await work();
+    return answer(200, 'Handled');
+  } catch (error) {
+    if (isNeverAgain(error)) return answer(200, 'Dropped');
+    if (isRetryLater(error)) {
+      const seconds = Math.min(Math.ceil(error.afterMs / 1000), MAX_RETRY_AFTER_SECONDS);
+      return answer(503, 'Retry later', { 'retry-after': String(seconds) });
+    }
+    reporter.failed(error, delivery);
+    return answer(500, 'The handler failed');
+  }
+}
+
+/** The service waits no longer than this, whatever is asked. */
+const MAX_RETRY_AFTER_SECONDS = 24 * 3600;
+
+const isAptos = (delivery: AnyReceived): delivery is ReceivedAptosWebhook =>
+  isAptosWebhook(delivery.webhook);
+
+function fromRequest(request: Request): IncomingWebhook {
+  const { method, headers, body } = request;
+  const isTaken = request.bodyUsed || body?.locked;
+  return { method, headers, body: isTaken ? undefined : body ? chunksOf(body) : '' };
+}
+
+/** The answer as a web response; for adapters. */
+export const toResponse = ({ status, headers, body }: WebhookAnswer): Response =>
+  new Response(body, { status, headers });
+
+interface Phases<T> {
+  readonly unconfirmed?: Handle<T>;
+  readonly confirmed?: Handle<T>;
+}
+
+interface Registered {
+  readonly events: Map<string, Phases<OnChain<DecodedLog>>[]>;
+  readonly undecoded: Phases<OnChain<UndecodedLog>>[];
+  readonly webhooks: Phases<ReceivedWebhook['webhook']>[];
+  readonly removed: Handle<ReceivedWebhook['webhook']>[];
+  readonly aptos: ((webhook: AptosWebhook, delivery: ReceivedAptosWebhook) => unknown)[];
+}
+
+const toPhases = <T>(handles: Handles<T>): Phases<T> =>
+  typeof handles === 'function' ? { confirmed: handles } : handles;
+
+const isPair = ({ unconfirmed, confirmed }: Phases<never>): boolean =>
+  unconfirmed !== undefined && confirmed !== undefined;
+
+const hasPairs = ({ events, undecoded, webhooks }: Registered): boolean =>
+  [...events.values(), undecoded, webhooks].flat().some(isPair);
+
+/** Equal for the deliveries of a block, or of one part of a block that was split. */
+function pairId({ webhook }: ReceivedWebhook, headers: WebhookHeaders): string {
+  const part = /^\d{1,6}\/\d{1,6}$/.exec(readHeader(headers, WEBHOOK_HEADERS.part) ?? '')?.[0];
+  return ['pair', webhook.streamId, webhook.chainId, webhook.block?.hash, part ?? '1/1'].join('.');
+}
+
+async function callAll(
+  { events, undecoded, webhooks, removed }: Registered,
+  delivery: ReceivedWebhook,
+  { abi, addresses }: Pick<HandlerOptions<AnyAbi>, 'abi' | 'addresses'>,
+  isLate: boolean,
+): Promise<void> {
+  const { webhook } = delivery;
+  if (webhook.removed) {
+    for (const handle of removed) await handle(webhook, delivery);
+    return;
+  }
+  const call = async <T>(phases: readonly Phases<T>[] | undefined, value: T) => {
+    for (const phase of phases ?? []) {
+      if (isLate && isPair(phase)) continue;
+      await (webhook.confirmed ? phase.confirmed : phase.unconfirmed)?.(value, delivery);
+    }
+  };
+  if (webhook.logs.length > 0 && (events.size > 0 || undecoded.length > 0)) {
+    const { decoded, undecoded: unknown } = decodeKnown(webhook.logs, abi ?? webhook.abi, {
+      addresses,
+    });
+    const chainId = webhook.chainId || '0x1';
+    for (const log of decoded) await call(events.get(log.name), { ...log, chainId });
+    for (const log of unknown) await call(undecoded, { ...log, chainId });
+  }
+  await call(webhooks, webhook);
+}

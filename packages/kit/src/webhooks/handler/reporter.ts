@@ -1,0 +1,103 @@
+/** What a refused request is answered, and what `onError` gets. */
+import { isSluiceError, SluiceError } from '../../errors.ts';
+import { diagnose } from '../diagnose.ts';
+import type { WebhookHeaders } from '../adapters/headers.ts';
+import type { WebhookAnswer, HandlerOptions, AnyAbi, AnyReceived } from './types.ts';
+
+export function answer(
+  status: number,
+  message: string,
+  headers?: Record<string, string>,
+): WebhookAnswer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ message }),
+  };
+}
+
+/** What goes out is our own words alone: nothing of the user's errors, nothing of the diagnosis. */
+export function refuse(error: unknown): WebhookAnswer {
+  if (isSluiceError(error, 'invalid_signature') || isSluiceError(error, 'stale_timestamp')) {
+    return answer(401, error.message);
+  }
+  if (isSluiceError(error, 'invalid_webhook')) return answer(400, error.message);
+  return answer(500, 'The handler failed');
+}
+
+export function refuseBody(
+  failed: 'too-large' | 'broken-off' | 'already-parsed',
+  maxBodyBytes: number,
+  reporter: Reporter,
+): WebhookAnswer {
+  if (failed === 'broken-off') return answer(400, 'The body broke off');
+  if (failed === 'too-large') {
+    const message = `The body is larger than ${maxBodyBytes} bytes`;
+    reporter.problem(
+      new SluiceError('payload_too_large', message, { hint: 'Raise maxBodyBytes of the handler.' }),
+    );
+    // The rest of the body is not read, so the connection cannot be used again.
+    return answer(413, message, { connection: 'close' });
+  }
+  const error = new SluiceError('body_already_parsed', 'The body was read or parsed before');
+  reporter.problem(error);
+  return answer(500, `${error.message}. ${error.hint}`);
+}
+
+export interface Reporter {
+  /** What the user's own code threw. */
+  failed(error: unknown, delivery: AnyReceived): void;
+  /** What a request was refused for; seldom enough that forgers can neither flood nor tire us. */
+  problem(error: unknown): void;
+  /** As {@link problem}, with a diagnosis where the signature was wrong. */
+  refused(error: unknown, headers: WebhookHeaders, body: string | Uint8Array): void;
+  /** A webhook has verified: the secret is right. */
+  secretIsProven(): void;
+}
+
+const REPORT_EVERY_MS = 1000;
+
+/** A diagnosis hashes a body many times; forgers are not to choose how much work that is. */
+const MAX_DIAGNOSED_LENGTH = 1024 * 1024;
+
+export function createReporter(options: HandlerOptions<never> | HandlerOptions<AnyAbi>): Reporter {
+  // oxlint-disable-next-line no-console -- an error that nobody hears is lost
+  const { onError = (error: unknown) => console.error(error) } = options;
+  let lastAt = -Infinity;
+  let secretIsProven = false;
+
+  const tell = (error: unknown, delivery?: AnyReceived) => {
+    try {
+      onError(error, delivery);
+    } catch {
+      // The answer to the sender matters more than a reporter that fails.
+    }
+  };
+  const seldom = (report: () => void) => {
+    const at = Date.now();
+    if (Math.abs(at - lastAt) < REPORT_EVERY_MS) return;
+    lastAt = at;
+    report();
+  };
+
+  return {
+    failed: tell,
+    problem: (error) => seldom(() => tell(error)),
+    refused: (error, headers, body) =>
+      seldom(() => {
+        if (!isSluiceError(error, 'invalid_signature') || body.length > MAX_DIAGNOSED_LENGTH) {
+          return tell(error);
+        }
+        const found = diagnose({ ...options, headers, body, secretIsProven });
+        tell(
+          new SluiceError(error.code, error.message, {
+            hint: found && [found.message, found.fix].join(' '),
+            details: { ...error.details, ...found },
+          }),
+        );
+      }),
+    secretIsProven: () => {
+      secretIsProven = true;
+    },
+  };
+}

@@ -1,0 +1,194 @@
+/** Errors as the contract words them: a status, a message, and details by field. */
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { ErrorBody } from '@sluice/kit/contract';
+import * as z from 'zod';
+import { type AnswerCode, ServiceError } from '../base/errors.ts';
+import { hideSecrets } from '../base/hideSecrets.ts';
+import { previewText, previewJson } from '../base/preview.ts';
+
+/** Characters of an error's message, whatever was put into it. */
+const MESSAGE_LIMIT = 1_000;
+/** Fields that one answer names; a client corrects these and learns of the next. */
+const FIELD_LIMIT = 20;
+/** A value or a name is echoed so that it can be found, not so that it can fill a log. */
+const ECHO_LIMIT = 200;
+/** Longer than a webhook URL may be: a login is hidden whole or is not shown. */
+const HIDDEN_LIMIT = 4_096;
+/** Validating stops at the first problem in a body of more values: each problem costs more than a value. */
+const VALUES_FOR_ALL_PROBLEMS = 1_000;
+/** Values of a body that is validated: texts, numbers, flags, lists and objects. */
+export const MOST_VALUES = 50_000;
+
+/** What the kit makes of a status. */
+const CODES: Partial<Record<number, AnswerCode>> = {
+  400: 'bad_request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  409: 'conflict',
+  413: 'payload_too_large',
+  422: 'validation_failed',
+  429: 'rate_limited',
+};
+
+/** Thrown anywhere below a route; `app.ts` turns it into the answer. */
+export class HttpError extends ServiceError {
+  override readonly name = 'HttpError';
+  readonly code: AnswerCode;
+  readonly status: ContentfulStatusCode;
+  readonly details: Record<string, unknown> | undefined;
+
+  constructor(status: ContentfulStatusCode, message: string, details?: Record<string, unknown>) {
+    super(message);
+    this.code = CODES[status] ?? 'server_error';
+    this.status = status;
+    this.details = details;
+  }
+
+  body(): ErrorBody {
+    // The official client appends `details` to the text. The contract has them with a 422 alone.
+    const name = this.status === 422 ? 'details' : 'fields';
+    return {
+      message: previewText(this.message, MESSAGE_LIMIT),
+      ...(this.details && { [name]: this.details }),
+    };
+  }
+}
+
+const AUDIT_TARGET = 'auditTarget';
+
+/** What an audited call was made about, where the path does not say it: the id of what it made. */
+export const setAuditTarget = (context: Context, id: string): void => context.set(AUDIT_TARGET, id);
+
+export const auditTargetOf = (context: Context): string =>
+  (context.get(AUDIT_TARGET) as string | undefined) ??
+  Object.values(context.req.param() as Record<string, string>).at(-1) ??
+  '';
+
+export const notFound = (
+  what:
+    | 'API key'
+    | 'Stream'
+    | 'Address'
+    | 'Delivery'
+    | 'History'
+    | 'Stat'
+    | 'Job'
+    | 'Replay'
+    | 'Block'
+    | 'Version'
+    | 'Inbox'
+    | 'Request',
+): HttpError => new HttpError(404, `${what} not found`);
+
+/** 422 with one entry per field: what it should be, and what came. */
+export function validationFailed(
+  where: 'requestBody' | 'query' | 'path',
+  problems: readonly { path: readonly PropertyKey[]; message: string }[],
+  input: unknown,
+): HttpError {
+  const details: Record<string, unknown> = {};
+  for (const [n, { path, message }] of problems.entries()) {
+    if (Object.keys(details).length === FIELD_LIMIT) {
+      const left = `${problems.length - n} more problems are not listed: correct the others first`;
+      details[where] ??= { message: left, value: echo(input) };
+      break;
+    }
+    const names = path.map((key) => previewText(String(key), ECHO_LIMIT));
+    const field = previewText([where, ...names].join('.'), ECHO_LIMIT);
+    details[field] ??= {
+      message: previewText(message, MESSAGE_LIMIT),
+      value: echo(valueAt(input, path)),
+    };
+  }
+  return new HttpError(422, 'Validation Failed', details);
+}
+
+/** The parsed value, or a 422 that names each wrong field, its value and the fix. */
+export function check<T>(
+  schema: z.ZodType<T>,
+  where: 'requestBody' | 'query' | 'path',
+  input: unknown,
+): T {
+  const how: z.core.ParseContextInternal<z.core.$ZodIssue> = {
+    abortEarly: refuseTooMany(where, input) > VALUES_FOR_ALL_PROBLEMS,
+  };
+  const result = schema.safeParse(input, how);
+  if (result.success) return result.data;
+  const problems = result.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({
+          path: [...issue.path, key],
+          message: 'is not a known field: remove it or correct its name',
+        }))
+      : [{ path: issue.path, message: wordIssue(issue, input) }],
+  );
+  throw validationFailed(where, problems, input);
+}
+
+/**
+ * Answers with how many values a request holds.
+ * @throws HttpError 422 that names the list or object in which there are too many.
+ */
+export function refuseTooMany(where: 'requestBody' | 'query' | 'path', input: unknown): number {
+  const counted = countValues([input], [], MOST_VALUES);
+  if (!('fullAt' in counted)) return MOST_VALUES - counted.left;
+  const message = `should hold less: a request holds at most ${MOST_VALUES} values`;
+  throw validationFailed(where, [{ path: counted.fullAt.slice(1), message }], input);
+}
+
+/** How many values there may be behind this one, or the list or object in which there are too many. */
+function countValues(
+  value: object,
+  path: readonly PropertyKey[],
+  room: number,
+): { left: number } | { fullAt: readonly PropertyKey[] } {
+  const keys = Array.isArray(value) ? undefined : Object.keys(value);
+  const size = keys?.length ?? (value as unknown[]).length;
+  let left = room - size;
+  if (left < 0) return { fullAt: path };
+  for (let n = 0; n < size; n++) {
+    const key = keys?.[n] ?? n;
+    const each = (value as Record<PropertyKey, unknown>)[key];
+    if (typeof each !== 'object' || each === null) continue;
+    const counted = countValues(each, [...path, key], left);
+    if ('fullAt' in counted) return counted;
+    left = counted.left;
+  }
+  return { left };
+}
+
+function wordIssue(issue: z.core.$ZodIssue, input: unknown): string {
+  if (issue.code === 'invalid_type' && valueAt(input, issue.path) === undefined) {
+    return `is required and should be ${article(issue.expected)}`;
+  }
+  // A schema's own words say more than ours, where it has any.
+  if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
+    return `should be ${article(issue.expected)}`;
+  }
+  if (issue.code === 'invalid_value' && issue.message.startsWith('Invalid ')) {
+    return `should be one of ${issue.values.map(String).join(', ')}`;
+  }
+  return issue.message;
+}
+
+const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);
+
+function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
+  let value = input;
+  for (const key of path) {
+    // One value of a query stands for a list of one.
+    if (typeof value === 'string' && key === 0) continue;
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}
+
+/** Cut before it is looked at: a caller decides how long it is. */
+function echo(value: unknown): unknown {
+  const shown = typeof value === 'string' ? hideSecrets(value.slice(0, HIDDEN_LIMIT)) : value;
+  const text = previewJson(shown, ECHO_LIMIT);
+  return text.length > ECHO_LIMIT ? text : shown;
+}

@@ -1,0 +1,193 @@
+/**
+ * Who may call: a request carries an API key in `x-api-key` (or as a bearer token), or the cookie of
+ * a console session that was opened with one; never both.
+ */
+import type { Context } from 'hono';
+import type { Access } from '@sluice/kit/calls';
+import { HttpError } from '../answers.ts';
+import type { KeyRing, KnownKey } from './keyRing.ts';
+import type { Peer, ReadPeer } from './peer.ts';
+import type { RateLimits } from './rateLimits.ts';
+import type { Sessions } from './sessions.ts';
+
+export interface Auth {
+  /**
+   * Finds out who calls, whatever is called, and counts it.
+   * @throws HttpError 429 when it is one call too many.
+   */
+  meet(context: Context): Promise<void>;
+  /** Throws a 401, 403 or 429 unless the request may make a call of this access. */
+  admit(context: Context, access: Access): void;
+  /** Opens a session for the right key; throws a 401 for another. */
+  signIn(context: Context, apiKey: string): Promise<void>;
+  /** Ends the session of the request, wherever its cookie is. */
+  signOut(context: Context): Promise<void>;
+  /**
+   * A signal that fires soon after the key or session of an admitted request has ended, for answers
+   * that go on. The one who asks for it gives `until`: when it fires nobody watches any more.
+   */
+  watch(context: Context, until: AbortSignal): AbortSignal;
+}
+
+/** Who makes a request that was admitted. */
+export interface Caller extends Peer {
+  /** Empty for a caller without a key. */
+  keyId: string;
+}
+
+interface Met extends Peer {
+  shows: 'key' | 'session' | 'both' | 'nothing';
+  /** The key itself, or that of the session; undefined when it is none, or no longer. */
+  key: KnownKey | undefined;
+}
+
+const MET = 'met';
+const CALLER = 'caller';
+/** How long an answer that goes on may outlive its key, beside the age of the ring. */
+const WATCH_MS = 1_000;
+
+export const callerOf = (context: Context): Caller => context.get(CALLER) as Caller;
+
+export function createAuth({
+  keyRing,
+  sessions,
+  readPeer,
+  limits,
+  mayListenInPlain,
+}: {
+  keyRing: KeyRing;
+  sessions: Sessions;
+  readPeer: ReadPeer;
+  limits: RateLimits;
+  /** Whether a key may be sent without TLS: it does not leave this machine. */
+  mayListenInPlain: boolean;
+}): Auth {
+  const identify = async (context: Context, { isSecure }: Peer): Promise<Omit<Met, keyof Peer>> => {
+    const text = context.req.header('x-api-key') ?? readBearer(context);
+    const hasSession = sessions.isIn(context, isSecure);
+    if (text !== undefined) {
+      if (hasSession) return { shows: 'both', key: undefined };
+      return { shows: 'key', key: await keyRing.find(text) };
+    }
+    if (!hasSession) return { shows: 'nothing', key: undefined };
+    return { shows: 'session', key: await sessions.read(context, isSecure) };
+  };
+
+  const refuseElsewhere = (context: Context, { networks }: KnownKey, address: string): void => {
+    if (networks === undefined || networks.has(address)) return;
+    limits.takeFailure(context, address);
+    throw new HttpError(403, `This API key is not accepted from ${address}`);
+  };
+
+  return {
+    async meet(context) {
+      const peer = readPeer(context);
+      const { shows, key } = await identify(context, peer);
+      limits.takeCall(context, key === undefined ? peer : { keyId: key.id });
+      context.set(MET, { ...peer, shows, key } satisfies Met);
+    },
+    admit(context, access) {
+      const { address, isSecure, shows, key } = context.get(MET) as Met;
+      if (access === 'open') {
+        refuseForeignPage(context, isSecure);
+        context.set(CALLER, { address, isSecure, keyId: '' } satisfies Caller);
+        return;
+      }
+      if (shows === 'both') {
+        throw new HttpError(
+          400,
+          'Both an API key and the cookie of a session: send one of the two',
+        );
+      }
+      if (key === undefined) {
+        if (shows !== 'key') {
+          throw new HttpError(401, 'No API key: send yours in the x-api-key header');
+        }
+        limits.takeFailure(context, address);
+        throw new HttpError(
+          401,
+          'Invalid API key: the x-api-key header does not match a key of this service',
+        );
+      }
+      if (shows === 'session') refuseOtherPages(context, isSecure);
+      else if (key.isGuessable) limits.takeGuessable(context, address);
+      refuseElsewhere(context, key, address);
+      if (access !== 'any' && !key.scopes.has(access)) {
+        throw new HttpError(403, `This API key lacks the scope ${access}`);
+      }
+      keyRing.noteUse(key);
+      context.set(CALLER, { address, isSecure, keyId: key.id } satisfies Caller);
+    },
+    async signIn(context, apiKey) {
+      const { address, isSecure } = context.get(MET) as Met;
+      if (!mayListenInPlain && !isSecure) {
+        throw new HttpError(
+          403,
+          'Signing in needs TLS: put a proxy in front that sets X-Forwarded-Proto, and start with --trust-proxy',
+        );
+      }
+      const key = await keyRing.find(apiKey);
+      if (key === undefined) {
+        limits.takeFailure(context, address);
+        throw new HttpError(401, 'Invalid API key');
+      }
+      if (key.isGuessable) limits.takeGuessable(context, address);
+      refuseElsewhere(context, key, address);
+      await sessions.open(context, key, isSecure);
+      keyRing.noteUse(key);
+      context.set(CALLER, { address, isSecure, keyId: key.id } satisfies Caller);
+    },
+    async signOut(context) {
+      const { isSecure } = context.get(MET) as Met;
+      await sessions.close(context, isSecure);
+    },
+    watch(context, until) {
+      const { shows, isSecure, key } = context.get(MET) as Met;
+      const ended = new AbortController();
+      const look = async (): Promise<void> => {
+        const now =
+          shows === 'session'
+            ? await sessions.read(context, isSecure)
+            : await keyRing.findById(key?.id ?? '');
+        if (now === undefined) ended.abort();
+      };
+      // While the ledger is away nobody can be let in or turned out.
+      const timer = setInterval(() => void look().catch(() => {}), WATCH_MS);
+      for (const signal of [until, ended.signal]) {
+        signal.addEventListener('abort', () => clearInterval(timer), { once: true });
+      }
+      if (until.aborted) clearInterval(timer);
+      return AbortSignal.any([until, ended.signal]);
+    },
+  };
+}
+
+/** How programs that know no header of ours, Prometheus for one, send a key. */
+const readBearer = (context: Context): string | undefined =>
+  /^Bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
+
+/** A cookie travels by itself, so a request that changes something must show that our own page sent it. */
+function refuseOtherPages(context: Context, isSecure: boolean): void {
+  const { method } = context.req;
+  if (method === 'GET' || method === 'HEAD') return;
+  refuseForeignPage(context, isSecure);
+  const { origin, 'sec-fetch-site': site } = context.req.header();
+  if (origin !== undefined || site !== undefined) return;
+  throw new HttpError(
+    403,
+    'A change with the cookie of a session needs the Origin or Sec-Fetch-Site header of our own page',
+  );
+}
+
+/** Browsers say which page sends a request; what is no browser need not say. */
+function refuseForeignPage(context: Context, isSecure: boolean): void {
+  const { origin, host, 'sec-fetch-site': site } = context.req.header();
+  if (origin !== undefined) {
+    const url = URL.canParse(origin) ? new URL(origin) : undefined;
+    if (url?.host === host && (!isSecure || url?.protocol === 'https:')) return;
+    throw new HttpError(403, `Requests from ${origin} are not accepted`);
+  }
+  if (site !== undefined && site !== 'same-origin') {
+    throw new HttpError(403, `Requests from a page of another site (${site}) are not accepted`);
+  }
+}

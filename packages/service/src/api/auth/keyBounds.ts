@@ -1,0 +1,38 @@
+/** A key makes keys that may do what it may itself, and no more. */
+import type { CreateApiKey } from '@sluice/kit/contract';
+import type { ApiKeyRecord } from '../../store/access/contract.ts';
+import { HttpError } from '../answers.ts';
+import type { KnownKey } from './keyRing.ts';
+
+/**
+ * The bounds of the key that is asked for; those it does not name are its maker's.
+ *
+ * @throws HttpError 403 that names the field which goes beyond the maker's.
+ */
+export function boundKey(
+  { scopes, cidrs, expiresAt }: Pick<CreateApiKey, 'scopes' | 'cidrs' | 'expiresAt'>,
+  maker: KnownKey,
+): Pick<ApiKeyRecord, 'scopes' | 'cidrs' | 'expiresAt'> {
+  const beyond = scopes?.filter((scope) => !maker.scopes.has(scope)) ?? [];
+  if (beyond.length > 0) throw beyondMaker('scopes', `lacks ${beyond.join(', ')}`);
+  const { networks } = maker;
+  if (cidrs !== undefined && networks !== undefined) {
+    const isWithin = cidrs.length > 0 && cidrs.every((cidr) => networks.covers(cidr));
+    if (!isWithin) throw beyondMaker('cidrs', `is bound to ${maker.cidrs.join(', ')}`);
+  }
+  if (expiresAt !== undefined && maker.expiresAt !== null && expiresAt > maker.expiresAt) {
+    throw beyondMaker('expiresAt', `expires at ${maker.expiresAt}`);
+  }
+  return {
+    scopes: [...new Set(scopes ?? maker.scopes)],
+    cidrs: cidrs ?? [...maker.cidrs],
+    expiresAt: expiresAt ?? maker.expiresAt,
+  };
+}
+
+const beyondMaker = (field: string, bound: string): HttpError =>
+  new HttpError(403, 'An API key cannot make a key that may do more than itself', {
+    [`requestBody.${field}`]: {
+      message: `should be left out or within the bounds of the key that makes it, which ${bound}`,
+    },
+  });

@@ -1,0 +1,144 @@
+/**
+ * The API keys that are good at this moment. They are few, so that all of them are held and kept
+ * fresh: no request of a stranger reaches the ledger, and a key that was revoked by another process is
+ * refused soon.
+ */
+import { configError } from '../../base/errors.ts';
+import { timingSafeEqual } from 'node:crypto';
+import { SCOPES, type Scope } from '@sluice/kit/contract';
+import { type CidrList, createCidrList } from '../../base/cidr.ts';
+import type { Log } from '../../base/log.ts';
+import type { ApiKeyRecord } from '../../store/access/contract.ts';
+import type { Store } from '../../store/store.ts';
+import { createKey, hashKey, idOfKey } from './apiKey.ts';
+import { createFresh } from '../fresh.ts';
+
+export interface KnownKey {
+  readonly id: string;
+  readonly hash: string;
+  readonly scopes: ReadonlySet<Scope>;
+  /** Undefined: from anywhere. */
+  readonly networks: CidrList | undefined;
+  /** The networks as text. */
+  readonly cidrs: readonly string[];
+  /** Unix milliseconds; null: never. */
+  readonly expiresAt: number | null;
+  /** Whether somebody thought it up; the others are random. */
+  readonly isGuessable: boolean;
+}
+
+export interface KeyRing {
+  /** The key that this text is; undefined when it is none, or no longer. */
+  find(text: string): Promise<KnownKey | undefined>;
+  findById(id: string): Promise<KnownKey | undefined>;
+  /** Reads the keys anew before the next answer. */
+  forget(): void;
+  /** Notes, to the minute, that a key is in use. */
+  noteUse(key: KnownKey): void;
+}
+
+/** Id of the key that was given with `--api-key`: it stands in no ledger. */
+const BOOTSTRAP = 'bootstrap';
+const USE_NOTED_EVERY_MS = 60_000;
+
+/**
+ * Opens the ring. Where no key was given and the ledger never had one, the first is made.
+ * @throws CallerError when there is no key that anybody could use.
+ */
+export async function openKeyRing({
+  store,
+  bootstrapKey,
+  log,
+}: {
+  store: Store;
+  /** Of `--api-key`. */
+  bootstrapKey: string | undefined;
+  log: Log;
+}): Promise<{ keyRing: KeyRing; newApiKey: string | undefined }> {
+  let newApiKey: string | undefined;
+  if (bootstrapKey === undefined) {
+    const { id, key, hash } = createKey();
+    const first = { id, hash, name: 'first key', scopes: [...SCOPES], cidrs: [], expiresAt: null };
+    if ((await store.createFirstApiKey(first)) !== undefined) newApiKey = key;
+    else if (!(await store.listApiKeys()).some(isGood)) {
+      throw configError(
+        '--api-key: every key of the ledger has expired or was revoked: start with one of your own, and make another with sluice keys create',
+      );
+    }
+  }
+  return { keyRing: createKeyRing({ store, bootstrapKey, log }), newApiKey };
+}
+
+function createKeyRing({
+  store,
+  bootstrapKey,
+  log,
+}: {
+  store: Store;
+  bootstrapKey: string | undefined;
+  log: Log;
+}): KeyRing {
+  const bootstrap: KnownKey | undefined =
+    bootstrapKey === undefined
+      ? undefined
+      : {
+          id: BOOTSTRAP,
+          hash: hashKey(bootstrapKey),
+          scopes: new Set(SCOPES),
+          networks: undefined,
+          cidrs: [],
+          expiresAt: null,
+          isGuessable: true,
+        };
+  const notedAt = new Map<string, number>();
+  const keys = createFresh(async () => {
+    const records = await store.listApiKeys();
+    return new Map(records.map((record) => [record.id, { record, known: toKnownKey(record) }]));
+  });
+
+  const findById = async (id: string): Promise<KnownKey | undefined> => {
+    if (id === BOOTSTRAP) return bootstrap;
+    const found = (await keys.read()).get(id);
+    return found !== undefined && isGood(found.record) ? found.known : undefined;
+  };
+
+  return {
+    findById,
+    async find(text) {
+      const hash = hashKey(text);
+      if (bootstrap !== undefined && isSame(hash, bootstrap.hash)) return bootstrap;
+      const id = idOfKey(text);
+      const known = id === undefined ? undefined : await findById(id);
+      return known !== undefined && isSame(hash, known.hash) ? known : undefined;
+    },
+    forget: keys.forget,
+    noteUse({ id }) {
+      const now = performance.now();
+      if (id === BOOTSTRAP || now - (notedAt.get(id) ?? -Infinity) < USE_NOTED_EVERY_MS) return;
+      notedAt.set(id, now);
+      store.noteApiKeysUsed([id]).catch((error: unknown) => {
+        log.warn('cannot note the use of a key', { error: String(error) });
+      });
+    },
+  };
+}
+
+const toKnownKey = (record: ApiKeyRecord): KnownKey => ({
+  id: record.id,
+  hash: record.hash,
+  scopes: new Set(record.scopes),
+  cidrs: record.cidrs,
+  expiresAt: record.expiresAt,
+  networks: record.cidrs.length === 0 ? undefined : createCidrList(record.cidrs),
+  isGuessable: false,
+});
+
+const isGood = ({ revokedAt, expiresAt }: ApiKeyRecord): boolean =>
+  revokedAt === null && (expiresAt === null || expiresAt > Date.now());
+
+/** In constant time for texts of one length, as hashes are. */
+export function isSame(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}

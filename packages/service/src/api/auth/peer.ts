@@ -1,0 +1,46 @@
+/** Where a request comes from, and whether it came over TLS: what proxies say counts where they are trusted. */
+import { isIP } from 'node:net';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import { type CidrList, createCidrList, toPlainAddress } from '../../base/cidr.ts';
+
+export interface Peer {
+  /** IP address of the client. */
+  address: string;
+  /** Whether the client's connection is encrypted. */
+  isSecure: boolean;
+}
+
+export type ReadPeer = (context: Context) => Peer;
+
+/**
+ * @param trustProxy how many proxies stand in front of the service, or their networks; empty: none.
+ *   Each of them appends to `x-forwarded-for`, so the list is read from its end: what stands before
+ *   the last proxy's own entries is the client's to write.
+ */
+export function createPeerReader(trustProxy: readonly string[]): ReadPeer {
+  const [first = ''] = trustProxy;
+  const hops = /^\d+$/.test(first) ? Number(first) : undefined;
+  const networks: CidrList = createCidrList(hops === undefined ? trustProxy : []);
+
+  return (context) => {
+    const { socket } = (context.env as HttpBindings).incoming;
+    const addresses = listOf(context, 'x-forwarded-for');
+    let address = toPlainAddress(socket.remoteAddress ?? '');
+    let trusted = 0;
+    while (hops === undefined ? networks.has(address) : trusted < hops) {
+      trusted++;
+      const before = toPlainAddress(addresses.pop() ?? '');
+      if (isIP(before) === 0) break;
+      address = before;
+    }
+    const schemes = listOf(context, 'x-forwarded-proto');
+    return {
+      address,
+      isSecure: trusted > 0 && schemes[Math.max(0, schemes.length - trusted)] === 'https',
+    };
+  };
+}
+
+const listOf = (context: Context, header: string): string[] =>
+  (context.req.header(header) ?? '').split(',').map((entry) => entry.trim());

@@ -1,0 +1,103 @@
+/**
+ * How often somebody may call: who has a good key is counted by the key, everybody else by address,
+ * and whoever sends keys that are none may do so far less often. Each process counts for itself.
+ */
+import { isIP } from 'node:net';
+import type { Context } from 'hono';
+import { HttpError } from '../answers.ts';
+import { type Pace, type Turn, createPacer } from './pacer.ts';
+
+export interface RateLimits {
+  /** Counts a call. @throws HttpError 429 when it is one too many. */
+  takeCall(context: Context, caller: { keyId: string } | { address: string }): void;
+  /** Counts a key that is none. @throws HttpError 429 when it is one too many. */
+  takeFailure(context: Context, address: string): void;
+  /**
+   * Counts the use of a key that somebody thought up, and that others may guess. While too many wrong
+   * ones come from an address it is refused there as they are, unless it was used there before.
+   * @throws HttpError 429
+   */
+  takeGuessable(context: Context, address: string): void;
+}
+
+/** Calls of one key, or of one address without a key, that may come at once after a pause. */
+const BURST_SECONDS = 10;
+/** Pages and probes of callers without a key, beside the calls of a key. */
+const WITHOUT_KEY = 1 / 5;
+const FAILURES: Pace = { perSecond: 1, burst: 50 };
+const MOST_PLACES = 10_000;
+/** An attack that lasts is told of again after this time. */
+const TELL_AGAIN_MS = 10 * 60_000;
+/** Attackers have many addresses: what is told of them must not fill a disk. */
+const TOLD_OF: Pace = { perSecond: 1 / 60, burst: 20 };
+
+/**
+ * @param callsPerSecond of one key, in the long run; 0: nothing is limited.
+ * @param onFailures told once of an address from which too many keys came that are none.
+ */
+export function createRateLimits({
+  callsPerSecond,
+  onFailures,
+}: {
+  callsPerSecond: number;
+  onFailures(address: string): void;
+}): RateLimits {
+  if (callsPerSecond === 0) {
+    return { takeCall() {}, takeFailure() {}, takeGuessable() {} };
+  }
+  const byKey = createPacer(toPace(callsPerSecond));
+  const byAddress = createPacer(toPace(callsPerSecond * WITHOUT_KEY));
+  const failures = createPacer(FAILURES);
+  const toldOf = createPacer({ perSecond: 1000 / TELL_AGAIN_MS, burst: 1 });
+  const told = createPacer(TOLD_OF);
+  /** Where the guessable key was used. */
+  const places = new Set<string>();
+
+  const refuse = (context: Context, { retryAfterSeconds }: Turn, what: string): never => {
+    context.header('retry-after', String(retryAfterSeconds));
+    throw new HttpError(429, `Too many ${what}: try again in ${retryAfterSeconds} s`);
+  };
+
+  const takeFailure = (context: Context, address: string): void => {
+    const place = placeOf(address);
+    const turn = failures.take(place);
+    if (turn.isGranted) return;
+    if (toldOf.take(place).isGranted && told.take('all').isGranted) onFailures(address);
+    refuse(context, turn, 'wrong API keys');
+  };
+
+  return {
+    takeFailure,
+    takeCall(context, caller) {
+      const isKnown = 'keyId' in caller;
+      const pacer = isKnown ? byKey : byAddress;
+      const turn = pacer.take(isKnown ? caller.keyId : placeOf(caller.address));
+      const policy = isKnown ? 'key' : 'address';
+      context.header('ratelimit-policy', `"${policy}";q=${pacer.burst};w=${BURST_SECONDS}`);
+      context.header('ratelimit', `"${policy}";r=${turn.left};t=${turn.resetSeconds}`);
+      if (!turn.isGranted) {
+        refuse(context, turn, isKnown ? 'calls with this API key' : 'calls without an API key');
+      }
+    },
+    takeGuessable(context, address) {
+      const place = placeOf(address);
+      if (places.has(place)) return;
+      if (!failures.mayTake(place)) takeFailure(context, address);
+      if (places.size >= MOST_PLACES) places.clear();
+      places.add(place);
+    },
+  };
+}
+
+const toPace = (perSecond: number): Pace => ({
+  perSecond,
+  burst: Math.max(1, Math.round(perSecond * BURST_SECONDS)),
+});
+
+/** Who has one IPv6 address has the 2^64 beside it. */
+export function placeOf(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = [], tail] = address.split('::').map((part) => part.split(':').filter(Boolean));
+  const zeros = tail === undefined ? 0 : 8 - head.length - tail.length;
+  return [...head, ...Array<string>(zeros).fill('0'), ...(tail ?? [])].slice(0, 4).join(':');
+}

@@ -1,0 +1,78 @@
+/**
+ * Sessions of the console: a cookie that names a key, the session and its end, signed. The ledger knows
+ * of those alone that were ended before their time, so a session survives a restart; with its key it
+ * ends by itself, whose hash is part of what is signed.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { Context } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import type { Store } from '../../store/store.ts';
+import { createFresh } from '../fresh.ts';
+import { type KeyRing, type KnownKey, isSame } from './keyRing.ts';
+
+export interface Sessions {
+  isIn(context: Context, isSecure: boolean): boolean;
+  /** The key of the request's session; undefined when there is none, or no longer. */
+  read(context: Context, isSecure: boolean): Promise<KnownKey | undefined>;
+  /** A new one; the one the request came with, if any, is over. */
+  open(context: Context, key: KnownKey, isSecure: boolean): Promise<void>;
+  /** Ends the request's session, for every copy of its cookie and in every process. */
+  close(context: Context, isSecure: boolean): Promise<void>;
+}
+
+const SESSION_MS = 7 * 24 * 3_600_000;
+/** Browsers take a name that begins so over TLS alone, and let no other host or path set it. */
+const nameOf = (isSecure: boolean): string =>
+  isSecure ? '__Host-sluice_session' : 'sluice_session';
+
+/** @param secret of the service alone; sessions end when it changes. */
+export function createSessions(
+  secret: Buffer,
+  keyRing: KeyRing,
+  store: Pick<Store, 'listEndedSessions' | 'endSession'>,
+): Sessions {
+  const sign = (text: string, key: KnownKey): string =>
+    createHmac('sha256', secret).update(`${text}.${key.hash}`).digest('base64url');
+  const ended = createFresh(async () => new Set(await store.listEndedSessions()));
+
+  const find = async (
+    context: Context,
+    isSecure: boolean,
+  ): Promise<{ id: string; expiresAt: number; key: KnownKey } | undefined> => {
+    const cookie = getCookie(context, nameOf(isSecure)) ?? '';
+    const [keyId = '', expires = '', id = '', signature = ''] = cookie.split('.');
+    const expiresAt = Number(expires);
+    if (!(expiresAt > Date.now())) return undefined;
+    const key = await keyRing.findById(keyId);
+    if (key === undefined) return undefined;
+    if (!isSame(signature, sign(`${keyId}.${expires}.${id}`, key))) return undefined;
+    return (await ended.read()).has(id) ? undefined : { id, expiresAt, key };
+  };
+  const end = async (context: Context, isSecure: boolean): Promise<void> => {
+    const session = await find(context, isSecure);
+    if (session === undefined) return;
+    await store.endSession(session);
+    ended.forget();
+  };
+
+  return {
+    isIn: (context, isSecure) => getCookie(context, nameOf(isSecure)) !== undefined,
+    read: async (context, isSecure) => (await find(context, isSecure))?.key,
+    async open(context, key, isSecure) {
+      await end(context, isSecure);
+      const id = randomBytes(16).toString('base64url');
+      const text = `${key.id}.${Date.now() + SESSION_MS}.${id}`;
+      setCookie(context, nameOf(isSecure), `${text}.${sign(text, key)}`, {
+        httpOnly: true,
+        sameSite: 'Strict',
+        path: '/',
+        secure: isSecure,
+        maxAge: SESSION_MS / 1000,
+      });
+    },
+    async close(context, isSecure) {
+      await end(context, isSecure);
+      deleteCookie(context, nameOf(isSecure), { path: '/', secure: isSecure });
+    },
+  };
+}

@@ -1,0 +1,88 @@
+/** Keys, the secrets of streams, and the audit log. */
+import type { ApiKey } from '@sluice/kit/contract';
+import type { StreamSecrets } from '../../../secrets/streamSecrets.ts';
+import type { ApiKeyRecord } from '../../../store/access/contract.ts';
+import type { Store } from '../../../store/store.ts';
+import { HttpError, notFound, setAuditTarget, validationFailed } from '../../answers.ts';
+import { createKey, isKeyId } from '../../auth/apiKey.ts';
+import { callerOf } from '../../auth/auth.ts';
+import { boundKey } from '../../auth/keyBounds.ts';
+import type { KeyRing } from '../../auth/keyRing.ts';
+import type { Handlers } from '../../handlers.ts';
+import { fromCursor, toCursor } from '../../pages.ts';
+
+export interface AccessHandlerNeeds {
+  store: Store;
+  keyRing: KeyRing;
+  streamSecrets: StreamSecrets;
+  /** Whether a secret is told to who makes it alone. */
+  hidesSecrets: boolean;
+}
+
+const DEFAULT_OVERLAP_SECONDS = 24 * 3_600;
+
+export function createAccessHandlers({
+  store,
+  keyRing,
+  streamSecrets,
+  hidesSecrets,
+}: AccessHandlerNeeds) {
+  return {
+    listApiKeys: async () => ({ result: (await store.listApiKeys()).map(toApiKey) }),
+
+    async createApiKey({ context, body }) {
+      const { keyId } = callerOf(context);
+      const maker = await keyRing.findById(keyId);
+      if (maker === undefined) throw new HttpError(401, 'This API key has ended');
+      const bounds = boundKey(body, maker);
+      const { expiresAt } = bounds;
+      if (expiresAt !== null && expiresAt <= (await store.readLedgerTime())) {
+        const message = 'should be a time to come, in Unix milliseconds';
+        throw validationFailed('requestBody', [{ path: ['expiresAt'], message }], body);
+      }
+      const { id, key, hash } = createKey();
+      const record = await store.createApiKey({ id, name: body.name, hash, ...bounds });
+      keyRing.forget();
+      setAuditTarget(context, id);
+      return { ...toApiKey(record), key };
+    },
+
+    async revokeApiKey({ params: { keyId } }) {
+      const record = isKeyId(keyId) ? await store.revokeApiKey(keyId) : undefined;
+      if (record === undefined) throw notFound('API key');
+      keyRing.forget();
+      return toApiKey(record);
+    },
+
+    async getStreamSecret({ params: { id } }) {
+      if (hidesSecrets) {
+        throw new HttpError(
+          403,
+          'This service tells no secrets (--hide-secrets): make a new one, which is told once',
+        );
+      }
+      const secret = await streamSecrets.read(id);
+      if (secret === undefined) throw notFound('Stream');
+      return secret;
+    },
+
+    async rotateStreamSecret({ context, params: { id }, body }) {
+      const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = body;
+      const { keyId } = callerOf(context);
+      const overlapMs = overlapSeconds * 1_000;
+      const secret = await streamSecrets.rotate(id, { overlapMs, keyId });
+      if (secret === undefined) throw notFound('Stream');
+      return hidesSecrets ? { ...secret, previous: [] } : secret;
+    },
+
+    async listAudit({ query: { limit, cursor } }) {
+      const { rows, next } = await store.listAudit({ limit, before: fromCursor(cursor)?.at });
+      return {
+        result: rows,
+        ...(next !== undefined && { cursor: toCursor({ at: next, id: 'audit' }) }),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+const toApiKey = ({ hash: _hash, ...key }: ApiKeyRecord): ApiKey => key;

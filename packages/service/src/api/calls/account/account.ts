@@ -1,0 +1,85 @@
+/** Settings and statistics of the account. */
+import type { Settings, StatsCounters } from '@sluice/kit/contract';
+import type { Store } from '../../../store/store.ts';
+import type { StreamTotals } from '../../../store/stats/contract.ts';
+import { HttpError, notFound } from '../../answers.ts';
+import type { Handlers } from '../../handlers.ts';
+
+export interface AccountHandlerNeeds {
+  store: Store;
+  settings: {
+    read(): Settings;
+    /** Whether the secret was given at the start, and so cannot be changed here. */
+    readonly hasFixedSecret: boolean;
+    save(changes: Settings): Promise<void>;
+  };
+  /** Whether secrets may be set, and are never told. */
+  hidesSecrets: boolean;
+}
+
+export function createAccountHandlers({ store, settings, hidesSecrets }: AccountHandlerNeeds) {
+  const toAnswer = ({ region, secretKey }: Settings): Settings =>
+    hidesSecrets ? { region } : { region, secretKey };
+
+  return {
+    readSettings: () => toAnswer(settings.read()),
+
+    async setSettings({ body: changes }) {
+      const { secretKey } = settings.read();
+      if (
+        settings.hasFixedSecret &&
+        changes.secretKey !== undefined &&
+        changes.secretKey !== secretKey
+      ) {
+        // What came is a secret: it is not repeated.
+        throw new HttpError(409, 'The secret was given with --secret: change it there', {
+          'requestBody.secretKey': {
+            message:
+              'should be left out: this service was started with --secret, start it with another',
+          },
+        });
+      }
+      await settings.save(changes);
+      return toAnswer(settings.read());
+    },
+
+    async getStats() {
+      const all = await store.readTotals();
+      const oldest = all[0];
+      const streams = all.filter(({ isDeleted }) => !isDeleted);
+      return {
+        ...toCounters(all),
+        streams: streams.map((totals) => ({ streamId: totals.streamId, ...toCounters([totals]) })),
+        ...(oldest && toPeriod(oldest)),
+      };
+    },
+
+    async getStreamStats({ params: { streamId } }) {
+      const [totals] = await store.readTotals(streamId);
+      if (totals === undefined || totals.isDeleted) throw notFound('Stat');
+      return {
+        streamId: totals.streamId,
+        ...toCounters([totals]),
+        ...toPeriod(totals),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function toCounters(all: readonly StreamTotals[]): StatsCounters {
+  const sum = (of: (totals: StreamTotals) => number): number =>
+    all.reduce((n, totals) => n + of(totals), 0);
+  return {
+    totalWebhooksDelivered: sum(({ webhooksDelivered }) => webhooksDelivered),
+    totalWebhooksFailed: sum(({ webhooksFailed }) => webhooksFailed),
+    totalLogsProcessed: sum(({ logs }) => logs),
+    totalTxsProcessed: sum(({ transactions }) => transactions),
+    totalTxsInternalProcessed: sum(({ internalTransactions }) => internalTransactions),
+  };
+}
+
+/** From the creation of the stream, or of the oldest one, until now. */
+const toPeriod = ({ streamCreatedAt }: StreamTotals) => ({
+  createdAt: new Date(streamCreatedAt).toISOString(),
+  updatedAt: new Date().toISOString(),
+});

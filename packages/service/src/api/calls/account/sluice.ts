@@ -1,0 +1,195 @@
+/** Our own routes: what the console and the command line read (`@sluice/kit/contract`, sluice.ts). */
+import {
+  type About,
+  type ChainFamily,
+  type ChainHealth,
+  type StreamSummary,
+  findAptosNetwork,
+} from '@sluice/kit/contract';
+import { hideSecrets } from '../../../base/hideSecrets.ts';
+import { eachStream } from '../../../store/streams/eachStream.ts';
+import { type ChainReport, NEXT_SWEEP } from '../../../store/upkeep/contract.ts';
+import type { Store } from '../../../store/store.ts';
+import type { StreamRecord } from '../../../store/streams/contract.ts';
+import { toChainBlock } from '../../../store/live/effects.ts';
+import type { AbiSource } from '../../../chains/evm/abiSource.ts';
+import type { Auth } from '../../auth/auth.ts';
+import { notFound } from '../../answers.ts';
+import type { Handlers } from '../../handlers.ts';
+import type { Live } from '../../live.ts';
+import { fromCursor, toCursor } from '../../pages.ts';
+import { type ProblemNeeds, problemOf } from '../streams/streamProblems.ts';
+
+const TAPE_BLOCKS = 60;
+
+export interface SluiceHandlerNeeds extends ProblemNeeds {
+  store: Store;
+  auth: Auth;
+  live: Live;
+  chains(): ChainReport[];
+  abiSource: Pick<AbiSource, 'chains'>;
+  version: string;
+  environment: About['environment'];
+  /** How long deliveries are kept. */
+  kept: { deliveredMs: number; undeliveredMs: number };
+  /** The waits behind the next attempt of a delivery that had so many. */
+  laterWaitsMs(attempts: number, fastRetried: boolean): number[];
+  /** Before the schedule begins; undefined for none. */
+  fastRetryMs: number | undefined;
+}
+
+export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
+  const { store, auth, live, chains, version, environment, kept, abiSource } = needs;
+  const { laterWaitsMs, fastRetryMs } = needs;
+
+  return {
+    async createSession({ context, body: { apiKey } }) {
+      await auth.signIn(context, apiKey);
+      return undefined;
+    },
+    checkSession: () => undefined,
+    async deleteSession({ context }) {
+      await auth.signOut(context);
+      return undefined;
+    },
+    async getAbout() {
+      return {
+        version,
+        environment,
+        store: store.engine,
+        ...kept,
+        retryWaitsMs: laterWaitsMs(0, false),
+        quickRetryMs: fastRetryMs ?? null,
+        oldestDeliveryAt: await store.readOldestDelivery(),
+        abiChains: [...abiSource.chains],
+      };
+    },
+    async getExpiry() {
+      const [next, now] = await Promise.all([
+        store.readSetting(NEXT_SWEEP),
+        store.readLedgerTime(),
+      ]);
+      const at = next === undefined ? null : Number(next);
+      const expiring = await store.countExpiring({ ...kept, atMs: Math.max(at ?? 0, now) });
+      return { at, ...expiring };
+    },
+    async listStreamSummaries() {
+      const [stats, spared, certificates, pauses] = await Promise.all([
+        store.readStreamStats(),
+        store.listSpared(),
+        store.listCertificates(),
+        store.listPauses(),
+      ]);
+      const statsOf = new Map(stats.map((each) => [each.streamId, each]));
+      const sparedOf = new Map(
+        spared.map(({ streamId, leftMs: _leftMs, ...spell }) => [streamId, spell]),
+      );
+      const pauseOf = new Map(pauses.map(({ streamId, ...pause }) => [streamId, pause]));
+      const endsAtOf = new Map(certificates.map(({ streamId, endsAt }) => [streamId, endsAt]));
+      const toSummary = (stream: StreamRecord): StreamSummary => {
+        const its = statsOf.get(stream.id);
+        return {
+          id: stream.id,
+          family: stream.family,
+          tag: stream.tag,
+          description: stream.description,
+          webhookUrl: hideSecrets(stream.webhookUrl),
+          status: stream.status,
+          statusMessage:
+            stream.status === 'active' ? problemOf(stream, needs) : stream.statusMessage,
+          chainIds: stream.chainIds,
+          allAddresses: stream.options.allAddresses,
+          amountOfAddresses: stream.addressCount,
+          topic0: stream.family === 'evm' ? (stream.options.topic0 ?? []) : [],
+          createdAt: stream.createdAt,
+          queue: its?.queue ?? 0,
+          delivered24h: its?.delivered24h ?? 0,
+          failedAttempts24h: its?.failedAttempts24h ?? 0,
+          deliveredSeries: its?.deliveredSeries ?? [],
+          hourlyDelivered: its?.hourlyDelivered ?? [],
+          hourlyFailed: its?.hourlyFailed ?? [],
+          p95Ms: its?.p95Ms ?? null,
+          lastDeliveryAt: its?.lastDeliveryAt ?? null,
+          failingSince: its?.failingSince ?? null,
+          paused: pauseOf.get(stream.id) ?? null,
+          spared: sparedOf.get(stream.id) ?? null,
+          certificateEndsAt: endsAtOf.get(stream.id) ?? null,
+        };
+      };
+      const result: StreamSummary[] = [];
+      for await (const stream of eachStream(store)) result.push(toSummary(stream));
+      return { result };
+    },
+    async listDeliveries({ query: { cursor, ...listing } }) {
+      const page = await store.listDeliveries({ ...listing, after: fromCursor(cursor)?.id });
+      return {
+        result: page.rows,
+        ...(page.next !== undefined && { cursor: toCursor({ at: 0, id: page.next }) }),
+      };
+    },
+    getDeliveryFacets: ({ query }) => store.countFacets(query),
+    async getDelivery({ params: { id } }) {
+      const [found, body] = await Promise.all([store.readDelivery(id), store.readDeliveryBody(id)]);
+      if (found === undefined || body === undefined) throw notFound('Delivery');
+      const { fastRetried, ...delivery } = found;
+      const waits = delivery.state === 'pending' || delivery.state === 'leased';
+      return {
+        ...delivery,
+        webhookUrl: hideSecrets(delivery.webhookUrl),
+        labels: await store.listLabels(
+          delivery.streamId,
+          addressesIn(body, findAptosNetwork(delivery.chainId) === undefined ? 'evm' : 'aptos'),
+        ),
+        bodyBytes: Buffer.byteLength(body),
+        laterWaitsMs: waits ? laterWaitsMs(delivery.attempts, fastRetried) : [],
+      };
+    },
+    async getDeliveryBody({ context, params: { id } }) {
+      const body = await store.readDeliveryBody(id);
+      if (body === undefined) throw notFound('Delivery');
+      return context.body(body, 200, { 'content-type': 'application/json' });
+    },
+    async listChains() {
+      const result = await Promise.all(
+        chains().map(async ({ lacksTraces: _lacksTraces, ...health }): Promise<ChainHealth> => {
+          const [window, unverified] = await Promise.all([
+            store.readWindow(health.id, TAPE_BLOCKS),
+            store.readUnverified(health.id),
+          ]);
+          // A report from another process may be some seconds old; the ledger never is.
+          const checkpoint = window[0]?.number ?? health.checkpoint;
+          return { ...health, checkpoint, unverified, blocks: window.map(toChainBlock) };
+        }),
+      );
+      return { result };
+    },
+    liveEvents({ context }) {
+      const headers = {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store, no-transform',
+        'x-accel-buffering': 'no',
+      };
+      // Nobody would read what a HEAD opened: it would fill until it is cut off.
+      if (context.req.method === 'HEAD') return context.body(null, 200, headers);
+      const events = live.open(
+        context.req.header('last-event-id'),
+        auth.watch(context, context.req.raw.signal),
+      );
+      return context.body(events, 200, headers);
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** Found in a body; no page shows more. */
+const ADDRESSES = 1_000;
+
+/** What may be an address in a body, in lower case: a topic holds one of EVM behind zeros. */
+function addressesIn(body: string, family: ChainFamily): string[] {
+  const found = new Set<string>();
+  for (const [hex] of body.matchAll(/0x(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])/gi)) {
+    const whole = hex.toLowerCase();
+    found.add(family === 'evm' ? whole.replace(/^0x0{24}(?=.{40}$)/, '0x') : whole);
+    if (found.size >= ADDRESSES) break;
+  }
+  return [...found];
+}

@@ -1,0 +1,95 @@
+/** Calls about blocks of Aptos that are there already; the compatible API has them for EVM alone. */
+import { randomUUID } from 'node:crypto';
+import { type AptosBlockChoice, type AptosNetwork, toAptosChain } from '@sluice/kit/contract';
+import {
+  type AptosStreamRecord,
+  DEFAULT_APTOS_OPTIONS,
+  DEFAULT_LIMITS,
+} from '../../../store/streams/contract.ts';
+import type { Store } from '../../../store/store.ts';
+import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
+import type { Handlers } from '../../handlers.ts';
+import { refuseContradictions } from '../streams/aptosStreams.ts';
+import type { AptosCalls } from '../../../chains/calls.ts';
+import { ofFamily } from '../streams/findStream.ts';
+import { withGiven } from '../streams/streamCalls.ts';
+
+export interface AptosBlockHandlerNeeds {
+  store: Store;
+  /** Undefined for a network that is not read. */
+  aptosCallsOf(chain: string): AptosCalls | undefined;
+}
+
+export function createAptosBlockHandlers({ store, aptosCallsOf }: AptosBlockHandlerNeeds) {
+  const requireCalls = (network: AptosNetwork): AptosCalls => {
+    const calls = aptosCallsOf(toAptosChain(network));
+    if (calls !== undefined) return calls;
+    throw new HttpError(
+      400,
+      `No source for ${network}: start the service with --aptos ${network}=<fullnodeUrl>`,
+    );
+  };
+
+  const heightOf = async (
+    calls: AptosCalls,
+    { block, version }: AptosBlockChoice,
+  ): Promise<number> => block ?? calls.heightOf(version!);
+
+  return {
+    async dryRunAptos({ params: { network }, body: wanted, sent }) {
+      const calls = requireCalls(network);
+      const record = toRecord(network, withGiven(DEFAULT_APTOS_OPTIONS, wanted), wanted.tag ?? '');
+      refuseContradictions(record.options, sent.body);
+      const height = await heightOf(calls, wanted);
+      return calls.dryRun(height, record, wanted.addresses ?? []);
+    },
+
+    async sendAptosBlock({ params: { network, id }, body: wanted }) {
+      const calls = requireCalls(network);
+      const stream = ofFamily(await store.readStream(id), 'aptos');
+      const height = await heightOf(calls, wanted);
+      return calls.sendBlock(height, stream.id, randomUUID());
+    },
+
+    async createAptosBackfill({ context, params: { network }, body: wanted }) {
+      const calls = requireCalls(network);
+      const { id } = ofFamily(await store.readStream(wanted.streamId), 'aptos');
+      const [blockFrom, blockTo] = await Promise.all([
+        heightOf(calls, { block: wanted.blockFrom, version: wanted.versionFrom }),
+        heightOf(calls, { block: wanted.blockTo, version: wanted.versionTo }),
+      ]);
+      const job = await store.createJob({
+        streamId: id,
+        chain: toAptosChain(network),
+        blockFrom,
+        blockTo,
+      });
+      if (job === undefined) throw notFound('Stream');
+      setAuditTarget(context, job.id);
+      return job;
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** A stream for as long as a dry run takes. */
+const toRecord = (
+  network: AptosNetwork,
+  options: AptosStreamRecord['options'],
+  tag: string,
+): AptosStreamRecord => ({
+  family: 'aptos',
+  id: '',
+  tag,
+  description: '',
+  webhookUrl: '',
+  chainIds: [toAptosChain(network)],
+  headers: {},
+  limits: DEFAULT_LIMITS,
+  options,
+  status: 'active',
+  statusMessage: '',
+  errorSince: null,
+  addressCount: 0,
+  createdAt: 0,
+  updatedAt: 0,
+});

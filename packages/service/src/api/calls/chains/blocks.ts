@@ -1,0 +1,184 @@
+/**
+ * Calls about blocks that are there already: dry run, one block to its webhook, backfills, and what was
+ * evaluated at all.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  type DryRunBlock,
+  type EvmDryRun,
+  type EvmWebhook,
+  JOB_STATES,
+  toChainId,
+} from '@sluice/kit/contract';
+import type { AptosCalls, EvmCalls } from '../../../chains/calls.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type EvmStreamRecord,
+} from '../../../store/streams/contract.ts';
+import type { Store } from '../../../store/store.ts';
+import { HttpError, notFound, setAuditTarget, validationFailed } from '../../answers.ts';
+import type { Handlers } from '../../handlers.ts';
+import { notRead } from './findChain.ts';
+import { ofFamily } from '../streams/findStream.ts';
+import { withGiven } from '../streams/streamCalls.ts';
+import { type EvmStreamNeeds, refuseContradictions } from '../streams/streams.ts';
+
+export interface BlockHandlerNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
+  store: Store;
+  /** Undefined for a chain that is not read, or is none of EVM. */
+  callsOf(chain: string): EvmCalls | undefined;
+  /** The same of an Aptos network. */
+  aptosCallsOf(chain: string): AptosCalls | undefined;
+}
+
+const JOBS_PER_LIST = 100;
+
+export function createBlockHandlers({
+  store,
+  callsOf,
+  aptosCallsOf,
+  checkOptions,
+}: BlockHandlerNeeds) {
+  const requireCalls = (chain: string): EvmCalls => {
+    const calls = callsOf(chain);
+    if (calls === undefined) throw notRead(chain);
+    return calls;
+  };
+
+  const requireStream = async (id: string): Promise<EvmStreamRecord> =>
+    ofFamily(await store.readStream(id), 'evm');
+
+  /** @throws HttpError where the options contradict each other */
+  const toChecked = (chain: string, wanted: DryRunBlock | EvmDryRun, body: unknown) => {
+    const record = toRecord(chain, wanted);
+    refuseContradictions(record.options, body, checkOptions(record.options));
+    return record;
+  };
+
+  return {
+    async dryRunEvmBlock({ params: { chainId: chain, blockNumber }, body: wanted, sent }) {
+      const calls = requireCalls(chain);
+      const record = toChecked(chain, wanted, sent.body);
+      const { webhook } = await calls.dryRun(blockNumber, record, wanted.addresses ?? []);
+      return webhook ?? emptyWebhook(chain, record);
+    },
+
+    async dryRunEvm({ params: { chainId: chain }, body, sent }) {
+      const calls = requireCalls(chain);
+      const { block, addresses = [], ...wanted } = body;
+      const record = toChecked(chain, { ...wanted, addresses }, sent.body);
+      return calls.dryRun(block, record, addresses);
+    },
+
+    async sendEvmBlock({ params: { chainId, blockNumber, streamId } }) {
+      const calls = requireCalls(chainId);
+      const { id } = await requireStream(streamId);
+      return calls.sendBlock(blockNumber, id, randomUUID());
+    },
+
+    async createHistoricalJob({ context, body: wanted }) {
+      requireCalls(wanted.chainId);
+      await requireStream(wanted.streamId);
+      const job = await store.createJob({
+        streamId: wanted.streamId,
+        chain: wanted.chainId,
+        blockFrom: wanted.blockFrom,
+        blockTo: wanted.blockTo,
+      });
+      if (job === undefined) throw notFound('Stream');
+      setAuditTarget(context, job.id);
+      return {
+        message: `Backfill of ${wanted.blockTo - wanted.blockFrom + 1} blocks begun`,
+        totalPartitions: 1,
+        jobId: job.id,
+      };
+    },
+
+    listJobs: async ({ query: { streamId } }) => ({
+      result: await store.listJobs({ streamId, limit: JOBS_PER_LIST }),
+    }),
+
+    async getJob({ params: { id } }) {
+      const job = await store.readJob(id);
+      if (job === undefined) throw notFound('Job');
+      return job;
+    },
+
+    async setJobState({ params: { id }, body: { state } }) {
+      const before = await store.readJob(id);
+      if (before === undefined) throw notFound('Job');
+      const job = before.state === state ? before : await store.setJobState(id, state, '');
+      if (job === undefined) {
+        throw new HttpError(409, `A job that is ${before.state} cannot become ${state}`, {
+          'requestBody.state': {
+            message: `should be another state: of ${JOB_STATES.join(', ')}, done and cancelled are final`,
+            value: state,
+          },
+        });
+      }
+      return job;
+    },
+
+    async getCoverage({ params: { id } }) {
+      if ((await store.readStream(id)) === undefined) throw notFound('Stream');
+      return { result: await store.readCoverage(id) };
+    },
+
+    async resumeChain({ context, params: { id }, body: { from } }) {
+      const calls = aptosCallsOf(id);
+      const chainId = calls === undefined ? requireChainId(id) : id;
+      return {
+        chainId,
+        from: await (calls ?? requireCalls(chainId)).resume(
+          from,
+          context.get('requestId') as string,
+        ),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function requireChainId(given: string): string {
+  const chain = toChainId(given);
+  if (chain !== undefined) return chain;
+  const message = 'should be a chain id in hex, e.g. 0x1';
+  throw validationFailed('path', [{ path: ['id'], message }], { id: given });
+}
+
+/** A stream for as long as a dry run takes. */
+function toRecord(chain: string, wanted: DryRunBlock): EvmStreamRecord {
+  return {
+    family: 'evm',
+    id: '',
+    tag: wanted.tag ?? '',
+    description: '',
+    webhookUrl: '',
+    chainIds: [chain],
+    options: withGiven(DEFAULT_OPTIONS, wanted),
+    ...DEFAULT_DELIVERY,
+    status: 'active',
+    statusMessage: '',
+    errorSince: null,
+    addressCount: wanted.addresses?.length ?? 0,
+    createdAt: 0,
+    updatedAt: 0,
+  };
+}
+
+/** What a dry run answers where nothing matches: no webhook would be sent. */
+const emptyWebhook = (chain: string, { tag, options }: EvmStreamRecord): Partial<EvmWebhook> => ({
+  chainId: chain,
+  abi: options.abi ?? [],
+  streamId: '',
+  tag,
+  logs: [],
+  txs: [],
+  txsInternal: [],
+  erc20Transfers: [],
+  erc20Approvals: [],
+  nftTokenApprovals: [],
+  nftApprovals: { ERC721: [], ERC1155: [] },
+  nftTransfers: [],
+  nativeBalances: [],
+});

@@ -1,0 +1,58 @@
+/** What is at an address: a token perhaps, and its ABI where the operator named who verifies contracts. */
+import type { AbiSource } from '../../../chains/evm/abiSource.ts';
+import { HttpError } from '../../answers.ts';
+import type { Handlers } from '../../handlers.ts';
+import type { EvmCalls } from '../../../chains/calls.ts';
+import { notRead } from './findChain.ts';
+
+export interface ContractHandlerNeeds {
+  abiSource: AbiSource;
+  /** Undefined for a chain that is not read. */
+  callsOf(chain: string): EvmCalls | undefined;
+}
+
+export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNeeds) {
+  const read = (chain: string, address: string) =>
+    abiSource.read(chain, address).catch((error: Error) => {
+      throw new HttpError(503, error.message);
+    });
+
+  return {
+    async getContract({ params: { chainId: chain, address } }) {
+      const calls = callsOf(chain);
+      if (calls === undefined) throw notRead(chain);
+      const { isContract, token } = await calls.readContract(address);
+      if (token === null) return { isContract, token };
+      const { name, symbol, decimals, standard } = token;
+      return { isContract, token: { name, symbol, decimals, standard } };
+    },
+    async getContractAbi({ params: { chainId: chain, address } }) {
+      if (!abiSource.chains.includes(chain)) {
+        throw new HttpError(
+          400,
+          `No source of ABIs for ${chain}: start the service with --abi-url ${chain}=https://…/{address}`,
+        );
+      }
+      // A chain that does not tell what stands behind a proxy hinders nobody.
+      const implementation = await callsOf(chain)
+        ?.readImplementation(address)
+        .catch(() => undefined);
+      const own = await read(chain, address);
+      const behind = implementation === undefined ? undefined : await read(chain, implementation);
+      if (own === undefined && behind === undefined) {
+        throw new HttpError(
+          404,
+          `${abiSource.hostOf(chain)} knows no verified contract at ${address}`,
+        );
+      }
+      const items = new Map(
+        [...(own ?? []), ...(behind ?? [])].map((item) => [JSON.stringify(item), item]),
+      );
+      return {
+        abi: [...items.values()],
+        implementation: implementation ?? null,
+        source: abiSource.hostOf(chain),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}

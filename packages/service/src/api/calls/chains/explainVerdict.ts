@@ -1,0 +1,256 @@
+/** One stream's verdict of a block, from what the matcher says of it and what the ledger has. Pure. */
+import {
+  type ChainCoverage,
+  type ExplainedRecord,
+  type ExplainReason,
+  type ExplainStage,
+  type ExplainVerdict,
+  type StreamVerdict,
+  EXPLAIN_STAGES,
+} from '@sluice/kit/contract';
+import type { LedgerMatch } from '../../../store/blocks/contract.ts';
+import type { StreamRecord } from '../../../store/streams/contract.ts';
+
+export interface BlockFacts {
+  chain: string;
+  /** Undefined where no block was found. */
+  number: number | undefined;
+  /** Unix seconds; undefined where no node has the block. */
+  timestamp: number | undefined;
+  /** What the matcher says by stream; undefined where the block could not be read. */
+  records: ReadonlyMap<string, ExplainedRecord[]> | undefined;
+  /** The block the chain is committed to. */
+  checkpoint: number | null;
+  /** Another block has taken its place. */
+  isReplaced: boolean;
+}
+
+const reason = (
+  stage: ExplainStage,
+  outcome: ExplainReason['outcome'],
+  what: string,
+): ExplainReason => ({ stage, outcome, what });
+
+/**
+ * @param coverage of the stream on the chain, where its rules take the block and nothing was matched
+ * @param most records that are told
+ */
+export function toStreamVerdict(
+  stream: StreamRecord,
+  facts: BlockFacts,
+  matches: readonly LedgerMatch[],
+  { coverage, most }: { coverage: ChainCoverage | undefined; most: number },
+): StreamVerdict {
+  const records = facts.records?.get(stream.id) ?? [];
+  const deliveries = matches.flatMap((match) => match.deliveries);
+  const verdict = (
+    name: ExplainVerdict,
+    stages: ExplainReason[],
+    because = stages.findLast(({ outcome }) => outcome !== 'passed') ?? stages.at(-1)!,
+  ): StreamVerdict => ({
+    streamId: stream.id,
+    tag: stream.tag,
+    changedAt: stream.updatedAt,
+    verdict: name,
+    because,
+    stages,
+    recordCount: records.length,
+    records: [
+      ...records.filter(({ taken }) => taken),
+      ...records.filter(({ taken }) => !taken),
+    ].slice(0, most),
+    deliveries,
+  });
+
+  // What stands in the ledger was matched, whatever the rules say by now.
+  if (matches.length > 0) {
+    const stages = [
+      ...tellRecords(records).filter(({ outcome }) => outcome === 'passed'),
+      ...tellMatches(matches),
+    ];
+    const name = verdictOf(matches);
+    // What failed decides, although a confirmation may still be waited for.
+    const failed = stages.findLast(({ outcome }) => outcome === 'stopped');
+    return name === 'failed' ? verdict(name, stages, failed) : verdict(name, stages);
+  }
+
+  const stages: ExplainReason[] = [];
+  const { chain, number } = facts;
+  if (!stream.chainIds.includes(chain)) {
+    const watched = stream.chainIds.join(', ');
+    return verdict('not-matched', [
+      reason('chain', 'stopped', `the stream watches ${watched}, not ${chain}`),
+    ]);
+  }
+  stages.push(reason('chain', 'passed', `the stream watches ${chain}`));
+  if (stream.status !== 'active' && stream.status !== 'error') {
+    const why = stream.statusMessage === '' ? '' : `: ${stream.statusMessage}`;
+    stages.push(reason('status', 'stopped', `the stream is ${stream.status}${why}`));
+    return verdict('not-evaluated', stages);
+  }
+  stages.push(reason('status', 'passed', `the stream is ${stream.status}`));
+  if (facts.records === undefined) {
+    stages.push(
+      reason('address', 'unknown', 'the block could not be read, and nothing was matched'),
+    );
+    return verdict('not-evaluated', stages);
+  }
+  stages.push(...(records.length > 0 ? tellRecords(records) : [tellUnconcerned(stream)]));
+  if (!records.some(({ taken }) => taken)) return verdict('not-matched', stages);
+
+  if (facts.isReplaced) {
+    stages.push(reason('match', 'stopped', 'the block left the chain before it was matched'));
+  } else if (number === undefined || facts.checkpoint === null || facts.checkpoint < number) {
+    stages.push(reason('match', 'waiting', 'the block is not committed yet'));
+    return verdict('waiting', stages);
+  } else {
+    stages.push(...tellCoverage(stream, facts, number, coverage));
+  }
+  return verdict('not-evaluated', stages);
+}
+
+/** The way of the record that came furthest. */
+function tellRecords(records: readonly ExplainedRecord[]): ExplainReason[] {
+  const reach = ({ taken, reasons }: ExplainedRecord): number =>
+    taken
+      ? EXPLAIN_STAGES.length
+      : Math.max(-1, ...reasons.map(({ stage }) => EXPLAIN_STAGES.indexOf(stage)));
+  const furthest = records.toSorted((a, b) => reach(b) - reach(a))[0];
+  if (furthest === undefined) return [];
+  // Of several filters one that passes is enough.
+  const { taken, reasons } = furthest;
+  return taken ? reasons.filter(({ outcome }) => outcome === 'passed') : reasons;
+}
+
+const countAddresses = (whose: string, count: number): string =>
+  count === 1 ? `${whose} one address` : `${whose} ${count.toLocaleString('en')} addresses`;
+
+function tellUnconcerned({ addressCount, options }: StreamRecord): ExplainReason {
+  return addressCount === 0 && !options.allAddresses
+    ? reason('address', 'stopped', 'the stream watches no address yet')
+    : reason('address', 'stopped', `nothing here is of ${countAddresses('its', addressCount)}`);
+}
+
+/** Why there is no match although the rules of today take it. */
+function tellCoverage(
+  stream: StreamRecord,
+  { timestamp }: BlockFacts,
+  number: number,
+  coverage: ChainCoverage | undefined,
+): ExplainReason[] {
+  const { from = null, to = null, holes = [] } = coverage ?? {};
+  if (from === null || to === null || number < from) {
+    const since = from === null ? '' : `: it begins at block ${from}`;
+    return [reason('coverage', 'stopped', `the stream was not there at block ${number}${since}`)];
+  }
+  const hole = holes.find((each) => each.from <= number && number <= each.to);
+  if (hole !== undefined) {
+    const range = `blocks ${hole.from} to ${hole.to}`;
+    return [
+      reason(
+        'coverage',
+        'stopped',
+        `${range} were left out (${hole.reason}); a backfill fills them`,
+      ),
+    ];
+  }
+  const changed = timestamp !== undefined && stream.updatedAt > timestamp * 1000;
+  return [
+    reason('coverage', 'passed', `the stream was held against block ${number}`),
+    changed
+      ? reason('match', 'stopped', 'its rules or addresses were others then, and took nothing')
+      : reason(
+          'match',
+          'stopped',
+          'nothing stands in the ledger any more: it was forgotten after its time',
+        ),
+  ];
+}
+
+function tellMatches(matches: readonly LedgerMatch[]): ExplainReason[] {
+  const deliveries = matches.flatMap((match) => match.deliveries);
+  const isOrphaned = matches.every(({ state }) => state === 'orphaned');
+  const isEnriching = matches.some((match) => match.isEnriching);
+  const isFrozen = matches.some(({ state }) => state === 'frozen');
+  const reasons = [
+    reason(
+      'match',
+      isOrphaned ? 'stopped' : 'passed',
+      isOrphaned ? 'its block left the chain' : 'the match is committed',
+    ),
+    reason(
+      'enrichment',
+      isEnriching ? 'waiting' : 'passed',
+      isEnriching ? 'the body waits for what is read from the chain' : 'the body is whole',
+    ),
+  ];
+  for (const { phase, state, attempts, error } of deliveries) {
+    const tries = attempts === 0 ? '' : ` after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
+    const why = error === null ? '' : `: ${error}`;
+    reasons.push(reason('delivery', DELIVERY_OUTCOMES[state], `${phase}: ${state}${tries}${why}`));
+  }
+  if (isFrozen) reasons.push(reason('confirmation', 'waiting', 'more blocks must follow'));
+  else if (!isOrphaned) reasons.push(reason('confirmation', 'passed', 'the block is confirmed'));
+  return reasons;
+}
+
+const DELIVERY_OUTCOMES = {
+  enriching: 'waiting',
+  pending: 'waiting',
+  leased: 'waiting',
+  succeeded: 'passed',
+  failed: 'stopped',
+  quarantined: 'stopped',
+  cancelled: 'stopped',
+} as const;
+
+function verdictOf(matches: readonly LedgerMatch[]): ExplainVerdict {
+  const states = new Set(
+    matches.flatMap(({ deliveries }) => deliveries.map(({ state }) => DELIVERY_OUTCOMES[state])),
+  );
+  const isGivenUp = matches.some(({ deliveries }) =>
+    deliveries.some(({ state }) => state === 'failed' || state === 'quarantined'),
+  );
+  if (isGivenUp) return 'failed';
+  if (states.has('waiting')) return 'waiting';
+  if (states.has('passed')) return 'delivered';
+  return matches.some(({ state }) => state === 'frozen') ? 'waiting' : 'cancelled';
+}
+
+/** Whether a stream watches an address, and under which label. */
+export function toWatchVerdict(
+  stream: StreamRecord,
+  labels: ReadonlyMap<string, string | null>,
+): StreamVerdict {
+  const label = labels.get(stream.id);
+  const name = label === null || label === undefined ? '' : ` as ${JSON.stringify(label)}`;
+  const isWatched = stream.options.allAddresses || label !== undefined;
+  const because = stream.options.allAddresses
+    ? reason('address', 'passed', 'the stream watches all addresses')
+    : reason(
+        'address',
+        isWatched ? 'passed' : 'stopped',
+        isWatched
+          ? `the stream watches it${name}`
+          : `it is not ${stream.addressCount === 1 ? '' : 'among '}${countAddresses("the stream's", stream.addressCount)}`,
+      );
+  return {
+    streamId: stream.id,
+    tag: stream.tag,
+    changedAt: stream.updatedAt,
+    verdict: isWatched ? 'watched' : 'not-watched',
+    because,
+    stages: [
+      because,
+      reason(
+        'status',
+        stream.status === 'active' || stream.status === 'error' ? 'passed' : 'stopped',
+        `the stream is ${stream.status}`,
+      ),
+      reason('chain', 'passed', `the stream watches ${stream.chainIds.join(', ')}`),
+    ],
+    recordCount: 0,
+    records: [],
+    deliveries: [],
+  };
+}

@@ -1,0 +1,64 @@
+/** When a real service unpacks the tables that spell names of ENS, which holds up all callers. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { normalize } from 'viem/ens';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createLog } from '../../../base/log.ts';
+import { type Service, startService } from '../../../service.ts';
+
+vi.mock('viem/ens', async (importOriginal) => {
+  const original = await importOriginal<typeof import('viem/ens')>();
+  return { ...original, normalize: vi.fn(original.normalize) };
+});
+
+const API_KEY = 'names-test-key-0123456789';
+const spelled = vi.mocked(normalize);
+const folder = mkdtempSync(join(tmpdir(), 'sluice-names-'));
+let service: Service;
+
+afterEach(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+  spelled.mockClear();
+});
+
+async function start(...chains: string[]): Promise<void> {
+  service = await startService(
+    {
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder: folder,
+      apiKey: API_KEY,
+      chains: chains.map((id) => ({
+        id,
+        // Nobody listens there.
+        urls: ['http://127.0.0.1:9'],
+        confirmations: 1,
+        pollMs: 1_000,
+      })),
+      aptos: [],
+      allowPrivateEndpoints: true,
+    },
+    createLog(() => {}),
+  );
+}
+
+const ask = (name: string): Promise<Response> =>
+  fetch(`${service.url}/sluice/names/${encodeURIComponent(name)}`, {
+    headers: { 'x-api-key': API_KEY },
+  });
+
+test.each(['0x1', '0xaa36a7'])('where %s is read, before it listens', async (chain) => {
+  await start(chain, '0x7a69');
+  expect(spelled).toHaveBeenCalledOnce();
+  // Plain ASCII needs no tables.
+  expect(spelled.mock.calls[0]![0]).toMatch(/[^\0-\x7f]/);
+});
+
+test('where no chain has names, never', async () => {
+  await start('0x7a69');
+  const { status } = await ask('é.eth');
+  expect(status).toBe(400);
+  expect(spelled).not.toHaveBeenCalled();
+});

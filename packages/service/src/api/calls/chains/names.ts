@@ -1,0 +1,46 @@
+/** What names of ENS stand for, asked of the chains that have them. */
+import type { ResolvedName } from '@sluice/kit/contract';
+import { NAME_CHAINS, toName } from '../../../chains/evm/ensNames.ts';
+import { HttpError, validationFailed } from '../../answers.ts';
+import type { Handlers } from '../../handlers.ts';
+import type { EvmCalls } from '../../../chains/calls.ts';
+
+export interface NameNeeds {
+  /** Undefined for a chain that is not read. */
+  callsOf(chain: string): EvmCalls | undefined;
+}
+
+/** The chain that is asked; undefined where none that has names is read. */
+export const findNameChain = ({ callsOf }: NameNeeds): string | undefined =>
+  NAME_CHAINS.find((chain) => callsOf(chain) !== undefined);
+
+/** @throws HttpError that says for people why it stands for no address. */
+export async function resolveName(given: string, needs: NameNeeds): Promise<ResolvedName> {
+  // Before the name is looked at: the tables of Unicode are only unpacked where there is such a chain.
+  const chainId = findNameChain(needs);
+  if (chainId === undefined) {
+    throw new HttpError(
+      400,
+      `Names are looked up on Ethereum, which is not read: start the service with --chain ${NAME_CHAINS[0]}=<rpcUrl>, or give the address`,
+    );
+  }
+  const name = toName(given);
+  if (name === undefined) {
+    const message = 'should be a name of ENS, e.g. vitalik.eth';
+    throw validationFailed('path', [{ path: ['ensName'], message }], { ensName: given });
+  }
+  const address = await needs.callsOf(chainId)!.readName(name);
+  if (address === undefined) throw new HttpError(404, `${name} stands for no address`);
+  if (address === 'elsewhere') {
+    throw new HttpError(
+      404,
+      `${name} is told by a server outside of the chain, which is not asked: give the address`,
+    );
+  }
+  return { name, address, chainId };
+}
+
+export const createNameHandler = (needs: NameNeeds) =>
+  ({
+    resolveName: ({ params: { ensName } }) => resolveName(ensName, needs),
+  }) satisfies Partial<Handlers>;

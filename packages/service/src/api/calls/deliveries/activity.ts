@@ -1,0 +1,48 @@
+/** What charts are made of: attempts over time, blocks with what became of them, reorgs and gaps. */
+import { eventSignature, eventTopic, KNOWN_EVENTS } from '@sluice/kit/contract';
+import type { Store } from '../../../store/store.ts';
+import type { StreamRecord } from '../../../store/streams/contract.ts';
+import { notFound } from '../../answers.ts';
+import type { Handlers } from '../../handlers.ts';
+
+export function createActivityHandlers({ store }: { store: Store }) {
+  const readStream = async (id: string | undefined): Promise<StreamRecord | undefined> => {
+    const stream = id === undefined ? undefined : await store.readStream(id);
+    if (id !== undefined && stream === undefined) throw notFound('Stream');
+    return stream;
+  };
+
+  return {
+    async getActivity({ query: { streamId, step, points } }) {
+      await readStream(streamId);
+      const result = await store.readActivity({ streamId, stepMinutes: step, points });
+      return { stepMinutes: step, result };
+    },
+    async getActivityBreakdown({ query: { streamId, step, points } }) {
+      const stream = await readStream(streamId);
+      const counts = await store.readBreakdown({ streamId, stepMinutes: step, points });
+      const own = new Map(
+        stream?.family === 'evm'
+          ? (stream.options.abi ?? [])
+              .filter(({ type }) => type === 'event')
+              .map((item) => [eventTopic(item), eventSignature(item)])
+          : [],
+      );
+      return {
+        ...counts,
+        records: counts.records.map(({ what, matched }) => ({
+          what,
+          signature: own.get(what) ?? KNOWN_EVENTS[what] ?? null,
+          matched,
+        })),
+      };
+    },
+    async listStreamChanges({ params: { id } }) {
+      await readStream(id);
+      return { result: await store.listStreamChanges(id) };
+    },
+    listTapes: async ({ body }) => ({ result: await store.listTapes(body) }),
+    listReorgs: async ({ query }) => ({ result: await store.listReorgs(query) }),
+    listGaps: async ({ query }) => ({ result: await store.listGaps(query) }),
+  } satisfies Partial<Handlers>;
+}

@@ -1,0 +1,193 @@
+/** History, logs and replay, of both chain families together. */
+import type { Context } from 'hono';
+import {
+  type DeliveryLog,
+  type DeliveryStatus,
+  type DeliverySummary,
+  type HistoryRecord,
+  type LogFilter,
+  APTOS_CHAINS,
+  findAptosNetwork,
+  toAptosChain,
+} from '@sluice/kit/contract';
+import { hideSecrets } from '../../../base/hideSecrets.ts';
+import type {
+  AttemptResult,
+  AttemptedDelivery,
+  AttemptedFilter,
+} from '../../../store/deliveries/contract.ts';
+import type { Store } from '../../../store/store.ts';
+import { timeOfId } from '../../../store/ids.ts';
+import { HttpError, notFound, validationFailed } from '../../answers.ts';
+import type { Handlers } from '../../handlers.ts';
+import { fromCursor, pageEnd } from '../../pages.ts';
+
+export interface HistoryHandlerNeeds {
+  store: Store;
+  /** A delivery was asked for again; `isNew` where it waits now and did not before. */
+  onReplay(delivery: DeliverySummary, isNew: boolean): void;
+}
+
+export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) {
+  const list = async (
+    cursor: string | undefined,
+    { limit, withBody, ...filter }: AttemptedFilter,
+  ) => {
+    const after = fromCursor(cursor);
+    const [page, counted] = await Promise.all([
+      store.listAttempted({ ...filter, limit, withBody, after: after?.id }),
+      after?.total ?? store.countAttempted(filter),
+    ]);
+    // A row that came between the two readings is counted, too.
+    const total = after === undefined ? Math.max(counted, page.rows.length) : counted;
+    return {
+      rows: page.rows,
+      end: pageEnd(total, page.next === undefined ? undefined : { at: 0, id: page.next }),
+    };
+  };
+
+  return {
+    async listHistory({ context, query, sent }) {
+      const { limit, cursor, excludePayload, ...filter } = query;
+      const { rows, end } = await list(cursor, {
+        ...toFilter(filter, sent.query),
+        limit,
+        results: ['undelivered'],
+        withBody: excludePayload !== true,
+      });
+      const result = rows.map(toHistoryJson).join(',');
+      return sendJson(context, `{"result":[${result}],${JSON.stringify(end).slice(1)}`);
+    },
+
+    async listLogs({ query, sent }) {
+      const { limit, cursor, deliveryStatus, ...filter } = query;
+      const { rows, end } = await list(cursor, {
+        ...toFilter(filter, sent.query),
+        limit,
+        results: toResults(deliveryStatus),
+        withBody: false,
+      });
+      return { result: rows.map(toLog), ...end };
+    },
+
+    async replayHistory({ context, params: { streamId, id } }) {
+      const replayed = await store.replayDelivery(streamId, id);
+      if (replayed === undefined) throw notFound('History');
+      const { before, after } = replayed;
+      if (after.state === 'cancelled') {
+        throw new HttpError(409, 'Cancelled: its block left the chain before it was sent', {
+          'path.id': { message: 'should be the id of a webhook that was not cancelled', value: id },
+        });
+      }
+      onReplay(after, before.state !== 'pending' && after.state === 'pending');
+      const [delivery, body] = await Promise.all([
+        store.readDelivery(id),
+        store.readDeliveryBody(id),
+      ]);
+      if (delivery === undefined) throw notFound('History');
+      return sendJson(context, toHistoryJson({ ...delivery, body }));
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** Timestamps below are seconds: as milliseconds they would lie before March 1973. */
+const FIRST_MILLISECONDS = 1e11;
+
+const toMs = (timestamp: number, isEnd: boolean): number =>
+  timestamp >= FIRST_MILLISECONDS ? timestamp : timestamp * 1000 + (isEnd ? 999 : 0);
+
+function toFilter(
+  {
+    streamId,
+    transactionHash,
+    chainId,
+    blockNumber,
+    fromTimestamp,
+    toTimestamp,
+  }: Omit<LogFilter, 'deliveryStatus'>,
+  query: unknown,
+): Omit<AttemptedFilter, 'limit' | 'results' | 'withBody'> {
+  const from = fromTimestamp === undefined ? undefined : toMs(fromTimestamp, false);
+  const to = toTimestamp === undefined ? undefined : toMs(toTimestamp, true);
+  if (from !== undefined && to !== undefined && from > to) {
+    throw validationFailed(
+      'query',
+      [{ path: ['toTimestamp'], message: 'should not come before fromTimestamp' }],
+      query,
+    );
+  }
+  return {
+    streamId: streamId?.toLowerCase(),
+    transactionHash: transactionHash?.toLowerCase(),
+    chains: chainId?.map(fromListed),
+    blockNumbers: blockNumber,
+    from,
+    to,
+  };
+}
+
+/** Both, where neither is asked for. */
+function toResults(statuses: readonly DeliveryStatus[] | undefined): AttemptResult[] {
+  const results: AttemptResult[] = [];
+  if (statuses?.includes('failed') ?? true) results.push('undelivered');
+  if (statuses?.includes('success') ?? true) results.push('delivered');
+  return results;
+}
+
+/** A chain as lists of both families name it: the official client reads hex alone there. */
+function toListed(chain: string): string {
+  const network = findAptosNetwork(chain);
+  return network === undefined ? chain : APTOS_CHAINS[network];
+}
+
+/** A chain that a list named, as the ledger does. */
+function fromListed(chain: string): string {
+  const network = findAptosNetwork(chain);
+  return network === undefined ? chain : toAptosChain(network);
+}
+
+/** What the last attempt sent says so, too. */
+const retriesOf = ({ attempts }: DeliverySummary): number => Math.max(0, attempts - 1);
+
+const sendJson = (context: Context, json: string): Response =>
+  context.body(json, 200, { 'content-type': 'application/json' });
+
+/** A record with its body as it lies in the ledger: parsing megabytes of it would hold up the process. */
+function toHistoryJson(
+  delivery: Omit<AttemptedDelivery, 'body'> & { body: string | undefined },
+): string {
+  const record: Omit<HistoryRecord, 'payload'> = {
+    id: delivery.id,
+    date: new Date(timeOfId(delivery.id)).toISOString(),
+    tinyPayload: {
+      chainId: toListed(delivery.chainId),
+      confirmed: delivery.phase === 'confirmed',
+      block: String(delivery.blockNumber),
+      records: delivery.records,
+      retries: retriesOf(delivery),
+    },
+    errorMessage: delivery.error ?? '',
+    webhookUrl: hideSecrets(delivery.webhookUrl),
+    streamId: delivery.streamId,
+    tag: delivery.tag,
+  };
+  const json = JSON.stringify(record);
+  return delivery.body === undefined ? json : `${json.slice(0, -1)},"payload":${delivery.body}}`;
+}
+
+function toLog(delivery: AttemptedDelivery): DeliveryLog {
+  return {
+    id: delivery.id,
+    streamId: delivery.streamId,
+    chain: toListed(delivery.chainId),
+    webhookUrl: hideSecrets(delivery.webhookUrl),
+    tag: delivery.tag,
+    retries: retriesOf(delivery),
+    deliveryStatus: delivery.error === null ? 'success' : 'failed',
+    blockNumber: delivery.blockNumber,
+    errorMessage: delivery.error ?? '',
+    type: findAptosNetwork(delivery.chainId) === undefined ? 'evm' : 'aptos',
+    createdAt: new Date(timeOfId(delivery.id)).toISOString(),
+    updatedAt: new Date(delivery.updatedAt).toISOString(),
+  };
+}

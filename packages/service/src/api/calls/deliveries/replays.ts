@@ -1,0 +1,72 @@
+/** Sending old deliveries again, many at a time, and giving one up by hand. */
+import type { DeliverySummary, Replay } from '@sluice/kit/contract';
+import type { Store } from '../../../store/store.ts';
+import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
+import { callerOf } from '../../auth/auth.ts';
+import type { Handlers } from '../../handlers.ts';
+
+export interface ReplayHandlerNeeds {
+  store: Store;
+  onReplayChange(replay: Replay): void;
+  /** It is retried no more. */
+  onStopped(delivery: DeliverySummary): void;
+}
+
+const REPLAYS_PER_LIST = 100;
+const PER_SECOND = 50;
+
+export function createReplayHandlers({ store, onReplayChange, onStopped }: ReplayHandlerNeeds) {
+  const find = async (id: string): Promise<Replay> => {
+    const replay = await store.readReplay(id);
+    if (replay === undefined) throw notFound('Replay');
+    return replay;
+  };
+
+  return {
+    estimateReplay: ({ body: { filter } }) => store.estimateReplay(filter),
+
+    async createReplay({ context, body: { name, filter, perSecond = PER_SECOND } }) {
+      const { deliveries } = await store.estimateReplay(filter);
+      const { keyId } = callerOf(context);
+      const replay = await store.createReplay({
+        name,
+        filter,
+        perSecond,
+        total: deliveries,
+        keyId,
+      });
+      setAuditTarget(context, replay.id);
+      onReplayChange(replay);
+      return replay;
+    },
+
+    listReplays: async () => ({ result: await store.listReplays(REPLAYS_PER_LIST) }),
+    getReplay: ({ params: { id } }) => find(id),
+    getReplayProgress: async ({ params: { id } }) => store.readReplayProgress(await find(id)),
+
+    async cancelReplay({ params: { id } }) {
+      const cancelled = await store.cancelReplay(id);
+      const replay = await find(id);
+      if (cancelled) onReplayChange(replay);
+      else if (replay.state !== 'cancelled') {
+        throw new HttpError(409, `A replay that is ${replay.state} cannot be cancelled`);
+      }
+      return replay;
+    },
+
+    async stopDelivery({ params: { id } }) {
+      const stopped = await store.stopDelivery(id);
+      if (stopped !== undefined) {
+        onStopped(stopped);
+        return stopped;
+      }
+      const delivery = await store.readDelivery(id);
+      if (delivery === undefined) throw notFound('Delivery');
+      const why =
+        delivery.state === 'leased'
+          ? 'is being sent: try again in a moment'
+          : `is ${delivery.state}`;
+      throw new HttpError(409, `Only a delivery that waits can be stopped; this one ${why}`);
+    },
+  } satisfies Partial<Handlers>;
+}

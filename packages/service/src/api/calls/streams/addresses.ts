@@ -1,0 +1,167 @@
+/** The address calls of both families. */
+import type { Context } from 'hono';
+import { type ChainFamily, type StreamAddress, findAptosNetwork } from '@sluice/kit/contract';
+import type { AddressChanges } from '../../../store/addresses/addressChanges.ts';
+import type { AddressOutcome, EffectiveFrom } from '../../../store/addresses/contract.ts';
+import type { Store } from '../../../store/store.ts';
+import { type AddressBody, readAddressBody, readRemovedAddresses } from '../../addressBody.ts';
+import { HttpError, notFound } from '../../answers.ts';
+import type { Handlers, Received } from '../../handlers.ts';
+import { fromCursor, pageEnd, toCursor } from '../../pages.ts';
+import { callerOf } from '../../auth/auth.ts';
+import { findStream } from './findStream.ts';
+
+export interface AddressHandlerNeeds {
+  store: Store;
+  addressChanges: AddressChanges;
+}
+
+/** What of an answer is handed to the connection at once. */
+const CHUNK_BYTES = 1 << 16;
+/** For a client that meets another's change of the same stream. */
+const RETRY_AFTER_SECONDS = 5;
+
+type Asked = Received<'removeEvmAddresses'>;
+
+function createFamilyHandlers(
+  { store, addressChanges: changes }: AddressHandlerNeeds,
+  family: ChainFamily,
+) {
+  const findId = async ({ params }: Asked): Promise<string> =>
+    (await findStream(store, params.id, family)).id;
+
+  const answer = (
+    context: Context,
+    streamId: string,
+    { sent }: AddressBody,
+    outcome: AddressOutcome,
+  ): Response => {
+    switch (outcome.outcome) {
+      case 'changed':
+        return repeat(context, streamId, sent, outcome.effectiveFrom);
+      case 'unknown-stream':
+        throw notFound('Stream');
+      case 'missing':
+        throw notFound('Address');
+      case 'busy':
+        context.header('retry-after', String(RETRY_AFTER_SECONDS));
+        throw new HttpError(
+          503,
+          'Another change of the addresses of this stream is under way: try again when it is through',
+        );
+    }
+  };
+
+  return {
+    async list({ params, query: { limit, cursor } }: Received<'listEvmAddresses'>) {
+      const { id, addressCount } = await findStream(store, params.id, family);
+      const after = fromCursor(cursor);
+      const page = await store.listAddresses(id, { limit, after: after?.id });
+      return {
+        result: page.addresses.map(toStreamAddress),
+        ...pageEnd(
+          after?.total ?? addressCount,
+          page.next === undefined ? undefined : { at: 0, id: page.next },
+        ),
+      };
+    },
+
+    async add({ context, params: { id } }: Asked) {
+      // The stream is not read for it: the transaction that adds finds out whether there is one.
+      const body = await readAddressBody(context, { family, takesLabels: true });
+      const { keyId } = callerOf(context);
+      const outcome = await changes.add(id, { ...body, keyId });
+      return answer(context, id, body, outcome);
+    },
+
+    async remove(asked: Asked) {
+      const { context } = asked;
+      const id = await findId(asked);
+      const body = await readRemovedAddresses(context, family);
+      return answer(context, id, body, await changes.remove(id, body.addresses));
+    },
+
+    async replace(asked: Asked) {
+      const { context } = asked;
+      const id = await findId(asked);
+      const body = await readAddressBody(context, { family, takesLabels: true });
+      const { keyId } = callerOf(context);
+      const outcome = await changes.replace(id, { ...body, keyId });
+      return answer(context, id, body, outcome);
+    },
+  };
+}
+
+export function createAddressHandlers(needs: AddressHandlerNeeds) {
+  const { store } = needs;
+  const evm = createFamilyHandlers(needs, 'evm');
+  const aptos = createFamilyHandlers(needs, 'aptos');
+  return {
+    listEvmAddresses: evm.list,
+    addEvmAddresses: evm.add,
+    removeEvmAddresses: evm.remove,
+    replaceEvmAddresses: evm.replace,
+    listAptosAddresses: aptos.list,
+    addAptosAddresses: aptos.add,
+    removeAptosAddresses: aptos.remove,
+
+    async listAddresses({ params: { id }, query: { find, limit, cursor } }) {
+      if ((await store.readStream(id)) === undefined) throw notFound('Stream');
+      const place = { limit, after: fromCursor(cursor)?.id };
+      const { addresses, next } = await (find === undefined
+        ? store.listAddresses(id, place)
+        : store.findAddresses(id, { ...place, find }));
+      return {
+        result: addresses.map(({ addedAt, addedBy, ...row }) => ({
+          ...toStreamAddress(row),
+          addedAt,
+          addedBy,
+        })),
+        ...(next !== undefined && { cursor: toCursor({ at: 0, id: next }) }),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+const toStreamAddress = ({
+  address,
+  label,
+}: {
+  address: string;
+  label: string | null;
+}): StreamAddress => ({ address, ...(label !== null && { label }) });
+
+/** `AddressesAnswer`, with the addresses as they came: a million of them go out as they can. */
+function repeat(
+  context: Context,
+  streamId: string,
+  sent: Uint8Array,
+  effectiveFrom: EffectiveFrom,
+): Response {
+  const head = Buffer.from(`{"streamId":${JSON.stringify(streamId)},"address":`);
+  const tail = Buffer.from(`,"effectiveFrom":${JSON.stringify(byName(effectiveFrom))}}`);
+  context.header('content-type', 'application/json');
+  if (sent.length <= CHUNK_BYTES) return context.body(Buffer.concat([head, sent, tail]).toString());
+  context.header('content-length', String(head.length + sent.length + tail.length));
+  let at = 0;
+  return context.body(
+    new ReadableStream<Uint8Array>({
+      start: (stream) => stream.enqueue(head),
+      pull(stream) {
+        if (at < sent.length) {
+          stream.enqueue(sent.subarray(at, at + CHUNK_BYTES));
+          at += CHUNK_BYTES;
+          return;
+        }
+        stream.enqueue(tail);
+        stream.close();
+      },
+    }),
+  );
+}
+
+/** Chains as streams of their family name them. */
+const byName = (effectiveFrom: EffectiveFrom): EffectiveFrom =>
+  Object.fromEntries(
+    Object.entries(effectiveFrom).map(([chain, from]) => [findAptosNetwork(chain) ?? chain, from]),
+  );

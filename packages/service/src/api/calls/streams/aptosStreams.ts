@@ -1,0 +1,90 @@
+/** The Aptos stream calls of the compatible API. */
+import { type AptosStream, findAptosNetwork, toAptosChain } from '@sluice/kit/contract';
+import {
+  type AptosStreamOptions,
+  type AptosStreamRecord,
+  DEFAULT_APTOS_OPTIONS,
+  DEFAULT_LIMITS,
+} from '../../../store/streams/contract.ts';
+import { validationFailed } from '../../answers.ts';
+import type { Handlers, Received } from '../../handlers.ts';
+import {
+  type StreamCallNeeds,
+  commonPatch,
+  createStreamCalls,
+  toLife,
+  withGiven,
+} from './streamCalls.ts';
+import { problemOf } from './streamProblems.ts';
+
+export function createAptosStreamHandlers(needs: StreamCallNeeds) {
+  const toAnswer = (record: AptosStreamRecord): AptosStream => {
+    return {
+      webhookUrl: record.webhookUrl,
+      description: record.description,
+      tag: record.tag,
+      network: record.chainIds.flatMap((chain) => findAptosNetwork(chain) ?? []),
+      ...record.options,
+      headers: record.headers,
+      ...record.limits,
+      ...toLife(record, problemOf(record, needs)),
+    };
+  };
+
+  const calls = createStreamCalls(needs, {
+    name: 'aptos',
+    toDraft(wanted: Received<'createAptosStream'>['body'], sent) {
+      const options = withGiven(DEFAULT_APTOS_OPTIONS, wanted);
+      refuseContradictions(options, sent);
+      return {
+        family: 'aptos',
+        tag: wanted.tag,
+        description: wanted.description,
+        webhookUrl: wanted.webhookUrl,
+        chainIds: wanted.network.map(toAptosChain),
+        headers: wanted.headers ?? {},
+        limits: withGiven(DEFAULT_LIMITS, wanted),
+        options,
+      };
+    },
+    toPatch(wanted: Received<'updateAptosStream'>['body'], sent, before) {
+      const options = withGiven(before.options, wanted);
+      refuseContradictions(options, sent);
+      return {
+        ...commonPatch(wanted, before),
+        ...(wanted.network && { chainIds: wanted.network.map(toAptosChain) }),
+        options,
+      };
+    },
+    toAnswer,
+  });
+  return {
+    listAptosStreams: calls.list,
+    createAptosStream: calls.create,
+    getAptosStream: calls.get,
+    updateAptosStream: calls.update,
+    async deleteAptosStream(asked) {
+      await calls.delete(asked);
+      return true as const;
+    },
+    async setAptosStreamStatus(asked) {
+      const { status, statusMessage } = await calls.setStatus(asked);
+      return { status, statusMessage };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+export function refuseContradictions(options: AptosStreamOptions, body: unknown): void {
+  const watched = [...(options.functions ?? []), ...(options.events ?? [])];
+  if (!options.allAddresses || watched.length > 0) return;
+  throw validationFailed(
+    'requestBody',
+    [
+      {
+        path: ['allAddresses'],
+        message: 'should come with functions or events: name what to take from every address',
+      },
+    ],
+    body,
+  );
+}

@@ -1,0 +1,214 @@
+/** The calls about streams, as far as they are the same for both chain families. */
+import { randomUUID } from 'node:crypto';
+import type { ChainFamily, Optional, StreamLimits, StreamStatus } from '@sluice/kit/contract';
+import { hideSecrets } from '../../../base/hideSecrets.ts';
+import type { Store } from '../../../store/store.ts';
+import type { StreamDraft, StreamPatch, StreamRecord } from '../../../store/streams/contract.ts';
+import type { StreamSecrets } from '../../../secrets/streamSecrets.ts';
+import { HttpError, validationFailed } from '../../answers.ts';
+import { callerOf } from '../../auth/auth.ts';
+import type { Received } from '../../handlers.ts';
+import { fromCursor, pageEnd } from '../../pages.ts';
+import { type StreamOf, findStream, ofFamily } from './findStream.ts';
+import type { ProblemNeeds } from './streamProblems.ts';
+
+/** Where webhooks go, and what signs them. */
+export interface Endpoint {
+  url: string;
+  headers: Record<string, string>;
+  /** The stream's own. */
+  secrets: readonly string[];
+}
+
+export interface StreamCallNeeds extends ProblemNeeds {
+  store: Store;
+  /** Why this URL may not be a webhook's, or undefined. */
+  refuseUrl(url: URL): Promise<string | undefined>;
+  /** Sends the family's test webhook; answers with why it failed, or undefined. */
+  testWebhook(family: ChainFamily, endpoint: Endpoint): Promise<string | undefined>;
+  streamSecrets: StreamSecrets;
+}
+
+/** What the families differ in. */
+export interface Family<Name extends ChainFamily, Wanted, Changes, Shown> {
+  readonly name: Name;
+  /** The stream that a create call asks for. Throws a 422 for what cannot be. */
+  toDraft(wanted: Wanted, sent: unknown): Extract<StreamDraft, { family: Name }>;
+  /** What an update call changes of a stream. Throws a 422 for what cannot be. */
+  toPatch(wanted: Changes, sent: unknown, before: StreamOf<Name>): StreamPatch;
+  /** A stream as the contract has it. */
+  toAnswer(record: StreamOf<Name>): Shown;
+}
+
+/** A request about the stream of the path, with a body of this form. */
+type Asked<Body = unknown> = Omit<Received<'setEvmStreamStatus'>, 'body'> & { readonly body: Body };
+
+export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Shown>(
+  needs: StreamCallNeeds,
+  family: Family<Name, Wanted, Changes, Shown>,
+) {
+  const { store, streamSecrets } = needs;
+  const find = (id: string) => findStream(store, id, family.name);
+  const own = (record: StreamRecord | undefined) => ofFamily(record, family.name);
+
+  return {
+    async list({ query: { limit, cursor, status } }: Received<'listEvmStreams'>) {
+      const after = fromCursor(cursor);
+      const page = await store.listStreams({ limit, after, family: family.name, status });
+      return {
+        result: page.rows.map((record) => family.toAnswer(own(record))),
+        ...pageEnd(after?.total ?? page.total, page.next),
+      };
+    },
+
+    async create({ body, sent }: Pick<Asked<Wanted>, 'body' | 'sent'>) {
+      const draft = family.toDraft(body, sent.body);
+      const id = randomUUID();
+      const { secret, sealedSecret } = streamSecrets.create(id);
+      await tryWebhook(needs, family.name, {
+        url: draft.webhookUrl,
+        headers: draft.headers,
+        secrets: [secret],
+      });
+      const record = own(await store.createStream<StreamDraft>(draft, { id, sealedSecret }));
+      return family.toAnswer(record);
+    },
+
+    get: async ({ params: { id } }: Pick<Asked, 'params'>) => family.toAnswer(await find(id)),
+
+    async update({ context, params, body, sent }: Asked<Changes>) {
+      const before = await find(params.id);
+      const patch = family.toPatch(body, sent.body, before);
+      if (patch.webhookUrl !== undefined || patch.headers !== undefined) {
+        await tryWebhook(needs, family.name, {
+          url: patch.webhookUrl ?? before.webhookUrl,
+          headers: patch.headers ?? before.headers,
+          secrets: await streamSecrets.list(before.id),
+        });
+      }
+      const fields = changedFields(before, patch);
+      const { keyId } = callerOf(context);
+      const note = fields.length > 0 ? ({ kind: 'edited', fields, keyId } as const) : undefined;
+      const record = own(await store.updateStream(before.id, patch, note));
+      return family.toAnswer(record);
+    },
+
+    async delete({ params }: Pick<Asked, 'params'>) {
+      const { id } = await find(params.id);
+      return family.toAnswer(own(await store.deleteStream(id)));
+    },
+
+    async setStatus({ context, params, body: { status } }: Received<'setEvmStreamStatus'>) {
+      const before = await find(params.id);
+      // Only failing deliveries put a stream in error; the hosted API takes the status, so it is no fault.
+      if (status === 'error') return family.toAnswer(before);
+      if (status === 'active' && before.status !== 'active') {
+        await tryWebhook(needs, family.name, {
+          url: before.webhookUrl,
+          headers: before.headers,
+          secrets: await streamSecrets.list(before.id),
+        });
+      }
+      const isActive = status === 'active';
+      const { keyId } = callerOf(context);
+      const record = own(
+        await store.setStreamStatus(
+          before.id,
+          status,
+          isActive ? 'Stream is active' : 'Stream was paused by the user',
+          before.status === status ? undefined : { kind: isActive ? 'resumed' : 'paused', keyId },
+        ),
+      );
+      return family.toAnswer(record);
+    },
+  };
+}
+
+/** What a patch changes, in the names of the contract. */
+function changedFields(before: StreamRecord, patch: StreamPatch): string[] {
+  const flat = ({ options, limits, ...others }: StreamPatch): Record<string, unknown> => ({
+    ...others,
+    ...options,
+    ...limits,
+  });
+  const old = flat(before);
+  return Object.entries(flat(patch))
+    .filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(old[name]))
+    .map(([name]) => name);
+}
+
+/** Throws unless this URL may be a webhook's and takes the test webhook. */
+export async function tryWebhook(
+  { refuseUrl, testWebhook }: Pick<StreamCallNeeds, 'refuseUrl' | 'testWebhook'>,
+  family: ChainFamily,
+  endpoint: Endpoint,
+): Promise<void> {
+  const { url } = endpoint;
+  const refused = await refuseUrl(new URL(url));
+  if (refused !== undefined) {
+    throw validationFailed('requestBody', [{ path: ['webhookUrl'], message: refused }], {
+      webhookUrl: url,
+    });
+  }
+  const failure = await testWebhook(family, endpoint);
+  if (failure === undefined) return;
+  const shown = hideSecrets(url);
+  throw new HttpError(400, `Could not POST to ${shown}. Please check your webhook URL.`, {
+    'requestBody.webhookUrl': {
+      message: `should answer the test webhook with a 2xx; it failed: ${failure}`,
+      value: shown,
+    },
+  });
+}
+
+/** What both families answer of a stream's life. `problem` is what an active stream cannot do, or empty. */
+export function toLife(
+  record: StreamRecord,
+  problem: string,
+): {
+  id: string;
+  status: StreamStatus;
+  statusMessage: string;
+  isErrorSince: string | null;
+  amountOfAddresses: number;
+} {
+  return {
+    id: record.id,
+    status: record.status,
+    statusMessage: (record.status === 'active' && problem) || record.statusMessage,
+    isErrorSince: record.errorSince === null ? null : new Date(record.errorSince).toISOString(),
+    amountOfAddresses: record.addressCount,
+  };
+}
+
+/** `base` with what is given of its fields. A schema leaves no null where null is no value. */
+export function withGiven<Options extends object>(
+  base: Options,
+  given: { readonly [K in keyof Options]?: Options[K] | null | undefined },
+): Options {
+  const options = { ...base };
+  for (const key of Object.keys(base) as (keyof Options)[]) {
+    const value = given[key];
+    if (value !== undefined) options[key] = value as Options[keyof Options];
+  }
+  return options;
+}
+
+/** What of the fields that every stream has is given. */
+export const commonPatch = (
+  given: {
+    webhookUrl?: string | undefined;
+    description?: string | undefined;
+    tag?: string | undefined;
+    headers?: Record<string, string> | undefined;
+  } & Optional<StreamLimits>,
+  before: Pick<StreamRecord, 'limits'>,
+) => ({
+  ...(given.tag !== undefined && { tag: given.tag }),
+  ...(given.description !== undefined && { description: given.description }),
+  ...(given.webhookUrl !== undefined && { webhookUrl: given.webhookUrl }),
+  ...(given.headers !== undefined && { headers: given.headers }),
+  ...(Object.keys(before.limits).some((name) => name in given) && {
+    limits: withGiven(before.limits, given),
+  }),
+});

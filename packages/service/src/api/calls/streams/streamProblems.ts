@@ -1,0 +1,49 @@
+import { toAptosChain } from '@sluice/kit/contract';
+import type { StreamOptions, StreamRecord } from '../../../store/streams/contract.ts';
+
+export interface ProblemNeeds {
+  /** Whether blocks of this chain are read. */
+  hasSource(chain: string): boolean;
+  /** Whether it is known that no node of this chain traces blocks. */
+  lacksTraces(chain: string): boolean;
+  /** Events whose filters cannot be read, because the stream's ABI does not have them. */
+  unreadEvents(options: StreamOptions): string[];
+}
+
+/** What keeps an active stream from finding all that it asks for, each with its fix; empty where nothing does. */
+export function problemOf(record: StreamRecord, needs: ProblemNeeds): string {
+  const problems: string[] = [];
+  const missing = record.chainIds.filter((chain) => !needs.hasSource(chain));
+  if (missing.length > 0) {
+    const flags = missing.map((chain) =>
+      record.family === 'evm'
+        ? `--chain ${chain}=<rpcUrl>`
+        : `--aptos ${networkOf(chain)}=<fullnodeUrl>`,
+    );
+    problems.push(
+      `No source for ${missing.map(networkOf).join(', ')}: start the service with ${flags.join(' ')}`,
+    );
+  }
+  if (record.family === 'aptos') return problems.join('. ');
+  const unread = needs.unreadEvents(record.options);
+  if (unread.length > 0) {
+    const more = unread.length > NAMED ? ` and ${unread.length - NAMED} more` : '';
+    problems.push(
+      `The filter of ${unread.slice(0, NAMED).join(', ')}${more} matches nothing: add the event to abi`,
+    );
+  }
+  const untraced = record.chainIds.filter(needs.lacksTraces);
+  if (record.options.includeInternalTxs && untraced.length > 0 && missing.length === 0) {
+    problems.push(
+      `No internal transactions on ${untraced.join(', ')}: no node there offers debug_traceBlockByHash or trace_block`,
+    );
+  }
+  return problems.join('. ');
+}
+
+/** Events that are named; of the rest it says how many. */
+const NAMED = 3;
+
+/** An Aptos chain goes by its network's name; an EVM chain by its id. */
+const networkOf = (chain: string): string => chain.replace(APTOS_PREFIX, '');
+const APTOS_PREFIX = toAptosChain('mainnet').replace('mainnet', '');

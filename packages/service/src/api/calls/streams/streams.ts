@@ -1,0 +1,150 @@
+/** The EVM stream calls of the compatible API. */
+import { randomUUID } from 'node:crypto';
+import { type AbiItem, type EvmStream } from '@sluice/kit/contract';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_LIMITS,
+  DEFAULT_OPTIONS,
+  type EvmStreamRecord,
+  type StreamOptions,
+} from '../../../store/streams/contract.ts';
+import type { AddressChanges } from '../../../store/addresses/addressChanges.ts';
+import { notFound, validationFailed } from '../../answers.ts';
+import type { Handlers, Received } from '../../handlers.ts';
+import { callerOf } from '../../auth/auth.ts';
+import { findStream, ofFamily } from './findStream.ts';
+import { problemOf } from './streamProblems.ts';
+import {
+  type StreamCallNeeds,
+  commonPatch,
+  createStreamCalls,
+  toLife,
+  tryWebhook,
+  withGiven,
+} from './streamCalls.ts';
+
+export interface EvmStreamNeeds extends StreamCallNeeds {
+  /** What of a stream's filters, triggers and balances cannot be, by place; empty when all is well. */
+  checkOptions(options: StreamOptions): { path: (string | number)[]; message: string }[];
+  addressChanges: AddressChanges;
+}
+
+export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
+  const { store, addressChanges } = needs;
+
+  const toAnswer = (record: EvmStreamRecord): EvmStream => ({
+    webhookUrl: record.webhookUrl,
+    description: record.description,
+    tag: record.tag,
+    chainIds: record.chainIds,
+    ...record.options,
+    deliver: record.deliver,
+    notifyRemoved: record.notifyRemoved,
+    headers: record.headers,
+    ...record.limits,
+    ...toLife(record, problemOf(record, needs)),
+    createdAt: new Date(record.createdAt).toISOString(),
+    updatedAt: new Date(record.updatedAt).toISOString(),
+  });
+
+  const calls = createStreamCalls(needs, {
+    name: 'evm',
+    toDraft(wanted: Received<'createEvmStream'>['body'], sent) {
+      const options = withGiven(DEFAULT_OPTIONS, { ...wanted, ...givenAbi(sent) });
+      refuseContradictions(options, sent, needs.checkOptions(options));
+      return {
+        family: 'evm',
+        tag: wanted.tag ?? '',
+        description: wanted.description,
+        webhookUrl: wanted.webhookUrl,
+        chainIds: wanted.chainIds,
+        options,
+        deliver: wanted.deliver ?? DEFAULT_DELIVERY.deliver,
+        notifyRemoved: wanted.notifyRemoved ?? DEFAULT_DELIVERY.notifyRemoved,
+        headers: wanted.headers ?? DEFAULT_DELIVERY.headers,
+        limits: withGiven(DEFAULT_LIMITS, wanted),
+      };
+    },
+    toPatch(wanted: Received<'updateEvmStream'>['body'], sent, before) {
+      const options = withGiven(before.options, { ...wanted, ...givenAbi(sent) });
+      refuseContradictions(options, sent, needs.checkOptions(options));
+      return {
+        ...commonPatch(wanted, before),
+        ...(wanted.chainIds !== undefined && { chainIds: wanted.chainIds }),
+        ...(wanted.deliver !== undefined && { deliver: wanted.deliver }),
+        ...(wanted.notifyRemoved !== undefined && { notifyRemoved: wanted.notifyRemoved }),
+        options,
+      };
+    },
+    toAnswer,
+  });
+
+  return {
+    listEvmStreams: calls.list,
+    createEvmStream: calls.create,
+    getEvmStream: calls.get,
+    updateEvmStream: calls.update,
+    deleteEvmStream: calls.delete,
+    setEvmStreamStatus: calls.setStatus,
+    /**
+     * As if it were created anew, tested and active; of a paused stream, paused. It is paused until it
+     * has its addresses, so that it never matches with a part of them.
+     */
+    async duplicateEvmStream({ context, params }) {
+      const original = await findStream(store, params.id, 'evm');
+      const { id: from, tag, description, webhookUrl, chainIds, headers } = original;
+      const { options, deliver, notifyRemoved, limits } = original;
+      const isPaused = original.status === 'paused';
+      const id = randomUUID();
+      const { secret, sealedSecret } = needs.streamSecrets.create(id);
+      if (!isPaused)
+        await tryWebhook(needs, 'evm', { url: webhookUrl, headers, secrets: [secret] });
+      const draft = {
+        ...{ family: 'evm' as const, tag, description, webhookUrl, chainIds, headers },
+        ...{ options, deliver, notifyRemoved, limits },
+      };
+      const pausedBecause = `Being made from ${from}: addresses are copied`;
+      await store.createStream(draft, { id, sealedSecret, pausedBecause });
+      const copied = await addressChanges.copy(from, id, callerOf(context).keyId);
+      if (copied.outcome !== 'changed') throw notFound('Stream');
+      const record = isPaused
+        ? await store.setStreamStatus(id, 'paused', 'Stream is a duplicate of a paused one')
+        : await store.setStreamStatus(id, 'active', 'Stream is active');
+      return toAnswer(ofFamily(record, 'evm'));
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/**
+ * The ABI of a body that was checked, as it came: webhooks carry it verbatim,
+ * and a schema puts keys in an order of its own.
+ */
+function givenAbi(body: unknown): { abi?: AbiItem[] } {
+  const { abi } = body as { abi?: AbiItem | AbiItem[] | null };
+  return abi === undefined || abi === null ? {} : { abi: [abi].flat() };
+}
+
+/** A 422 for options that cannot be, or cannot be together. */
+export function refuseContradictions(
+  options: StreamOptions,
+  body: unknown,
+  optionProblems: readonly { path: (string | number)[]; message: string }[],
+): void {
+  const problems = [...optionProblems];
+  if (
+    options.allAddresses &&
+    (options.topic0 ?? []).length + (options.advancedOptions ?? []).length === 0
+  ) {
+    problems.push({
+      path: ['allAddresses'],
+      message: 'should come with topic0: name the events to take from every address',
+    });
+  }
+  if (options.includeAllTxLogs && !options.includeNativeTxs && !options.includeContractLogs) {
+    problems.push({
+      path: ['includeAllTxLogs'],
+      message: 'should come with includeNativeTxs or includeContractLogs',
+    });
+  }
+  if (problems.length > 0) throw validationFailed('requestBody', problems, body);
+}

@@ -1,0 +1,50 @@
+/** What the router checks of a request by the table of calls, and what handlers answer. */
+import type { Answer, Asked, CALLS, Call, CallName } from '@sluice/kit/calls';
+import type { Context } from 'hono';
+import * as z from 'zod';
+import { check } from './answers.ts';
+import { readJson } from './body.ts';
+import { takeQuery } from './query.ts';
+
+export type Received<Name extends CallName> = Asked<(typeof CALLS)[Name]> & {
+  readonly context: Context;
+  /** Query and body as they were sent, for errors that repeat a value. */
+  readonly sent: { readonly query: unknown; readonly body: unknown };
+};
+
+type Result<Name extends CallName> = Answer<(typeof CALLS)[Name]> | Response;
+
+/** One handler per call; a `Response` is sent unchanged, any other value as JSON. */
+export type Handlers = {
+  readonly [Name in CallName]: (request: Received<Name>) => Result<Name> | Promise<Result<Name>>;
+};
+
+/** @throws HttpError 400 or 422 that names the field, its value and what it should be */
+export function createReader({
+  params = {},
+  query,
+  body,
+  readsItself,
+}: Call): (context: Context) => Received<CallName> {
+  // One after the other: the first that is wrong is reported alone.
+  const path = Object.entries(params).map(([name, schema]) => z.object({ [name]: schema }));
+  return (context) => {
+    const inPath = context.req.param();
+    const given = Object.assign({}, ...path.map((schema) => check(schema, 'path', inPath)));
+    if (readsItself) return { context, params: given, sent: {} } as never;
+    const taken = query && takeQuery(context, query);
+    const sent = body && readJson(context);
+    return {
+      context,
+      params: given,
+      query: taken?.query,
+      body: body && check(body, 'requestBody', sent),
+      sent: { query: taken?.sent, body: sent },
+    } as never;
+  };
+}
+
+export function sendAnswer(context: Context, answer: unknown): Response {
+  if (answer instanceof Response) return answer;
+  return answer === undefined ? context.body(null, 204) : context.json(answer);
+}

@@ -1,0 +1,121 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { DeliverySummary, LiveEvent } from '@sluice/kit/contract';
+import { createMemoryFeed } from '../store/live/eventFeed.ts';
+import { type Live, createLive } from './live.ts';
+import { readLive } from './readLive.test-only.ts';
+
+let live: Live | undefined;
+afterEach(() => live?.close());
+
+const delivery = (id: string, state: DeliverySummary['state'] = 'pending'): LiveEvent => ({
+  type: 'delivery',
+  delivery: {
+    id,
+    streamId: 's',
+    matchId: 'm',
+    tag: 't',
+    chainId: '0x1',
+    blockNumber: 1,
+    phase: 'unconfirmed',
+    state,
+    records: 1,
+    about: '',
+    attempts: 0,
+    status: null,
+    error: null,
+    durationMs: null,
+    createdAt: 0,
+    updatedAt: 0,
+    nextAttemptAt: null,
+  },
+});
+
+const idOf = ({ event }: { event: LiveEvent }): string =>
+  event.type === 'delivery' ? `${event.delivery.id} ${event.delivery.state}` : event.type;
+
+const start = () => {
+  const feed = createMemoryFeed();
+  live = createLive(feed);
+  return { feed, live };
+};
+
+describe('live events', () => {
+  test('reach every reader, several states of one delivery as the last one', async () => {
+    const { feed, live } = start();
+    const one = await readLive(live);
+    const two = await readLive(live);
+    feed.append([delivery('a'), delivery('b')]);
+    feed.append([delivery('a', 'succeeded')]);
+    expect((await one.until(2)).map(idOf)).toEqual(['b pending', 'a succeeded']);
+    expect((await two.until(2)).map(idOf)).toEqual(['b pending', 'a succeeded']);
+  });
+
+  test('are resumed after the last one seen, in the middle of what came together too', async () => {
+    const { feed, live } = start();
+    const first = await readLive(live);
+    feed.append([delivery('a'), delivery('b')]);
+    const [seen] = await first.until(1);
+    await first.cancel();
+    feed.append([delivery('c')]);
+    const witness = await readLive(live, seen!.id);
+    await witness.until(2);
+    const again = await readLive(live, seen!.id);
+    feed.append([delivery('d')]);
+    expect((await again.until(3)).map(idOf)).toEqual(['b pending', 'c pending', 'd pending']);
+  });
+
+  test('a quiet stream says something every 5 s, so that a silent one is dead after 10', async () => {
+    vi.useFakeTimers();
+    try {
+      const { live } = start();
+      const reader = live.open(undefined, new AbortController().signal).getReader();
+      await reader.read();
+      for (let beats = 0; beats < 3; beats++) {
+        const beat = reader.read();
+        await vi.advanceTimersByTimeAsync(5_000);
+        const settled = await Promise.race([beat, Promise.resolve('nothing')]);
+        expect(settled).toMatchObject({ value: new TextEncoder().encode(': still here\n\n') });
+      }
+      await reader.cancel();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('a quiet reader resumes from the id it was greeted with', async () => {
+    const { feed, live } = start();
+    const first = await readLive(live);
+    feed.append([delivery('a')]);
+    await first.until(1);
+    await first.cancel();
+    const again = await readLive(live, first.firstId());
+    expect((await again.until(1)).map(idOf)).toEqual(['a pending']);
+  });
+
+  test('a reader that falls too far behind is told to start over, and goes on from there', async () => {
+    const { feed, live } = start();
+    const reader = await readLive(live);
+    for (let n = 0; n < 12; n++) {
+      feed.append(Array.from({ length: 1_000 }, (_, m) => delivery(`${n}-${m}`)));
+      await new Promise((resolve) => setTimeout(resolve, 60));
+    }
+    expect((await reader.until(1)).map(idOf)).toEqual(['reset']);
+    feed.append([delivery('after')]);
+    expect((await reader.until(2)).map(idOf)).toEqual(['reset', 'after pending']);
+  });
+
+  test.each(['of-another-run-1', '00000000-5-0', 'nonsense', '', '-', '1'])(
+    'an id that is not held (%s) asks to start over',
+    async (id) => {
+      const { live } = start();
+      expect((await (await readLive(live, id)).until(1)).map(idOf)).toEqual(['reset']);
+    },
+  );
+
+  test('end for every reader when the service stops', async () => {
+    const { live } = start();
+    const reader = await readLive(live);
+    live.close();
+    expect(await reader.until(1)).toEqual([]);
+  });
+});

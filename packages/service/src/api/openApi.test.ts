@@ -1,0 +1,65 @@
+import { fileURLToPath } from 'node:url';
+import { ROUTES, SLUICE_ROUTES } from '@sluice/kit/contract';
+import { SCHEMAS } from '@sluice/kit/calls';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect, test } from 'vitest';
+import { VERSION } from '../service.ts';
+import { createOpenApi } from './openApi.ts';
+import { EXAMPLES } from './openApiExamples.ts';
+
+const document = createOpenApi(VERSION);
+
+test('is what OpenAPI 3.1 calls a document, and every reference leads somewhere', async () => {
+  const validator = new Validator();
+  const result = await validator.validate(structuredClone(document));
+  expect(result.errors ?? []).toEqual([]);
+  expect(result.valid).toBe(true);
+  expect(validator.version).toBe('3.1');
+
+  const text = JSON.stringify(document);
+  for (const [, path = ''] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+    const target = path
+      .split('/')
+      .reduce<unknown>(
+        (value, key) => (value as Record<string, unknown> | undefined)?.[key],
+        document,
+      );
+    expect(target, path).toBeDefined();
+  }
+});
+
+test('has every route, each under its name', () => {
+  const { paths } = document as { paths: Record<string, Record<string, { operationId: string }>> };
+  const documented = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(
+      ([method, { operationId }]) => `${operationId} ${method.toUpperCase()} ${path}`,
+    ),
+  );
+  const routes = Object.entries({ ...ROUTES, ...SLUICE_ROUTES }).map(
+    ([name, { method, path }]) => `${name} ${method} ${path}`,
+  );
+  expect(documented.toSorted()).toEqual(
+    [...routes, 'health GET /health', 'ready GET /ready', 'openApi GET /openapi.json'].toSorted(),
+  );
+});
+
+test.each(Object.keys(EXAMPLES))('the example of %s is one', (name) => {
+  expect(SCHEMAS.get(name)?.safeParse(EXAMPLES[name]).error?.issues ?? []).toEqual([]);
+});
+
+test('the Aptos networks, chain ids and limits are said in full', () => {
+  const schemas = (document as { components: { schemas: Record<string, Record<string, never>> } })
+    .components.schemas;
+  expect(schemas['CreateEvmStream']).toMatchObject({
+    type: 'object',
+    required: ['webhookUrl', 'description', 'chainIds'],
+    additionalProperties: false,
+    properties: { chainIds: { items: { type: 'string' }, minItems: 1, maxItems: 100 } },
+  });
+});
+
+// After a change: `npx vitest run --project unit packages/service/src/api/openApi.test.ts --update`.
+test('docs/openapi.json is this document', async () => {
+  const path = fileURLToPath(new URL('../../../../docs/openapi.json', import.meta.url));
+  await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot(path);
+});

@@ -1,0 +1,228 @@
+/**
+ * The OpenAPI 3.1 document of the whole HTTP API, made of the table of calls: what is checked is what
+ * is documented. `docs/openapi.json` is a copy of it, which a test keeps current.
+ */
+import { TEST_WEBHOOK } from '@sluice/kit/contract';
+import { type Access, type Call, SCHEMAS, TAGS, type Tag, eachCall } from '@sluice/kit/calls';
+import * as z from 'zod';
+import { EXAMPLES } from './openApiExamples.ts';
+import { IGNORED_QUERY_HEADER } from './query.ts';
+
+type Json = Record<string, unknown>;
+
+const ERRORS = {
+  401: 'The `x-api-key` header is missing or wrong',
+  403: 'The key lacks the scope, or the `Host` or `Origin` of the request is not served here',
+  413: 'The body is over the limit of its route: 1 MiB, address calls 64 MiB',
+  429: 'Too many calls, or too many wrong keys; `retry-after` says when to try again',
+  500: 'Something went wrong here; the log has it under the `requestId`',
+  400: 'The body is not JSON, an address is none, or the webhook URL did not take the test webhook',
+  404: 'There is none with this id',
+  409: 'It is in a state that forbids this',
+  422: 'A field is not as it should be; `details` names it, its value and what it should be',
+  503: 'Busy with another change; `retry-after` says when to try again',
+} as const;
+
+const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+const json = (schema: Json): Json => ({ 'application/json': { schema } });
+const failure = (status: string): Json => ({ $ref: `#/components/responses/${status}` });
+
+export function createOpenApi(version: string): Json {
+  const paths: Record<string, Json> = {
+    '/health': { get: OPEN_CALLS.health },
+    '/ready': { get: OPEN_CALLS.ready },
+    '/openapi.json': { get: OPEN_CALLS.openApi },
+  };
+  for (const [name, call] of eachCall) {
+    paths[call.path] = {
+      ...paths[call.path],
+      [call.method.toLowerCase()]: toOperation(name, call),
+    };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sluice',
+      version,
+      description:
+        'Streams of what happens on EVM chains and Aptos, as signed webhooks. Compatible with the hosted Streams API; what is under /sluice is our own.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ apiKey: [] }, { session: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    webhooks: { evmDelivery: WEBHOOK },
+    components: {
+      securitySchemes: {
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+        session: { type: 'apiKey', in: 'cookie', name: 'sluice_session' },
+      },
+      responses: Object.fromEntries(
+        Object.entries(ERRORS).map(([status, description]) => [
+          status,
+          { description, content: json(refTo('Error')) },
+        ]),
+      ),
+      headers: {
+        [IGNORED_QUERY_HEADER]: {
+          description: 'Fields of the query that the route does not have, percent-encoded',
+          schema: { type: 'string' },
+        },
+      },
+      schemas: createSchemas(),
+    },
+  };
+}
+
+/** What is sent, not what it is read as. */
+const AS_SENT = { io: 'input', unrepresentable: 'any' } as const;
+
+function createSchemas(): Json {
+  const registry = z.registry<{ id: string }>();
+  for (const [id, schema] of SCHEMAS) registry.add(schema, { id });
+  const { schemas } = z.toJSONSchema(registry, {
+    uri: (id) => refTo(id)['$ref'] as string,
+    ...AS_SENT,
+  });
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, { $schema: _schema, $id: _id, ...schema }]) => {
+      const example = EXAMPLES[name];
+      return [name, { ...schema, ...(example !== undefined && { examples: [example] }) }];
+    }),
+  );
+}
+
+const NAMES: ReadonlyMap<z.ZodType, string> = new Map([...SCHEMAS].map(([name, it]) => [it, name]));
+
+/** A reference where the schema has a name. */
+function toSchema(schema: z.ZodType): Json {
+  const name = NAMES.get(schema);
+  if (name !== undefined) return refTo(name);
+  const { $schema: _schema, ...plain } = z.toJSONSchema(schema, AS_SENT);
+  return plain;
+}
+
+const HEADERS = {
+  [IGNORED_QUERY_HEADER]: { $ref: `#/components/headers/${IGNORED_QUERY_HEADER}` },
+};
+
+function toOperation(name: string, call: Call & { tag: Tag }): Json {
+  const { summary, description, tag, params = {}, query, body, answer, mediaType, errors } = call;
+  const statuses = ['401', '403', '429', '500', ...(body === undefined ? [] : ['413']), ...errors];
+  return {
+    operationId: name,
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [tag],
+    security: securityOf(call.scope),
+    parameters: [
+      ...Object.entries(params).map(([param, schema]) => ({
+        name: param,
+        in: 'path',
+        required: true,
+        schema: toSchema(schema),
+      })),
+      ...queryParameters(query),
+    ],
+    ...(body !== undefined && {
+      requestBody: { required: query === undefined, content: json(toSchema(body)) },
+    }),
+    responses: {
+      ...(answer === undefined
+        ? { '204': { description: 'Done' } }
+        : {
+            '200': {
+              description: summary,
+              headers: HEADERS,
+              content: { [mediaType ?? 'application/json']: { schema: toSchema(answer) } },
+            },
+          }),
+      ...Object.fromEntries(statuses.map((status) => [status, failure(String(status))])),
+    },
+  };
+}
+
+/** In 3.1 a list beside the name of a scheme tells the scopes that are wanted. */
+function securityOf(scope: Access): Json[] {
+  if (scope === 'open') return [];
+  const scopes = scope === 'any' ? [] : [scope];
+  return [{ apiKey: scopes }, { session: scopes }];
+}
+
+/** None of them is required, and one that has several values stands there several times. */
+function queryParameters(query: z.ZodType | undefined): Json[] {
+  if (query === undefined) return [];
+  const { properties = {} } = z.toJSONSchema(query, AS_SENT);
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: false,
+    schema,
+  }));
+}
+
+const OPEN_CALLS = {
+  health: {
+    operationId: 'health',
+    summary: 'Whether the service works, and how far each chain is',
+    tags: ['Sluice'],
+    security: [],
+    responses: { '200': { description: 'It works', content: json({ type: 'object' }) } },
+  },
+  ready: {
+    operationId: 'ready',
+    summary: 'Whether this process is fit for traffic: it has started and its ledger takes writes',
+    tags: ['Sluice'],
+    security: [],
+    responses: {
+      '200': { description: 'It is', content: json({ type: 'object' }) },
+      '503': { description: 'It is not; `reasons` says why', content: json({ type: 'object' }) },
+    },
+  },
+  openApi: {
+    operationId: 'openApi',
+    summary: 'This document',
+    tags: ['Sluice'],
+    security: [],
+    responses: { '200': { description: 'This document', content: json({ type: 'object' }) } },
+  },
+};
+
+const WEBHOOK = {
+  post: {
+    operationId: 'evmDelivery',
+    summary: 'One block that one stream matched',
+    description:
+      'Sent when the block appears and again when it is confirmed. Any 2xx is success; otherwise it is sent again after 1 min, 10 min, 1 h, 2 h, 6 h, 12 h and 24 h.',
+    security: [],
+    parameters: [
+      ['x-signature', 'Keccak-256 of body and streams secret, in hex'],
+      ['webhook-id', 'Of the delivery: the same on every attempt'],
+      ['webhook-timestamp', 'Unix seconds of the attempt'],
+      [
+        'webhook-signature',
+        'As Standard Webhooks has it: with the secret of the stream, older ones that still sign, and the streams secret',
+      ],
+      ['x-region', 'Region of the account'],
+      ['x-queue-size', 'Deliveries of the stream that are not finished'],
+      ['x-records-charged', 'Records in the body; 0 unless it is confirmed'],
+    ].map(([name, description]) => ({
+      name,
+      in: 'header',
+      required: true,
+      description,
+      schema: { type: 'string' },
+    })),
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: refTo('EvmWebhook'),
+          examples: { test: { summary: 'The test webhook', value: TEST_WEBHOOK } },
+        },
+      },
+    },
+    responses: { '2XX': { description: 'Received' } },
+  },
+};

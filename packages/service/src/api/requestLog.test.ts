@@ -1,0 +1,54 @@
+/** What a real service logs of requests that it could not answer: enough to find them by what the caller saw. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLog } from '../base/log.ts';
+import { type Service, startService } from '../service.ts';
+import { LEDGER_FILE } from '../store/engine/sqlite/sqlite.ts';
+
+const API_KEY = 'request-log-test-key-0123456789';
+const dataFolder = mkdtempSync(join(tmpdir(), 'sluice-request-log-'));
+const lines: Record<string, unknown>[] = [];
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService(
+    {
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder,
+      apiKey: API_KEY,
+      chains: [],
+      aptos: [],
+      allowPrivateEndpoints: true,
+    },
+    createLog((line) => lines.push(JSON.parse(line) as Record<string, unknown>), 'json'),
+  );
+});
+
+afterAll(async () => {
+  await service.stop();
+  rmSync(dataFolder, { recursive: true });
+});
+
+test('a request that failed is in the log under the id that its answer names, with the cause', async () => {
+  const ledger = new DatabaseSync(join(dataFolder, LEDGER_FILE), { timeout: 10_000 });
+  ledger.exec('ALTER TABLE audit RENAME TO audit_away');
+  const answer = await fetch(`${service.url}/sluice/audit`, { headers: { 'x-api-key': API_KEY } });
+  ledger.exec('ALTER TABLE audit_away RENAME TO audit');
+  ledger.close();
+  const { requestId } = (await answer.json()) as { requestId: string };
+  expect(answer.status).toBe(500);
+  expect(requestId).toBe(answer.headers.get('x-request-id'));
+  expect(lines.filter((line) => line['requestId'] === requestId)).toEqual([
+    expect.objectContaining({
+      level: 'error',
+      event: 'request failed',
+      method: 'GET',
+      path: '/sluice/audit',
+      error: expect.stringContaining('no such table: audit') as string,
+    }),
+  ]);
+});

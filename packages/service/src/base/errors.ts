@@ -1,0 +1,91 @@
+/**
+ * The errors that the service throws on purpose, by who can end them. Each has a code, which
+ * `docs/errors.md` explains.
+ */
+import { hideSecrets } from './hideSecrets.ts';
+
+/** A request, a setting or the machine is at fault: it fails again until somebody changes that. */
+export const CALLER_CODES = [
+  'usage',
+  'not_found',
+  'validation_failed',
+  'invalid_file',
+  'not_confirmed',
+  'wrong_master_key',
+  'port_in_use',
+  'data_in_use',
+  'database_unreachable',
+  'database_refused',
+  'chain_halted',
+] as const;
+
+/** It passes by itself, or with another node or server: try again. */
+export const RETRYABLE_CODES = ['unavailable', 'no_standby', 'node_failed', 'lost_lease'] as const;
+
+/** A fault of the service, or of whoever wrote to its ledger. */
+export const INTERNAL_CODES = ['broken_secret', 'sender_died'] as const;
+
+/** Of an answer of the API, as the kit calls it. */
+export type AnswerCode =
+  | 'bad_request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'payload_too_large'
+  | 'validation_failed'
+  | 'rate_limited'
+  | 'server_error';
+
+export type CallerCode = (typeof CALLER_CODES)[number];
+type RetryableCode = (typeof RETRYABLE_CODES)[number];
+type InternalCode = (typeof INTERNAL_CODES)[number];
+type ServiceErrorCode = CallerCode | AnswerCode | RetryableCode | InternalCode;
+
+export abstract class ServiceError extends Error {
+  abstract readonly code: ServiceErrorCode;
+}
+
+export class CallerError<Code extends CallerCode = CallerCode> extends ServiceError {
+  override readonly name: string = 'CallerError';
+  readonly code: Code;
+  /** What to do, for people. Undefined where the message says it. */
+  readonly fix: string | undefined;
+
+  constructor(
+    code: Code,
+    message: string,
+    { fix, ...options }: ErrorOptions & { fix?: string } = {},
+  ) {
+    super(message, options);
+    this.code = code;
+    this.fix = fix;
+  }
+}
+
+/** A setting that cannot be used: names the setting, the value (secrets in URLs hidden) and the fix. */
+export const configError = (message: string): CallerError<'usage'> =>
+  new CallerError('usage', hideSecrets(message));
+
+export class RetryableError extends ServiceError {
+  override readonly name: string = 'RetryableError';
+  readonly code: RetryableCode;
+
+  constructor(code: RetryableCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+export class InternalError extends ServiceError {
+  override readonly name: string = 'InternalError';
+  readonly code: InternalCode;
+
+  constructor(code: InternalCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+export const hasCode = (error: unknown, code: ServiceErrorCode): error is ServiceError =>
+  error instanceof ServiceError && error.code === code;

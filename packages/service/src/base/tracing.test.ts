@@ -1,0 +1,29 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { NO_TRACING, openTracing, within } from './tracing.ts';
+
+test.each([
+  {},
+  { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
+  { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_SDK_DISABLED: 'true' },
+  { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_TRACES_EXPORTER: 'none' },
+])('without a collector nothing is traced: %o', async (env) => {
+  const tracing = await openTracing(env, '1');
+  expect(tracing).toBe(NO_TRACING);
+  const span = tracing.start('block', {});
+  expect(span.traceparent).toBeUndefined();
+  expect(await within(span, () => 7)).toBe(7);
+});
+
+test('one file alone leads to the packages of OpenTelemetry, and it is loaded on demand alone', () => {
+  const folder = fileURLToPath(new URL('..', import.meta.url));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+  );
+  const using = (text: string) =>
+    files.filter((name) => readFileSync(`${folder}/${name}`, 'utf8').includes(text));
+  expect(using("from '@opentelemetry/")).toEqual(['base/otlpTracing.ts']);
+  expect(using("from './otlpTracing.ts'")).toEqual([]);
+  expect(using("import('./otlpTracing.ts')")).toEqual(['base/tracing.ts']);
+});

@@ -1,0 +1,64 @@
+/** One Aptos network that is read. */
+import { toAptosChain } from '@sluice/kit/contract';
+import type { AptosMatching } from './matching.ts';
+import type { AptosConfig } from '../../config.ts';
+import { type AptosEnrich, createAptosEnrich } from '../../enrich/aptos/enrich.ts';
+import {
+  type ChainSurroundings,
+  type FollowedChain,
+  followChain,
+  sayWhy,
+} from '../followedChain.ts';
+import { CallerError } from '../../base/errors.ts';
+import type { AptosCalls } from '../calls.ts';
+import { createAptosSource } from '../../ingest/aptos/aptos.ts';
+import { createAptosReader } from '../../ingest/aptos/coins.ts';
+
+export interface FollowedAptos extends FollowedChain<AptosCalls> {
+  readonly enrich: AptosEnrich;
+}
+
+const NAMES = {
+  mainnet: { name: 'Aptos', code: 'APT' },
+  testnet: { name: 'Aptos Testnet', code: 'APTTEST' },
+  devnet: { name: 'Aptos Devnet', code: 'APTDEV' },
+  local: { name: 'Aptos, local', code: 'APTLOCAL' },
+} as const;
+
+export function followAptos(
+  { network, urls, streams, pollMs, resetWhenReplaced }: AptosConfig,
+  { matching, ...surroundings }: ChainSurroundings & { matching: AptosMatching },
+): FollowedAptos {
+  const chain = toAptosChain(network);
+  const { store, log } = surroundings;
+  const source = createAptosSource({ network, urls, streams, pollMs, log });
+  const enrich = createAptosEnrich({
+    chain,
+    store,
+    reader: createAptosReader(source),
+    log,
+    // They were counted when they were created.
+    onDeliveries: (changed) =>
+      surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),
+  });
+  const followed = followChain(
+    {
+      chain,
+      names: NAMES[network],
+      flag: '--aptos',
+      // A block is final when it is there.
+      confirmations: 0,
+      isFinal: true,
+      resetWhenReplaced,
+    },
+    { source, matching, enrich, surroundings },
+  );
+  const calls = sayWhy(chain, {
+    async heightOf(version: number) {
+      const height = await source.readHeightOf(version);
+      if (height === undefined) throw new CallerError('not_found', 'Version not found');
+      return height;
+    },
+  });
+  return Object.assign(followed, { enrich, calls: { ...followed.calls, ...calls } });
+}

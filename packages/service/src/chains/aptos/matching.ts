@@ -1,0 +1,59 @@
+/** Matching on Aptos. */
+import { type AptosDryRunAnswer, type SeenMovePath, findAptosNetwork } from '@sluice/kit/contract';
+import type { AptosEnrich } from '../../enrich/aptos/enrich.ts';
+import type { AptosBlock } from '../../match/aptos/block.ts';
+import { explainAptosBlock } from '../../match/aptos/explain.ts';
+import { type AptosMatch, matchAptosBlock, splitAptosMatch } from '../../match/aptos/match.ts';
+import { countSeenPaths } from '../../match/aptos/seen.ts';
+import { type AptosIndex, createAptosIndex } from '../../match/aptos/streamIndex.ts';
+import { type AptosBodyTail, toAptosWebhookParts } from '../../match/aptos/webhook.ts';
+import { countAptosRecords } from '../../match/recordCounts.ts';
+import type { Store } from '../../store/store.ts';
+import type { AptosStreamRecord } from '../../store/streams/contract.ts';
+import { type MatchFamily, type Matching, createMatching } from '../matching.ts';
+
+export type AptosMatching = Matching<AptosStreamRecord, AptosBlock, AptosDryRunAnswer>;
+
+export const createAptosMatching = (needs: {
+  store: Store;
+  enrichOf(chain: string): AptosEnrich;
+  maxWebhookBytes: number;
+}): AptosMatching => createMatching(APTOS, needs) as AptosMatching;
+
+const APTOS: MatchFamily<
+  'aptos',
+  AptosIndex,
+  AptosBlock,
+  AptosMatch,
+  AptosBodyTail,
+  { seen: SeenMovePath[] }
+> = {
+  name: 'aptos',
+  addressBytes: 32,
+  isFinal: true,
+  createIndex: createAptosIndex,
+  // Pages of transactions come whole, whatever is needed of them; or nobody needs anything.
+  needs(index, chain) {
+    const isNeeded = index.matching(chain).length > 0;
+    return { logs: isNeeded, transactions: isNeeded, traces: false };
+  },
+  match: matchAptosBlock,
+  explain: explainAptosBlock,
+  inspect: (index, chain, block) => ({ seen: countSeenPaths(index, chain, block) }),
+  toParts: (chain, block, match) => toAptosWebhookParts(findAptosNetwork(chain)!, block, match),
+  countRecords: (match) => ({
+    logs: match.transactions.reduce(
+      (sum, { transaction }) =>
+        sum + (match.stream.record.options.includeEvents ? transaction.events.length : 0),
+      0,
+    ),
+    transactions: match.transactions.filter(({ isContinued }) => !isContinued).length,
+    internalTransactions: 0,
+    records: countAptosRecords(match),
+    transactionHashes: match.transactions.map(({ transaction }) => transaction.hash),
+  }),
+  leastBytes: () => 0,
+  split: splitAptosMatch,
+  withoutRecords: (match) => ({ ...match, transactions: [] }),
+  nameOf: ({ transactions: [only] }) => `${only?.record} of transaction ${only?.transaction.hash}`,
+};

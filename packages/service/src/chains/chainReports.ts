@@ -1,0 +1,99 @@
+/** How every chain is, whichever process reads it. */
+import { createWaker } from '../base/waker.ts';
+import type { FollowedChain } from './followedChain.ts';
+import { type Log, describeError } from '../base/log.ts';
+import type { ChainReport, Lease } from '../store/upkeep/contract.ts';
+import type { Store } from '../store/store.ts';
+
+export interface ChainReports {
+  /** The chains of this process in their order, then those that only others read. */
+  list(): ChainReport[];
+  find(chain: string): ChainReport | undefined;
+  /** Whether this process or another reads it, or did a moment ago. */
+  isRead(chain: string): boolean;
+  /** Looks into the ledger now, and from time to time. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const LOOK_MS = 1_000;
+/** As long as a reader may take to come back. */
+const RESTART_MS = 60_000;
+/** A chain that nobody has read for so long is forgotten where it is not given. */
+const FORGOTTEN_MS = 24 * 3_600_000;
+
+export function createChainReports({
+  store,
+  log,
+  own,
+}: {
+  store: Pick<Store, 'listLeases' | 'notices'>;
+  log: Log;
+  /** The chains that were given to this process. */
+  own(): readonly Pick<FollowedChain, 'id' | 'standing' | 'report'>[];
+}): ChainReports {
+  let leases: Lease[] = [];
+  let stopping = false;
+  const waker = createWaker();
+  let looking: Promise<void> | undefined;
+  let forget = (): void => {};
+
+  const look = async (): Promise<void> => {
+    try {
+      leases = await store.listLeases();
+    } catch (error) {
+      log.warn('cannot read how the chains are, trying again', { error: describeError(error) });
+    }
+  };
+
+  const list = (): ChainReport[] => {
+    const given = own();
+    const read = new Map(
+      leases.flatMap((lease) => {
+        const report = toReport(lease);
+        return report === undefined ? [] : [[lease.name, { report, lease }] as const];
+      }),
+    );
+    const first = given.map((each) => {
+      const other = read.get(each.id);
+      read.delete(each.id);
+      // What nobody has, a candidate is about to take.
+      const isOther =
+        each.standing === 'candidate' ? other?.lease.freeForMs === 0 : each.standing === 'none';
+      return isOther && other !== undefined ? other.report : each.report();
+    });
+    return [...first, ...[...read.values()].map(({ report }) => report)];
+  };
+
+  return {
+    list,
+    find: (chain) => list().find(({ id }) => id === chain),
+    isRead: (chain) =>
+      own().some(({ id, standing }) => id === chain && standing !== 'none') ||
+      leases.some(({ name, freeForMs }) => name === chain && freeForMs < RESTART_MS),
+    async start() {
+      forget = store.notices.on('leases', waker.wake);
+      await look();
+      looking = (async () => {
+        while (!stopping) {
+          await waker.sleep(LOOK_MS);
+          await look();
+        }
+      })();
+    },
+    async stop() {
+      stopping = true;
+      forget();
+      waker.wake();
+      await looking;
+    },
+  };
+}
+
+function toReport({ holder, freeForMs, report }: Lease): ChainReport | undefined {
+  if (report === null || freeForMs > FORGOTTEN_MS) return undefined;
+  if (freeForMs === 0) return report;
+  const seconds = Math.ceil(freeForMs / 1000);
+  const message = `no process reads this chain; ${holder} did until ${seconds} s ago`;
+  return { ...report, state: 'down', message, progress: null };
+}

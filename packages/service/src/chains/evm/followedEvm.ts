@@ -1,0 +1,68 @@
+/** One EVM chain that is read. */
+import type { ChainConfig } from '../../config.ts';
+import { type EvmEnrich, createEnrich } from '../../enrich/evm/enrich.ts';
+import {
+  type ChainSurroundings,
+  type FollowedChain,
+  followChain,
+  sayWhy,
+} from '../followedChain.ts';
+import type { EvmCalls } from '../calls.ts';
+import { createEvmSource } from '../../ingest/evm/evm.ts';
+import { createStateReader } from '../../ingest/evm/state.ts';
+import { isToken } from '../../enrich/tokenCache.ts';
+import { findContract, readImplementation } from './contracts.ts';
+import { readName } from './names.ts';
+import type { EvmMatching } from './matching.ts';
+
+export interface FollowedEvm extends FollowedChain<EvmCalls> {
+  readonly enrich: EvmEnrich;
+}
+
+export function followEvm(
+  config: ChainConfig,
+  {
+    matching,
+    maxWebhookBytes,
+    ...surroundings
+  }: ChainSurroundings & { matching: EvmMatching; maxWebhookBytes: number },
+): FollowedEvm {
+  const { id: chain, urls, pollMs, acceptUnverified } = config;
+  const { store, log } = surroundings;
+  const source = createEvmSource({ chain, urls, pollMs, acceptUnverified, log });
+  const enrich = createEnrich({
+    chain,
+    store,
+    state: createStateReader(source),
+    log,
+    maxWebhookBytes,
+    // They were counted when they were created; what is set aside waits no more.
+    onDeliveries: (changed) =>
+      surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),
+  });
+  const followed = followChain(
+    {
+      chain,
+      confirmations: config.confirmations,
+      resetWhenReplaced: config.resetWhenReplaced,
+    },
+    { source, matching, enrich, surroundings },
+  );
+  const calls = sayWhy(chain, {
+    readName: (name: string) => readName(source, name),
+    async readContract(address: string) {
+      const block = await findContract(source, address);
+      if (block === undefined) return { isContract: false, token: null };
+      const token = await enrich.readToken(block, address);
+      return { isContract: true, token: token && isToken(token) ? token : null };
+    },
+  });
+  return Object.assign(followed, {
+    enrich,
+    calls: {
+      ...followed.calls,
+      ...calls,
+      readImplementation: (address: string) => readImplementation(source, address),
+    },
+  });
+}

@@ -1,0 +1,78 @@
+/** Matching on EVM chains. */
+import type { EvmDryRunAnswer, NearMiss, SeenEvent } from '@sluice/kit/contract';
+import type { EvmEnrich } from '../../enrich/evm/enrich.ts';
+import type { BodyTail } from '../../enrich/evm/records.ts';
+import type { EvmBlock } from '../../match/evm/block.ts';
+import { explainBlock } from '../../match/evm/explain.ts';
+import { type Match, matchBlock, transactionHashesOf } from '../../match/evm/match.ts';
+import { findNearMisses } from '../../match/evm/near.ts';
+import { leastBytes, splitMatch } from '../../match/evm/parts.ts';
+import { countSeenEvents } from '../../match/evm/seen.ts';
+import { type StreamIndex, createStreamIndex } from '../../match/evm/streamIndex.ts';
+import { toWebhookParts } from '../../match/evm/webhook.ts';
+import { countEvmRecords } from '../../match/recordCounts.ts';
+import type { Store } from '../../store/store.ts';
+import type { EvmStreamRecord } from '../../store/streams/contract.ts';
+import { type MatchFamily, type Matching, createMatching } from '../matching.ts';
+
+/** By chain, contracts that are possible spam; lower case. */
+export type SpamLists = Readonly<Record<string, ReadonlySet<string>>>;
+
+export type EvmMatching = Matching<EvmStreamRecord, EvmBlock, EvmDryRunAnswer>;
+
+export const createEvmMatching = ({
+  spamLists,
+  ...needs
+}: {
+  store: Store;
+  enrichOf(chain: string): EvmEnrich;
+  spamLists: SpamLists;
+  maxWebhookBytes: number;
+}): EvmMatching => createMatching(evmFamily(spamLists), needs) as EvmMatching;
+
+const evmFamily = (
+  spamLists: SpamLists,
+): MatchFamily<
+  'evm',
+  StreamIndex,
+  EvmBlock,
+  Match,
+  BodyTail,
+  { near: NearMiss[]; seen: SeenEvent[] }
+> => ({
+  name: 'evm',
+  addressBytes: 20,
+  isFinal: false,
+  createIndex: createStreamIndex,
+  needs: (index, chain) => index.needs(chain),
+  match: (index, chain, block) => matchBlock(index, chain, block, spamLists[chain]),
+  explain: (index, chain, block, { transactions }) =>
+    explainBlock(index, chain, block, { spam: spamLists[chain], transactions }),
+  inspect: (index, chain, block) => ({
+    near: findNearMisses(index, chain, block, spamLists[chain]),
+    seen: countSeenEvents(index, chain, block),
+  }),
+  toParts: (chain, block, match) => toWebhookParts(chain, block, match, spamLists[chain]),
+  countRecords: (match) => ({
+    logs: match.logs.length,
+    transactions: match.transactions.length,
+    internalTransactions: match.internalTransactions.length,
+    records: countEvmRecords(match),
+    transactionHashes: transactionHashesOf(match),
+  }),
+  leastBytes,
+  split: splitMatch,
+  withoutRecords: (match) => ({ ...match, logs: [], transactions: [], internalTransactions: [] }),
+  nameOf(match) {
+    const {
+      logs: [log],
+      transactions: [transaction],
+      internalTransactions: [call],
+    } = match;
+    const [hash = ''] = transactionHashesOf(match);
+    if (log !== undefined) return `log ${log.logIndex} of transaction ${hash}`;
+    return transaction === undefined
+      ? `internal transaction ${call?.index} of transaction ${hash}`
+      : `the record of transaction ${hash}`;
+  },
+});

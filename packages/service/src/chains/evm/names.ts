@@ -1,0 +1,83 @@
+/** Which address a name of ENS stands for, as the chain itself tells it. */
+import { compileParameters } from '@sluice/kit/contract';
+import { encodeFunctionData, toHex } from 'viem/utils';
+import { namehash, packetToBytes } from 'viem/ens';
+import type { NameAnswer } from './ensNames.ts';
+import { isReverted } from '../../ingest/evm/provider.ts';
+import { type Source, SourceError } from '../../ingest/source.ts';
+
+/** The Universal Resolver of ENS (ENSIP-23) stands there on each chain that has names (docs.ens.domains/resolvers/universal). */
+const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee';
+/** OffchainLookup(address,string[],bytes,bytes4,bytes) of EIP-3668. */
+const OFFCHAIN_LOOKUP = '0x556f1830';
+/** Of the node's answer, in which a resolver may return anything. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+const NOBODY = `0x${'0'.repeat(40)}`;
+
+const ADDR = [
+  {
+    type: 'function',
+    name: 'addr',
+    stateMutability: 'view',
+    inputs: [{ name: 'node', type: 'bytes32' }],
+    outputs: [{ name: '', type: 'address' }],
+  },
+] as const;
+const RESOLVE = [
+  {
+    type: 'function',
+    name: 'resolve',
+    stateMutability: 'view',
+    inputs: [
+      { name: 'name', type: 'bytes' },
+      { name: 'data', type: 'bytes' },
+    ],
+    outputs: [
+      { name: 'result', type: 'bytes' },
+      { name: 'resolver', type: 'address' },
+    ],
+  },
+] as const;
+
+/**
+ * The address, lower case, at the head of the chain.
+ *
+ * @param name as `toName` gives it
+ * @throws SourceError where no node answers, or the chain has no names
+ */
+export async function readName(
+  source: Pick<Source, 'readHead' | 'requestAt'>,
+  name: string,
+): Promise<NameAnswer> {
+  const node = namehash(name);
+  const data = encodeFunctionData({
+    abi: RESOLVE,
+    args: [toHex(packetToBytes(name)), encodeFunctionData({ abi: ADDR, args: [node] })],
+  });
+  const head = await source.readHead();
+  const at = `0x${head.number.toString(16)}`;
+  let answer: unknown;
+  try {
+    const call = [{ to: UNIVERSAL_RESOLVER, data }, at];
+    answer = await source.requestAt(head, 'eth_call', call, MAX_ANSWER_BYTES);
+  } catch (error) {
+    if (!(error instanceof SourceError && isReverted(error))) throw error;
+    return String(error.data).startsWith(OFFCHAIN_LOOKUP) ? 'elsewhere' : undefined;
+  }
+  if (answer === '0x') throw new SourceError('unsupported', 'there are no names of ENS on it');
+  return decode(answer);
+}
+
+const resolved = compileParameters(RESOLVE[0].outputs)!;
+const resolvedAddress = compileParameters(ADDR[0].outputs)!;
+
+function decode(answer: unknown): `0x${string}` | undefined {
+  try {
+    const [result] = resolved.decode(answer as string) as [string];
+    if (result === '0x') return undefined;
+    const [address] = resolvedAddress.decode(result);
+    return address === NOBODY ? undefined : (address as `0x${string}`);
+  } catch (error) {
+    throw new SourceError('inconsistent', 'a name was answered with no address', { cause: error });
+  }
+}

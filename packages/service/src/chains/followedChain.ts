@@ -1,0 +1,231 @@
+/** One chain that is read, of either family, with everything that works on it. */
+import type { DeliverySummary } from '@sluice/kit/contract';
+import type { EnrichPool } from '../enrich/enrichPool.ts';
+import { createBackfill } from '../ingest/backfill.ts';
+import { type Duty, type Term, createDuty } from '../operate/duty.ts';
+import { type Ingest, type IngestOptions, createIngest } from '../ingest/ingest.ts';
+import { resumeChain } from '../ingest/resume.ts';
+import { type ChainSource, type MaybeUnverified, SourceError } from '../ingest/source.ts';
+import { reportUnread } from '../ingest/status/status.ts';
+import type { BlockNeeds } from '../match/evm/block.ts';
+import { CallerError, RetryableError, hasCode } from '../base/errors.ts';
+import type { ChainCalls } from './calls.ts';
+import type { Matching } from './matching.ts';
+import type { Log } from '../base/log.ts';
+import type { Tracing } from '../base/tracing.ts';
+import type { BlockHeader } from '../store/blocks/contract.ts';
+import type { ChainReport } from '../store/upkeep/contract.ts';
+import type { Store } from '../store/store.ts';
+
+/** What the chains of a service share. */
+export interface ChainSurroundings {
+  store: Store;
+  log: Log;
+  tracing: Tracing;
+  /** So many blocks left a chain at once. */
+  onReorg(chain: string, depth: number): void;
+  /** Deliveries were created, became due or were cancelled. */
+  onDeliveries(deliveries: readonly DeliverySummary[]): void;
+  /** Why no block may be committed now, for people; undefined while they may. */
+  refuseBlocks(): string | undefined;
+  /** The newest confirmed block of a chain, whichever process reads it; null while that is not known. */
+  confirmedUpTo(chain: string): number | null;
+}
+
+export interface FollowedChain<Calls = ChainCalls> {
+  readonly id: string;
+  readonly calls: Calls;
+  /** Whether this process reads it, would if no other did, or leaves it to others. */
+  readonly standing: 'holder' | 'candidate' | 'none';
+  /** Says little while another process reads it. */
+  report(): ChainReport;
+  /** Reads it, or stands by while another process does. */
+  start(): void;
+  /** Ends after what is under way; nothing is left half committed. */
+  stop(): Promise<void>;
+}
+
+/** What works on one chain. */
+interface Parts<Record, Block, DryRunAnswer> {
+  source: ChainSource<Block>;
+  matching: Matching<Record, Block, DryRunAnswer>;
+  enrich: EnrichPool;
+  surroundings: ChainSurroundings;
+}
+
+export function followChain<Record, Block extends BlockHeader & MaybeUnverified, DryRunAnswer>(
+  options: IngestOptions,
+  parts: Parts<Record, Block, DryRunAnswer>,
+): FollowedChain<ChainCalls<Record, DryRunAnswer>> {
+  const { chain } = options;
+  const { source, matching, enrich, surroundings } = parts;
+  const { store, log, onReorg, onDeliveries, refuseBlocks, tracing } = surroundings;
+  const { notices } = store;
+  const show = (health: Omit<ChainReport, 'lacksTraces'>): void => {
+    // The next report says it all again.
+    store.announce({ type: 'chain', chain: health }).catch(() => {});
+  };
+
+  /** While this process has the chain's lease. */
+  let current: Ingest | undefined;
+  let isStanding = false;
+  let isClosing = false;
+
+  const report = (): ChainReport => {
+    const its = current?.report() ?? reportUnread(options, source);
+    return { ...its, message: its.message || enrich.trouble };
+  };
+
+  const begin = (epoch: number): Term => {
+    const ingest = createIngest(
+      { ...options, epoch },
+      {
+        source,
+        store,
+        matcher: matching.live,
+        log,
+        tracing,
+        refuseBlocks,
+        listener: {
+          onDeliveries,
+          onBlock: () => backfill.notice(),
+          onReorg: (depth) => onReorg(chain, depth),
+          onReport: ({ lacksTraces: _lacksTraces, ...health }) => show(health),
+          onLostLease: () => duty.check(),
+        },
+      },
+    );
+    const backfill = createBackfill({
+      chain,
+      epoch,
+      source,
+      store,
+      log,
+      openMatcher: (streamId) => matching.open(chain, streamId),
+      confirmedUpTo: () => ingest.report().confirmedUpTo,
+      onDeliveries,
+    });
+    current = ingest;
+    const forget = [
+      notices.on('jobs', () => backfill.notice()),
+      notices.on('deliveries', () => enrich.notice()),
+    ];
+    ingest.start();
+    enrich.start(epoch);
+    backfill.start();
+    return {
+      report,
+      async stop() {
+        for (const each of forget) each();
+        await Promise.all([ingest.stop(), backfill.stop()]);
+        // What is asked of the nodes still ends with them.
+        if (isClosing) await source.stop();
+        await enrich.stop();
+        current = undefined;
+      },
+    };
+  };
+  const duty: Duty = createDuty({ name: chain, store, log, begin });
+
+  return {
+    calls: createCalls(options, parts),
+    id: chain,
+    get standing() {
+      return current === undefined ? (isStanding ? 'candidate' : 'none') : 'holder';
+    },
+    report,
+    start() {
+      isStanding = true;
+      duty.start();
+    },
+    async stop() {
+      isClosing = true;
+      await duty.stop();
+      await source.stop();
+    },
+  };
+}
+
+/** The calls of a chain, whether or not this process reads it now. */
+function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
+  { chain, isFinal = false }: IngestOptions,
+  { source, matching, surroundings }: Parts<Record, Block, DryRunAnswer>,
+): ChainCalls<Record, DryRunAnswer> {
+  const { store, log, onDeliveries, confirmedUpTo } = surroundings;
+  /** The block at this height of the node's own chain, with what is needed of it. */
+  const readBlock = async (number: number, needs: BlockNeeds): Promise<Block> => {
+    const header = await source.readHeader(number);
+    if (header === undefined) throw new CallerError('not_found', 'Block not found');
+    return source.readBlock(header, needs);
+  };
+  const isConfirmed = ({ number }: BlockHeader): boolean => number <= (confirmedUpTo(chain) ?? -1);
+
+  const calls: ChainCalls<Record, DryRunAnswer> = {
+    findTransaction: (hash) => source.findTransaction(hash),
+
+    async explain(at, only) {
+      const header = await source.readHeader(at);
+      if (header === undefined) return undefined;
+      const { traces } = matching.live.needs(chain);
+      // Whole, so that what streams do not ask for is there to be told of.
+      const block = await source.readBlock(header, { logs: true, transactions: true, traces });
+      const streams = await matching.live.explain(chain, block, only);
+      const { number, hash, timestamp } = header;
+      return { block: { number, hash, timestamp }, streams };
+    },
+
+    async dryRun(blockNumber, record, addresses) {
+      const matcher = matching.try(chain, record, addresses);
+      const block = await readBlock(blockNumber, { ...matcher.needs, logs: true });
+      return matcher.dryRun(block, isConfirmed(block));
+    },
+
+    async sendBlock(blockNumber, streamId, requestId) {
+      const matcher = await matching.open(chain, streamId);
+      if (matcher === undefined) throw new CallerError('not_found', 'Stream not found');
+      const block = await readBlock(blockNumber, matcher.needs);
+      const matches = matcher.match(block);
+      if (matches.length === 0) return 0;
+      const commit = { chain, block, requestId, isConfirmed: isConfirmed(block), matches };
+      onDeliveries(await store.commitManual(commit));
+      return matches.reduce(
+        (sum, each) => sum + each.logs + each.transactions + each.internalTransactions,
+        0,
+      );
+    },
+
+    async resume(from, requestId) {
+      const resumed = await resumeChain({ chain, from, isFinal, source, store });
+      log.warn('chain resumed by request', {
+        requestId,
+        chain,
+        from: resumed.from,
+        holeFrom: resumed.holeFrom,
+      });
+      onDeliveries(resumed.cancelled);
+      return resumed.from;
+    },
+  };
+  return sayWhy(chain, calls);
+}
+
+type AnyCall = (...args: never[]) => Promise<unknown>;
+
+/** The same calls; what a node will not do now is no fault of the request. */
+export const sayWhy = <Calls extends object>(chain: string, calls: Calls): Calls =>
+  Object.fromEntries(
+    Object.entries(calls as { [name: string]: AnyCall }).map(([name, call]) => [
+      name,
+      async (...args: never[]) => {
+        try {
+          return await call(...args);
+        } catch (error) {
+          if (!(error instanceof SourceError || hasCode(error, 'unavailable'))) throw error;
+          const message = `The nodes of ${chain} cannot answer: ${error.message}`;
+          throw error instanceof SourceError && /^(missing|pruned)$/.test(error.kind)
+            ? new CallerError('not_found', message)
+            : new RetryableError('unavailable', message);
+        }
+      },
+    ]),
+  ) as Calls;

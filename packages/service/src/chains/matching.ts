@@ -1,0 +1,201 @@
+/** How a block becomes matches: the index of rules, the matcher, the body, and what it still lacks. */
+import { type DescribedAptosWebhook, type DescribedEvmWebhook, describeWebhook } from '@sluice/kit';
+import type { ChainFamily, ExplainedRecord } from '@sluice/kit/contract';
+import type { Enrich } from '../enrich/enrich.ts';
+import type { StreamMatcher } from '../ingest/backfill.ts';
+import type { Matcher } from '../ingest/commit.ts';
+import type { BlockNeeds } from '../match/evm/block.ts';
+import { type WeighedPart, tooLargeReason } from '../match/parts.ts';
+import { loadAddresses } from '../match/refresh.ts';
+import type { RuleIndex } from '../match/ruleIndex.ts';
+import { packAddresses } from '../store/addresses/packedAddresses.ts';
+import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
+import type { BlockRef, NewMatch } from '../store/blocks/contract.ts';
+import type { Store } from '../store/store.ts';
+import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
+import type { ExplainOnly } from './calls.ts';
+import { followRules } from './followRules.ts';
+
+/** What the ledger keeps of the records of a match. */
+export type RecordCounts = Pick<
+  NewMatch,
+  'logs' | 'transactions' | 'internalTransactions' | 'records' | 'transactionHashes'
+>;
+
+/** What differs between chain families. */
+export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail, Insight> {
+  readonly name: Name;
+  readonly addressBytes: 20 | 32;
+  /** A block is final when it is there: what matches is delivered once, as confirmed. */
+  readonly isFinal: boolean;
+  createIndex(): Index;
+  /** What of a block the streams of the index need. */
+  needs(index: Index, chain: string): BlockNeeds;
+  match(index: Index, chain: string, block: Block): Match[];
+  explain(
+    index: Index,
+    chain: string,
+    block: Block,
+    only: ExplainOnly,
+  ): Map<string, ExplainedRecord[]>;
+  /** What a dry run tells of the block beside the webhook. */
+  inspect(index: Index, chain: string, block: Block): Insight;
+  /** The body, parted where `retries` stands. */
+  toParts(chain: string, block: Block, match: Match): { head: object; tail: Tail };
+  countRecords(match: Match): RecordCounts;
+  /** At least so many bytes the body has, told without building it. */
+  leastBytes(match: Match): number;
+  split(match: Match, limit: number, weigh: (part: Match) => number): WeighedPart<Match>[];
+  withoutRecords(match: Match): Match;
+  /** A record that is a match by itself, for people. */
+  nameOf(match: Match): string;
+}
+
+/** One stream by itself, on one chain, whatever its status. */
+export interface SingleMatcher<Block, DryRunAnswer> extends StreamMatcher<Block> {
+  /** @param block read with its logs, whatever the stream sends: what its addresses had is told of them */
+  dryRun(block: Block, isConfirmed: boolean): Promise<DryRunAnswer>;
+}
+
+/** Says why a block concerns each of the streams that match now, by the rules as they are now. */
+export interface Explainer<Block> {
+  needs(chain: string): BlockNeeds;
+  /** By stream; those that it does not concern are left out. Of the transactions alone that `only` names. */
+  explain(chain: string, block: Block, only: ExplainOnly): Promise<Map<string, ExplainedRecord[]>>;
+}
+
+export interface Matching<Record, Block, DryRunAnswer> {
+  /** Of all streams that match now, on every chain. */
+  readonly live: Matcher<Block> & Explainer<Block>;
+  /** Undefined when the stream is gone, or is none of this chain's family. */
+  open(chain: string, streamId: string): Promise<SingleMatcher<Block, DryRunAnswer> | undefined>;
+  /** A stream that is not in the ledger, with these addresses. */
+  try(
+    chain: string,
+    record: Record,
+    addresses: readonly string[],
+  ): SingleMatcher<Block, DryRunAnswer>;
+}
+
+export function createMatching<
+  Name extends ChainFamily,
+  Rules,
+  Index extends RuleIndex<Name, Rules>,
+  Block extends BlockRef,
+  Match extends { stream: { record: StreamOfFamily<Name> } },
+  Options,
+  Tail extends object,
+  Insight extends object,
+>(
+  family: MatchFamily<Name, Index, Block, Match, Tail, Insight>,
+  {
+    store,
+    enrichOf,
+    maxWebhookBytes,
+  }: {
+    store: Store;
+    enrichOf(chain: string): Enrich<Options, Tail>;
+    maxWebhookBytes: number;
+  },
+): Matching<StreamOfFamily<Name>, Block, { webhook: object | null } & Insight> {
+  type Record = StreamOfFamily<Name>;
+  const optionsOf = ({ stream }: Match) => stream.record.options as Options;
+
+  /** With the most bytes that a webhook of it can have. */
+  const toNewMatch = (chain: string, block: Block, match: Match) => {
+    const { head, tail } = family.toParts(chain, block, match);
+    const record: StreamRecord = match.stream.record;
+    const enrich = enrichOf(chain);
+    // Planned first: what is known by heart goes into the body here.
+    const enrichment = enrich.plan(optionsOf(match), tail);
+    const body = family.isFinal ? splitFinalBody(head, tail) : splitBody(head, tail);
+    const newMatch: NewMatch = {
+      streamId: record.id,
+      tag: record.tag,
+      part: 0,
+      parts: 1,
+      deliver: record.family === 'evm' ? record.deliver : 'confirmed',
+      ...family.countRecords(match),
+      enrichment,
+      setAside: null,
+      about: describeWebhook({ ...head, ...tail } as DescribedEvmWebhook | DescribedAptosWebhook),
+      ...body,
+    };
+    const growth = enrichment === null ? 0 : enrich.mostGrowth(optionsOf(match), tail);
+    return { newMatch, mostBytes: bodyBytes(body) + growth };
+  };
+
+  const setAside = (chain: string, block: Block, record: Match, bytes: number): NewMatch => ({
+    ...toNewMatch(chain, block, family.withoutRecords(record)).newMatch,
+    ...family.countRecords(record),
+    setAside: tooLargeReason(family.nameOf(record), bytes, maxWebhookBytes),
+  });
+
+  /** One match, or several where its body is too large for one webhook. */
+  const toNewMatches = (chain: string, block: Block, match: Match): NewMatch[] => {
+    if (family.leastBytes(match) <= maxWebhookBytes) {
+      const whole = toNewMatch(chain, block, match);
+      if (whole.mostBytes <= maxWebhookBytes) return [whole.newMatch];
+    }
+    const parts = family.split(match, maxWebhookBytes, (part) => {
+      const least = family.leastBytes(part);
+      return least > maxWebhookBytes ? least : toNewMatch(chain, block, part).mostBytes;
+    });
+    return parts.map(({ part: some, tooLarge }, part) => ({
+      ...(tooLarge === undefined
+        ? toNewMatch(chain, block, some).newMatch
+        : setAside(chain, block, some, tooLarge)),
+      part,
+      parts: parts.length,
+    }));
+  };
+
+  const matchAll = (index: Index, chain: string, block: Block): NewMatch[] =>
+    family.match(index, chain, block).flatMap((match) => toNewMatches(chain, block, match));
+
+  const single = (chain: string, index: Index) => ({
+    needs: family.needs(index, chain),
+    match: (block: Block) => matchAll(index, chain, block),
+    async dryRun(block: Block, isConfirmed: boolean) {
+      const insight = family.inspect(index, chain, block);
+      const [match] = family.match(index, chain, block);
+      if (match === undefined) return { webhook: null, ...insight };
+      const { head, tail } = family.toParts(chain, block, match);
+      await enrichOf(chain).complete(block, optionsOf(match), tail);
+      const confirmed = family.isFinal ? {} : { confirmed: isConfirmed };
+      return { webhook: { ...confirmed, ...head, retries: 0, ...tail }, ...insight };
+    },
+  });
+
+  const index = family.createIndex();
+  const refresh = followRules(index, store);
+
+  return {
+    live: {
+      refresh,
+      needs: (chain) => family.needs(index, chain),
+      match: (chain, block) => matchAll(index, chain, block),
+      async explain(chain, block, only) {
+        await refresh();
+        return family.explain(index, chain, block, only);
+      },
+    },
+
+    async open(chain, streamId) {
+      const record = await store.readStream(streamId);
+      if (record?.family !== family.name) return undefined;
+      const own = family.createIndex();
+      // A job or a request may name a chain the stream does not watch by itself.
+      own.put({ ...(record as Record), chainIds: [chain] });
+      await loadAddresses(own, store, streamId);
+      return single(chain, own);
+    },
+
+    try(chain, record, addresses) {
+      const own = family.createIndex();
+      own.put(record);
+      own.addAddresses(record.id, packAddresses(addresses, family.addressBytes).bytes);
+      return single(chain, own);
+    },
+  };
+}

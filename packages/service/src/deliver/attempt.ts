@@ -1,0 +1,133 @@
+/** One attempt of a claimed delivery: waits for its turn, signs, sends, and returns what came back. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { describeError } from '../base/log.ts';
+import { NO_TRACING, type Tracing } from '../base/tracing.ts';
+import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
+import type { HostPace } from './hostPace.ts';
+import { type Leases, STALL_MS } from './leases.ts';
+import { hasCode } from '../base/errors.ts';
+import type { LocalFailure } from './send/localFailure.ts';
+import type { SendResult, Sending } from './send/send.ts';
+
+export interface Attempted extends SendResult {
+  /** The isolated process died while it sent this delivery. */
+  senderDied: boolean;
+}
+
+/** Sends a delivery once. Returns undefined when its lease was lost before it was sent. */
+export type MakeAttempt = (
+  delivery: ClaimedDelivery,
+  send: (sending: Sending) => Promise<SendResult>,
+) => Promise<Attempted | undefined>;
+
+export interface AttemptOptions {
+  leases: Pick<Leases, 'renew'>;
+  /** Shared with whatever else sends webhooks in this process. */
+  hostPace: HostPace;
+  /** The secrets of its stream that sign at the time it was claimed. */
+  openSecrets(delivery: ClaimedDelivery): string[];
+  /** Unfinished deliveries of a stream. */
+  queued(streamId: string): number;
+  /** Milliseconds by which the ledger's clock is ahead of this process's. */
+  clockSkewMs(): number;
+  /** The attempt failed in this process and not at its receiver. */
+  onLocalFailure(cause: LocalFailure): void;
+  /** Ends the retries of what this process could not send. */
+  stopping: AbortSignal;
+  tracing?: Tracing | undefined;
+}
+
+/** Between tries of a delivery that this process itself could not send. */
+const LOCAL_RETRY_MS = 1_000;
+
+export function createAttempts({
+  leases,
+  hostPace,
+  openSecrets,
+  queued,
+  clockSkewMs,
+  onLocalFailure,
+  stopping,
+  tracing = NO_TRACING,
+}: AttemptOptions): MakeAttempt {
+  /** Returns false when the process stalled meanwhile and lost the lease. */
+  const awaitTurn = async (delivery: ClaimedDelivery): Promise<boolean> => {
+    const hostWaitMs = hostPace.take(delivery.streamId, delivery.webhookUrl);
+    const waitMs = Math.max(delivery.waitMs, hostWaitMs);
+    if (waitMs === 0) return true;
+    const began = performance.now();
+    await wait(waitMs);
+    if (performance.now() - began <= waitMs + STALL_MS) return true;
+    const held = await leases.renew([delivery]);
+    return held !== undefined && held.length > 0;
+  };
+
+  /** Waits before another try; false when the delivery is no longer this process's to send. */
+  const awaitRetry = async (delivery: ClaimedDelivery): Promise<boolean> => {
+    for (;;) {
+      await wait(LOCAL_RETRY_MS);
+      if (stopping.aborted) return false;
+      const held = await leases.renew([delivery]);
+      if (held !== undefined) return held.length > 0;
+    }
+  };
+
+  const toSending = (delivery: ClaimedDelivery, traceparent: string | undefined): Sending => ({
+    url: delivery.webhookUrl,
+    id: delivery.id,
+    body: delivery.body,
+    headers: delivery.headers,
+    traceparent,
+    secrets: openSecrets(delivery),
+    clockSkewMs: clockSkewMs(),
+    part: delivery.parts > 1 ? `${delivery.part + 1}/${delivery.parts}` : undefined,
+    queueSize: queued(delivery.streamId),
+    recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
+  });
+
+  return async (delivery, send) => {
+    const span = tracing.start('delivery.attempt', {
+      'delivery.id': delivery.id,
+      'stream.id': delivery.streamId,
+      phase: delivery.phase,
+      attempt: delivery.attempts + 1,
+    });
+    if (!(await awaitTurn(delivery))) {
+      span.end('its lease ran out before it was sent');
+      return undefined;
+    }
+    const began = performance.now();
+    const sendOnce = async (): Promise<Attempted> => {
+      try {
+        // Secrets are opened in here, so that one that cannot be opened fails this attempt alone.
+        return { ...(await send(toSending(delivery, span.traceparent))), senderDied: false };
+      } catch (error) {
+        return toFailed(error, Math.round(performance.now() - began));
+      }
+    };
+    for (;;) {
+      const attempted = await sendOnce();
+      const { status, error, localFailure } = attempted;
+      if (localFailure !== undefined) onLocalFailure(localFailure.cause);
+      // The receiver got nothing, so that was no attempt.
+      const isUnsent = localFailure?.isSent === false;
+      if (isUnsent && (await awaitRetry(delivery))) continue;
+      if (status !== null) span.set({ 'http.response.status_code': status });
+      span.end(error ?? undefined);
+      return isUnsent ? undefined : attempted;
+    }
+  };
+}
+
+function toFailed(error: unknown, durationMs: number): Attempted {
+  const senderDied = hasCode(error, 'sender_died');
+  return {
+    startedAt: Date.now() - durationMs,
+    durationMs,
+    status: null,
+    error: describeError(error) + (senderDied ? ': replay it once the cause is found' : ''),
+    responseBody: '',
+    transport: null,
+    senderDied,
+  };
+}

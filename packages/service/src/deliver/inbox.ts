@@ -1,0 +1,58 @@
+/** The built-in receiver: takes webhooks in process, keeps them, and answers as it is told. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { describeWebhook } from '@sluice/kit';
+import {
+  type AptosWebhook,
+  type EvmWebhook,
+  type InboxDelivery,
+  WEBHOOK_HEADERS,
+  signWebhook,
+} from '@sluice/kit/contract';
+import type { Store } from '../store/store.ts';
+
+/** Takes a webhook, and answers after its wait. */
+export type ReceiveInbox = (
+  inbox: string,
+  request: { headers: Record<string, string>; body: Uint8Array },
+) => Promise<{ status: number; body: string }>;
+
+export function createInbox({
+  store,
+  secret,
+}: {
+  store: Store;
+  /** The account's streams secret. */
+  secret(): string;
+}): ReceiveInbox {
+  return async (inbox, { headers, body: bytes }) => {
+    const body = Buffer.from(bytes).toString();
+    const { request, answer } = await store.receiveInInbox({
+      inbox,
+      webhookId: headers[WEBHOOK_HEADERS.id] ?? '',
+      delivery: readDelivery(body),
+      headers,
+      body,
+      verified: headers[WEBHOOK_HEADERS.signature] === signWebhook(body, secret()),
+    });
+    if (answer.delayMs > 0) await wait(answer.delayMs, undefined, { ref: false });
+    return { status: request.status, body: answer.body };
+  };
+}
+
+/** What a webhook says of itself; null of a test webhook, which is of no block. */
+function readDelivery(body: string): InboxDelivery | null {
+  const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
+  const { streamId, tag, block } = webhook;
+  if (streamId === '') return null;
+  const place = {
+    streamId,
+    tag,
+    blockNumber: Number(block.number),
+    about: describeWebhook(webhook),
+  };
+  if ('network' in webhook) {
+    return { ...place, chainId: `aptos:${webhook.network}`, phase: 'confirmed' };
+  }
+  const phase = webhook.removed ? 'removed' : webhook.confirmed ? 'confirmed' : 'unconfirmed';
+  return { ...place, chainId: webhook.chainId, phase };
+}

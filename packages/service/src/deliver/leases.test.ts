@@ -1,0 +1,60 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { createLog } from '../base/log.ts';
+import { createLeases } from './leases.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Leases of a ledger that extends all but `lost`. */
+function open(engine: 'sqlite' | 'postgres', lost: readonly string[] = []) {
+  const extended: string[][] = [];
+  let isDown = false;
+  const leases = createLeases({
+    log: createLog(() => {}),
+    onReleased: () => {},
+    store: {
+      engine,
+      extendLeases(asked) {
+        if (isDown) return Promise.reject(new Error('it is away'));
+        extended.push(asked.map(({ id, leaseToken }) => `${id} ${leaseToken}`));
+        return Promise.resolve(asked.map(({ id }) => id).filter((id) => !lost.includes(id)));
+      },
+      releaseLeases: () => Promise.resolve({ released: 0, suspects: 0, quarantined: [] }),
+    },
+  });
+  return { leases, extended, goDown: () => (isDown = true) };
+}
+
+test('extends what is held until it is dropped, or claimed anew under another token', async () => {
+  vi.useFakeTimers();
+  const { leases, extended } = open('postgres');
+  leases.hold({ id: 'a', leaseToken: '1' });
+  leases.hold({ id: 'b', leaseToken: '1' });
+  leases.start();
+  await vi.advanceTimersByTimeAsync(7_000);
+  leases.drop({ id: 'a', leaseToken: '1' });
+  leases.hold({ id: 'b', leaseToken: '2' });
+  leases.drop({ id: 'b', leaseToken: '1' });
+  await vi.advanceTimersByTimeAsync(7_000);
+  leases.stop();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(extended).toEqual([['a 1', 'b 1'], ['b 2']]);
+});
+
+test('no clock ends a lease on SQLite', async () => {
+  vi.useFakeTimers();
+  const { leases, extended } = open('sqlite');
+  leases.hold({ id: 'a', leaseToken: '1' });
+  leases.start();
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(extended).toEqual([]);
+});
+
+test('tells leases that were lost from a ledger that does not answer', async () => {
+  const { leases, goDown } = open('postgres', ['a']);
+  const asked = ['a', 'b'].map((id) => ({ id, leaseToken: '1' }));
+  expect(await leases.renew(asked)).toEqual([asked[1]]);
+  goDown();
+  expect(await leases.renew(asked)).toBeUndefined();
+});

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
+import type { Attempted } from './attempt.ts';
+import { toOutcome } from './outcomes.ts';
+
+const RETRIES = { schedule: [1_000, 2_000], fastRetryMs: 10 };
+
+const claimed = (more: Partial<ClaimedDelivery>): ClaimedDelivery => ({
+  id: 'delivery',
+  leaseToken: 'token',
+  claimedAt: 0,
+  streamId: 'stream',
+  phase: 'confirmed',
+  attempts: 1,
+  fastRetried: false,
+  body: new Uint8Array(),
+  bodyBytes: 0,
+  webhookUrl: 'https://name:pass@receiver.test/',
+  records: 0,
+  headers: {},
+  secrets: [],
+  part: 0,
+  parts: 1,
+  isProbe: false,
+  waitMs: 0,
+  ...more,
+});
+
+const answered = (status: number | null, more: Partial<Attempted> = {}): Attempted => ({
+  startedAt: 5,
+  durationMs: 6,
+  status,
+  error: status === 200 ? null : 'it failed',
+  responseBody: '',
+  transport: null,
+  senderDied: false,
+  ...more,
+});
+
+test.each<[string, Partial<ClaimedDelivery>, Attempted, string, number]>([
+  ['a 2xx', {}, answered(200), 'succeeded', 2_000],
+  ['a first failure without an answer', { attempts: 0 }, answered(null), 'retry quick', 10],
+  ['a first 5xx', { attempts: 0 }, answered(503), 'retry quick', 10],
+  ['a first 404', { attempts: 0 }, answered(404), 'retry', 1_000],
+  ['a failure after the quick retry', { fastRetried: true }, answered(500), 'retry', 1_000],
+  ['a second failure', {}, answered(500), 'retry', 2_000],
+  ['a longer wait that is asked for', {}, answered(429, { retryAfterMs: 9_000 }), 'retry', 9_000],
+  ['a failure after the schedule', { attempts: 2 }, answered(500), 'failed', 0],
+  ['a receiver that is gone', { attempts: 2 }, answered(410), 'retry', 2_000],
+  ['a probe that fails', { attempts: 7, isProbe: true }, answered(500), 'retry', 2_000],
+  ['a sender that died', {}, answered(null, { senderDied: true }), 'quarantined', 2_000],
+])('%s', (_, delivery, attempted, expected, waitMs) => {
+  const outcome = toOutcome(claimed(delivery), attempted, RETRIES);
+  expect(outcome.result + (outcome.isFastRetry ? ' quick' : '')).toBe(expected);
+  expect(outcome.retryInMs).toBeGreaterThanOrEqual(waitMs);
+  expect(outcome.retryInMs).toBeLessThanOrEqual(waitMs * 1.11);
+});
+
+test('a ledger is not told the password of a URL', () => {
+  expect(toOutcome(claimed({}), answered(200), RETRIES).webhookUrl).not.toContain('pass');
+});

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { createLog } from '../../base/log.ts';
+import { IN_FLIGHT_PER_STREAM } from '../lanes.ts';
+import type { SendResult } from '../send/send.ts';
+import { createReceivers } from './receivers.ts';
+
+function open({ waiting = [] as string[] } = {}) {
+  const changes: string[] = [];
+  const receivers = createReceivers({
+    log: createLog(() => {}),
+    hostPace: { waiting: () => waiting },
+    onRoom: () => changes.push('room'),
+    store: {
+      engine: 'postgres',
+      recoverStream: (id) => Promise.resolve(void changes.push(`recover ${id}`) as never),
+      failStream(id, why) {
+        changes.push(`fail ${id}: ${why}`);
+        return Promise.resolve({} as never);
+      },
+      listSpared: () => Promise.resolve([]),
+      spareStream: () => Promise.resolve(0),
+      endSparing: () => Promise.resolve([]),
+      listCertificates: () => Promise.resolve([]),
+      noteCertificate: () => Promise.resolve(true),
+    },
+  });
+  const judge = (
+    streamId: string,
+    status: number,
+    more: Partial<SendResult> = {},
+    isProbe = false,
+  ) =>
+    receivers.judge(
+      { id: 'delivery', streamId, isProbe, webhookUrl: 'https://receiver.test/' },
+      {
+        startedAt: 0,
+        durationMs: 0,
+        status,
+        error: status === 200 ? null : `HTTP ${status}`,
+        responseBody: '',
+        transport: null,
+        ...more,
+      },
+      performance.now(),
+    );
+  return { receivers, judge, changes };
+}
+
+test('of a receiver that fails nothing more is claimed; of others, what is under way', async () => {
+  const { receivers, judge } = open({ waiting: ['paced'] });
+  for (let n = 0; n < 10; n++) await judge('failing', 500);
+  await judge('busy', 429, { retryAfterMs: 60_000 });
+  await judge('fine', 200);
+  expect(receivers.taken({ fine: 3, failing: 2 })).toEqual({
+    fine: 3,
+    failing: IN_FLIGHT_PER_STREAM,
+    busy: IN_FLIGHT_PER_STREAM,
+    paced: IN_FLIGHT_PER_STREAM,
+  });
+  expect(receivers.breakers()).toEqual({ open: 1, 'half-open': 0, held: 1 });
+});
+
+test('a failure of this process says nothing of the receiver', async () => {
+  const { receivers, judge } = open();
+  const localFailure = { cause: 'STALLED', isSent: true } as const;
+  for (let n = 0; n < 20; n++) await judge('stream', 500, { localFailure });
+  expect(receivers.taken({})).toEqual({});
+});
+
+test('a stream goes into error when its receiver is gone, and a probe brings it back', async () => {
+  const { receivers, judge, changes } = open();
+  await judge('stream', 410);
+  expect(changes).toEqual([expect.stringMatching(/^fail stream: .*410 Gone/), 'room']);
+  // Its own probes ask from now on.
+  expect(receivers.taken({})).toEqual({});
+  await judge('stream', 200, {}, true);
+  expect(changes.at(-1)).toBe('recover stream');
+});

@@ -1,0 +1,79 @@
+import { type WebhookSink, startWebhookSink } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { EVERYWHERE } from './guard.ts';
+import { type Isolation, type IsolationOptions, createIsolation } from './isolation.ts';
+import type { Sending } from './send.ts';
+
+let sink: WebhookSink;
+let isolation: Isolation;
+
+beforeAll(async () => {
+  sink = await startWebhookSink();
+});
+afterEach(async () => {
+  await isolation.close();
+  sink.clear();
+  sink.respond(200);
+});
+afterAll(() => sink.close());
+
+async function start(options: Partial<IsolationOptions> = {}): Promise<Isolation> {
+  isolation = createIsolation({
+    allowCidrs: EVERYWHERE,
+    secret: () => 'secret',
+    region: () => 'us-east-1',
+    ...options,
+  });
+  await isolation.start();
+  return isolation;
+}
+
+const sendingOf = (body: string, headers: Record<string, string> = {}): Sending => ({
+  url: `${sink.url}/alone`,
+  id: crypto.randomUUID(),
+  body: Buffer.from(body),
+  headers,
+  queueSize: 1,
+  recordsCharged: 0,
+});
+
+test('sends what it is given, one after the other, and says when it has it', async () => {
+  const { send } = await start();
+  for (const body of ['{"a":1}', '{"a":"\\ud800 \u{1f600}"}']) {
+    const sending = sendingOf(body);
+    let taken = false;
+    expect(await send(sending, () => (taken = true))).toMatchObject({ status: 200, error: null });
+    expect(taken).toBe(true);
+    expect(sink.requests.at(-1)).toMatchObject({ id: sending.id, body });
+  }
+});
+
+test('guards its addresses as the service does', async () => {
+  const { send } = await start({ allowCidrs: [] });
+  const { status, error } = await send(sendingOf('{}'), () => {});
+  expect(status).toBeNull();
+  expect(error).toMatch(/private, loopback or reserved/);
+  expect(sink.requests).toEqual([]);
+});
+
+test('a delivery that needs more memory than there is kills its process alone, and the next one has another', async () => {
+  const { send, start: startAgain } = await start({ heapMib: 24 });
+  // These lie in the heap, as bodies do not.
+  const large = '\u{3a9}'.repeat(20_000_000);
+  const headers = { 'x-a': large, 'x-b': large, 'x-c': large };
+  const poison = send(sendingOf('{}', headers), () => {});
+  await expect(poison).rejects.toMatchObject({ code: 'sender_died' });
+  await expect(poison).rejects.toThrow(/^the process that sent it, alone, ended (by|with) /);
+  await startAgain();
+  expect(await send(sendingOf('{}'), () => {})).toMatchObject({ status: 200 });
+});
+
+test('being closed is no verdict', async () => {
+  sink.respond({ silence: 'hang' });
+  const { send, close } = await start();
+  const cut = send(sendingOf('{}'), () => {});
+  cut.catch(() => {});
+  await sink.waitFor(1);
+  await close();
+  await expect(cut).rejects.not.toMatchObject({ code: 'sender_died' });
+});

@@ -1,0 +1,314 @@
+/** One POST to one webhook URL: signed, bounded in time and in what is read of the answer. */
+import { type Dispatcher, Pool, ProxyAgent, type buildConnector } from 'undici';
+import { WEBHOOK_HEADERS, readInboxName, readRetryAfterMs } from '@sluice/kit/contract';
+import { describeError } from '../../base/log.ts';
+import type { AttemptTransport } from '../../store/deliveries/contract.ts';
+import type { ShownCertificate } from './certificate.ts';
+import { createConnections } from './connections.ts';
+import type { AddressGuard } from './guard.ts';
+import { startDeadline } from './deadline.ts';
+import type { LocalFailure } from './localFailure.ts';
+import { type Posted, post } from './post.ts';
+import { createSigner } from './signer.ts';
+import { toTransport } from './transport.ts';
+
+export interface Sending {
+  url: string;
+  /** The `webhook-id`. */
+  id: string;
+  /** UTF-8. */
+  body: Uint8Array;
+  /** The user's own. */
+  headers: Record<string, string>;
+  /** The stream's own, which sign the `webhook-signature` beside the account's. Default: none. */
+  secrets?: readonly string[] | undefined;
+  /** Of the attempt's span, while it is traced. */
+  traceparent?: string | undefined;
+  /** `i/n` of a match that one webhook cannot hold. */
+  part?: string | undefined;
+  /** Milliseconds by which the ledger's clock is ahead of this process's; default 0. */
+  clockSkewMs?: number | undefined;
+  /** `x-queue-size` and `x-records-charged` of the contract. */
+  queueSize: number;
+  recordsCharged: number;
+}
+
+export interface SendResult {
+  startedAt: number;
+  durationMs: number;
+  status: number | null;
+  /** Null for a 2xx; otherwise why the attempt failed, for people. */
+  error: string | null;
+  /** Milliseconds that a 429 or 503 asked us to wait, at most 24 hours. */
+  retryAfterMs?: number | undefined;
+  /** The first 4 KiB of the answer, as text. */
+  responseBody: string;
+  /** As in `AttemptOutcome`. */
+  transport: AttemptTransport | null;
+  /** Why the failure is this process's own, and whether the receiver may have the webhook all the same. */
+  localFailure?: { cause: LocalFailure; isSent: boolean } | undefined;
+}
+
+export interface Sender {
+  send(sending: Sending): Promise<SendResult>;
+  /** Ends idle connections; those under way are cut. */
+  close(): Promise<void>;
+}
+
+/** From the first byte sent to the last byte read: connect, headers and body together. */
+const TOTAL_TIMEOUT_MS = 15_000;
+const IDLE_ORIGIN_MS = 60_000;
+/** The part of that in which a proxy must open its tunnel: 10 s. */
+const TUNNEL_SHARE = 2 / 3;
+
+/** Where a webhook URL leads. */
+type Target = { headers: Record<string, string> } & (
+  | { origin: string; path: string }
+  | { inbox: string }
+  | { refused: string }
+);
+
+export interface SenderOptions {
+  guard: AddressGuard;
+  /** The account's streams secret, read for each attempt. */
+  secret(): string;
+  /** `x-region` of the contract. */
+  region(): string;
+  timeoutMs?: number | undefined;
+  /**
+   * A proxy that all requests go through, `http:` or `https:`, with its login. It resolves names and
+   * decides where they may go; the guard judges URLs alone then. Default: none.
+   */
+  egressProxy?: string | undefined;
+  /** Takes what is sent to an inbox of the service itself; undefined where there is no way to it. */
+  inbox?:
+    | ((
+        name: string,
+        request: { headers: Record<string, string>; body: Uint8Array },
+      ) => Promise<{
+        status: number;
+        body: string;
+      }>)
+    | undefined;
+}
+
+interface Origin {
+  pool: Dispatcher;
+  usedAt: number;
+  /** As it was last shown; null before a connection was made, and without TLS. */
+  certificate: ShownCertificate | null;
+}
+
+export function createSender({
+  guard,
+  secret,
+  region,
+  timeoutMs = TOTAL_TIMEOUT_MS,
+  egressProxy,
+  inbox = () => Promise.reject(new Error('no inbox is reached from here')),
+}: SenderOptions): Sender {
+  const connections = createConnections();
+  const pools = new Map<string, Origin>();
+  /** By webhook URL: streams have few, and each is asked for thousands of times. */
+  const targets = new Map<string, Target>();
+  const signer = createSigner();
+
+  // No times of undici's own: the deadline of `post` ends all of it.
+  const limits = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16 * 1024 };
+
+  /** An origin that the guard lets through. */
+  const reach = (origin: string): Origin => {
+    let entry = pools.get(origin);
+    if (entry === undefined) {
+      // As many connections as attempts: two streams may share a host, and a receiver that hangs
+      // for one must not hold up the other. The deliverer bounds how many attempts there are.
+      const pool =
+        egressProxy === undefined
+          ? new Pool(origin, { ...limits, connect: connections.noted(guard.connect) })
+          : new ProxyAgent({
+              ...limits,
+              uri: egressProxy,
+              // Always a tunnel: what the proxy refuses is no answer of the receiver's.
+              proxyTunnel: true,
+              clientFactory: (proxy, options) =>
+                connections.notedTunnels(new Pool(proxy, options), timeoutMs * TUNNEL_SHARE),
+              factory(target, options) {
+                const tunnel = options as Pool.Options & { connect: buildConnector.connector };
+                return new Pool(target, { ...tunnel, connect: connections.noted(tunnel.connect) });
+              },
+            });
+      entry = { pool, usedAt: 0, certificate: null };
+      pools.set(origin, entry);
+    }
+    entry.usedAt = performance.now();
+    return entry;
+  };
+
+  const targetOf = (webhookUrl: string): Target => {
+    let target = targets.get(webhookUrl);
+    if (target === undefined) {
+      target = readTarget(webhookUrl, guard);
+      targets.set(webhookUrl, target);
+    }
+    return target;
+  };
+
+  const sweep = setInterval(() => {
+    targets.clear();
+    signer.forget();
+    for (const [origin, { pool, usedAt }] of pools) {
+      if (performance.now() - usedAt < IDLE_ORIGIN_MS) continue;
+      pools.delete(origin);
+      void pool.close();
+    }
+  }, IDLE_ORIGIN_MS);
+  sweep.unref();
+
+  const headersFor = (
+    {
+      id,
+      body,
+      secrets = [],
+      part,
+      traceparent,
+      queueSize,
+      recordsCharged,
+      clockSkewMs = 0,
+    }: Sending,
+    startedAt: number,
+  ): Record<string, string> => {
+    const timestamp = Math.floor((startedAt + clockSkewMs) / 1000);
+    const signed = signer.sign({ id, timestamp, body, secret: secret(), secrets });
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      'user-agent': 'Sluice',
+      'accept-encoding': 'identity',
+      'x-region': region(),
+      'x-queue-size': String(queueSize),
+      'x-records-charged': String(recordsCharged),
+      [WEBHOOK_HEADERS.signature]: signed.signature,
+      [WEBHOOK_HEADERS.id]: id,
+      [WEBHOOK_HEADERS.timestamp]: String(timestamp),
+      [WEBHOOK_HEADERS.standardSignature]: signed.standardSignature,
+    };
+    if (part !== undefined) headers[WEBHOOK_HEADERS.part] = part;
+    if (traceparent !== undefined) headers['traceparent'] = traceparent;
+    return headers;
+  };
+
+  return {
+    async send(sending) {
+      const startedAt = Date.now();
+      const beganAt = performance.now();
+      const end = (posted: Posted, origin: Origin | undefined): SendResult => {
+        const { status, failure, localFailure, retryAfter, responseBody, isSent } = posted;
+        const endedAt = performance.now();
+        const known = origin?.certificate ?? null;
+        return {
+          startedAt,
+          durationMs: Math.round(endedAt - beganAt),
+          status,
+          // A 2xx whose body stalls is not an answer yet: the receiver may still fail.
+          error: failure ?? statusError(status),
+          retryAfterMs: readRetryAfterMs(
+            status,
+            retryAfter,
+            Date.now() + (sending.clockSkewMs ?? 0),
+          ),
+          responseBody,
+          transport: toTransport(posted, { beganAt, endedAt }, known),
+          localFailure: localFailure && { cause: localFailure, isSent },
+        };
+      };
+      const target = targetOf(sending.url);
+      if ('refused' in target) return end({ ...UNSENT, failure: target.refused }, undefined);
+      const request = {
+        headers: { ...target.headers, ...sending.headers, ...headersFor(sending, startedAt) },
+        body: sending.body,
+      };
+      if ('inbox' in target) {
+        const posted = await hand(inbox(target.inbox, request), timeoutMs);
+        return { ...end(posted, undefined), transport: null };
+      }
+      const origin = reach(target.origin);
+      const posted = await post(
+        origin.pool,
+        connections,
+        { ...request, origin: target.origin, path: target.path },
+        timeoutMs,
+      );
+      if (posted.connecting !== undefined) origin.certificate = posted.connecting.certificate;
+      return end(posted, origin);
+    },
+    async close() {
+      clearInterval(sweep);
+      await Promise.all([...pools.values()].map(({ pool }) => pool.destroy()));
+      pools.clear();
+    },
+  };
+}
+
+const UNSENT: Posted = {
+  status: null,
+  retryAfter: undefined,
+  responseBody: '',
+  failure: null,
+  localFailure: undefined,
+  connecting: undefined,
+  isSent: false,
+  answeredAt: undefined,
+};
+
+/** What an inbox answers, as if it had come over the wire. */
+async function hand(
+  answer: Promise<{ status: number; body: string }>,
+  timeoutMs: number,
+): Promise<Posted> {
+  let endDeadline = (): void => {};
+  const deadline = new Promise<Posted>((resolve) => {
+    const failure = `no complete answer within ${timeoutMs / 1000} s`;
+    endDeadline = startDeadline(timeoutMs, () => resolve({ ...UNSENT, failure }));
+  });
+  const answered = answer.then(
+    ({ status, body }): Posted => ({ ...UNSENT, status, responseBody: body }),
+    (error: unknown): Posted => ({ ...UNSENT, failure: describeError(error) }),
+  );
+  try {
+    return await Promise.race([answered, deadline]);
+  } finally {
+    endDeadline();
+  }
+}
+
+function statusError(status: number | null): string | null {
+  if (status === null || (status >= 200 && status < 300)) return null;
+  return status >= 300 && status < 400
+    ? `HTTP ${status}: redirects are not followed; set the stream's URL to the final address`
+    : `HTTP ${status}`;
+}
+
+/** The guard does not change its mind of a URL: names are looked up anew for each connection. */
+function readTarget(webhookUrl: string, guard: AddressGuard): Target {
+  const url = new URL(webhookUrl);
+  const headers: Record<string, string> =
+    url.username === '' ? {} : { authorization: basicAuthorization(url) };
+  const inbox = readInboxName(webhookUrl);
+  if (inbox !== undefined) return { headers, inbox };
+  const refused = guard.refuse(url);
+  if (refused !== undefined) return { headers, refused };
+  return { headers, origin: url.origin, path: url.pathname + url.search };
+}
+
+function basicAuthorization({ username, password }: URL): string {
+  const login = `${decode(username)}:${decode(password)}`;
+  return `Basic ${Buffer.from(login).toString('base64')}`;
+}
+
+/** A login may hold a percent sign that encodes nothing. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,663 @@
+import { RetryableError } from '../../base/errors.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { verifySignature } from '@sluice/kit';
+import {
+  DEFAULT_MAX_WEBHOOK_BYTES,
+  type EvmWebhook,
+  type StreamTrigger,
+  signWebhook,
+} from '@sluice/kit/contract';
+import fc from 'fast-check';
+import { encodeAbiParameters } from 'viem';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../base/log.ts';
+import { newMatch } from '../../store/blocks/newMatch.test-only.ts';
+import { joinBody, splitBody } from '../../store/blocks/body.ts';
+import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
+import { takeChain } from '../../store/blocks/takeChain.test-only.ts';
+import type { BlockHeader } from '../../store/blocks/contract.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type StreamOptions,
+} from '../../store/streams/contract.ts';
+import type { Store } from '../../store/store.ts';
+import { type EvmEnrich, createEnrich } from './enrich.ts';
+import { TOKENS_ONLY, planOf } from './plan.ts';
+import type { BodyTail } from './records.ts';
+import { type StateAnswer, type StateReader } from '../state.ts';
+
+const CHAIN = '0x1';
+/** Of the lease of each chain: it is taken once. */
+const EPOCH = 1;
+const TOKEN = `0x${'70'.repeat(20)}`;
+const HOLDER = `0x${'01'.repeat(20)}`;
+const hash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
+const header = (number: number): BlockHeader => ({
+  number,
+  hash: hash(number),
+  parentHash: hash(number - 1),
+  timestamp: 1_700_000_000 + number,
+});
+
+/** A body with one transfer of this token. */
+const transferOf = (contract: string): BodyTail => ({
+  block: { number: '1', hash: hash(1), timestamp: '1700000001' },
+  logs: [],
+  txs: [],
+  txsInternal: [],
+  erc20Transfers: [
+    {
+      transactionHash: hash(77),
+      logIndex: '0',
+      contract,
+      from: HOLDER,
+      to: HOLDER,
+      value: '1500000',
+      tokenName: '',
+      tokenSymbol: '',
+      tokenDecimals: '',
+      possibleSpam: false,
+    },
+  ],
+  erc20Approvals: [],
+  nftTokenApprovals: [],
+  nftApprovals: { ERC721: [], ERC1155: [] },
+  nftTransfers: [],
+  nativeBalances: [],
+});
+
+const balanceTrigger: StreamTrigger = {
+  type: 'erc20transfer',
+  contractAddress: '$contract',
+  functionAbi: {
+    type: 'function',
+    name: 'balanceOf',
+    stateMutability: 'view',
+    inputs: [{ name: 'account', type: 'address' }],
+    outputs: [{ name: 'balance', type: 'uint256' }],
+  },
+  inputs: ['$from'],
+};
+
+const WANTS_ALL: StreamOptions = {
+  ...DEFAULT_OPTIONS,
+  triggers: [balanceTrigger],
+  getNativeBalances: [{ type: 'erc20transfer', selectors: ['$from', '$contract'] }],
+};
+
+const text = (value: string): string => encodeAbiParameters([{ type: 'string' }], [value]);
+const number = (value: bigint): string => encodeAbiParameters([{ type: 'uint256' }], [value]);
+const read = (value: string): StateAnswer => ({ outcome: 'read', value });
+
+/** Every token is Test Dollar with 6 decimals; whoever asks holds 42 of it, and 7 wei. */
+const goodState: StateReader = {
+  call: (_, calls) =>
+    Promise.resolve(
+      calls.map(({ data }): StateAnswer => {
+        if (data === '0x06fdde03') return read(text('Test Dollar'));
+        if (data === '0x95d89b41') return read(text('TDL'));
+        if (data === '0x313ce567') return read(number(6n));
+        if (data.startsWith('0x70a08231')) return read(number(42n));
+        return { outcome: 'failed', message: 'execution reverted' };
+      }),
+    ),
+  balances: (_, addresses) => Promise.resolve(addresses.map(() => read('7'))),
+};
+
+const refused: StateAnswer = { outcome: 'refused', message: 'no node has the state of block 1' };
+const refusing: StateReader = {
+  call: (_, calls) => Promise.resolve(calls.map(() => refused)),
+  balances: (_, addresses) => Promise.resolve(addresses.map(() => refused)),
+};
+
+const ENRICHED = {
+  erc20Transfers: [
+    {
+      tokenName: 'Test Dollar',
+      tokenSymbol: 'TDL',
+      tokenDecimals: '6',
+      valueWithDecimals: '1.5',
+      triggers: [{ name: 'balance', value: '42' }],
+    },
+  ],
+  nativeBalances: [
+    { address: HOLDER, balance: '7' },
+    { address: TOKEN, balance: '7' },
+  ],
+};
+
+describe('over a real ledger', () => {
+  let folder: string;
+  let store: Store;
+  let enriches: EvmEnrich[];
+  /** Ends waits of states that stall. */
+  let released: PromiseWithResolvers<void>;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-enrich-'));
+    store = await openSqliteStore(folder);
+    enriches = [];
+    released = Promise.withResolvers();
+  });
+
+  afterEach(async () => {
+    released.resolve();
+    await Promise.all(enriches.map((enrich) => enrich.stop()));
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const start = (state: StateReader, chain = CHAIN): EvmEnrich => {
+    const enrich = createEnrich({
+      chain,
+      store,
+      state,
+      log: createLog(() => {}),
+      onDeliveries: () => {},
+      maxWebhookBytes: DEFAULT_MAX_WEBHOOK_BYTES,
+      retryMs: 5,
+    });
+    enriches.push(enrich);
+    enrich.start(EPOCH);
+    return enrich;
+  };
+
+  const stalled: StateReader = {
+    async call(_, calls) {
+      await released.promise;
+      return calls.map(() => refused);
+    },
+    async balances(_, addresses) {
+      await released.promise;
+      return addresses.map(() => refused);
+    },
+  };
+
+  const createStream = (chain = CHAIN) =>
+    store.createStream({
+      family: 'evm',
+      tag: 'tag',
+      description: '',
+      webhookUrl: 'http://127.0.0.1:1/',
+      chainIds: [chain],
+      options: WANTS_ALL,
+      ...DEFAULT_DELIVERY,
+    });
+
+  /** Commits block after block, in each a match of every stream given. */
+  const startChain = async (chain = CHAIN) => {
+    expect(await takeChain(store, chain)).toBe(EPOCH);
+    await store.startChain({ chain, epoch: EPOCH, block: header(0), genesisHash: hash(0) });
+    let height = 0;
+    return async (streamIds: string[], tail = transferOf(TOKEN), confirmUpTo = -1) => {
+      const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+      const result = await store.commitBlock({
+        chain,
+        epoch: EPOCH,
+        block: header(++height),
+        ruleRevision: revision,
+        confirmUpTo,
+        windowBlocks: 256,
+        matches: streamIds.map((streamId) =>
+          newMatch(streamId, {
+            enrichment: planOf(WANTS_ALL, tail)!,
+            ...splitBody({ chainId: chain, abi: [], streamId, tag: 'tag' }, tail),
+          }),
+        ),
+      });
+      expect(result.outcome).toBe('committed');
+    };
+  };
+
+  const deliveriesOf = async (streamId: string) =>
+    (await store.listDeliveries({ limit: 100, streamId })).rows;
+
+  /** Until each delivery of the stream is in this state. */
+  const untilAll = (streamId: string, state: string) =>
+    expect
+      .poll(async () => new Set((await deliveriesOf(streamId)).map((each) => each.state)), {
+        timeout: 15_000,
+      })
+      .toEqual(new Set([state]));
+
+  const bodyOf = async (streamId: string): Promise<EvmWebhook> => {
+    const [delivery] = await deliveriesOf(streamId);
+    return JSON.parse((await store.readDeliveryBody(delivery!.id))!) as EvmWebhook;
+  };
+
+  test('a body is completed once, and both its deliveries are due', async () => {
+    const { id } = await createStream();
+    const commit = await startChain();
+    await commit([id]);
+    // Confirmed before it is complete.
+    await commit([], undefined, 1);
+    expect((await deliveriesOf(id)).map(({ phase, state }) => [phase, state])).toEqual([
+      ['confirmed', 'enriching'],
+      ['unconfirmed', 'enriching'],
+    ]);
+    start(goodState);
+    await untilAll(id, 'pending');
+    expect(await bodyOf(id)).toMatchObject(ENRICHED);
+  });
+
+  test('what was under way when the process ended is completed by the next', async () => {
+    const { id } = await createStream();
+    const commit = await startChain();
+    await commit([id]);
+    const enrich = start(stalled);
+    await expect.poll(() => store.listEnriching(all())).toHaveLength(1);
+    // The folder is let go of as a crash would: nothing of the stalled work was written.
+    void enrich.stop();
+    await store.close();
+    store = await openSqliteStore(folder);
+    start(goodState);
+    await untilAll(id, 'pending');
+    expect(await bodyOf(id)).toMatchObject(ENRICHED);
+  });
+
+  const all = () => ({
+    chain: CHAIN,
+    limit: 100,
+    perStream: 10,
+    notStreams: [],
+    notMatches: [],
+  });
+
+  test('a body that the ledger refuses is set aside with the reason, and the others are due', async () => {
+    const ledger = store;
+    const bad = await createStream();
+    const fine = await Promise.all(Array.from({ length: 20 }, () => createStream()));
+    const commit = await startChain();
+    await commit([bad.id, ...fine.map(({ id }) => id)]);
+    const [odd] = (await store.listEnriching({ ...all(), limit: 1 })).filter(
+      ({ streamId }) => streamId === bad.id,
+    );
+    const sizes: number[] = [];
+    const held = Promise.withResolvers<void>();
+    let asked = 0;
+    store = {
+      ...ledger,
+      async completeEnrichments(given) {
+        // The first write is held up until all others gathered behind it.
+        if (sizes.length === 0) await held.promise;
+        sizes.push(given.completed.length);
+        const refuses = given.completed.some((each) => each.matchId === odd!.id && 'about' in each);
+        if (refuses) throw new Error('invalid input syntax for type json');
+        return ledger.completeEnrichments(given);
+      },
+    };
+    start({
+      ...goodState,
+      balances(block, addresses) {
+        if (++asked === 1 + fine.length) held.resolve();
+        return goodState.balances(block, addresses);
+      },
+    });
+    for (const { id } of fine) await untilAll(id, 'pending');
+    await untilAll(bad.id, 'quarantined');
+    const [delivery] = await deliveriesOf(bad.id);
+    expect(delivery!.error).toMatch(/^the ledger refuses its body: invalid input syntax/);
+    expect(sizes.length).toBeLessThan(15);
+  });
+
+  test('a chain whose node stalls holds back no other chain', async () => {
+    const here = await createStream();
+    const there = await createStream('0x2');
+    const commitHere = await startChain();
+    const commitThere = await startChain('0x2');
+    for (let n = 0; n < 20; n++) await commitHere([here.id]);
+    start(stalled);
+    const enrich = start(goodState, '0x2');
+    await commitThere([there.id]);
+    enrich.notice();
+    await untilAll(there.id, 'pending');
+    expect(new Set((await deliveriesOf(here.id)).map(({ state }) => state))).toEqual(
+      new Set(['enriching']),
+    );
+  });
+
+  test('a stream whose calls stall holds back no other stream of its chain', async () => {
+    const slow = await createStream();
+    const quick = await createStream();
+    const commit = await startChain();
+    const slowToken = `0x${'51'.repeat(20)}`;
+    for (let n = 0; n < 40; n++) await commit([slow.id], transferOf(slowToken));
+    const enrich = start({
+      ...goodState,
+      async call(block, calls) {
+        if (calls.some(({ to }) => to === slowToken)) await released.promise;
+        return goodState.call(block, calls);
+      },
+    });
+    await commit([quick.id]);
+    enrich.notice();
+    await untilAll(quick.id, 'pending');
+    expect(new Set((await deliveriesOf(slow.id)).map(({ state }) => state))).toEqual(
+      new Set(['enriching']),
+    );
+    released.resolve();
+    await untilAll(slow.id, 'pending');
+  });
+
+  test('an outage is waited for, however long, and said', async () => {
+    const { id } = await createStream();
+    const commit = await startChain();
+    await commit([id]);
+    let asked = 0;
+    let refusals = 0;
+    let isDown = true;
+    const enrich = start({
+      ...goodState,
+      call(block, calls) {
+        asked++;
+        if (isDown) throw new RetryableError('unavailable', 'node-1: connection refused');
+        // A node that came back may lag: what it refuses is borne as often as ever.
+        return (refusals++ < 3 ? refusing : goodState).call(block, calls);
+      },
+    });
+    // More often than a refusal would be borne.
+    await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(8);
+    expect(enrich.trouble).toBe(
+      'token metadata, triggers and balances wait: node-1: connection refused',
+    );
+    isDown = false;
+    await untilAll(id, 'pending');
+    expect(await bodyOf(id)).toMatchObject(ENRICHED);
+    expect(enrich.trouble).toBe('');
+  });
+
+  test('what is refused for good is left as the contract has it where it is not known', async () => {
+    const { id } = await createStream();
+    const commit = await startChain();
+    await commit([id]);
+    start(refusing);
+    await untilAll(id, 'pending');
+    const body = await bodyOf(id);
+    expect(body.nativeBalances).toEqual([]);
+    expect(body.erc20Transfers[0]).toMatchObject({
+      tokenName: '',
+      tokenDecimals: '',
+      triggers: [{ name: 'error', value: 'no node has the state of block 1' }],
+    });
+    expect(body.erc20Transfers[0]).not.toHaveProperty('valueWithDecimals');
+  });
+
+  test('a refusal that passes is asked again', async () => {
+    const { id } = await createStream();
+    const commit = await startChain();
+    await commit([id]);
+    let refusals = 0;
+    start({
+      call: (block, calls) => (refusals++ < 3 ? refusing : goodState).call(block, calls),
+      balances: (block, addresses) => goodState.balances(block, addresses),
+    });
+    await untilAll(id, 'pending');
+    expect(await bodyOf(id)).toMatchObject(ENRICHED);
+  });
+
+  test('tokens are asked about once: by many streams, by later blocks, by the next process', async () => {
+    const streams = await Promise.all(Array.from({ length: 10 }, () => createStream()));
+    const ids = streams.map(({ id }) => id);
+    const commit = await startChain();
+    await commit(ids);
+    let names = 0;
+    const counting: StateReader = {
+      ...goodState,
+      call(block, calls) {
+        names += calls.filter(({ data }) => data === '0x06fdde03').length;
+        return goodState.call(block, calls);
+      },
+    };
+    const first = start(counting);
+    for (const id of ids) await untilAll(id, 'pending');
+    expect(names).toBe(1);
+    // From memory, a body that wants no more than its token is whole before it is committed.
+    const tail = transferOf(TOKEN);
+    expect(first.plan(DEFAULT_OPTIONS, tail)).toBe(null);
+    expect(tail.erc20Transfers[0]).toMatchObject({ tokenName: 'Test Dollar', tokenDecimals: '6' });
+    expect(first.plan(DEFAULT_OPTIONS, transferOf(HOLDER))).toBe(TOKENS_ONLY);
+    await first.stop();
+    await commit([ids[0]!]);
+    start(counting);
+    await untilAll(ids[0]!, 'pending');
+    expect(names).toBe(1);
+  });
+
+  test('a match whose block left the chain is not completed, and is when it comes back', async () => {
+    const { id } = await createStream();
+    const commit = await startChain();
+    await commit([id]);
+    await store.rewindChain({ chain: CHAIN, epoch: EPOCH, ancestor: header(0) });
+    const enrich = start(goodState);
+    expect(await store.listEnriching(all())).toEqual([]);
+    const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+    await store.commitBlock({
+      chain: CHAIN,
+      epoch: EPOCH,
+      block: header(1),
+      ruleRevision: revision,
+      confirmUpTo: -1,
+      windowBlocks: 256,
+      matches: [],
+    });
+    enrich.notice();
+    await untilAll(id, 'pending');
+    expect(await bodyOf(id)).toMatchObject(ENRICHED);
+  });
+});
+
+describe('a body', () => {
+  const noStore = {
+    readTokens: () => Promise.resolve([]),
+    saveTokens: () => Promise.resolve(),
+  } as unknown as Store;
+  const complete = async (
+    tail: BodyTail,
+    options: Partial<StreamOptions>,
+    state: StateReader = goodState,
+    maxWebhookBytes = DEFAULT_MAX_WEBHOOK_BYTES,
+  ): Promise<BodyTail> => {
+    const enrich = createEnrich({
+      chain: CHAIN,
+      store: noStore,
+      state,
+      log: createLog(() => {}),
+      onDeliveries: () => {},
+      maxWebhookBytes,
+    });
+    await enrich.complete(header(1), { ...DEFAULT_OPTIONS, ...options }, tail);
+    return tail;
+  };
+
+  test('has triggers in their order on the records of their kind, and last in each', async () => {
+    const named = (name: string): StreamTrigger => ({
+      ...balanceTrigger,
+      functionAbi: { ...balanceTrigger.functionAbi, outputs: [{ name, type: 'uint256' }] },
+    });
+    const tail = transferOf(TOKEN);
+    tail.txsInternal.push({
+      from: HOLDER,
+      to: null,
+      value: '1',
+      gas: '1',
+      transactionHash: hash(1),
+    });
+    await complete(tail, {
+      triggers: [named('first'), { ...named('other'), type: 'nfttransfer' }, named('')],
+      getNativeBalances: [
+        { type: 'internalTx', selectors: ['$to', '$from'] },
+        { type: 'erc20transfer', selectors: ['$contract', '$to'] },
+      ],
+    });
+    expect(Object.keys(tail.erc20Transfers[0]!).slice(-2)).toEqual([
+      'valueWithDecimals',
+      'triggers',
+    ]);
+    expect(tail.erc20Transfers[0]!.triggers).toEqual([
+      { name: 'first', value: '42' },
+      { name: 'output1', value: '42' },
+    ]);
+    expect(tail.txsInternal[0]).not.toHaveProperty('triggers');
+    // Each address once, in the order of the selections; an internal transaction may have no receiver.
+    expect(tail.nativeBalances.map(({ address }) => address)).toEqual([HOLDER, TOKEN]);
+  });
+
+  test('makes equal calls once, and no more than 10,000', async () => {
+    const tail = transferOf(TOKEN);
+    const [transfer] = tail.erc20Transfers;
+    tail.erc20Transfers = Array.from({ length: 10_010 }, (_, n) => ({
+      ...transfer!,
+      from: `0x${(n < 5 ? 0 : n).toString(16).padStart(40, '0')}`,
+    }));
+    let made = 0;
+    await complete(
+      tail,
+      { triggers: [balanceTrigger] },
+      {
+        ...goodState,
+        call(block, calls) {
+          made += calls.filter(({ data }) => data.startsWith('0x70a08231')).length;
+          return goodState.call(block, calls);
+        },
+      },
+    );
+    expect(made).toBe(10_000);
+    const errors = tail.erc20Transfers.filter(({ triggers }) => triggers![0]!.name === 'error');
+    // 10,010 records are 10,006 different calls.
+    expect(errors).toHaveLength(6);
+    expect(errors[0]!.triggers![0]!.value).toMatch(/^not called: .* more than 10000 calls/);
+  });
+
+  test('leaves out results with which its webhook would exceed the limit', async () => {
+    const tail = transferOf(TOKEN);
+    const [transfer] = tail.erc20Transfers;
+    tail.erc20Transfers = Array.from({ length: 200 }, () => ({ ...transfer! }));
+    const big = text('x'.repeat(60_000));
+    await complete(
+      tail,
+      {
+        triggers: [
+          {
+            ...balanceTrigger,
+            functionAbi: {
+              ...balanceTrigger.functionAbi,
+              outputs: [{ name: 'text', type: 'string' }],
+            },
+          },
+        ],
+      },
+      {
+        ...goodState,
+        call: async (block, calls) =>
+          (await goodState.call(block, calls)).map((answer, n) =>
+            calls[n]!.data.startsWith('0x70a08231') ? read(big) : answer,
+          ),
+      },
+    );
+    expect(Buffer.byteLength(JSON.stringify(tail))).toBeLessThanOrEqual(DEFAULT_MAX_WEBHOOK_BYTES);
+    expect(tail.erc20Transfers[0]!.triggers![0]!.name).toBe('text');
+    expect(tail.erc20Transfers.at(-1)!.triggers).toEqual([
+      { name: 'error', value: 'left out: the webhook would exceed --max-webhook-bytes' },
+    ]);
+  });
+
+  test('law: grows by no more than was set aside for it, whatever tokens and contracts answer', async () => {
+    const answer = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 400 }).map(text),
+      fc.constantFrom('😀', '"', '\\\\', '\uffee').map((each) => text(each.repeat(200))),
+      fc.bigInt({ min: 0n, max: 300n }).map(number),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(answer, { minLength: 1 }), fc.nat(3), async (answers, triggers) => {
+        const options: StreamOptions = {
+          ...DEFAULT_OPTIONS,
+          triggers: Array.from({ length: triggers }, () => ({
+            ...balanceTrigger,
+            functionAbi: {
+              ...balanceTrigger.functionAbi,
+              outputs: [{ name: 'said', type: 'string' }],
+            },
+          })),
+          getNativeBalances: [{ type: 'erc20transfer', selectors: ['$from', '$contract'] }],
+        };
+        const tail = transferOf(TOKEN);
+        tail.erc20Transfers[0]!.value = String(2n ** 256n - 1n);
+        tail.erc20Transfers.push({ ...tail.erc20Transfers[0]!, contract: HOLDER });
+        const before = Buffer.byteLength(JSON.stringify(tail));
+        const enrich = createEnrich({
+          chain: CHAIN,
+          store: noStore,
+          state: goodState,
+          log: createLog(() => {}),
+          onDeliveries: () => {},
+          maxWebhookBytes: 0,
+        });
+        const most = before + enrich.mostGrowth(options, tail);
+        let asked = 0;
+        const state: StateReader = {
+          call: (_, calls) =>
+            Promise.resolve(calls.map(() => read(answers[asked++ % answers.length]!))),
+          balances: (_, addresses) =>
+            Promise.resolve(addresses.map(() => read(String(2n ** 256n - 1n)))),
+        };
+        // The smallest limit under which the match was not divided.
+        await complete(tail, options, state, most);
+        expect(Buffer.byteLength(JSON.stringify(tail))).toBeLessThanOrEqual(most);
+      }),
+    );
+  });
+
+  test('law: whatever tokens and contracts answer, it is a fixed point and verifies', async () => {
+    const anyData = fc.oneof(
+      fc.uint8Array({ maxLength: 100 }).map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`),
+      fc.string({ unit: 'binary' }).map(text),
+      fc
+        .uint8Array({ minLength: 1, maxLength: 60 })
+        .map((bytes) =>
+          encodeAbiParameters([{ type: 'bytes' }], [`0x${Buffer.from(bytes).toString('hex')}`]),
+        ),
+      fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }).map(number),
+    );
+    const anyAnswer = fc.oneof(
+      anyData.map(read),
+      fc.string({ unit: 'binary' }).map((message): StateAnswer => ({ outcome: 'failed', message })),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyAnswer, { minLength: 5, maxLength: 5 }),
+        anyAnswer,
+        fc.constantFrom('string', 'uint256', 'bytes', 'string[]'),
+        fc.string({ unit: 'binary' }),
+        fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }),
+        async (token, answer, type, name, value) => {
+          const tail = transferOf(TOKEN);
+          tail.erc20Transfers[0]!.value = value.toString();
+          const functionAbi = { ...balanceTrigger.functionAbi, outputs: [{ name, type }] };
+          await complete(
+            tail,
+            { ...WANTS_ALL, triggers: [{ ...balanceTrigger, functionAbi }] },
+            {
+              ...goodState,
+              call: (_, calls) =>
+                Promise.resolve(
+                  calls.map(({ data }, n) => (data.startsWith('0x70a08231') ? answer : token[n]!)),
+                ),
+            },
+          );
+          const parts = splitBody({ chainId: CHAIN, abi: [], streamId: 'id', tag: 'tag' }, tail);
+          for (const phase of ['unconfirmed', 'confirmed'] as const) {
+            const body = joinBody({ ...parts, phase, retries: 3 });
+            expect(JSON.stringify(JSON.parse(body))).toBe(body);
+            const signature = signWebhook(body, 'secret');
+            expect(
+              verifySignature({ body: JSON.parse(body) as object, signature, secret: 'secret' }),
+            ).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+});

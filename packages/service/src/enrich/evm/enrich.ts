@@ -1,0 +1,101 @@
+/** What EVM bodies lack when they are committed: token metadata, triggers and balances, at their block. */
+import { describeWebhook } from '@sluice/kit';
+import type { DeliverySummary } from '@sluice/kit/contract';
+import type { Log } from '../../base/log.ts';
+import { fromBodyTail, toBodyTail } from '../../store/blocks/body.ts';
+import type { BlockRef } from '../../store/blocks/contract.ts';
+import type { Store } from '../../store/store.ts';
+import type { StreamOptions } from '../../store/streams/contract.ts';
+import type { Token } from '../../store/enrichment/contract.ts';
+import { mostBalanceBytes } from './balances.ts';
+import { completeBody, mostTriggerBytes } from './completeBody.ts';
+import type { Enrich } from '../enrich.ts';
+import { createEnrichPool } from '../enrichPool.ts';
+import { contractsOf, fillTokens, mostTokenBytes } from './fillTokens.ts';
+import { TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
+import type { BodyTail } from './records.ts';
+import type { StateReader } from '../state.ts';
+import { TOKEN_CALLS, readToken, tokenCalls } from '../token.ts';
+import { createTokens } from '../tokens.ts';
+
+export interface EvmEnrich extends Enrich<StreamOptions, BodyTail> {
+  /** What a contract says of itself as a token; undefined where the nodes would not tell. */
+  readToken(block: BlockRef, contract: string): Promise<Token | undefined>;
+}
+
+const TOKEN_CACHE_BYTES = 32 * 1024 * 1024;
+
+export function createEnrich({
+  chain,
+  store,
+  state,
+  log,
+  onDeliveries,
+  retryMs,
+  maxWebhookBytes,
+}: {
+  chain: string;
+  store: Store;
+  state: StateReader;
+  log: Log;
+  /** Deliveries that have become due. */
+  onDeliveries(deliveries: DeliverySummary[]): void;
+  /** First wait after a failure, doubled with each; default 500. */
+  retryMs?: number | undefined;
+  maxWebhookBytes: number;
+}): EvmEnrich {
+  const tokens = createTokens({
+    chain,
+    store,
+    cacheBytes: TOKEN_CACHE_BYTES,
+    async ask(block, addresses) {
+      const answers = await state.call(block, addresses.flatMap(tokenCalls));
+      return addresses.flatMap((address, n) => {
+        const theirs = answers.slice(n * TOKEN_CALLS, (n + 1) * TOKEN_CALLS);
+        return readToken(address, block.number, theirs) ?? [];
+      });
+    },
+  });
+  const pool = createEnrichPool({
+    chain,
+    store,
+    log,
+    waiting: 'token metadata, triggers and balances wait',
+    async complete({ bodyTail, bodyHeadBytes, enrichment, block }, isLastTry) {
+      const tail = fromBodyTail(bodyTail) as BodyTail;
+      const plan = compilePlan(enrichment);
+      const maxBytes = maxWebhookBytes - bodyHeadBytes;
+      const refused = await completeBody(tail, { plan, block, tokens, state, isLastTry, maxBytes });
+      if (refused !== undefined) return undefined;
+      return { bodyTail: toBodyTail(tail), about: describeWebhook({ chainId: chain, ...tail }) };
+    },
+    onDeliveries,
+    retryMs,
+  });
+
+  return Object.assign(pool, {
+    plan(options: StreamOptions, tail: BodyTail): string | null {
+      const own = planOf(options, tail);
+      if (own !== undefined) return own;
+      const known = new Map<string, Token>();
+      for (const contract of contractsOf(tail)) {
+        const token = tokens.find(contract);
+        if (token === undefined) return TOKENS_ONLY;
+        known.set(contract, token);
+      }
+      fillTokens(tail, (contract) => known.get(contract));
+      return null;
+    },
+    mostGrowth: ({ triggers, getNativeBalances }: StreamOptions, tail: BodyTail) =>
+      mostTokenBytes(tail) +
+      mostTriggerBytes(triggers ?? [], tail) +
+      mostBalanceBytes(getNativeBalances ?? [], tail),
+    async complete(block: BlockRef, options: StreamOptions, tail: BodyTail): Promise<void> {
+      const plan = compilePlan(planOf(options, tail) ?? TOKENS_ONLY);
+      const whole = { plan, block, tokens, state, isLastTry: true, maxBytes: maxWebhookBytes };
+      await completeBody(tail, whole);
+    },
+    readToken: async (block: BlockRef, contract: string) =>
+      (await tokens.read(block, new Set([contract]))).get(contract),
+  });
+}

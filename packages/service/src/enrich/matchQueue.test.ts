@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { EnrichingMatch } from '../store/enrichment/contract.ts';
+import { createMatchQueue } from './matchQueue.ts';
+
+/** A queue over matches `<stream>-<n>`, of which the ledger lists all that it may. */
+function open(matches: readonly string[]) {
+  const streamOf = (id: string): string => id.split('-')[0]!;
+  return createMatchQueue('0x1', {
+    listEnriching: ({ limit, notMatches, notStreams }) =>
+      Promise.resolve(
+        matches
+          .filter((id) => !notMatches.includes(id) && !notStreams.includes(streamOf(id)))
+          .slice(0, limit)
+          .map((id) => ({ id, streamId: streamOf(id) }) as EnrichingMatch),
+      ),
+  });
+}
+
+test('law: never more than 32 matches are under way, nor two of one stream', async () => {
+  const ids = fc.uniqueArray(
+    fc.nat(400).map((n) => `${n % 40}-${n}`),
+    { minLength: 50, maxLength: 120 },
+  );
+  await fc.assert(
+    fc.asyncProperty(ids, fc.nat(5), async (matches, done) => {
+      const queue = open(matches);
+      const underWay = new Map<string, string>();
+      for (let round = 0; round < 4; round++) {
+        for (const match of await queue.list(0)) {
+          queue.begin(match);
+          underWay.set(match.id, match.streamId);
+        }
+        expect(queue.underWay()).toBe(underWay.size);
+        expect(underWay.size).toBeLessThanOrEqual(32);
+        const streams = Object.values(Object.groupBy(underWay.values(), (id) => id));
+        for (const of of streams) expect(of!.length).toBeLessThanOrEqual(2);
+        for (const id of [...underWay.keys()].slice(0, done)) {
+          queue.rest(id, 1, Infinity);
+          underWay.delete(id);
+        }
+      }
+    }),
+  );
+});
+
+test('a match rests until its time, and its tries are counted until it is done', async () => {
+  const queue = open(['a-1']);
+  expect(queue.begin({ id: 'a-1', streamId: 'a' })).toBe(1);
+  queue.rest('a-1', 1, 50);
+  expect(await queue.list(49)).toEqual([]);
+  expect(queue.nextAt(49)).toBe(50);
+  expect(await queue.list(50)).toHaveLength(1);
+  expect(queue.begin({ id: 'a-1', streamId: 'a' })).toBe(2);
+  queue.forget('a-1');
+  expect([queue.tries('a-1'), queue.underWay(), queue.nextAt(0)]).toEqual([0, 0, Infinity]);
+});

@@ -1,0 +1,506 @@
+/** Aptos through the service against a scripted fullnode: what is delivered is what the script did. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@sluice/kit';
+import type { AptosWebhook, ChainHealth } from '@sluice/kit/contract';
+import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import {
+  type AptosStreamTrouble,
+  type AptosTrouble,
+  type RunningScriptedAptos,
+  type RunningScriptedAptosStream,
+  type ScriptedAptosTransaction,
+  type WebhookSink,
+  scriptedAptos,
+  startScriptedAptos,
+  startScriptedAptosStream,
+  startWebhookSink,
+} from '@sluice/testkit';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../base/log.ts';
+import { type Service, startService } from '../../service.ts';
+
+const API_KEY = 'test-key-0123456789abcdef';
+const CHAIN = 'aptos:local';
+const account = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, '0')}`;
+const ALICE = account(0xa11ce);
+const BOB = account(0xb0b);
+const CAROL = account(0xca401);
+
+let folder: string;
+let node: RunningScriptedAptos;
+let others: RunningScriptedAptos[];
+let sink: WebhookSink;
+let service: Service | undefined;
+let client: Client;
+let sluice: SluiceClient;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-aptos-'));
+  node = await startScriptedAptos();
+  node.mineMany(3);
+  others = [];
+  sink = await startWebhookSink();
+});
+afterEach(async () => {
+  await service?.stop();
+  service = undefined;
+  await sink.close();
+  await Promise.all([node, ...others].map((each) => each.stop()));
+  rmSync(folder, { recursive: true });
+});
+
+async function start(urls = [node.url], streams: string[] = []): Promise<void> {
+  service = await startService(
+    {
+      port: 0,
+      host: '127.0.0.1',
+      dataFolder: folder,
+      apiKey: API_KEY,
+      chains: [],
+      aptos: [{ network: 'local', urls, streams, pollMs: 20 }],
+      allowPrivateEndpoints: true,
+      testWebhook: false,
+    },
+    createLog(() => {}),
+  );
+  client = createClient({ apiKey: API_KEY, baseUrl: service.url });
+  sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
+}
+
+async function stop(): Promise<void> {
+  await service?.stop();
+  service = undefined;
+}
+
+async function until<T>(what: string, read: () => Promise<T | false> | T | false): Promise<T> {
+  const deadline = Date.now() + 15_000;
+  for (;;) {
+    const value = await read();
+    if (value !== false) return value;
+    if (Date.now() > deadline) {
+      throw new Error(`${what}: not in time; ${JSON.stringify(await health())}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const health = async (): Promise<Omit<ChainHealth, 'blocks'>> => {
+  const { blocks: _, ...rest } = (await sluice.listChains())[0]!;
+  return rest;
+};
+const isLive = () => until('it is live', async () => (await health()).state === 'live');
+const caughtUp = () =>
+  until('it caught up', async () => (await health()).checkpoint === Number(node.head.height));
+
+/** A stream of Bob's wallet. */
+async function watchBob(): Promise<string> {
+  const { id } = await client.streams.create({
+    networkType: 'aptos',
+    webhookUrl: `${sink.url}/hook`,
+    description: '',
+    tag: 'bob',
+    network: ['local'],
+  });
+  await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
+  return id;
+}
+
+const toBob = (amount: bigint): ScriptedAptosTransaction =>
+  scriptedAptos.transfer({ from: ALICE, to: BOB, amount });
+const toCarol = (amount: bigint): ScriptedAptosTransaction =>
+  scriptedAptos.transfer({ from: ALICE, to: CAROL, amount });
+
+const bodies = (): AptosWebhook[] =>
+  sink.requests.map(({ body }) => JSON.parse(body) as AptosWebhook);
+
+/** Every amount once, in one delivery each, however often that was sent. */
+async function expectAmounts(amounts: readonly bigint[]): Promise<void> {
+  const wanted = amounts.map(String).toSorted();
+  await until('every amount is delivered', () => {
+    const seen = new Set(bodies().flatMap((body) => body.coinDeposits.map(({ value }) => value)));
+    return wanted.every((amount) => seen.has(amount));
+  });
+  const deliveries = await sluice.listDeliveries({ limit: 100 });
+  expect(deliveries.result.every(({ phase }) => phase === 'confirmed')).toBe(true);
+  const ids = new Map(sink.requests.map(({ id, body }) => [id, JSON.parse(body) as AptosWebhook]));
+  const values = [...ids.values()].flatMap((body) =>
+    body.coinDeposits.filter(({ address }) => address === BOB).map(({ value }) => value),
+  );
+  expect(values.toSorted()).toEqual(wanted);
+}
+
+describe('in order', () => {
+  test('many blocks that came while it was away are all read, over pages that end early', async () => {
+    await start();
+    await watchBob();
+    await isLive();
+    await stop();
+    const amounts: bigint[] = [];
+    for (let n = 1; n <= 60; n++) {
+      const amount = BigInt(1_000 + n);
+      if (n % 3 === 0) amounts.push(amount);
+      node.mine({ transactions: [n % 3 === 0 ? toBob(amount) : toCarol(amount)] });
+    }
+    node.trouble({ kind: 'truncatedPage', limit: 7, every: 2 });
+    await start();
+    await caughtUp();
+    await expectAmounts(amounts);
+  });
+
+  test('a block that ends as those of the years before is read', async () => {
+    await start();
+    await watchBob();
+    await isLive();
+    node.mine({ transactions: [toBob(5n)], end: 'state_checkpoint' });
+    await expectAmounts([5n]);
+  });
+
+  test('effectiveFrom is the version after the last one that was read', async () => {
+    await start();
+    const id = await watchBob();
+    await caughtUp();
+    const added = await client.streams.addAddress(id, CAROL, { networkType: 'aptos' });
+    expect(added.effectiveFrom).toEqual({ local: Number(node.head.lastVersion) + 1 });
+  });
+});
+
+describe('a network that nobody watches', () => {
+  test('is followed by its heads alone, and read from whom it is watched on', async () => {
+    await start();
+    await isLive();
+    const before = node.calls.transactions ?? 0;
+    for (let n = 1; n <= 40; n++) node.mine({ transactions: [toBob(BigInt(n))] });
+    // The newest block may not be whole yet.
+    const passed = Number(node.head.height) - 1;
+    await until('it is passed over', async () => (await health()).checkpoint === passed);
+
+    // A stream without addresses watches nothing either.
+    const { id } = await client.streams.create({
+      networkType: 'aptos',
+      webhookUrl: `${sink.url}/hook`,
+      description: '',
+      tag: 'bob',
+      network: ['local'],
+    });
+    node.mineMany(2);
+    await until('it is passed over', async () => (await health()).checkpoint === passed + 2);
+    // One gap, in however many steps.
+    const gap = { chainId: 'aptos:local', kind: 'passed-over', to: passed + 2 };
+    expect(await sluice.listGaps({ chain: 'aptos:local' })).toMatchObject([gap]);
+    const { head, safe, finalized } = await health();
+    expect([safe, finalized]).toEqual([head, head]);
+    expect(node.calls.transactions ?? 0).toBe(before);
+
+    const added = await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
+    const whole = node.blockAt(BigInt(passed + 2))!;
+    expect(added.effectiveFrom).toEqual({ local: Number(whole.lastVersion) + 1 });
+    const amounts = [71n, 72n, 73n];
+    for (const amount of amounts) node.mine({ transactions: [toBob(amount)] });
+    await expectAmounts(amounts);
+    await caughtUp();
+    const [coverage] = await sluice.getCoverage(id);
+    expect(coverage).toMatchObject({ from: passed + 1, holes: [] });
+  });
+
+  test('loses nothing to a stream that comes while blocks do', async () => {
+    await start();
+    await isLive();
+    const { id } = await client.streams.create({
+      networkType: 'aptos',
+      webhookUrl: `${sink.url}/hook`,
+      description: '',
+      tag: 'bob',
+      network: ['local'],
+    });
+    const paid: { amount: bigint; version: number }[] = [];
+    const timer = setInterval(() => {
+      const amount = BigInt(paid.length + 1);
+      const { firstVersion } = node.mine({ transactions: [toBob(amount)] });
+      paid.push({ amount, version: Number(firstVersion) });
+    }, 5);
+    await until('some blocks were passed over', () => paid.length > 20);
+    const { effectiveFrom } = await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
+    const known = paid.length;
+    await until('more blocks came', () => paid.length > known + 20);
+    clearInterval(timer);
+    await caughtUp();
+    const promised = paid.filter(({ version }) => version >= effectiveFrom!['local']!);
+    expect(promised.length).toBeLessThan(paid.length);
+    await expectAmounts(promised.map(({ amount }) => amount));
+  });
+});
+
+describe('a node that fails, lags or lies', () => {
+  const troubles: [string, AptosTrouble][] = [
+    ['leaves a version out', { kind: 'versionGap' }],
+    ['answers an empty page', { kind: 'truncatedPage', limit: 0 }],
+    ['limits the rate with 429', { kind: 'rateLimit', retryAfterSeconds: 1 }],
+    ['limits the rate with 503', { kind: 'rateLimit', status: 503, retryAfterSeconds: 1 }],
+    ['answers half a JSON', { kind: 'malformedJson' }],
+    ['sits behind a broken proxy', { kind: 'httpError', status: 502 }],
+    ['answers internal errors', { kind: 'internalError' }],
+  ];
+  test.each(troubles)('%s: nothing is delivered, and all is after', async (_, trouble) => {
+    await start();
+    await watchBob();
+    await isLive();
+    const before = (await health()).checkpoint;
+    node.trouble(trouble);
+    node.mine({ transactions: [toBob(7n)] });
+    await until('it is called an outage', async () => (await health()).state === 'down');
+    expect((await health()).message).not.toBe('');
+    expect((await health()).checkpoint).toBe(before);
+    expect(sink.requests).toEqual([]);
+    node.heal();
+    await expectAmounts([7n]);
+    await isLive();
+  });
+
+  test('lags: what it does not have yet comes when it has it', async () => {
+    await start();
+    await watchBob();
+    await isLive();
+    node.trouble({ kind: 'lag', blocks: 4 });
+    node.mine({ transactions: [toBob(11n)] });
+    node.mineMany(2);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(sink.requests).toEqual([]);
+    // A head below the checkpoint is that of a node that lags, not of another branch.
+    expect((await health()).state).toBe('live');
+    node.heal();
+    await expectAmounts([11n]);
+  });
+
+  test('prunes what was not read: it halts, says the way out, and that way works', async () => {
+    await start();
+    await watchBob();
+    node.mineMany(2);
+    await caughtUp();
+    await stop();
+    const lost = node.mine({ transactions: [toBob(13n)] });
+    const [oldest] = node.mineMany(3).slice(-1);
+    const kept = node.mine({ transactions: [toBob(17n)] });
+    node.trouble({ kind: 'pruned', belowVersion: oldest!.firstVersion });
+    await start();
+    const down = await until('it halts', async () => {
+      const now = await health();
+      return now.state === 'down' && now;
+    });
+    expect(down.message).toContain(`it no longer has block ${lost.height}`);
+    expect(down.message).toContain(`sluice chains resume ${CHAIN} --from ${kept.height}`);
+    expect(await sluice.resumeChain(CHAIN, { from: Number(kept.height) })).toEqual({
+      chainId: CHAIN,
+      from: Number(kept.height),
+    });
+    await expectAmounts([17n]);
+    const { result } = await client.streams.list({ networkType: 'aptos' });
+    expect(await sluice.getCoverage(result[0]!.id)).toMatchObject([
+      {
+        chainId: CHAIN,
+        holes: [{ from: Number(lost.height), to: Number(kept.height) - 1, reason: 'resumed' }],
+      },
+    ]);
+  });
+
+  test('of a chain that was set up anew is refused, for its blocks are others', async () => {
+    await start();
+    await watchBob();
+    await caughtUp();
+    await stop();
+    const other = await startScriptedAptos({ seed: 'another' });
+    others.push(other);
+    other.mineMany(20);
+    await start([other.url]);
+    const down = await until('it halts', async () => {
+      const now = await health();
+      return now.state === 'down' && now;
+    });
+    expect(down.message).toMatch(/block 3 is 0x.* but in this ledger 0x.*: another chain answers/);
+  });
+
+  test('of another chain id is refused', async () => {
+    await start();
+    await caughtUp();
+    await stop();
+    node.trouble({ kind: 'wrongChainId', chainId: 99 });
+    await start();
+    const down = await until('it halts', async () => {
+      const now = await health();
+      return now.state === 'down' && now;
+    });
+    expect(down.message).toContain('the chain id is 99 but this ledger was begun on 4');
+  });
+});
+
+describe('two nodes of one chain', () => {
+  const startSecond = async (): Promise<RunningScriptedAptos> => {
+    const second = await startScriptedAptos({ ledger: node });
+    others.push(second);
+    return second;
+  };
+
+  test.each<[string, AptosTrouble]>([
+    ['fails', { kind: 'httpError', status: 502 }],
+    ['leaves versions out', { kind: 'versionGap' }],
+    ['limits the rate', { kind: 'rateLimit', retryAfterSeconds: 60 }],
+    ['prunes', { kind: 'pruned', belowVersion: 10_000n }],
+    ['lags', { kind: 'lag', blocks: 8 }],
+  ])('where one %s the other is asked, and nothing is missed', async (_, trouble) => {
+    const second = await startSecond();
+    await start([node.url, second.url]);
+    await watchBob();
+    await isLive();
+    const amounts: bigint[] = [];
+    for (let n = 1; n <= 30; n++) {
+      if (n === 10) node.trouble(trouble);
+      amounts.push(BigInt(n));
+      node.mine({ transactions: [toBob(BigInt(n))] });
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await caughtUp();
+    await expectAmounts(amounts);
+    await isLive();
+  });
+});
+
+test('nodes of two chains with one chain id are not both believed', async () => {
+  const other = await startScriptedAptos({ seed: 'another' });
+  others.push(other);
+  other.mineMany(3);
+  await start([node.url, other.url]);
+  const down = await until('it halts', async () => {
+    const now = await health();
+    return now.state === 'down' && now;
+  });
+  expect(down.message).toMatch(/disagree about block 3 .*one more --aptos, would decide/);
+  expect(down.checkpoint).toBeNull();
+});
+
+describe('a transaction stream', () => {
+  let streams: RunningScriptedAptosStream[];
+  beforeEach(() => {
+    streams = [];
+  });
+  afterEach(async () => {
+    // First the service, which reads them.
+    await stop();
+    await Promise.all(streams.map((each) => each.stop()));
+  });
+  const startStream = async (
+    options: { key?: string; port?: number } = {},
+  ): Promise<RunningScriptedAptosStream> => {
+    const stream = await startScriptedAptosStream({ ledger: node, ...options });
+    streams.push(stream);
+    return stream;
+  };
+  const pagesOfNode = (): number => node.calls.transactions ?? 0;
+  const healthOf = async ({ port }: RunningScriptedAptosStream) =>
+    (await health()).providers.find(({ name }) => name === `127.0.0.1:${port}`);
+  /** Pays Bob and others, a block each; answers with what Bob got. */
+  const pay = (count: number, from = 1): bigint[] => {
+    const amounts: bigint[] = [];
+    for (let n = from; n < from + count; n++) {
+      const amount = BigInt(10_000 + n);
+      if (n % 3 === 0) amounts.push(amount);
+      node.mine({ transactions: [n % 3 === 0 ? toBob(amount) : toCarol(amount)] });
+    }
+    return amounts;
+  };
+
+  test('gives every transaction, by one stream with the key; the fullnode gives none', async () => {
+    const stream = await startStream({ key: 'a key/with signs' });
+    await start([node.url], [stream.url]);
+    await watchBob();
+    await isLive();
+    const amounts = pay(60);
+    await caughtUp();
+    amounts.push(...pay(60, 61));
+    await caughtUp();
+    await expectAmounts(amounts);
+    expect(pagesOfNode()).toBe(0);
+    expect(stream.calls).toHaveLength(1);
+    expect(await healthOf(stream)).toMatchObject({ state: 'good', failures: 0 });
+  });
+
+  test('law: whatever becomes of it, what is delivered is what was paid', async () => {
+    const [one, two] = [await startStream(), await startStream()];
+    await start([node.url], [one.url, two.url]);
+    await watchBob();
+    await isLive();
+    const troubles: AptosStreamTrouble[] = [
+      { kind: 'ends' },
+      { kind: 'status', code: 14 },
+      { kind: 'lag', versions: 5 },
+      { kind: 'garbage' },
+      { kind: 'rateLimit', retryAfterSeconds: 1 },
+      { kind: 'versionGap' },
+      { kind: 'wrongChainId', chainId: 99 },
+    ];
+    const amounts: bigint[] = [];
+    for (const [n, trouble] of troubles.entries()) {
+      (n % 2 === 0 ? one : two).trouble(trouble);
+      amounts.push(...pay(6, 1 + 100 * n), ...pay(6, 51 + 100 * n));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      (n % 2 === 0 ? one : two).heal();
+    }
+    await one.stop();
+    amounts.push(...pay(20, 1_001));
+    await two.stop();
+    amounts.push(...pay(20, 2_001));
+    await caughtUp();
+    await expectAmounts(amounts);
+    expect(pagesOfNode()).toBeGreaterThan(0);
+    expect((await health()).state).toBe('live');
+  });
+
+  test('serves a backfill beside what is live', async () => {
+    const stream = await startStream();
+    const amounts = pay(30);
+    const versionTo = Number(node.head.lastVersion);
+    await start([node.url], [stream.url]);
+    await isLive();
+    const id = await watchBob();
+    await sluice.createAptosBackfill('local', { streamId: id, versionFrom: 1, versionTo });
+    amounts.push(...pay(9, 31));
+    await expectAmounts(amounts);
+    expect(pagesOfNode()).toBe(0);
+  });
+});
+
+describe('the owner of a store that its transaction does not show', () => {
+  const hidden = (amount: bigint) => ({ ...toBob(amount), showsStoreOwners: false });
+
+  test('is looked up', async () => {
+    await start();
+    await watchBob();
+    await isLive();
+    node.mine({ transactions: [hidden(23n)] });
+    await expectAmounts([23n]);
+  });
+
+  test('is waited for while the node that is asked lags', async () => {
+    await start();
+    await watchBob();
+    await isLive();
+    node.trouble({ kind: 'lag', blocks: 2, routes: ['resource'] });
+    node.mine({ transactions: [hidden(29n)] });
+    await until('it is called an outage', async () => (await health()).state === 'down');
+    expect(sink.requests).toEqual([]);
+    node.heal();
+    await expectAmounts([29n]);
+  });
+
+  test('is as it is now where the node keeps no older state', async () => {
+    await start();
+    await watchBob();
+    await caughtUp();
+    await stop();
+    const { lastVersion } = node.mine({ transactions: [hidden(31n)] });
+    node.mineMany(3);
+    node.trouble({ kind: 'pruned', belowVersion: lastVersion + 1n, routes: ['resource'] });
+    await start();
+    await expectAmounts([31n]);
+  });
+});

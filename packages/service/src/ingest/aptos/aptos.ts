@@ -1,0 +1,184 @@
+/**
+ * Blocks of an Aptos chain by ledger version: contiguous, final, and refused where one is left out. What
+ * the chain has, and everything but transactions, the REST API of its fullnodes says; transactions come
+ * from the gRPC transaction stream where there is one, and from fullnodes otherwise.
+ */
+import type { AptosNetwork } from '@sluice/kit/contract';
+import type { AptosBlock } from '../../match/aptos/block.ts';
+import type { Log } from '../../base/log.ts';
+import type { BlockHeader } from '../../store/blocks/contract.ts';
+import { type AptosPage, CHAIN_IDS, createAptosProvider } from './provider.ts';
+import { createAptosRuns } from './runs.ts';
+import { createAptosStores } from './stores.ts';
+import { createAptosStream } from './stream.ts';
+import { createProviders, nameOf } from '../nodes/providers.ts';
+import { createStateLog } from '../nodes/survey.ts';
+import { type ChainSource, SourceError } from '../source.ts';
+
+export interface AptosSourceOptions {
+  network: AptosNetwork;
+  /** One or more URLs of REST APIs, in the order of preference. */
+  urls: readonly string[];
+  /** URLs of gRPC transaction streams, `grpc:` or `grpcs:`; default none. */
+  streams?: readonly string[] | undefined;
+  /** Milliseconds between looks at the head. */
+  pollMs: number;
+  log: Log;
+}
+
+export interface AptosSource extends ChainSource<AptosBlock> {
+  /** Height of the block that holds a ledger version; undefined where the nodes have no such version. */
+  readHeightOf(version: number): Promise<number | undefined>;
+  /**
+   * The data of a resource as it is now; undefined where there is none. That is believed of nodes alone
+   * that have come as far as block `since`.
+   */
+  readResource(address: string, type: string, since: number): Promise<unknown>;
+}
+
+/** More than are seen while the blocks after the oldest of them are read. */
+const MAX_HEADS = 256;
+const POLLS_PER_SURVEY = 10;
+const SURVEY_MAX_MS = 15_000;
+
+export function createAptosSource({
+  network,
+  urls,
+  streams: streamUrls = [],
+  pollMs,
+  log,
+}: AptosSourceOptions): AptosSource {
+  const chain = `aptos:${network}`;
+  const providers = createProviders({
+    chain,
+    urls,
+    flag: '--aptos',
+    identity: 'chain id',
+    log,
+    create: (url, name) => createAptosProvider(network, url, name),
+  });
+  let chainId = CHAIN_IDS[network]?.toString();
+  const streams = streamUrls.map((url, n) =>
+    createAptosStream(url, nameOf(streamUrls, n), () => chainId),
+  );
+  const logStates = createStateLog(chain, log);
+  /** From the best of the streams; where none has it, from a fullnode. */
+  const readPage = async (start: number, limit: number): Promise<AptosPage> => {
+    const usable = streams.filter(({ score }) => score !== undefined);
+    for (const stream of usable.toSorted((a, b) => a.score! - b.score!)) {
+      try {
+        return await stream.readPage(start, limit);
+      } catch (error) {
+        if (!(error instanceof SourceError)) throw error;
+      } finally {
+        logStates(streams);
+      }
+    }
+    const page = await providers.ask((provider) => provider.readPage(start, limit));
+    if (page !== undefined) return page;
+    throw new SourceError('missing', `no node of ${chain} has version ${start}`);
+  };
+  const readResource: AptosSource['readResource'] = (address, type, since) =>
+    providers.ask(async (provider) => {
+      const data = await provider.readResource(address, type, undefined);
+      if (data !== undefined || (await provider.readHead()).number >= since) return data;
+      throw new SourceError('missing', `${provider.name}: it does not have block ${since} yet`);
+    });
+  const stores = createAptosStores((address, type, version) =>
+    providers.ask((provider) => provider.readResource(address, type, version)),
+  );
+  /** Hashes of heads that were seen, by height: what comes of these blocks must have them. */
+  const heads = new Map<number, string>();
+  const readAgreedHead = async (): Promise<BlockHeader> => {
+    const head = await providers.readHead();
+    heads.delete(head.number);
+    heads.set(head.number, head.hash);
+    if (heads.size > MAX_HEADS) heads.delete(heads.keys().next().value!);
+    return head;
+  };
+  const ledgerVersion = (): number =>
+    Math.max(0, ...providers.all.map((provider) => provider.ledger()?.version ?? 0));
+
+  const runs = createAptosRuns({
+    readBounds: (height) => providers.ask((provider) => provider.readBounds(height)),
+    readPage,
+    hashAt: (number) => heads.get(number),
+    ledgerVersion,
+  });
+
+  const toHeader = ({ number, hash, parentHash, timestamp, lastVersion }: AptosBlock) => ({
+    number,
+    hash,
+    parentHash,
+    timestamp,
+    lastVersion,
+  });
+
+  return {
+    lacksTraces: false,
+    providers: () => [
+      ...providers.health(),
+      ...streams.map((each) => ({ ...each.health(), isFollowed: false })),
+    ],
+    agreement: providers.agreement,
+    async readGenesisHash(expected) {
+      chainId = await providers.readGenesisHash(expected);
+      return chainId;
+    },
+    async readHead(): Promise<BlockHeader> {
+      const head = await readAgreedHead();
+      if (runs.isReading()) return head;
+      // Where the chain begins for us, the newest block must be whole; else it may still grow.
+      const block = (await runs.read(head.number)) ?? (await runs.read(head.number - 1));
+      return block === undefined ? head : toHeader(block);
+    },
+    async readHeader(at) {
+      if (typeof at === 'string') return undefined;
+      let block = await runs.read(at);
+      if (block === undefined) {
+        // It may have come since the head was last looked at.
+        await readAgreedHead();
+        block = await runs.read(at);
+      }
+      return block && toHeader(block);
+    },
+    doubt: providers.doubt,
+    async readBlock(header) {
+      const block = await runs.read(header.number);
+      if (block?.hash === header.hash) {
+        await stores.complete(block);
+        return block;
+      }
+      throw new SourceError(
+        'missing',
+        `no node of ${chain} has block ${header.number} ${header.hash}`,
+      );
+    },
+    async findTransaction(hash) {
+      const version = await providers.ask((provider) => provider.findTransaction(hash));
+      if (version === undefined || version === 'pending') return version;
+      const at = await providers.ask((provider) => provider.readHeightOf(version));
+      return at === undefined ? undefined : { at };
+    },
+    readFinalized: async () => undefined,
+    readTagged: async () => undefined,
+    // The head itself may still grow.
+    readNewestWhole: async ({ number }) =>
+      number === 0 ? undefined : providers.readHeaderAt(number - 1),
+    sizeOf: ({ sizeBytes }) => sizeBytes,
+    readResource,
+    readHeightOf: (version) => providers.ask((provider) => provider.readHeightOf(version)),
+    watchHeads(onHint) {
+      const timer = setInterval(onHint, pollMs);
+      const stopSurvey = providers.survey(Math.min(pollMs * POLLS_PER_SURVEY, SURVEY_MAX_MS));
+      return () => {
+        clearInterval(timer);
+        stopSurvey();
+      };
+    },
+    async stop() {
+      for (const stream of streams) stream.close();
+      await providers.close();
+    },
+  };
+}

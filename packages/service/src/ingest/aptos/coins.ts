@@ -1,0 +1,25 @@
+/** What an Aptos chain publishes of its coins and fungible assets. */
+import { RetryableError } from '../../base/errors.ts';
+import type { AptosReader } from '../../enrich/state.ts';
+import type { AptosSource } from './aptos.ts';
+import { SourceError, type SourceErrorKind } from '../source.ts';
+
+/** Another node, or another time, may know better; the rest says that none could be asked. */
+const REFUSALS: readonly SourceErrorKind[] = ['refused', 'missing', 'pruned', 'inconsistent'];
+
+export const createAptosReader = (source: Pick<AptosSource, 'readResource'>): AptosReader => ({
+  async readCoin(type, { number }) {
+    const end = type.indexOf('::');
+    try {
+      const data =
+        end < 0
+          ? await source.readResource(type, '0x1::fungible_asset::Metadata', number)
+          : await source.readResource(type.slice(0, end), `0x1::coin::CoinInfo<${type}>`, number);
+      return { outcome: 'read', value: data as Readonly<Record<string, unknown>> | undefined };
+    } catch (error) {
+      if (!(error instanceof SourceError)) throw error;
+      if (REFUSALS.includes(error.kind)) return { outcome: 'refused', message: error.message };
+      throw new RetryableError('unavailable', error.message, { cause: error });
+    }
+  },
+});

@@ -1,0 +1,126 @@
+/** Calls of the gRPC transaction stream, over the packages of gRPC. Loaded on demand alone. */
+import {
+  type ClientReadableStream,
+  type ServiceError,
+  Client,
+  Metadata,
+  credentials,
+  status,
+} from '@grpc/grpc-js';
+import { describeError } from '../../base/log.ts';
+import { type StreamedBatch, decodeResponse, encodeRequest } from './proto.ts';
+import { toRetryAfterMs } from '../nodes/rpcError.ts';
+import { SourceError } from '../source.ts';
+
+export interface AptosCall {
+  /**
+   * The next message, which is fetched no sooner than it is asked for; undefined at the end of the
+   * stream. Throws a {@link SourceError} where it broke off.
+   */
+  read(): Promise<(StreamedBatch & { sizeBytes: number }) | undefined>;
+  cancel(): void;
+}
+
+export interface AptosGrpc {
+  /** All transactions from this version on, without an end. */
+  call(startingVersion: number): AptosCall;
+  close(): void;
+}
+
+const METHOD = '/aptos.indexer.v1.RawData/GetTransactions';
+/** Below the thousand that servers allow; pages are as large. */
+const BATCH_TRANSACTIONS = 100;
+/** Servers end a message at 15 MB; one transaction may be larger. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+const KEEPALIVE_MS = 30_000;
+const KEEPALIVE_TIMEOUT_MS = 10_000;
+/** Waits between attempts to connect are those of whoever calls. */
+const RECONNECT_MS = 1_000;
+
+/**
+ * @param url `grpcs://host:port`, or `grpc://` without TLS; its password is sent as a bearer token
+ * @param name of the endpoint in messages
+ */
+export function createAptosGrpc(url: string, name: string): AptosGrpc {
+  const { protocol, host, username, password } = new URL(url);
+  const key = decodeURIComponent(password || username);
+  const client = new Client(
+    host,
+    protocol === 'grpcs:' ? credentials.createSsl() : credentials.createInsecure(),
+    {
+      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+      'grpc.keepalive_time_ms': KEEPALIVE_MS,
+      'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
+      'grpc.initial_reconnect_backoff_ms': RECONNECT_MS,
+      'grpc.max_reconnect_backoff_ms': RECONNECT_MS,
+      // Each chain its own connection: what is closed here closes nothing elsewhere.
+      'grpc.use_local_subchannel_pool': 1,
+      'grpc.enable_channelz': 0,
+    },
+  );
+  const metadata = new Metadata();
+  metadata.set('x-aptos-request-name', 'sluice');
+  if (key !== '') metadata.set('authorization', `Bearer ${key}`);
+
+  return {
+    call(startingVersion) {
+      const stream: ClientReadableStream<Buffer> = client.makeServerStreamRequest(
+        METHOD,
+        (bytes: Buffer) => bytes,
+        (bytes: Buffer) => bytes,
+        encodeRequest(startingVersion, BATCH_TRANSACTIONS),
+        metadata,
+      );
+      // Where nobody reads just then, the next read tells of it.
+      stream.on('error', () => {});
+      const messages = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
+      return {
+        async read() {
+          let next: IteratorResult<Buffer, undefined>;
+          try {
+            next = await messages.next();
+          } catch (error) {
+            throw toSourceError(error, name);
+          }
+          if (next.done === true) return undefined;
+          try {
+            return { ...decodeResponse(next.value), sizeBytes: next.value.length };
+          } catch (error) {
+            throw new SourceError(
+              'inconsistent',
+              `${name}: a message cannot be read: ${describeError(error)}`,
+              { cause: error },
+            );
+          }
+        },
+        cancel: () => stream.cancel(),
+      };
+    },
+    close: () => client.close(),
+  };
+}
+
+/** What a failed call says of the endpoint. */
+function toSourceError(error: unknown, name: string): SourceError {
+  const { code, details = '', metadata } = error as Partial<ServiceError>;
+  const what = `${name}: the transaction stream`;
+  const said = details === '' ? describeError(error) : details;
+  if (code === status.RESOURCE_EXHAUSTED && /larger than max/i.test(said)) {
+    return new SourceError('too-large', `${what} has a message that is too large: ${said}`);
+  }
+  // Gateways before the endpoint answer in HTTP.
+  if (code === status.RESOURCE_EXHAUSTED || /HTTP status code 429/.test(said)) {
+    const retryAfter = metadata?.get('retry-after')[0]?.toString();
+    return new SourceError('rate-limited', `${what} limits our requests: ${said}`, {
+      retryAfterMs: toRetryAfterMs(retryAfter),
+    });
+  }
+  if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED) {
+    return new SourceError(
+      'unreachable',
+      `${what} refuses our key: ${said}. Give one as grpcs://:KEY@host:port`,
+    );
+  }
+  const label = code === undefined ? '' : ` (${status[code]})`;
+  return new SourceError('unreachable', `${what} broke off: ${said}${label}`, { cause: error });
+}

@@ -1,0 +1,200 @@
+/**
+ * Blocks of an Aptos chain in their order, made of pages of transactions. Blocks have no pages of their
+ * own: the metadata that a block begins with says where it begins. Pages are fetched several at once and
+ * taken up one after the other; how far a run goes is up to those who wait for its blocks.
+ */
+import type { AptosBlock, AptosTransaction } from '../../match/aptos/block.ts';
+import type { AptosBounds, AptosPage } from './provider.ts';
+import { SourceError } from '../source.ts';
+
+export interface AptosRun {
+  /** The next block, or the one under way. */
+  readonly next: number;
+  has(height: number): boolean;
+  /**
+   * The block at this height, at or after the first of the run; undefined while the chain does not go
+   * so far. A block that the run has forgotten is not read again.
+   */
+  read(height: number): Promise<AptosBlock | undefined>;
+}
+
+export interface RunSource {
+  readPage(start: number, limit: number): Promise<AptosPage>;
+  /** Of the block at this height, where it was told apart from its transactions. */
+  hashAt(height: number): string | undefined;
+  /** The newest version that is known to be there. */
+  ledgerVersion(): number;
+}
+
+const PAGE_TRANSACTIONS = 100;
+const PAGES_AT_ONCE = 8;
+/**
+ * Blocks that wait to be taken, with what was taken lately: more than the loop reads ahead, so that none
+ * is read twice. By their text; in memory they are a few times as large.
+ */
+const KEPT_BLOCKS = 128;
+const KEPT_BYTES = 32 * 1024 * 1024;
+/** What a transaction takes beside its text. */
+const TRANSACTION_BYTES = 2_000;
+
+/** A block ends with one of these, unless it ends an epoch. */
+const LAST_TYPES: readonly string[] = [
+  'block_epilogue_transaction',
+  'state_checkpoint_transaction',
+];
+
+/** The counted event, and the module event that takes its place. */
+const NEW_BLOCK = /::block::NewBlock(Event)?$/;
+
+export function createAptosRun(
+  first: AptosBounds,
+  { readPage, hashAt, ledgerVersion }: RunSource,
+): AptosRun {
+  const kept = new Map<number, AptosBlock>();
+  let keptBytes = 0;
+  let next = first.number;
+  let version = first.firstVersion;
+  let parentHash = first.parentHash;
+  let open: AptosBlock | undefined;
+  /** Pages under way, by their first version, each as long as a page may be. */
+  const pages = new Map<number, Promise<AptosPage>>();
+  const waiting = new Map<number, PromiseWithResolvers<AptosBlock | undefined>>();
+  let isWorking = false;
+
+  const keep = (block: AptosBlock): void => {
+    kept.set(block.number, block);
+    keptBytes += block.sizeBytes;
+    waiting.get(block.number)?.resolve(block);
+    waiting.delete(block.number);
+    for (const [height, oldest] of kept) {
+      if (kept.size <= KEPT_BLOCKS && keptBytes <= KEPT_BYTES) break;
+      if (height === block.number) break;
+      kept.delete(height);
+      keptBytes -= oldest.sizeBytes;
+    }
+  };
+
+  const close = (block: AptosBlock): void => {
+    open = undefined;
+    parentHash = block.hash;
+    next = block.number + 1;
+    keep(block);
+  };
+
+  const take = (transaction: AptosTransaction, sizeBytes: number, page: AptosPage): void => {
+    const begun = toBlock(transaction);
+    if (begun !== undefined) {
+      const expected = open === undefined ? next : open.number + 1;
+      const hash = expected === first.number ? first.hash : hashAt(expected);
+      if (begun.number !== expected || (hash !== undefined && begun.hash !== hash)) {
+        throw inconsistent(
+          page,
+          `block ${begun.number} ${begun.hash} begins at ${version}, where ${expected}${hash === undefined ? '' : ` ${hash}`} should`,
+        );
+      }
+      if (open !== undefined) close(open);
+      open = { ...begun, parentHash };
+    }
+    if (open === undefined) {
+      throw inconsistent(
+        page,
+        `${transaction.type} ${version} stands before the metadata of block ${next}`,
+      );
+    }
+    open.transactions.push(transaction);
+    open.lastVersion = transaction.version;
+    open.sizeBytes += sizeBytes + TRANSACTION_BYTES;
+    version = transaction.version + 1;
+    if (LAST_TYPES.includes(transaction.type)) close(open);
+  };
+
+  /** The next page, with others begun after it; undefined where the chain ends here. */
+  const nextPage = async (): Promise<AptosPage | undefined> => {
+    const last = ledgerVersion();
+    let start = version;
+    for (let n = 0; n < PAGES_AT_ONCE && start <= last; n++) {
+      const limit = Math.min(PAGE_TRANSACTIONS, last - start + 1);
+      // What is at the end of the chain is asked for when it is needed: there may be more by then.
+      if (!pages.has(start) && (n === 0 || limit === PAGE_TRANSACTIONS)) {
+        const page = readPage(start, limit);
+        page.catch(() => {});
+        pages.set(start, page);
+      }
+      start += PAGE_TRANSACTIONS;
+    }
+    const page = pages.get(version);
+    pages.delete(version);
+    return page;
+  };
+
+  const work = async (): Promise<void> => {
+    isWorking = true;
+    try {
+      while (waiting.size > 0) {
+        const page = await nextPage();
+        if (page === undefined) break;
+        const each = page.sizeBytes / page.transactions.length;
+        for (const transaction of page.transactions) take(transaction, each, page);
+        // Those that were begun after a page that ended early begin in the wrong place.
+        if (!pages.has(version)) pages.clear();
+      }
+      for (const waiter of waiting.values()) waiter.resolve(undefined);
+    } catch (error) {
+      pages.clear();
+      for (const waiter of waiting.values()) waiter.reject(error);
+    }
+    waiting.clear();
+    isWorking = false;
+  };
+
+  return {
+    get next() {
+      return next;
+    },
+    has: (height) => kept.has(height),
+    read(height) {
+      const block = kept.get(height);
+      if (block !== undefined || height < next) return Promise.resolve(block);
+      let waiter = waiting.get(height);
+      if (waiter === undefined) {
+        waiter = Promise.withResolvers();
+        waiter.promise.catch(() => {});
+        waiting.set(height, waiter);
+      }
+      if (!isWorking) void work();
+      return waiter.promise;
+    },
+  };
+}
+
+/** The block that this transaction begins, without its transactions; undefined where it begins none. */
+function toBlock({
+  type,
+  version,
+  hash,
+  events,
+  raw,
+}: AptosTransaction): Omit<AptosBlock, 'parentHash'> | undefined {
+  if (type !== 'block_metadata_transaction') return undefined;
+  const height = Number(events.find((event) => NEW_BLOCK.test(event.type))?.data['height']);
+  const micros = String(raw['timestamp']);
+  const block = String(raw['id']);
+  if (!Number.isSafeInteger(height) || !/^\d+$/.test(micros) || !/^0x[0-9a-f]{64}$/.test(block)) {
+    throw new SourceError('inconsistent', `block metadata ${version} ${hash} names no block`);
+  }
+  return {
+    number: height,
+    hash: block,
+    timestamp: Math.floor(Number(micros) / 1_000_000),
+    timestampMicros: micros,
+    firstVersion: version,
+    lastVersion: version,
+    transactions: [],
+    sizeBytes: 0,
+  };
+}
+
+const inconsistent = ({ giver }: AptosPage, what: string): SourceError => {
+  giver.fault('inconsistent');
+  return new SourceError('inconsistent', `${giver.name}: ${what}`);
+};

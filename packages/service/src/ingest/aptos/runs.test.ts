@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { SourceError } from '../source.ts';
+import { createAptosRuns } from './runs.ts';
+
+/** Runs that begin where they are asked to, and find no transactions there. */
+function open() {
+  const opened: number[] = [];
+  const runs = createAptosRuns({
+    readBounds(number) {
+      opened.push(number);
+      return Promise.resolve({
+        ...{ number, hash: `0x${number}`, parentHash: '0x0', timestamp: 0 },
+        ...{ firstVersion: number, lastVersion: number },
+      });
+    },
+    readPage: () => Promise.reject(new SourceError('inconsistent', 'a version is left out')),
+    hashAt: () => undefined,
+    ledgerVersion: () => Number.MAX_SAFE_INTEGER,
+  });
+  const read = (height: number) => runs.read(height).catch((error: Error) => error.message);
+  return { runs, read, opened };
+}
+
+test('those that wait for one run together open it once; one far ahead gets its own', async () => {
+  const { runs, read, opened } = open();
+  expect(runs.isReading()).toBe(false);
+  await Promise.all([read(100), read(101), read(9_000)]);
+  expect(opened).toEqual([100, 99, 9_000, 8_999]);
+});
+
+test('a run that left a version out is given up, and the next one begins anew', async () => {
+  const { runs, read, opened } = open();
+  expect(await read(100)).toBe('a version is left out');
+  expect(runs.isReading()).toBe(false);
+  await read(100);
+  expect(opened).toEqual([100, 99, 100, 99]);
+});

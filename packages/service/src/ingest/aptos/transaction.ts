@@ -1,0 +1,211 @@
+/** A transaction of an Aptos fullnode's REST API (v1) as the matcher reads it. */
+import type {
+  AptosEvent,
+  AptosJson,
+  AptosStore,
+  AptosTransaction,
+} from '../../match/aptos/block.ts';
+import { toAccount, toType } from '../../match/aptos/moveNames.ts';
+import { SourceError } from '../source.ts';
+
+const FRAMEWORK = toAccount('0x1');
+const OBJECT_CORE = `${FRAMEWORK}::object::ObjectCore`;
+const FUNGIBLE_STORE = `${FRAMEWORK}::fungible_asset::FungibleStore`;
+const COIN_STORE = `${FRAMEWORK}::coin::CoinStore<`;
+/** Their guid names an event handle of the coin store. */
+const COIN_EVENTS: readonly string[] = [
+  `${FRAMEWORK}::coin::DepositEvent`,
+  `${FRAMEWORK}::coin::WithdrawEvent`,
+];
+/** Names the event handles and the coin of a store that is no more. */
+const COIN_STORE_DELETION = `${FRAMEWORK}::coin::CoinStoreDeletion`;
+const STORE_EVENTS: readonly string[] = [
+  `${FRAMEWORK}::fungible_asset::Deposit`,
+  `${FRAMEWORK}::fungible_asset::Withdraw`,
+];
+/** Their guid names the store. */
+const OLD_STORE_EVENTS: readonly string[] = [
+  `${FRAMEWORK}::fungible_asset::DepositEvent`,
+  `${FRAMEWORK}::fungible_asset::WithdrawEvent`,
+];
+/** Says of a store whose it was when it is no more. */
+const STORE_DELETION = `${FRAMEWORK}::fungible_asset::FungibleStoreDeletion`;
+/** In the place of an account where an event has none. */
+const NOBODY = toAccount('0x0');
+
+/** @throws SourceError `inconsistent` where it has no version or hash */
+export function toAptosTransaction(raw: AptosJson, what: string): AptosTransaction {
+  const version = Number(raw['version']);
+  const hash = text(raw['hash']);
+  const type = text(raw['type']);
+  if (typeof raw['version'] !== 'string' || !Number.isSafeInteger(version)) {
+    throw new SourceError('inconsistent', `${what}: a version came as ${show(raw['version'])}`);
+  }
+  if (!/^0x[0-9a-f]{64}$/.test(hash)) {
+    throw new SourceError('inconsistent', `${what}: the hash of ${version} came as ${show(hash)}`);
+  }
+  // A genesis transaction has a payload too, which is no call.
+  const payload = type === 'user_transaction' ? optional(raw['payload']) : undefined;
+  const call = payload && entryFunctionOf(payload);
+  const changes = objects(raw['changes']);
+  const events = objects(raw['events']).map(toEvent);
+  return {
+    version,
+    hash,
+    type,
+    success: raw['success'] === true,
+    ...readSigners(raw, payload),
+    function: call === undefined ? null : toType(text(call['function'])),
+    typeArguments: texts(call?.['type_arguments']).map(toType),
+    arguments: Array.isArray(call?.['arguments']) ? call['arguments'] : [],
+    gasLimit: text(raw['max_gas_amount']) || '0',
+    gasUnitPrice: text(raw['gas_unit_price']) || '0',
+    gasUsed: text(raw['gas_used']) || '0',
+    stateChangeHash: text(raw['state_change_hash']),
+    eventRootHash: text(raw['event_root_hash']),
+    events,
+    ...readStores(changes, events),
+    raw,
+    payload,
+    changes,
+  };
+}
+
+/** Owner and asset of a store from the data of its two resources; undefined where either is missing. */
+export function toAptosStore(objectCore: unknown, fungibleStore: unknown): AptosStore | undefined {
+  const owner = toAccount(optional(objectCore)?.['owner']);
+  const asset = toAccount(optional(optional(fungibleStore)?.['metadata'])?.['inner']);
+  return owner === '' || asset === '' ? undefined : { owner, asset };
+}
+
+/** The entry function's call: of a multisig payload the inner one; scripts have none. */
+function entryFunctionOf(payload: AptosJson): AptosJson | undefined {
+  switch (payload['type']) {
+    case 'entry_function_payload':
+      return payload;
+    case 'multisig_payload':
+      // Absent where the call was proposed before, on chain.
+      return optional(payload['transaction_payload']);
+    default:
+      return undefined;
+  }
+}
+
+function readSigners(
+  raw: AptosJson,
+  payload: AptosJson | undefined,
+): Pick<AptosTransaction, 'signers' | 'actor'> {
+  const signature = optional(raw['signature']);
+  const given = [
+    raw['sender'],
+    ...texts(signature?.['secondary_signer_addresses']),
+    signature?.['fee_payer_address'],
+    payload?.['multisig_address'],
+  ];
+  return {
+    signers: [...new Set(given.map(toAccount).filter((account) => account !== ''))],
+    actor: toAccount(payload?.['multisig_address'] ?? raw['sender']),
+  };
+}
+
+function toEvent(raw: AptosJson): AptosEvent {
+  const guid = optional(raw['guid']);
+  const account = toAccount(guid?.['account_address']);
+  return {
+    type: toType(text(raw['type'])),
+    account: account === '' || account === NOBODY ? null : account,
+    creationNumber: text(guid?.['creation_number']),
+    sequenceNumber: text(raw['sequence_number']),
+    data: optional(raw['data']) ?? {},
+    raw,
+  };
+}
+
+type Found = Pick<AptosTransaction, 'changed' | 'stores' | 'unknownStores' | 'coinHandles'>;
+
+function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]): Found {
+  const changed = new Set<string>();
+  const coinHandles = new Map<string, string>();
+  /** Coins of deleted stores by account. */
+  const deletedCoins = new Map<string, string[]>();
+  const cores = new Map<string, unknown>();
+  const holdings = new Map<string, unknown>();
+  for (const change of changes) {
+    // Items of tables have no address.
+    const address = toAccount(change['address']);
+    if (address === '') continue;
+    changed.add(address);
+    if (change['type'] === 'delete_resource') {
+      const type = toType(text(change['resource']));
+      if (type.startsWith(COIN_STORE)) {
+        const coin = type.slice(COIN_STORE.length, -1);
+        deletedCoins.set(address, [...(deletedCoins.get(address) ?? []), coin]);
+      }
+    }
+    if (change['type'] !== 'write_resource') continue;
+    const resource = optional(change['data']);
+    const type = toType(text(resource?.['type']));
+    const data = resource?.['data'];
+    if (type === OBJECT_CORE) cores.set(address, data);
+    else if (type === FUNGIBLE_STORE) holdings.set(address, data);
+    else if (type.startsWith(COIN_STORE)) {
+      const coin = type.slice(COIN_STORE.length, -1);
+      for (const name of ['deposit_events', 'withdraw_events']) {
+        const id = optional(optional(optional(optional(data)?.[name])?.['guid'])?.['id']);
+        coinHandles.set(`${toAccount(id?.['addr'])}:${text(id?.['creation_num'])}`, coin);
+      }
+    }
+  }
+  const stores = new Map<string, AptosStore>();
+  for (const [address, holding] of holdings) {
+    const store = toAptosStore(cores.get(address), holding);
+    if (store !== undefined) stores.set(address, store);
+  }
+  const named = new Set(holdings.keys());
+  for (const { type, account, data } of events) {
+    if (type === COIN_STORE_DELETION) {
+      const addr = toAccount(data['event_handle_creation_address']);
+      const coin = toType(text(data['coin_type']));
+      for (const name of ['deposit', 'withdraw']) {
+        const number = text(data[`deleted_${name}_event_handle_creation_number`]);
+        coinHandles.set(`${addr}:${number}`, coin);
+      }
+    }
+    if (STORE_EVENTS.includes(type)) named.add(toAccount(data['store']));
+    if (OLD_STORE_EVENTS.includes(type) && account !== null) named.add(account);
+    if (type !== STORE_DELETION) continue;
+    const owner = toAccount(data['owner']);
+    const asset = toAccount(data['metadata']);
+    if (owner !== '' && asset !== '') stores.set(toAccount(data['store']), { owner, asset });
+  }
+  // A framework that deletes a store without that event leaves only what the store was of.
+  for (const { type, account, creationNumber } of events) {
+    if (!COIN_EVENTS.includes(type) || account === null) continue;
+    const handle = `${account}:${creationNumber}`;
+    const [coin, another] = deletedCoins.get(account) ?? [];
+    if (coin !== undefined && another === undefined && !coinHandles.has(handle)) {
+      coinHandles.set(handle, coin);
+    }
+  }
+  return {
+    changed: [...changed],
+    stores,
+    unknownStores: [...named].filter((store) => store !== '' && !stores.has(store)),
+    coinHandles,
+  };
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
+
+const optional = (value: unknown): AptosJson | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as AptosJson)
+    : undefined;
+
+const objects = (value: unknown): AptosJson[] =>
+  Array.isArray(value) ? value.filter((each) => optional(each) !== undefined) : [];
+
+const show = (value: unknown): string => JSON.stringify(value) ?? 'nothing';

@@ -1,0 +1,222 @@
+/** Each check by itself: what the others would have caught too is left right. */
+import { describe, expect, test } from 'vitest';
+import { assemble, checkLogs, checkReceipts } from './blockParts.ts';
+import { bloomOf } from './bloom.ts';
+import type { Json } from '../json.ts';
+
+const header = { number: 7, hash: '0xb7', parentHash: '0xb6', timestamp: 1 };
+const address = (n: number): string => `0x${String(n).repeat(40)}`;
+const topic = (n: number): string => `0x${String(n).repeat(64)}`;
+const toHex = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;
+
+const logAt = (logIndex: number, transactionIndex: number, of: number): Json => ({
+  blockHash: header.hash,
+  logIndex: `0x${logIndex}`,
+  transactionHash: `0x${transactionIndex + 1}`,
+  transactionIndex: `0x${transactionIndex}`,
+  address: address(of),
+  topics: [topic(of)],
+  data: '0x',
+});
+const bloomOfRaw = (logs: Json[]): string =>
+  toHex(bloomOf(logs as { address: string; topics: string[] }[]));
+
+// The last log sets no bit that the first does not set: the block's own bloom does not miss it.
+const logs = [logAt(0, 0, 1), logAt(1, 0, 2), logAt(2, 1, 1)];
+const receiptOf = (n: number): Json => {
+  const own = logs.filter(({ transactionIndex }) => transactionIndex === `0x${n}`);
+  return {
+    transactionHash: `0x${n + 1}`,
+    blockHash: header.hash,
+    logs: own,
+    logsBloom: bloomOfRaw(own),
+    cumulativeGasUsed: '0x1',
+    gasUsed: '0x1',
+    status: '0x1',
+  };
+};
+const block: Json = {
+  hash: header.hash,
+  transactions: ['0x1', '0x2'],
+  logsBloom: bloomOfRaw(logs),
+};
+const receipts = [receiptOf(0), receiptOf(1)];
+const change = (item: Json, changes: Json): Json => ({ ...item, ...changes });
+
+describe('receipts', () => {
+  test('of the block are taken', () => {
+    const found = [...checkReceipts('node', block, header, receipts.toReversed())];
+    expect(new Map(found)).toEqual(new Map(receipts.map((each, n) => [`0x${n + 1}`, each])));
+  });
+
+  test.each<[string, unknown, RegExp]>([
+    ['none', null, /2 transactions but no receipts/],
+    ['one twice', [...receipts, receiptOf(1)], /receipt 2 of block 7 belongs to transaction 0x2/],
+    [
+      'of a transaction of no block',
+      [receipts[0], change(receipts[1]!, { transactionHash: '0x3' })],
+      /receipt 1 of block 7 belongs to transaction 0x3/,
+    ],
+    [
+      'of another block',
+      [receipts[0], change(receipts[1]!, { blockHash: '0xc7' })],
+      /receipt 1 .* in block 0xc7/,
+    ],
+    [
+      'the last without its log',
+      [receipts[0], change(receipts[1]!, { logs: [] })],
+      /receipt 1 of block 7 names logs that did not come \(0 did\)/,
+    ],
+  ])('%s are refused', (_, answer, message) => {
+    expect(() => checkReceipts('node', block, header, answer)).toThrow(message);
+  });
+
+  test('without a bloom of their own are taken: not every chain gives one', () => {
+    const plain = receipts.map((receipt) => change(receipt, { logsBloom: undefined }));
+    expect(checkReceipts('node', block, header, plain).size).toBe(2);
+  });
+});
+
+describe('transactions and their receipts', () => {
+  const transactions: Json[] = [1, 2].map((n) => ({
+    hash: `0x${n}`,
+    transactionIndex: `0x${n - 1}`,
+    from: address(1),
+    to: null,
+    value: '0x0',
+    gas: '0x1',
+    nonce: '0x0',
+    input: '0x',
+  }));
+  const whole = change(block, { transactions });
+  const reasonsOf = (read: ReturnType<typeof assemble>): string[] =>
+    read.doubts.map(({ reason }) => reason);
+
+  test('bring the logs of the block', () => {
+    const read = assemble('node', whole, header, receipts);
+    expect(read.logs.map(({ logIndex }) => logIndex)).toEqual([0, 1, 2]);
+    expect(read.transactions.map(({ hash }) => hash)).toEqual(['0x1', '0x2']);
+    expect(read.doubts).toEqual([]);
+  });
+
+  test('a missing one whose logs the bloom does not miss is a doubt, and all of its fields are null', () => {
+    const read = assemble('node', whole, header, receipts.slice(0, 1));
+    expect(reasonsOf(read)).toEqual(['missing receipt']);
+    expect(read.doubts[0]!.message).toMatch(/^node: block 7 has 2 transactions but 1 receipts/);
+    expect(read.transactions[1]!.receipt).toEqual({
+      cumulativeGasUsed: null,
+      gasUsed: null,
+      contractAddress: null,
+      root: null,
+      status: null,
+    });
+    expect(read.logs).toHaveLength(2);
+  });
+
+  test('a missing one whose logs the bloom has is missing', () => {
+    expect(() => assemble('node', whole, header, receipts.slice(1))).toThrow(
+      /the bloom of block 7 names logs that did not come \(1 did\)/,
+    );
+  });
+
+  test('a log that counts only transactions with receipts belongs to that of its hash', () => {
+    const bloom = bloomOfRaw([logs[2]!]);
+    const counted = change(logs[2]!, { transactionIndex: '0x0', logIndex: '0x0' });
+    const only = [change(receipts[1]!, { logs: [counted] })];
+    const read = assemble('node', change(whole, { logsBloom: bloom }), header, only);
+    expect(read.logs[0]).toMatchObject({ transactionIndex: 1, transactionHash: '0x2' });
+    expect(reasonsOf(read)).toEqual(['missing receipt', 'miscounted transactions']);
+    const all = [change(receipts[0]!, { logs: [] }), ...only].map((each) =>
+      change(each, { logsBloom: undefined }),
+    );
+    expect(() => assemble('node', change(whole, { logsBloom: bloom }), header, all)).toThrow(
+      /says it is of transaction 0x2, but at index 0 stands 0x1/,
+    );
+  });
+
+  test.each(['value', 'gas', 'nonce', 'transactionIndex'])('a null %s is a doubt', (key) => {
+    const changed = change(whole, {
+      transactions: [change(transactions[0]!, { [key]: null }), transactions[1]],
+    });
+    const read = assemble('node', changed, header, receipts);
+    expect(reasonsOf(read)).toEqual([`null transaction ${key}`]);
+    expect(read.transactions[0]).toMatchObject(
+      key === 'transactionIndex' ? { transactionIndex: 0 } : { [key]: null },
+    );
+  });
+
+  test.each(['gasUsed', 'cumulativeGasUsed'])('a null %s of a receipt is a doubt', (key) => {
+    const read = assemble('node', whole, header, [
+      change(receipts[0]!, { [key]: null }),
+      receipts[1],
+    ]);
+    expect(reasonsOf(read)).toEqual([`null receipt ${key}`]);
+    expect(read.transactions[0]!.receipt).toMatchObject({ [key]: null });
+  });
+
+  test('a list of calls is a call of the first that moves the values of all', () => {
+    const { to: _to, value: _value, input: _input, ...rest } = transactions[0]!;
+    const calls = [
+      { to: address(3), value: '0x2', input: '0xaa', data: null },
+      { to: address(4), value: '0xff', data: '0xbb' },
+    ];
+    const changed = change(whole, { transactions: [{ ...rest, calls }, transactions[1]] });
+    const read = assemble('node', changed, header, receipts);
+    expect(read.transactions[0]).toMatchObject({ to: address(3), value: '0x101', input: '0xaa' });
+    expect(read.doubts).toEqual([]);
+  });
+});
+
+describe('logs', () => {
+  const read = (answer: Json[]) => checkLogs('node', block, header, answer, { miscounted: false });
+
+  test('of the block are taken, in their order', () => {
+    const taken = read(logs.toReversed());
+    expect(taken.logs.map(({ logIndex }) => logIndex)).toEqual([0, 1, 2]);
+    expect(taken.doubts).toEqual([]);
+  });
+
+  test.each<[string, Json[], RegExp]>([
+    ['none', [], /the bloom of block 7 names logs that did not come \(0 did\)/],
+    ['some', logs.slice(0, 1), /names logs that did not come \(1 did\)/],
+    ['all but one between', [logs[0]!, logs[2]!], /names logs that did not come \(2 did\)/],
+    ['one twice', [...logs, logs[2]!], /has two logs with one index/],
+    [
+      'one of another block',
+      [logs[0]!, logs[1]!, change(logs[2]!, { blockHash: '0xc7' })],
+      /says it is of block 0xc7/,
+    ],
+    [
+      'one of another transaction',
+      [logs[0]!, logs[1]!, change(logs[2]!, { transactionHash: '0x9' })],
+      /says it is of transaction 0x9, but at index 1 stands 0x2/,
+    ],
+  ])('%s are refused', (_, answer, message) => {
+    expect(() => read(answer)).toThrow(message);
+  });
+
+  test('whose indices have a gap are a doubt', () => {
+    const { logs: taken, doubts } = read(logs.slice(1));
+    expect(taken.map(({ logIndex }) => logIndex)).toEqual([1, 2]);
+    expect(doubts.map(({ reason }) => reason)).toEqual(['gap in log indices']);
+  });
+
+  test('without indices are counted, which is a doubt', () => {
+    const bare = logs.map((log) => change(log, { logIndex: null, transactionIndex: null }));
+    const { logs: taken, doubts } = read(bare);
+    expect(taken.map(({ logIndex, transactionIndex }) => [logIndex, transactionIndex])).toEqual([
+      [0, 0],
+      [1, 0],
+      [2, 1],
+    ]);
+    expect(doubts.map(({ reason }) => reason)).toEqual([
+      'null log logIndex',
+      'null log transactionIndex',
+    ]);
+  });
+
+  test('that the chain itself adds after the last transaction are taken', () => {
+    const added = change(logAt(3, 2, 1), { transactionHash: '0x99' });
+    expect(read([...logs, added]).logs).toHaveLength(4);
+  });
+});

@@ -1,0 +1,291 @@
+/**
+ * The parts of a block, held against each other. What agrees is what the node has of this block; that
+ * the node has all of it shows in blooms and indices, as far as they go.
+ */
+import type { EvmBlock, EvmLog, EvmTransaction } from '../../match/evm/block.ts';
+import type { BlockHeader } from '../../store/blocks/contract.ts';
+import { type KnownBits, bloomOf, covers } from './bloom.ts';
+import { type Json, hex, list, object, optionalHex, toNumber } from '../json.ts';
+import { SourceError } from '../source.ts';
+
+/** Hashes of a block's transactions, whether they came whole or as hashes. */
+export const hashesOf = (block: Json): string[] =>
+  list(block['transactions'], 'transactions').map((item) =>
+    typeof item === 'string' ? item : hex(object(item, 'transaction'), 'hash'),
+  );
+
+/** Something that a chain of Ethereum's rules does not have, and that nothing proves to be wrong. */
+export interface Doubt {
+  kind: 'missing' | 'inconsistent';
+  /** The same for every block it happens to. */
+  reason: string;
+  /** Names the node and the block. */
+  message: string;
+}
+
+export interface CheckedParts extends Pick<EvmBlock, 'logs' | 'transactions'> {
+  /** Empty where everything adds up. */
+  doubts: Doubt[];
+}
+
+/** Hashes of the transactions without a receipt in this list. */
+export function withoutReceipt(block: Json, receipts: readonly unknown[]): string[] {
+  const known = new Set(
+    receipts.map((item) =>
+      typeof item === 'object' && item !== null ? (item as Json)['transactionHash'] : undefined,
+    ),
+  );
+  return hashesOf(block).filter((hash) => !known.has(hash));
+}
+
+/**
+ * Returns the receipts by transaction hash. Each must be of a transaction of this very block, and its
+ * logs must set every bit of its own bloom. Transactions without a receipt are left out.
+ */
+export function checkReceipts(
+  name: string,
+  block: Json,
+  header: BlockHeader,
+  answer: unknown,
+): Map<string, Json> {
+  const hashes = new Set(hashesOf(block));
+  if (!Array.isArray(answer)) {
+    throw new SourceError(
+      'missing',
+      `${name}: block ${header.number} has ${hashes.size} transactions but no receipts`,
+    );
+  }
+  const known: KnownBits = new Map();
+  const receipts = new Map<string, Json>();
+  for (const [n, item] of answer.entries()) {
+    if (item === null) continue;
+    const receipt = object(item, `${name}: receipt ${n} of block ${header.number}`);
+    const hash = hex(receipt, 'transactionHash');
+    if (!hashes.has(hash) || receipts.has(hash) || receipt['blockHash'] !== header.hash) {
+      throw new SourceError(
+        'inconsistent',
+        `${name}: receipt ${n} of block ${header.number} belongs to transaction ${hash} in block ${String(
+          receipt['blockHash'],
+        )}`,
+      );
+    }
+    const logs = logsOf([receipt]).map((log) => toBloomItem(object(log, 'log')));
+    const bloom = optionalHex(receipt, 'logsBloom');
+    if (bloom !== null && !covers(bloomOf(logs, known), toBytes(bloom))) {
+      throw new SourceError(
+        'missing',
+        `${name}: receipt ${n} of block ${header.number} names logs that did not come (${logs.length} did)`,
+      );
+    }
+    receipts.set(hash, receipt);
+  }
+  return receipts;
+}
+
+const toBytes = (data: string): Buffer => Buffer.from(data.slice(2), 'hex');
+
+const logsOf = (receipts: readonly Json[]): unknown[] =>
+  receipts.flatMap((receipt) => list(receipt['logs'], 'logs'));
+
+/** Transactions, each with its receipt, and the logs of the receipts. */
+export function assemble(
+  name: string,
+  block: Json,
+  header: BlockHeader,
+  answer: unknown,
+): CheckedParts {
+  const doubt = createDoubts(name, header);
+  const receipts = checkReceipts(name, block, header, answer);
+  const transactions = list(block['transactions'], 'transactions').map((item, n) => {
+    // Hashes alone, where only the logs are needed.
+    if (typeof item === 'string') return undefined;
+    const body = object(item, 'transaction');
+    return toTransaction(body, n, receipts.get(hex(body, 'hash')), doubt.add);
+  });
+  const inOrder = hashesOf(block)
+    .map((hash) => receipts.get(hash))
+    .filter((receipt) => receipt !== undefined);
+  const lacking = transactions.length - inOrder.length;
+  if (lacking > 0) {
+    doubt.add(
+      'missing',
+      'missing receipt',
+      `has ${transactions.length} transactions but ${inOrder.length} receipts, and no others by transaction hash`,
+    );
+  }
+  const logs = checkLogs(name, block, header, logsOf(inOrder), { miscounted: lacking > 0 });
+  return {
+    logs: logs.logs,
+    transactions: transactions.filter((each) => each !== undefined),
+    doubts: [...doubt.all, ...logs.doubts],
+  };
+}
+
+/**
+ * Each log must be of this block and of the transaction at its index, and together they must set
+ * every bit of the header's bloom: a node that lags or a lost log shows there. Indices should count
+ * up from 0.
+ *
+ * @param miscounted some transactions have no receipt, so that the node may have counted those that do
+ */
+export function checkLogs(
+  name: string,
+  block: Json,
+  header: BlockHeader,
+  raw: readonly unknown[],
+  { miscounted }: { miscounted: boolean },
+): Omit<CheckedParts, 'transactions'> {
+  const doubt = createDoubts(name, header);
+  const hashes = hashesOf(block);
+  const logs = raw.map((item, n) => {
+    const log = object(item, 'log');
+    if (log['blockHash'] !== header.hash) {
+      throw new SourceError(
+        'inconsistent',
+        `${name}: a log of block ${header.number} says it is of block ${String(log['blockHash'])}`,
+      );
+    }
+    const parsed = toLog(log, n, hashes, doubt.add);
+    // Beyond the last transaction stand logs that a chain itself adds, such as Polygon's state sync.
+    const at = hashes[parsed.transactionIndex];
+    if (at === undefined || at === parsed.transactionHash) return parsed;
+    const transactionIndex = miscounted ? hashes.indexOf(parsed.transactionHash) : -1;
+    if (transactionIndex < 0) {
+      throw new SourceError(
+        'inconsistent',
+        `${name}: a log of block ${header.number} says it is of transaction ${parsed.transactionHash}, but at index ${parsed.transactionIndex} stands ${at}`,
+      );
+    }
+    doubt.add(
+      'inconsistent',
+      'miscounted transactions',
+      'has logs with the index of another transaction',
+    );
+    return { ...parsed, transactionIndex };
+  });
+  logs.sort((a, b) => a.logIndex - b.logIndex);
+  if (logs.some((log, n) => log.logIndex === logs[n - 1]?.logIndex)) {
+    throw new SourceError(
+      'inconsistent',
+      `${name}: block ${header.number} has two logs with one index`,
+    );
+  }
+  if (!covers(bloomOf(logs), toBytes(hex(block, 'logsBloom')))) {
+    throw new SourceError(
+      'missing',
+      `${name}: the bloom of block ${header.number} names logs that did not come (${logs.length} did)`,
+    );
+  }
+  const last = logs.at(-1)?.logIndex ?? -1;
+  if (last !== logs.length - 1) {
+    doubt.add(
+      'inconsistent',
+      'gap in log indices',
+      `has ${logs.length} logs with indices up to ${last}`,
+    );
+  }
+  return { logs, doubts: doubt.all };
+}
+
+type AddDoubt = (kind: Doubt['kind'], reason: string, what: string) => void;
+
+/** Notes each reason once. */
+function createDoubts(
+  name: string,
+  { number }: BlockHeader,
+): { readonly all: Doubt[]; add: AddDoubt } {
+  const all: Doubt[] = [];
+  return {
+    all,
+    add(kind, reason, what) {
+      if (all.some((each) => each.reason === reason)) return;
+      all.push({ kind, reason, message: `${name}: block ${number} ${what}` });
+    },
+  };
+}
+
+/** Reads a number that some networks leave out, which is then null. */
+const quantity = (from: Json, key: string, owner: string, doubt: AddDoubt): string | null => {
+  const value = optionalHex(from, key);
+  if (value === null) {
+    doubt('inconsistent', `null ${owner} ${key}`, `has a ${owner} whose ${key} is null`);
+  }
+  return value;
+};
+
+const toBloomItem = (log: Json): Pick<EvmLog, 'address' | 'topics'> => ({
+  address: hex(log, 'address').toLowerCase(),
+  topics: list(log['topics'], 'topics').map((topic) => String(topic).toLowerCase()),
+});
+
+/** @param n its place in the block, which is its index where it has none */
+function toLog(log: Json, n: number, hashes: readonly string[], doubt: AddDoubt): EvmLog {
+  const transactionHash = hex(log, 'transactionHash');
+  const logIndex = quantity(log, 'logIndex', 'log', doubt);
+  const index = quantity(log, 'transactionIndex', 'log', doubt);
+  const place = hashes.indexOf(transactionHash);
+  return {
+    logIndex: logIndex === null ? n : toNumber(logIndex),
+    transactionHash,
+    transactionIndex: index !== null ? toNumber(index) : place < 0 ? hashes.length : place,
+    ...toBloomItem(log),
+    data: hex(log, 'data'),
+  };
+}
+
+/** @param n its place in the block */
+function toTransaction(
+  body: Json,
+  n: number,
+  receipt: Json | undefined,
+  doubt: AddDoubt,
+): EvmTransaction {
+  const number = (from: Json, key: string): string | null =>
+    quantity(from, key, from === body ? 'transaction' : 'receipt', doubt);
+  const transactionIndex = number(body, 'transactionIndex');
+  return {
+    hash: hex(body, 'hash'),
+    transactionIndex: transactionIndex === null ? n : toNumber(transactionIndex),
+    from: hex(body, 'from').toLowerCase(),
+    ...toCall(body, number),
+    gas: number(body, 'gas'),
+    gasPrice: optionalHex(body, 'gasPrice'),
+    nonce: number(body, 'nonce'),
+    type: optionalHex(body, 'type'),
+    v: optionalHex(body, 'v'),
+    r: optionalHex(body, 'r'),
+    s: optionalHex(body, 's'),
+    receipt: {
+      cumulativeGasUsed: receipt === undefined ? null : number(receipt, 'cumulativeGasUsed'),
+      gasUsed: receipt === undefined ? null : number(receipt, 'gasUsed'),
+      contractAddress: (receipt && optionalHex(receipt, 'contractAddress'))?.toLowerCase() ?? null,
+      root: (receipt && optionalHex(receipt, 'root')) ?? null,
+      status: (receipt && optionalHex(receipt, 'status')) ?? null,
+    },
+  };
+}
+
+/**
+ * Whom a transaction calls, with what. One of Tempo (type 0x76) is a list of calls: to its own node it
+ * calls the first, with that call's input, and moves the sum of their values.
+ */
+function toCall(
+  body: Json,
+  number: (from: Json, key: string) => string | null,
+): Pick<EvmTransaction, 'to' | 'value' | 'input'> {
+  const { calls } = body;
+  if (!Array.isArray(calls) || calls.length === 0 || 'input' in body) {
+    return {
+      to: optionalHex(body, 'to')?.toLowerCase() ?? null,
+      value: number(body, 'value'),
+      input: hex(body, 'input'),
+    };
+  }
+  const all = calls.map((call) => object(call, 'call'));
+  const value = all.reduce((sum, call) => sum + BigInt(hex(call, 'value')), 0n);
+  return {
+    to: optionalHex(all[0]!, 'to')?.toLowerCase() ?? null,
+    value: `0x${value.toString(16)}`,
+    input: optionalHex(all[0]!, 'input') ?? hex(all[0]!, 'data'),
+  };
+}

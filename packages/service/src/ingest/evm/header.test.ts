@@ -1,0 +1,59 @@
+import { type RunningScriptedChain, startScriptedChain } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { toHeader } from './header.ts';
+import type { Json } from '../json.ts';
+
+let chain: RunningScriptedChain;
+let block: Json;
+beforeAll(async () => {
+  chain = await startScriptedChain({ chainId: 1 });
+  chain.mine();
+  const response = await fetch(chain.url, {
+    method: 'POST',
+    body: JSON.stringify({
+      id: 1,
+      method: 'eth_getBlockByHash',
+      params: [chain.head.hash, false],
+    }),
+  });
+  block = ((await response.json()) as { result: Json }).result;
+});
+afterAll(() => chain.stop());
+
+describe('a header of Ethereum', () => {
+  test('is of its hash', () => {
+    expect(toHeader('0x1', block)).toEqual({
+      number: 1,
+      hash: chain.head.hash,
+      parentHash: chain.head.parentHash,
+      timestamp: Number(chain.head.timestamp),
+    });
+  });
+
+  test.each([
+    ['parentHash', `0x${'12'.repeat(32)}`],
+    ['logsBloom', `0x${'12'.repeat(256)}`],
+    ['timestamp', '0x1'],
+    ['number', '0x2'],
+    ['receiptsRoot', `0x${'12'.repeat(32)}`],
+    ['hash', `0x${'12'.repeat(32)}`],
+    ['withdrawalsRoot', undefined],
+  ])('with another %s is refused', (name, value) => {
+    expect(() => toHeader('0x1', { ...block, [name]: value })).toThrow(/is not of its hash/);
+  });
+
+  test('without its transactions is refused', () => {
+    expect(() => toHeader('0x1', { ...block, transactions: ['0x12'] })).toThrow(
+      /came with transactions, its header says otherwise/,
+    );
+  });
+
+  test('with a field of a fork to come is taken as it is', () => {
+    const later = { ...block, timestamp: '0x1', blockAccessListHash: `0x${'12'.repeat(32)}` };
+    expect(toHeader('0x1', later).timestamp).toBe(1);
+  });
+
+  test('of a chain that may hash otherwise is taken as it is', () => {
+    expect(toHeader('0xa86a', { ...block, timestamp: '0x1' }).timestamp).toBe(1);
+  });
+});

@@ -1,0 +1,348 @@
+/**
+ * Calls and balances at the state a block left behind, from a provider that knows that block. Calls
+ * are made together through Multicall3 where it is deployed, since one request for a hundred is what
+ * keeps a node's limits; otherwise one by one.
+ */
+import { RetryableError } from '../../base/errors.ts';
+import { compileParameters, cutText } from '@sluice/kit/contract';
+import { encodeAbiParameters } from 'viem/utils';
+import {
+  MAX_RESULT_BYTES,
+  type StateAnswer,
+  type StateCall,
+  type StateReader,
+} from '../../enrich/state.ts';
+import type { BlockRef } from '../../store/blocks/contract.ts';
+import { isReverted } from './provider.ts';
+import { type Source, SourceError } from '../source.ts';
+
+/** At this address on every chain that has it (github.com/mds1/multicall3). */
+export const MULTICALL = '0xca11bde05977b3631167028862be2a173976ca11';
+const AGGREGATE = '0x82ad56cb'; // aggregate3((address,bool,bytes)[])
+const GET_BALANCE = '0x4d2301cc'; // getEthBalance(address)
+/**
+ * Of one answer of a node. A contract chooses what it returns, and many are called at once: results that are
+ * longer together are requested one by one.
+ */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+/** Of an answer around its result, which is hex. */
+const ENVELOPE_BYTES = 4096;
+const CALLS_PER_REQUEST = 100;
+const CALL_CHARACTERS_PER_REQUEST = 256 * 1024;
+/** Requests under way at once for one caller. */
+const CONCURRENCY = 4;
+/** A chain without Multicall3 is looked at again after so many blocks. */
+const LOOK_AGAIN_BLOCKS = 1_000;
+
+const AGGREGATE_INPUT = [
+  {
+    type: 'tuple[]',
+    components: [
+      { name: 'target', type: 'address' },
+      { name: 'allowFailure', type: 'bool' },
+      { name: 'callData', type: 'bytes' },
+    ],
+  },
+] as const;
+const aggregated = compileParameters([
+  {
+    name: 'results',
+    type: 'tuple[]',
+    components: [
+      { name: 'success', type: 'bool' },
+      { name: 'returnData', type: 'bytes' },
+    ],
+  },
+])!;
+
+export function createStateReader(source: Pick<Source, 'requestAt'>): StateReader {
+  /** The node takes no block hash (EIP-1898) in the place of a number. */
+  let byNumber = false;
+  /** The lowest block Multicall3 was seen at, and the highest it was missing at. */
+  let deployedAt = Number.POSITIVE_INFINITY;
+  let missingAt = Number.NEGATIVE_INFINITY;
+
+  const requestByNumber = async (
+    block: BlockRef,
+    method: string,
+    first: unknown,
+    maxBytes: number,
+  ): Promise<unknown> => {
+    const number = `0x${block.number.toString(16)}`;
+    const result = await source.requestAt(block, method, [first, number], maxBytes);
+    // Afterwards, so that a reorg before the request and one during it are both seen.
+    const there = await source.requestAt(block, 'eth_getBlockByNumber', [number, false]);
+    if ((there as { hash?: unknown } | null)?.hash !== block.hash) {
+      throw new SourceError('missing', `block ${block.number} is no longer ${block.hash}`);
+    }
+    return result;
+  };
+
+  /** A request whose last parameter is the block. The answer is hex text. */
+  const requestAt = async (
+    block: BlockRef,
+    method: string,
+    first: unknown,
+    maxBytes = MAX_ANSWER_BYTES,
+  ): Promise<string> => {
+    let result: unknown;
+    if (byNumber) {
+      result = await requestByNumber(block, method, first, maxBytes);
+    } else {
+      try {
+        const at = { blockHash: block.hash, requireCanonical: false };
+        result = await source.requestAt(block, method, [first, at], maxBytes);
+      } catch (error) {
+        if (!refusesHash(error)) throw error;
+        result = await requestByNumber(block, method, first, maxBytes);
+        byNumber = true;
+      }
+    }
+    if (typeof result === 'string' && /^0x[0-9a-fA-F]*$/.test(result)) return result.toLowerCase();
+    throw new SourceError('inconsistent', `${method} answered no hex`);
+  };
+
+  const ask = async (
+    block: BlockRef,
+    method: string,
+    first: unknown,
+    resultBytes = MAX_RESULT_BYTES,
+  ): Promise<StateAnswer> => {
+    const maxBytes = ENVELOPE_BYTES + 2 * resultBytes;
+    try {
+      return toResult(await requestAt(block, method, first, maxBytes), resultBytes);
+    } catch (error) {
+      return (error as SourceError).kind === 'too-large'
+        ? tooMuch(resultBytes)
+        : toAnswer(error, block);
+    }
+  };
+
+  const hasMulticall = async (block: BlockRef): Promise<boolean> => {
+    if (block.number >= deployedAt) return true;
+    if (block.number <= missingAt + LOOK_AGAIN_BLOCKS) return false;
+    const code = await ask(block, 'eth_getCode', MULTICALL);
+    if (code.outcome !== 'read') return false;
+    if (code.value === '0x') missingAt = block.number;
+    else deployedAt = block.number;
+    return code.value !== '0x';
+  };
+
+  const callSingly = (block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]> =>
+    mapLimited(calls, ({ to, data, from, maxBytes }) =>
+      ask(block, 'eth_call', { to, data, ...(from !== undefined && { from }) }, maxBytes),
+    );
+
+  const callTogether = async (
+    block: BlockRef,
+    calls: readonly StateCall[],
+  ): Promise<StateAnswer[]> => {
+    const request = { to: MULTICALL, data: encodeAggregate(calls) };
+    let results: readonly Aggregated[] | undefined;
+    try {
+      results = decodeAggregate(await requestAt(block, 'eth_call', request), calls.length);
+    } catch (error) {
+      const answer = toAnswer(error, block);
+      // Where the state is missing for all it is missing for each.
+      if ((error as SourceError).kind === 'missing') return calls.map(() => answer);
+    }
+    if (results === undefined) {
+      // Too much gas or too large an answer together; or the chain was replaced by one without it.
+      deployedAt = Number.POSITIVE_INFINITY;
+      return callSingly(block, calls);
+    }
+    // A call that ran out of gas because of those before it reverts without a word. So do others,
+    // but only asked alone do they count.
+    const isSilent = ({ success, returnData }: Aggregated) => !success && returnData === '0x';
+    const again = await callSingly(
+      block,
+      calls.filter((_, n) => isSilent(results[n]!)),
+    );
+    return results.map((result, n): StateAnswer => {
+      if (isSilent(result)) return again.shift()!;
+      return result.success
+        ? toResult(result.returnData, calls[n]!.maxBytes)
+        : { outcome: 'failed', message: describeRevert(result.returnData) };
+    });
+  };
+
+  const call = async (block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]> => {
+    const answers = new Map<StateCall, StateAnswer>();
+    const save = (some: readonly StateCall[], theirs: readonly StateAnswer[]): void => {
+      for (const [n, each] of some.entries()) answers.set(each, theirs[n]!);
+    };
+    // Only a call of its own has a sender of its own.
+    const alone = calls.filter(({ from }) => from !== undefined);
+    const rest = calls.filter(({ from }) => from === undefined);
+    if (rest.length > 1 && (await hasMulticall(block))) {
+      const slices = toSlices(rest);
+      const sliced = await mapLimited(slices, (slice) => callTogether(block, slice));
+      for (const [n, slice] of slices.entries()) save(slice, sliced[n]!);
+    } else {
+      save(rest, await callSingly(block, rest));
+    }
+    save(alone, await callSingly(block, alone));
+    return calls.map((each) => answers.get(each)!);
+  };
+
+  return {
+    call,
+    async balances(block, addresses) {
+      const answers =
+        addresses.length > 1 && (await hasMulticall(block))
+          ? await call(
+              block,
+              addresses.map((address) => ({
+                to: MULTICALL,
+                data: `${GET_BALANCE}${address.slice(2).padStart(64, '0')}`,
+              })),
+            )
+          : await mapLimited(addresses, (address) => ask(block, 'eth_getBalance', address));
+      return answers.map((answer) =>
+        answer.outcome === 'read' ? { ...answer, value: BigInt(answer.value).toString() } : answer,
+      );
+    },
+  };
+}
+
+function toSlices(calls: readonly StateCall[]): StateCall[][] {
+  const slices: StateCall[][] = [];
+  let characters = Number.POSITIVE_INFINITY;
+  for (const call of calls) {
+    characters += call.data.length;
+    if (characters > CALL_CHARACTERS_PER_REQUEST || slices.at(-1)!.length === CALLS_PER_REQUEST) {
+      slices.push([]);
+      characters = call.data.length;
+    }
+    slices.at(-1)!.push(call);
+  }
+  return slices;
+}
+
+type Hex = `0x${string}`;
+interface Aggregated {
+  success: boolean;
+  returnData: string;
+}
+
+const encodeAggregate = (calls: readonly StateCall[]): string =>
+  AGGREGATE +
+  encodeAbiParameters(AGGREGATE_INPUT, [
+    calls.map(({ to, data }) => ({
+      target: to as Hex,
+      allowFailure: true,
+      callData: data as Hex,
+    })),
+  ]).slice(2);
+
+/** Undefined for anything but one result for each call. */
+function decodeAggregate(data: string, count: number): readonly Aggregated[] | undefined {
+  try {
+    const [results] = aggregated.decode(data) as unknown as [readonly Aggregated[]];
+    return results.length === count ? results : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const tooMuch = (maxBytes: number): StateAnswer => ({
+  outcome: 'failed',
+  message: `more than ${maxBytes} bytes were returned`,
+});
+
+/** Answers are held until those beside them have come: one that is too long is not kept. */
+const toResult = (value: string, maxBytes = MAX_RESULT_BYTES): StateAnswer =>
+  value.length > 2 + 2 * maxBytes ? tooMuch(maxBytes) : { outcome: 'read', value };
+
+/** What the contract said, what the nodes will not tell, or an outage, which is thrown. */
+function toAnswer(error: unknown, block: BlockRef): StateAnswer {
+  if (!(error instanceof SourceError)) throw error;
+  switch (error.kind) {
+    case 'refused':
+      return isReverted(error)
+        ? { outcome: 'failed', message: describeFailure(error) }
+        : { outcome: 'refused', message: nodeMessage(error) };
+    case 'missing':
+    case 'pruned':
+      return { outcome: 'refused', message: `no node has the state of block ${block.number}` };
+    case 'too-large':
+    case 'unsupported':
+    case 'inconsistent':
+      return { outcome: 'refused', message: nodeMessage(error) };
+    case 'unreachable':
+    case 'rate-limited':
+    case 'disagreement':
+    case 'wrong-chain':
+      throw new RetryableError('unavailable', error.message, { cause: error });
+  }
+}
+
+const refusesHash = (error: unknown): boolean =>
+  error instanceof SourceError &&
+  !isReverted(error) &&
+  (error.rpcCode === -32602 ||
+    /invalid (argument|param|block)|cannot unmarshal|expected (a )?string|unknown variant/i.test(
+      error.message,
+    ));
+
+/** What was reverted with; some nodes put words around it. */
+function describeFailure(error: SourceError): string {
+  const data = typeof error.data === 'string' ? /0x[0-9a-f]*/i.exec(error.data)?.[0] : undefined;
+  return data !== undefined && data !== '0x'
+    ? describeRevert(data.toLowerCase())
+    : nodeMessage(error);
+}
+
+const ERROR = '0x08c379a0'; // Error(string)
+const reasonOfError = compileParameters([{ name: 'reason', type: 'string' }])!;
+const PANIC = '0x4e487b71'; // Panic(uint256)
+const codeOfPanic = compileParameters([{ name: 'code', type: 'uint256' }])!;
+const MESSAGE_CHARACTERS = 200;
+
+/** The same words whether a call was made alone or with others. */
+function describeRevert(data: string): string {
+  const body = `0x${data.slice(10)}`;
+  try {
+    if (data.startsWith(ERROR)) {
+      const [reason] = reasonOfError.decode(body) as [string];
+      return `execution reverted: ${cut(reason)}`;
+    }
+    if (data.startsWith(PANIC)) {
+      const [code] = codeOfPanic.decode(body) as [bigint];
+      return `execution reverted: panic 0x${code.toString(16)}`;
+    }
+  } catch {
+    // A contract may say it is one of these and send something else.
+  }
+  return `execution reverted: ${cut(data)}`;
+}
+
+/** The node's own words, without its name: what is told to receivers names no node. */
+function nodeMessage({ message, kind }: SourceError): string {
+  const failed = ' failed: ';
+  const start = message.indexOf(failed);
+  const end = message.lastIndexOf(' (');
+  return start < 0 || end < start
+    ? `no node answered: ${kind}`
+    : cut(message.slice(start + failed.length, end));
+}
+
+function cut(text: string): string {
+  const start = cutText(text, MESSAGE_CHARACTERS);
+  return start === text ? text : `${start}…`;
+}
+
+/** Results in order, at most {@link CONCURRENCY} under way. */
+async function mapLimited<Item, Result>(
+  items: readonly Item[],
+  run: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = items.entries();
+  await Promise.all(
+    Array.from({ length: Math.min(CONCURRENCY, items.length) }, async () => {
+      for (const [n, item] of left) results[n] = await run(item);
+    }),
+  );
+  return results;
+}

@@ -1,0 +1,140 @@
+/**
+ * Internal transactions out of a block's traces: the calls inside transactions that moved value.
+ * Two dialects are understood, geth's `callTracer` and OpenEthereum's `trace_block`. Of both are left
+ * out: the transaction's own call (it is the transaction), calls that move nothing or borrow their
+ * caller's value (delegatecall, callcode), and everything at or below a call that was reverted.
+ */
+import type { EvmInternalTransaction } from '../../match/evm/block.ts';
+import { type Json, hex, list, object, optionalHex, toNumber } from '../json.ts';
+import { SourceError } from '../source.ts';
+
+interface Transactions {
+  /** Of the block, in order. */
+  hashes: readonly string[];
+  blockHash: string;
+}
+
+const MOVING_CALLS = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
+
+/** The answer of `debug_traceBlockByHash` with `{ tracer: 'callTracer' }`. */
+export function fromCallTracer(
+  answer: unknown,
+  { hashes }: Transactions,
+): EvmInternalTransaction[] {
+  const results = list(answer, 'traces');
+  if (results.length !== hashes.length) {
+    throw new SourceError(
+      'missing',
+      `the block has ${hashes.length} transactions but ${results.length} traces`,
+    );
+  }
+  return results.flatMap((item, transactionIndex) => {
+    const entry = object(item, 'trace');
+    const transactionHash = hashes[transactionIndex]!;
+    if (entry['txHash'] !== undefined && entry['txHash'] !== transactionHash) {
+      throw new SourceError(
+        'inconsistent',
+        `trace ${transactionIndex} belongs to transaction ${JSON.stringify(entry['txHash'])}`,
+      );
+    }
+    const found: EvmInternalTransaction[] = [];
+    const visit = (frame: Json): void => {
+      for (const child of list(frame['calls'] ?? [], 'calls')) {
+        const call = object(child, 'call');
+        if (call['error'] !== undefined) continue;
+        const value = optionalHex(call, 'value') ?? '0x0';
+        if (MOVING_CALLS.has(String(call['type']).toUpperCase()) && BigInt(value) > 0n) {
+          found.push({
+            transactionHash,
+            transactionIndex,
+            index: found.length,
+            from: hex(call, 'from').toLowerCase(),
+            to: optionalHex(call, 'to')?.toLowerCase() ?? null,
+            value,
+            gas: optionalHex(call, 'gas') ?? '0x0',
+          });
+        }
+        visit(call);
+      }
+    };
+    const top = object(entry['result'], 'trace result');
+    if (top['error'] === undefined) visit(top);
+    return found;
+  });
+}
+
+/** The answer of `trace_block`. */
+export function fromTraceBlock(
+  answer: unknown,
+  { hashes, blockHash }: Transactions,
+): EvmInternalTransaction[] {
+  const found: EvmInternalTransaction[] = [];
+  /** Of each transaction, the addresses of its reverted calls, as text with a comma after each step. */
+  const reverted = new Map<string, string[]>();
+  const counts = new Map<string, number>();
+  for (const item of list(answer, 'traces')) {
+    const trace = object(item, 'trace');
+    if (trace['blockHash'] !== blockHash) {
+      throw new SourceError(
+        'inconsistent',
+        `a trace says it is of block ${JSON.stringify(trace['blockHash'])}`,
+      );
+    }
+    // Rewards of miners belong to no transaction.
+    if (trace['type'] === 'reward') continue;
+    const transactionHash = hex(trace, 'transactionHash');
+    const transactionIndex = toNumber(`0x${Number(trace['transactionPosition']).toString(16)}`);
+    if (hashes[transactionIndex] !== transactionHash) {
+      throw new SourceError('inconsistent', `a trace belongs to transaction ${transactionHash}`);
+    }
+    const at = list(trace['traceAddress'], 'traceAddress')
+      .map((step) => `${Number(step)},`)
+      .join('');
+    const above = reverted.get(transactionHash) ?? [];
+    if (above.some((path) => at.startsWith(path))) continue;
+    if (trace['error'] !== undefined && trace['error'] !== null) {
+      reverted.set(transactionHash, [...above, at]);
+      continue;
+    }
+    if (at === '') continue;
+    const move = toMove(trace);
+    if (move === undefined || BigInt(move.value) === 0n) continue;
+    const index = counts.get(transactionHash) ?? 0;
+    counts.set(transactionHash, index + 1);
+    found.push({ transactionHash, transactionIndex, index, ...move });
+  }
+  return found;
+}
+
+function toMove(
+  trace: Json,
+): Pick<EvmInternalTransaction, 'from' | 'to' | 'value' | 'gas'> | undefined {
+  const action = object(trace['action'], 'action');
+  switch (trace['type']) {
+    case 'call':
+      if (action['callType'] !== 'call') return undefined;
+      return {
+        from: hex(action, 'from').toLowerCase(),
+        to: hex(action, 'to').toLowerCase(),
+        value: hex(action, 'value'),
+        gas: hex(action, 'gas'),
+      };
+    case 'create':
+      return {
+        from: hex(action, 'from').toLowerCase(),
+        to: optionalHex(object(trace['result'], 'result'), 'address')?.toLowerCase() ?? null,
+        value: hex(action, 'value'),
+        gas: hex(action, 'gas'),
+      };
+    case 'suicide':
+    case 'selfdestruct':
+      return {
+        from: hex(action, 'address').toLowerCase(),
+        to: hex(action, 'refundAddress').toLowerCase(),
+        value: hex(action, 'balance'),
+        gas: '0x0',
+      };
+    default:
+      return undefined;
+  }
+}

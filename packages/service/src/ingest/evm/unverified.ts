@@ -1,0 +1,138 @@
+/**
+ * What a block leaves open. Some chains have blocks that break Ethereum's rules although nothing
+ * proves them wrong; decision 0003 says what is accepted, and how it is marked.
+ */
+import type { Log } from '../../base/log.ts';
+import type { BlockHeader } from '../../store/blocks/contract.ts';
+import type { CheckedParts, Doubt } from './blockParts.ts';
+import { isProvableChain } from './header.ts';
+import type { Provider } from './provider.ts';
+import { SourceError } from '../source.ts';
+
+type Verified = Omit<CheckedParts, 'doubts'> & { unverified?: string };
+
+/**
+ * Reads a block's parts until a node gives them without a doubt. Where none does, they are those that
+ * two nodes agree on.
+ *
+ * @param ask calls back with one node after another until it answers with something
+ * @param read of this node; the first's parts may be made from a block of another
+ * @throws SourceError where no two nodes agree
+ */
+export type Verify = (
+  header: BlockHeader,
+  ask: (
+    read: (from: Provider) => Promise<CheckedParts | undefined>,
+  ) => Promise<CheckedParts | undefined>,
+  read: (from: Provider, isFirst: boolean) => Promise<CheckedParts>,
+) => Promise<Verified>;
+
+/** A node may have a new block before it has all of its receipts. */
+const LOOK_AGAIN_MS = 1_000;
+
+export function createVerifier({
+  chain,
+  acceptUnverified,
+  log,
+}: {
+  chain: string;
+  acceptUnverified: boolean;
+  log: Log;
+}): Verify {
+  const logged = new Set<string>();
+  const provable = isProvableChain(chain);
+
+  const look = async (...[, ask, read]: Parameters<Verify>) => {
+    const versions = new Map<Provider, CheckedParts>();
+    let failure: unknown;
+    const found = await ask(async (from) => {
+      if (versions.has(from)) return undefined;
+      const parts = await read(from, versions.size === 0);
+      if (parts.doubts.length === 0) return parts;
+      if (provable) throw toError(parts.doubts);
+      versions.set(from, parts);
+      return undefined;
+    }).catch((error: unknown) => {
+      failure = error;
+      return undefined;
+    });
+    if (found === undefined && versions.size === 0) throw failure;
+    return { found, versions };
+  };
+
+  return async (header, ask, read) => {
+    for (let looks = 1; ; looks++) {
+      const { found, versions } = await look(header, ask, read);
+      const blame = (): void => {
+        for (const [from, { doubts }] of versions) from.fault(doubts[0]!.kind);
+      };
+      if (found !== undefined) {
+        blame();
+        return withoutDoubts(found);
+      }
+      const accepted = choose(versions, acceptUnverified);
+      if (accepted === undefined) {
+        blame();
+        throw toError(
+          versions.values().next().value!.doubts,
+          versions.size === 1
+            ? `nothing proves or disproves it; add a second node, or accept it with --chain ${chain}=<rpcUrl>,accept=unverified`
+            : `no two of ${versions.size} nodes agree about it; add another node`,
+        );
+      }
+      const { parts, nodes, how } = accepted;
+      if (looks === 1 && parts.doubts.some(({ kind }) => kind === 'missing')) {
+        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+        continue;
+      }
+      await checkPlace(header, nodes);
+      const reasons = [...new Set(parts.doubts.map(({ reason }) => reason))].join(', ');
+      const unverified = `${reasons} (${how})`;
+      if (!logged.has(unverified)) {
+        logged.add(unverified);
+        log.warn('block accepted unverified, likewise later ones for this reason', {
+          chain,
+          block: header.number,
+          reason: unverified,
+        });
+      }
+      return { ...withoutDoubts(parts), unverified };
+    }
+  };
+}
+
+const withoutDoubts = ({ logs, transactions }: CheckedParts): Verified => ({ logs, transactions });
+
+const toError = ([doubt]: readonly Doubt[], wayOn = ''): SourceError =>
+  new SourceError(doubt!.kind, [doubt!.message, wayOn].filter(Boolean).join(': '));
+
+/** The version that two nodes have, or where that is accepted, the only one there is. */
+function choose(
+  versions: ReadonlyMap<Provider, CheckedParts>,
+  acceptUnverified: boolean,
+): { parts: CheckedParts; nodes: Provider[]; how: string } | undefined {
+  const same = Map.groupBy(versions, ([, { logs, transactions }]) =>
+    JSON.stringify({ logs, transactions }),
+  );
+  const groups = [...same.values()].toSorted((a, b) => b.length - a.length);
+  const [best, second] = groups;
+  const nodes = best!.map(([node]) => node);
+  const [, parts] = best![0]!;
+  if (nodes.length > 1 && nodes.length > (second?.length ?? 0)) {
+    return { parts, nodes, how: `${nodes.length} nodes agree` };
+  }
+  return acceptUnverified && groups.length === 1
+    ? { parts, nodes, how: 'accept=unverified' }
+    : undefined;
+}
+
+/** A node that has left the block for another branch no longer has its receipts. */
+async function checkPlace(header: BlockHeader, nodes: readonly Provider[]): Promise<void> {
+  const there = await Promise.all(nodes.map((node) => node.readHeaderAt(header.number)));
+  const gone = there.findIndex((each) => each?.hash !== header.hash);
+  if (gone < 0) return;
+  throw new SourceError(
+    'missing',
+    `${nodes[gone]!.name}: block ${header.number} ${header.hash} is not the one at its height`,
+  );
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest';
+import { createLog } from '../base/log.ts';
+import type { BlockHeader, CommitOutcome } from '../store/blocks/contract.ts';
+import type { Store } from '../store/store.ts';
+import { createConfirming } from './confirming.ts';
+import { createLocalChain, haltError } from './localChain.ts';
+
+const header = (number: number, branch = 'a'): BlockHeader => ({
+  number,
+  hash: `${branch}${number}`,
+  parentHash: `${branch}${number - 1}`,
+  timestamp: number,
+});
+
+function open() {
+  const calls: string[] = [];
+  let outcome: CommitOutcome | undefined = { outcome: 'committed', deliveries: [] };
+  const answer = (call: string) => {
+    calls.push(call);
+    return Promise.resolve(outcome === undefined ? undefined : []);
+  };
+  const store = {
+    startChain: () => answer('start'),
+    rewindChain: () => answer('rewind'),
+    commitBlock: () => Promise.resolve(outcome ?? { outcome: 'lost-lease' }),
+    readWindow: () => Promise.resolve([header(9, 'stored')]),
+    endHalt: () => answer('end halt'),
+    noteHalt: ({ why }: { why: string }) => answer(why),
+  } as unknown as Store;
+  const local = createLocalChain(
+    { chain: '0x1', epoch: 1 },
+    {
+      store,
+      confirming: createConfirming(2, { readFinalized: () => Promise.resolve(undefined) }),
+      listener: { onDeliveries: () => {}, onBlock: () => calls.push('block') },
+      log: createLog(() => {}),
+    },
+  );
+  return {
+    local,
+    calls,
+    hashes: () => local.window().map(({ hash }) => hash),
+    append: (block: BlockHeader, after?: BlockHeader) =>
+      local.append(block, { after, ruleRevision: 1, matches: [], head: block.number }),
+    answerWith: (next: typeof outcome) => (outcome = next),
+  };
+}
+
+describe('the window', () => {
+  test('is what was committed, newest first, without what was taken back', async () => {
+    const { local, append, hashes } = open();
+    await local.startAt(header(1), 'genesis');
+    for (const number of [2, 3, 4]) await append(header(number));
+    expect(local.confirmedUpTo()).toBe(2);
+    await local.rewind(header(2), 2);
+    expect(hashes()).toEqual(['a2', 'a1']);
+    await append(header(3, 'b'));
+    expect(hashes()).toEqual(['b3', 'a2', 'a1']);
+  });
+
+  test('begins anew after blocks that were passed over: it has no holes', async () => {
+    const { local, append, hashes } = open();
+    await local.startAt(header(1), 'genesis');
+    await append(header(50), header(1));
+    expect(hashes()).toEqual(['a50']);
+  });
+
+  test('is read again where another moved the checkpoint, and stays where the rules moved', async () => {
+    const { local, append, hashes, answerWith, calls } = open();
+    await local.startAt(header(1), 'genesis');
+    answerWith({ outcome: 'stale-rules', revision: 7 });
+    expect(await append(header(2))).toEqual({ outcome: 'stale-rules', revision: 7 });
+    expect(hashes()).toEqual(['a1']);
+    answerWith({ outcome: 'not-next' });
+    expect(await append(header(2))).toBe('settled');
+    expect(hashes()).toEqual(['stored9']);
+    expect(calls).not.toContain('block');
+  });
+});
+
+test('every write says that the lease is lost, and changes nothing', async () => {
+  const { local, append, hashes, answerWith } = open();
+  await local.startAt(header(1), 'genesis');
+  answerWith(undefined);
+  await expect(append(header(2))).rejects.toMatchObject({ code: 'lost_lease' });
+  await expect(local.rewind(header(0), 1)).rejects.toMatchObject({ code: 'lost_lease' });
+  await expect(local.startAt(header(5), 'genesis')).rejects.toMatchObject({ code: 'lost_lease' });
+  expect(hashes()).toEqual(['a1']);
+});
+
+test('a halt is over with the next block, and ended once', async () => {
+  const { local, append, calls } = open();
+  await local.startAt(header(1), 'genesis');
+  await append(header(2));
+  await append(header(3));
+  await local.noteHalt(haltError('it is full').message);
+  await append(header(4));
+  expect(calls).toEqual(['start', 'end halt', 'block', 'block', 'it is full', 'end halt', 'block']);
+});

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { createLag, createOutage } from './lag.ts';
+
+test('an outage is probed after waits that double up to a minute, and anew after it is over', () => {
+  const outage = createOutage();
+  const waits: number[] = [];
+  for (let n = 0, now = 5; n < 8; n++) {
+    outage.note(now);
+    // Others that fail before the probe are no news.
+    outage.note(outage.probeAt() - 1);
+    waits.push(outage.probeAt() - now);
+    now = outage.probeAt();
+  }
+  expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => seconds * 1_000));
+  outage.end();
+  expect(outage.probeAt()).toBe(0);
+  outage.note(0);
+  expect(outage.probeAt()).toBe(1_000);
+});
+
+test('a node is stalled once others have passed it and its head has not moved for a minute', () => {
+  const lag = createLag();
+  const at = (number: number) => ({ number, hash: `0x${number}` });
+  const now = performance.now();
+  lag.noteHead(at(1), now);
+  expect(lag.isStalled(now + 90_000)).toBe(false);
+  lag.compare(4, now + 90_000);
+  expect(lag.share()).toBeGreaterThan(1);
+  expect(lag.isStalled(now + 140_000)).toBe(false);
+  expect(lag.isStalled(now + 160_000)).toBe(true);
+  lag.noteHead(at(1), now + 160_000);
+  expect(lag.isStalled(now + 160_001)).toBe(true);
+  lag.noteHead(at(2), now + 160_002);
+  expect(lag.isStalled(now + 160_003)).toBe(false);
+  lag.compare(-1, now + 160_004);
+  expect([lag.share(), lag.head()]).toEqual([0, 2]);
+});

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import type { FinalityTag, Source } from '../source.ts';
+import { createFinality } from './finality.ts';
+
+/** A source that says so of the tags, and what it was asked. */
+const sourceOf = (says: Record<FinalityTag, number | undefined | Error>) => {
+  const asked: FinalityTag[] = [];
+  const source = {
+    async readTagged(tag: FinalityTag) {
+      asked.push(tag);
+      const answer = says[tag];
+      if (answer instanceof Error) throw answer;
+      return answer === undefined ? undefined : { number: answer, hash: `0x${answer}` };
+    },
+  };
+  return { source: source as unknown as Source, asked, says };
+};
+
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test('both heights, and no second look within seconds however the head moves', async () => {
+  const { source, asked } = sourceOf({ safe: 32, finalized: 7 });
+  const finality = createFinality(source);
+  expect(finality.heights()).toEqual({ safe: null, finalized: null });
+  finality.look(64);
+  finality.look(65);
+  await settle();
+  finality.look(66);
+  expect(finality.heights()).toEqual({ safe: 32, finalized: 7 });
+  expect(asked).toEqual(['safe', 'finalized']);
+});
+
+test('a node that knows one tag alone, or fails, leaves the other open', async () => {
+  const { source } = sourceOf({ safe: undefined, finalized: 7 });
+  const one = createFinality(source);
+  one.look(64);
+  await settle();
+  expect(one.heights()).toEqual({ safe: null, finalized: 7 });
+
+  const failing = createFinality(sourceOf({ safe: new Error('away'), finalized: 7 }).source);
+  failing.look(64);
+  await settle();
+  expect(failing.heights()).toEqual({ safe: null, finalized: null });
+});

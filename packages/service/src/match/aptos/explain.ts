@@ -1,0 +1,25 @@
+/** Why the transactions of an Aptos block concern each stream, or do not. Pure. */
+import type { ExplainedRecord } from '@sluice/kit/contract';
+import { explainRecords } from '../explain.ts';
+import type { AptosBlock, AptosTransaction } from './block.ts';
+import { matchAptosBlock } from './match.ts';
+import type { AptosIndex, CompiledAptosStream } from './streamIndex.ts';
+
+/** By stream, the transactions that touch what it watches; those alone that `only` names. */
+export const explainAptosBlock = (
+  index: AptosIndex,
+  chain: string,
+  block: AptosBlock,
+  only: { transactions?: ReadonlySet<string> | undefined; version?: number | undefined },
+): Map<string, ExplainedRecord[]> =>
+  explainRecords<CompiledAptosStream, AptosTransaction>(
+    (tellOf) =>
+      matchAptosBlock(index, chain, block, tellOf).map(({ stream, transactions }) => [
+        stream,
+        transactions.map(({ transaction }) => transaction),
+      ]),
+    ({ hash, version }, _, { isTaken, reasons }) =>
+      (only.transactions?.has(hash) ?? true) && (only.version ?? version) === version
+        ? { kind: 'transaction', index: version, transactionHash: hash, taken: isTaken, reasons }
+        : undefined,
+  );

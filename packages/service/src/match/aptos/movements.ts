@@ -1,0 +1,143 @@
+/** What coins and fungible assets an Aptos transaction moved, and which accounts it touched. Pure. */
+import { toAccount, toType } from './moveNames.ts';
+import type { AptosEvent, AptosTransaction } from './block.ts';
+
+/** A deposit or a withdrawal. */
+export interface AptosMovement {
+  kind: 'deposit' | 'withdrawal';
+  /** Whose balance it was; of a fungible store that is gone and that nobody knows, the store itself. */
+  account: string;
+  /** Coin type, or address of the asset's metadata; empty where the transaction does not show it. */
+  asset: string;
+  /** Decimal. */
+  value: string;
+  sequenceNumber: string;
+}
+
+const FRAMEWORK = toAccount('0x1');
+
+/** The asset address of APT, of which there is a coin as well: both are reported as the coin. */
+const APT_METADATA = toAccount('0xa');
+const APT_COIN = `${FRAMEWORK}::aptos_coin::AptosCoin`;
+
+interface MovementEvent {
+  kind: AptosMovement['kind'];
+  of: 'coin' | 'store';
+  /** Of an event handle, which the guid names, or of a module. */
+  by: 'handle' | 'module';
+}
+
+/** One movement has the event of a handle, that of a module, or both, depending on the block's age. */
+const MOVEMENT_EVENTS: ReadonlyMap<string, MovementEvent> = new Map([
+  [`${FRAMEWORK}::coin::DepositEvent`, { kind: 'deposit', of: 'coin', by: 'handle' }],
+  [`${FRAMEWORK}::coin::WithdrawEvent`, { kind: 'withdrawal', of: 'coin', by: 'handle' }],
+  [`${FRAMEWORK}::coin::CoinDeposit`, { kind: 'deposit', of: 'coin', by: 'module' }],
+  [`${FRAMEWORK}::coin::CoinWithdraw`, { kind: 'withdrawal', of: 'coin', by: 'module' }],
+  [`${FRAMEWORK}::fungible_asset::DepositEvent`, { kind: 'deposit', of: 'store', by: 'handle' }],
+  [
+    `${FRAMEWORK}::fungible_asset::WithdrawEvent`,
+    { kind: 'withdrawal', of: 'store', by: 'handle' },
+  ],
+  [`${FRAMEWORK}::fungible_asset::Deposit`, { kind: 'deposit', of: 'store', by: 'module' }],
+  [`${FRAMEWORK}::fungible_asset::Withdraw`, { kind: 'withdrawal', of: 'store', by: 'module' }],
+]);
+const OBJECT_TRANSFERS: readonly string[] = [
+  `${FRAMEWORK}::object::Transfer`,
+  `${FRAMEWORK}::object::TransferEvent`,
+];
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** Deposits and withdrawals in the order of their events. */
+export function readMovements({ events, stores, coinHandles }: AptosTransaction): AptosMovement[] {
+  const movements: AptosMovement[] = [];
+  for (const [n, event] of events.entries()) {
+    const what = MOVEMENT_EVENTS.get(event.type);
+    const holder = holderOf(event);
+    if (what === undefined || holder === null) continue;
+    const twin = [events[n - 1], events[n + 1]].find((other) => isTwin(event, other));
+    // Of both events that of the handle counts.
+    if (twin !== undefined && what.by === 'module') continue;
+    const { kind } = what;
+    const { sequenceNumber } = event;
+    const value = text(event.data['amount']);
+    if (what.of === 'store') {
+      const known = stores.get(holder);
+      const asset = known?.asset === APT_METADATA ? APT_COIN : (known?.asset ?? '');
+      movements.push({ kind, account: known?.owner ?? holder, asset, value, sequenceNumber });
+    } else {
+      const ofHandle = coinHandles.get(`${event.account}:${event.creationNumber}`);
+      const asset = ofHandle ?? toType(text((twin ?? event).data['coin_type']));
+      movements.push({ kind, account: holder, asset, value, sequenceNumber });
+    }
+  }
+  return movements;
+}
+
+/** The account or store whose balance an event moved; null where it does not say. */
+function holderOf(event: AptosEvent): string | null {
+  const what = MOVEMENT_EVENTS.get(event.type);
+  if (what?.by === 'handle') return event.account;
+  return toAccount(event.data[what?.of === 'coin' ? 'account' : 'store']);
+}
+
+/** Whether one is the event of a handle and the other that of a module for the same movement. */
+function isTwin(event: AptosEvent, other: AptosEvent | undefined): boolean {
+  if (other === undefined) return false;
+  const [one, two] = [MOVEMENT_EVENTS.get(event.type), MOVEMENT_EVENTS.get(other.type)];
+  return (
+    one !== undefined &&
+    two !== undefined &&
+    one.by !== two.by &&
+    one.kind === two.kind &&
+    one.of === two.of &&
+    holderOf(event) === holderOf(other) &&
+    event.data['amount'] === other.data['amount']
+  );
+}
+
+/**
+ * Every account the transaction touches: those that sign it, those an event's guid names, those whose
+ * resources or modules changed, the owners of fungible stores in it, and those an object passed
+ * between. Each once.
+ */
+export function readTouched(
+  transaction: AptosTransaction,
+  movements: readonly AptosMovement[] = readMovements(transaction),
+): Set<string> {
+  const touched = new Set(transaction.signers);
+  for (const event of transaction.events) {
+    if (event.account !== null) touched.add(event.account);
+    if (!OBJECT_TRANSFERS.includes(event.type)) continue;
+    for (const side of ['from', 'to']) {
+      const account = toAccount(event.data[side]);
+      if (account !== '') touched.add(account);
+    }
+  }
+  for (const address of transaction.changed) touched.add(address);
+  for (const { owner } of transaction.stores.values()) touched.add(owner);
+  for (const { account } of movements) touched.add(account);
+  touched.delete('');
+  return touched;
+}
+
+/** A payment by one of the two functions the contract names. */
+export interface AptosTransfer {
+  from: string;
+  to: string;
+  value: string;
+  asset: string;
+}
+
+/** Undefined where the transaction is no such payment, or failed. */
+export function readTransfer(transaction: AptosTransaction): AptosTransfer | undefined {
+  const { success, actor, typeArguments, arguments: given } = transaction;
+  const isCoin = transaction.function === `${FRAMEWORK}::coin::transfer`;
+  const isApt = transaction.function === `${FRAMEWORK}::aptos_account::transfer`;
+  if (!success || (!isCoin && !isApt)) return undefined;
+  const to = toAccount(given[0]);
+  const value = text(given[1]);
+  if (to === '' || !/^\d+$/.test(value)) return undefined;
+  const asset = isCoin ? (typeArguments[0] ?? '') : APT_COIN;
+  return { from: actor, to, value, asset };
+}

@@ -1,0 +1,75 @@
+/** The Aptos streams there are, with the functions and events they name. */
+import { toType } from './moveNames.ts';
+import type { AptosStreamRecord } from '../../store/streams/contract.ts';
+import { type Indexed, type RuleIndex, createRuleIndex } from '../ruleIndex.ts';
+import type { AptosTransaction } from './block.ts';
+import { type Tell, passed, stopped } from '../reasons.ts';
+
+/** Which of the transactions that concern a stream it takes. */
+export interface AptosSelection {
+  /** What it names, spelled as `toType` does. */
+  readonly functions: ReadonlySet<string>;
+  readonly events: ReadonlySet<string>;
+  takes(transaction: AptosTransaction, tell?: Tell): boolean;
+}
+
+export type CompiledAptosStream = Indexed<AptosStreamRecord['family'], AptosSelection>;
+export type AptosIndex = RuleIndex<'aptos', AptosSelection>;
+
+export const createAptosIndex = (): AptosIndex =>
+  createRuleIndex<'aptos', AptosSelection>({ family: 'aptos', addressBytes: 32, compile });
+
+/**
+ * A stream that names functions or events takes the transactions that call one of the functions or
+ * have one of the events; any other takes all. A type without generic arguments means all of its kind.
+ */
+function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelection {
+  const functions = new Set((options.functions ?? []).map(toType));
+  const events = new Set((options.events ?? []).map(toType));
+  if (functions.size + events.size === 0) {
+    return {
+      functions,
+      events,
+      takes(_, tell) {
+        tell?.(passed('event', 'the stream names no functions and events, and takes all'));
+        return true;
+      },
+    };
+  }
+  return {
+    functions,
+    events,
+    takes(transaction, tell) {
+      const called =
+        transaction.function !== null && functions.has(transaction.function)
+          ? transaction.function
+          : undefined;
+      const isNamed = (type: string): boolean =>
+        events.has(type) || events.has(withoutArguments(type));
+      const emitted =
+        called === undefined && events.size > 0
+          ? transaction.events.find(({ type }) => isNamed(type))?.type
+          : undefined;
+      tell?.(
+        called !== undefined
+          ? passed('event', `it calls ${called}, which the stream names`)
+          : emitted !== undefined
+            ? passed('event', `it has the event ${emitted}, which the stream names`)
+            : stopped('event', tellUnnamed(transaction, functions.size, events.size)),
+      );
+      return called !== undefined || emitted !== undefined;
+    },
+  };
+}
+
+function tellUnnamed(transaction: AptosTransaction, functions: number, events: number): string {
+  const calls =
+    transaction.function === null ? 'calls no function' : `calls ${transaction.function}`;
+  return `it ${calls}, and none of its ${transaction.events.length} events helps: the stream names ${functions} functions and ${events} events`;
+}
+
+/** Of all types that differ in their generic arguments alone. */
+export function withoutArguments(type: string): string {
+  const end = type.indexOf('<');
+  return end < 0 ? type : type.slice(0, end);
+}

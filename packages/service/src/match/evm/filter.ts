@@ -1,0 +1,400 @@
+/**
+ * Filters on the parameters of an event, checked and compiled once per stream:
+ *
+ *     F := {"and":[F,F,…]} | {"or":[F,F,…]}
+ *        | {"eq":[name,value]} | {"ne":[name,value]}
+ *        | {"lt":[name,value]} | {"lte":…} | {"gt":…} | {"gte":…}      numbers only
+ *        | {"in":[name,[value,…]]} | {"nin":[name,[value,…]]}
+ *
+ * A name is a parameter of the event or one of the special tokens. Integers are compared exactly
+ * whatever their size, addresses and bytes without regard to case, booleans by their words.
+ */
+import { CallerError } from '../../base/errors.ts';
+import {
+  type AbiItem,
+  type AbiParameter,
+  type NearMiss,
+  keccak256,
+  toAddress,
+  toChainId,
+} from '@sluice/kit/contract';
+import { previewText } from '../../base/preview.ts';
+
+/** What a filter looks at. */
+export interface FilterSubject {
+  /** The event's decoded parameters by name. */
+  args: Readonly<Record<string, unknown>>;
+  /** Lower case. */
+  contract: string;
+  chain: string;
+  possibleSpam: boolean;
+}
+
+/** The one comparison that keeps a subject out. */
+export interface Miss {
+  name: string;
+  operator: NearMiss['operator'];
+  wanted: bigint;
+  actual: bigint;
+}
+
+export interface Filter {
+  /** Comparisons that a subject may cost; a list of values is one, however long. */
+  readonly comparisons: number;
+  passes(subject: FilterSubject): boolean;
+  /** Of a subject that does not pass: what it passes but for, where that is one comparison of numbers. */
+  missOf(subject: FilterSubject): Miss | undefined;
+  /** Why, for people, with the values that were compared. */
+  explain(subject: FilterSubject): string;
+}
+
+/** A filter that cannot be: where in it, and what it should be. */
+export class FilterError extends CallerError<'validation_failed'> {
+  readonly path: (string | number)[];
+
+  constructor(path: (string | number)[], message: string) {
+    super('validation_failed', message);
+    this.path = path;
+  }
+}
+
+/** Reads a value of the subject, and an operand as the same kind of value. */
+interface Operand {
+  isNumber: boolean;
+  read(subject: FilterSubject): bigint | string | undefined;
+  /** Undefined when the operand is no value of this kind. */
+  parse(operand: unknown): bigint | string | undefined;
+  /** What an operand should be, for people. */
+  expected: string;
+}
+
+/** A part of a filter. */
+interface Compiled extends Filter {
+  /** Where that is all it asks: whether the value of this name is one of these, or none of them. */
+  membership?: { name: string; operand: Operand; values: ReadonlySet<unknown>; isIn: boolean };
+}
+
+/** Deeper than any filter a person writes, and shallow enough for the stack. */
+const MAX_DEPTH = 32;
+
+const COMPARISONS = {
+  lt: { sign: '<', holds: (a: bigint | string, b: bigint | string) => a < b },
+  lte: { sign: '≤', holds: (a: bigint | string, b: bigint | string) => a <= b },
+  gt: { sign: '>', holds: (a: bigint | string, b: bigint | string) => a > b },
+  gte: { sign: '≥', holds: (a: bigint | string, b: bigint | string) => a >= b },
+} as const;
+/** Values and parts that an explanation names; of the rest it says how many. */
+const NAMED = 5;
+/** Names that an error lists; an event may have thousands of inputs. */
+const LISTED = 20;
+/** Characters of one value in an explanation. */
+const SHOWN = 100;
+const OPERATORS = ['and', 'or', 'eq', 'ne', ...Object.keys(COMPARISONS), 'in', 'nin'];
+
+/**
+ * Compiles a filter for this event.
+ * @throws FilterError naming the place, the value and what it should be
+ */
+export function compileFilter(filter: unknown, event: AbiItem): Filter {
+  return compile(filter, operandsOf(event), [], 0);
+}
+
+function compile(
+  filter: unknown,
+  operands: ReadonlyMap<string, Operand>,
+  path: (string | number)[],
+  depth: number,
+): Compiled {
+  if (depth > MAX_DEPTH)
+    throw new FilterError(path, `should be nested at most ${MAX_DEPTH} levels deep`);
+  if (typeof filter !== 'object' || filter === null || Array.isArray(filter)) {
+    throw new FilterError(
+      path,
+      'should be an object with one operator, e.g. {"eq": ["to", "0x…"]}',
+    );
+  }
+  const entries = Object.entries(filter);
+  const [operator, body] = entries[0] ?? [];
+  if (entries.length !== 1 || operator === undefined || !OPERATORS.includes(operator)) {
+    throw new FilterError(path, `should have exactly one operator of ${OPERATORS.join(', ')}`);
+  }
+  const at = [...path, operator];
+
+  if (operator === 'and' || operator === 'or') {
+    if (!Array.isArray(body) || body.length < 2) {
+      throw new FilterError(at, 'should be a list of at least two filters');
+    }
+    const parts = body.map((part, n) => compile(part, operands, [...at, n], depth + 1));
+    const merged = mergeMemberships(parts, operator === 'or');
+    const comparisons = merged.reduce((sum, part) => sum + part.comparisons, 0);
+    if (operator === 'and') {
+      return {
+        comparisons,
+        passes: (subject) => merged.every((part) => part.passes(subject)),
+        missOf: (subject) => {
+          const [wrong, another] = parts.filter((part) => !part.passes(subject));
+          return another === undefined ? wrong?.missOf(subject) : undefined;
+        },
+        explain: (subject) => {
+          const wrong = parts.find((part) => !part.passes(subject));
+          return wrong?.explain(subject) ?? explainAll(parts, subject);
+        },
+      };
+    }
+    return {
+      comparisons,
+      passes: (subject) => merged.some((part) => part.passes(subject)),
+      missOf: (subject) => {
+        for (const part of parts) {
+          const miss = part.missOf(subject);
+          if (miss !== undefined) return miss;
+        }
+        return undefined;
+      },
+      explain: (subject) => {
+        const right = parts.find((part) => part.passes(subject));
+        return right?.explain(subject) ?? explainAll(parts, subject);
+      },
+    };
+  }
+
+  if (!Array.isArray(body) || body.length !== 2 || typeof body[0] !== 'string') {
+    throw new FilterError(at, 'should be a list of a name and a value');
+  }
+  const [name, value] = body as [string, unknown];
+  const operand = operands.get(name);
+  if (operand === undefined) {
+    const names = [...operands.keys()].slice(-LISTED).join(', ');
+    const some = operands.size > LISTED ? 'an input of the event, or ' : '';
+    throw new FilterError([...at, 0], `should be ${some}one of ${names}`);
+  }
+  const parse = (each: unknown, where: (string | number)[]): bigint | string => {
+    const parsed = operand.parse(each);
+    if (parsed === undefined) throw new FilterError(where, `should be ${operand.expected}`);
+    return parsed;
+  };
+
+  if (operator === 'in' || operator === 'nin') {
+    if (!Array.isArray(value) || value.length === 0) {
+      throw new FilterError([...at, 1], 'should be a list of at least one value');
+    }
+    const wanted = value.map((each, n) => parse(each, [...at, 1, n]));
+    return isMember(name, operand, operator, new Set(wanted));
+  }
+  if (operator === 'eq' || operator === 'ne') {
+    const wanted = parse(value, [...at, 1]);
+    return isMember(name, operand, operator, new Set([wanted]));
+  }
+
+  const compare = COMPARISONS[operator as keyof typeof COMPARISONS];
+  if (!operand.isNumber) {
+    throw new FilterError(at, `should be eq, ne, in or nin: ${name} is no number`);
+  }
+  const wanted = parse(value, [...at, 1]);
+  const passes = (subject: FilterSubject): boolean => {
+    const actual = operand.read(subject);
+    return actual !== undefined && compare.holds(actual, wanted);
+  };
+  return {
+    comparisons: 1,
+    passes,
+    missOf(subject) {
+      const actual = operand.read(subject);
+      if (typeof actual !== 'bigint' || typeof wanted !== 'bigint') return undefined;
+      return { name, operator: operator as NearMiss['operator'], wanted, actual };
+    },
+    explain: (subject) =>
+      tellComparison(name, operand.read(subject), `${compare.sign} ${wanted}`, {
+        operator,
+        holds: passes(subject),
+      }),
+  };
+}
+
+/** A value that could not be read is neither one of them nor none of them. */
+function isMember(
+  name: string,
+  operand: Operand,
+  operator: string,
+  values: ReadonlySet<unknown>,
+): Compiled {
+  const isIn = operator === 'in' || operator === 'eq';
+  const passes = (subject: FilterSubject): boolean => {
+    const actual = operand.read(subject);
+    return actual !== undefined && values.has(actual) === isIn;
+  };
+  return {
+    comparisons: 1,
+    membership: { name, operand, values, isIn },
+    passes,
+    missOf: () => undefined,
+    explain: (subject) => {
+      const named = firstOf(values, NAMED)
+        .map((value) => previewText(String(value), SHOWN))
+        .join(', ');
+      const more = values.size > NAMED ? ` and ${values.size - NAMED} more` : '';
+      const wanted =
+        values.size === 1
+          ? `${isIn ? '=' : '!='} ${named}`
+          : `${isIn ? '' : 'none '}of ${named}${more}`;
+      return tellComparison(name, operand.read(subject), wanted.trim(), {
+        operator,
+        holds: passes(subject),
+      });
+    },
+  };
+}
+
+function firstOf<T>(values: ReadonlySet<T>, count: number): T[] {
+  const first: T[] = [];
+  for (const value of values) {
+    if (first.length === count) break;
+    first.push(value);
+  }
+  return first;
+}
+
+function tellComparison(
+  name: string,
+  actual: bigint | string | undefined,
+  wanted: string,
+  { operator, holds }: { operator: string; holds: boolean },
+): string {
+  if (actual === undefined) return `${name} could not be read`;
+  const shown = previewText(String(actual), SHOWN);
+  return holds
+    ? `${name} ${shown} is ${wanted}`
+    : `${name} ${shown} is not ${wanted}, as ${operator} asks`;
+}
+
+function explainAll(parts: readonly Filter[], subject: FilterSubject): string {
+  const named = parts.slice(0, NAMED).map((part) => part.explain(subject));
+  const more = parts.length > NAMED ? [`${parts.length - NAMED} more`] : [];
+  return [...named, ...more].join('; ');
+}
+
+/**
+ * Of the parts of an `or` those that ask whether one name has this or that value become one look into a
+ * set, and of an `and` those that ask whether it has none: thousands are as quick as one.
+ */
+function mergeMemberships(parts: readonly Compiled[], isIn: boolean): Filter[] {
+  const rest: Filter[] = [];
+  const merged = new Map<string, { operand: Operand; values: Set<unknown> }>();
+  for (const part of parts) {
+    const { membership } = part;
+    if (membership?.isIn !== isIn) {
+      rest.push(part);
+      continue;
+    }
+    const { name, operand } = membership;
+    const { values } = merged.get(name) ?? { values: new Set() };
+    for (const value of membership.values) values.add(value);
+    merged.set(name, { operand, values });
+  }
+  const sets = [...merged].map(([name, { operand, values }]) =>
+    isMember(name, operand, isIn ? 'in' : 'nin', values),
+  );
+  return [...sets, ...rest];
+}
+
+/** By event: thousands of filters may read the same one. */
+const operandsByEvent = new WeakMap<AbiItem, ReadonlyMap<string, Operand>>();
+
+function operandsOf(event: AbiItem): ReadonlyMap<string, Operand> {
+  let operands = operandsByEvent.get(event);
+  if (operands === undefined) {
+    operands = readOperands(event);
+    operandsByEvent.set(event, operands);
+  }
+  return operands;
+}
+
+function readOperands(event: AbiItem): Map<string, Operand> {
+  const operands = new Map<string, Operand>();
+  for (const input of event.inputs ?? []) {
+    const operand = input.name === '' ? undefined : operandOf(input);
+    if (operand !== undefined) operands.set(input.name, operand);
+  }
+  operands.set('moralis_streams_contract_address', {
+    ...ADDRESS,
+    read: (subject) => subject.contract,
+  });
+  operands.set('moralis_streams_chain_id', {
+    isNumber: false,
+    read: (subject) => subject.chain,
+    parse: toChainId,
+    expected: 'a chain id in hex, e.g. 0x1',
+  });
+  operands.set('moralis_streams_possibleSpam', {
+    ...BOOLEAN,
+    read: (subject) => String(subject.possibleSpam),
+  });
+  return operands;
+}
+
+const ADDRESS = {
+  isNumber: false,
+  parse: toAddress,
+  expected: 'an address: 0x and 40 hex digits',
+} as const;
+
+const BOOLEAN = {
+  isNumber: false,
+  parse: (operand: unknown) =>
+    /^(true|false)$/.test(String(operand)) ? String(operand) : undefined,
+  expected: 'true or false',
+} as const;
+
+/** Undefined for a parameter that has no single value: an array or a tuple. */
+function operandOf({ name, type, indexed }: AbiParameter): Operand | undefined {
+  const readText = (subject: FilterSubject): string | undefined => {
+    const value = subject.args[name];
+    return typeof value === 'string'
+      ? value
+      : typeof value === 'boolean'
+        ? String(value)
+        : undefined;
+  };
+  if (/^u?int\d*$/.test(type)) {
+    return {
+      isNumber: true,
+      read: (subject) => {
+        const value = subject.args[name];
+        return typeof value === 'bigint' ? value : undefined;
+      },
+      parse: toInteger,
+      expected: 'a whole number, as decimal text where it is large',
+    };
+  }
+  if (type === 'address') return { ...ADDRESS, read: readText };
+  if (type === 'bool') return { ...BOOLEAN, read: readText };
+  if (/^bytes\d+$/.test(type) || (type === 'bytes' && !indexed)) {
+    return {
+      isNumber: false,
+      read: readText,
+      parse: (operand) =>
+        typeof operand === 'string' && /^0x([0-9a-f]{2})*$/i.test(operand)
+          ? operand.toLowerCase()
+          : undefined,
+      expected: 'bytes in hex, e.g. 0x1234',
+    };
+  }
+  if (type === 'string') {
+    return {
+      isNumber: false,
+      read: readText,
+      // Of an indexed string the log has the hash alone.
+      parse: (operand) =>
+        typeof operand !== 'string' ? undefined : indexed ? keccak256(operand) : operand,
+      expected: 'text',
+    };
+  }
+  return undefined;
+}
+
+/** A decimal or hex text, or a JSON number; one beyond 2^53 counts for what the parser made of it. */
+function toInteger(operand: unknown): bigint | undefined {
+  if (typeof operand === 'number') return Number.isInteger(operand) ? BigInt(operand) : undefined;
+  if (typeof operand !== 'string' || operand.length > 80) return undefined;
+  return /^(-?\d+|0x[0-9a-f]+)$/i.test(operand) ? BigInt(operand) : undefined;
+}

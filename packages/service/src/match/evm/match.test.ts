@@ -1,0 +1,439 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { verifySignature } from '@sluice/kit';
+import { type AbiItem, keccak256, signWebhook } from '@sluice/kit/contract';
+import { joinBody, splitBody } from '../../store/blocks/body.ts';
+import { packAddresses } from '../../store/addresses/packedAddresses.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type StreamOptions,
+  type EvmStreamRecord,
+} from '../../store/streams/contract.ts';
+import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
+import { matchBlock } from './match.ts';
+import { createStreamIndex } from './streamIndex.ts';
+import { toWebhookParts } from './webhook.ts';
+
+const CHAIN = '0x1';
+const TRANSFER = 'Transfer(address,address,uint256)';
+const transferTopic = keccak256(TRANSFER);
+const approvalTopic = keccak256('Approval(address,address,uint256)');
+
+const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
+const topicOf = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
+
+const stream = (
+  id: string,
+  options: Partial<StreamOptions>,
+  chainIds = [CHAIN],
+): EvmStreamRecord => ({
+  id,
+  tag: `tag-${id}`,
+  description: '',
+  webhookUrl: 'http://127.0.0.1/',
+  chainIds,
+  status: 'active',
+  statusMessage: '',
+  errorSince: null,
+  addressCount: 0,
+  createdAt: 0,
+  updatedAt: 0,
+  options: { ...DEFAULT_OPTIONS, ...options },
+  family: 'evm',
+  ...DEFAULT_DELIVERY,
+});
+
+const log = (logIndex: number, transactionIndex: number, from: Partial<EvmLog>): EvmLog => ({
+  logIndex,
+  transactionIndex,
+  transactionHash: topicOf(1000 + transactionIndex),
+  address: address(900),
+  topics: [],
+  data: '0x',
+  ...from,
+});
+
+const transaction = (
+  transactionIndex: number,
+  from: number,
+  to: number | null,
+): EvmTransaction => ({
+  hash: topicOf(1000 + transactionIndex),
+  transactionIndex,
+  from: address(from),
+  to: to === null ? null : address(to),
+  value: '0xde0b6b3a7640000',
+  gas: '0x5208',
+  gasPrice: '0x1',
+  nonce: '0x0',
+  input: '0x',
+  type: '0x2',
+  v: '0x1',
+  r: '0x2',
+  s: '0x3',
+  receipt: {
+    cumulativeGasUsed: '0x5208',
+    gasUsed: '0x5208',
+    contractAddress: null,
+    root: null,
+    status: '0x1',
+  },
+});
+
+const internal = (transactionIndex: number, from: number, to: number): EvmInternalTransaction => ({
+  transactionHash: topicOf(1000 + transactionIndex),
+  transactionIndex,
+  index: 0,
+  from: address(from),
+  to: address(to),
+  value: '0x64',
+  gas: '0x5208',
+});
+
+/** Transaction 0: 1 -> token 50, which logs Transfer(1, 2); transaction 1: 3 -> 4; transaction 2: 5 creates. */
+const block: EvmBlock = {
+  number: 7,
+  hash: topicOf(7),
+  parentHash: topicOf(6),
+  timestamp: 1_700_000_000,
+  logs: [
+    log(0, 0, {
+      address: address(50),
+      topics: [transferTopic, topicOf(1), topicOf(2)],
+      data: topicOf(5),
+    }),
+    log(1, 0, { address: address(50), topics: [approvalTopic, topicOf(1), topicOf(9)] }),
+    log(2, 1, {
+      address: address(60),
+      topics: [transferTopic, topicOf(3), topicOf(2), topicOf(77)],
+    }),
+    log(3, 1, { address: address(61), topics: [] }),
+  ],
+  transactions: [transaction(0, 1, 50), transaction(1, 3, 4), transaction(2, 5, null)],
+  internalTransactions: [internal(0, 50, 70), internal(1, 70, 71), internal(0, 71, 72)],
+};
+
+const packed = (...addresses: number[]): Uint8Array => packAddresses(addresses.map(address)).bytes;
+
+function indexOf(...streams: { record: EvmStreamRecord; addresses: number[] }[]) {
+  const index = createStreamIndex();
+  for (const { record, addresses } of streams) {
+    index.put(record);
+    index.addAddresses(record.id, packed(...addresses));
+  }
+  return index;
+}
+
+function run(streams: { record: EvmStreamRecord; addresses: number[] }[]) {
+  const index = indexOf(...streams);
+  return Object.fromEntries(
+    matchBlock(index, CHAIN, block).map((match) => [
+      match.stream.record.id,
+      {
+        logs: match.logs.map((each) => each.logIndex),
+        txs: match.transactions.map((each) => each.transactionIndex),
+      },
+    ]),
+  );
+}
+
+const erc20: AbiItem = {
+  type: 'event',
+  name: 'Transfer',
+  inputs: [
+    { name: 'from', type: 'address', indexed: true },
+    { name: 'to', type: 'address', indexed: true },
+    { name: 'value', type: 'uint256', indexed: false },
+  ],
+};
+
+describe('matchBlock', () => {
+  test.each<
+    [string, Partial<StreamOptions>, number[], { logs: number[]; txs: number[] } | undefined]
+  >([
+    ['logs of a watched contract', { includeContractLogs: true }, [50], { logs: [0, 1], txs: [] }],
+    [
+      'logs naming a watched address in a topic',
+      { includeContractLogs: true },
+      [2],
+      { logs: [0, 2], txs: [] },
+    ],
+    [
+      'only the events named',
+      { includeContractLogs: true, topic0: [TRANSFER] },
+      [50],
+      { logs: [0], txs: [] },
+    ],
+    [
+      'an event named by its hash',
+      { includeContractLogs: true, topic0: [approvalTopic] },
+      [1],
+      { logs: [1], txs: [] },
+    ],
+    [
+      'the ABI tells ERC-20 from ERC-721',
+      { includeContractLogs: true, topic0: [TRANSFER], abi: [erc20] },
+      [2],
+      { logs: [0], txs: [] },
+    ],
+    ['transactions of a sender', { includeNativeTxs: true }, [3], { logs: [], txs: [1] }],
+    ['transactions to a receiver', { includeNativeTxs: true }, [4], { logs: [], txs: [1] }],
+    ['a contract creation by its sender', { includeNativeTxs: true }, [5], { logs: [], txs: [2] }],
+    [
+      'both kinds',
+      { includeNativeTxs: true, includeContractLogs: true },
+      [1],
+      { logs: [0, 1], txs: [0] },
+    ],
+    [
+      'all logs of matched transactions',
+      { includeNativeTxs: true, includeAllTxLogs: true },
+      [4],
+      { logs: [2, 3], txs: [1] },
+    ],
+    [
+      'all logs of the transaction of a matched log',
+      { includeContractLogs: true, topic0: [TRANSFER], includeAllTxLogs: true },
+      [50],
+      { logs: [0, 1], txs: [] },
+    ],
+    [
+      'every address',
+      { includeContractLogs: true, allAddresses: true, topic0: [TRANSFER] },
+      [],
+      { logs: [0, 2], txs: [] },
+    ],
+    [
+      'every address with its transactions',
+      { includeContractLogs: true, includeNativeTxs: true, allAddresses: true, topic0: [TRANSFER] },
+      [],
+      { logs: [0, 2], txs: [0, 1] },
+    ],
+    ['nothing without a flag', {}, [1, 50], undefined],
+    [
+      'nothing for strangers',
+      { includeNativeTxs: true, includeContractLogs: true },
+      [12345],
+      undefined,
+    ],
+  ])('takes %s', (_, options, addresses, expected) => {
+    expect(run([{ record: stream('s', options), addresses }])['s']).toEqual(expected);
+  });
+
+  test('keeps to the chains of a stream', () => {
+    expect(
+      run([{ record: stream('s', { includeContractLogs: true }, ['0x2']), addresses: [50] }]),
+    ).toEqual({});
+  });
+
+  test('forgets what was removed: an address, a stream, all', () => {
+    const index = indexOf(
+      { record: stream('s', { includeContractLogs: true }), addresses: [50, 60] },
+      { record: stream('t', { includeContractLogs: true }), addresses: [50] },
+    );
+    const logs = () =>
+      matchBlock(index, CHAIN, block).map((match) => [
+        match.stream.record.id,
+        match.logs.map((each) => each.logIndex),
+      ]);
+    expect(Object.fromEntries(logs())).toEqual({ s: [0, 1, 2], t: [0, 1] });
+    index.removeAddresses('s', packed(50));
+    expect(Object.fromEntries(logs())).toEqual({ s: [2], t: [0, 1] });
+    index.delete('t');
+    expect(logs()).toEqual([['s', [2]]]);
+    index.clear();
+    expect(logs()).toEqual([]);
+    expect(index.needs(CHAIN)).toEqual({ logs: false, transactions: false, traces: false });
+  });
+
+  test('a stream that changed keeps its addresses, and new ones keep out of the room of old ones', () => {
+    const index = indexOf({ record: stream('s', {}), addresses: [50] });
+    expect(matchBlock(index, CHAIN, block)).toEqual([]);
+    index.put(stream('s', { includeContractLogs: true }));
+    expect(matchBlock(index, CHAIN, block)).toHaveLength(1);
+    index.delete('s');
+    // Not swept yet: what is left of the old stream is nobody's.
+    index.put(stream('new', { includeContractLogs: true }));
+    expect(matchBlock(index, CHAIN, block)).toEqual([]);
+    expect(index.addresses.size).toBe(1);
+    while (index.sweep());
+    expect(index.addresses).toMatchObject({ size: 0, sizeBytes: 0 });
+    // The number of the old stream is used again.
+    index.put(stream('newer', { includeContractLogs: true }));
+    expect(matchBlock(index, CHAIN, block)).toEqual([]);
+  });
+});
+
+describe('possible spam', () => {
+  const spam = new Set([address(50)]);
+  const matchOf = (options: Partial<StreamOptions>, addresses: number[]) => {
+    const index = indexOf({ record: stream('s', options), addresses });
+    return matchBlock(index, CHAIN, block, spam)[0];
+  };
+  const all = { includeContractLogs: true, includeNativeTxs: true, includeInternalTxs: true };
+
+  test('is left out of a stream that asks for it', () => {
+    const match = matchOf({ ...all, filterPossibleSpamAddresses: true }, [1, 2, 70]);
+    expect(match?.logs.map((each) => each.logIndex)).toEqual([2]);
+    expect(match?.transactions).toEqual([]);
+    expect(match?.internalTransactions.map((each) => each.to)).toEqual([address(71)]);
+  });
+
+  test('leaves no webhook behind where nothing else matched', () => {
+    expect(matchOf({ ...all, filterPossibleSpamAddresses: true }, [1])).toBeUndefined();
+  });
+
+  test('is marked in the decoded arrays of the others', () => {
+    const match = matchOf(all, [2]);
+    const { tail } = toWebhookParts(CHAIN, block, match!, spam);
+    expect(tail.erc20Transfers.map(({ possibleSpam }) => possibleSpam)).toEqual([true]);
+    expect(tail.nftTransfers.map(({ possibleSpam }) => possibleSpam)).toEqual([false]);
+  });
+});
+
+describe('internal transactions', () => {
+  test.each<[string, Partial<StreamOptions>, number[], string[] | undefined]>([
+    ['by sender or receiver', { includeInternalTxs: true }, [70], ['50→70', '70→71']],
+    ['none without the flag', { includeNativeTxs: true }, [70], undefined],
+    [
+      'those of the logs of a stream of all addresses',
+      {
+        includeInternalTxs: true,
+        includeContractLogs: true,
+        allAddresses: true,
+        topic0: [TRANSFER],
+        abi: [erc20],
+      },
+      [],
+      ['50→70', '71→72'],
+    ],
+  ])('%s', (_, options, addresses, expected) => {
+    const index = indexOf({ record: stream('s', options), addresses });
+    const [match] = matchBlock(index, CHAIN, block);
+    expect(
+      match?.internalTransactions.map(({ from, to }) => `${Number(from)}→${Number(to)}`),
+    ).toEqual(expected);
+    if (expected === undefined) return;
+    const { tail } = toWebhookParts(CHAIN, block, match!);
+    expect(tail.txsInternal[0]).toEqual({
+      from: address(50),
+      to: address(70),
+      value: '100',
+      gas: '21000',
+      transactionHash: topicOf(1000),
+      internalTransactionIndex: '0',
+    });
+  });
+});
+
+describe('the body', () => {
+  test('has the keys of the contract in wire order, numbers as decimal text', () => {
+    const record = stream('s', { includeContractLogs: true, includeNativeTxs: true, abi: [erc20] });
+    const index = indexOf({ record, addresses: [1] });
+    const [match] = matchBlock(index, CHAIN, block);
+    const { head, tail } = toWebhookParts(CHAIN, block, match!);
+    const text = joinBody({ ...splitBody(head, tail), phase: 'unconfirmed', retries: 3 });
+    const body = JSON.parse(text) as Record<string, unknown>;
+    expect(Object.keys(body)).toEqual([
+      'confirmed',
+      'chainId',
+      'abi',
+      'streamId',
+      'tag',
+      'retries',
+      'block',
+      'logs',
+      'txs',
+      'txsInternal',
+      'erc20Transfers',
+      'erc20Approvals',
+      'nftTokenApprovals',
+      'nftApprovals',
+      'nftTransfers',
+      'nativeBalances',
+    ]);
+    expect(body).toMatchObject({
+      confirmed: false,
+      chainId: '0x1',
+      abi: [erc20],
+      tag: 'tag-s',
+      retries: 3,
+      block: { number: '7', timestamp: '1700000000' },
+      logs: [{ logIndex: '0', topic3: null }, { logIndex: '1' }],
+      txs: [
+        {
+          value: '1000000000000000000',
+          gas: '21000',
+          receiptStatus: '1',
+          receiptRoot: null,
+          transactionIndex: '0',
+        },
+      ],
+    });
+    expect(JSON.stringify(body)).toBe(text);
+  });
+
+  test('law: any webhook the service can build verifies, as it came and as it was parsed', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 40 });
+    const anyAbi = fc.array(
+      fc.record({
+        type: fc.constant('event'),
+        name: text,
+        inputs: fc.array(fc.record({ name: text, type: fc.constant('uint256') })),
+      }),
+      { maxLength: 3 },
+    );
+    fc.assert(
+      fc.property(
+        text,
+        text,
+        anyAbi,
+        fc.nat(9),
+        fc.boolean(),
+        (tag, secret, abi, retries, confirmed) => {
+          fc.pre(secret !== '');
+          const record = {
+            ...stream('s', { includeContractLogs: true, includeNativeTxs: true, abi }),
+            tag,
+          };
+          const index = indexOf({ record, addresses: [1] });
+          const [match] = matchBlock(index, CHAIN, block);
+          const { head, tail } = toWebhookParts(CHAIN, block, match!);
+          const body = joinBody({
+            ...splitBody(head, tail),
+            phase: confirmed ? 'confirmed' : 'unconfirmed',
+            retries,
+          });
+          const signature = signWebhook(body, secret);
+          expect(JSON.stringify(JSON.parse(body))).toBe(body);
+          expect(verifySignature({ body, signature, secret })).toBe(true);
+          expect(verifySignature({ body: JSON.parse(body) as object, signature, secret })).toBe(
+            true,
+          );
+        },
+      ),
+    );
+  });
+
+  test('law: any body is a fixed point of parse-then-stringify, and its phases differ in one word', () => {
+    fc.assert(
+      fc.property(
+        fc.string(),
+        fc.string({ unit: 'binary' }),
+        fc.nat(),
+        (tag, description, retries) => {
+          const parts = splitBody(
+            { chainId: '0x1', abi: [{ type: 'event', name: description }], tag },
+            { logs: [{ data: tag }] },
+          );
+          const first = joinBody({ ...parts, phase: 'unconfirmed', retries });
+          expect(JSON.stringify(JSON.parse(first))).toBe(first);
+          expect(joinBody({ ...parts, phase: 'confirmed', retries })).toBe(
+            first.replace('{"confirmed":false', '{"confirmed":true'),
+          );
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,203 @@
+/** Which streams a block concerns, and with which of its records. Pure: no I/O, no clock. */
+import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
+import { type Tell, passed, stopped } from '../reasons.ts';
+import type { CompiledStream, StreamIndex } from './streamIndex.ts';
+
+/** One stream met one block. */
+export interface Match {
+  stream: CompiledStream;
+  /** In log order. */
+  logs: EvmLog[];
+  /** In transaction order. */
+  transactions: EvmTransaction[];
+  /** In the order they were made. */
+  internalTransactions: EvmInternalTransaction[];
+}
+
+export type EvmRecord = EvmLog | EvmTransaction | EvmInternalTransaction;
+
+/** Hears of each record that a stream's addresses concern; and, where it wants to, what is asked of it. */
+export type TellOf = (stream: CompiledStream, record: EvmRecord) => Tell | undefined;
+
+interface Taken {
+  logs: Set<EvmLog>;
+  /** By their index. */
+  transactions: Set<number>;
+  internal: Set<EvmInternalTransaction>;
+}
+
+const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
+
+/**
+ * Holds a block against the index:
+ * - a log is taken by a stream with `includeContractLogs` when a watched address emitted it or
+ *   stands in topic 1, 2 or 3, and the stream's selection takes it;
+ * - a transaction is taken by a stream with `includeNativeTxs` when a watched address sent or
+ *   received it; a stream of all addresses takes the transactions of the logs it took, and an advanced
+ *   option with `includeNativeTxs` those of the logs it let pass;
+ * - an internal transaction is taken by a stream with `includeInternalTxs` when a watched address
+ *   sent or received it; a stream of all addresses takes those of the logs it took;
+ * - `includeAllTxLogs` adds every log of each transaction taken in any of these ways;
+ * - for a stream with `filterPossibleSpamAddresses` nothing is there that a contract of `spam`
+ *   emitted, sent or received.
+ *
+ * @param tellOf told why, where somebody wants to know
+ */
+export function matchBlock(
+  index: StreamIndex,
+  chain: string,
+  block: EvmBlock,
+  spam: ReadonlySet<string> = NO_SPAM,
+  tellOf?: TellOf,
+): Match[] {
+  const found = new Map<CompiledStream, Taken>();
+  const entryOf = (stream: CompiledStream) => {
+    let entry = found.get(stream);
+    if (entry === undefined) {
+      entry = { logs: new Set(), transactions: new Set(), internal: new Set() };
+      found.set(stream, entry);
+    }
+    return entry;
+  };
+
+  const unscoped = index.unscoped(chain);
+  for (const log of block.logs) {
+    const possibleSpam = spam.has(log.address);
+    /** Who is looked for: in topic 1, 2 or 3, or as the emitter, or whoever it is. */
+    let place: LogPlace = 'emitter';
+    const takeLog = (stream: CompiledStream): void => {
+      const tell = tellOf?.(stream, log);
+      tell?.(passed('address', whoIsWatched(stream, log, place)));
+      if (!wants('includeContractLogs', stream, tell) || found.get(stream)?.logs.has(log)) return;
+      if (possibleSpam && refusesSpam(stream, tell)) return;
+      const taken = stream.selection.take(log, { chain, possibleSpam }, tell);
+      if (taken === 'no') return;
+      const entry = entryOf(stream);
+      entry.logs.add(log);
+      if (taken === 'log-and-transaction') entry.transactions.add(log.transactionIndex);
+    };
+    // The emitting contract, and each topic that has the form of an address.
+    index.watching(chain, log.address, 2, takeLog);
+    for (let n = 1; n < log.topics.length; n++) {
+      const topic = log.topics[n]!;
+      if (topic.startsWith(ADDRESS_TOPIC_PREFIX)) {
+        place = n;
+        index.watching(chain, topic, ADDRESS_TOPIC_PREFIX.length, takeLog);
+      }
+    }
+    place = 'any';
+    for (const stream of unscoped) takeLog(stream);
+  }
+
+  for (const transaction of block.transactions) {
+    const isSpam = involves(spam, transaction);
+    let by = SENDER;
+    const takeTransaction = (stream: CompiledStream): void => {
+      const tell = tellOf?.(stream, transaction);
+      tell?.(passed('address', by));
+      if (!wants('includeNativeTxs', stream, tell) || (isSpam && refusesSpam(stream, tell))) return;
+      entryOf(stream).transactions.add(transaction.transactionIndex);
+    };
+    index.watching(chain, transaction.from, 2, takeTransaction);
+    by = RECIPIENT;
+    if (transaction.to !== null) index.watching(chain, transaction.to, 2, takeTransaction);
+  }
+
+  for (const call of block.internalTransactions) {
+    const isSpam = involves(spam, call);
+    let by = SENDER;
+    const takeCall = (stream: CompiledStream): void => {
+      const tell = tellOf?.(stream, call);
+      tell?.(passed('address', by));
+      if (!wants('includeInternalTxs', stream, tell) || (isSpam && refusesSpam(stream, tell))) {
+        return;
+      }
+      entryOf(stream).internal.add(call);
+    };
+    index.watching(chain, call.from, 2, takeCall);
+    by = RECIPIENT;
+    if (call.to !== null) index.watching(chain, call.to, 2, takeCall);
+  }
+
+  const matches = [...found].map(([stream, { logs, transactions, internal }]): Match => {
+    const { options } = stream.record;
+    const touched = new Set(transactions);
+    for (const log of logs) touched.add(log.transactionIndex);
+    for (const call of internal) touched.add(call.transactionIndex);
+    const takesInternal = options.allAddresses && options.includeInternalTxs;
+    const parents = options.allAddresses && options.includeNativeTxs ? touched : transactions;
+    return {
+      stream,
+      logs: block.logs.filter(
+        (log) => logs.has(log) || (options.includeAllTxLogs && touched.has(log.transactionIndex)),
+      ),
+      transactions: block.transactions.filter((each) => parents.has(each.transactionIndex)),
+      internalTransactions: block.internalTransactions.filter(
+        (each) => internal.has(each) || (takesInternal && touched.has(each.transactionIndex)),
+      ),
+    };
+  });
+  return spam.size === 0 ? matches : matches.map((match) => withoutSpam(match, spam));
+}
+
+/** The transactions that any record of the match is of, each once. */
+export function transactionHashesOf(match: Match): string[] {
+  const hashes = new Set(match.transactions.map((transaction) => transaction.hash));
+  for (const log of match.logs) hashes.add(log.transactionHash);
+  for (const call of match.internalTransactions) hashes.add(call.transactionHash);
+  return [...hashes];
+}
+
+const NO_SPAM: ReadonlySet<string> = new Set();
+
+type LogPlace = 'emitter' | 'any' | number;
+
+function whoIsWatched({ selection }: CompiledStream, log: EvmLog, place: LogPlace): string {
+  if (place === 'any') return 'the stream watches all addresses';
+  if (place === 'emitter') return 'the contract that emitted it is watched';
+  const name = selection.inputOf(log, place) ?? '';
+  return name === ''
+    ? `the address in its topic ${place} is watched`
+    : `the address in ${name} is watched`;
+}
+
+const SENDER = 'its sender is watched';
+const RECIPIENT = 'its recipient is watched';
+
+function wants(
+  flag: 'includeContractLogs' | 'includeNativeTxs' | 'includeInternalTxs',
+  stream: CompiledStream,
+  tell: Tell | undefined,
+): boolean {
+  const isOn = stream.record.options[flag];
+  tell?.((isOn ? passed : stopped)('records', `${flag} is ${isOn ? 'on' : 'off'}`));
+  return isOn;
+}
+
+function refusesSpam(stream: CompiledStream, tell: Tell | undefined): boolean {
+  if (!isSpamFree(stream)) return false;
+  tell?.(stopped('spam', SPAM));
+  return true;
+}
+
+/** What is told of spam that a stream refuses. */
+export const SPAM = 'its contract is possible spam, and filterPossibleSpamAddresses is on';
+
+const isSpamFree = (stream: CompiledStream): boolean =>
+  stream.record.options.filterPossibleSpamAddresses;
+
+const involves = (
+  spam: ReadonlySet<string>,
+  { from, to }: { from: string; to: string | null },
+): boolean => spam.has(from) || (to !== null && spam.has(to));
+
+/** The match less the spam that came along with what its stream took. */
+function withoutSpam(match: Match, spam: ReadonlySet<string>): Match {
+  if (!isSpamFree(match.stream)) return match;
+  return {
+    stream: match.stream,
+    logs: match.logs.filter((log) => !spam.has(log.address)),
+    transactions: match.transactions.filter((each) => !involves(spam, each)),
+    internalTransactions: match.internalTransactions.filter((each) => !involves(spam, each)),
+  };
+}

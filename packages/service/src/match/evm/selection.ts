@@ -1,0 +1,257 @@
+/**
+ * Which logs a stream takes of those that concern its addresses: the events it names, and of these
+ * the ones its filters let pass. Compiled once per stream.
+ *
+ * - Without `topic0` and `advancedOptions` every log is taken.
+ * - An event is named by `topic0` or by an advanced option. Logs of other events are not taken.
+ * - Where the stream's ABI has the event, its number of indexed inputs decides: ERC-20 and ERC-721
+ *   share the topic of Transfer.
+ * - An event with advanced options is taken when the filter of at least one of them passes; an option
+ *   without a filter, or with an empty one, always does. A log that its event does not decode passes no
+ *   other; nor does one whose event the ABI does not have.
+ */
+import { decodeLogs } from '@sluice/kit';
+import {
+  type AbiItem,
+  KNOWN_EVENTS,
+  eventSignature,
+  eventTopic,
+  parseEventSignature,
+} from '@sluice/kit/contract';
+import type { StreamOptions } from '../../store/streams/contract.ts';
+import type { EvmLog } from './block.ts';
+import {
+  type Filter,
+  FilterError,
+  type FilterSubject,
+  type Miss,
+  compileFilter,
+} from './filter.ts';
+import { type Tell, passed, stopped } from '../reasons.ts';
+import { toWebhookLog } from './records.ts';
+
+/** Where a log stands. */
+export interface LogContext {
+  chain: string;
+  possibleSpam: boolean;
+}
+
+export interface Selection {
+  /** Comparisons that one log may cost. */
+  readonly comparisons: number;
+  /** Whether the stream takes the log, and whether the log's transaction comes with it. */
+  take(log: EvmLog, context: LogContext, tell?: Tell): 'no' | 'log' | 'log-and-transaction';
+  /** Of a log that its filters alone keep out: the one comparison that does, where it is one. */
+  missOf(log: EvmLog, context: LogContext): (Miss & { event: string }) | undefined;
+  /** Whether the stream names the event. */
+  names(topic0: string): boolean;
+  /** Of an event that the stream's ABI tells, or its choice, or a token standard. */
+  signatureOf(topic0: string): string | undefined;
+  /** What the stream's ABI calls the input in this topic of the log. */
+  inputOf(log: EvmLog, topic: number): string | undefined;
+}
+
+/** Options of one event that an explanation tells of. */
+const EXPLAINED = 20;
+
+interface Option {
+  /** By number of indexed inputs; undefined when every log of the topic passes, empty when none does. */
+  filters: ReadonlyMap<number, Filter> | undefined;
+  includeNativeTxs: boolean;
+}
+
+/** @throws FilterError with its path from the stream's options on */
+export function createSelection({
+  topic0,
+  abi,
+  advancedOptions,
+}: Pick<StreamOptions, 'topic0' | 'abi' | 'advancedOptions'>): Selection {
+  const events = eventsByTopic(abi ?? []);
+  const options = new Map<string, Option[]>();
+  /** By topic, with their signatures where they are more than a hash. */
+  const named = new Map<string, string | undefined>();
+  for (const [n, option] of (advancedOptions ?? []).entries()) {
+    const path = ['advancedOptions', n];
+    const { topic0: topic, signature } = parseEventSignature(option.topic0) ?? {};
+    if (topic === undefined) {
+      throw new FilterError(
+        [...path, 'topic0'],
+        'should be an event signature, e.g. Transfer(address,address,uint256), or its 32-byte hash',
+      );
+    }
+    const filters = isEmpty(option.filter)
+      ? undefined
+      : compileFor(events.get(topic) ?? new Map(), option.filter, path);
+    const includeNativeTxs = option.includeNativeTxs ?? false;
+    const choices = options.get(topic) ?? [];
+    choices.push({ filters, includeNativeTxs });
+    options.set(topic, choices);
+    named.set(topic, signature);
+  }
+  for (const text of topic0 ?? []) {
+    const event = parseEventSignature(text);
+    if (event !== undefined) named.set(event.topic0, event.signature ?? named.get(event.topic0));
+  }
+
+  const signatureOf = (topic: string): string | undefined => {
+    const [known] = events.get(topic)?.values() ?? [];
+    return known === undefined
+      ? (named.get(topic) ?? KNOWN_EVENTS[topic])
+      : eventSignature(known[0]);
+  };
+  const describe = (topic: string): string => signatureOf(topic) ?? topic;
+  const costs = [...options.values()]
+    .flat()
+    .map(({ filters }) =>
+      Math.max(1, ...[...(filters?.values() ?? [])].map(({ comparisons }) => comparisons)),
+    );
+
+  return {
+    comparisons: costs.reduce((sum, each) => sum + each, 0),
+
+    take(log, context, tell) {
+      if (named.size === 0) {
+        tell?.(passed('event', 'the stream names no events, and takes all'));
+        return 'log';
+      }
+      const topic = log.topics[0];
+      if (topic === undefined || !named.has(topic)) {
+        const [first = ''] = named.keys();
+        const wanted = named.size === 1 ? describe(first) : `one of the ${named.size}`;
+        const its = topic === undefined ? 'it names no event' : `its event is ${describe(topic)}`;
+        tell?.(stopped('event', `${its}, not ${wanted} that the stream names`));
+        return 'no';
+      }
+      const indexed = log.topics.length - 1;
+      const known = events.get(topic);
+      if (known !== undefined && !known.has(indexed)) {
+        const wanted = [...known.keys()].join(' or ');
+        tell?.(
+          stopped(
+            'event',
+            `${indexed} inputs are indexed; the event of the stream's ABI has ${wanted}`,
+          ),
+        );
+        return 'no';
+      }
+      tell?.(passed('event', `its event is ${describe(topic)}, which the stream names`));
+      const choices = options.get(topic);
+      if (choices === undefined) return 'log';
+      // Decoded once, whatever the number of options, and not before one asks.
+      let decoded: { subject: FilterSubject | undefined } | undefined;
+      const subject = (): FilterSubject | undefined =>
+        (decoded ??= { subject: subjectOf(known?.get(indexed), log, context) }).subject;
+      const passes = ({ filters }: Option): boolean => {
+        if (filters === undefined) return true;
+        const its = subject();
+        return its !== undefined && filters.get(indexed)?.passes(its) === true;
+      };
+      if (tell !== undefined) {
+        for (const option of choices.slice(0, EXPLAINED)) {
+          const why = explainOption(option.filters?.get(indexed), option, subject);
+          tell((passes(option) ? passed : stopped)('filter', why));
+        }
+      }
+      if (choices.some((option) => option.includeNativeTxs && passes(option))) {
+        return 'log-and-transaction';
+      }
+      return choices.some((option) => !option.includeNativeTxs && passes(option)) ? 'log' : 'no';
+    },
+
+    missOf(log, context) {
+      const topic = log.topics[0] ?? '';
+      const indexed = log.topics.length - 1;
+      const event = events.get(topic)?.get(indexed);
+      const subject = subjectOf(event, log, context);
+      if (event === undefined || subject === undefined) return undefined;
+      for (const { filters } of options.get(topic) ?? []) {
+        const miss = filters?.get(indexed)?.missOf(subject);
+        if (miss !== undefined) return { ...miss, event: eventSignature(event[0]) };
+      }
+      return undefined;
+    },
+
+    names: (topic) => named.has(topic),
+    signatureOf,
+    inputOf({ topics: [topic0 = '', ...indexed] }, topic) {
+      const event = events.get(topic0)?.get(indexed.length);
+      return event?.[0].inputs?.filter((input) => input.indexed)[topic - 1]?.name;
+    },
+  };
+}
+
+/** Events that have a filter and are not in the stream's ABI, as the stream names them: none of their logs is taken. */
+export function unreadEvents({
+  abi,
+  advancedOptions,
+}: Pick<StreamOptions, 'abi' | 'advancedOptions'>): string[] {
+  const filtered = (advancedOptions ?? []).filter(({ filter }) => !isEmpty(filter));
+  if (filtered.length === 0) return [];
+  const events = eventsByTopic(abi ?? []);
+  const unread = filtered.filter(
+    ({ topic0 }) => !events.has(parseEventSignature(topic0)?.topic0 ?? ''),
+  );
+  return [...new Set(unread.map(({ topic0 }) => topic0))];
+}
+
+function explainOption(
+  filter: Filter | undefined,
+  { filters }: Option,
+  subject: () => FilterSubject | undefined,
+): string {
+  if (filters === undefined) return 'the event has no filter';
+  if (filters.size === 0)
+    return "the stream's ABI does not have the event, so its filter takes no log";
+  const its = subject();
+  if (its === undefined || filter === undefined) {
+    return "the event of the stream's ABI does not decode the log";
+  }
+  return filter.explain(its);
+}
+
+/** No filter at all, or one that asks nothing: such an option needs no ABI. */
+const isEmpty = (filter: object | undefined): boolean =>
+  filter === undefined || Object.keys(filter).length === 0;
+
+function compileFor(
+  events: ReadonlyMap<number, EventAbi>,
+  filter: unknown,
+  path: (string | number)[],
+): NonNullable<Option['filters']> {
+  const filters = new Map<number, Filter>();
+  for (const [indexed, [event]] of events) {
+    try {
+      filters.set(indexed, compileFilter(filter, event));
+    } catch (error) {
+      if (!(error instanceof FilterError)) throw error;
+      throw new FilterError([...path, 'filter', ...error.path], error.message);
+    }
+  }
+  return filters;
+}
+
+/** What filters look at; undefined where the event does not decode the log. */
+function subjectOf(
+  abi: readonly AbiItem[] | undefined,
+  log: EvmLog,
+  { chain, possibleSpam }: LogContext,
+): FilterSubject | undefined {
+  if (abi === undefined) return undefined;
+  const [decoded] = decodeLogs({ logs: [toWebhookLog(log)] }, abi).decoded;
+  return decoded && { args: decoded.args, contract: log.address, chain, possibleSpam };
+}
+
+/** An event as an ABI of its own, the same one every time: the decoder prepares each ABI once. */
+type EventAbi = readonly [AbiItem];
+
+/** Events of the ABI by topic and number of indexed inputs; anonymous ones have no topic. */
+function eventsByTopic(abi: readonly AbiItem[]): Map<string, Map<number, EventAbi>> {
+  const events = new Map<string, Map<number, EventAbi>>();
+  for (const item of abi) {
+    if (item.type !== 'event' || item.anonymous) continue;
+    const topic = eventTopic(item);
+    const indexed = (item.inputs ?? []).filter((input) => input.indexed).length;
+    events.set(topic, (events.get(topic) ?? new Map<number, EventAbi>()).set(indexed, [item]));
+  }
+  return events;
+}

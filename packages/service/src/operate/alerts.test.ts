@@ -1,0 +1,249 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type OperatorNotice, unwrapNotice } from '@sluice/kit';
+import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { EVERYWHERE, createAddressGuard } from '../deliver/send/guard.ts';
+import { createSender } from '../deliver/send/send.ts';
+import type { Term } from './duty.ts';
+import { type NotifierOptions, startNotifier } from './alerts.ts';
+import { createLog } from '../base/log.ts';
+import { newMatch } from '../store/blocks/newMatch.test-only.ts';
+import { openPostgresStore } from '../store/engine/postgres/postgres.ts';
+import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
+import type { ChainReport } from '../store/upkeep/contract.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
+import type { Store } from '../store/store.ts';
+
+const PATIENCE = { timeout: 10_000 };
+const folder = mkdtempSync(join(tmpdir(), 'sluice-notifier-'));
+let postgres: Postgres;
+let store: Store;
+let sink: WebhookSink;
+let notifier: Term | undefined;
+let chains: ChainReport[] = [];
+let diskFilling: string | undefined;
+let logged = '';
+
+beforeAll(async () => {
+  [sink, postgres] = await Promise.all([startWebhookSink(), startPostgres()]);
+});
+beforeEach(() => {
+  sink.clear();
+  sink.respond(200);
+  chains = [];
+  logged = '';
+});
+afterEach(async () => {
+  await notifier?.stop();
+  for (const { id } of (await store.listStreams({ limit: 100 })).rows) await store.deleteStream(id);
+  for (const { subject } of await store.listOperatorNotices()) {
+    await store.deleteOperatorNotice(subject);
+  }
+});
+afterAll(async () => {
+  await Promise.all([sink.close(), postgres.stop()]);
+  rmSync(folder, { recursive: true });
+});
+
+function start(timing: NotifierOptions['timing'] = {}): void {
+  notifier = startNotifier({
+    url: `${sink.url}/notices`,
+    store,
+    sender: createSender({
+      guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
+      secret: () => 'secret',
+      region: () => 'us-east-1',
+      timeoutMs: 1_000,
+    }),
+    chains: () => chains,
+    diskFilling: () => diskFilling,
+    log: createLog((line) => (logged += line)),
+    timing: { lookMs: 20, gapMs: 0, haltMs: 0, scheduleMs: [50, 50], ...timing },
+  });
+}
+
+const createStream = () =>
+  store.createStream({
+    family: 'evm',
+    tag: 'orders',
+    description: '',
+    webhookUrl: 'http://127.0.0.1:1/',
+    chainIds: ['0x1'],
+    options: DEFAULT_OPTIONS,
+    ...DEFAULT_DELIVERY,
+  });
+
+/** What was told so far, verified; each notice once, however often it was sent. */
+const told = (): OperatorNotice[] => {
+  const notices = sink.requests.map(({ headers, body }) =>
+    unwrapNotice({ headers, body, secret: 'secret' }),
+  );
+  return [...new Map(notices.map(({ id, notice }) => [id, notice])).values()];
+};
+
+const chain = (state: ChainReport['state'], message = ''): ChainReport => ({
+  ...{ id: '0x1', name: 'Ethereum', code: 'eth', head: 1, checkpoint: 1, confirmations: 12 },
+  ...{
+    headAgeMs: 0,
+    confirmedUpTo: 1,
+    safe: null,
+    finalized: null,
+    agreement: null,
+    providers: [],
+    progress: null,
+    lacksTraces: false,
+  },
+  state,
+  message,
+});
+
+/** Long enough for several looks. */
+const aWhile = () => new Promise((resolve) => setTimeout(resolve, 300));
+
+describe.each([
+  ['SQLite', () => openSqliteStore(folder)],
+  ['PostgreSQL', () => openPostgresStore(postgres.url)],
+] as const)('what the operator is told, by a ledger in %s', (_engine, open) => {
+  beforeAll(async () => {
+    store = await open();
+  });
+  afterAll(() => store.close());
+
+  test('tells of a stream that fails, recovers and is ended', async () => {
+    const { id: streamId } = await createStream();
+    start();
+    await store.failStream(streamId, 'HTTP 410');
+    await expect.poll(told, PATIENCE).toHaveLength(1);
+    await store.recoverStream(streamId);
+    await expect.poll(told, PATIENCE).toHaveLength(2);
+    await store.failStream(streamId, 'HTTP 500');
+    await expect.poll(told, PATIENCE).toHaveLength(3);
+    await store.terminateStreams(0);
+    await expect.poll(told, PATIENCE).toHaveLength(4);
+    const data = { streamId, tag: 'orders' };
+    expect(told()).toMatchObject([
+      { type: 'stream.error', data: { ...data, reason: 'HTTP 410' } },
+      { type: 'stream.recovered', data },
+      { type: 'stream.error', data: { ...data, reason: 'HTTP 500' } },
+      { type: 'stream.terminated', data },
+    ]);
+    expect(Date.parse(told()[0]!.timestamp)).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  test('tells of deliveries that were set aside, and again only of more of them', async () => {
+    const { id: streamId } = await createStream();
+    const header = (number: number) => ({
+      number,
+      hash: `block ${number}`,
+      parentHash: `block ${number - 1}`,
+      timestamp: number,
+    });
+    const epoch = (await store.takeLease({ name: '0x1', holder: 'test', forMs: 60_000 }))!;
+    await store.startChain({ chain: '0x1', epoch, block: header(0), genesisHash: 'genesis' });
+    const quarantine = async (n: number): Promise<string> => {
+      const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+      const matches = [newMatch(streamId)];
+      const at = { chain: '0x1', epoch, block: header(n), ruleRevision: revision };
+      await store.commitBlock({ ...at, confirmUpTo: 0, windowBlocks: 9, matches });
+      for (let lost = 0; lost < 2; lost++) {
+        const limits = { limit: 9, maxBytes: 1e9, perStream: 9, taken: {}, leaseMs: 40_000 };
+        await store.claimDeliveries(limits);
+        await store.releaseLeases('all');
+      }
+      for (;;) {
+        const suspect = await store.claimSuspect({ leaseMs: 40_000, notStreams: [] });
+        await store.releaseLeases('all');
+        if (suspect === undefined) break;
+      }
+      return (await store.listDeliveries({ limit: 1, streamId })).rows[0]!.id;
+    };
+    const first = await quarantine(1);
+    start();
+    await expect.poll(told, PATIENCE).toHaveLength(1);
+    await aWhile();
+    const second = await quarantine(2);
+    await expect.poll(told, PATIENCE).toHaveLength(2);
+    await store.replayDelivery(streamId, first);
+    await aWhile();
+    expect(told()).toMatchObject([
+      { type: 'delivery.quarantined', data: { streamId, deliveryId: first, count: 1 } },
+      { type: 'delivery.quarantined', data: { streamId, deliveryId: second, count: 2 } },
+    ]);
+  });
+
+  test('tells of a chain that halts and goes on, not of one that is away for a moment', async () => {
+    chains = [chain('live')];
+    start({ haltMs: 200 });
+    chains = [chain('down', 'no node answers')];
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    chains = [chain('live')];
+    await aWhile();
+    expect(told()).toEqual([]);
+    chains = [chain('down', 'deeper than the window')];
+    await expect.poll(told, PATIENCE).toHaveLength(1);
+    chains = [chain('starting')];
+    await aWhile();
+    chains = [chain('live')];
+    await expect.poll(told, PATIENCE).toHaveLength(2);
+    expect(told()).toMatchObject([
+      { type: 'chain.halted', data: { chainId: '0x1', reason: 'deeper than the window' } },
+      { type: 'chain.resumed', data: { chainId: '0x1' } },
+    ]);
+  });
+
+  test('tells of a disk that is filling, and once there is room again', async () => {
+    start();
+    diskFilling = '81 % of the disk is used';
+    await expect.poll(told, PATIENCE).toHaveLength(1);
+    diskFilling = '82 % of the disk is used';
+    await aWhile();
+    diskFilling = undefined;
+    await expect.poll(told, PATIENCE).toHaveLength(2);
+    expect(told()).toMatchObject([
+      { type: 'disk.filling', data: { reason: '81 % of the disk is used' } },
+      { type: 'disk.recovered', data: {} },
+    ]);
+  });
+
+  test('one that flaps is told of once in a while', async () => {
+    const { id } = await createStream();
+    start({ gapMs: 60_000 });
+    for (let n = 0; n < 5; n++) {
+      await store.failStream(id, `failure ${n}`);
+      await aWhile();
+      await store.recoverStream(id);
+      await aWhile();
+    }
+    expect(told()).toHaveLength(1);
+  });
+
+  test('a notice survives the end of its process, and is tried again with its id', async () => {
+    const { id } = await createStream();
+    sink.respond([500, { silence: 'reset' }, 200]);
+    await store.failStream(id, 'HTTP 410');
+    start({ scheduleMs: [60_000] });
+    await sink.waitFor(1);
+    await notifier!.stop();
+    const [row] = await store.listOperatorNotices();
+    await store.saveOperatorNotice({ ...row!, runAt: 0 });
+    start({ scheduleMs: [0, 50, 50] });
+    await sink.waitFor(3);
+    await expect
+      .poll(async () => (await store.listOperatorNotices())[0]?.body, PATIENCE)
+      .toBeNull();
+    expect(new Set(sink.requests.map((request) => request.id)).size).toBe(1);
+  });
+
+  test('a notice that nobody takes is given up, and said in the log', async () => {
+    const { id } = await createStream();
+    sink.respond(404);
+    await store.failStream(id, 'HTTP 410');
+    start();
+    await expect.poll(() => logged, PATIENCE).toMatch(/notice to the operator given up .*HTTP 404/);
+    expect(sink.requests).toHaveLength(3);
+    await aWhile();
+    expect(sink.requests).toHaveLength(3);
+  });
+});

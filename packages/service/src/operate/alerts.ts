@@ -1,0 +1,159 @@
+/**
+ * Tells the operator by webhook what is in trouble, and when it is over. It goes by what is so in the
+ * ledger, not by what happened: a crash loses nothing, and what comes and goes between two looks, or
+ * before it was told, is not told. Of one thing there is a notice every five minutes at most.
+ */
+import { createWaker } from '../base/waker.ts';
+import { randomUUID } from 'node:crypto';
+import type { Sender } from '../deliver/send/send.ts';
+import type { Term } from './duty.ts';
+import { type Log, describeError } from '../base/log.ts';
+import type { OperatorNoticeRow } from '../store/upkeep/contract.ts';
+import type { Store } from '../store/store.ts';
+import { type SituationSources, type Told, createSituation } from './troubles.ts';
+
+const MINUTE_MS = 60_000;
+const LOOK_MS = 2_000;
+/** Of one thing, between two notices. */
+const GAP_MS = 5 * MINUTE_MS;
+/** Between two requests: many streams may share one receiver that fails. */
+const PACE_MS = 200;
+/** Waits after failure 1, 2, …; then a notice is given up. */
+const SCHEDULE_MS: readonly number[] = [
+  5_000,
+  30_000,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  ...Array<number>(8).fill(60 * MINUTE_MS),
+];
+/** The state of what is well: it needs no row once that was told. */
+const WELL = '';
+
+export interface NotifierOptions extends Pick<SituationSources, 'chains' | 'diskFilling'> {
+  url: string;
+  store: Store;
+  /** For nothing else: it is closed at the stop. */
+  sender: Sender;
+  log: Log;
+  /** Milliseconds; the defaults are for operation. */
+  timing?: { lookMs?: number; gapMs?: number; haltMs?: number; scheduleMs?: readonly number[] };
+}
+
+export function startNotifier({
+  url,
+  store,
+  sender,
+  chains,
+  diskFilling,
+  log,
+  timing,
+}: NotifierOptions): Term {
+  const { lookMs = LOOK_MS, gapMs = GAP_MS } = timing ?? {};
+  const schedule = timing?.scheduleMs ?? SCHEDULE_MS;
+  let stopping = false;
+  const waker = createWaker();
+  const situation = createSituation({
+    ...{ store, chains, diskFilling },
+    haltMs: timing?.haltMs,
+  });
+  const isMore = (state: string, before: string): boolean =>
+    /^\d+$/.test(state) ? Number(state) > Number(before) : state !== before;
+
+  /** Holds what is told against what is so. */
+  const look = async (): Promise<number> => {
+    const { now, troubles } = await situation.readTroubles();
+    const rows = new Map((await store.listOperatorNotices()).map((row) => [row.subject, row]));
+    const say = (
+      row: OperatorNoticeRow | undefined,
+      subject: string,
+      state: string,
+      notice: Told,
+    ) =>
+      store.saveOperatorNotice({
+        subject,
+        state,
+        told: row?.told ?? WELL,
+        id: randomUUID(),
+        body: JSON.stringify({ ...notice, timestamp: new Date(now).toISOString() }),
+        attempts: 0,
+        runAt: Math.max(now, (row?.sentAt ?? 0) + gapMs),
+        sentAt: row?.sentAt ?? null,
+      });
+    for (const [subject, { state, notice }] of troubles) {
+      const row = rows.get(subject);
+      // It was over for a moment, and that was not told yet.
+      if (row?.body != null && row.state === WELL && row.told === state) {
+        await store.saveOperatorNotice({ ...row, state, body: null });
+      } else if (row === undefined || isMore(state, row.state))
+        await say(row, subject, state, notice);
+      else if (state !== row.state) await store.saveOperatorNotice({ ...row, state });
+    }
+    for (const [subject, row] of rows) {
+      if (troubles.has(subject)) continue;
+      if (row.state !== WELL) {
+        const recovery = row.told === WELL ? undefined : await situation.readRecovery(subject);
+        if (recovery !== undefined) await say(row, subject, WELL, recovery);
+        else if (situation.isOver(subject)) {
+          await store.saveOperatorNotice({ ...row, state: WELL, told: WELL, body: null });
+        }
+      } else if (row.body === null && (row.sentAt ?? 0) + gapMs < now) {
+        await store.deleteOperatorNotice(subject);
+      }
+    }
+    return now;
+  };
+
+  const send = async (row: OperatorNoticeRow & { body: string }, now: number): Promise<void> => {
+    const { error } = await sender.send({
+      url,
+      id: row.id,
+      body: Buffer.from(row.body),
+      headers: {},
+      clockSkewMs: now - Date.now(),
+      queueSize: 0,
+      recordsCharged: 0,
+    });
+    const wait = error === null ? undefined : schedule[row.attempts];
+    if (error !== null && wait === undefined) {
+      log.error('notice to the operator given up', {
+        notice: row.subject,
+        webhookId: row.id,
+        reason: error,
+      });
+    }
+    await store.saveOperatorNotice(
+      wait === undefined
+        ? { ...row, body: null, told: error === null ? row.state : row.told, sentAt: now }
+        : { ...row, attempts: row.attempts + 1, runAt: now + wait },
+    );
+  };
+
+  const run = async (): Promise<void> => {
+    while (!stopping) {
+      try {
+        const now = await look();
+        for (const row of await store.listOperatorNotices()) {
+          const { body } = row;
+          if (stopping) return;
+          if (body === null || row.runAt > now) continue;
+          await send({ ...row, body }, now);
+          await new Promise((resolve) => setTimeout(resolve, PACE_MS));
+        }
+      } catch (error) {
+        log.error('cannot notify the operator, trying again', { error: describeError(error) });
+      }
+      await waker.sleep(lookMs);
+    }
+  };
+
+  const running = run();
+  return {
+    report: () => null,
+    async stop() {
+      stopping = true;
+      waker.wake();
+      await running;
+      await sender.close();
+    },
+  };
+}

@@ -1,0 +1,140 @@
+/** Values that are read from the service when its metrics are asked for. */
+import { Gauge, type Registry } from 'prom-client';
+import type { ChainReport, ViolationKind } from '../store/upkeep/contract.ts';
+
+export interface MetricSources {
+  chains(): ChainReport[];
+  inFlight(): number;
+  /** Streams whose receivers fail or ask for patience. */
+  breakers(): Readonly<Record<string, number>>;
+  /** Unix milliseconds since when the oldest delivery has been due; null while none is. */
+  oldestDue(): Promise<number | null>;
+  /** Milliseconds since the oldest transaction of the database began; null where there is none. */
+  oldestTransactionAge(): Promise<number | null>;
+  /** Whether the process is fit for traffic, as `/ready` says. */
+  isReady(): Promise<boolean>;
+  /** Of the ledger's disk; undefined where it is another machine's. */
+  diskUsedRatio(): number | undefined;
+  /** The number of blocks of each chain that were accepted unverified. */
+  unverifiedBlocks(): Promise<Readonly<Record<string, number>>>;
+  /** What the ledger contradicts itself in. */
+  violations(): Readonly<Record<ViolationKind, number>>;
+}
+
+/** Adds a value that is read when it is asked for. */
+export type AddGauge = (
+  name: string,
+  help: string,
+  read: (gauge: Gauge) => void | Promise<void>,
+  labelNames?: string[],
+) => void;
+
+export const createGauges =
+  (registers: Registry[]): AddGauge =>
+  (name, help, read, labelNames = []) => {
+    const gauge: Gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      // While the ledger is away the rest is to be read all the more.
+      async collect() {
+        try {
+          await read(gauge);
+        } catch {
+          gauge.remove();
+        }
+      },
+    });
+  };
+
+export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
+  addGauge('delivery_inflight', 'Attempts under way', (gauge) => {
+    gauge.set(sources.inFlight());
+  });
+  addGauge(
+    'endpoint_breaker_state',
+    'Streams whose receivers fail and are asked seldom, or ask for patience',
+    (gauge) => {
+      for (const [state, count] of Object.entries(sources.breakers())) {
+        gauge.set({ state }, count);
+      }
+    },
+    ['state'],
+  );
+  addGauge(
+    'delivery_queue_age_seconds',
+    'How long the oldest delivery that is due or waits for enrichment has waited; 0 while none does',
+    async (gauge) => {
+      const since = await sources.oldestDue();
+      gauge.set(since === null ? 0 : Math.max(0, Date.now() - since) / 1000);
+    },
+  );
+  addGauge(
+    'outbox_invariant_violations',
+    'Rows of the ledger that contradict each other, as of the last look; 0 always',
+    (gauge) => {
+      for (const [kind, count] of Object.entries(sources.violations())) {
+        gauge.set({ kind }, count);
+      }
+    },
+    ['kind'],
+  );
+  addGauge(
+    'db_oldest_xmin_age_seconds',
+    'How long the oldest transaction keeps PostgreSQL from cleaning up; 0 on SQLite',
+    async (gauge) => gauge.set(((await sources.oldestTransactionAge()) ?? 0) / 1000),
+  );
+  addGauge('service_ready', '1 while the process is fit for traffic', async (gauge) =>
+    gauge.set((await sources.isReady()) ? 1 : 0),
+  );
+  if (sources.diskUsedRatio() !== undefined) {
+    addGauge('disk_used_ratio', 'Of the disk of the ledger, on SQLite', (gauge) =>
+      gauge.set(sources.diskUsedRatio()!),
+    );
+  }
+  addGauge(
+    'chain_head_lag_blocks',
+    'Blocks between the head of the nodes and what is committed',
+    (gauge) => {
+      for (const { id, head, checkpoint } of sources.chains()) {
+        if (head !== null && checkpoint !== null) {
+          gauge.set({ chain: id }, Math.max(0, head - checkpoint));
+        }
+      }
+    },
+    ['chain'],
+  );
+  addGauge(
+    'chain_up',
+    '1 while the chain is live or catching up',
+    (gauge) => {
+      for (const { id, state } of sources.chains()) {
+        gauge.set({ chain: id }, state === 'live' || state === 'catching-up' ? 1 : 0);
+      }
+    },
+    ['chain'],
+  );
+  addGauge(
+    'chain_unverified_blocks',
+    'Blocks that were accepted although not everything about them could be verified',
+    async (gauge) => {
+      for (const [chain, blocks] of Object.entries(await sources.unverifiedBlocks())) {
+        gauge.set({ chain }, blocks);
+      }
+    },
+    ['chain'],
+  );
+  addGauge(
+    'rpc_disagreement_total',
+    'Heights at which a node had another block than the others, since the start',
+    (gauge) => {
+      for (const { id, providers } of sources.chains()) {
+        for (const { name, disagreements } of providers) {
+          gauge.set({ chain: id, provider: name }, disagreements);
+        }
+      }
+    },
+    ['chain', 'provider'],
+  );
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import type { MetricSources } from './gauges.ts';
+import { createMetrics } from './metrics.ts';
+
+const away = () => Promise.reject(new Error('the ledger is away'));
+const sources: MetricSources = {
+  chains: () => [],
+  inFlight: () => 3,
+  breakers: () => ({}),
+  oldestDue: away,
+  oldestTransactionAge: away,
+  isReady: () => Promise.resolve(false),
+  diskUsedRatio: () => 0.5,
+  unverifiedBlocks: () => Promise.resolve({ '0x19': 2 }),
+  violations: () => ({}) as ReturnType<MetricSources['violations']>,
+};
+
+test('what cannot be read is left out, and the rest is told', async () => {
+  const metrics = createMetrics();
+  metrics.watch(sources);
+  const { text } = await metrics.read();
+  metrics.stop();
+  expect(text).toMatch(/^delivery_inflight 3$/m);
+  expect(text).toMatch(/^service_ready 0$/m);
+  expect(text).toMatch(/^disk_used_ratio 0.5$/m);
+  expect(text).toMatch(/^chain_unverified_blocks{chain="0x19"} 2$/m);
+  expect(text).not.toMatch(/^(delivery_queue_age_seconds|db_oldest_xmin_age_seconds) /m);
+});

@@ -1,0 +1,117 @@
+/** What the service counts of itself, for Prometheus: `docs/operations.md` says what each means. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { DeliverySummary } from '@sluice/kit/contract';
+import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { LocalFailure } from '../deliver/send/localFailure.ts';
+import { type MetricSources, createGauges, watchSources } from './gauges.ts';
+
+export interface Metrics {
+  /** Deliveries of which an attempt ended just now. */
+  noteAttempts(deliveries: readonly DeliverySummary[]): void;
+  /** Deliveries that were created, changed or cancelled: those set aside are counted. */
+  noteSetAside(deliveries: readonly DeliverySummary[]): void;
+  noteReorg(chain: string, depth: number): void;
+  noteLostLeases(count: number): void;
+  /** Attempts whose outcome could not be recorded: the receiver may be asked again. */
+  noteLostOutcomes(count: number): void;
+  /** An attempt that failed in this process and not at its receiver. */
+  noteLocalFailure(cause: LocalFailure): void;
+  /** An attempt that the address guard refused. */
+  noteBlockedAddress(reason: string): void;
+  /** What is so now is read when it is asked for. */
+  watch(sources: MetricSources): void;
+  /** In the text format of Prometheus. */
+  read(): Promise<{ contentType: string; text: string }>;
+  stop(): void;
+}
+
+/** From a receiver next door to one that took the whole retry schedule. */
+const LATENCY_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3600, 86_400];
+const REORG_BUCKETS = [1, 2, 3, 5, 8, 12, 32, 64, 128, 256];
+const NANOSECONDS = 1e9;
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const addGauge = createGauges(registers);
+
+  const attempts = new Counter({
+    name: 'delivery_attempts_total',
+    help: 'HTTP attempts, by how they ended and the first digit of the status',
+    labelNames: ['result', 'code_class'],
+    registers,
+  });
+  const latency = new Histogram({
+    name: 'delivery_latency_seconds',
+    help: 'From the creation of a delivery to its 2xx',
+    buckets: LATENCY_BUCKETS_S,
+    registers,
+  });
+  const lostLeases = new Counter({
+    name: 'delivery_leases_expired_total',
+    help: 'Leases that ran out: a process died with deliveries under way',
+    registers,
+  });
+  const lostOutcomes = new Counter({
+    name: 'delivery_duplicates_suspected_total',
+    help: 'Attempts whose lease ran out before they were recorded: their receivers may be asked again',
+    registers,
+  });
+  const blocked = new Counter({
+    name: 'ssrf_blocked_total',
+    help: 'Attempts that were not made since their address is private, by where that showed',
+    labelNames: ['reason'],
+    registers,
+  });
+  const localFailures = new Counter({
+    name: 'delivery_local_failures_total',
+    help: 'Attempts that failed in this process and not at the receiver, by cause',
+    labelNames: ['cause'],
+    registers,
+  });
+  const setAside = new Counter({
+    name: 'deliveries_set_aside_total',
+    help: 'Deliveries quarantined before an attempt: a record over --max-webhook-bytes, or a body the ledger refuses',
+    registers,
+  });
+  const reorgs = new Histogram({
+    name: 'reorg_depth',
+    help: 'Blocks that left a chain at once',
+    labelNames: ['chain'],
+    buckets: REORG_BUCKETS,
+    registers,
+  });
+  const loop = monitorEventLoopDelay({ resolution: 10 });
+  loop.enable();
+  addGauge('event_loop_lag_seconds', '99th percentile since the last reading', (gauge) => {
+    gauge.set(loop.percentile(99) / NANOSECONDS);
+    loop.reset();
+  });
+
+  return {
+    noteAttempts(deliveries) {
+      for (const { state, status, createdAt, updatedAt } of deliveries) {
+        const succeeded = state === 'succeeded';
+        attempts.inc({
+          result: succeeded ? 'succeeded' : 'failed',
+          code_class: status === null ? 'none' : `${Math.floor(status / 100)}xx`,
+        });
+        if (succeeded) latency.observe((updatedAt - createdAt) / 1000);
+      }
+    },
+    noteSetAside: (deliveries) =>
+      setAside.inc(deliveries.filter(({ state }) => state === 'quarantined').length),
+    noteReorg: (chain, depth) => reorgs.observe({ chain }, depth),
+    noteLostLeases: (count) => lostLeases.inc(count),
+    noteLostOutcomes: (count) => lostOutcomes.inc(count),
+    noteLocalFailure: (cause) => localFailures.inc({ cause }),
+    noteBlockedAddress: (reason) => blocked.inc({ reason }),
+    watch: (sources) => watchSources(sources, addGauge),
+    async read() {
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+    stop: () => loop.disable(),
+  };
+}

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createLog } from '../base/log.ts';
+import { createReadiness } from './readiness.ts';
+import { RetryableError } from '../base/errors.ts';
+import type { Store } from '../store/store.ts';
+
+const NOW = 1_000_000_000;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const createWorld = (
+  answers: Partial<
+    Pick<Store, 'checkWritable' | 'readLedgerTime' | 'listEnrichingSince' | 'countWaitingCommits'>
+  > = {},
+  isWell = true,
+) => {
+  const store = {
+    checkWritable: vi.fn(async () => {}),
+    readLedgerTime: async () => NOW,
+    listEnrichingSince: async () => [],
+    countWaitingCommits: async () => 0,
+    ...answers,
+  };
+  const lines: string[] = [];
+  const readiness = createReadiness(
+    store as unknown as Store,
+    createLog((line) => lines.push(line)),
+    () => isWell,
+  );
+  return { readiness, store, lines };
+};
+
+describe('deliveries that wait for enrichment', () => {
+  const readWaiting = (waitedMs: number, isWell: boolean): Promise<string[]> => {
+    const { readiness } = createWorld(
+      { listEnrichingSince: async () => [{ chain: '0x1', since: NOW - waitedMs }] },
+      isWell,
+    );
+    readiness.started();
+    return readiness.read();
+  };
+
+  test('make a process unfit although the nodes answer', async () => {
+    expect(await readWaiting(120_000, true)).toEqual([
+      'deliveries of 0x1 have waited 120 s for enrichment: the log says why',
+    ]);
+  });
+
+  test.each([
+    ['not for long', 119_999, true],
+    ['for nodes that do not answer', 600_000, false],
+  ])('do not where they wait %s', async (_, waitedMs, isWell) => {
+    expect(await readWaiting(waitedMs, isWell)).toEqual([]);
+  });
+});
+
+test('a process is ready between its start and its end', async () => {
+  const { readiness, store } = createWorld();
+  expect(await readiness.read()).toEqual(['the service is starting']);
+  readiness.started();
+  expect(await readiness.read()).toEqual([]);
+  readiness.stopping();
+  expect(await readiness.read()).toEqual(['the service is stopping']);
+  expect(store.checkWritable).toHaveBeenCalledTimes(1);
+});
+
+describe('a ledger that cannot be written', () => {
+  const away = async () => {
+    throw new Error('connect ECONNREFUSED db.internal:5432');
+  };
+
+  test('makes a process unfit, and only the log says where it is', async () => {
+    const { readiness, lines } = createWorld({ checkWritable: away });
+    readiness.started();
+    expect(await readiness.read()).toEqual(['the ledger cannot be written: the log says why']);
+    expect(lines.join('')).toContain('db.internal');
+  });
+
+  test.each([
+    ['commits that wait', async () => 1],
+    [
+      'no connection left, for they all wait',
+      async () => {
+        throw new RetryableError('no_standby', 'no standby');
+      },
+    ],
+  ])('for want of a standby is told by %s', async (_, countWaitingCommits) => {
+    const { readiness } = createWorld({ checkWritable: away, countWaitingCommits });
+    readiness.started();
+    expect(await readiness.read()).toEqual([
+      'commits wait for a standby of the database, and none answers',
+    ]);
+  });
+
+  test('for another reason is not told as a standby that is missing', async () => {
+    const { readiness } = createWorld({ checkWritable: away, countWaitingCommits: away });
+    readiness.started();
+    expect(await readiness.read()).toEqual(['the ledger cannot be written: the log says why']);
+  });
+
+  test('is written to once a second at most, however many ask', async () => {
+    const { readiness, store } = createWorld();
+    readiness.started();
+    await Promise.all([readiness.read(), readiness.read()]);
+    vi.advanceTimersByTime(999);
+    await readiness.read();
+    expect(store.checkWritable).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(1);
+    await readiness.read();
+    expect(store.checkWritable).toHaveBeenCalledTimes(2);
+  });
+
+  test('is given three seconds, and no second write beside one that waits', async () => {
+    const held = Promise.withResolvers<void>();
+    const checkWritable = vi.fn(() => held.promise);
+    const { readiness } = createWorld({ checkWritable });
+    readiness.started();
+    for (let n = 0; n < 3; n++) {
+      let reasons: string[] | undefined;
+      void readiness.read().then((read) => (reasons = read));
+      await vi.advanceTimersByTimeAsync(2_999);
+      expect(reasons).toBeUndefined();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(reasons).toEqual(['the ledger cannot be written: the log says why']);
+    }
+    expect(checkWritable).toHaveBeenCalledTimes(1);
+    held.resolve();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await readiness.read()).toEqual([]);
+    expect(checkWritable).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('a resource that this process has run out of', () => {
+  const reason = expect.stringMatching(/^webhooks cannot be sent: .*no file descriptors left/);
+
+  test('makes it unfit for five seconds, beside whatever else does', async () => {
+    const { readiness } = createWorld({
+      listEnrichingSince: async () => [{ chain: '0x1', since: 0 }],
+    });
+    readiness.started();
+    readiness.noteLocalFailure('EMFILE');
+    vi.advanceTimersByTime(4_999);
+    expect(await readiness.read()).toEqual([expect.stringMatching(/^deliveries of 0x1/), reason]);
+    vi.advanceTimersByTime(1);
+    expect(await readiness.read()).toEqual([expect.stringMatching(/^deliveries of 0x1/)]);
+  });
+
+  test('is logged once while it lasts', () => {
+    const { readiness, lines } = createWorld();
+    for (let n = 0; n < 10; n++) {
+      readiness.noteLocalFailure('EMFILE');
+      vi.advanceTimersByTime(1_000);
+    }
+    expect(lines).toHaveLength(1);
+    vi.advanceTimersByTime(5_000);
+    readiness.noteLocalFailure('EMFILE');
+    expect(lines).toHaveLength(2);
+  });
+
+  test('a stall that is over is none', async () => {
+    const { readiness } = createWorld();
+    readiness.started();
+    readiness.noteLocalFailure('STALLED');
+    expect(await readiness.read()).toEqual([]);
+  });
+});

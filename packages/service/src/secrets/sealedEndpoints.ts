@@ -1,0 +1,147 @@
+/**
+ * A stream's own headers carry tokens of its receiver, and its URL may carry a login: in the ledger
+ * these are sealed. Whoever holds the store that is made here writes and reads streams as they are.
+ */
+import { randomUUID } from 'node:crypto';
+import { eachStream } from '../store/streams/eachStream.ts';
+import type { Store } from '../store/store.ts';
+import type { StreamDraft, StreamRecord } from '../store/streams/contract.ts';
+import { intercept } from '../store/intercept.ts';
+import type { Vault } from './vault.ts';
+
+type Headers = Record<string, string>;
+
+/** What of a stream is sealed. */
+interface SealedEndpoint {
+  webhookUrl: string;
+  headers: Headers;
+}
+
+/** Opened ones that are held, so that a delivery costs no decryption. */
+const MOST_OPENED = 10_000;
+
+const purposeOf = (streamId: string): string => `headers of stream ${streamId}`;
+const loginPurposeOf = (streamId: string): string => `login of stream ${streamId}`;
+
+const SCHEME = /^https?:[/\\]+/i;
+/** The user in the place of a login that is sealed; what follows it is no password of the receiver's. */
+const SEALED_USER = 'sealed:';
+
+/** The URL with its login, if it has one, as `change` makes it. */
+function mapLogin(url: string, change: (login: string) => string): string {
+  const start = SCHEME.exec(url)?.[0].length ?? 0;
+  const rest = url.slice(start);
+  const authority = rest.slice(0, rest.search(/[/?#\\]|$/));
+  const at = authority.lastIndexOf('@');
+  if (start === 0 || at < 0) return url;
+  return url.slice(0, start) + change(rest.slice(0, at)) + rest.slice(at);
+}
+
+const mapValues = (headers: Headers, change: (value: string) => string): Headers =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, change(value)]));
+
+export function sealEndpoints(store: Store, vault: Vault): Store {
+  const opened = new Map<string, string>();
+  const open = (sealed: string, purpose: string): string => {
+    const place = `${purpose} ${sealed}`;
+    let value = opened.get(place);
+    if (value === undefined) {
+      value = vault.open(sealed, purpose);
+      if (opened.size >= MOST_OPENED) opened.clear();
+      opened.set(place, value);
+    }
+    return value;
+  };
+  const seal = <Endpoint extends Partial<SealedEndpoint>>(
+    streamId: string,
+    endpoint: Endpoint,
+  ): Endpoint => ({
+    ...endpoint,
+    ...(endpoint.headers !== undefined && {
+      headers: mapValues(endpoint.headers, (value) => vault.seal(value, purposeOf(streamId))),
+    }),
+    ...(endpoint.webhookUrl !== undefined && {
+      webhookUrl: mapLogin(
+        endpoint.webhookUrl,
+        (login) => SEALED_USER + vault.seal(login, loginPurposeOf(streamId)),
+      ),
+    }),
+  });
+  const unseal = <Endpoint extends SealedEndpoint>(
+    streamId: string,
+    endpoint: Endpoint,
+  ): Endpoint => ({
+    ...endpoint,
+    headers: mapValues(endpoint.headers, (sealed) => open(sealed, purposeOf(streamId))),
+    webhookUrl: mapLogin(endpoint.webhookUrl, (login) =>
+      open(login.slice(SEALED_USER.length), loginPurposeOf(streamId)),
+    ),
+  });
+  const openStream = <Stream extends StreamRecord>(stream: Stream): Stream =>
+    unseal(stream.id, stream);
+  const openFound = async (found: Promise<StreamRecord | undefined>) => {
+    const stream = await found;
+    return stream && openStream(stream);
+  };
+
+  return intercept(store, {
+    readStream: (read) => (id) => openFound(read(id)),
+    listStreams: (list) => async (listing) => {
+      const page = await list(listing);
+      return { ...page, rows: page.rows.map(openStream) };
+    },
+    createStream:
+      (create) =>
+      async <Draft extends StreamDraft>(
+        draft: Draft,
+        { id = randomUUID(), ...given }: Parameters<Store['createStream']>[1] = {},
+      ) =>
+        openStream(await create<Draft>(seal(id, draft), { ...given, id })),
+    updateStream: (update) => (id, patch, note) => openFound(update(id, seal(id, patch), note)),
+    setStreamStatus:
+      (set) =>
+      (...change) =>
+        openFound(set(...change)),
+    deleteStream: (remove) => (id) => openFound(remove(id)),
+    failStream:
+      (fail) =>
+      (...change) =>
+        openFound(fail(...change)),
+    recoverStream: (recover) => (id) => openFound(recover(id)),
+    terminateStreams: (terminate) => async (afterMs) => (await terminate(afterMs)).map(openStream),
+    claimDeliveries: (claim) => async (asked) =>
+      (await claim(asked)).map((each) => unseal(each.streamId, each)),
+    claimSuspect: (claim) => async (asked) => {
+      const claimed = await claim(asked);
+      return claimed && unseal(claimed.streamId, claimed);
+    },
+  });
+}
+
+/**
+ * Seals anew what an older master key sealed, and answers with how many streams that were.
+ * @param store with what is sealed as it lies there.
+ * @throws CallerError when something was sealed with a key that is not here.
+ */
+export async function resealEndpoints(store: Store, vault: Vault): Promise<number> {
+  let count = 0;
+  for await (const { id, webhookUrl, headers } of eachStream(store)) {
+    let isOld = false;
+    const again = (sealed: string, purpose: string): string => {
+      if (!vault.isOld(sealed)) return sealed;
+      isOld = true;
+      return vault.seal(vault.open(sealed, purpose), purpose);
+    };
+    const patch = {
+      headers: mapValues(headers, (sealed) => again(sealed, purposeOf(id))),
+      webhookUrl: mapLogin(
+        webhookUrl,
+        (login) => SEALED_USER + again(login.slice(SEALED_USER.length), loginPurposeOf(id)),
+      ),
+    };
+    if (!isOld) continue;
+    await store.updateStream(id, patch);
+    count++;
+  }
+  return count;
+}

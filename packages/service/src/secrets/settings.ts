@@ -1,0 +1,80 @@
+/** What the account may change while the service runs: the secret of webhooks, and their region. */
+import { randomBytes } from 'node:crypto';
+import type { Region, Settings } from '@sluice/kit/contract';
+import type { Store } from '../store/store.ts';
+import type { Vault } from './vault.ts';
+
+export interface AccountSettings {
+  read(): { region: Region; secretKey: string };
+  /** Whether the secret was given at the start: then it is not for the account to change. */
+  readonly hasFixedSecret: boolean;
+  /** Keeps what is given, and sends by it from now on. */
+  save(changes: Settings): Promise<void>;
+  stop(): void;
+}
+
+/** A self-hosted service has one place; the name is the user's to choose. */
+const DEFAULT_REGION: Region = 'us-east-1';
+
+/** Name of the setting, and what its value is sealed for. */
+const SECRET = 'streamsSecret';
+
+/** Seals the streams secret anew where an older master key sealed it; answers with whether one did. */
+export async function resealSettings(store: Store, vault: Vault): Promise<boolean> {
+  const sealed = await store.readSetting(SECRET);
+  if (sealed === undefined || !vault.isOld(sealed)) return false;
+  await store.saveSetting(SECRET, vault.seal(vault.open(sealed, SECRET), SECRET));
+  return true;
+}
+
+/** Another process may change them, and word of it be lost. */
+const LOOK_MS = 2_000;
+
+/** Reads the settings; a secret that was neither given nor stored is made and stored. */
+export async function openSettings(
+  store: Pick<Store, 'readSetting' | 'saveSetting' | 'keepSetting' | 'notices'>,
+  vault: Vault,
+  givenSecret: string | undefined,
+): Promise<AccountSettings> {
+  const readSecret = async (): Promise<string> => {
+    const fresh = () => vault.seal(randomBytes(32).toString('hex'), SECRET);
+    // Of processes that begin together, one makes the secret of all.
+    const stored = (await store.readSetting(SECRET)) ?? (await store.keepSetting(SECRET, fresh()));
+    return vault.open(stored, SECRET);
+  };
+  const readAll = async (): Promise<{ region: Region; secretKey: string }> => ({
+    region: ((await store.readSetting('region')) as Region | undefined) ?? DEFAULT_REGION,
+    secretKey: givenSecret ?? (await readSecret()),
+  });
+  let current = await readAll();
+  let saves = 0;
+
+  const look = async (): Promise<void> => {
+    const savesBefore = saves;
+    const read = await readAll();
+    if (saves === savesBefore) current = read;
+  };
+  // What was read last holds while the ledger is out of reach.
+  const lookQuietly = (): void => void look().catch(() => {});
+  const forget = store.notices.on('settings', lookQuietly);
+  const timer = setInterval(lookQuietly, LOOK_MS);
+  timer.unref();
+
+  return {
+    read: () => current,
+    hasFixedSecret: givenSecret !== undefined,
+    async save({ region = current.region, secretKey = current.secretKey }) {
+      const before = current;
+      if (region !== before.region) await store.saveSetting('region', region);
+      if (secretKey !== before.secretKey) {
+        await store.saveSetting(SECRET, vault.seal(secretKey, SECRET));
+      }
+      saves++;
+      current = { region, secretKey };
+    },
+    stop() {
+      forget();
+      clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,137 @@
+/**
+ * Keeps secrets out of the ledger's plain text: AES-256-GCM under a master key that lies elsewhere.
+ * What is sealed names the key it was sealed with, so that keys can be changed one after the other.
+ */
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CallerError, InternalError, configError } from '../base/errors.ts';
+import { describeError } from '../base/log.ts';
+
+export interface Vault {
+  /** Of the key that seals: tells which one it is, and nothing else of it. */
+  readonly keyId: string;
+  /** @param purpose what it is sealed for: it can be opened for nothing else. */
+  seal(text: string, purpose: string): string;
+  /** @throws InternalError when it was changed; CallerError when its key is not here. */
+  open(sealed: string, purpose: string): string;
+  /** Whether it is sealed with an older key than the one that seals now. */
+  isOld(sealed: string): boolean;
+  /** A key of 32 bytes for something else than sealing, always the same under one master key. */
+  derive(purpose: string): Buffer;
+}
+
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const FORMAT = 'v1';
+
+/** @param masterKeys 32 bytes each; the first one seals, the others only open. */
+export function createVault(masterKeys: readonly Buffer[]): Vault {
+  const keys = new Map(masterKeys.map((key) => [idOf(key), key]));
+  const [current] = masterKeys;
+  if (current === undefined) throw new CallerError('wrong_master_key', 'no master key');
+  const keyId = idOf(current);
+
+  return {
+    keyId,
+    seal(text, purpose) {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', current, iv).setAAD(Buffer.from(purpose));
+      const bytes = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final()]);
+      return `${FORMAT}.${keyId}.${Buffer.concat([bytes, cipher.getAuthTag()]).toString('base64url')}`;
+    },
+    open(sealed, purpose) {
+      const [format, id = '', text = ''] = sealed.split('.');
+      const key = keys.get(id);
+      if (format !== FORMAT || key === undefined) {
+        throw new CallerError(
+          'wrong_master_key',
+          `a secret is sealed with the master key ${id}, which is not among those given: give it with --master-key-file`,
+        );
+      }
+      const bytes = Buffer.from(text, 'base64url');
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), {
+          authTagLength: TAG_BYTES,
+        })
+          .setAAD(Buffer.from(purpose))
+          .setAuthTag(bytes.subarray(-TAG_BYTES));
+        const opened = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
+        return Buffer.concat([opened, decipher.final()]).toString('utf8');
+      } catch {
+        throw new InternalError(
+          'broken_secret',
+          'a sealed secret was changed, or belongs elsewhere',
+        );
+      }
+    },
+    isOld: (sealed) => sealed.split('.')[1] !== keyId,
+    derive: (purpose) => Buffer.from(hkdfSync('sha256', current, '', purpose, KEY_BYTES)),
+  };
+}
+
+const idOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8);
+
+/**
+ * The master keys of a text, one a line: 32 bytes each, in base64 or hex. `#` begins a comment.
+ * @throws CallerError that names `where` and the line, never the key.
+ */
+export function parseMasterKeys(text: string, where: string): Buffer[] {
+  const lines = text.split(/\r?\n/).map((line) => line.replace(/#.*/, '').trim());
+  const keys = lines.flatMap((line, n) => {
+    if (line === '') return [];
+    const key = /^[0-9a-f]{64}$/i.test(line)
+      ? Buffer.from(line, 'hex')
+      : Buffer.from(line, 'base64');
+    if (key.length === KEY_BYTES) return [key];
+    throw configError(
+      `${where}: line ${n + 1} should be a key of ${KEY_BYTES} bytes in base64 or hex, such as \`openssl rand -base64 32\` prints; this one has ${key.length}`,
+    );
+  });
+  if (keys.length > 0) return keys;
+  throw configError(`${where}: should hold a key, such as \`openssl rand -base64 32\` prints`);
+}
+
+/**
+ * The master keys that were given, or the one of the data folder, which is made where there is none.
+ * @throws CallerError when a key cannot be read.
+ */
+export function readMasterKeys({
+  masterKey,
+  masterKeyFile,
+  dataFolder,
+}: {
+  masterKey?: string | undefined;
+  masterKeyFile?: string | undefined;
+  dataFolder: string;
+}): { keys: Buffer[]; madeIn: string | undefined } {
+  if (masterKeyFile !== undefined) {
+    const keys = parseMasterKeys(readKeyFile(masterKeyFile), `--master-key-file ${masterKeyFile}`);
+    return { keys, madeIn: undefined };
+  }
+  if (masterKey !== undefined) {
+    return { keys: parseMasterKeys(masterKey, 'SLUICE_MASTER_KEY'), madeIn: undefined };
+  }
+  const path = join(dataFolder, 'master-key');
+  const key = randomBytes(KEY_BYTES);
+  try {
+    writeFileSync(path, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx' });
+    return { keys: [key], madeIn: path };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw configError(
+        `The master key cannot be kept in ${path}: ${describeError(error)}. Give one with --master-key-file`,
+      );
+    }
+    return { keys: parseMasterKeys(readKeyFile(path), path), madeIn: undefined };
+  }
+}
+
+function readKeyFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw configError(`--master-key-file ${path}: cannot be read: ${describeError(error)}`);
+  }
+}

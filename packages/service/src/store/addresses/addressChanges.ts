@@ -1,0 +1,176 @@
+/**
+ * Changes of a stream's addresses, of any size: short ones in one transaction, which small additions share;
+ * long ones staged in parts between which others write, and activated at once. One at a time for each
+ * stream; the next waits.
+ */
+import {
+  compareAt,
+  countAddresses,
+  packAddresses,
+  sliceAddresses,
+  sortAddresses,
+} from './packedAddresses.ts';
+import { type AddedAddresses, createSharedAdditions, toAddition } from './sharedAdditions.ts';
+import {
+  ADDRESSES_PER_PART,
+  type AddressList,
+  type AddressOutcome,
+  type AddressPart,
+} from './contract.ts';
+import type { Store } from '../store.ts';
+
+export interface AddressChanges {
+  /** Addresses already there stay, with the label they have where none is given. */
+  add(streamId: string, added: AddedAddresses): Promise<AddressOutcome>;
+  /** All or nothing. */
+  remove(streamId: string, addresses: AddressList): Promise<AddressOutcome>;
+  /** Makes these the whole list, and these labels all of its labels. */
+  replace(streamId: string, added: AddedAddresses): Promise<AddressOutcome>;
+  /** Adds all that the one stream watches to the other, labels too. */
+  copy(from: string, to: string, keyId: string): Promise<AddressOutcome>;
+}
+
+export function createAddressChanges(store: Store): AddressChanges {
+  /** By stream, the last change that waits or is under way. */
+  const queues = new Map<string, Promise<unknown>>();
+  const shared = createSharedAdditions(store);
+
+  const inTurn = async <T>(streamId: string, run: () => Promise<T>): Promise<T> => {
+    const before = queues.get(streamId);
+    const turn = (async () => {
+      await before;
+      return run();
+    })();
+    const settled = turn.catch(() => undefined);
+    queues.set(streamId, settled);
+    try {
+      return await turn;
+    } finally {
+      if (queues.get(streamId) === settled) queues.delete(streamId);
+    }
+  };
+
+  const undo = async (change: number): Promise<void> => {
+    while (await store.undoAddressChange(change));
+  };
+
+  const stage = async (
+    streamId: string,
+    parts: AsyncIterable<AddressPart>,
+    width?: AddressList['width'],
+  ) => {
+    const begun = await store.beginAddressChange(streamId, width);
+    if (begun.outcome !== 'begun') return begun;
+    const { change } = begun;
+    try {
+      for await (const part of parts) {
+        const staged = await store.stageAddresses(change, part);
+        if (staged.outcome === 'staged') continue;
+        await undo(change);
+        return staged.outcome === 'missing' ? staged : ({ outcome: 'busy' } as const);
+      }
+      const activated = await store.activateAddressChange(change);
+      if (activated.outcome === 'changed') {
+        return { outcome: 'changed', effectiveFrom: activated.effectiveFrom } as const;
+      }
+      await undo(change);
+      // Only a deleted stream, or a process that stood still for long, loses its change.
+      const stream = await store.readStream(streamId);
+      return { outcome: stream === undefined ? 'unknown-stream' : 'busy' } as const;
+    } catch (error) {
+      // What cannot be undone now is undone by the housekeeping.
+      await undo(change).catch(() => undefined);
+      throw error;
+    }
+  };
+
+  const change = (
+    streamId: string,
+    addresses: AddressList,
+    toPart: (addresses: AddressList) => AddressPart,
+  ): Promise<AddressOutcome> =>
+    inTurn(streamId, async () => {
+      const sorted = await sortAddresses(addresses);
+      if (countAddresses(sorted) > ADDRESSES_PER_PART) {
+        return stage(streamId, partsOf(sorted, toPart), sorted.width);
+      }
+      const [outcome] = await store.changeAddresses([{ streamId, parts: [toPart(sorted)] }]);
+      return outcome!;
+    });
+
+  return {
+    add: (streamId, added) =>
+      shared.takes(added)
+        ? shared.add(streamId, added, (run) => inTurn(streamId, run))
+        : change(streamId, added.addresses, (list) => toAddition(list, added)),
+
+    remove: (streamId, addresses) =>
+      change(streamId, addresses, (list) => ({ kind: 'remove', addresses: list })),
+
+    replace: (streamId, added) =>
+      inTurn(streamId, async () => {
+        const addresses = await sortAddresses(added.addresses);
+        return stage(
+          streamId,
+          replacementOf(store, streamId, { ...added, addresses }),
+          addresses.width,
+        );
+      }),
+
+    // Nothing changes what is being copied; another process may, as between any two requests.
+    copy: (from, to, keyId) =>
+      inTurn(from, () => inTurn(to, () => stage(to, partsOfStream(store, from, keyId)))),
+  };
+}
+
+async function* partsOfStream(
+  store: Store,
+  streamId: string,
+  keyId: string,
+): AsyncGenerator<AddressPart> {
+  let after: string | undefined;
+  do {
+    const page = await store.listAddresses(streamId, { limit: ADDRESSES_PER_PART, after });
+    const labels: Record<string, string> = {};
+    for (const { address, label } of page.addresses) if (label !== null) labels[address] = label;
+    const addresses = packAddresses(page.addresses.map(({ address }) => address));
+    yield { kind: 'add', addresses, labels, clearLabels: false, keyId };
+    after = page.next;
+  } while (after !== undefined);
+}
+
+async function* partsOf(
+  addresses: AddressList,
+  toPart: (addresses: AddressList) => AddressPart,
+): AsyncGenerator<AddressPart> {
+  for (let at = 0; at < countAddresses(addresses); at += ADDRESSES_PER_PART) {
+    yield toPart(sliceAddresses(addresses, at, at + ADDRESSES_PER_PART));
+  }
+}
+
+/** What the list has and should not have is removed, the rest added: both stand in order. */
+async function* replacementOf(
+  store: Store,
+  streamId: string,
+  added: AddedAddresses,
+): AsyncGenerator<AddressPart> {
+  const wanted = added.addresses;
+  let at = 0;
+  let after: string | undefined;
+  do {
+    const page = await store.readAddresses(streamId, after);
+    const surplus: Uint8Array[] = [];
+    for (let n = 0; n < countAddresses(page.addresses); n++) {
+      while (at < countAddresses(wanted) && compareAt(wanted, at, page.addresses, n) < 0) at++;
+      const isWanted =
+        at < countAddresses(wanted) && compareAt(wanted, at, page.addresses, n) === 0;
+      if (!isWanted) surplus.push(sliceAddresses(page.addresses, n, n + 1).bytes);
+    }
+    if (surplus.length > 0) {
+      const addresses = { width: wanted.width, bytes: Buffer.concat(surplus) };
+      yield { kind: 'remove', addresses };
+    }
+    after = page.next;
+  } while (after !== undefined);
+  yield* partsOf(wanted, (list) => toAddition(list, added, true));
+}

@@ -1,0 +1,161 @@
+/** Addresses of streams, and how lists and rules changed. */
+import type { ChainFamily } from '@sluice/kit/contract';
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import type { Tables } from '../engine/tables.ts';
+import { streamColumns, toAddressRecord, toStreamRecord } from '../rows.ts';
+import type { StreamOfFamily } from '../streams/contract.ts';
+import { ADDRESSES_PER_PART, type AddressReads, type AddressRecordPage } from './contract.ts';
+import { fromDigits } from './packedAddresses.ts';
+
+/** At most 100 kB each. */
+const PARTS_PER_PAGE = 20;
+
+/** The addresses of a stream in their order: without what a change that is not active added or removed. */
+function selectAddresses(db: Kysely<Tables>, streamId: string, after: string | undefined) {
+  const pending = sql<number>`coalesce((
+    select id from address_change where stream_id = ${streamId} and state <> 'active'), -1)`;
+  const rows = db
+    .selectFrom('stream_address')
+    .where('stream_id', '=', streamId)
+    .where('added_by', '!=', pending)
+    .where((eb) => eb.or([eb('removed_by', 'is', null), eb('removed_by', '=', pending)]))
+    .orderBy('address');
+  return after === undefined ? rows : rows.where('address', '>', after);
+}
+
+async function addressPageOf(
+  chosen: ReturnType<typeof selectAddresses>,
+  limit: number,
+): Promise<AddressRecordPage> {
+  const rows = await chosen
+    .leftJoin('api_key', 'api_key.id', 'stream_address.key_id')
+    .select(['address', 'label', 'added_at', 'key_id', 'api_key.name as adder'])
+    .limit(limit + 1)
+    .execute();
+  const addresses = rows.slice(0, limit).map(toAddressRecord);
+  return { addresses, next: rows.length > limit ? addresses.at(-1)?.address : undefined };
+}
+
+/** Beyond every hex digit. */
+const AFTER_DIGITS = 'g';
+
+/** With what was left out between them, as hashes are shown. */
+const ENDS = /^(0x[0-9a-f]*)(?:…|\.\.\.)([0-9a-f]*)$/;
+
+/** Which addresses a search finds: by the key where it says how they begin, else each is looked at. */
+function isSought(find: string) {
+  const wanted = find.toLowerCase();
+  const [, head = wanted, tail = ''] = ENDS.exec(wanted) ?? [];
+  if (!/^0x[0-9a-f]*$/.test(head)) {
+    const pattern = `%${find.replaceAll(/[\\%_]/g, '\\$&')}%`;
+    // Both are lowered by the engine: they know different letters.
+    return sql<SqlBool>`(lower(label) like lower(${pattern}) escape '\\'
+      or address like lower(${pattern}) escape '\\')`;
+  }
+  // Of Aptos people leave out the zeros.
+  const padded = `0x${head.slice(2).padStart(64, '0')}`;
+  return sql<SqlBool>`(address >= ${head} and address < ${head + AFTER_DIGITS} and address like ${`%${tail}`}
+    or address = ${padded} and ${tail} = '')`;
+}
+
+export function createAddressReads(db: Kysely<Tables>): AddressReads {
+  return {
+    async listAddresses(streamId, { limit, after }) {
+      return addressPageOf(selectAddresses(db, streamId, after), limit);
+    },
+
+    async findAddresses(streamId, { find, limit, after }) {
+      return addressPageOf(selectAddresses(db, streamId, after).where(isSought(find)), limit);
+    },
+
+    async readRules<Name extends ChainFamily = 'evm'>(
+      afterRevision: number,
+      family = 'evm' as Name,
+    ) {
+      // One transaction, so that the revision is never newer than the rows it stands for.
+      return db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute(async (trx) => {
+          const { revision, trimmed } = await trx
+            .selectFrom('rule_revision')
+            .select(['revision', 'trimmed'])
+            .executeTakeFirstOrThrow();
+          const whole = afterRevision < trimmed;
+          const streams = await trx
+            .selectFrom('stream')
+            .select([...streamColumns, 'deleted_at'])
+            .where('family', '=', family)
+            .where('revision', '>', whole ? -1 : afterRevision)
+            .execute();
+          const live = streams.filter(
+            (row) => row.deleted_at === null && (row.status === 'active' || row.status === 'error'),
+          );
+          const gone = streams.filter((row) => !live.includes(row)).map((row) => row.id);
+          const changed = live.map(toStreamRecord) as StreamOfFamily<Name>[];
+          return { revision, whole, changed, gone };
+        });
+    },
+
+    async readAddresses(streamId, after) {
+      const page = selectAddresses(db, streamId, after)
+        .select('address')
+        .limit(ADDRESSES_PER_PART)
+        .as('page');
+      const { digits, last } = await db
+        .selectFrom(page)
+        .select([
+          sql<string | null>`string_agg(substr(address, 3), '' order by address)`.as('digits'),
+          sql<string | null>`max(address)`.as('last'),
+        ])
+        .executeTakeFirstOrThrow();
+      const width = last?.length === 66 ? 32 : 20;
+      const bytes = fromDigits(digits ?? '');
+      const isLast = bytes.length < ADDRESSES_PER_PART * width;
+      return { addresses: { width, bytes }, next: isLast ? undefined : (last ?? undefined) };
+    },
+
+    async readAddressChanges(after, upTo) {
+      const page = await db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute(async (trx) => {
+          const { trimmed } = await trx
+            .selectFrom('rule_revision')
+            .select('trimmed')
+            .executeTakeFirstOrThrow();
+          if (after.revision < trimmed) return undefined;
+          return trx
+            .selectFrom('address_change as change')
+            .innerJoin('address_change_part as part', 'part.change_id', 'change.id')
+            .select(['change.revision', 'change.id', 'change.stream_id', 'part.part', 'part.kind'])
+            .select(['part.width', 'part.digits'])
+            .where('change.revision', '>=', after.revision)
+            .where('change.revision', '<=', upTo)
+            .where(
+              sql<boolean>`(change.revision, change.id, part.part)
+                > (${after.revision}, ${after.change}, ${after.part})`,
+            )
+            .orderBy('change.revision')
+            .orderBy('change.id')
+            .orderBy('part.part')
+            .limit(PARTS_PER_PAGE)
+            .execute();
+        });
+      const last = page?.at(-1);
+      return (
+        page && {
+          changes: page.map(({ stream_id: streamId, kind, width, digits }) => ({
+            streamId,
+            kind,
+            addresses: { width, bytes: fromDigits(digits) },
+          })),
+          next:
+            page.length === PARTS_PER_PAGE && last
+              ? { revision: last.revision!, change: last.id, part: last.part }
+              : undefined,
+        }
+      );
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import type { Kysely } from 'kysely';
+import { type Engine, readNow } from '../engine/engine.ts';
+import type { Tables } from '../engine/tables.ts';
+import {
+  deleteSomeDead,
+  deleteSomeOfDeletedStreams,
+  expireParts,
+  undoPart,
+} from './addressCleanUp.ts';
+import {
+  activate,
+  changeFree,
+  findMissing,
+  insertChanges,
+  keepParts,
+  lockLists,
+  stageRows,
+} from './addressStaging.ts';
+import type { AddressOutcome, AddressWrites } from './contract.ts';
+
+/**
+ * What a stream watches. A change is staged part by part, each part a transaction, and takes effect in
+ * one short one: rows of `stream_address` name the change that added them and the one that removed
+ * them, and a change that is not `active` counts for nothing. A small change does all of it in one
+ * transaction.
+ *
+ * The parts of a change are kept as well, packed: from them the matcher learns what changed without
+ * reading the list, and a change that was given up is undone address by address, so that the list
+ * needs no index but its key.
+ */
+export function createAddressWrites(db: Kysely<Tables>, engine: Engine): AddressWrites {
+  return {
+    async changeAddresses(changes) {
+      return db.transaction().execute(async (trx) => {
+        const refused = new Map<string, AddressOutcome>(
+          await lockLists(
+            trx,
+            engine,
+            changes.map(({ streamId, parts }) => ({
+              streamId,
+              width: parts[0]?.addresses.width,
+            })),
+          ),
+        );
+        for (const { streamId, parts } of changes) {
+          for (const part of parts) {
+            if (refused.has(streamId)) break;
+            const address = await findMissing(trx, engine, streamId, part);
+            if (address !== undefined) refused.set(streamId, { outcome: 'missing', address });
+          }
+        }
+        const free = changes.filter(({ streamId }) => !refused.has(streamId));
+        const changed = await changeFree(trx, engine, free);
+        return changes.map(
+          ({ streamId }): AddressOutcome =>
+            refused.get(streamId) ?? changed.get(streamId) ?? { outcome: 'unknown-stream' },
+        );
+      });
+    },
+
+    async beginAddressChange(streamId, width) {
+      return db.transaction().execute(async (trx) => {
+        const refused = (await lockLists(trx, engine, [{ streamId, width }])).get(streamId);
+        if (refused !== undefined) return refused;
+        const change = (await insertChanges(trx, engine, [streamId])).get(streamId)!;
+        return { outcome: 'begun', change };
+      });
+    },
+
+    async stageAddresses(change, part) {
+      return db.transaction().execute(async (trx) => {
+        const staging = await trx
+          .updateTable('address_change')
+          .set({ touched_at: engine.now() })
+          .where('id', '=', change)
+          .where('state', '=', 'staging')
+          .returning(['stream_id', 'parts'])
+          .executeTakeFirst();
+        if (staging === undefined) return { outcome: 'lost' };
+        const { stream_id: streamId, parts: number } = staging;
+        const missing = await findMissing(trx, engine, streamId, part, change);
+        if (missing !== undefined) return { outcome: 'missing', address: missing };
+        const rows = await stageRows(trx, engine, streamId, change, part);
+        await keepParts(trx, engine, [{ streamId, change, number, part, ...rows }]);
+        return { outcome: 'staged' };
+      });
+    },
+
+    async activateAddressChange(change) {
+      return db.transaction().execute(async (trx) => {
+        const activated = (await activate(trx, engine, [change])).get(change);
+        return activated === undefined ? { outcome: 'lost' } : { outcome: 'changed', ...activated };
+      });
+    },
+
+    async undoAddressChange(change) {
+      await db
+        .updateTable('address_change')
+        .set({ state: 'abandoned' })
+        .where('id', '=', change)
+        .where('state', '=', 'staging')
+        .execute();
+      return undoPart(db, engine, change);
+    },
+
+    async cleanUpAddresses({ keepMs, staleMs }) {
+      await db
+        .updateTable('address_change')
+        .set({ state: 'abandoned' })
+        .where('state', '=', 'staging')
+        .where('touched_at', '<=', (await readNow(engine, db)) - staleMs)
+        .execute();
+      const abandoned = await db
+        .selectFrom('address_change')
+        .select('id')
+        .where('state', '=', 'abandoned')
+        .limit(1)
+        .executeTakeFirst();
+      if (abandoned !== undefined) {
+        await undoPart(db, engine, abandoned.id);
+        return true;
+      }
+      return (
+        (await deleteSomeDead(db, engine)) ||
+        (await deleteSomeOfDeletedStreams(db, engine)) ||
+        expireParts(db, engine, keepMs)
+      );
+    },
+  };
+}

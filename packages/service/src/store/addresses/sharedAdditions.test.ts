@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAddressChanges } from './addressChanges.ts';
+import { packAddresses, unpackAddresses } from './packedAddresses.ts';
+import { openSqliteStore } from '../engine/sqlite/sqlite.ts';
+import type { Store } from '../store.ts';
+import { KEY_ID, address, draft } from '../suite/storeTools.test-only.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-additions-'));
+let store: Store;
+beforeAll(async () => {
+  store = await openSqliteStore(folder);
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const createStream = async () => (await store.createStream(draft(['0x1']))).id;
+const toAdded = (n: number, label?: string, keyId = KEY_ID) => ({
+  addresses: packAddresses([address(n)]),
+  labels: new Map(label === undefined ? [] : [[address(n), label]]),
+  keyId,
+});
+const rowsOf = async (id: string) =>
+  (await store.listAddresses(id, { limit: 100 })).addresses.map((row) => ({
+    ...row,
+    addedAt: 0,
+  }));
+
+/** The store, with a look at each call that changes addresses. */
+const watching = (onCall: (addresses: string[]) => void): Store => ({
+  ...store,
+  async changeAddresses(changes) {
+    onCall(
+      changes.flatMap(({ parts }) => parts.flatMap((part) => unpackAddresses(part.addresses))),
+    );
+    return store.changeAddresses(changes);
+  },
+});
+
+test('additions that wait share a transaction, whatever their streams', async () => {
+  const streams = await Promise.all(Array.from({ length: 4 }, createStream));
+  let calls = 0;
+  const changes = createAddressChanges(watching(() => calls++));
+  const outcomes = await Promise.all(
+    Array.from({ length: 64 }, (_, n) => changes.add(streams[n % 4]!, toAdded(n + 1))),
+  );
+  expect(new Set(outcomes.map(({ outcome }) => outcome))).toEqual(new Set(['changed']));
+  expect(calls).toBeLessThanOrEqual(3);
+  for (const id of streams) expect(await rowsOf(id)).toHaveLength(16);
+});
+
+test('between transactions that many share, others have their turn', async () => {
+  const id = await createStream();
+  const begun: number[] = [];
+  const changes = createAddressChanges(watching(() => begun.push(performance.now())));
+  const first = changes.add(id, toAdded(1));
+  const many = Array.from({ length: 80 }, (_, n) => changes.add(id, toAdded(n + 2)));
+  await Promise.all([first, ...many]);
+  const ended = performance.now();
+  await changes.add(id, toAdded(100));
+  // A quarter of a millisecond for each of the 80.
+  expect(begun.at(-1)! - ended).toBeGreaterThan(15);
+});
+
+test('one that fails or is refused leaves the others as they are', async () => {
+  const id = await createStream();
+  const changes = createAddressChanges(
+    watching((addresses) => {
+      if (addresses.includes(address(13))) throw new Error('thirteen');
+    }),
+  );
+  const settled = await Promise.allSettled([
+    ...Array.from({ length: 20 }, (_, n) => changes.add(id, toAdded(n + 1))),
+    changes.add('unknown', toAdded(1)),
+  ]);
+  expect(settled.flatMap((each, n) => (each.status === 'rejected' ? [n + 1] : []))).toEqual([13]);
+  expect(settled[20]).toMatchObject({ value: { outcome: 'unknown-stream' } });
+  expect(await rowsOf(id)).toHaveLength(19);
+});
+
+test('law: additions at once come to what one after the other comes to', async () => {
+  const addition = fc.record({
+    n: fc.integer({ min: 1, max: 6 }),
+    label: fc.option(fc.constantFrom('one', 'two'), { nil: undefined }),
+    keyId: fc.constantFrom(KEY_ID, 'other'),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(addition, { minLength: 1, maxLength: 12 }), async (additions) => {
+      const [atOnce, inTurn] = [await createStream(), await createStream()];
+      const changes = createAddressChanges(store);
+      await Promise.all(
+        additions.map(({ n, label, keyId }) => changes.add(atOnce, toAdded(n, label, keyId))),
+      );
+      for (const { n, label, keyId } of additions) {
+        await changes.add(inTurn, toAdded(n, label, keyId));
+      }
+      expect(await rowsOf(atOnce)).toEqual(await rowsOf(inTurn));
+      expect((await store.readStream(atOnce))?.addressCount).toBe(
+        (await store.readStream(inTurn))?.addressCount,
+      );
+    }),
+    { numRuns: 40 },
+  );
+});

@@ -1,0 +1,165 @@
+/**
+ * Group commit for small additions: those that arrive while a transaction is under way share the next one.
+ * Additions to one stream become one change of it.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  countAddresses,
+  packAddresses,
+  sortAddresses,
+  unpackAddresses,
+} from './packedAddresses.ts';
+import type { AddressChange, AddressList, AddressOutcome, AddressPart } from './contract.ts';
+import type { Store } from '../store.ts';
+import { isUnavailable } from '../engine/unavailable.ts';
+
+/** A list of any length. */
+export interface AddedAddresses {
+  addresses: AddressList;
+  /** By address, lower case. */
+  labels: ReadonlyMap<string, string>;
+  /** Of the API key that adds them. */
+  keyId: string;
+}
+
+/** Addresses of one transaction, so that none of the requests that share it waits long. */
+const SHARED_ADDRESSES = 1_000;
+/** Additions in a millisecond; with more, the commits of blocks would wait behind those of additions. */
+const MOST_PER_MS = 4;
+
+/** Additions to one stream that take effect together. */
+interface Batch {
+  streamId: string;
+  added: AddedAddresses[];
+  size: number;
+  outcomes: PromiseWithResolvers<AddressOutcome>[];
+}
+
+export interface SharedAdditions {
+  /** Whether an addition is small enough to share a transaction. */
+  takes(added: AddedAddresses): boolean;
+  /** @param inTurn begins the change of a stream when those before it have ended */
+  add(
+    streamId: string,
+    added: AddedAddresses,
+    inTurn: (run: () => Promise<void>) => Promise<void>,
+  ): Promise<AddressOutcome>;
+}
+
+export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): SharedAdditions {
+  /** By stream, the batch that others may still join. */
+  const joinable = new Map<string, Batch>();
+  /** Their turn has come. */
+  const ready: { batch: Batch; done: () => void }[] = [];
+  let working = false;
+
+  const commit = async (batches: readonly Batch[]): Promise<void> => {
+    try {
+      const outcomes = await store.changeAddresses(await Promise.all(batches.map(toChange)));
+      for (const [n, batch] of batches.entries()) {
+        for (const { resolve } of batch.outcomes) resolve(outcomes[n]!);
+      }
+    } catch (error) {
+      const alone = batches.flatMap(split);
+      // Nothing of it was committed, or nobody knows: additions may be made twice.
+      if (alone.length > 1 && !isUnavailable(error)) {
+        for (const batch of alone) await commit([batch]);
+        return;
+      }
+      for (const { outcomes } of batches) for (const { reject } of outcomes) reject(error);
+    }
+  };
+
+  const takeReady = (): typeof ready => {
+    let size = 0;
+    const end = ready.findIndex(({ batch }) => (size += batch.size) > SHARED_ADDRESSES);
+    return ready.splice(0, end < 0 ? ready.length : Math.max(1, end));
+  };
+
+  const work = async (): Promise<void> => {
+    working = true;
+    while (ready.length > 0) {
+      const taken = takeReady();
+      for (const { batch } of taken) {
+        if (joinable.get(batch.streamId) === batch) joinable.delete(batch.streamId);
+      }
+      await commit(taken.map(({ batch }) => batch));
+      for (const { done } of taken) done();
+      const additions = taken.reduce((sum, { batch }) => sum + batch.outcomes.length, 0);
+      if (additions > 1) await wait(additions / MOST_PER_MS);
+    }
+    working = false;
+  };
+
+  return {
+    takes: ({ addresses }) => countAddresses(addresses) <= SHARED_ADDRESSES,
+
+    add(streamId, added, inTurn) {
+      const outcome = Promise.withResolvers<AddressOutcome>();
+      const size = countAddresses(added.addresses);
+      const known = joinable.get(streamId);
+      if (known !== undefined && known.size + size <= SHARED_ADDRESSES) {
+        known.added.push(added);
+        known.size += size;
+        known.outcomes.push(outcome);
+        return outcome.promise;
+      }
+      const batch = { streamId, added: [added], size, outcomes: [outcome] };
+      joinable.set(streamId, batch);
+      void inTurn(
+        () =>
+          new Promise((done) => {
+            ready.push({ batch, done });
+            if (!working) void work();
+          }),
+      );
+      return outcome.promise;
+    },
+  };
+}
+
+/** Each addition of a batch as a batch of its own. */
+const split = ({ streamId, added, outcomes }: Batch): Batch[] =>
+  added.map((each, n) => ({
+    streamId,
+    added: [each],
+    size: countAddresses(each.addresses),
+    outcomes: [outcomes[n]!],
+  }));
+
+/** What one addition after the other would come to: an address keeps its first key, and its last label. */
+async function toChange({ streamId, added }: Batch): Promise<AddressChange> {
+  const [{ addresses }, ...others] = added as [AddedAddresses, ...AddedAddresses[]];
+  if (others.length === 0) return { streamId, parts: [toAddition(addresses, added[0]!)] };
+  const keys = new Map<string, string>();
+  const labels = new Map<string, string>();
+  for (const each of added) {
+    for (const address of unpackAddresses(each.addresses)) {
+      if (!keys.has(address)) keys.set(address, each.keyId);
+    }
+    for (const [address, label] of each.labels) labels.set(address, label);
+  }
+  const byKey = Map.groupBy(keys.keys(), (address) => keys.get(address)!);
+  const parts = await Promise.all(
+    [...byKey].map(async ([keyId, own]) =>
+      toAddition(await sortAddresses(packAddresses(own, addresses.width)), { labels, keyId }),
+    ),
+  );
+  return { streamId, parts };
+}
+
+/** @param clearLabels whether addresses without a label lose theirs */
+export function toAddition(
+  addresses: AddressList,
+  { labels, keyId }: Pick<AddedAddresses, 'labels' | 'keyId'>,
+  clearLabels = false,
+): AddressPart {
+  const own: Record<string, string> = {};
+  if (labels.size > 0) {
+    for (const address of unpackAddresses(addresses)) {
+      const label = labels.get(address);
+      if (label !== undefined) own[address] = label;
+    }
+  }
+  return { kind: 'add', addresses, labels: own, clearLabels, keyId };
+}

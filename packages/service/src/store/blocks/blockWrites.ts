@@ -1,0 +1,211 @@
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
+import type { Db, Tables } from '../engine/tables.ts';
+import { type Engine, readNow } from '../engine/engine.ts';
+import { endHalt, noteHalt, notePassedOver, noteRestart } from './gaps.ts';
+import { holdsLease } from '../upkeep/leases.ts';
+import {
+  confirmMatches,
+  insertMatches,
+  liveOrigin,
+  noticeRemovals,
+  orphanMatches,
+  returnMatches,
+  withoutDeleted,
+} from './matches.ts';
+import { newId } from '../ids.ts';
+import { UNSETTLED, holdRevision, settleRules } from '../addresses/ruleRevision.ts';
+import type { BlockHeader, BlockRef, BlockWrites } from './contract.ts';
+import { noteUnverified } from './unverified.ts';
+
+/** What moves a chain: its blocks, and with them what they matched. */
+export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
+  return {
+    async startChain({ chain, epoch, block, genesisHash, holeFrom, why = '' }) {
+      return db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
+        const now = await readNow(engine, trx);
+        await noteRestart(trx, { chain, block, holeFrom, why, now });
+        await beginWindow(trx, { chain, block, genesisHash, now });
+        await restartCoverage(trx, chain, block, holeFrom, now);
+        const { cancelled } = await orphanMatches(
+          trx,
+          sql<SqlBool>`chain = ${chain} and state = 'frozen' and block_number >= ${holeFrom ?? 0}`,
+          now,
+        );
+        return cancelled;
+      });
+    },
+
+    async commitBlock({ chain, epoch, block, ruleRevision, confirmUpTo, windowBlocks, ...commit }) {
+      const { unverified, after = { number: block.number - 1, hash: block.parentHash } } = commit;
+      // What is kept of the window follows on each other; of a block passed over to, the parent is unknown.
+      const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
+      return db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return { outcome: 'lost-lease' };
+        const revision = await holdRevision(trx, engine);
+        const rules = { chain, after, block, revision, ruleRevision };
+        const settled = await settleRules(trx, rules);
+        if (settled === undefined) return { outcome: 'not-next' };
+        if (ruleRevision < settled) return { outcome: 'stale-rules', revision: settled };
+        if (ruleRevision > settled) {
+          await coverEarlier(trx, chain, block, { after: settled, upTo: ruleRevision });
+        }
+        // A deletion is the one change that applies to a settled block: it cancels what was not sent.
+        const matches =
+          revision === ruleRevision ? commit.matches : await withoutDeleted(trx, commit.matches);
+
+        const now = await readNow(engine, trx);
+        const moved = await trx
+          .updateTable('checkpoint')
+          .set({
+            number: block.number,
+            hash: block.hash,
+            version: block.lastVersion ?? null,
+            ...UNSETTLED,
+            updated_at: now,
+          })
+          .where('chain', '=', chain)
+          .where('number', '=', after.number)
+          .where('hash', '=', after.hash)
+          .returning('chain')
+          .execute();
+        if (moved.length === 0) return { outcome: 'not-next' };
+        if (after.number < block.number - 1) {
+          await notePassedOver(trx, { chain, after: after.number, upTo: block.number, now });
+        }
+        if (unverified !== undefined) {
+          await noteUnverified(trx, { chain, number: block.number, reason: unverified, now });
+        }
+
+        await trx
+          .insertInto('block')
+          .values({
+            chain,
+            number: block.number,
+            hash: block.hash,
+            parent_hash: block.parentHash,
+            timestamp: block.timestamp,
+            matches: matches.length,
+            created_at: now,
+          })
+          .execute();
+        await trx
+          .deleteFrom('block')
+          .where('chain', '=', chain)
+          .where('number', '<=', block.number - keptBlocks)
+          .execute();
+
+        // What came back first: a match that is there already is then left as it is.
+        const returned = await returnMatches(trx, engine, chain, block, now);
+        const created = await insertMatches(trx, engine, {
+          chain,
+          block,
+          origin: liveOrigin(0),
+          state: 'frozen',
+          matches,
+          now,
+        });
+        const confirmed = await confirmMatches(trx, engine, chain, confirmUpTo, now);
+        return { outcome: 'committed', deliveries: [...returned, ...created, ...confirmed] };
+      });
+    },
+
+    async rewindChain({ chain, epoch, ancestor }) {
+      return db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
+        const now = await readNow(engine, trx);
+        await trx
+          .updateTable('checkpoint')
+          .set({ number: ancestor.number, hash: ancestor.hash, ...UNSETTLED, updated_at: now })
+          .where('chain', '=', chain)
+          .execute();
+        const { numDeletedRows } = await trx
+          .deleteFrom('block')
+          .where('chain', '=', chain)
+          .where('number', '>', ancestor.number)
+          .executeTakeFirstOrThrow();
+        await noteReorg(trx, chain, ancestor, Number(numDeletedRows), now);
+        await rewindCoverage(trx, chain, ancestor);
+        const { orphaned, cancelled } = await orphanMatches(
+          trx,
+          sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,
+          now,
+        );
+        return [...cancelled, ...(await noticeRemovals(trx, engine, orphaned, now))];
+      });
+    },
+
+    async noteHalt({ chain, epoch, why }) {
+      await db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return;
+        await noteHalt(trx, { chain, why, now: await readNow(engine, trx) });
+      });
+    },
+
+    async endHalt({ chain, epoch }) {
+      await db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return;
+        await endHalt(trx, chain, await readNow(engine, trx));
+      });
+    },
+  };
+}
+
+/** Of each chain the newest are kept, for people to look at. */
+const REORGS = 100;
+
+async function noteReorg(
+  trx: Db,
+  chain: string,
+  ancestor: BlockRef,
+  depth: number,
+  now: number,
+): Promise<void> {
+  if (depth === 0) return;
+  await trx
+    .insertInto('reorg')
+    .values({ id: newId(now), chain, block_number: ancestor.number, depth, created_at: now })
+    .execute();
+  await sql`
+    delete from reorg where chain = ${chain} and id not in (
+      select id from reorg where chain = ${chain} order by id desc limit ${REORGS})`.execute(trx);
+}
+
+/** The checkpoint of a chain, and a window of this block alone. */
+async function beginWindow(
+  trx: Db,
+  {
+    chain,
+    block,
+    genesisHash,
+    now,
+  }: { chain: string; block: BlockHeader; genesisHash: string; now: number },
+): Promise<void> {
+  const values = {
+    number: block.number,
+    hash: block.hash,
+    genesis_hash: genesisHash,
+    version: block.lastVersion ?? null,
+    ...UNSETTLED,
+    updated_at: now,
+  };
+  await trx
+    .insertInto('checkpoint')
+    .values({ chain, ...values })
+    .onConflict((conflict) => conflict.column('chain').doUpdateSet(values))
+    .execute();
+  await trx.deleteFrom('block').where('chain', '=', chain).execute();
+  await trx
+    .insertInto('block')
+    .values({
+      chain,
+      number: block.number,
+      hash: block.hash,
+      parent_hash: block.parentHash,
+      timestamp: block.timestamp,
+      matches: 0,
+      created_at: now,
+    })
+    .execute();
+}

@@ -1,0 +1,290 @@
+/** Which blocks each stream was held against: where it began, and what was left out. */
+import { type Kysely, sql } from 'kysely';
+import type { BlockRange, ChainCoverage, HoleReason, UnverifiedRange } from '@sluice/kit/contract';
+import type { Db, Tables } from '../engine/tables.ts';
+import { lastSettled } from '../addresses/ruleRevision.ts';
+import type { BlockRef } from './contract.ts';
+import { listUnverified, rewindUnverified } from './unverified.ts';
+
+/** The stream is evaluated on these chains, from the next block that is not settled of each, and on no others. */
+export async function beginCoverage(
+  trx: Db,
+  streamId: string,
+  chains: readonly string[],
+): Promise<void> {
+  await trx
+    .deleteFrom('coverage')
+    .where('stream_id', '=', streamId)
+    .where('chain', 'not in', chains)
+    .execute();
+  const checkpoints = await trx
+    .selectFrom('checkpoint')
+    .select(['chain', lastSettled.as('number')])
+    .where('chain', 'in', chains)
+    .execute();
+  const heights = new Map(checkpoints.map((row) => [row.chain, row.number]));
+  await trx
+    .insertInto('coverage')
+    .values(
+      chains.map((chain) => {
+        const height = heights.get(chain);
+        return {
+          stream_id: streamId,
+          chain,
+          from_block: height === undefined ? null : height + 1,
+        };
+      }),
+    )
+    .onConflict((conflict) => conflict.columns(['stream_id', 'chain']).doNothing())
+    .execute();
+}
+
+/** From the next block of each chain that is not settled, the stream is not evaluated. */
+export async function openHoles(
+  trx: Db,
+  streamId: string,
+  reason: HoleReason,
+  now: number,
+): Promise<void> {
+  await sql`
+    insert into hole (chain, stream_id, from_block, to_block, reason, created_at)
+    select checkpoint.chain, ${streamId}, ${lastSettled} + 1, null, ${reason}, ${now}
+    from coverage join checkpoint on checkpoint.chain = coverage.chain
+    where coverage.stream_id = ${streamId} and not exists (
+      select 1 from hole
+      where hole.chain = coverage.chain and hole.stream_id = ${streamId} and hole.to_block is null
+    )`.execute(trx);
+}
+
+/** From the next block of each chain that is not settled, the stream is evaluated again. */
+export async function closeHoles(trx: Db, streamId: string): Promise<void> {
+  await sql`
+    update hole set to_block = (
+      select ${lastSettled} from checkpoint where checkpoint.chain = hole.chain)
+    where stream_id = ${streamId} and to_block is null`.execute(trx);
+  await trx
+    .deleteFrom('hole')
+    .where('stream_id', '=', streamId)
+    .whereRef('to_block', '<', 'from_block')
+    .execute();
+}
+
+/**
+ * Streams that changed between these revisions were promised the block after this one, whose rules were
+ * settled; but it was matched with their changes.
+ */
+export async function coverEarlier(
+  trx: Db,
+  chain: string,
+  { number }: BlockRef,
+  { after, upTo }: { after: number; upTo: number },
+): Promise<void> {
+  const changed = trx
+    .selectFrom('stream')
+    .select('id')
+    .where('revision', '>', after)
+    .where('revision', '<=', upTo);
+  await trx
+    .updateTable('coverage')
+    .set({ from_block: number })
+    .where('chain', '=', chain)
+    .where('from_block', '=', number + 1)
+    .where('stream_id', 'in', changed)
+    .execute();
+  await trx
+    .updateTable('hole')
+    .set({ from_block: number })
+    .where('chain', '=', chain)
+    .where('from_block', '=', number + 1)
+    .where('stream_id', 'in', changed)
+    .execute();
+  await trx
+    .updateTable('hole')
+    .set({ to_block: number - 1 })
+    .where('chain', '=', chain)
+    .where('to_block', '=', number)
+    .where('stream_id', 'in', changed)
+    .execute();
+  await trx
+    .deleteFrom('hole')
+    .where('chain', '=', chain)
+    .whereRef('to_block', '<', 'from_block')
+    .execute();
+}
+
+/**
+ * The chain goes on after `block`. With `holeFrom`, blocks from there on up to `block` were left
+ * out; without it this is the beginning of the chain, and of what is known of it.
+ */
+export async function restartCoverage(
+  trx: Db,
+  chain: string,
+  block: BlockRef,
+  holeFrom: number | undefined,
+  now: number,
+): Promise<void> {
+  await rewindUnverified(trx, chain, holeFrom === undefined ? -1 : block.number);
+  if (holeFrom === undefined) {
+    await trx.deleteFrom('hole').where('chain', '=', chain).execute();
+    await trx
+      .updateTable('coverage')
+      .set({ from_block: block.number + 1 })
+      .where('chain', '=', chain)
+      .execute();
+    return;
+  }
+  // A chain that goes on lower than a stream began covers it from there.
+  await trx
+    .updateTable('coverage')
+    .set({ from_block: block.number + 1 })
+    .where('chain', '=', chain)
+    .where((eb) => eb.or([eb('from_block', 'is', null), eb('from_block', '>', block.number + 1)]))
+    .execute();
+  if (holeFrom > block.number) return;
+  await trx
+    .insertInto('hole')
+    .values({
+      chain,
+      stream_id: null,
+      from_block: holeFrom,
+      to_block: block.number,
+      reason: 'resumed',
+      created_at: now,
+    })
+    .execute();
+}
+
+/** Blocks above the ancestor are read again: a hole that grows takes in those that replace them. */
+export async function rewindCoverage(trx: Db, chain: string, ancestor: BlockRef): Promise<void> {
+  await trx
+    .updateTable('hole')
+    .set({ from_block: ancestor.number + 1 })
+    .where('chain', '=', chain)
+    .where('to_block', 'is', null)
+    .where('from_block', '>', ancestor.number + 1)
+    .execute();
+  await rewindUnverified(trx, chain, ancestor.number);
+}
+
+export async function readCoverage(db: Kysely<Tables>, streamId: string): Promise<ChainCoverage[]> {
+  const rows = await db
+    .selectFrom('coverage')
+    .leftJoin('checkpoint', 'checkpoint.chain', 'coverage.chain')
+    .select(['coverage.chain', 'coverage.from_block', 'checkpoint.number'])
+    .where('coverage.stream_id', '=', streamId)
+    .orderBy('coverage.chain')
+    .execute();
+  const chains = rows.map((row) => row.chain);
+  if (chains.length === 0) return [];
+  const holes = await db
+    .selectFrom('hole')
+    .selectAll()
+    .where('chain', 'in', chains)
+    .where((eb) => eb.or([eb('stream_id', '=', streamId), eb('stream_id', 'is', null)]))
+    .execute();
+  const unverified = await listUnverified(db, chains);
+  const jobs = await db
+    .selectFrom('job')
+    .select(['chain', 'block_from', 'next_block'])
+    .where('stream_id', '=', streamId)
+    .whereRef('next_block', '>', 'block_from')
+    .execute();
+  return rows.map(({ chain, from_block: from, number: checkpoint }) => ({
+    chainId: chain,
+    ...toCoverage({
+      live: from === null || checkpoint === null ? undefined : { from, to: checkpoint },
+      holes: holes
+        .filter((hole) => hole.chain === chain)
+        .map((hole) => ({
+          from: hole.from_block,
+          to: hole.to_block ?? checkpoint ?? hole.from_block,
+          reason: hole.reason,
+        })),
+      backfilled: jobs
+        .filter((job) => job.chain === chain)
+        .map((job) => ({ from: job.block_from, to: job.next_block - 1 })),
+      unverified: unverified.get(chain) ?? [],
+    }),
+  }));
+}
+
+type Hole = BlockRange & { reason: HoleReason };
+
+/**
+ * The statement "evaluated from block A to B, but for these". What was backfilled is evaluated,
+ * wherever it lies; blocks between the oldest backfill and the live range are a hole too.
+ */
+export function toCoverage({
+  live,
+  holes,
+  backfilled,
+  unverified,
+}: {
+  /** Blocks the chain went through since the stream was there; undefined while there are none. */
+  live: BlockRange | undefined;
+  holes: readonly Hole[];
+  backfilled: readonly BlockRange[];
+  /** Blocks that the chain accepted unverified. */
+  unverified: readonly UnverifiedRange[];
+}): Omit<ChainCoverage, 'chainId'> {
+  const isEmpty = live === undefined || live.from > live.to;
+  const evaluated = merge([
+    ...(isEmpty ? [] : subtract(live, merge(holes.map(({ from, to }) => ({ from, to }))))),
+    ...backfilled,
+  ]);
+  const first = evaluated[0];
+  const last = evaluated.at(-1);
+  if (first === undefined || last === undefined)
+    return { from: null, to: null, holes: [], unverified: [] };
+  const whole = { from: first.from, to: isEmpty ? last.to : Math.max(last.to, live.to) };
+  return {
+    ...whole,
+    holes: subtract(whole, evaluated).flatMap((gap) => explain(gap, holes)),
+    unverified: unverified.flatMap(({ reason, ...range }) =>
+      evaluated.flatMap((part) => {
+        const [from, to] = [Math.max(part.from, range.from), Math.min(part.to, range.to)];
+        return from <= to ? [{ from, to, reason }] : [];
+      }),
+    ),
+  };
+}
+
+/** A gap, parted by the holes that explain it; blocks before the stream's time explain themselves. */
+function explain(gap: BlockRange, holes: readonly Hole[]): Hole[] {
+  const parts: Hole[] = [];
+  let from = gap.from;
+  const inOrder = holes.toSorted((a, b) => a.from - b.from);
+  while (from <= gap.to) {
+    const here = inOrder.find((hole) => hole.from <= from && from <= hole.to);
+    const next = inOrder.find((hole) => hole.from > from);
+    const end = here?.to ?? (next === undefined ? gap.to : next.from - 1);
+    const to = Math.min(gap.to, end);
+    parts.push({ from, to, reason: here?.reason ?? 'before' });
+    from = to + 1;
+  }
+  return parts;
+}
+
+/** Ranges in order, none touching another. */
+function merge(ranges: readonly BlockRange[]): BlockRange[] {
+  const merged: BlockRange[] = [];
+  for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {
+    const last = merged.at(-1);
+    if (from > to) continue;
+    if (last !== undefined && from <= last.to + 1) last.to = Math.max(last.to, to);
+    else merged.push({ from, to });
+  }
+  return merged;
+}
+
+/** What is left of `whole` without these ranges, which are in order and do not touch. */
+function subtract(whole: BlockRange, ranges: readonly BlockRange[]): BlockRange[] {
+  const left: BlockRange[] = [];
+  let from = whole.from;
+  for (const range of ranges) {
+    if (range.from > from) left.push({ from, to: Math.min(range.from - 1, whole.to) });
+    from = Math.max(from, range.to + 1);
+  }
+  if (from <= whole.to) left.push({ from, to: whole.to });
+  return left.filter((range) => range.from <= range.to);
+}

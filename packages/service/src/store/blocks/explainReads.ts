@@ -1,0 +1,111 @@
+/** What the ledger knows of a block, a transaction or an address. */
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import type { ExplainReads } from './contract.ts';
+import type { Tables } from '../engine/tables.ts';
+
+const MATCHES = 1_000;
+
+/** An address `its` that a stream watches now: neither still being added nor removed. */
+const IS_LISTED = sql<SqlBool>`
+  not exists (select 1 from address_change as added
+    where added.id = its.added_by and added.state <> 'active')
+  and (its.removed_by is null or exists (select 1 from address_change as removed
+    where removed.id = its.removed_by and removed.state <> 'active'))`;
+
+export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
+  async listMatchesOf(chain, blockHash, transactionHash) {
+    let query = db
+      .selectFrom('match')
+      .select(['id', 'stream_id', 'state', 'enrichment', 'set_aside'])
+      .where('chain', '=', chain)
+      .where('block_hash', '=', blockHash);
+    if (transactionHash !== undefined) {
+      query = query.where(
+        sql<SqlBool>`exists (select 1 from match_transaction
+          where match_id = match.id and transaction_hash = ${transactionHash})`,
+      );
+    }
+    const matches = await query.orderBy('id', 'desc').limit(MATCHES).execute();
+    if (matches.length === 0) return [];
+    const rows = await db
+      .selectFrom('delivery')
+      .select(deliveryColumns)
+      .where(
+        'match_id',
+        'in',
+        matches.map(({ id }) => id),
+      )
+      .orderBy('id')
+      .execute();
+    const byMatch = Map.groupBy(rows.map(toDeliverySummary), ({ matchId }) => matchId);
+    return matches.map(({ id, stream_id: streamId, state, enrichment, set_aside: setAside }) => ({
+      streamId,
+      state,
+      isEnriching: enrichment !== null && setAside === null,
+      deliveries: byMatch.get(id) ?? [],
+    }));
+  },
+
+  async findTransaction(hash) {
+    const row = await db
+      .selectFrom('match_transaction')
+      .innerJoin('match', 'match.id', 'match_transaction.match_id')
+      .select(['chain', 'block_number', 'block_hash'])
+      .where('transaction_hash', '=', hash)
+      // A transaction may have been in a block that left the chain, before the one it is in.
+      .orderBy(sql`case when match.state = 'orphaned' then 1 else 0 end`)
+      .orderBy('match.id', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return row && { chain: row.chain, block: { number: row.block_number, hash: row.block_hash } };
+  },
+
+  async listTransactionsOf(deliveryId) {
+    const rows = await db
+      .selectFrom('delivery')
+      .innerJoin('match_transaction', 'match_transaction.match_id', 'delivery.match_id')
+      .select('transaction_hash')
+      .where('delivery.id', '=', deliveryId)
+      .execute();
+    return rows.map(({ transaction_hash: hash }) => hash);
+  },
+
+  async findBlock(hash) {
+    const { rows } = await sql<{ chain: string; number: number }>`
+      select chain, number from block where hash = ${hash}
+      union all
+      select chain, block_number as number from match
+      where chain in (select chain from checkpoint) and block_hash = ${hash}
+      limit 1`.execute(db);
+    const row = rows[0];
+    return row && { chain: row.chain, block: { number: row.number, hash } };
+  },
+
+  async readBlockAt(chain, number) {
+    return db
+      .selectFrom('block')
+      .select(['number', 'hash'])
+      .where('chain', '=', chain)
+      .where('number', '=', number)
+      .executeTakeFirst();
+  },
+
+  async listWatchers(address) {
+    // One look per stream into the key of its addresses, as `selectAddresses` reads them.
+    const { rows } = await sql<{ streamId: string; label: string | null }>`
+      select stream.id as "streamId", its.label from stream
+      join stream_address as its on its.stream_id = stream.id and its.address = ${address}
+      where stream.deleted_at is null and ${IS_LISTED}`.execute(db);
+    return rows;
+  },
+
+  async listLabels(streamId, addresses) {
+    if (addresses.length === 0) return {};
+    const { rows } = await sql<{ address: string; label: string }>`
+      select its.address, its.label from stream_address as its
+      where its.stream_id = ${streamId} and its.address in (${sql.join(addresses)})
+        and its.label is not null and ${IS_LISTED}`.execute(db);
+    return Object.fromEntries(rows.map(({ address, label }) => [address, label]));
+  },
+});

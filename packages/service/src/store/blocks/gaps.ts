@@ -1,0 +1,144 @@
+/** Where a chain did not go on block by block, kept for people to look at. */
+import { type Kysely, sql } from 'kysely';
+import type { ChainGap } from '@sluice/kit/contract';
+import type { Db, Tables } from '../engine/tables.ts';
+import { newId } from '../ids.ts';
+import type { BlockRef } from './contract.ts';
+import type { GapTable } from './tables.ts';
+
+/** Of each chain the newest are kept. */
+const GAPS = 100;
+
+/** The chain goes on after `block`; of one that is seen for the first time there is nothing to note. */
+export async function noteRestart(
+  trx: Db,
+  {
+    chain,
+    block,
+    holeFrom,
+    why,
+    now,
+  }: { chain: string; block: BlockRef; holeFrom: number | undefined; why: string; now: number },
+): Promise<void> {
+  const before = await readCheckpoint(trx, chain);
+  if (before === undefined) return;
+  await endHalt(trx, chain, now);
+  const from = holeFrom ?? 0;
+  // Where it goes on with the block it would have come to anyway, nothing is left out.
+  if (from > block.number) return;
+  await insert(trx, {
+    chain,
+    kind: holeFrom === undefined ? 'restarted' : 'skipped',
+    from_block: from,
+    to_block: block.number,
+    reason: why,
+    created_at: now,
+    ended_at: now,
+  });
+}
+
+/** Blocks that follow each other are one gap, however often some of them are passed over. */
+export async function notePassedOver(
+  trx: Db,
+  { chain, after, upTo, now }: { chain: string; after: number; upTo: number; now: number },
+): Promise<void> {
+  const newest = await readNewest(trx, chain);
+  if (newest?.kind === 'passed-over' && newest.to_block === after) {
+    await trx
+      .updateTable('gap')
+      .set({ to_block: upTo, ended_at: now })
+      .where('id', '=', newest.id)
+      .execute();
+    return;
+  }
+  await insert(trx, {
+    chain,
+    kind: 'passed-over',
+    from_block: after + 1,
+    to_block: upTo,
+    reason: 'no stream watched the chain',
+    created_at: now,
+    ended_at: now,
+  });
+}
+
+/** The chain stands before the block after its checkpoint. */
+export async function noteHalt(
+  trx: Db,
+  { chain, why, now }: { chain: string; why: string; now: number },
+): Promise<void> {
+  const { numUpdatedRows } = await trx
+    .updateTable('gap')
+    .set({ reason: why })
+    .where('chain', '=', chain)
+    .where('kind', '=', 'halted')
+    .where('ended_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  if (numUpdatedRows > 0n) return;
+  await insert(trx, {
+    chain,
+    kind: 'halted',
+    from_block: ((await readCheckpoint(trx, chain)) ?? -1) + 1,
+    to_block: null,
+    reason: why,
+    created_at: now,
+    ended_at: null,
+  });
+}
+
+export async function endHalt(trx: Db, chain: string, now: number): Promise<void> {
+  await trx
+    .updateTable('gap')
+    .set({ ended_at: now })
+    .where('chain', '=', chain)
+    .where('kind', '=', 'halted')
+    .where('ended_at', 'is', null)
+    .execute();
+}
+
+/** Newest first. */
+export async function listGaps(
+  db: Kysely<Tables>,
+  { chain, limit }: { chain?: string | undefined; limit: number },
+): Promise<ChainGap[]> {
+  let query = db.selectFrom('gap').selectAll();
+  if (chain !== undefined) query = query.where('chain', '=', chain);
+  const rows = await query.orderBy('id', 'desc').limit(limit).execute();
+  return rows.map((row) => ({
+    chainId: row.chain,
+    kind: row.kind,
+    from: row.from_block,
+    to: row.to_block,
+    reason: row.reason,
+    at: row.created_at,
+    endedAt: row.ended_at,
+  }));
+}
+
+async function insert(trx: Db, gap: Omit<GapTable, 'id'>): Promise<void> {
+  await trx
+    .insertInto('gap')
+    .values({ id: newId(gap.created_at), ...gap })
+    .execute();
+  await sql`
+    delete from gap where chain = ${gap.chain} and id not in (
+      select id from gap where chain = ${gap.chain} order by id desc limit ${GAPS})`.execute(trx);
+}
+
+const readNewest = (trx: Db, chain: string) =>
+  trx
+    .selectFrom('gap')
+    .select(['id', 'kind', 'to_block'])
+    .where('chain', '=', chain)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+
+const readCheckpoint = async (trx: Db, chain: string): Promise<number | undefined> =>
+  (
+    await trx
+      .selectFrom('checkpoint')
+      .select('number')
+      .where('chain', '=', chain)
+      .executeTakeFirst()
+  )?.number;

@@ -1,0 +1,465 @@
+/** The life of a match and of the deliveries that come of it; each function is part of a transaction. */
+import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
+import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
+import type { Db, Tables } from '../engine/tables.ts';
+import { type Engine, readMoment } from '../engine/engine.ts';
+import { newId } from '../ids.ts';
+import { toBlockDay } from '../engine/partitions.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { countMatched } from '../stats/statWrites.ts';
+import type { BlockHeader, NewMatch } from './contract.ts';
+import type { MatchState } from './tables.ts';
+
+/** Rows per insert statement: SQLite takes 32,766 parameters, and a delivery has 26 columns and as many values. */
+const INSERT_CHUNK = 500;
+
+/** What a delivery takes over from its match; the body stays where it is. */
+const deliveredColumns = [
+  'id',
+  'stream_id',
+  'chain',
+  'block_number',
+  'block_day',
+  'tag',
+  'logs',
+  'transactions',
+  'internal_transactions',
+  'about',
+  'body_bytes',
+  'set_aside',
+] as const;
+
+type DeliveredMatch = Pick<Selectable<Tables['match']>, (typeof deliveredColumns)[number]> & {
+  /** Whether the body is still being completed. */
+  enriching: boolean;
+};
+
+/** Where the life of a delivery begins. */
+const firstState = ({ set_aside, enriching }: Pick<DeliveredMatch, 'set_aside' | 'enriching'>) =>
+  set_aside !== null ? 'quarantined' : enriching ? 'enriching' : 'pending';
+
+/** The origin of what a chain's own progress matched; it rises when an announced block comes back. */
+export const liveOrigin = (incarnation: number): string => `live:${incarnation}`;
+
+const incarnationOf = (origin: string): number => Number(origin.slice('live:'.length));
+
+const daysOf = (matches: readonly { block_day: string }[]): string[] => [
+  ...new Set(matches.map((match) => match.block_day)),
+];
+
+/**
+ * One delivery of each match in this phase, on days that are open; those that are there already stay as
+ * they are.
+ */
+async function insertDeliveries(
+  trx: Db,
+  matches: readonly DeliveredMatch[],
+  phase: DeliveryPhase,
+  now: number,
+): Promise<DeliverySummary[]> {
+  const created: DeliverySummary[] = [];
+  for (let start = 0; start < matches.length; start += INSERT_CHUNK) {
+    const rows = await trx
+      .insertInto('delivery')
+      .values(
+        matches.slice(start, start + INSERT_CHUNK).map((match) => ({
+          id: newId(),
+          match_id: match.id,
+          stream_id: match.stream_id,
+          phase,
+          chain: match.chain,
+          block_number: match.block_number,
+          block_day: match.block_day,
+          tag: match.tag,
+          records: match.logs + match.transactions + match.internal_transactions,
+          about: match.about,
+          state: firstState(match),
+          attempts: 0,
+          claims: 0,
+          lost: 0,
+          ordered: sql<number>`(select strict_order from stream where id = ${match.stream_id})`,
+          fast_retried: 0,
+          body_bytes: match.body_bytes,
+          run_at: now,
+          replay_id: null,
+          lease_token: null,
+          lease_until: null,
+          last_status: null,
+          last_error: match.set_aside,
+          last_duration_ms: null,
+          created_at: now,
+          updated_at: now,
+        })),
+      )
+      .onConflict((conflict) => conflict.columns(['match_id', 'phase', 'block_day']).doNothing())
+      .returning(deliveryColumns)
+      .execute();
+    created.push(...rows.map(toDeliverySummary));
+  }
+  return created;
+}
+
+/**
+ * What streams matched in a block, with the deliveries that are due at once: of a `frozen` match
+ * the unconfirmed one, unless its stream wants confirmed ones alone; of a `confirmed` match the
+ * confirmed one. A match that is there already stays as it is.
+ */
+export async function insertMatches(
+  trx: Db,
+  engine: Engine,
+  {
+    chain,
+    block,
+    origin,
+    state,
+    matches,
+    now,
+  }: {
+    chain: string;
+    block: BlockHeader;
+    origin: string;
+    state: 'frozen' | 'confirmed';
+    matches: readonly NewMatch[];
+    now: number;
+  },
+): Promise<DeliverySummary[]> {
+  if (matches.length === 0) return [];
+  const blockDay = toBlockDay(block.timestamp);
+  await engine.openDay(trx, blockDay);
+  const phase = state === 'frozen' ? 'unconfirmed' : 'confirmed';
+  const created: DeliverySummary[] = [];
+  for (let start = 0; start < matches.length; start += INSERT_CHUNK) {
+    const given = new Map(
+      matches.slice(start, start + INSERT_CHUNK).map((match) => [newId(), match]),
+    );
+    const inserted = await trx
+      .insertInto('match')
+      .values(
+        [...given].map(([id, match]) => ({
+          id,
+          stream_id: match.streamId,
+          chain,
+          block_number: block.number,
+          block_hash: block.hash,
+          block_day: blockDay,
+          part: match.part,
+          parts: match.parts,
+          origin,
+          state,
+          tag: match.tag,
+          logs: match.logs,
+          transactions: match.transactions,
+          internal_transactions: match.internalTransactions,
+          about: match.about,
+          enrichment: match.enrichment,
+          set_aside: match.setAside,
+          body_head: match.bodyHead,
+          body_tail: match.bodyTail,
+          body_bytes: match.bodyHead.length + match.bodyTail.length,
+          created_at: now,
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict
+          .columns(['chain', 'block_hash', 'stream_id', 'part', 'origin', 'block_day'])
+          .doNothing(),
+      )
+      .returning(deliveredColumns)
+      .execute();
+    const found = inserted.map((row) => ({ row, match: given.get(row.id)! }));
+    await countMatched(
+      trx,
+      engine,
+      chain,
+      found.map(({ match }) => match),
+      now,
+    );
+    await insertTransactions(
+      trx,
+      engine,
+      found.flatMap(({ row, match }) =>
+        match.transactionHashes.map((hash) => ({ hash, match_id: row.id })),
+      ),
+      blockDay,
+    );
+    created.push(
+      ...(await insertDeliveries(
+        trx,
+        found
+          .filter(({ match }) => phase === 'confirmed' || match.deliver === 'both')
+          .map(({ row, match }) => ({ ...row, enriching: match.enrichment !== null })),
+        phase,
+        now,
+      )),
+    );
+  }
+  return created;
+}
+
+async function insertTransactions(
+  trx: Db,
+  engine: Engine,
+  pairs: readonly { hash: string; match_id: string }[],
+  blockDay: string,
+): Promise<void> {
+  if (pairs.length === 0) return;
+  const rows = engine.rows(pairs, { hash: 'text', match_id: 'text' });
+  await sql`
+    insert into match_transaction (transaction_hash, match_id, block_day)
+    select hash, match_id, ${blockDay} from ${rows} as found`.execute(trx);
+}
+
+/** Confirms the frozen matches of blocks up to this height. */
+export async function confirmMatches(
+  trx: Db,
+  engine: Engine,
+  chain: string,
+  height: number,
+  now: number,
+): Promise<DeliverySummary[]> {
+  const { open } = await readMoment(engine, trx);
+  const ripe = await trx
+    .updateTable('match')
+    .set({ state: 'confirmed' satisfies MatchState })
+    .where(open('block_day'))
+    .where('chain', '=', chain)
+    .where('state', '=', 'frozen')
+    .where('block_number', '<=', height)
+    .returning([...deliveredColumns, 'enrichment'])
+    .execute();
+  if (ripe.length === 0) return [];
+  const streams = await readStreamsOf(trx, ripe);
+  return insertDeliveries(
+    trx,
+    ripe
+      .filter((match) => streams.has(match.stream_id))
+      .map((match) => ({ ...match, enriching: match.enrichment !== null })),
+    'confirmed',
+    now,
+  );
+}
+
+/** Those of these matches whose streams are not deleted. */
+export async function withoutDeleted(
+  trx: Db,
+  matches: readonly NewMatch[],
+): Promise<readonly NewMatch[]> {
+  if (matches.length === 0) return matches;
+  const streams = await readStreamsOf(
+    trx,
+    matches.map(({ streamId }) => ({ stream_id: streamId })),
+  );
+  return matches.filter(({ streamId }) => streams.has(streamId));
+}
+
+/** Streams of these matches that are not deleted, by id. */
+async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[]) {
+  const rows = await trx
+    .selectFrom('stream')
+    .select(['id', 'deliver', 'notify_removed'])
+    .where('id', 'in', [...new Set(matches.map((match) => match.stream_id))])
+    .where('deleted_at', 'is', null)
+    .execute();
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/**
+ * The blocks of these matches are no longer ours: nothing of them is confirmed, or sent for the
+ * first time. Answers with the deliveries that were cancelled.
+ */
+export async function orphanMatches(
+  trx: Db,
+  which: Expression<SqlBool>,
+  now: number,
+): Promise<{ orphaned: DeliveredMatch[]; cancelled: DeliverySummary[] }> {
+  const orphaned = await trx
+    .updateTable('match')
+    .set({ state: 'orphaned' satisfies MatchState })
+    .where(which)
+    .where('state', '<>', 'orphaned')
+    .returning(deliveredColumns)
+    .execute();
+  const cancelled: DeliverySummary[] = [];
+  for (let start = 0; start < orphaned.length; start += INSERT_CHUNK) {
+    const chunk = orphaned.slice(start, start + INSERT_CHUNK);
+    const rows = await trx
+      .updateTable('delivery')
+      .set({ state: 'cancelled', updated_at: now })
+      .where('block_day', 'in', daysOf(chunk))
+      .where(
+        'match_id',
+        'in',
+        chunk.map((match) => match.id),
+      )
+      .where('state', 'in', ['enriching', 'pending'])
+      // A claim may have ended in a request whose answer was lost.
+      .where('claims', '=', 0)
+      .returning(deliveryColumns)
+      .execute();
+    cancelled.push(...rows.map(toDeliverySummary));
+  }
+  return { orphaned: orphaned.map((match) => ({ ...match, enriching: false })), cancelled };
+}
+
+/**
+ * Notices for streams that ask for them: one for each of these matches of which anything was sent,
+ * or may have been.
+ */
+export async function noticeRemovals(
+  trx: Db,
+  engine: Engine,
+  orphaned: readonly DeliveredMatch[],
+  now: number,
+): Promise<DeliverySummary[]> {
+  if (orphaned.length === 0) return [];
+  const streams = await readStreamsOf(trx, orphaned);
+  const asked = orphaned.filter(
+    (match) => match.set_aside === null && streams.get(match.stream_id)?.notify_removed === 1,
+  );
+  for (const day of daysOf(asked)) await engine.openDay(trx, day);
+  const notices: DeliverySummary[] = [];
+  for (let start = 0; start < asked.length; start += INSERT_CHUNK) {
+    const chunk = asked.slice(start, start + INSERT_CHUNK);
+    const sent = await trx
+      .selectFrom('delivery')
+      .select('match_id')
+      .distinct()
+      .where('block_day', 'in', daysOf(chunk))
+      .where(
+        'match_id',
+        'in',
+        chunk.map((match) => match.id),
+      )
+      .where('state', '<>', 'cancelled')
+      .execute();
+    const isSent = new Set(sent.map((row) => row.match_id));
+    notices.push(
+      ...(await insertDeliveries(
+        trx,
+        chunk.filter((match) => isSent.has(match.id)),
+        'removed',
+        now,
+      )),
+    );
+  }
+  return notices;
+}
+
+/**
+ * A block that left the chain came back. What was cancelled unsent is due again; a match whose
+ * removal was queued or sent is announced anew, as the next incarnation of itself, and a notice that
+ * is still waiting is cancelled: after the new announcement it would take back what is right.
+ */
+export async function returnMatches(
+  trx: Db,
+  engine: Engine,
+  chain: string,
+  block: BlockHeader,
+  now: number,
+): Promise<DeliverySummary[]> {
+  const orphaned = await trx
+    .selectFrom('match')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .exists(
+          eb
+            .selectFrom('delivery')
+            .select('delivery.id')
+            .whereRef('delivery.match_id', '=', 'match.id')
+            .whereRef('delivery.block_day', '=', 'match.block_day')
+            .where('delivery.phase', '=', 'removed'),
+        )
+        .as('taken_back'),
+    )
+    .where('chain', '=', chain)
+    .where('block_hash', '=', block.hash)
+    .where('block_day', '=', toBlockDay(block.timestamp))
+    .where('state', '=', 'orphaned')
+    .where('origin', 'like', 'live:%')
+    .execute();
+  if (orphaned.length === 0) return [];
+  await engine.openDay(trx, toBlockDay(block.timestamp));
+  const streams = await readStreamsOf(trx, orphaned);
+  const newest = new Map<string, (typeof orphaned)[number]>();
+  for (const match of orphaned) {
+    if (!streams.has(match.stream_id)) continue;
+    const key = `${match.stream_id} ${match.part}`;
+    const known = newest.get(key);
+    if (known === undefined || incarnationOf(known.origin) < incarnationOf(match.origin))
+      newest.set(key, match);
+  }
+  const returned: DeliverySummary[] = [];
+  for (const { taken_back: takenBack, ...match } of newest.values()) {
+    returned.push(
+      ...(takenBack
+        ? await announceAgain(trx, match, streams.get(match.stream_id)?.deliver === 'both', now)
+        : await revive(trx, match, now)),
+    );
+  }
+  return returned;
+}
+
+async function revive(
+  trx: Db,
+  match: Selectable<Tables['match']>,
+  now: number,
+): Promise<DeliverySummary[]> {
+  await trx
+    .updateTable('match')
+    .set({ state: 'frozen' satisfies MatchState })
+    .where('id', '=', match.id)
+    .where('block_day', '=', match.block_day)
+    .execute();
+  const rows = await trx
+    .updateTable('delivery')
+    .set({
+      state: firstState({ ...match, enriching: match.enrichment !== null }),
+      run_at: now,
+      updated_at: now,
+    })
+    .where('match_id', '=', match.id)
+    .where('block_day', '=', match.block_day)
+    .where('state', '=', 'cancelled')
+    .returning(deliveryColumns)
+    .execute();
+  return rows.map(toDeliverySummary);
+}
+
+async function announceAgain(
+  trx: Db,
+  match: Selectable<Tables['match']>,
+  unconfirmedToo: boolean,
+  now: number,
+): Promise<DeliverySummary[]> {
+  const again = {
+    ...match,
+    id: newId(),
+    origin: liveOrigin(incarnationOf(match.origin) + 1),
+    state: 'frozen' as const,
+    created_at: now,
+  };
+  await trx.insertInto('match').values(again).execute();
+  const obsolete = await trx
+    .updateTable('delivery')
+    .set({ state: 'cancelled', updated_at: now })
+    .where('match_id', '=', match.id)
+    .where('block_day', '=', match.block_day)
+    .where('phase', '=', 'removed')
+    .where('state', '=', 'pending')
+    .returning(deliveryColumns)
+    .execute();
+  await sql`
+    insert into match_transaction (transaction_hash, match_id, block_day)
+    select transaction_hash, ${again.id}, block_day from match_transaction
+    where match_id = ${match.id} and block_day = ${match.block_day}`.execute(trx);
+  const announced = unconfirmedToo
+    ? await insertDeliveries(
+        trx,
+        [{ ...again, enriching: match.enrichment !== null }],
+        'unconfirmed',
+        now,
+      )
+    : [];
+  return [...obsolete.map(toDeliverySummary), ...announced];
+}

@@ -1,0 +1,217 @@
+/** Deliveries are claimed under leases, fairly across streams and within each stream's own limits. */
+import { randomUUID } from 'node:crypto';
+import { type Kysely, sql } from 'kysely';
+import type { SealedSecret } from '../access/contract.ts';
+import { joinBody } from '../blocks/body.ts';
+import { type Engine, readMoment } from '../engine/engine.ts';
+import { packTexts } from '../engine/packedTexts.ts';
+import type { DayFilter } from '../engine/partitions.ts';
+import type { Db, Tables } from '../engine/tables.ts';
+import { PROBE_EVERY_MS } from '../streams/healthWrites.ts';
+import type { ClaimedDelivery, DeliveryWrites } from './contract.ts';
+import { type LaneTurns, isLimited, takeTurns, toTurns } from './laneLimits.ts';
+import { LANES_AT_ONCE, type OpenLane, dueLanes, findDue, holdLanes } from './lanes.ts';
+
+/** Of a lane without limits of its own. */
+const FREE: LaneTurns = { room: Number.POSITIVE_INFINITY, firstAt: 0, intervalMs: 0 };
+
+/** A delivery that is claimed, and how long it waits for its turn. */
+interface Turn {
+  id: string;
+  waitMs: number;
+}
+
+type LeasedRow = Pick<
+  Tables['delivery'],
+  'id' | 'match_id' | 'stream_id' | 'phase' | 'attempts' | 'fast_retried' | 'records' | 'body_bytes'
+>;
+
+type Claims = Pick<DeliveryWrites, 'claimDeliveries' | 'claimSuspect'>;
+
+export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
+  return {
+    async claimDeliveries({ limit, maxBytes, perStream, taken, leaseMs }) {
+      return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {
+        const { now, open } = await readMoment(engine, trx);
+        const takenOf = new Map(Object.entries(taken));
+        const lanes = await dueLanes(trx, open, now);
+        // Lanes with least under way first, so that a busy one never holds back the others.
+        lanes.sort((a, b) => (takenOf.get(a.id) ?? 0) - (takenOf.get(b.id) ?? 0));
+        // A little of many rather than much of a few: what was made together stands together on disk.
+        const share = Math.ceil(limit / Math.min(lanes.length, LANES_AT_ONCE));
+        const due: Turn[] = [];
+        let bytes = 0;
+        for (
+          let n = 0;
+          n < lanes.length && due.length < limit && bytes < maxBytes;
+          n += LANES_AT_ONCE
+        ) {
+          const held = await holdLanes(trx, engine, lanes.slice(n, n + LANES_AT_ONCE), open);
+          const roomy = held.flatMap(({ lane, leased, nextSendAt }): OpenLane[] => {
+            // Whoever else sends to the stream leaves so much less room; so does a receiver that fails.
+            const busy = Math.max(leased, takenOf.get(lane.id) ?? 0);
+            const most = lane.status === 'error' ? 1 : perStream - busy;
+            const turns = isLimited(lane) ? toTurns(lane, { leased, nextSendAt }, now) : FREE;
+            const room = Math.min(most, share, turns?.room ?? 0);
+            return turns === undefined || room <= 0 ? [] : [{ lane, room, turns }];
+          });
+          const found = await findDue(trx, engine, roomy, { now, open });
+          for (const { lane, room, turns } of roomy) {
+            const rows = (found.get(lane.id) ?? []).slice(0, Math.min(room, limit - due.length));
+            if (rows.length === 0 || bytes >= maxBytes) continue;
+            if (lane.status === 'error' && !(await takeProbe(trx, lane.id, now))) continue;
+            const fitting: string[] = [];
+            for (const row of rows) {
+              if (due.length + fitting.length > 0 && bytes + row.body_bytes > maxBytes) break;
+              fitting.push(row.id);
+              bytes += row.body_bytes;
+            }
+            const waits = await takeTurns(trx, lane, turns, fitting.length, now);
+            due.push(...fitting.map((id, each) => ({ id, waitMs: waits[each]! })));
+          }
+        }
+        return lease(trx, engine, due, open, now, leaseMs);
+      });
+    },
+
+    async claimSuspect({ leaseMs, notStreams }) {
+      return db.transaction().execute(async (trx) => {
+        const { now, open } = await readMoment(engine, trx);
+        const { rows } = await sql<{ id: string }>`
+          select delivery.id from delivery join stream on stream.id = delivery.stream_id
+          where ${open('block_day')} and state = 'pending' and lost >= 2 and run_at <= ${now}
+            and stream.status = 'active' and stream.deleted_at is null
+            and (stream.next_send_at is null or stream.next_send_at <= ${now})
+            and (stream.max_in_flight is null or stream.max_in_flight > (
+              select count(*) from delivery as other
+              where ${open('other.block_day')} and other.state = 'leased' and other.stream_id = delivery.stream_id))
+            and (ordered = 0 or (
+              not exists (select 1 from delivery as other
+                where ${open('other.block_day')} and other.state = 'leased'
+                  and other.stream_id = delivery.stream_id)
+              and not exists (select 1 from delivery as other
+                where ${open('other.block_day')} and other.stream_id = delivery.stream_id
+                  and other.id < delivery.id
+                  and other.ordered = 1 and other.state in ('enriching', 'pending', 'leased'))))
+            ${notStreams.length === 0 ? sql`` : sql`and stream.id not in (${sql.join(notStreams)})`}
+          order by run_at limit 1 ${
+            engine.name === 'postgres' ? sql`for update of delivery skip locked` : sql``
+          }`.execute(trx);
+        if (rows[0] === undefined) return undefined;
+        await sql`
+          update stream set next_send_at = ${now} + ceil(1000 / max_per_second)
+          where max_per_second is not null
+            and id = (
+            select stream_id from delivery where ${open('block_day')} and id = ${rows[0].id})`.execute(
+          trx,
+        );
+        return (
+          await lease(
+            trx,
+            engine,
+            rows.map(({ id }) => ({ id, waitMs: 0 })),
+            open,
+            now,
+            leaseMs,
+          )
+        )[0];
+      });
+    },
+  };
+}
+
+async function lease(
+  trx: Db,
+  engine: Engine,
+  due: readonly Turn[],
+  open: DayFilter,
+  now: number,
+  leaseMs: number,
+): Promise<ClaimedDelivery[]> {
+  if (due.length === 0) return [];
+  const leaseToken = randomUUID();
+  const listed = (each: readonly { id: string }[]) =>
+    engine.texts(
+      each.map(({ id }) => id),
+      'id',
+    );
+  const waitOf = new Map(due.map(({ id, waitMs }) => [id, waitMs]));
+  // One that was cancelled since it was found is not pending any more.
+  const { rows } = await sql<LeasedRow>`
+    update delivery set state = 'leased', claims = claims + 1,
+      lease_token = ${leaseToken}, lease_until = ${now + leaseMs}
+    where ${open('block_day')} and id in (select id from ${listed(due)} as due)
+      and ${engine.opaque('state')} = 'pending'
+    returning id, match_id, stream_id, phase, attempts, fast_retried, records, body_bytes`.execute(
+    trx,
+  );
+  if (rows.length === 0) return [];
+  const matches = await trx
+    .selectFrom('match')
+    .select(['id', 'body_head', 'body_tail', 'part', 'parts'])
+    .where(open('block_day'))
+    .where(
+      sql<boolean>`id in (select id from ${listed(rows.map((row) => ({ id: row.match_id })))} as asked)`,
+    )
+    .execute();
+  const streams = await trx
+    .selectFrom('stream')
+    .select(['id', 'webhook_url', 'headers', 'secrets', 'status'])
+    .where('id', 'in', [...new Set(rows.map((row) => row.stream_id))])
+    .execute();
+  const matchOf = new Map(matches.map((match) => [match.id, match]));
+  // Deliveries of one stream share these: on their way between threads objects are copied once.
+  const endpointOf = new Map(
+    streams.map((stream) => [
+      stream.id,
+      {
+        streamId: stream.id,
+        webhookUrl: stream.webhook_url,
+        headers: JSON.parse(stream.headers) as Record<string, string>,
+        secrets: JSON.parse(stream.secrets) as SealedSecret[],
+        isProbe: stream.status === 'error',
+      },
+    ]),
+  );
+  const found = rows.flatMap((row) => {
+    const match = matchOf.get(row.match_id);
+    const endpoint = endpointOf.get(row.stream_id);
+    return match === undefined || endpoint === undefined ? [] : [{ row, match, endpoint }];
+  });
+  const bodies = packTexts(
+    found.map(({ row, match }) =>
+      joinBody({
+        bodyHead: match.body_head,
+        bodyTail: match.body_tail,
+        phase: row.phase,
+        retries: row.attempts,
+      }),
+    ),
+  );
+  return found.map(({ row, match, endpoint }, n) => ({
+    id: row.id,
+    leaseToken,
+    claimedAt: now,
+    phase: row.phase,
+    attempts: row.attempts,
+    fastRetried: row.fast_retried === 1,
+    body: bodies[n]!,
+    bodyBytes: row.body_bytes,
+    records: row.records,
+    part: match.part,
+    parts: match.parts,
+    ...endpoint,
+    waitMs: waitOf.get(row.id) ?? 0,
+  }));
+}
+
+/** Sets the time of the next probe; false when another claimer was first. */
+async function takeProbe(trx: Db, streamId: string, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('stream')
+    .set({ probe_at: now + PROBE_EVERY_MS })
+    .where('id', '=', streamId)
+    .where('probe_at', '<=', now)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}

@@ -1,0 +1,53 @@
+/** A filter of deliveries as conditions on the table `delivery`. */
+import type { DeliveryFilter, OneOrSeveral } from '@sluice/kit/contract';
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { firstIdAt } from '../ids.ts';
+
+type Condition = RawBuilder<SqlBool>;
+
+export function toConditions(filter: DeliveryFilter): Condition[] {
+  const conditions: Condition[] = [];
+  const add = <Value>(value: Value | undefined, condition: (value: Value) => Condition): void => {
+    if (value !== undefined) conditions.push(condition(value));
+  };
+  add(filter.id, (ids) => isOneOf('id', ids));
+  add(filter.streamId, (ids) => isOneOf('stream_id', ids));
+  add(filter.chainId, (chains) => isOneOf('chain', chains));
+  add(filter.state, (states) => isOneOf('state', states));
+  add(filter.phase, (phases) => isOneOf('phase', phases));
+  add(filter.status, (statuses) => sql`(${sql.join(listOf(statuses).map(isAnswered), sql` or `)})`);
+  add(filter.error, (text) => sql`lower(last_error) like ${`%${escaped(text)}%`} escape '!'`);
+  add(filter.blockFrom, (block) => sql`block_number >= ${block}`);
+  add(filter.blockTo, (block) => sql`block_number <= ${block}`);
+  // The order of ids is the order of time.
+  add(filter.createdFrom, (ms) => sql`id >= ${firstIdAt(ms)}`);
+  add(filter.createdTo, (ms) => sql`id < ${firstIdAt(ms + 1)}`);
+  add(filter.attemptsFrom, (attempts) => sql`attempts >= ${attempts}`);
+  add(filter.attemptsTo, (attempts) => sql`attempts <= ${attempts}`);
+  add(filter.reorged, (reorged) => (reorged ? isReorged : sql`not ${isReorged}`));
+  add(filter.replayId, (id) => sql`replay_id = ${id}`);
+  return conditions;
+}
+
+/** Of its match the block is not on the chain any more. */
+export const isReorged: Condition = sql`match_id in (select id from match where state = 'orphaned')`;
+
+export const allOf = (conditions: readonly Condition[]): Condition =>
+  conditions.length === 0 ? sql`1 = 1` : sql`${sql.join(conditions, sql` and `)}`;
+
+const listOf = <Value>(given: OneOrSeveral<Value>): readonly Value[] =>
+  Array.isArray(given) ? (given as readonly Value[]) : [given as Value];
+
+const isOneOf = (column: string, given: OneOrSeveral<string>): Condition =>
+  sql`${sql.ref(column)} in (${sql.join(listOf(given))})`;
+
+function isAnswered(status: string): Condition {
+  if (status === 'none') return sql`(attempts > 0 and last_status is null)`;
+  const first = Number(status[0]) * 100;
+  return status.endsWith('xx')
+    ? sql`(last_status >= ${first} and last_status < ${first + 100})`
+    : sql`last_status = ${Number(status)}`;
+}
+
+/** For `like … escape '!'`. */
+const escaped = (text: string): string => text.toLowerCase().replaceAll(/[!%_]/g, '!$&');

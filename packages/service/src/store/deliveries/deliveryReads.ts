@@ -1,0 +1,130 @@
+/** Deliveries with their attempts and bodies, and what is due. */
+import { type Kysely, sql } from 'kysely';
+import { joinBody } from '../blocks/body.ts';
+import { type Engine, readMoment } from '../engine/engine.ts';
+import type { Tables } from '../engine/tables.ts';
+import { readEnrichingSince } from '../enrichment/enrichReads.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import type { DeliveryReads, KeptDelivery } from './contract.ts';
+import { allOf, toConditions } from './deliveryFilter.ts';
+import { lanesIn } from './lanes.ts';
+import { readTransport } from './transport.ts';
+
+export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): DeliveryReads {
+  return {
+    async listDeliveries({ limit, after, order, ...filter }) {
+      const isNewestFirst = order !== 'oldest';
+      let query = db
+        .selectFrom('delivery')
+        .select(deliveryColumns)
+        .where(allOf(toConditions(filter)));
+      if (after !== undefined) query = query.where('id', isNewestFirst ? '<' : '>', after);
+      const rows = await query
+        .orderBy('id', isNewestFirst ? 'desc' : 'asc')
+        .limit(limit + 1)
+        .execute();
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        rows: page.map(toDeliverySummary),
+        next: rows.length > limit ? last?.id : undefined,
+      };
+    },
+
+    async readOldestDelivery() {
+      const row = await db
+        .selectFrom('delivery')
+        .select('created_at')
+        .orderBy('id')
+        .limit(1)
+        .executeTakeFirst();
+      return row?.created_at ?? null;
+    },
+
+    async readDelivery(id): Promise<KeptDelivery | undefined> {
+      const row = await db
+        .selectFrom('delivery')
+        .innerJoin('match', 'match.id', 'delivery.match_id')
+        .innerJoin('stream', 'stream.id', 'delivery.stream_id')
+        .select(deliveryColumns.map((column) => `delivery.${column}` as const))
+        .select(['match.block_hash', 'stream.webhook_url'])
+        .select('delivery.fast_retried')
+        .where('delivery.id', '=', id)
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      const attempts = await db
+        .selectFrom('attempt')
+        .selectAll()
+        .where('delivery_id', '=', id)
+        .orderBy('number')
+        .execute();
+      const pair = await db
+        .selectFrom('delivery')
+        .select(deliveryColumns)
+        .where('match_id', '=', row.match_id)
+        .where('phase', row.phase === 'unconfirmed' ? '<>' : '=', 'unconfirmed')
+        .orderBy('id', 'desc')
+        .limit(1)
+        .executeTakeFirst();
+      return {
+        ...toDeliverySummary(row),
+        pair: pair === undefined ? null : toDeliverySummary(pair),
+        fastRetried: row.fast_retried === 1,
+        blockHash: row.block_hash,
+        webhookUrl: row.webhook_url,
+        attemptList: attempts.map((attempt) => ({
+          number: attempt.number,
+          webhookUrl: attempt.webhook_url,
+          startedAt: attempt.started_at,
+          durationMs: attempt.duration_ms,
+          status: attempt.status,
+          error: attempt.error,
+          responseBody: attempt.response_body,
+          ...readTransport(attempt),
+        })),
+      };
+    },
+
+    async readDeliveryBody(id) {
+      const row = await db
+        .selectFrom('delivery')
+        .innerJoin('match', 'match.id', 'delivery.match_id')
+        .select(['match.body_head', 'match.body_tail', 'delivery.phase', 'delivery.attempts'])
+        .where('delivery.id', '=', id)
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      return joinBody({
+        bodyHead: row.body_head,
+        bodyTail: row.body_tail,
+        phase: row.phase,
+        retries: Math.max(0, row.attempts - 1),
+      });
+    },
+
+    async hasDueSuspect() {
+      const { open } = await readMoment(engine, db);
+      const { rows } = await sql`
+        select 1 from delivery join stream on stream.id = delivery.stream_id
+        where ${open('block_day')} and state = 'pending' and lost >= 2 and run_at <= ${engine.now()}
+          and stream.status = 'active' and stream.deleted_at is null limit 1`.execute(db);
+      return rows.length > 0;
+    },
+
+    async readOldestDue() {
+      const { now, open } = await readMoment(engine, db);
+      // One index seek per stream that has any pending, as claims find them.
+      const { rows } = await sql<{ oldest: number | null }>`
+        ${lanesIn('pending', open)}
+        select min((select min(run_at) from delivery
+          where ${open('block_day')} and stream_id = lane.id and state = 'pending')) as oldest
+        from lane join stream on stream.id = lane.id
+        where stream.status = 'active' and stream.deleted_at is null`.execute(db);
+      const waiting = await readEnrichingSince(db, open);
+      const oldest = Math.min(
+        rows[0]?.oldest ?? Number.POSITIVE_INFINITY,
+        ...waiting.map(({ since }) => since),
+      );
+      return oldest > now ? null : oldest;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import type { DeliverySummary } from '@sluice/kit/contract';
+import { type Kysely, sql } from 'kysely';
+import { type Engine, readMoment } from '../engine/engine.ts';
+import type { DayFilter } from '../engine/partitions.ts';
+import type { Db, Tables } from '../engine/tables.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { countActivity, countFinished } from '../stats/statWrites.ts';
+import { createClaims } from './claims.ts';
+import type { AttemptOutcome, DeliveryWrites } from './contract.ts';
+import { packTransport } from './transport.ts';
+
+/** Leases lost on end that make a delivery suspect, and those that condemn it unsent. */
+const SUSPECT_LOST = 2;
+const CONDEMNED_LOST = 10;
+const CONDEMNED = `the service died ${CONDEMNED_LOST} times on end as it took this delivery up, before it could be sent: replay it once the cause is found`;
+
+type DeliveryRow = Parameters<typeof toDeliverySummary>[0];
+
+/** What carries deliveries out: leases, attempts and their counts. */
+export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): DeliveryWrites {
+  return {
+    ...createClaims(db, engine),
+
+    async noteIsolated({ id, leaseToken }) {
+      await db
+        .updateTable('delivery')
+        .set({ lost: SUSPECT_LOST - 1 })
+        .where('id', '=', id)
+        .where('lease_token', '=', leaseToken)
+        .execute();
+    },
+
+    async extendLeases(leases, leaseMs) {
+      if (leases.length === 0) return [];
+      const { now, open } = await readMoment(engine, db);
+      const held = engine.rows(
+        leases.map(({ id, leaseToken }) => ({ held_id: id, token: leaseToken })),
+        { held_id: 'text', token: 'text' },
+      );
+      const { rows } = await sql<{ id: string }>`
+        update delivery set lease_until = ${now + leaseMs} from ${held} as held
+        where ${open('delivery.block_day')} and delivery.id = held.held_id
+          and delivery.lease_token = held.token
+        returning delivery.id`.execute(db);
+      return rows.map(({ id }) => id);
+    },
+
+    async completeDeliveries(outcomes) {
+      return db.transaction().execute(async (trx) => {
+        const { now, open } = await readMoment(engine, trx);
+        const finished = engine.rows(
+          outcomes.map((outcome) => ({
+            id: outcome.id,
+            lease_token: outcome.leaseToken,
+            state: outcome.result === 'retry' ? 'pending' : outcome.result,
+            run_at: now + (outcome.result === 'retry' ? outcome.retryInMs : 0),
+            status: outcome.status,
+            error: outcome.error,
+            duration_ms: outcome.durationMs,
+            fast: outcome.isFastRetry ? 1 : 0,
+          })),
+          {
+            id: 'text',
+            lease_token: 'text',
+            state: 'text',
+            run_at: 'bigint',
+            status: 'bigint',
+            error: 'text',
+            duration_ms: 'bigint',
+            fast: 'bigint',
+          },
+        );
+        // Fenced: a lease that ran out and was taken by another is not ours to complete.
+        const { rows } = await sql<DeliveryRow & { block_day: string }>`
+          update delivery set state = done.state, run_at = done.run_at,
+            attempts = attempts + 1, lease_token = null, lease_until = null, lost = 0,
+            fast_retried = case when done.fast = 1 then 1 else fast_retried end,
+            last_status = done.status, last_error = done.error,
+            last_duration_ms = done.duration_ms, updated_at = ${now}
+          from ${finished} as done
+          where ${open('delivery.block_day')} and delivery.id = done.id
+            and delivery.lease_token = done.lease_token
+          returning delivery.block_day,
+            ${sql.join(deliveryColumns.map((column) => sql.ref(`delivery.${column}`)))}`.execute(
+          trx,
+        );
+        const changedOf = new Map(
+          rows.map((row) => [row.id, { delivery: toDeliverySummary(row), day: row.block_day }]),
+        );
+        const ended = outcomes.flatMap((outcome) => {
+          const changed = changedOf.get(outcome.id);
+          return changed === undefined ? [] : [{ outcome, ...changed }];
+        });
+        if (ended.length === 0) return [];
+        const again = ended.filter(({ outcome }) => outcome.result === 'retry');
+        const pointless = await cancelPointless(
+          trx,
+          open,
+          again.map(({ delivery }) => delivery.id),
+        );
+        for (const id of pointless) changedOf.get(id)!.delivery.state = 'cancelled';
+        await insertAttempts(trx, engine, ended);
+        await countActivity(trx, engine, ended, now);
+        const changed = ended.map(({ delivery }) => delivery);
+        await countFinished(trx, engine, changed, open, 1);
+        return changed;
+      });
+    },
+
+    async releaseLeases(scope) {
+      return db.transaction().execute(async (trx) => {
+        const { open } = await readMoment(engine, trx);
+        const { rows } = await sql<DeliveryRow & { lost: number }>`
+          update delivery set lost = lost + 1, lease_token = null, lease_until = null,
+            state = case when lost + 1 >= ${CONDEMNED_LOST} then 'quarantined' else 'pending' end,
+            last_error = case when lost + 1 >= ${CONDEMNED_LOST} then ${CONDEMNED} else last_error end
+          where ${open('block_day')} and state = 'leased' ${
+            scope === 'all' ? sql`` : sql`and lease_until < ${engine.now()}`
+          } returning ${sql.join([...deliveryColumns, 'lost'].map((column) => sql.ref(column)))}`.execute(
+          trx,
+        );
+        const quarantined = rows.filter((row) => row.state === 'quarantined');
+        return {
+          released: rows.length - quarantined.length,
+          suspects: rows.filter((row) => row.lost === SUSPECT_LOST).length,
+          quarantined: quarantined.map(toDeliverySummary),
+        };
+      });
+    },
+  };
+}
+
+/** One row for each attempt. */
+async function insertAttempts(
+  trx: Db,
+  engine: Engine,
+  ended: readonly { outcome: AttemptOutcome; delivery: DeliverySummary; day: string }[],
+): Promise<void> {
+  // Nearly every attempt goes over an open connection: a column that none needs is not asked for.
+  const hasTransports = ended.some(({ outcome }) => outcome.transport !== null);
+  const transport = hasTransports ? sql`, transport` : sql``;
+  const attempts = engine.rows(
+    ended.map(({ outcome, delivery, day }) => ({
+      delivery_id: delivery.id,
+      number: delivery.attempts,
+      block_day: day,
+      webhook_url: outcome.webhookUrl,
+      started_at: outcome.startedAt,
+      duration_ms: outcome.durationMs,
+      status: outcome.status,
+      error: outcome.error,
+      response_body: outcome.responseBody,
+      ...(outcome.transport !== null && { transport: packTransport(outcome.transport) }),
+    })),
+    {
+      delivery_id: 'text',
+      number: 'bigint',
+      block_day: 'text',
+      webhook_url: 'text',
+      started_at: 'bigint',
+      duration_ms: 'bigint',
+      status: 'bigint',
+      error: 'text',
+      response_body: 'text',
+      ...(hasTransports && { transport: 'text' as const }),
+    },
+  );
+  await sql`
+    insert into attempt (delivery_id, number, block_day, webhook_url, started_at,
+      duration_ms, status, error, response_body${transport})
+    select delivery_id, number, block_day, webhook_url, started_at, duration_ms, status,
+      error, response_body${transport} from ${attempts} as made`.execute(trx);
+}
+
+/**
+ * Of deliveries that are to be tried again, those that nobody wants any more: their stream was deleted
+ * meanwhile, or they take back a block that has come back and was announced anew.
+ */
+async function cancelPointless(
+  trx: Db,
+  open: DayFilter,
+  ids: readonly string[],
+): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<{ id: string }>`
+    update delivery set state = 'cancelled'
+    where ${open('block_day')} and id in (${sql.join(ids)}) and (
+      exists (select 1 from stream where stream.id = delivery.stream_id and deleted_at is not null)
+      or (phase = 'removed' and exists (
+        select 1 from match as own join match as newer
+          on newer.chain = own.chain and newer.block_hash = own.block_hash
+          and newer.stream_id = own.stream_id and newer.part = own.part and newer.id > own.id
+        where ${open('own.block_day')} and ${open('newer.block_day')} and own.id = delivery.match_id and newer.origin like 'live:%')))
+    returning id`.execute(trx);
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,197 @@
+/** How many deliveries there are of each kind, for a filter to be chosen by. */
+import type { DeliveryFacets, DeliveryFilter } from '@sluice/kit/contract';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { allOf, isReorged, toConditions } from './deliveryFilter.ts';
+import { type Engine, readNow } from '../engine/engine.ts';
+import { firstIdAt } from '../ids.ts';
+import type { FacetReads } from './contract.ts';
+import type { Tables } from '../engine/tables.ts';
+
+/** Deliveries that are looked at, the newest first: a tenth of a second (`bench/results/facets.md`). */
+const LOOKED_AT = 25_000;
+
+type Field = keyof DeliveryFilter;
+type FacetName = keyof Omit<DeliveryFacets, 'total' | 'isCapped'>;
+
+const MINUTE_MS = 60_000;
+const AGES = [
+  { value: '15m', ms: 15 * MINUTE_MS },
+  { value: '1h', ms: 60 * MINUTE_MS },
+  { value: '24h', ms: 24 * 60 * MINUTE_MS },
+  { value: '7d', ms: 7 * 24 * 60 * MINUTE_MS },
+] as const;
+
+/** What of the filter is about the facet: it counts without that. */
+const FIELDS: Readonly<Record<FacetName, readonly Field[]>> = {
+  state: ['state'],
+  status: ['status'],
+  streamId: ['streamId'],
+  chainId: ['chainId'],
+  phase: ['phase'],
+  reorged: ['reorged'],
+  attempts: ['attemptsFrom', 'attemptsTo'],
+  age: ['createdFrom', 'createdTo'],
+};
+const FACETS = Object.keys(FIELDS) as FacetName[];
+
+/** The value of each facet, of the groups that are made of the deliveries. */
+const VALUES: Readonly<Record<FacetName, RawBuilder<string | null>>> = {
+  state: sql`state`,
+  status: sql`case when last_status is not null then cast(last_status as text)
+    when attempts > 0 then 'none' end`,
+  streamId: sql`stream_id`,
+  chainId: sql`chain`,
+  phase: sql`phase`,
+  reorged: sql`reorged`,
+  attempts: sql`cast(attempts as text)`,
+  age: sql`age`,
+};
+
+const keep = (filter: DeliveryFilter, isKept: (field: Field) => boolean): DeliveryFilter =>
+  Object.fromEntries(Object.entries(filter).filter(([field]) => isKept(field as Field)));
+
+/** The columns of the groups that deliveries are put into. */
+const GROUP_COLUMNS = {
+  state: 'text',
+  phase: 'text',
+  chain: 'text',
+  stream_id: 'text',
+  last_status: 'bigint',
+  attempts: 'bigint',
+  reorged: 'text',
+  age: 'text',
+} as const;
+
+type GroupColumn = keyof typeof GROUP_COLUMNS;
+
+/** What each facet is counted and chosen by. */
+const COLUMNS: Readonly<Record<FacetName, readonly GroupColumn[]>> = {
+  state: ['state'],
+  status: ['last_status', 'attempts'],
+  streamId: ['stream_id'],
+  chainId: ['chain'],
+  phase: ['phase'],
+  reorged: ['reorged'],
+  attempts: ['attempts'],
+  age: ['age'],
+};
+
+/** Of these there are stretches of an index: what is looked at is cut by them. */
+const STRETCH: readonly Field[] = [...FIELDS.streamId, ...FIELDS.age, 'replayId', 'id'];
+/** What the groups are made by, so that each facet can count with or without it. */
+const GROUPED = FACETS.flatMap((name) => FIELDS[name]).filter((field) => !STRETCH.includes(field));
+
+/** Whether the filter says something about the facet, in one of these fields. */
+const isChosen = (filter: DeliveryFilter, name: FacetName, fields: readonly Field[]): boolean =>
+  FIELDS[name].some((field) => fields.includes(field) && filter[field] !== undefined);
+
+/** What deliveries have in their fields, and how often. */
+export function createFacetReads(db: Kysely<Tables>, engine: Engine): FacetReads {
+  /** @returns counts by facet, of those that are asked for; and whether there are older ones. */
+  const count = async (
+    filter: DeliveryFilter,
+    names: readonly FacetName[],
+  ): Promise<{ counts: Map<string, { value: string; count: number }[]>; isCapped: boolean }> => {
+    const stretch = toConditions(keep(filter, (field) => STRETCH.includes(field)));
+    const { rows: last } = await sql<{ id: string }>`
+      select id from delivery where ${allOf(stretch)}
+      order by id desc limit 1 offset ${LOOKED_AT}`.execute(db);
+    const older = last[0];
+    if (older !== undefined) stretch.push(sql`id > ${older.id}`);
+    const now = await readNow(engine, db);
+    const ages = sql.join(
+      AGES.map(({ value, ms }) => sql`when id >= ${firstIdAt(now - ms)} then ${sql.lit(value)}`),
+      sql` `,
+    );
+    const toColumn = (column: GroupColumn): RawBuilder<unknown> => {
+      if (column === 'reorged') return sql`case when ${isReorged} then 'true' else 'false' end`;
+      if (column === 'age') return sql`case ${ages} else 'older' end`;
+      // SQLite would walk through all streams of the index that has them in order.
+      if (column === 'stream_id') return sql`stream_id || ''`;
+      return sql.ref(column);
+    };
+    // Each column makes the groups dearer: only those that something is counted or chosen by.
+    const columns = new Set(
+      FACETS.filter((name) => names.includes(name) || isChosen(filter, name, GROUPED)).flatMap(
+        (name) => COLUMNS[name],
+      ),
+    );
+    const others = toConditions(
+      keep(filter, (field) => !STRETCH.includes(field) && !GROUPED.includes(field)),
+    );
+    const chosenBut = (name: FacetName | undefined) => {
+      const own = name === undefined ? [] : FIELDS[name];
+      const { reorged, ...rest } = keep(
+        filter,
+        (field) => GROUPED.includes(field) && !own.includes(field),
+      );
+      const conditions = toConditions(rest);
+      if (reorged !== undefined) conditions.push(sql`reorged = ${String(reorged)}`);
+      return allOf(conditions);
+    };
+    // Few rows stand for all that were looked at; of these every question is asked.
+    const listed = sql.join([...columns].map((column) => sql.ref(column)));
+    const { rows: groups } = await sql<object>`
+      select ${listed}, count(*) as n
+      from (
+        select ${sql.join([...columns].map((column) => sql`${toColumn(column)} as ${sql.ref(column)}`))}
+        from delivery where ${allOf([...stretch, ...others])}
+      ) as looked
+      group by ${listed}`.execute(db);
+    const types = Object.fromEntries([...columns].map((column) => [column, GROUP_COLUMNS[column]]));
+    const questions = [
+      sql`select 'total' as name, '' as value, cast(coalesce(sum(n), 0) as bigint) as n
+        from groups where ${chosenBut(undefined)}`,
+      ...names.map(
+        (
+          name,
+        ) => sql`select ${sql.lit(name)} as name, ${VALUES[name]} as value, cast(sum(n) as bigint) as n
+          from groups where ${chosenBut(name)} group by ${VALUES[name]}`,
+      ),
+    ];
+    const { rows } = await sql<{ name: string; value: string | null; n: number }>`
+      with groups as materialized (
+        select * from ${engine.rows(groups, { ...types, n: 'bigint' })} as counted)
+      ${sql.join(questions, sql` union all `)}`.execute(db);
+    const found = rows.flatMap(({ name, value, n }) =>
+      value === null ? [] : [{ name, value, n }],
+    );
+    const counts = new Map(
+      [...Map.groupBy(found, ({ name }) => name)].map(([name, list]) => [
+        name,
+        list
+          .toSorted((a, b) => b.n - a.n || (a.value < b.value ? -1 : 1))
+          .map(({ value, n }) => ({ value, count: n })),
+      ]),
+    );
+    return { counts, isCapped: older !== undefined };
+  };
+
+  return {
+    async countFacets(filter) {
+      // Of these the stretch itself is another without them.
+      const apart = FACETS.filter((name) => isChosen(filter, name, STRETCH));
+      const { counts, isCapped } = await count(
+        filter,
+        FACETS.filter((name) => !apart.includes(name)),
+      );
+      for (const name of apart) {
+        const without = keep(filter, (field) => !FIELDS[name].includes(field));
+        counts.set(name, (await count(without, [name])).counts.get(name) ?? []);
+      }
+      const listOf = (name: FacetName) => counts.get(name) ?? [];
+      return {
+        total: counts.get('total')?.[0]?.count ?? 0,
+        isCapped,
+        state: listOf('state'),
+        status: listOf('status'),
+        streamId: listOf('streamId'),
+        chainId: listOf('chainId'),
+        phase: listOf('phase'),
+        reorged: listOf('reorged'),
+        attempts: listOf('attempts'),
+        age: listOf('age'),
+      };
+    },
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * What was attempted, newest first: the history and the log. Deliveries that reached their receiver
+ * and those that did not stand in an index each, so that neither looks through the other.
+ */
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { joinBody } from '../blocks/body.ts';
+import type { Engine } from '../engine/engine.ts';
+import { firstIdAt } from '../ids.ts';
+import { deliveryColumns, takeWithin, toDeliverySummary } from '../rows.ts';
+import type {
+  AttemptResult,
+  AttemptedDelivery,
+  AttemptedFilter,
+  HistoryReads,
+} from './contract.ts';
+import type { Tables } from '../engine/tables.ts';
+
+/** Bodies of one page together, in bytes. */
+const PAGE_BODY_BYTES = 8 * 1024 * 1024;
+/** Where counting ends: a million take about 80 ms. */
+const COUNT_LIMIT = 1_000_000;
+
+export function createHistoryReads(db: Kysely<Tables>, engine: Engine): HistoryReads {
+  return {
+    async listAttempted({ limit, withBody, ...filter }) {
+      const ranges = await toRanges(db, engine, filter);
+      if (ranges.length === 0) return { rows: [], next: undefined };
+      const lists = ranges.map(
+        (range, n) => sql`
+          select id from (
+            select id from delivery ${range} order by id desc limit ${limit + 1}
+          ) as ${sql.ref(`range${n}`)}`,
+      );
+      const { rows: found } = await sql<{ id: string }>`
+        ${sql.join(lists, sql` union all `)} order by id desc limit ${limit + 1}`.execute(db);
+      const page = found.slice(0, limit).map((row) => row.id);
+      const ids = withBody ? await whatFits(db, page) : page;
+      return {
+        rows: await readAttempted(db, ids, withBody),
+        next: ids.length < found.length ? ids.at(-1) : undefined,
+      };
+    },
+
+    async countAttempted(filter) {
+      let total = 0;
+      for (const range of await toRanges(db, engine, filter)) {
+        const { rows } = await sql<{ n: number }>`
+          select count(*) as n from (
+            select 1 from delivery ${range} limit ${COUNT_LIMIT - total}) as counted`.execute(db);
+        total += rows[0]!.n;
+      }
+      return total;
+    },
+  };
+}
+
+/** What a filter chooses, in ranges that are one stretch of an index each, in the order of the list. */
+async function toRanges(
+  db: Kysely<Tables>,
+  engine: Engine,
+  filter: Omit<AttemptedFilter, 'limit' | 'withBody'>,
+): Promise<RawBuilder<unknown>[]> {
+  const known = await db.selectFrom('checkpoint').select('chain').execute();
+  return known
+    .filter(({ chain }) => filter.chains?.includes(chain) ?? true)
+    .flatMap(({ chain }) => filter.results.map((result) => toRange(engine, filter, chain, result)));
+}
+
+function toRange(
+  engine: Engine,
+  {
+    after,
+    streamId,
+    transactionHash,
+    blockNumbers,
+    from,
+    to,
+  }: Omit<AttemptedFilter, 'limit' | 'withBody' | 'results' | 'chains'>,
+  chain: string,
+  result: AttemptResult,
+): RawBuilder<unknown> {
+  const conditions = [
+    // Word for word the condition of the index.
+    result === 'delivered' ? sql`attempts > 0 and last_error is null` : sql`last_error is not null`,
+    sql`chain = ${chain}`,
+  ];
+  if (streamId !== undefined) conditions.push(sql`stream_id = ${streamId}`);
+  if (after !== undefined) conditions.push(sql`id < ${after}`);
+  // The order of ids is the order of time, so that a time is a place in the list.
+  if (from !== undefined) conditions.push(sql`id >= ${firstIdAt(from)}`);
+  if (to !== undefined) conditions.push(sql`id < ${firstIdAt(to + 1)}`);
+  if (transactionHash !== undefined) {
+    conditions.push(sql`match_id in (
+      select match_id from match_transaction where transaction_hash = ${transactionHash})`);
+  }
+  if (blockNumbers !== undefined) {
+    conditions.push(sql`match_id in (
+      select id from match where chain = ${chain} and block_number in (${sql.join(blockNumbers)}))`);
+  }
+  // A transaction or a block has few matches, which lead to their deliveries.
+  const isOfMatches = transactionHash !== undefined || blockNumbers !== undefined;
+  const hint = isOfMatches ? engine.indexedBy('delivery_once') : sql``;
+  return sql`${hint} where ${sql.join(conditions, sql` and `)}`;
+}
+
+/** As many of the deliveries, from the first, as a page has room for. */
+async function whatFits(db: Kysely<Tables>, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const sizes = await db
+    .selectFrom('delivery')
+    .innerJoin('match', 'match.id', 'delivery.match_id')
+    .select('delivery.id')
+    .select(sql<number>`octet_length(body_head) + octet_length(body_tail)`.as('bytes'))
+    .where('delivery.id', 'in', ids)
+    .execute();
+  const bytesOf = new Map(sizes.map((row) => [row.id, row.bytes]));
+  const rows = ids.map((id) => ({ id, bytes: bytesOf.get(id) ?? 0 }));
+  return takeWithin(rows, PAGE_BODY_BYTES).map(({ id }) => id);
+}
+
+async function readAttempted(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+  withBody: boolean,
+): Promise<AttemptedDelivery[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('delivery')
+    .innerJoin('stream', 'stream.id', 'delivery.stream_id')
+    .leftJoin('attempt', (join) =>
+      join
+        .onRef('attempt.delivery_id', '=', 'delivery.id')
+        .onRef('attempt.number', '=', 'delivery.attempts'),
+    )
+    .select(deliveryColumns.map((column) => `delivery.${column}` as const))
+    .select(({ fn }) => fn.coalesce('attempt.webhook_url', 'stream.webhook_url').as('webhook_url'))
+    .where('delivery.id', 'in', ids)
+    .orderBy('delivery.id', 'desc')
+    .execute();
+  const bodies = withBody
+    ? await db
+        .selectFrom('match')
+        .select(['id', 'body_head', 'body_tail'])
+        .where(
+          'id',
+          'in',
+          rows.map((row) => row.match_id),
+        )
+        .execute()
+    : [];
+  const bodyOf = new Map(bodies.map((row) => [row.id, row]));
+  return rows.map((row) => {
+    const stored = bodyOf.get(row.match_id);
+    return {
+      ...toDeliverySummary(row),
+      webhookUrl: row.webhook_url,
+      body:
+        stored &&
+        joinBody({
+          bodyHead: stored.body_head,
+          bodyTail: stored.body_tail,
+          phase: row.phase,
+          retries: Math.max(0, row.attempts - 1),
+        }),
+    };
+  });
+}

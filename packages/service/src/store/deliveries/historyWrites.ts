@@ -1,0 +1,72 @@
+import { type Kysely, sql } from 'kysely';
+import { type Engine, readMoment } from '../engine/engine.ts';
+import { REPLAYED_STATE, isReplayable, takeUpAgain } from '../replays/replayWrites.ts';
+import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { countFinished } from '../stats/statWrites.ts';
+import type { HistoryWrites } from './contract.ts';
+import type { Tables } from '../engine/tables.ts';
+
+export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): HistoryWrites {
+  return {
+    async replayDelivery(streamId, id) {
+      return db.transaction().execute(async (trx) => {
+        let query = trx
+          .selectFrom('delivery')
+          .innerJoin('stream', 'stream.id', 'delivery.stream_id')
+          .select(deliveryColumns.map((column) => `delivery.${column}` as const))
+          .select(['delivery.block_day', isReplayable.as('is_replayable')])
+          .where('delivery.id', '=', id)
+          .where('delivery.stream_id', '=', streamId)
+          .where('stream.deleted_at', 'is', null);
+        if (engine.name === 'postgres') query = query.forUpdate('delivery');
+        const row = await query.executeTakeFirst();
+        if (row === undefined) return undefined;
+        const before = toDeliverySummary(row);
+        if (!row.is_replayable) return { before, after: before };
+        await engine.openDay(trx, row.block_day);
+        const { now, open } = await readMoment(engine, trx);
+        await countFinished(trx, engine, [before], open, -1);
+        await takeUpAgain(trx, [row]);
+        const after = await trx
+          .updateTable('delivery')
+          .set({ state: REPLAYED_STATE, run_at: now, lost: 0, updated_at: now })
+          .where('id', '=', id)
+          .where('block_day', '=', row.block_day)
+          .returning(deliveryColumns)
+          .executeTakeFirstOrThrow();
+        // Who sends one by hand expects the receiver to be back: it is asked now.
+        await sql`
+          update stream set spared_until = ${now}
+          where id = ${streamId} and spared_reason = 'failures' and spared_until > ${now}`.execute(
+          trx,
+        );
+        await sql`
+          update stream set probe_at = ${now}
+          where id = ${streamId} and status = 'error' and probe_at > ${now}`.execute(trx);
+        return { before, after: toDeliverySummary(after) };
+      });
+    },
+
+    async stopDelivery(id) {
+      return db.transaction().execute(async (trx) => {
+        const { now, open } = await readMoment(engine, trx);
+        const row = await trx
+          .updateTable('delivery')
+          .set({
+            state: 'failed',
+            last_error: sql<string>`'stopped by hand' || coalesce('; the last attempt failed: ' || last_error, '')`,
+            updated_at: now,
+          })
+          .where(open('block_day'))
+          .where('id', '=', id)
+          .where('state', '=', 'pending')
+          .returning(deliveryColumns)
+          .executeTakeFirst();
+        if (row === undefined) return undefined;
+        const stopped = toDeliverySummary(row);
+        await countFinished(trx, engine, [stopped], open, 1);
+        return stopped;
+      });
+    },
+  };
+}

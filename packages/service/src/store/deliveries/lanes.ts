@@ -1,0 +1,143 @@
+/**
+ * One stream's queue, and who may take from it. On PostgreSQL several processes claim at once: each
+ * holds the lanes it takes from, by their streams' rows, and passes over those that another holds. What
+ * is under way is counted in the ledger then; on SQLite the one process knows it.
+ */
+import { type SqlBool, sql } from 'kysely';
+import type { Db } from '../engine/tables.ts';
+import type { Engine, Moment } from '../engine/engine.ts';
+import {
+  type HeldLane,
+  type LaneTurns,
+  type LimitedLane,
+  TURNS_AHEAD_MS,
+  isLimited,
+} from './laneLimits.ts';
+import type { DayFilter } from '../engine/partitions.ts';
+
+export type Lane = LimitedLane & { status: 'active' | 'error' };
+
+/** A lane with room for some more. */
+export interface OpenLane {
+  lane: Lane;
+  room: number;
+  turns: LaneTurns;
+}
+
+/** Lanes that are held by one claimer at a time, so that others find some to take from. */
+export const LANES_AT_ONCE = 64;
+
+/**
+ * Begins a statement: `lane` are the streams with a delivery in this state, by one index seek for each, and
+ * a last row that is null.
+ */
+export const lanesIn = (state: 'pending' | 'enriching', open: DayFilter) => sql`
+  with recursive lane(id) as (
+    select min(stream_id) from delivery where ${open('block_day')} and state = ${sql.lit(state)}
+    union all
+    select (select min(stream_id) from delivery
+      where ${open('block_day')} and state = ${sql.lit(state)} and stream_id > lane.id)
+    from lane where lane.id is not null)`;
+
+/**
+ * Streams with a delivery due that are active, or in error and due for a probe, by one index seek per
+ * stream that has any pending: the cost does not grow with the queues. A paused stream keeps its
+ * deliveries until it is resumed; those of a deleted one are about to be cancelled.
+ */
+export async function dueLanes(trx: Db, open: DayFilter, now: number): Promise<Lane[]> {
+  const { rows } = await sql<Lane>`
+    ${lanesIn('pending', open)}
+    select lane.id, stream.status, stream.max_in_flight, stream.max_per_second, stream.strict_order
+    from lane join stream on stream.id = lane.id
+    where stream.deleted_at is null
+      and (stream.next_send_at is null or stream.next_send_at <= ${now + TURNS_AHEAD_MS})
+      and (stream.status = 'active' or (stream.status = 'error' and stream.probe_at <= ${now}))
+      and exists (
+      select 1 from delivery
+      where ${open('block_day')} and stream_id = lane.id and state = 'pending'
+        and run_at <= ${now})`.execute(trx);
+  return rows;
+}
+
+/** Those of these lanes that no other claimer holds: ours until the transaction ends. */
+export async function holdLanes(
+  trx: Db,
+  engine: Engine,
+  lanes: readonly Lane[],
+  open: DayFilter,
+): Promise<(HeldLane & { lane: Lane })[]> {
+  const isShared = engine.name === 'postgres';
+  const wanted = lanes.filter((lane) => isShared || isLimited(lane)).map(({ id }) => id);
+  if (wanted.length === 0) return lanes.map((lane) => ({ lane, leased: 0, nextSendAt: null }));
+  const { rows: locked } = await sql<{ id: string; next_send_at: number | null }>`
+    select id, next_send_at from stream where id in (${sql.join(wanted)})
+    ${engine.skipLocked}`.execute(trx);
+  // Apart: a statement sees what was committed before it began, and the lock had to be had first.
+  const { rows: counted } = await sql<{ stream_id: string; n: number }>`
+    select stream_id, count(*) as n from delivery
+    where ${open('block_day')} and state = 'leased' and stream_id in (${sql.join(wanted)})
+    group by stream_id`.execute(trx);
+  const nextSendAt = new Map(locked.map((row) => [row.id, row.next_send_at]));
+  const leased = new Map(counted.map((row) => [row.stream_id, row.n]));
+  return lanes
+    .filter(({ id }) => !wanted.includes(id) || nextSendAt.has(id))
+    .map((lane) => ({
+      lane,
+      leased: leased.get(lane.id) ?? 0,
+      nextSendAt: nextSendAt.get(lane.id) ?? null,
+    }));
+}
+
+/** By lane, deliveries that are due: as many as the lane with the most room has room for, at most. */
+export async function findDue(
+  trx: Db,
+  engine: Engine,
+  lanes: readonly OpenLane[],
+  { now, open }: Moment,
+): Promise<Map<string, { id: string; body_bytes: number }[]>> {
+  type Due = { id: string; stream_id: string; body_bytes: number };
+  const found: Due[] = [];
+  const unordered: OpenLane[] = [];
+  for (const each of lanes) {
+    const first =
+      each.lane.strict_order === 1 ? await findFirst(trx, each.lane, now, open) : undefined;
+    // None is there where the stream was set in order as its deliveries were made.
+    if (first === undefined) unordered.push(each);
+    else if (first.may_go === 1) found.push(first);
+  }
+  if (unordered.length > 0) {
+    const ids = engine.texts(
+      unordered.map(({ lane }) => lane.id),
+      'lane_id',
+    );
+    const isDue = sql<SqlBool>`${open('block_day')} and stream_id = lane_id and state = 'pending'
+      and run_at <= ${now} and lost < 2`;
+    const { rows } = await engine
+      .firstOfEach<Due>(ids, {
+        from: 'delivery',
+        columns: ['id', 'stream_id', 'body_bytes'],
+        where: isDue,
+        orderBy: 'run_at',
+        limit: Math.max(...unordered.map(({ room }) => room)),
+      })
+      .execute(trx);
+    found.push(...rows);
+  }
+  return Map.groupBy(found, (row) => row.stream_id);
+}
+
+/** Of a lane in strict order, what is to go before all else, and whether it may go now. */
+async function findFirst(
+  trx: Db,
+  lane: Lane,
+  now: number,
+  open: DayFilter,
+): Promise<{ id: string; stream_id: string; body_bytes: number; may_go: number } | undefined> {
+  const { rows } = await sql<{ id: string; stream_id: string; body_bytes: number; may_go: number }>`
+    select id, stream_id, body_bytes,
+      case when state = 'pending' and run_at <= ${now} and lost < 2 then 1 else 0 end as may_go
+    from delivery where ${open('block_day')} and stream_id = ${lane.id} and ordered = 1
+      and state in ('enriching', 'pending', 'leased')
+    order by id limit 1`.execute(trx);
+  return rows[0];
+}

@@ -1,0 +1,47 @@
+/** How attempts reached their receivers, as the ledger keeps it: nothing, for nearly every one. */
+import type { AttemptParts, DeliveryAttempt } from '@sluice/kit/contract';
+import type { AttemptTransport } from './contract.ts';
+import type { Tables } from '../engine/tables.ts';
+
+type Ms = number | null;
+type Packed = [Ms, Ms, Ms, Ms, Ms, AttemptTransport['address'], AttemptTransport['certificate']];
+
+/** A short list. */
+export function packTransport({ parts, address, certificate }: AttemptTransport): string {
+  const { dnsMs, connectMs, tlsMs, waitMs, bodyMs } = parts;
+  const packed: Packed = [dnsMs, connectMs, tlsMs, waitMs, bodyMs, address, certificate];
+  return JSON.stringify(packed);
+}
+
+/** The other way; and what it means that nothing was kept. */
+export function readTransport({
+  transport,
+  webhook_url: webhookUrl,
+  status,
+  duration_ms: durationMs,
+}: Pick<Tables['attempt'], 'transport' | 'webhook_url' | 'status' | 'duration_ms'>): Pick<
+  DeliveryAttempt,
+  'parts' | 'address' | 'certificate'
+> {
+  if (transport !== null) {
+    const [dnsMs, connectMs, tlsMs, waitMs, bodyMs, address, certificate] = JSON.parse(
+      transport,
+    ) as Packed;
+    return { parts: { dnsMs, connectMs, tlsMs, waitMs, bodyMs }, address, certificate };
+  }
+  // An inbox has a scheme of its own.
+  const isOverNetwork = status !== null && /^https?:/i.test(webhookUrl);
+  return {
+    parts: isOverNetwork ? answeredAtOnce(durationMs) : null,
+    address: null,
+    certificate: null,
+  };
+}
+
+const answeredAtOnce = (durationMs: number): AttemptParts => ({
+  dnsMs: null,
+  connectMs: null,
+  tlsMs: null,
+  waitMs: durationMs,
+  bodyMs: 0,
+});

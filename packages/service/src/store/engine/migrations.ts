@@ -1,0 +1,723 @@
+/** The schema, step by step. A released step is never edited: the next change is a new step. */
+import { createHash } from 'node:crypto';
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresQueryCompiler,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely';
+import { type Migration, Migrator } from 'kysely/migration';
+import { CallerError } from '../../base/errors.ts';
+
+const isPostgres = (db: Kysely<unknown>): boolean =>
+  db.getExecutor().adapter instanceof PostgresAdapter;
+
+/** Ends the making of a table that stands in partitions on PostgreSQL (`partitions.ts`). */
+const byDay = (db: Kysely<unknown>) =>
+  isPostgres(db) ? sql`partition by range (block_day)` : sql``;
+
+/** A key that holds across partitions must name what they are made by. */
+const withDay = (db: Kysely<unknown>, columns: string[]): never[] =>
+  (isPostgres(db) ? [...columns, 'block_day'] : columns) as never[];
+
+const ledger: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('setting')
+      .addColumn('key', 'text', (column) => column.primaryKey())
+      .addColumn('value', 'text', (column) => column.notNull())
+      .execute();
+
+    await db.schema
+      .createTable('api_key')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('hash', 'text', (column) => column.notNull())
+      .addColumn('scopes', 'text', (column) => column.notNull())
+      .addColumn('cidrs', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('expires_at', 'bigint')
+      .addColumn('last_used_at', 'bigint')
+      .addColumn('revoked_at', 'bigint')
+      .execute();
+
+    await db.schema
+      .createTable('ended_session')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('expires_at', 'bigint', (column) => column.notNull())
+      .execute();
+
+    await db.schema
+      .createTable('audit')
+      .addColumn('seq', 'bigint', (column) => column.primaryKey())
+      .addColumn('at', 'bigint', (column) => column.notNull())
+      .addColumn('action', 'text', (column) => column.notNull())
+      .addColumn('key_id', 'text', (column) => column.notNull())
+      .addColumn('address', 'text', (column) => column.notNull())
+      .addColumn('target', 'text', (column) => column.notNull())
+      .addColumn('previous_hash', 'text', (column) => column.notNull())
+      .addColumn('hash', 'text', (column) => column.notNull())
+      .execute();
+
+    await db.schema
+      .createTable('rule_revision')
+      .addColumn('id', 'integer', (column) => column.primaryKey())
+      .addColumn('revision', 'bigint', (column) => column.notNull())
+      .addColumn('trimmed', 'bigint', (column) => column.notNull())
+      .execute();
+    await sql`insert into rule_revision (id, revision, trimmed) values (1, 0, 0)`.execute(db);
+
+    await db.schema
+      .createTable('stream')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('family', 'text', (column) => column.notNull())
+      .addColumn('tag', 'text', (column) => column.notNull())
+      .addColumn('description', 'text', (column) => column.notNull())
+      .addColumn('webhook_url', 'text', (column) => column.notNull())
+      .addColumn('chain_ids', 'text', (column) => column.notNull())
+      .addColumn('options', 'text', (column) => column.notNull())
+      .addColumn('deliver', 'text', (column) => column.notNull())
+      .addColumn('notify_removed', 'integer', (column) => column.notNull())
+      .addColumn('headers', 'text', (column) => column.notNull())
+      .addColumn('max_in_flight', 'integer')
+      .addColumn('max_per_second', 'double precision')
+      .addColumn('strict_order', 'integer', (column) => column.notNull())
+      .addColumn('next_send_at', 'bigint')
+      .addColumn('secrets', 'text', (column) => column.notNull())
+      .addColumn('status', 'text', (column) => column.notNull())
+      .addColumn('status_message', 'text', (column) => column.notNull())
+      .addColumn('error_since', 'bigint')
+      .addColumn('probe_at', 'bigint')
+      .addColumn('spared_reason', 'text')
+      .addColumn('spared_since', 'bigint')
+      .addColumn('spared_until', 'bigint')
+      .addColumn('certificate_ends_at', 'bigint')
+      .addColumn('address_count', 'bigint', (column) => column.notNull())
+      .addColumn('revision', 'bigint', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('updated_at', 'bigint', (column) => column.notNull())
+      .addColumn('deleted_at', 'bigint')
+      .execute();
+    await db.schema.createIndex('stream_revision').on('stream').column('revision').execute();
+    await db.schema
+      .createIndex('stream_page')
+      .on('stream')
+      .columns(['created_at', 'id'])
+      .where(sql.ref('deleted_at'), 'is', null)
+      .execute();
+
+    await db.schema
+      .createTable('stream_address')
+      .addColumn('stream_id', 'text', (column) => column.notNull())
+      .addColumn('address', 'text', (column) => column.notNull())
+      .addColumn('label', 'text')
+      .addColumn('added_at', 'bigint', (column) => column.notNull())
+      .addColumn('key_id', 'text', (column) => column.notNull())
+      .addColumn('added_by', 'bigint', (column) => column.notNull())
+      .addColumn('removed_by', 'bigint')
+      .addPrimaryKeyConstraint('stream_address_pk', ['stream_id', 'address', 'added_by'])
+      // A row is little more than its key: without this SQLite would keep both.
+      .modifyEnd(isPostgres(db) ? sql`` : sql`without rowid`)
+      .execute();
+
+    await db.schema
+      .createTable('address_change')
+      .addColumn('id', isPostgres(db) ? 'bigserial' : 'integer', (column) =>
+        isPostgres(db) ? column.primaryKey() : column.primaryKey().autoIncrement(),
+      )
+      .addColumn('stream_id', 'text', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('revision', 'bigint')
+      .addColumn('parts', 'bigint', (column) => column.notNull())
+      .addColumn('delta', 'bigint', (column) => column.notNull())
+      .addColumn('touched_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createIndex('address_change_open')
+      .unique()
+      .on('address_change')
+      .column('stream_id')
+      .where(sql.ref('state'), '!=', sql.lit('active'))
+      .execute();
+    await db.schema
+      .createIndex('address_change_revision')
+      .on('address_change')
+      .column('revision')
+      .execute();
+
+    await db.schema
+      .createTable('address_change_part')
+      .addColumn('change_id', 'bigint', (column) => column.notNull())
+      .addColumn('part', 'bigint', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('width', 'integer', (column) => column.notNull())
+      .addColumn('digits', 'text', (column) => column.notNull())
+      .addColumn('dead', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('address_change_part_pk', ['change_id', 'part'])
+      .execute();
+    await db.schema
+      .createIndex('address_change_part_dead')
+      .on('address_change_part')
+      .column('change_id')
+      .where(sql.ref('dead'), '>', sql.lit(0))
+      .execute();
+
+    await db.schema
+      .createTable('checkpoint')
+      .addColumn('chain', 'text', (column) => column.primaryKey())
+      .addColumn('number', 'bigint', (column) => column.notNull())
+      .addColumn('hash', 'text', (column) => column.notNull())
+      .addColumn('genesis_hash', 'text', (column) => column.notNull())
+      .addColumn('version', 'bigint')
+      .addColumn('settled_number', 'bigint')
+      .addColumn('settled_version', 'bigint')
+      .addColumn('settled_revision', 'bigint')
+      .addColumn('updated_at', 'bigint', (column) => column.notNull())
+      .execute();
+
+    await db.schema
+      .createTable('lease')
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('holder', 'text', (column) => column.notNull())
+      .addColumn('epoch', 'bigint', (column) => column.notNull())
+      .addColumn('until', 'bigint', (column) => column.notNull())
+      .addColumn('report', 'text')
+      .execute();
+
+    await db.schema
+      .createTable('block')
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('number', 'bigint', (column) => column.notNull())
+      .addColumn('hash', 'text', (column) => column.notNull())
+      .addColumn('parent_hash', 'text', (column) => column.notNull())
+      .addColumn('timestamp', 'bigint', (column) => column.notNull())
+      .addColumn('matches', 'bigint', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('block_pk', ['chain', 'number'])
+      .execute();
+
+    await db.schema
+      .createTable('coverage')
+      .addColumn('stream_id', 'text', (column) => column.notNull())
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('from_block', 'bigint')
+      .addPrimaryKeyConstraint('coverage_pk', ['stream_id', 'chain'])
+      .execute();
+    await db.schema
+      .createTable('hole')
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('stream_id', 'text')
+      .addColumn('from_block', 'bigint', (column) => column.notNull())
+      .addColumn('to_block', 'bigint')
+      .addColumn('reason', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema.createIndex('hole_place').on('hole').columns(['chain', 'stream_id']).execute();
+
+    await db.schema
+      .createTable('operator_notice')
+      .addColumn('subject', 'text', (column) => column.primaryKey())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('told', 'text', (column) => column.notNull())
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('body', 'text')
+      .addColumn('attempts', 'integer', (column) => column.notNull())
+      .addColumn('run_at', 'bigint', (column) => column.notNull())
+      .addColumn('sent_at', 'bigint')
+      .execute();
+
+    await db.schema
+      .createTable('replay')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('filter', 'text', (column) => column.notNull())
+      .addColumn('per_second', 'double precision', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('total', 'bigint', (column) => column.notNull())
+      .addColumn('replayed', 'bigint', (column) => column.notNull())
+      .addColumn('position', 'text', (column) => column.notNull())
+      .addColumn('last_id', 'text', (column) => column.notNull())
+      .addColumn('next_at', 'bigint', (column) => column.notNull())
+      .addColumn('created_by', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('updated_at', 'bigint', (column) => column.notNull())
+      .execute();
+
+    await db.schema
+      .createTable('job')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('stream_id', 'text', (column) => column.notNull())
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('block_from', 'bigint', (column) => column.notNull())
+      .addColumn('block_to', 'bigint', (column) => column.notNull())
+      .addColumn('next_block', 'bigint', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('message', 'text', (column) => column.notNull())
+      .addColumn('matches', 'bigint', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('updated_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema.createIndex('job_stream').on('job').columns(['stream_id', 'id']).execute();
+    await db.schema
+      .createIndex('job_running')
+      .on('job')
+      .columns(['chain', 'id'])
+      .where(sql.ref('state'), '=', sql.lit('running'))
+      .execute();
+
+    await db.schema
+      .createTable('reorg')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('block_number', 'bigint', (column) => column.notNull())
+      .addColumn('depth', 'bigint', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema.createIndex('reorg_page').on('reorg').columns(['chain', 'id']).execute();
+
+    await db.schema
+      .createTable('stream_change')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('stream_id', 'text', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('fields', 'text', (column) => column.notNull())
+      .addColumn('key_id', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createIndex('stream_change_page')
+      .on('stream_change')
+      .columns(['stream_id', 'id'])
+      .execute();
+
+    await db.schema
+      .createTable('gap')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('from_block', 'bigint', (column) => column.notNull())
+      .addColumn('to_block', 'bigint')
+      .addColumn('reason', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('ended_at', 'bigint')
+      .execute();
+    await db.schema.createIndex('gap_page').on('gap').columns(['chain', 'id']).execute();
+
+    await db.schema
+      .createTable('inbox')
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('answer', 'text', (column) => column.notNull())
+      .addColumn('received', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createTable('inbox_request')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('inbox', 'text', (column) => column.notNull())
+      .addColumn('received_at', 'bigint', (column) => column.notNull())
+      .addColumn('webhook_id', 'text', (column) => column.notNull())
+      .addColumn('delivery', 'text')
+      .addColumn('verified', 'integer', (column) => column.notNull())
+      .addColumn('status', 'integer', (column) => column.notNull())
+      .addColumn('headers', 'text', (column) => column.notNull())
+      .addColumn('body', 'text', (column) => column.notNull())
+      .addColumn('body_bytes', 'bigint', (column) => column.notNull())
+      .addColumn('answer_body', 'text', (column) => column.notNull())
+      .addColumn('answer_delay_ms', 'integer', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createIndex('inbox_request_page')
+      .on('inbox_request')
+      .columns(['inbox', 'id', 'body_bytes', 'received_at'])
+      .execute();
+
+    await db.schema
+      .createTable('match')
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('stream_id', 'text', (column) => column.notNull())
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('block_number', 'bigint', (column) => column.notNull())
+      .addColumn('block_hash', 'text', (column) => column.notNull())
+      .addColumn('block_day', 'text', (column) => column.notNull())
+      .addColumn('part', 'integer', (column) => column.notNull())
+      .addColumn('parts', 'integer', (column) => column.notNull())
+      .addColumn('origin', 'text', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('tag', 'text', (column) => column.notNull())
+      .addColumn('logs', 'bigint', (column) => column.notNull())
+      .addColumn('transactions', 'bigint', (column) => column.notNull())
+      .addColumn('internal_transactions', 'bigint', (column) => column.notNull())
+      .addColumn('about', 'text', (column) => column.notNull())
+      .addColumn('enrichment', 'text')
+      .addColumn('body_head', 'text', (column) => column.notNull())
+      .addColumn('body_tail', 'text', (column) => column.notNull())
+      .addColumn('body_bytes', 'bigint', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('match_pk', withDay(db, ['id']))
+      .addUniqueConstraint('match_once', [
+        'chain',
+        'block_hash',
+        'stream_id',
+        'part',
+        'origin',
+        'block_day',
+      ])
+      .modifyEnd(byDay(db))
+      .execute();
+    await db.schema
+      .createIndex('match_to_confirm')
+      .on('match')
+      .columns(['chain', 'block_number'])
+      .where(sql.ref('state'), '=', sql.lit('frozen'))
+      .execute();
+    await db.schema
+      .createIndex('match_to_enrich')
+      .on('match')
+      .columns(['chain', 'stream_id', 'id'])
+      .where(sql.ref('enrichment'), 'is not', null)
+      .execute();
+    await db.schema
+      .createIndex('match_orphaned')
+      .on('match')
+      .column('id')
+      .where(sql.ref('state'), '=', sql.lit('orphaned'))
+      .execute();
+    await db.schema
+      .createIndex('match_by_block')
+      .on('match')
+      .columns(['chain', 'block_number'])
+      .execute();
+
+    await db.schema
+      .createTable('match_transaction')
+      .addColumn('transaction_hash', 'text', (column) => column.notNull())
+      .addColumn('match_id', 'text', (column) => column.notNull())
+      .addColumn('block_day', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint(
+        'match_transaction_pk',
+        withDay(db, ['transaction_hash', 'match_id']),
+      )
+      .modifyEnd(byDay(db))
+      .execute();
+    await db.schema
+      .createIndex('match_transaction_match')
+      .on('match_transaction')
+      .column('match_id')
+      .execute();
+
+    await db.schema
+      .createTable('token')
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('address', 'text', (column) => column.notNull())
+      .addColumn('name', 'text', (column) => column.notNull())
+      .addColumn('symbol', 'text', (column) => column.notNull())
+      .addColumn('decimals', 'integer')
+      .addColumn('standard', 'text', (column) => column.notNull())
+      .addColumn('block_number', 'bigint', (column) => column.notNull())
+      .addColumn('updated_at', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('token_pk', ['chain', 'address'])
+      .execute();
+
+    await db.schema
+      .createTable('delivery')
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('match_id', 'text', (column) => column.notNull())
+      .addColumn('stream_id', 'text', (column) => column.notNull())
+      .addColumn('phase', 'text', (column) => column.notNull())
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('block_number', 'bigint', (column) => column.notNull())
+      .addColumn('block_day', 'text', (column) => column.notNull())
+      .addColumn('tag', 'text', (column) => column.notNull())
+      .addColumn('records', 'bigint', (column) => column.notNull())
+      .addColumn('about', 'text', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('attempts', 'integer', (column) => column.notNull())
+      .addColumn('claims', 'integer', (column) => column.notNull())
+      .addColumn('lost', 'integer', (column) => column.notNull())
+      .addColumn('ordered', 'integer', (column) => column.notNull())
+      .addColumn('fast_retried', 'integer', (column) => column.notNull())
+      .addColumn('body_bytes', 'bigint', (column) => column.notNull())
+      .addColumn('run_at', 'bigint', (column) => column.notNull())
+      .addColumn('replay_id', 'text')
+      .addColumn('lease_token', 'text')
+      .addColumn('lease_until', 'bigint')
+      .addColumn('last_status', 'integer')
+      .addColumn('last_error', 'text')
+      .addColumn('last_duration_ms', 'bigint')
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .addColumn('updated_at', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('delivery_pk', withDay(db, ['id']))
+      .modifyEnd(byDay(db))
+      .execute();
+    // With `match_once` the key that a block read twice meets: stream, chain, block, part, origin, phase.
+    await db.schema
+      .createIndex('delivery_once')
+      .unique()
+      .on('delivery')
+      .columns(['match_id', 'phase', 'block_day'])
+      .execute();
+    await db.schema
+      .createIndex('delivery_due')
+      .on('delivery')
+      .columns(['stream_id', 'run_at'])
+      .where(sql.ref('state'), '=', sql.lit('pending'))
+      .execute();
+    await db.schema
+      .createIndex('delivery_in_order')
+      .on('delivery')
+      .columns(['stream_id', 'id'])
+      .where(sql<boolean>`ordered = 1 and state in ('enriching', 'pending', 'leased')`)
+      .execute();
+    await db.schema
+      .createIndex('delivery_quarantined')
+      .on('delivery')
+      .columns(['stream_id', 'id'])
+      .where(sql.ref('state'), '=', sql.lit('quarantined'))
+      .execute();
+    await db.schema
+      .createIndex('delivery_replayed')
+      .on('delivery')
+      .columns(['replay_id', 'state', 'updated_at'])
+      .where(sql.ref('replay_id'), 'is not', null)
+      .execute();
+    await db.schema
+      .createIndex('delivery_enriching')
+      .on('delivery')
+      .column('stream_id')
+      .where(sql.ref('state'), '=', sql.lit('enriching'))
+      .execute();
+    await db.schema
+      .createIndex('delivery_suspect')
+      .on('delivery')
+      .column('run_at')
+      .where(sql<boolean>`state = 'pending' and lost >= 2`)
+      .execute();
+    await db.schema
+      .createIndex('delivery_leased')
+      .on('delivery')
+      .column('stream_id')
+      .where(sql.ref('state'), '=', sql.lit('leased'))
+      .execute();
+    await db.schema
+      .createIndex('delivery_stream_page')
+      .on('delivery')
+      .columns(['stream_id', 'id'])
+      .execute();
+    // What was attempted stands in one of two lists, by how its last attempt ended: the history and
+    // the log read nothing but these, chain by chain, and count in them.
+    for (const [name, outcome] of [
+      ['delivery_undelivered', sql`last_error is not null`],
+      ['delivery_delivered', sql`attempts > 0 and last_error is null`],
+    ] as const) {
+      await sql`create index ${sql.ref(name)} on delivery (chain, id) where ${outcome}`.execute(db);
+      await sql`
+        create index ${sql.ref(`${name}_stream`)} on delivery (stream_id, chain, id)
+        where ${outcome}`.execute(db);
+    }
+
+    await db.schema
+      .createTable('attempt')
+      .addColumn('delivery_id', 'text', (column) => column.notNull())
+      .addColumn('number', 'integer', (column) => column.notNull())
+      .addColumn('block_day', 'text', (column) => column.notNull())
+      .addColumn('webhook_url', 'text', (column) => column.notNull())
+      .addColumn('started_at', 'bigint', (column) => column.notNull())
+      .addColumn('duration_ms', 'bigint', (column) => column.notNull())
+      .addColumn('status', 'integer')
+      .addColumn('error', 'text')
+      .addColumn('response_body', 'text', (column) => column.notNull())
+      .addColumn('transport', 'text')
+      .addPrimaryKeyConstraint('attempt_pk', withDay(db, ['delivery_id', 'number']))
+      // On SQLite the key is the table: one tree to write to instead of two.
+      .modifyEnd(isPostgres(db) ? byDay(db) : sql`without rowid`)
+      .execute();
+
+    if (isPostgres(db)) {
+      await db.schema
+        .createTable('partition')
+        .addColumn('name', 'text', (column) => column.primaryKey())
+        .addColumn('from_day', 'text', (column) => column.notNull())
+        .addColumn('to_day', 'text', (column) => column.notNull())
+        .addColumn('open', 'boolean', (column) => column.notNull())
+        .execute();
+      await sql`
+        create unlogged table live_event (
+          xid bigint primary key, created_at bigint not null, events text not null)`.execute(db);
+    }
+
+    for (const table of ['stat_delta', 'stat', 'stat_hour']) {
+      await db.schema
+        .createTable(table)
+        .addColumn('stream_id', 'text', (column) => column.notNull())
+        .addColumn('minute', 'bigint', (column) => column.notNull())
+        .addColumn('chain', 'text', (column) => column.notNull())
+        .addColumn('metric', 'text', (column) => column.notNull())
+        .addColumn('n', 'bigint', (column) => column.notNull())
+        .execute();
+    }
+    for (const table of ['stat', 'stat_hour']) {
+      await db.schema
+        .createIndex(`${table}_once`)
+        .unique()
+        .on(table)
+        .columns(['stream_id', 'minute', 'metric', 'chain'])
+        .execute();
+      await db.schema.createIndex(`${table}_minute`).on(table).column('minute').execute();
+    }
+  },
+};
+
+const setAside: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('match').addColumn('set_aside', 'text').execute();
+  },
+};
+
+const unverifiedBlocks: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('unverified')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('chain', 'text', (column) => column.notNull())
+      .addColumn('from_block', 'bigint', (column) => column.notNull())
+      .addColumn('to_block', 'bigint', (column) => column.notNull())
+      .addColumn('reason', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .execute();
+    await db.schema
+      .createIndex('unverified_page')
+      .on('unverified')
+      .columns(['chain', 'id'])
+      .execute();
+  },
+};
+
+export const migrations: Record<string, Migration> = {
+  '0001 ledger': ledger,
+  '0002 matches set aside': setAside,
+  '0003 unverified blocks': unverifiedBlocks,
+};
+
+/** Steps that were taken are listed here, in the order of their names. */
+const DONE_TABLE = 'migrations';
+/** What each of them was when it was taken. */
+const HASH_TABLE = 'migration_hash';
+
+/**
+ * Brings the schema of this database to the newest step. Of several processes that start at once one
+ * does, and the others wait for it.
+ *
+ * @param name what the ledger is called in an error.
+ * @throws Error with the step that failed; CallerError when the ledger was made by another program.
+ */
+export async function migrate(
+  db: Kysely<unknown>,
+  steps: Record<string, Migration> = migrations,
+  name = 'The ledger',
+): Promise<void> {
+  await refuseOther(db, steps, name);
+  const hashed = Object.fromEntries(
+    Object.entries(steps).map(([step, migration]) => [step, withHash(step, migration)]),
+  );
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve(hashed) },
+    migrationTableName: DONE_TABLE,
+    migrationLockTableName: `${DONE_TABLE}_lock`,
+  });
+  const { error, results } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  const failed = results?.find((result) => result.status === 'Error');
+  throw new Error(`Migration ${failed?.migrationName ?? '(before the first)'} failed`, {
+    cause: error,
+  });
+}
+
+/**
+ * @throws CallerError when a step was taken that this program does not know, or that did something else
+ *   when it was taken: before a release, steps are edited.
+ */
+export async function refuseOther(
+  db: Kysely<unknown>,
+  steps: Record<string, Migration> = migrations,
+  name = 'The ledger',
+): Promise<void> {
+  const tables = (await db.introspection.getTables()).map((table) => table.name);
+  if (!tables.includes(DONE_TABLE)) return;
+  const done = await readDone(db, tables.includes(HASH_TABLE));
+  const known = Object.keys(steps).toSorted();
+  const unknown = done.filter((step) => !known.includes(step.name));
+  if (unknown.length > 0) {
+    throw new CallerError(
+      'invalid_file',
+      `${name} was made by a newer sluice: it has "${unknown.at(-1)!.name}", and this program knows nothing ` +
+        `after "${known.at(-1)}"`,
+      { fix: 'Start the newer program again, or restore a backup from before the upgrade' },
+    );
+  }
+  for (const step of done) {
+    const hash = await hashStep(steps[step.name]!, isPostgres(db));
+    if (step.hash === hash) continue;
+    throw new CallerError(
+      'invalid_file',
+      `${name} was made by another build of sluice, with other tables: its "${step.name}" is ` +
+        `${step.hash ?? 'without a hash'}, and that of this program is ${hash}`,
+      {
+        fix:
+          'Start the program that made it, or begin with an empty one: another --data folder or database, or ' +
+          'sluice dev --fresh. To take the streams along, run sluice export with the program that made it, ' +
+          'then sluice apply with this one',
+      },
+    );
+  }
+}
+
+/** In one reading: another process may take a step meanwhile. */
+async function readDone(
+  db: Kysely<unknown>,
+  hasHashes: boolean,
+): Promise<{ name: string; hash: string | null }[]> {
+  const done = sql.table(DONE_TABLE);
+  const hashes = sql.table(HASH_TABLE);
+  const { rows } = await (
+    hasHashes
+      ? sql<{ name: string; hash: string | null }>`
+          select done.name, hashed.hash from ${done} as done
+          left join ${hashes} as hashed on hashed.name = done.name order by done.name`
+      : sql<{ name: string; hash: null }>`select name, null as hash from ${done} order by name`
+  ).execute(db);
+  return rows;
+}
+
+/** The same step, which also notes in the ledger what it did. */
+const withHash = (name: string, step: Migration): Migration => ({
+  async up(db: Kysely<unknown>) {
+    await step.up(db);
+    const hashes = sql.table(HASH_TABLE);
+    await sql`create table if not exists ${hashes} (name text primary key, hash text not null)`.execute(
+      db,
+    );
+    const hash = await hashStep(step, isPostgres(db));
+    await sql`insert into ${hashes} (name, hash) values (${name}, ${hash})`.execute(db);
+  },
+});
+
+/** Identifies a step by the statements it runs, whatever the version of the program says. */
+async function hashStep(step: Migration, onPostgres: boolean): Promise<string> {
+  const hash = createHash('sha256');
+  const recorder = new Kysely<unknown>({
+    dialect: {
+      createAdapter: () => (onPostgres ? new PostgresAdapter() : new SqliteAdapter()),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: (of) => new SqliteIntrospector(of),
+      createQueryCompiler: () =>
+        onPostgres ? new PostgresQueryCompiler() : new SqliteQueryCompiler(),
+    },
+    log: ({ query }) => void hash.update(`${query.sql} ${JSON.stringify(query.parameters)}\n`),
+  });
+  await step.up(recorder);
+  return hash.digest('hex').slice(0, 16);
+}

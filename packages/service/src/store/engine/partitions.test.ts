@@ -1,0 +1,289 @@
+/** Partitions of PostgreSQL: which are made, which are looked at, and which go. */
+import { type Postgres, startPostgres } from '@sluice/testkit';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
+import { toBlockDay } from './partitions.ts';
+import { openPostgresStore } from './postgres/postgres.ts';
+import type { AttemptOutcome } from '../deliveries/contract.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../streams/contract.ts';
+import type { Store } from '../store.ts';
+import { takeChain } from '../blocks/takeChain.test-only.ts';
+
+const DAY_S = 86_400;
+const DAY_MS = DAY_S * 1000;
+const nowS = Math.floor(Date.now() / 1000);
+
+let postgres: Postgres;
+let db: pg.Client;
+let store: Store;
+beforeAll(async () => {
+  postgres = await startPostgres({ settings: { autovacuum: 'off' } });
+  db = new pg.Client(postgres.url);
+  await db.connect();
+  await (await openPostgresStore(postgres.url)).close();
+});
+afterAll(async () => {
+  await db.end();
+  await postgres.stop();
+});
+
+beforeEach(async () => {
+  const database = `test_${Math.random().toString(36).slice(2)}`;
+  await db.query(`create database ${database}`);
+  url = postgres.url.replace(/postgres$/, database);
+  store = await openPostgresStore(url);
+  const client = new pg.Client(url);
+  await client.connect();
+  sql = async (text) => (await client.query(text)).rows as Record<string, never>[];
+  return async () => {
+    await client.end();
+    await store.close();
+  };
+});
+
+let url: string;
+let sql: (text: string) => Promise<Record<string, never>[]>;
+let lastChain = 0;
+
+/** A stream, and a job that commits a block of any time in which it matches. */
+async function newStream() {
+  const chain = `0x${(++lastChain).toString(16)}`;
+  const { id: streamId } = await store.createStream({
+    family: 'evm',
+    tag: 'tag',
+    description: '',
+    webhookUrl: 'http://127.0.0.1:1/',
+    chainIds: [chain],
+    options: { ...DEFAULT_OPTIONS, includeContractLogs: true },
+    ...DEFAULT_DELIVERY,
+  });
+  const commit = async (timestamp: number, matches = 1): Promise<void> => {
+    await store.commitManual({
+      chain,
+      block: { number: timestamp, hash: `h${timestamp}`, parentHash: 'h', timestamp },
+      requestId: crypto.randomUUID(),
+      isConfirmed: true,
+      matches: Array.from({ length: matches }, (_, part) => newMatch(streamId, { part })),
+    });
+  };
+  const attempt = async (result: AttemptOutcome['result'], count = 1000) => {
+    const claimed = await store.claimDeliveries({
+      limit: count,
+      maxBytes: 1e9,
+      perStream: count,
+      taken: {},
+      leaseMs: 40_000,
+    });
+    const failure = { status: 500, error: 'HTTP 500' };
+    return store.completeDeliveries(
+      claimed.map(({ id, leaseToken }) => ({
+        id,
+        leaseToken,
+        webhookUrl: 'http://127.0.0.1:1/',
+        startedAt: Date.now(),
+        durationMs: 5,
+        status: 200,
+        error: null,
+        responseBody: '',
+        transport: null,
+        result,
+        retryInMs: 3_600_000,
+        isFastRetry: false,
+        ...(result === 'succeeded' ? {} : failure),
+      })),
+    );
+  };
+  return { streamId, chain, commit, attempt };
+}
+
+const partitions = async (): Promise<string[]> =>
+  (await sql('select name from partition order by name')).map((row) => row['name']!);
+const openOnes = async (): Promise<string[]> =>
+  (await sql('select name from partition where open order by name')).map((row) => row['name']!);
+const countIn = async (table: string): Promise<number> =>
+  Number((await sql(`select count(*) as n from ${table}`))[0]!['n']);
+
+const compact = (day: string): string => day.replaceAll('-', '');
+
+/** Delivered ones are kept so many days; with -1 as if everything was made the day before. */
+const tend = async (days = 1, undelivered = 30) =>
+  store.tendPartitions({ deliveredMs: days * DAY_MS, undeliveredMs: undelivered * DAY_MS });
+
+describe('a partition is made', () => {
+  test('for each recent day and for each month long ago, and before the first block of the day', async () => {
+    const { commit } = await newStream();
+    for (const daysAgo of [0, 1, 3]) await commit(nowS - daysAgo * DAY_S);
+    for (const day of ['2019-02-03', '2019-02-28', '2019-12-31']) {
+      await commit(Date.parse(day) / 1000);
+    }
+    const days = [0, 1, 3].map((n) => compact(toBlockDay(nowS - n * DAY_S)));
+    const old = ['20190201_month', '20191201_month'];
+    expect(await partitions()).toEqual([...old, ...days].toSorted());
+    await tend();
+    const ahead = [1, 2].map((n) => compact(toBlockDay(nowS + n * DAY_S)));
+    expect(await partitions()).toEqual([...old, ...days, ...ahead].toSorted());
+  });
+
+  test('for a day whose month has one with a partition of its own', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const { commit } = await newStream();
+    const seconds = (text: string): number => Date.parse(text) / 1000;
+    vi.setSystemTime('2024-05-20T12:00Z');
+    await commit(seconds('2024-05-02'));
+    vi.setSystemTime('2024-06-20T12:00Z');
+    await commit(seconds('2024-05-01'));
+    await commit(seconds('2024-04-30'));
+    vi.useRealTimers();
+    expect(await partitions()).toEqual(['20240401_month', '20240501', '20240502']);
+  });
+
+  test('for times that no calendar has', async () => {
+    const { commit } = await newStream();
+    for (const timestamp of [0, 1e15]) await commit(timestamp);
+    expect(await partitions()).toEqual(['19700101_month', '99991201']);
+  });
+
+  test('once, though many chains reach the day at the same moment', async () => {
+    const streams = await Promise.all(Array.from({ length: 6 }, newStream));
+    await Promise.all(streams.map(({ commit }) => commit(nowS)));
+    expect(await partitions()).toHaveLength(1);
+    expect(await countIn('delivery')).toBe(6);
+  });
+});
+
+describe('a partition is open', () => {
+  test('while a delivery in it has not ended, and again when one is replayed', async () => {
+    const { streamId, commit, attempt } = await newStream();
+    const name = compact(toBlockDay(nowS));
+    await commit(nowS);
+    await tend();
+    expect(await openOnes()).toContain(name);
+    const [retried] = await attempt('retry');
+    await tend();
+    expect(await openOnes()).toContain(name);
+    await store.replayDelivery(streamId, retried!.id);
+    await attempt('succeeded');
+    expect(await openOnes()).toContain(name);
+    await tend();
+    expect(await openOnes()).not.toContain(name);
+    await store.replayDelivery(streamId, retried!.id);
+    expect(await openOnes()).toContain(name);
+    expect(await attempt('succeeded')).toMatchObject([{ id: retried!.id, attempts: 3 }]);
+  });
+
+  test('while a match in it awaits its confirmation', async () => {
+    const { streamId, chain } = await newStream();
+    const header = (number: number, timestamp: number) => ({
+      number,
+      hash: `h${number}`,
+      parentHash: `h${number - 1}`,
+      timestamp,
+    });
+    const epoch = await takeChain(store, chain);
+    await store.startChain({ chain, epoch, block: header(0, nowS), genesisHash: 'h0' });
+    const commit = async (number: number, timestamp: number, streams: string[]) =>
+      store.commitBlock({
+        chain,
+        epoch,
+        block: header(number, timestamp),
+        ruleRevision: (await store.readRules(1e9)).revision,
+        confirmUpTo: number - 1,
+        windowBlocks: 256,
+        matches: streams.map((id) => newMatch(id, { deliver: 'confirmed' })),
+      });
+    await commit(1, nowS - 3 * DAY_S, [streamId]);
+    await tend();
+    const name = compact(toBlockDay(nowS - 3 * DAY_S));
+    expect(await openOnes()).toContain(name);
+    expect(await commit(2, nowS, [])).toMatchObject({
+      deliveries: [{ phase: 'confirmed', state: 'pending' }],
+    });
+  });
+
+  test('and is the only one that claims and completions look at', async () => {
+    const { commit, attempt } = await newStream();
+    for (let daysAgo = 5; daysAgo > 0; daysAgo--) {
+      await commit(nowS - daysAgo * DAY_S, 3);
+    }
+    await attempt('succeeded');
+    await tend();
+    await commit(nowS, 400);
+    await sql('analyze');
+    // Connections tell of their scans when they end.
+    const scans = async (): Promise<Record<string, number>> => {
+      await store.close();
+      store = await openPostgresStore(url);
+      await expect
+        .poll(() => sql('select from pg_stat_activity where datname = current_database()'))
+        .toHaveLength(2);
+      const rows = await sql(`
+        select relname, seq_scan + coalesce(idx_scan, 0) as n from pg_stat_user_tables
+        where relname ~ '^(delivery|match|attempt)_[0-9]'`);
+      return Object.fromEntries(rows.map((row) => [row['relname']!, Number(row['n']!)]));
+    };
+    const today = `delivery_${compact(toBlockDay(nowS))}`;
+    const before = await scans();
+    for (let n = 0; n < 20; n++) await attempt('succeeded', 20);
+    const after = await scans();
+    const touched = Object.keys(after).filter((name) => after[name]! > before[name]!);
+    expect(touched.toSorted()).toEqual([today, today.replace('delivery', 'match')]);
+    expect(Object.keys(after).length).toBeGreaterThan(15);
+  });
+});
+
+describe('a partition that is old', () => {
+  const old = nowS - 2 * DAY_S;
+  const name = compact(toBlockDay(old));
+
+  test('is dropped whole, with everything that belongs to it', async () => {
+    const { commit, attempt } = await newStream();
+    await commit(old, 20);
+    await attempt('succeeded');
+    expect(await tend()).toEqual({ dropped: [], shrunk: [] });
+    expect(await tend(-1)).toEqual({ dropped: [name], shrunk: [] });
+    for (const table of ['match', 'match_transaction', 'delivery', 'attempt']) {
+      expect(await countIn(table)).toBe(0);
+    }
+    expect(await partitions()).not.toContain(name);
+    // A block of that day makes it anew.
+    await commit(old);
+    expect(await partitions()).toContain(name);
+  });
+
+  test('is left alone while anything waits in it, then stays with what failed of late', async () => {
+    const { streamId, commit, attempt } = await newStream();
+    await commit(old, 50);
+    const [failed] = await attempt('failed', 1);
+    const [waiting] = await attempt('retry', 1);
+    await attempt('succeeded');
+    expect(await tend(-1)).toEqual({ dropped: [], shrunk: [] });
+    expect(await countIn('delivery')).toBe(50);
+    await store.replayDelivery(streamId, waiting!.id);
+    expect(await attempt('succeeded')).toHaveLength(1);
+
+    expect(await tend(-1)).toEqual({ dropped: [], shrunk: [name] });
+    expect(await tend(-1)).toEqual({ dropped: [], shrunk: [] });
+    const { rows } = await store.listDeliveries({ limit: 100, streamId });
+    expect(rows.map((row) => row.id)).toEqual([failed!.id]);
+    for (const table of ['match', 'match_transaction', 'delivery', 'attempt']) {
+      expect(await countIn(table)).toBe(1);
+    }
+    expect((await store.readDelivery(failed!.id))?.attemptList).toHaveLength(1);
+
+    // What failed goes in time.
+    expect(await tend(-1, -1)).toEqual({ dropped: [name], shrunk: [] });
+    expect(await countIn('match')).toBe(0);
+  });
+
+  test('is left for later when somebody reads in it, and nobody waits behind', async () => {
+    const { commit, attempt } = await newStream();
+    await commit(old);
+    await attempt('succeeded');
+    await sql('begin');
+    await sql(`select * from delivery_${name}`);
+    expect(await tend(-1)).toEqual({ dropped: [], shrunk: [] });
+    await sql('commit');
+    expect(await tend(-1)).toEqual({ dropped: [name], shrunk: [] });
+  });
+});

@@ -1,0 +1,160 @@
+/**
+ * Matches and deliveries with what belongs to them stand, on PostgreSQL, in partitions by the UTC day of
+ * their block: what is old is dropped with its partition instead of row by row, and what waits is
+ * looked for in the few partitions where anything does. The table `partition` says which there are,
+ * and which of them are open. SQLite keeps whole tables.
+ */
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Db } from './tables.ts';
+
+/** Each has a column `block_day`. */
+export const PARTITIONED = ['match', 'match_transaction', 'delivery', 'attempt'] as const;
+
+/** Days that are so long ago share a partition with the rest of their month: a backfill makes few. */
+const DAYS_OF_THEIR_OWN = 35;
+const DAY_MS = 86_400_000;
+
+/**
+ * A row is updated three times or more in its life: room beside it keeps its new versions near, and
+ * what the old ones held is taken back before a claim has to step over much of it.
+ */
+const STORAGE = sql`with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02,
+  autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.05,
+  autovacuum_vacuum_cost_delay = 1)`;
+
+/** The days from `fromDay` up to, and without, `toDay`. */
+export interface DayRange {
+  fromDay: string;
+  toDay: string;
+}
+
+/** Says of a column that its day is in one of some ranges. */
+export type DayFilter = (column: string) => RawBuilder<SqlBool>;
+
+/** UTC day of a time in milliseconds, `YYYY-MM-DD`. */
+export const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+const LAST_DAY_S = Date.UTC(9999, 11, 1) / 1000;
+
+/** The day of a block with this timestamp in seconds, within the years that have four digits. */
+export const toBlockDay = (timestamp: number): string =>
+  toDay(Math.min(Math.max(0, timestamp), LAST_DAY_S) * 1000);
+
+/** Pruned when the statement is planned: other partitions are not even looked at. */
+export function toDayFilter(ranges: readonly DayRange[]): DayFilter {
+  const merged: DayRange[] = [];
+  for (const range of ranges.toSorted((a, b) => (a.fromDay < b.fromDay ? -1 : 1))) {
+    const last = merged.at(-1);
+    if (last?.toDay === range.fromDay) last.toDay = range.toDay;
+    else merged.push({ ...range });
+  }
+  if (merged.length === 0) return () => sql<SqlBool>`false`;
+  return (column) =>
+    sql<SqlBool>`(${sql.join(
+      merged.map(
+        ({ fromDay, toDay: end }) =>
+          sql`${sql.ref(column)} >= ${fromDay} and ${sql.ref(column)} < ${end}`,
+      ),
+      sql` or `,
+    )})`;
+}
+
+/** The partitions in which a match is frozen, or a delivery has not ended. */
+export const openDays = sql`(
+  select coalesce(json_agg(json_build_object('fromDay', from_day, 'toDay', to_day)), '[]')
+  from partition where open)`;
+
+/**
+ * Makes sure that rows of this day can be written, and are found by those who look for what waits.
+ * Until the transaction ends the partition stays, and stays open.
+ */
+export async function openDay(trx: Db, day: string): Promise<void> {
+  const { rows } = await sql`
+    select from partition where from_day <= ${day} and to_day > ${day} and open
+    for share`.execute(trx);
+  if (rows.length > 0) return;
+  await sql`select pg_advisory_xact_lock(hashtextextended('partitions', 0))`.execute(trx);
+  const reopened = await trx
+    .updateTable('partition')
+    .set({ open: true })
+    .where('from_day', '<=', day)
+    .where('to_day', '>', day)
+    .returning('name')
+    .execute();
+  if (reopened.length === 0) await createPartition(trx, day);
+}
+
+/** Attached, not created in place: that would wait for every statement, and hold up those behind it. */
+async function createPartition(trx: Db, day: string): Promise<void> {
+  const { fromDay, toDay: end } = await chooseRange(trx, day);
+  const name = fromDay.replaceAll('-', '') + (end === nextDay(fromDay) ? '' : '_month');
+  for (const table of PARTITIONED) {
+    const part = sql.id(`${table}_${name}`);
+    await sql`create table ${part} (like ${sql.id(table)}) ${STORAGE}`.execute(trx);
+    await teachPlanner(trx, table, `${table}_${name}`, fromDay);
+    await sql`
+      alter table ${sql.id(table)} attach partition ${part}
+      for values from (${sql.lit(fromDay)}) to (${sql.lit(end)})`.execute(trx);
+  }
+  await trx
+    .insertInto('partition')
+    .values({ name, from_day: fromDay, to_day: end, open: true })
+    .execute();
+}
+
+/** Columns whose values hardly ever come twice, though no index says so of them alone. */
+const DISTINCT: Readonly<Record<(typeof PARTITIONED)[number], readonly string[]>> = {
+  match: ['id'],
+  match_transaction: ['match_id', 'transaction_hash'],
+  delivery: ['id', 'match_id'],
+  attempt: ['delivery_id'],
+};
+
+/**
+ * Tells the planner what it would learn from the first `ANALYZE` alone: that all rows are of this
+ * partition's days, and that ids are distinct. Until then it takes a condition on the day for one that
+ * leaves next to nothing, an id for one of 200, and forgoes the indexes made for claims. So rows are
+ * made up, looked at, and taken out again; of other columns it goes on guessing.
+ */
+async function teachPlanner(
+  trx: Db,
+  table: (typeof PARTITIONED)[number],
+  name: string,
+  day: string,
+): Promise<void> {
+  const part = sql.id(name);
+  await sql`
+    insert into ${part} select made.* from generate_series(1, 20) as n, jsonb_populate_record(
+      null::${part}, (
+        select jsonb_object_agg(attname, case when attname = 'block_day' then to_jsonb(${day}::text)
+          when atttypid = 'text'::regtype then to_jsonb(n::text) else to_jsonb(0) end)
+        from pg_attribute
+        where attrelid = ${name}::regclass and attnum > 0 and not attisdropped)) as made`.execute(
+    trx,
+  );
+  const columns = ['block_day', ...DISTINCT[table]].map((column) => sql.ref(column));
+  await sql`analyze ${part} (${sql.join(columns)})`.execute(trx);
+  await sql`truncate ${part}`.execute(trx);
+}
+
+/** The day alone; of a day long ago its month, where no day of that has a partition already. */
+async function chooseRange(trx: Db, day: string): Promise<DayRange> {
+  const alone = { fromDay: day, toDay: nextDay(day) };
+  if (day >= toDay(Date.now() - DAYS_OF_THEIR_OWN * DAY_MS)) return alone;
+  const month = { fromDay: `${day.slice(0, 7)}-01`, toDay: nextMonth(day) };
+  const within = await trx
+    .selectFrom('partition')
+    .select('name')
+    .where('from_day', '<', month.toDay)
+    .where('to_day', '>', month.fromDay)
+    .executeTakeFirst();
+  return within === undefined ? month : alone;
+}
+
+const nextDay = (day: string): string => toDay(Date.parse(day) + DAY_MS);
+
+/** The first day of the month after this day's. */
+function nextMonth(day: string): string {
+  const date = new Date(day);
+  return toDay(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1));
+}

@@ -1,0 +1,331 @@
+import { type Postgres, startPostgres } from '@sluice/testkit';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testAccess } from '../../suite/access.suite.ts';
+import { testActivity } from '../../suite/activity.suite.ts';
+import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from '../../suite/events.suite.ts';
+import { testFacets } from '../../suite/facets.suite.ts';
+import { testHistory } from '../../suite/history.suite.ts';
+import { testInvariants } from '../../suite/invariants.suite.ts';
+import { newMatch } from '../../blocks/newMatch.test-only.ts';
+import { createLog } from '../../../base/log.ts';
+import { createReadiness } from '../../../operate/readiness.ts';
+import { openPostgresStore } from './postgres.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../streams/contract.ts';
+import type { Store } from '../../store.ts';
+import { testSettling } from '../../suite/settling.suite.ts';
+import { testStore } from '../../suite/store.suite.ts';
+import { takeChain } from '../../blocks/takeChain.test-only.ts';
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
+
+let postgres: Postgres;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres.stop());
+
+describe('PostgreSQL store', () => {
+  testStore(() => openPostgresStore(postgres.url));
+  testSettling(() =>
+    Promise.all([openPostgresStore(postgres.url), openPostgresStore(postgres.url)]),
+  );
+  testHistory(() => openPostgresStore(postgres.url));
+  testAccess(() => openPostgresStore(postgres.url));
+  testEvents(() => openPostgresStore(postgres.url));
+
+  describe('the feed of events', () => {
+    let stores: [Store, Store];
+    beforeAll(async () => {
+      stores = [await openPostgresStore(postgres.url), await openPostgresStore(postgres.url)];
+    });
+    afterAll(() => Promise.all(stores.map((store) => store.close())));
+
+    test('waits for a transaction that began before others, and then skips nothing of it', async () => {
+      const feeds = await Promise.all(stores.map(({ events }) => followFeed(events)));
+      const slow = new pg.Client(postgres.url);
+      await slow.connect();
+      await slow.query('begin');
+      await slow.query(
+        `insert into live_event values (pg_current_xact_id()::text::bigint, 0, '{"type":"stream","streamId":"slow"}')`,
+      );
+      const { id } = await eventStream(stores[0], '0x1');
+      for (let n = 0; n < 10; n++) {
+        for (const feed of feeds) await feed.readOn();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      expect(feeds.map(({ told }) => told)).toEqual([[], []]);
+      await slow.query('commit');
+      await slow.end();
+      for (const feed of feeds) {
+        expect(await feed.take('stream')).toEqual([
+          { type: 'stream', streamId: 'slow' },
+          { type: 'stream', streamId: id },
+        ]);
+      }
+    });
+
+    test('is the same for every process, however many write at once', async () => {
+      const start = (await stores[0].events.newest()).position;
+      const feeds = await Promise.all(stores.map(({ events }) => followFeed(events, start)));
+      const made: string[] = [];
+      const write = async (store: Store, writer: number): Promise<void> => {
+        for (let n = 0; n < 20; n++) {
+          const id = `${writer} ${n}`;
+          made.push(id);
+          await store.announce({ type: 'chain', chain: { ...CHAIN_HEALTH, id } });
+        }
+      };
+      const writing = Promise.all([...stores, ...stores, ...stores].map(write));
+      const read = async (): Promise<boolean> => {
+        for (const { readOn } of feeds) await readOn();
+        return feeds.every(({ told }) => told.length >= made.length);
+      };
+      await expect.poll(read, { timeout: 15_000, interval: 5 }).toBe(true);
+      await writing;
+      await expect.poll(read, { timeout: 15_000, interval: 5 }).toBe(true);
+      const ids = feeds.map(({ told }) =>
+        told.map((event) => (event.type === 'chain' ? event.chain.id : event.type)),
+      );
+      expect(ids[0]).toEqual(ids[1]);
+      expect(ids[0]!.toSorted()).toEqual(made.toSorted());
+    });
+
+    test('wakes those who wait in other processes', async () => {
+      const woken = new Promise<void>((resolve) => stores[1].events.on(resolve));
+      await eventStream(stores[0], '0x1');
+      await woken;
+    });
+
+    test('forgets the oldest beyond 32 MiB, and what another server is yet to give', async () => {
+      const count = async (where: string): Promise<number> => {
+        const client = new pg.Client(postgres.url);
+        await client.connect();
+        const { rows } = await client.query<{ n: string }>(
+          `select count(*) as n from live_event where ${where}`,
+        );
+        await client.end();
+        return Number(rows[0]!.n);
+      };
+      await execute(
+        postgres.url,
+        `insert into live_event select -n, n, repeat('x', 1048576) from generate_series(1, 40) as n;
+         insert into live_event values (1000000000000, 1, 'from another server')`,
+      );
+      await stores[0].trimEvents();
+      expect(await count("events like 'xxx%'")).toBeLessThanOrEqual(32);
+      expect(await count("events like 'xxx%'")).toBeGreaterThan(20);
+      expect(await count("events = 'from another server'")).toBe(0);
+      await execute(postgres.url, "delete from live_event where events like 'xxx%'");
+    });
+  });
+
+  describe('in a database of its own', () => {
+    const openBesides = async (name: string) => {
+      const url = new URL(postgres.url);
+      url.pathname = `/${name}`;
+      await execute(postgres.url, `create database ${name}`);
+      return {
+        store: await openPostgresStore(url.href),
+        execute: (statement: string) => execute(url.href, statement),
+      };
+    };
+    testInvariants(() => openBesides('invariants'));
+    testFacets(() => openBesides('facets'));
+    testActivity(() => openBesides('activity'));
+  });
+
+  test('survives the loss of its server: the next call after the restart works', async () => {
+    const store = await openPostgresStore(postgres.url);
+    await store.saveSetting('before', 'kept');
+    const { position } = await store.events.newest();
+    await postgres.kill();
+    await expect(store.readSetting('before')).rejects.toThrow(/connect|terminat|ECONN/i);
+    await postgres.restart();
+    expect(await store.readSetting('before')).toBe('kept');
+    // What was held for readers is gone with the crash, and they learn of it.
+    expect(await store.events.readFrom(position)).toBeUndefined();
+    const feed = await followFeed(store.events);
+    await eventStream(store, '0x1');
+    expect(await feed.take('stream')).toHaveLength(1);
+    await store.close();
+  });
+
+  test('of all who claim one probes a stream in error, in ten minutes', async () => {
+    const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(postgres.url)));
+    const [one] = stores as [Store];
+    const chain = '0xe44';
+    const { id } = await eventStream(one, chain);
+    const epoch = await takeChain(one, chain);
+    const header = (number: number) => ({
+      number,
+      hash: `probed ${number}`,
+      parentHash: `probed ${number - 1}`,
+      timestamp: number,
+    });
+    await one.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
+    for (let number = 1; number <= 5; number++) {
+      const { revision: ruleRevision } = await one.readRules(Number.MAX_SAFE_INTEGER);
+      await one.commitBlock({
+        ...{ chain, epoch, block: header(number), ruleRevision, confirmUpTo: 0, windowBlocks: 9 },
+        matches: [newMatch(id)],
+      });
+    }
+    await one.failStream(id, 'HTTP 410');
+    const claimed = async () => {
+      const limits = { limit: 99, maxBytes: 1e9, perStream: 99, taken: {}, leaseMs: 40_000 };
+      const claims = await Promise.all(stores.map((store) => store.claimDeliveries(limits)));
+      return claims.flat().filter(({ streamId }) => streamId === id);
+    };
+    expect(await claimed()).toEqual([]);
+    await execute(postgres.url, `update stream set probe_at = 0 where id = '${id}'`);
+    expect(await claimed()).toMatchObject([{ isProbe: true }]);
+    expect(await claimed()).toEqual([]);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test('adds no sessions to those whose commits wait for a standby, and goes on when it is back', async () => {
+    const store = await openPostgresStore(postgres.url);
+    const readiness = createReadiness(
+      store,
+      createLog(() => {}),
+      () => true,
+    );
+    readiness.started();
+    expect(await readiness.read()).toEqual([]);
+    const clients = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const client = new pg.Client(postgres.url);
+        await client.connect();
+        return client;
+      }),
+    );
+    const synchronousWith = async (change: string) => {
+      await execute(postgres.url, `alter system ${change}`);
+      await execute(postgres.url, 'select pg_reload_conf()');
+    };
+    await synchronousWith("set synchronous_standby_names = 'nobody'");
+    // A commit waits from the moment the server has heard of it; one before that is simply made again.
+    let hasBegun = false;
+    const waiting = Promise.all(
+      clients.map(async (client, n) => {
+        await client.query('set synchronous_commit = on');
+        for (let attempt = 0; !hasBegun; attempt++) {
+          await client.query(`insert into setting values ('waits ${n} ${attempt}', '')`);
+        }
+      }),
+    );
+    try {
+      await expect.poll(() => store.countWaitingCommits(), { timeout: 15_000 }).toBe(20);
+      hasBegun = true;
+      await expect(openPostgresStore(postgres.url)).rejects.toThrow(
+        '20 commits wait for a standby of the database, and none answers',
+      );
+      // Who has a connection waits as well, and says so.
+      await expect
+        .poll(() => readiness.read(), { timeout: 15_000, interval: 1_000 })
+        .toEqual(['commits wait for a standby of the database, and none answers']);
+    } finally {
+      hasBegun = true;
+      await synchronousWith('reset synchronous_standby_names');
+      await waiting;
+      await Promise.all(clients.map((client) => client.end()));
+    }
+    await expect.poll(() => readiness.read(), { timeout: 15_000, interval: 1_000 }).toEqual([]);
+    await store.close();
+  });
+
+  test('claimers never take the same delivery, and keep to what a lane may have under way', async () => {
+    const PER_STREAM = 8;
+    const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(postgres.url)));
+    const [one] = stores as [Store];
+    const chain = '0xabcdef';
+    const streams = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        one.createStream({
+          tag: 't',
+          description: '',
+          webhookUrl: 'http://127.0.0.1:1/',
+          chainIds: [chain],
+          options: { ...DEFAULT_OPTIONS, includeNativeTxs: true },
+          family: 'evm',
+          ...DEFAULT_DELIVERY,
+        }),
+      ),
+    );
+    const header = (number: number) => ({
+      number,
+      hash: `h${number}`,
+      parentHash: `h${number - 1}`,
+      timestamp: number,
+    });
+    const epoch = await takeChain(one, chain);
+    await one.startChain({ chain, epoch, block: header(0), genesisHash: 'genesis' });
+    const { revision } = await one.readRules(Number.MAX_SAFE_INTEGER);
+    for (let number = 1; number <= 40; number++) {
+      await one.commitBlock({
+        chain,
+        epoch,
+        block: header(number),
+        ruleRevision: revision,
+        confirmUpTo: 0,
+        windowBlocks: 256,
+        matches: streams.map(({ id }) => newMatch(id)),
+      });
+    }
+
+    const ours = new Set(streams.map(({ id }) => id));
+    const underWay = new Map<string, number>();
+    const seen: string[] = [];
+    let most = 0;
+    const work = async (store: Store): Promise<void> => {
+      while (seen.length < 5 * 40) {
+        const claimed = await store.claimDeliveries({
+          limit: 1000,
+          maxBytes: 1e9,
+          perStream: PER_STREAM,
+          taken: {},
+          leaseMs: 40_000,
+        });
+        for (const { id, streamId } of claimed) {
+          if (!ours.has(streamId)) continue;
+          seen.push(id);
+          const n = (underWay.get(streamId) ?? 0) + 1;
+          underWay.set(streamId, n);
+          most = Math.max(most, n);
+        }
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+        // No longer under way a moment before the ledger knows it.
+        for (const { streamId } of claimed) {
+          underWay.set(streamId, (underWay.get(streamId) ?? 1) - 1);
+        }
+        await store.completeDeliveries(
+          claimed.map(({ id, leaseToken }) => ({
+            id,
+            leaseToken,
+            webhookUrl: '',
+            startedAt: 0,
+            durationMs: 1,
+            status: 200,
+            error: null,
+            responseBody: '',
+            transport: null,
+            result: 'succeeded',
+            retryInMs: 0,
+            isFastRetry: false,
+          })),
+        );
+      }
+    };
+    await Promise.all([...stores, ...stores].map(work));
+    expect(seen).toHaveLength(5 * 40);
+    expect(new Set(seen).size).toBe(seen.length);
+    expect(most).toBe(PER_STREAM);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+});

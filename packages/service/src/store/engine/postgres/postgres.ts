@@ -1,0 +1,69 @@
+/** The ledger in PostgreSQL 15 or later, for more than one machine. */
+import { Kysely, PostgresDialect } from 'kysely';
+import type { Tables } from '../tables.ts';
+import type { Store } from '../../store.ts';
+import { postgresEngine } from '../engine.ts';
+import { migrate } from '../migrations.ts';
+import { withEffects } from '../../live/effects.ts';
+import { createPostgresFeed, recording } from './postgresFeed.ts';
+import { createPostgresNotices } from './postgresNotices.ts';
+import { toStartError } from './postgresStart.ts';
+import { createServers } from './postgresServers.ts';
+import { createReads, createWrites } from '../../statements.ts';
+
+type Write = (...args: unknown[]) => Promise<unknown>;
+
+/**
+ * Opens the ledger at `url` (`postgres://user:password@host:port/database`, or `host:port,host:port` of
+ * several servers, of which the primary is found) and migrates it.
+ *
+ * @throws CallerError when no server that takes writes can be reached, or it refuses the login.
+ */
+export async function openPostgresStore(url: string): Promise<Store> {
+  try {
+    await migrateAt(url);
+  } catch (error) {
+    throw toStartError(error, url);
+  }
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createServers(url) }) });
+  const notices = createPostgresNotices(url);
+  const events = createPostgresFeed(db, notices);
+  const writes = withEffects(
+    createWrites(db, postgresEngine),
+    notices,
+    async (name, args, toEvents) => {
+      let isWatched = false;
+      const recorder = recording(db, async (trx, answer) => {
+        const made = toEvents(answer);
+        isWatched = made.length > 0;
+        if (isWatched) await events.append(trx, made);
+      });
+      const write = createWrites(recorder, postgresEngine)[name] as Write;
+      const answer = await write(...args);
+      if (isWatched) events.tell();
+      return answer;
+    },
+  );
+  return {
+    engine: 'postgres',
+    notices,
+    events,
+    ...createReads(db, postgresEngine),
+    ...writes,
+    async close() {
+      events.close();
+      await notices.close();
+      await db.destroy();
+    },
+  };
+}
+
+async function migrateAt(url: string): Promise<void> {
+  const pool = createServers(url, { isPatient: true });
+  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  try {
+    await migrate(db);
+  } finally {
+    await db.destroy();
+  }
+}

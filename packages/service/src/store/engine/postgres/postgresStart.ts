@@ -1,0 +1,52 @@
+/** Why PostgreSQL could not be used at the start, for the operator; never with the password. */
+import { describeError } from '../../../base/log.ts';
+import { CallerError } from '../../../base/errors.ts';
+import { parseServers } from './postgresServers.ts';
+import { isUnavailable } from '../unavailable.ts';
+
+const CONNECTION = /^E(CONN|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
+
+/** A CallerError where an ordinary condition is the cause; anything else as it is. */
+export function toStartError(error: unknown, url: string): unknown {
+  const code = codeOf(error);
+  const servers = parseServers(url).map((each) => new URL(each));
+  const { username: user, pathname } = servers[0]!;
+  const hosts = servers.map(({ host }) => host).join(', ');
+  const database = pathname.slice(1);
+  const refuse = (message: string, fix: string): CallerError =>
+    new CallerError('database_refused', message, { fix, cause: error });
+  if (code === '3D000') {
+    return refuse(
+      `PostgreSQL at ${hosts} has no database ${JSON.stringify(decodeURIComponent(database))}`,
+      'create it with createdb, or correct the name in --database-url',
+    );
+  }
+  if (code.startsWith('28')) {
+    return refuse(
+      `PostgreSQL at ${hosts} refused the login${user === '' ? '' : ` of ${decodeURIComponent(user)}`}: ${describeError(error)}`,
+      'correct user and password in --database-url, or allow this host in pg_hba.conf',
+    );
+  }
+  if (code === '42501') {
+    return refuse(
+      `The PostgreSQL user may not create the tables of the ledger: ${describeError(error)}`,
+      'make the user the owner of the database',
+    );
+  }
+  if (!CONNECTION.test(code) && !isUnavailable(error)) return error;
+  return new CallerError(
+    'database_unreachable',
+    `PostgreSQL at ${hosts} cannot be reached: ${describeError(error)}`,
+    {
+      fix: 'check that it runs and accepts connections from here, and the host and port in --database-url',
+      cause: error,
+    },
+  );
+}
+
+/** Of the innermost error that has one. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
+  return codeOf(inner) || ('code' in error ? String(error.code) : '');
+}

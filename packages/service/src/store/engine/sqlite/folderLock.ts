@@ -1,0 +1,53 @@
+/** Which process has a data folder. A lock of SQLite ends with its process; a lock file would outlive a crash. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { CallerError } from '../../../base/errors.ts';
+
+/** In the data folder. */
+export const LOCK_FILE = 'lock.db';
+
+/** Loaded at first use: the command line asks for a lock far less often than it starts. */
+function open(folder: string): DatabaseSync {
+  const sqlite = process.getBuiltinModule('node:sqlite');
+  return new sqlite.DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 });
+}
+
+/**
+ * Holds the folder until it is closed, or the process ends, however it ends.
+ *
+ * @throws CallerError `data_in_use` when another process has it.
+ */
+export function lockFolder(folder: string): DatabaseSync {
+  const lock = open(folder);
+  try {
+    lock.exec('pragma locking_mode = exclusive; begin exclusive');
+    return lock;
+  } catch (error) {
+    lock.close();
+    throw new CallerError(
+      'data_in_use',
+      `The data folder ${resolve(folder)} is in use by another sluice process`,
+      {
+        fix: 'stop that process, or pass another folder with --data',
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Whether a process holds the folder. Creates nothing. */
+export function isFolderLocked(folder: string): boolean {
+  if (!existsSync(join(folder, LOCK_FILE))) return false;
+  const lock = open(folder);
+  try {
+    lock.exec('begin exclusive; rollback');
+    return false;
+  } catch (error) {
+    return (error as { errcode?: number }).errcode === SQLITE_BUSY;
+  } finally {
+    lock.close();
+  }
+}
+
+const SQLITE_BUSY = 5;

@@ -1,0 +1,191 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Worker } from 'node:worker_threads';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { testAccess } from '../../suite/access.suite.ts';
+import { testActivity } from '../../suite/activity.suite.ts';
+import { newMatch } from '../../blocks/newMatch.test-only.ts';
+import { openSqliteStore } from './sqlite.ts';
+import { testEvents } from '../../suite/events.suite.ts';
+import { testFacets } from '../../suite/facets.suite.ts';
+import { testHistory } from '../../suite/history.suite.ts';
+import { testInvariants } from '../../suite/invariants.suite.ts';
+import { testSettling } from '../../suite/settling.suite.ts';
+import { testStore } from '../../suite/store.suite.ts';
+import { draft } from '../../suite/storeTools.test-only.ts';
+import { takeChain } from '../../blocks/takeChain.test-only.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** With a way past the store to its tables. */
+async function openBesides(name: string) {
+  const path = join(folder, name);
+  const store = await openSqliteStore(path);
+  return {
+    store,
+    async execute(statement: string) {
+      const other = new DatabaseSync(join(path, 'sluice.db'), { timeout: 5_000 });
+      other.exec(statement);
+      other.close();
+    },
+  };
+}
+
+describe('SQLite store', () => {
+  testStore(() => openSqliteStore(join(folder, 'suite')));
+  testSettling(async () => [await openSqliteStore(join(folder, 'settling'))]);
+  testHistory(() => openSqliteStore(join(folder, 'history')));
+  testInvariants(() => openBesides('invariants'));
+  testFacets(() => openBesides('facets'));
+  testAccess(() => openSqliteStore(join(folder, 'access')));
+  testEvents(() => openSqliteStore(join(folder, 'events')));
+  testActivity(() => openBesides('activity'));
+
+  test('keeps what it holds when it is opened again', async () => {
+    const path = join(folder, 'again');
+    const first = await openSqliteStore(path);
+    await first.saveSetting('kept', 'yes');
+    await first.close();
+    const second = await openSqliteStore(path);
+    expect(await second.readSetting('kept')).toBe('yes');
+    await second.close();
+  });
+
+  test('a thread that ends fails what it was asked, and the next call begins another', async () => {
+    const threads: Worker[] = [];
+    const note = (thread: Worker): number => threads.push(thread);
+    process.on('worker', note);
+    const store = await openSqliteStore(join(folder, 'threads'));
+    await store.saveSetting('kept', 'yes');
+    expect(await store.readSetting('kept')).toBe('yes');
+    expect(threads).toHaveLength(2);
+    for (const thread of threads) await thread.terminate();
+    const reading = store.readSetting('kept');
+    await vi.waitFor(() => expect(threads).toHaveLength(3), { interval: 1 });
+    await threads[2]!.terminate();
+    await expect(reading).rejects.toThrow('The thread that reads the ledger has stopped');
+    expect(await store.readSetting('kept')).toBe('yes');
+    await store.saveSetting('kept', 'still');
+    expect(await store.readSetting('kept')).toBe('still');
+    // The one that reads is gone: closing does not need it.
+    await threads[3]!.terminate();
+    await store.close();
+    await expect(store.readSetting('kept')).rejects.toThrow('The ledger is closed');
+    process.off('worker', note);
+  });
+
+  test('of writes that are committed together, each answers for itself alone', async () => {
+    const path = join(folder, 'together');
+    const store = await openSqliteStore(path);
+    const other = new DatabaseSync(join(path, 'sluice.db'));
+    // As a full disk does it: with the statement, all that the transaction did before is undone.
+    other.exec(`create trigger refuse before insert on setting when new.key = 'bad'
+      begin select raise(rollback, 'no room for it'); end`);
+    other.close();
+    const keys = ['first', 'second', 'bad', 'last'];
+    const answers = await Promise.allSettled(keys.map((key) => store.saveSetting(key, 'kept')));
+    expect(answers.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(answers[2]).toMatchObject({ reason: { message: 'no room for it' } });
+    expect(await Promise.all(keys.map((key) => store.readSetting(key)))).toEqual([
+      'kept',
+      'kept',
+      undefined,
+      'kept',
+    ]);
+    await store.close();
+  });
+
+  test('forgets a few deliveries at a time, and others have their turn between', async () => {
+    const store = await openSqliteStore(join(folder, 'forgetting'));
+    const chain = '0x1';
+    const epoch = await takeChain(store, chain);
+    const header = (number: number) => ({
+      ...{ number, hash: `0x${number}`, parentHash: `0x${number - 1}` },
+      timestamp: 1_700_000_000,
+    });
+    await store.startChain({ chain, epoch, block: header(1), genesisHash: '0x0' });
+    const { id } = await store.createStream(draft([chain]));
+    const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
+    const parts = Array.from({ length: 60 }, (_, part) => newMatch(id, { part, parts: 60 }));
+    const commit = { chain, epoch, ruleRevision: revision, windowBlocks: 256 };
+    await store.commitBlock({ ...commit, block: header(2), confirmUpTo: 2, matches: parts });
+
+    // As if a day had passed. However little time there is for it, some of it gets done.
+    const rule = { deliveredMs: -86_400_000, undeliveredMs: -86_400_000, forMs: 0 };
+    const claim = { limit: 1, maxBytes: 1e9, perStream: 1000, taken: {}, leaseMs: 40_000 };
+    const forgotten: number[] = [];
+    const claimed: number[] = [];
+    let after: string | undefined = '';
+    while (after !== undefined) {
+      const step = store.deleteExpired({ ...rule, after });
+      claimed.push((await store.claimDeliveries(claim)).length);
+      const { deliveries, next } = await step;
+      forgotten.push(deliveries);
+      after = next;
+    }
+    expect(Math.max(...forgotten)).toBeLessThanOrEqual(5);
+    expect(forgotten.length).toBeGreaterThan(120 / 5);
+    expect(claimed.slice(0, 3)).toEqual([1, 1, 1]);
+    await store.close();
+  });
+
+  test('adds up many counts, and forgets old ones, some at a time', async () => {
+    const path = join(folder, 'counts');
+    const store = await openSqliteStore(path);
+    const { id } = await store.createStream(draft(['0x1']));
+    const other = new DatabaseSync(join(path, 'sluice.db'));
+    const fill = (table: string, first: number, count: number): void =>
+      other.exec(`with recursive minute(n) as (
+          select ${first} union all select n + 1 from minute where n < ${first + count - 1})
+        insert into ${table} select '${id}', n, '0x1', 'delivered', 1 from minute`);
+    const count = (table: string): unknown =>
+      other.prepare(`select count(*) as n from ${table}`).get()?.['n'];
+    const thisMinute = Math.floor(Date.now() / 60_000);
+    fill('stat', 1, 5_000);
+    fill('stat_delta', thisMinute - 2_000, 2_000);
+    fill('stat_delta', thisMinute - 2_000, 2_000);
+    expect(await store.rollUpStats()).toBe(true);
+    expect([count('stat_delta'), count('stat')]).toEqual([2_000, 5_000]);
+    while (await store.rollUpStats());
+    expect([count('stat_delta'), count('stat')]).toEqual([0, 2_000]);
+    expect(other.prepare('select sum(n) as n from stat').get()?.['n']).toBe(4_000);
+    other.close();
+    await store.close();
+  });
+
+  test('belongs to its owner alone', async () => {
+    const path = join(folder, 'private');
+    const store = await openSqliteStore(path);
+    await store.saveSetting('a', 'b');
+    const modeOf = (name: string): number => statSync(join(path, name)).mode & 0o777;
+    expect(modeOf('.')).toBe(0o700);
+    const files = readdirSync(path).filter((name) => name.startsWith('sluice.db'));
+    expect(files.toSorted()).toEqual([
+      'sluice.db',
+      'sluice.db-open',
+      'sluice.db-shm',
+      'sluice.db-wal',
+    ]);
+    expect(files.map(modeOf)).toEqual([0o600, 0o600, 0o600, 0o600]);
+    await store.close();
+  });
+
+  test('refuses a folder that is in use, naming the fix', async () => {
+    const path = join(folder, 'taken');
+    const first = await openSqliteStore(path);
+    await expect(openSqliteStore(path)).rejects.toMatchObject({
+      code: 'data_in_use',
+      fix: expect.stringContaining('--data') as string,
+    });
+    await first.close();
+    await (await openSqliteStore(path)).close();
+  });
+});

@@ -1,0 +1,160 @@
+/** The ledger in one SQLite file: no server to run, one process at a time. */
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Kysely } from 'kysely';
+import { createMemoryFeed } from '../../live/eventFeed.ts';
+import { lockFolder } from './folderLock.ts';
+import { withEffects } from '../../live/effects.ts';
+import { createNotices } from '../../live/notices.ts';
+import { createReads, createWrites } from '../../statements.ts';
+import type { Reads, Store } from '../../store.ts';
+import { sqliteEngine } from '../engine.ts';
+import { migrate } from '../migrations.ts';
+import { openSqlite } from './sqliteConnection.ts';
+import { explainDamage, markClosed, markOpen, refuseLostLog } from './sqliteDamage.ts';
+
+export interface WorkerCall {
+  id: number;
+  method: string;
+  args: unknown[];
+}
+export type WorkerReply = { id: number; value: unknown } | { id: number; error: Error };
+
+/** The ledger in its folder. */
+export const LEDGER_FILE = 'sluice.db';
+
+/** What looks at very many rows, for tenths of a second and more. */
+const LONG_READS: ReadonlySet<string> = new Set<keyof Reads>([
+  'countFacets',
+  'estimateReplay',
+  'countExpiring',
+  'findViolations',
+  'findAddresses',
+]);
+
+/**
+ * Opens the ledger in `folder`, creating and migrating it as needed.
+ * Writes run in one thread and reads in another, so neither holds up the event loop; long reads in a third,
+ * begun with the first of them, so that no list waits behind a count.
+ *
+ * @throws when another process holds the folder.
+ */
+export async function openSqliteStore(folder: string): Promise<Store> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const lock = lockFolder(folder);
+  const path = join(folder, LEDGER_FILE);
+  // Made before SQLite makes it, so that it and its journals are the owner's alone.
+  closeSync(openSync(path, 'a', 0o600));
+  let setup: ReturnType<typeof openSqlite> | undefined;
+  try {
+    refuseLostLog(path);
+    setup = openSqlite(path, false);
+    await migrate(setup.db as unknown as Kysely<unknown>, undefined, `The ledger in ${folder}`);
+    // The folder is ours: whoever held a lease is gone.
+    const now = Date.now();
+    await setup.db.updateTable('lease').set({ until: now }).where('until', '>', now).execute();
+    markOpen(path);
+  } catch (error) {
+    await setup?.db.destroy();
+    lock.close();
+    throw explainDamage(error, path);
+  }
+  // Closed last: whoever closes the file last takes the log over, which one that only reads cannot.
+  const { db: keeper } = setup;
+  const reads = createThread(path, 'reads');
+  const longReads = createThread(path, 'reads');
+  const writes = createThread(path, 'writes');
+  const notices = createNotices();
+  const events = createMemoryFeed();
+  // A thread runs the statements; here they give their names alone.
+  const readers = mapMethods(createReads(keeper, sqliteEngine), (name, args) =>
+    (LONG_READS.has(name) ? longReads : reads).call(name, args),
+  );
+  const writers = mapMethods(createWrites(keeper, sqliteEngine), writes.call);
+  return {
+    engine: 'sqlite',
+    notices,
+    events,
+    ...readers,
+    ...withEffects(writers, notices, async (name, args, toEvents) => {
+      const answer = await writes.call(name, args);
+      events.append(toEvents(answer));
+      return answer;
+    }),
+    async close() {
+      events.close();
+      markClosed(path);
+      await Promise.all([reads.stop(), longReads.stop(), writes.stop()]);
+      await keeper.destroy();
+      lock.close();
+    },
+  };
+}
+
+/** The same methods, each carried out by `call`. */
+const mapMethods = <Methods extends object>(
+  methods: Methods,
+  call: (name: string, args: unknown[]) => Promise<unknown>,
+): Methods =>
+  Object.fromEntries(
+    Object.keys(methods).map((name) => [name, (...args: unknown[]) => call(name, args)]),
+  ) as Methods;
+
+/**
+ * Runs methods of the ledger in a thread that begins with the first call. A thread that ends, as when it could not
+ * start for want of file descriptors, fails the calls it had, and the next call begins another.
+ */
+function createThread(
+  path: string,
+  role: 'reads' | 'writes',
+): {
+  call(method: string, args: unknown[]): Promise<unknown>;
+  stop(): Promise<void>;
+} {
+  let worker: Worker | undefined;
+  let isStopped = false;
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  let lastId = 0;
+
+  const start = (): Worker => {
+    const started = new Worker(
+      new URL(`./sqliteWorker${extname(import.meta.url)}`, import.meta.url),
+      { workerData: { path, role }, name: `sqlite ${role}` },
+    );
+    let failure = new Error(`The thread that ${role} the ledger has stopped`);
+    started.on('message', (replies: WorkerReply[]) => {
+      for (const reply of replies) {
+        const call = waiting.get(reply.id);
+        waiting.delete(reply.id);
+        if ('error' in reply) call?.reject(reply.error);
+        else call?.resolve(reply.value);
+      }
+    });
+    started.on('error', (error) => (failure = error as Error));
+    started.on('exit', () => {
+      worker = undefined;
+      for (const call of waiting.values()) call.reject(failure);
+      waiting.clear();
+    });
+    return started;
+  };
+
+  const call = async (method: string, args: unknown[]): Promise<unknown> => {
+    if (isStopped) throw new Error('The ledger is closed');
+    worker ??= start();
+    const id = ++lastId;
+    const pending = Promise.withResolvers<unknown>();
+    waiting.set(id, pending);
+    worker.postMessage({ id, method, args } satisfies WorkerCall);
+    return pending.promise;
+  };
+  return {
+    call,
+    async stop() {
+      if (worker !== undefined) await call('close', []);
+      isStopped = true;
+      await worker?.terminate();
+    },
+  };
+}

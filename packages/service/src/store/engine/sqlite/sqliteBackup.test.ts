@@ -1,0 +1,100 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSqliteStore } from './sqlite.ts';
+import { backUpSqlite, restoreSqlite } from './sqliteBackup.ts';
+import type { Store } from '../../store.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-backup-'));
+const ledger = join(folder, 'ledger');
+const file = join(folder, 'copies', 'ledger.backup');
+let store: Store;
+beforeAll(async () => {
+  store = await openSqliteStore(ledger);
+  await store.saveSetting('colour', 'green');
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const settingOf = (path: string): unknown => {
+  const restored = new DatabaseSync(join(path, 'sluice.db'));
+  const row = restored.prepare("select value from setting where key = 'colour'").get();
+  restored.close();
+  return row?.['value'];
+};
+
+test('holds what was committed, while the ledger is written to, for its owner alone', async () => {
+  let writing = true;
+  const writer = (async () => {
+    for (let n = 0; writing; n++) await store.saveSetting('counter', String(n));
+  })();
+  const bytes = backUpSqlite(ledger, file);
+  writing = false;
+  await writer;
+  await store.saveSetting('colour', 'blue');
+  expect(statSync(file)).toMatchObject({ size: bytes });
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const target = join(folder, 'restored');
+  await restoreSqlite(file, target, { overwrite: false });
+  expect(settingOf(target)).toBe('green');
+});
+
+test('replaces no file, and no ledger unless that is wanted', async () => {
+  expect(() => backUpSqlite(ledger, file)).toThrow('is there already');
+  const target = join(folder, 'other');
+  const other = await openSqliteStore(target);
+  await other.saveSetting('colour', 'red');
+  await expect(restoreSqlite(file, target, { overwrite: true })).rejects.toThrow(
+    'in use by another sluice process',
+  );
+  await other.close();
+  await expect(restoreSqlite(file, target, { overwrite: false })).rejects.toThrow(
+    'There is a ledger in',
+  );
+  expect(settingOf(target)).toBe('red');
+  await restoreSqlite(file, target, { overwrite: true });
+  expect(settingOf(target)).toBe('green');
+});
+
+describe('is refused, and the ledger stays as it was,', () => {
+  const refused = async (made: string, reason: RegExp) => {
+    const target = join(folder, 'kept');
+    await restoreSqlite(file, target, { overwrite: true });
+    const kept = new DatabaseSync(join(target, 'sluice.db'));
+    kept.exec("update setting set value = 'red'");
+    kept.close();
+    await expect(restoreSqlite(made, target, { overwrite: true })).rejects.toThrow(reason);
+    expect(settingOf(target)).toBe('red');
+  };
+
+  test('where it is no ledger', async () => {
+    const text = join(folder, 'text');
+    writeFileSync(text, 'not a database, whatever its length'.repeat(100));
+    await refused(text, /text cannot be used: file is not a database/);
+    const empty = join(folder, 'empty.db');
+    new DatabaseSync(empty).exec('create table other (n)');
+    await refused(empty, /it is no ledger of sluice/);
+    await refused(join(folder, 'nowhere'), /There is no file/);
+  });
+
+  test('where a page of it is damaged', async () => {
+    const damaged = join(folder, 'damaged');
+    const bytes = readFileSync(file);
+    for (let at = 8192; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 200);
+    writeFileSync(damaged, bytes);
+    await refused(damaged, /damaged cannot be used/);
+  });
+
+  test('where it was made by a newer program', async () => {
+    const newer = join(folder, 'newer');
+    writeFileSync(newer, readFileSync(file));
+    const db = new DatabaseSync(newer);
+    db.exec("insert into migrations (name, timestamp) values ('9999 later', '')");
+    db.close();
+    await refused(newer, /made by a newer sluice/);
+  });
+});

@@ -1,0 +1,135 @@
+/** A copy of a SQLite ledger while the service works on it, and the way back. */
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Kysely } from 'kysely';
+import { CallerError } from '../../../base/errors.ts';
+import { describeError } from '../../../base/log.ts';
+import { refuseOther } from '../migrations.ts';
+import { lockFolder } from './folderLock.ts';
+import { LEDGER_FILE } from './sqlite.ts';
+import { openSqlite } from './sqliteConnection.ts';
+import { markClosed } from './sqliteDamage.ts';
+
+/**
+ * Writes the ledger in `folder`, as it is at this moment, to a new file of its owner's alone, whole and
+ * checked. Whoever writes to the ledger meanwhile does not wait.
+ *
+ * @returns the size of the file in bytes.
+ * @throws CallerError, code `not_confirmed`, where there is such a file; Error when there is no ledger, or the copy is not
+ *   sound.
+ */
+export function backUpSqlite(folder: string, file: string): number {
+  const source = join(folder, LEDGER_FILE);
+  if (!existsSync(source)) {
+    throw new Error(
+      `There is no ledger in ${folder}: name the folder of the service with --data DIR`,
+    );
+  }
+  if (existsSync(file)) throw new CallerError('not_confirmed', `${file} is there already`);
+  mkdirSync(dirname(file), { recursive: true });
+  const unfinished = `${file}.unfinished`;
+  rmSync(unfinished, { force: true });
+  // Made before SQLite writes to it, so that nobody else can ever read it: it holds secrets.
+  closeSync(openSync(unfinished, 'wx', 0o600));
+  try {
+    const ledger = new DatabaseSync(source, { readOnly: true, timeout: 10_000 });
+    try {
+      // One read transaction: a page by page copy would begin anew with each write of the service.
+      ledger.prepare('vacuum into ?').run(unfinished);
+    } finally {
+      ledger.close();
+    }
+    checkSound(unfinished);
+    sync(unfinished);
+    renameSync(unfinished, file);
+    sync(dirname(file));
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+  return statSync(file).size;
+}
+
+/**
+ * Puts a backup in the place of the ledger in `folder`. The next start of the service goes on from it.
+ *
+ * @throws CallerError, code `not_confirmed`, where there is a ledger and `overwrite` is not set; Error when a service runs on
+ *   the folder, or the file is no ledger that this program can read.
+ */
+export async function restoreSqlite(
+  file: string,
+  folder: string,
+  { overwrite }: { overwrite: boolean },
+): Promise<void> {
+  if (!existsSync(file)) throw new Error(`There is no file ${file}`);
+  checkSound(file);
+  const backup = openSqlite(file, true).db as unknown as Kysely<unknown>;
+  try {
+    await refuseOther(backup, undefined, `The ledger of ${file}`);
+  } finally {
+    await backup.destroy();
+  }
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const lock = lockFolder(folder);
+  try {
+    const target = join(folder, LEDGER_FILE);
+    if (existsSync(target) && !overwrite) {
+      throw new CallerError('not_confirmed', `There is a ledger in ${folder} already`);
+    }
+    const unfinished = `${target}.unfinished`;
+    rmSync(unfinished, { force: true });
+    closeSync(openSync(unfinished, 'wx', 0o600));
+    copyFileSync(file, unfinished);
+    sync(unfinished);
+    // The journal of the old ledger would be replayed into the new one.
+    markClosed(target);
+    for (const journal of ['-wal', '-shm']) rmSync(target + journal, { force: true });
+    renameSync(unfinished, target);
+    sync(folder);
+  } finally {
+    lock.close();
+  }
+}
+
+/** @throws Error when the file is no SQLite database with a ledger, or a page of it is damaged. */
+function checkSound(file: string): void {
+  let problem: string | undefined;
+  try {
+    const db = new DatabaseSync(file, { readOnly: true });
+    try {
+      const tables = db
+        .prepare("select name from sqlite_schema where name in ('migrations', 'delivery')")
+        .all();
+      if (tables.length < 2) problem = 'it is no ledger of sluice';
+      else {
+        const found = db.prepare('pragma integrity_check').get()?.['integrity_check'];
+        if (found !== 'ok') problem = `it is damaged: ${describeError(found)}`;
+      }
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    problem = describeError(error);
+  }
+  if (problem !== undefined) throw new Error(`${file} cannot be used: ${problem}`);
+}
+
+/** On the disk, and not only on its way there. */
+function sync(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

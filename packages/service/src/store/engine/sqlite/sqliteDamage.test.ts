@@ -1,0 +1,110 @@
+/** That a ledger whose files are gone or damaged is not opened as if nothing had happened. */
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openSqliteStore } from './sqlite.ts';
+import { backUpSqlite, restoreSqlite } from './sqliteBackup.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-damage-'));
+/** As a process that was killed leaves it: the log has what it committed. */
+const killed = join(folder, 'killed');
+beforeAll(async () => {
+  const live = join(folder, 'live');
+  const store = await openSqliteStore(live);
+  await store.saveSetting('colour', 'green');
+  cpSync(live, killed, { recursive: true });
+  await store.close();
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const copyOf = (name: string): { data: string; ledger: string } => {
+  const data = join(folder, name);
+  cpSync(killed, data, { recursive: true });
+  return { data, ledger: join(data, 'sluice.db') };
+};
+const colourIn = async (data: string): Promise<string | undefined> => {
+  const store = await openSqliteStore(data);
+  try {
+    return await store.readSetting('colour');
+  } finally {
+    await store.close();
+  }
+};
+
+test('after a kill the log has what was committed, and a close takes it over', async () => {
+  const { data, ledger } = copyOf('whole');
+  expect(statSync(`${ledger}-wal`).size).toBeGreaterThan(0);
+  expect(await colourIn(data)).toBe('green');
+  expect([existsSync(`${ledger}-wal`), existsSync(`${ledger}-open`)]).toEqual([false, false]);
+  expect(await colourIn(data)).toBe('green');
+});
+
+test('a ledger whose log was deleted is refused, with what to do, each time', async () => {
+  const { data, ledger } = copyOf('lost');
+  rmSync(`${ledger}-wal`);
+  const before = statSync(ledger).mtimeMs;
+  for (let n = 0; n < 2; n++) {
+    await expect(openSqliteStore(data)).rejects.toMatchObject({
+      code: 'invalid_file',
+      message: `The newest changes of the ledger ${ledger} are missing: its write-ahead log ${ledger}-wal is gone`,
+      fix: expect.stringContaining(`sluice restore FILE --data ${data} --yes`) as string,
+    });
+  }
+  expect(statSync(ledger).mtimeMs).toBe(before);
+  cpSync(join(killed, 'sluice.db-wal'), `${ledger}-wal`);
+  expect(await colourIn(data)).toBe('green');
+});
+
+test('a backup can be restored over it', async () => {
+  const backup = join(folder, 'backup');
+  backUpSqlite(killed, backup);
+  const { data, ledger } = copyOf('restored');
+  rmSync(`${ledger}-wal`);
+  await restoreSqlite(backup, data, { overwrite: true });
+  expect(await colourIn(data)).toBe('green');
+});
+
+test('where another program took the log over, deleting the mark is the way on', async () => {
+  const { data, ledger } = copyOf('taken-over');
+  execFileSync(process.execPath, [
+    '-e',
+    `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1]);
+     db.prepare('select * from setting').all(); db.close();`,
+    ledger,
+  ]);
+  expect(existsSync(`${ledger}-wal`)).toBe(false);
+  await expect(openSqliteStore(data)).rejects.toMatchObject({
+    fix: expect.stringContaining(`delete ${ledger}-open and start again`) as string,
+  });
+  rmSync(`${ledger}-open`);
+  expect(await colourIn(data)).toBe('green');
+});
+
+test.each([
+  ['text in its place', 0, 'file is not a database'],
+  ['a page of it', 4096, 'database disk image is malformed'],
+])('a damaged ledger (%s) is refused, and restore is named', async (_, from, why) => {
+  const { data, ledger } = copyOf(`damaged-${from}`);
+  // All of it in the one file.
+  expect(await colourIn(data)).toBe('green');
+  const bytes = Buffer.alloc(statSync(ledger).size - from, 'x');
+  const file = openSync(ledger, 'r+');
+  writeSync(file, bytes, 0, bytes.length, from);
+  closeSync(file);
+  await expect(openSqliteStore(data)).rejects.toMatchObject({
+    code: 'invalid_file',
+    message: `The ledger ${ledger} is damaged: ${why}`,
+    fix: expect.stringContaining(`sluice restore FILE --data ${data} --yes`) as string,
+  });
+});

@@ -1,0 +1,46 @@
+/** The rows of the ledger. Times are Unix milliseconds unless a name says otherwise. */
+import type { Kysely, Transaction } from 'kysely';
+import type { StreamTables } from '../streams/tables.ts';
+import type { AddressTables } from '../addresses/tables.ts';
+import type { BlockTables } from '../blocks/tables.ts';
+import type { JobTables } from '../jobs/tables.ts';
+import type { DeliveryTables } from '../deliveries/tables.ts';
+import type { EnrichmentTables } from '../enrichment/tables.ts';
+import type { StatTables } from '../stats/tables.ts';
+import type { ReplayTables } from '../replays/tables.ts';
+import type { UpkeepTables } from '../upkeep/tables.ts';
+import type { AccessTables } from '../access/tables.ts';
+import type { InboxTables } from '../inbox/tables.ts';
+import type { LiveTables } from '../live/tables.ts';
+
+export interface Tables
+  extends
+    StreamTables,
+    AddressTables,
+    BlockTables,
+    JobTables,
+    DeliveryTables,
+    EnrichmentTables,
+    StatTables,
+    ReplayTables,
+    UpkeepTables,
+    AccessTables,
+    InboxTables,
+    LiveTables {
+  /** Of PostgreSQL alone, as is the next. */
+  partition: PartitionTable;
+}
+
+/** A connection, inside a transaction or not. */
+export type Db = Kysely<Tables> | Transaction<Tables>;
+
+/** A partition of each of the tables that `partitions.ts` names. */
+interface PartitionTable {
+  /** Behind the name of the table, and `_`. */
+  name: string;
+  from_day: string;
+  /** Not itself part of it. */
+  to_day: string;
+  /** False when no match in it is frozen, and every delivery has ended. */
+  open: boolean;
+}

@@ -1,0 +1,26 @@
+/** Rows of the built-in receiver. */
+
+export interface InboxTables {
+  inbox: { name: string; answer: string; received: number };
+  inbox_request: InboxRequestTable;
+}
+
+/** A webhook that came into an inbox. */
+interface InboxRequestTable {
+  id: string;
+  inbox: string;
+  received_at: number;
+  webhook_id: string;
+  /** JSON of an `InboxDelivery`; null of a test webhook. */
+  delivery: string | null;
+  /** 1 where its signature is right. */
+  verified: number;
+  /** How it was answered. */
+  status: number;
+  /** JSON object. */
+  headers: string;
+  body: string;
+  body_bytes: number;
+  answer_body: string;
+  answer_delay_ms: number;
+}

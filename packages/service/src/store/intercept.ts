@@ -1,0 +1,11 @@
+/** `target` with some of its methods replaced: each replacement is made of the method it stands for. */
+export function intercept<Target extends object>(
+  target: Target,
+  replacements: { [Name in keyof Target]?: (method: Target[Name]) => Target[Name] },
+): Target {
+  const result = { ...target };
+  for (const name of Object.keys(replacements) as (keyof Target)[]) {
+    result[name] = replacements[name]!(target[name]);
+  }
+  return result;
+}

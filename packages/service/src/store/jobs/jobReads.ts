@@ -1,0 +1,37 @@
+import type { Kysely } from 'kysely';
+import { readCoverage } from '../blocks/coverage.ts';
+import { toJob } from '../rows.ts';
+import type { JobReads } from './contract.ts';
+import type { Tables } from '../engine/tables.ts';
+import { readUnverified } from '../blocks/unverified.ts';
+
+/** What was evaluated, and what is being made up for. */
+export function createJobReads(db: Kysely<Tables>): JobReads {
+  return {
+    readCoverage: (streamId) => readCoverage(db, streamId),
+    readUnverified: (chain) => readUnverified(db, chain),
+
+    async readJob(id) {
+      const row = await db.selectFrom('job').selectAll().where('id', '=', id).executeTakeFirst();
+      return row && toJob(row);
+    },
+
+    async listJobs({ streamId, limit }) {
+      let query = db.selectFrom('job').selectAll();
+      if (streamId !== undefined) query = query.where('stream_id', '=', streamId);
+      const rows = await query.orderBy('id', 'desc').limit(limit).execute();
+      return rows.map(toJob);
+    },
+
+    async listRunningJobs(chain) {
+      const rows = await db
+        .selectFrom('job')
+        .selectAll()
+        .where('chain', '=', chain)
+        .where('state', '=', 'running')
+        .orderBy('id')
+        .execute();
+      return rows.map(toJob);
+    },
+  };
+}

@@ -1,0 +1,135 @@
+import { type Kysely, sql } from 'kysely';
+import { JOB_STATES, type JobState } from '@sluice/kit/sluice';
+import { type Engine, readNow } from '../engine/engine.ts';
+import { newId } from '../ids.ts';
+import { holdsLease } from '../upkeep/leases.ts';
+import { insertMatches } from '../blocks/matches.ts';
+import { toJob } from '../rows.ts';
+import type { JobWrites } from './contract.ts';
+import type { Tables } from '../engine/tables.ts';
+import { noteUnverified } from '../blocks/unverified.ts';
+
+/** Where a job may go from each state. */
+const MOVES: Record<JobState, readonly JobState[]> = {
+  running: ['paused', 'cancelled', 'failed', 'done'],
+  paused: ['running', 'cancelled'],
+  failed: ['running', 'cancelled'],
+  done: [],
+  cancelled: [],
+};
+
+/** Backfills, and blocks sent by hand: past blocks matched for one stream. */
+export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
+  return {
+    async createJob({ streamId, chain, blockFrom, blockTo }) {
+      return db.transaction().execute(async (trx) => {
+        const stream = await trx
+          .selectFrom('stream')
+          .select('id')
+          .where('id', '=', streamId)
+          .where('deleted_at', 'is', null)
+          .executeTakeFirst();
+        if (stream === undefined) return undefined;
+        const now = await readNow(engine, trx);
+        const row = await trx
+          .insertInto('job')
+          .values({
+            id: newId(),
+            stream_id: streamId,
+            chain,
+            block_from: blockFrom,
+            block_to: blockTo,
+            next_block: blockFrom,
+            state: 'running',
+            message: '',
+            matches: 0,
+            created_at: now,
+            updated_at: now,
+          })
+          .returningAll()
+          .executeTakeFirstOrThrow();
+        return toJob(row);
+      });
+    },
+
+    async setJobState(id, state, message) {
+      const from = JOB_STATES.filter((each) => MOVES[each].includes(state));
+      return db.transaction().execute(async (trx) => {
+        const row = await trx
+          .updateTable('job')
+          .set({ state, message, updated_at: await readNow(engine, trx) })
+          .where('id', '=', id)
+          .where('state', 'in', from)
+          .returningAll()
+          .executeTakeFirst();
+        return row && toJob(row);
+      });
+    },
+
+    async sayOfJob(id, message) {
+      await db
+        .updateTable('job')
+        .set({ message })
+        .where('id', '=', id)
+        .where('state', '=', 'running')
+        .execute();
+    },
+
+    async commitJob({ id, chain, epoch, blocks }) {
+      return db.transaction().execute(async (trx) => {
+        if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
+        const now = await readNow(engine, trx);
+        const last = blocks.at(-1)!.block.number;
+        const found = blocks.filter(({ matches }) => matches.length > 0).length;
+        const job = await trx
+          .updateTable('job')
+          .set((eb) => ({
+            next_block: last + 1,
+            matches: eb('matches', '+', found),
+            state: sql<JobState>`case when block_to <= ${last} then 'done' else state end`,
+            message: '',
+            updated_at: now,
+          }))
+          .where('id', '=', id)
+          .where('chain', '=', chain)
+          .where('state', '=', 'running')
+          .where('next_block', '=', blocks[0]!.block.number)
+          .returningAll()
+          .executeTakeFirst();
+        // Paused, cancelled or moved on meanwhile: what was read is read again, or not needed.
+        if (job === undefined) return undefined;
+        const deliveries = [];
+        for (const { block, matches, unverified } of blocks) {
+          if (unverified !== undefined) {
+            await noteUnverified(trx, { chain, number: block.number, reason: unverified, now });
+          }
+          if (matches.length === 0) continue;
+          deliveries.push(
+            ...(await insertMatches(trx, engine, {
+              chain,
+              block,
+              origin: `job:${id}`,
+              state: 'confirmed',
+              matches,
+              now,
+            })),
+          );
+        }
+        return { job: toJob(job), deliveries };
+      });
+    },
+
+    async commitManual({ chain, block, requestId, isConfirmed, matches }) {
+      return db.transaction().execute(async (trx) =>
+        insertMatches(trx, engine, {
+          chain,
+          block,
+          origin: `manual:${requestId}`,
+          state: isConfirmed ? 'confirmed' : 'frozen',
+          matches,
+          now: await readNow(engine, trx),
+        }),
+      );
+    },
+  };
+}

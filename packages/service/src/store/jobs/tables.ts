@@ -1,0 +1,45 @@
+/** Rows of backfills, and of which blocks each stream was matched against. */
+import type { HoleReason, JobState } from '@sluice/kit/contract';
+
+export interface JobTables {
+  coverage: CoverageTable;
+  hole: HoleTable;
+  job: JobTable;
+}
+
+/** From which block on a stream is evaluated on a chain. */
+interface CoverageTable {
+  stream_id: string;
+  chain: string;
+  /** Null until the chain is first read. */
+  from_block: number | null;
+}
+
+/** Blocks that were not evaluated; both ends belong to it. */
+interface HoleTable {
+  chain: string;
+  /** Null for every stream of the chain. */
+  stream_id: string | null;
+  from_block: number;
+  /** Null while it grows. */
+  to_block: number | null;
+  reason: HoleReason;
+  created_at: number;
+}
+
+/** A range of past blocks that is matched for one stream. */
+interface JobTable {
+  id: string;
+  stream_id: string;
+  chain: string;
+  block_from: number;
+  block_to: number;
+  /** The next block to be matched; beyond `block_to` once all are. */
+  next_block: number;
+  state: JobState;
+  message: string;
+  /** Blocks in which the stream matched. */
+  matches: number;
+  created_at: number;
+  updated_at: number;
+}

@@ -1,0 +1,24 @@
+import { type Kysely, sql } from 'kysely';
+import type { Engine } from '../engine/engine.ts';
+import type { FeedWrites } from './contract.ts';
+import type { Tables } from '../engine/tables.ts';
+
+/** Of events that are held for readers who were away. */
+const HELD_BYTES = 32 * 1024 * 1024;
+
+/** The feed itself is of PostgreSQL alone; what each write adds to it is added by `postgresFeed.ts`. */
+export const createFeedWrites = (db: Kysely<Tables>, engine: Engine): FeedWrites => ({
+  announce: () => db.transaction().execute(() => Promise.resolve()),
+
+  async trimEvents() {
+    if (engine.name === 'sqlite') return;
+    // Those from the future came with a ledger that was restored from another server.
+    await sql`
+      delete from live_event where xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
+        or xid <= (
+          select max(xid) from (
+            select xid, row_number() over newest as n, sum(octet_length(events)) over newest as bytes
+            from live_event window newest as (order by xid desc)) as held
+          where n > 1 and bytes > ${HELD_BYTES})`.execute(db);
+  },
+});

@@ -1,0 +1,85 @@
+/** The statements of the ledger over one connection or pool, of all subjects together. */
+import type { Kysely } from 'kysely';
+import { createAccessReads } from './access/accessReads.ts';
+import { createAccessWrites } from './access/accessWrites.ts';
+import { createAddressReads } from './addresses/addressReads.ts';
+import { createAddressWrites } from './addresses/addressWrites.ts';
+import { createBlockReads } from './blocks/blockReads.ts';
+import { createBlockWrites } from './blocks/blockWrites.ts';
+import { createExplainReads } from './blocks/explainReads.ts';
+import { createDeliveryReads } from './deliveries/deliveryReads.ts';
+import { createDeliveryWrites } from './deliveries/deliveryWrites.ts';
+import { createFacetReads } from './deliveries/facetReads.ts';
+import { createHistoryReads } from './deliveries/historyReads.ts';
+import { createHistoryWrites } from './deliveries/historyWrites.ts';
+import type { Engine } from './engine/engine.ts';
+import { createPartitionWrites } from './engine/partitionWrites.ts';
+import type { Tables } from './engine/tables.ts';
+import { createEnrichReads } from './enrichment/enrichReads.ts';
+import { createEnrichWrites } from './enrichment/enrichWrites.ts';
+import { createInboxReads, createInboxWrites } from './inbox/inbox.ts';
+import { createJobReads } from './jobs/jobReads.ts';
+import { createJobWrites } from './jobs/jobWrites.ts';
+import { createFeedWrites } from './live/feedWrites.ts';
+import { createReplayReads } from './replays/replayReads.ts';
+import { createReplayWrites } from './replays/replayWrites.ts';
+import { createActivityReads } from './stats/activityReads.ts';
+import { createStatWrites } from './stats/statWrites.ts';
+import { createTotalReads } from './stats/totalReads.ts';
+import type { Reads, Writes } from './store.ts';
+import { createHealthWrites } from './streams/healthWrites.ts';
+import { createStreamReads } from './streams/streamReads.ts';
+import { createStreamWrites } from './streams/streamWrites.ts';
+import { createInvariantReads } from './upkeep/invariantReads.ts';
+import { createLeaseReads, createLeaseWrites } from './upkeep/leases.ts';
+import { createOperatorNoticeReads, createOperatorNoticeWrites } from './upkeep/operatorNotices.ts';
+import { createRetentionReads } from './upkeep/retentionReads.ts';
+import { createRetentionWrites } from './upkeep/retentionWrites.ts';
+import { createServerReads } from './upkeep/server.ts';
+import { createSettingReads, createSettingWrites } from './upkeep/settings.ts';
+
+/** Statements that change nothing. */
+export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
+  ...createStreamReads(db, engine),
+  ...createAddressReads(db),
+  ...createBlockReads(db),
+  ...createExplainReads(db),
+  ...createEnrichReads(db, engine),
+  ...createDeliveryReads(db, engine),
+  ...createHistoryReads(db, engine),
+  ...createFacetReads(db, engine),
+  ...createReplayReads(db, engine),
+  ...createJobReads(db),
+  ...createActivityReads(db, engine),
+  ...createTotalReads(db),
+  ...createAccessReads(db, engine),
+  ...createInboxReads(db),
+  ...createLeaseReads(db, engine),
+  ...createOperatorNoticeReads(db, engine),
+  ...createInvariantReads(db, engine),
+  ...createRetentionReads(db),
+  ...createSettingReads(db),
+  ...createServerReads(db, engine),
+});
+
+/** Statements that change the ledger, each method one transaction. */
+export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
+  ...createStreamWrites(db, engine),
+  ...createHealthWrites(db, engine),
+  ...createAddressWrites(db, engine),
+  ...createBlockWrites(db, engine),
+  ...createEnrichWrites(db, engine),
+  ...createDeliveryWrites(db, engine),
+  ...createHistoryWrites(db, engine),
+  ...createReplayWrites(db, engine),
+  ...createJobWrites(db, engine),
+  ...createStatWrites(db, engine),
+  ...createAccessWrites(db, engine),
+  ...createInboxWrites(db, engine),
+  ...createLeaseWrites(db, engine),
+  ...createOperatorNoticeWrites(db),
+  ...createRetentionWrites(db, engine),
+  ...createPartitionWrites(db, engine),
+  ...createSettingWrites(db),
+  ...createFeedWrites(db, engine),
+});

@@ -1,0 +1,262 @@
+/** Counts over time, from their roll-up; what became of recent blocks; where chains went another way. */
+import { type Kysely, sql } from 'kysely';
+import type { ActivityPoint } from '@sluice/kit/contract';
+import { type Engine, readMoment, readNow } from '../engine/engine.ts';
+import { quantileMs, readBucket } from './latency.ts';
+import { MINUTE_MS } from './statWrites.ts';
+import { listGaps } from '../blocks/gaps.ts';
+import type { ActivityAsked, ActivityCounts, ActivityReads, StreamStats } from './contract.ts';
+import { listPauses, listStreamChanges } from '../streams/streamChanges.ts';
+import type { Tables } from '../engine/tables.ts';
+import { listTapes } from '../blocks/tapes.ts';
+
+const DAY_HOURS = 24;
+const HOUR_MINUTES = 60;
+const SERIES_STEP_MINUTES = 5;
+const SERIES_STEPS = 24;
+
+interface Count {
+  /** Steps back from now. */
+  ago: number;
+  metric: string;
+  n: number;
+}
+
+type ChainCount = Omit<Count, 'ago'> & { chain: string };
+
+export function createActivityReads(db: Kysely<Tables>, engine: Engine): ActivityReads {
+  const readMinute = async (): Promise<number> =>
+    Math.floor((await readNow(engine, db)) / MINUTE_MS);
+
+  /** The steps, aligned, so that a chart that is read again has the same ones; and what is counted in them. */
+  const span = async ({ streamId, stepMinutes, points }: ActivityAsked) => {
+    const last = Math.floor((await readMinute()) / stepMinutes);
+    const first = last - points + 1;
+    const counted = sql`${sql.table(stepMinutes === HOUR_MINUTES ? 'stat_hour' : 'stat')}
+      where minute >= ${first * stepMinutes}
+        ${streamId === undefined ? sql`` : sql`and stream_id = ${streamId}`}`;
+    return { first, last, counted };
+  };
+
+  return {
+    async readActivity(asked) {
+      const { first, last, counted } = await span(asked);
+      const { rows } = await sql<Count>`
+        select ${last} - minute / ${sql.lit(asked.stepMinutes)} as ago, metric, cast(sum(n) as bigint) as n
+        from ${counted} and metric not like 'matched%' group by 1, 2`.execute(db);
+      const byStep = Map.groupBy(rows, ({ ago }) => ago);
+      return Array.from({ length: asked.points }, (_, n) =>
+        toPoint(
+          (first + n) * asked.stepMinutes * MINUTE_MS,
+          byStep.get(asked.points - 1 - n) ?? [],
+        ),
+      );
+    },
+
+    async readBreakdown(asked) {
+      const { first, counted } = await span(asked);
+      const { rows } = await sql<ChainCount>`
+        select chain, metric, cast(sum(n) as bigint) as n
+        from ${counted} group by chain, metric`.execute(db);
+      return { from: first * asked.stepMinutes * MINUTE_MS, ...toBreakdown(rows) };
+    },
+
+    async readStreamStats() {
+      const minute = await readMinute();
+      const { open } = await readMoment(engine, db);
+      const streams = await db
+        .selectFrom('stream')
+        .select('id')
+        .select((eb) => [
+          eb
+            .selectFrom('delivery')
+            .select(({ fn }) => fn.countAll<number>().as('n'))
+            .whereRef('delivery.stream_id', '=', 'stream.id')
+            .where('delivery.state', '=', 'pending')
+            .where(open('delivery.block_day'))
+            .as('pending'),
+          // Apart: each state has an index of its own rows alone.
+          eb
+            .selectFrom('delivery')
+            .select(({ fn }) => fn.countAll<number>().as('n'))
+            .whereRef('delivery.stream_id', '=', 'stream.id')
+            .where('delivery.state', '=', 'enriching')
+            .where(open('delivery.block_day'))
+            .as('enriching'),
+          eb
+            .selectFrom('delivery')
+            .select('created_at')
+            .whereRef('delivery.stream_id', '=', 'stream.id')
+            .orderBy('id', 'desc')
+            .limit(1)
+            .as('last_delivery_at'),
+          firstFailedMinute.as('failing_minute'),
+        ])
+        .where('deleted_at', 'is', null)
+        .execute();
+      // A day of minutes would be sixty times as many rows.
+      const hour = minute - (minute % HOUR_MINUTES);
+      const dayAgo = minute - DAY_HOURS * HOUR_MINUTES;
+      const { rows: byHour } = await sql<Count & { stream_id: string }>`
+        select stream_id, ago, metric, cast(sum(n) as bigint) as n from (
+          select stream_id, (cast(${hour} as bigint) - minute) / ${sql.lit(HOUR_MINUTES)} as ago, metric, n
+          from stat_hour where minute > ${dayAgo}
+          union all
+          select stream_id, ${sql.lit(DAY_HOURS)} as ago, metric, n
+          from stat where minute > ${dayAgo} and minute <= ${hour - DAY_HOURS * HOUR_MINUTES + HOUR_MINUTES - 1}
+        ) as counted
+        where metric in ('delivered', 'failed_attempts') or metric like 'latency%'
+        group by 1, 2, 3`.execute(db);
+      const { rows: byStep } = await sql<Count & { stream_id: string }>`
+        select stream_id, (cast(${minute} as bigint) - minute) / ${sql.lit(SERIES_STEP_MINUTES)} as ago, metric,
+          cast(sum(n) as bigint) as n
+        from stat where minute > ${minute - SERIES_STEP_MINUTES * SERIES_STEPS}
+          and metric in ('delivered', 'failed_attempts')
+        group by 1, 2, 3`.execute(db);
+      const hours = Map.groupBy(byHour, (row) => row.stream_id);
+      const recent = Map.groupBy(byStep, (row) => row.stream_id);
+      return streams.map((stream): StreamStats => {
+        const its = hours.get(stream.id) ?? [];
+        const newest = recent.get(stream.id) ?? [];
+        const ofDay = (metric: string): number => sumOf(its, (each) => each === metric);
+        return {
+          streamId: stream.id,
+          queue: (stream.pending ?? 0) + (stream.enriching ?? 0),
+          delivered24h: ofDay('delivered'),
+          failedAttempts24h: ofDay('failed_attempts'),
+          deliveredSeries: toSeries(newest, 'delivered', SERIES_STEPS),
+          hourlyDelivered: toHourly(its, newest, 'delivered'),
+          hourlyFailed: toHourly(its, newest, 'failed_attempts'),
+          p95Ms: quantileMs(toLatencies(its), 0.95),
+          lastDeliveryAt: stream.last_delivery_at,
+          failingSince: stream.failing_minute === null ? null : stream.failing_minute * MINUTE_MS,
+        };
+      });
+    },
+
+    async listReorgs({ chain, limit }) {
+      let query = db.selectFrom('reorg').selectAll();
+      if (chain !== undefined) query = query.where('chain', '=', chain);
+      const rows = await query.orderBy('id', 'desc').limit(limit).execute();
+      return rows.map((row) => ({
+        chainId: row.chain,
+        blockNumber: row.block_number,
+        depth: row.depth,
+        at: row.created_at,
+      }));
+    },
+
+    listGaps: (asked) => listGaps(db, asked),
+
+    listPauses: () => listPauses(db),
+
+    listStreamChanges: (streamId) => listStreamChanges(db, streamId),
+
+    listTapes: (asked) => listTapes(db, engine, asked),
+  };
+}
+
+/** Of `stream`: the first minute with a failed attempt after the last one with a 2xx. */
+const firstFailedMinute = sql<number | null>`(
+  select failed.minute from stat failed
+  where failed.stream_id = stream.id and failed.metric = 'failed_attempts' and failed.minute > coalesce((
+    select delivered.minute from stat delivered
+    where delivered.stream_id = stream.id and delivered.metric = 'delivered'
+    order by delivered.minute desc limit 1
+  ), 0)
+  order by failed.minute limit 1
+)`;
+
+/** Oldest first. */
+function toSeries(counts: readonly Count[], metric: string, steps: number): number[] {
+  const series = Array.from({ length: steps }, () => 0);
+  for (const count of counts) {
+    const at = steps - 1 - count.ago;
+    if (count.metric === metric && at >= 0) series[at] = (series[at] ?? 0) + count.n;
+  }
+  return series;
+}
+
+/** Hours of the clock, and at their end the last 60 minutes: an hour that has just begun says nothing. */
+function toHourly(byHour: readonly Count[], byStep: readonly Count[], metric: string): number[] {
+  const lastHour = toSeries(byStep, metric, SERIES_STEPS).slice(
+    -HOUR_MINUTES / SERIES_STEP_MINUTES,
+  );
+  return [
+    ...toSeries(byHour, metric, DAY_HOURS).slice(0, -1),
+    lastHour.reduce((sum, n) => sum + n, 0),
+  ];
+}
+
+function toLatencies(counts: readonly Counted[]): Map<number, number> {
+  const latencies = new Map<number, number>();
+  for (const { metric, n } of counts) {
+    const bucket = readBucket(metric);
+    if (bucket !== undefined) latencies.set(bucket, (latencies.get(bucket) ?? 0) + n);
+  }
+  return latencies;
+}
+
+type Counted = Pick<Count, 'metric' | 'n'>;
+
+const sumOf = (counts: readonly Counted[], isMeant: (metric: string) => boolean): number =>
+  counts.reduce((sum, { metric, n }) => (isMeant(metric) ? sum + n : sum), 0);
+
+function toPoint(at: number, counts: readonly Count[]): ActivityPoint {
+  const of = (metric: string): number => sumOf(counts, (each) => each === metric);
+  const answered = (digit: string): number =>
+    sumOf(counts, (each) => each.startsWith(`${ANSWERED}${digit}`));
+  const latencies = toLatencies(counts);
+  return {
+    at,
+    delivered: of('delivered'),
+    failed: of('given_up'),
+    failedAttempts: of('failed_attempts'),
+    retries: of('retries'),
+    failures: {
+      none: answered('none'),
+      '3xx': answered('3'),
+      '4xx': answered('4'),
+      '5xx': answered('5'),
+    },
+    p50Ms: quantileMs(latencies, 0.5),
+    p95Ms: quantileMs(latencies, 0.95),
+  };
+}
+
+const ANSWERED = 'answered_';
+const MATCHED = 'matched_';
+
+function toBreakdown(counts: readonly ChainCount[]): Omit<ActivityCounts, 'from'> {
+  /** What the metrics with this prefix count, by what follows it, most first. */
+  const listBy = (prefix: string) =>
+    [
+      ...Map.groupBy(
+        counts.filter(({ metric }) => metric.startsWith(prefix)),
+        ({ metric }) => metric.slice(prefix.length),
+      ),
+    ]
+      .map(([what, its]) => ({ what, n: sumOf(its, () => true) }))
+      .toSorted((a, b) => b.n - a.n || (a.what < b.what ? -1 : 1));
+  return {
+    statuses: listBy(ANSWERED).map(({ what, n }) => ({
+      status: what === 'none' ? null : Number(what),
+      attempts: n,
+    })),
+    chains: [...Map.groupBy(counts, ({ chain }) => chain)]
+      .map(([chainId, its]) => ({
+        chainId,
+        delivered: sumOf(its, (metric) => metric === 'delivered'),
+        failedAttempts: sumOf(its, (metric) => metric === 'failed_attempts'),
+        matched: sumOf(its, (metric) => metric.startsWith(MATCHED)),
+        p95Ms: quantileMs(toLatencies(its), 0.95),
+      }))
+      .toSorted(
+        (a, b) =>
+          b.delivered + b.failedAttempts - a.delivered - a.failedAttempts ||
+          b.matched - a.matched ||
+          (a.chainId < b.chainId ? -1 : 1),
+      ),
+    records: listBy(MATCHED).map(({ what, n }) => ({ what, matched: n })),
+  };
+}

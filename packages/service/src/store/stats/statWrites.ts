@@ -1,0 +1,231 @@
+/**
+ * The counts of what was delivered. Deltas are appended where things happen and rolled up apart:
+ * counters updated in place deadlock under load.
+ */
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { DeliverySummary } from '@sluice/kit/contract';
+import type { Db, Tables } from '../engine/tables.ts';
+import { type Engine, readNow } from '../engine/engine.ts';
+import type { DayFilter } from '../engine/partitions.ts';
+import { latencyMetricOf } from './latency.ts';
+import type { AttemptOutcome } from '../deliveries/contract.ts';
+import type { NewMatch } from '../blocks/contract.ts';
+import type { StatWrites } from './contract.ts';
+import type { ActivityMetric, AnsweredMetric, TotalMetric } from './tables.ts';
+
+type Stat = Selectable<Tables['stat_delta']>;
+
+export const MINUTE_MS = 60_000;
+const HOUR_MINUTES = 60;
+/** A reader looks back no longer (`MOST_POINTS` of the contract), and its first step counts whole. */
+const MINUTES_KEPT = 2 * 24 * HOUR_MINUTES + HOUR_MINUTES;
+const HOURS_KEPT_MINUTES = 8 * 24 * HOUR_MINUTES + HOUR_MINUTES;
+/** Rows that one roll-up adds up, and that it forgets. */
+const ROWS_AT_ONCE = 2_000;
+/** Where totals stand: no real minute. */
+export const TOTAL_MINUTE = 0;
+
+export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites {
+  const place = sql.raw(engine.name === 'postgres' ? 'ctid' : 'rowid');
+
+  const addTo = async (trx: Db, name: 'stat' | 'stat_hour', counted: readonly Stat[]) => {
+    if (counted.length === 0) return;
+    const table = sql.table(name);
+    await sql`
+      insert into ${table} (stream_id, minute, chain, metric, n)
+      select stream_id, minute, chain, metric, n from ${toRows(engine, sum(counted))} as sums
+      where true
+      on conflict (stream_id, minute, metric, chain) do update
+        set n = ${table}.n + excluded.n`.execute(trx);
+  };
+
+  /** Some of what is older than this minute; totals stay. Answers with how many rows that were. */
+  const forgetBefore = async (trx: Db, name: 'stat' | 'stat_hour', minute: number) => {
+    const table = sql.table(name);
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${table} where ${place} ${engine.isIn(sql`
+        select ${place} from ${table} where minute > ${TOTAL_MINUTE} and minute < ${minute}
+        limit ${ROWS_AT_ONCE}`)}`.execute(trx);
+    return Number(numAffectedRows);
+  };
+
+  return {
+    async rollUpStats() {
+      return db.transaction().execute(async (trx) => {
+        // Consumed rather than read up to an id: a lower id can still commit later.
+        const { rows } = await sql<Stat>`
+          delete from stat_delta where ${place} ${engine.isIn(sql`
+            select ${place} from stat_delta limit ${ROWS_AT_ONCE} ${engine.skipLocked}`)}
+          returning *`.execute(trx);
+        await addTo(trx, 'stat', rows);
+        await addTo(trx, 'stat_hour', toHours(rows));
+        const minute = Math.floor((await readNow(engine, trx)) / MINUTE_MS);
+        const forgotten = [
+          await forgetBefore(trx, 'stat', minute - MINUTES_KEPT),
+          await forgetBefore(trx, 'stat_hour', minute - HOURS_KEPT_MINUTES),
+        ];
+        return [rows.length, ...forgotten].includes(ROWS_AT_ONCE);
+      });
+    },
+  };
+}
+
+/** The same by the hour, totals left out. */
+export const toHours = <Row extends Pick<Stat, 'minute'>>(rows: readonly Row[]): Row[] =>
+  rows
+    .filter(({ minute }) => minute !== TOTAL_MINUTE)
+    .map((row) => ({ ...row, minute: row.minute - (row.minute % HOUR_MINUTES) }));
+
+/** An attempt that ended, and its delivery as it is now. */
+export interface EndedAttempt {
+  outcome: Pick<AttemptOutcome, 'status' | 'durationMs' | 'result'>;
+  delivery: Pick<DeliverySummary, 'streamId' | 'chainId' | 'attempts' | 'state'>;
+}
+
+/** Counts how attempts ended, each in the minute `now`. */
+export async function countActivity(
+  trx: Db,
+  engine: Engine,
+  ended: readonly EndedAttempt[],
+  now: number,
+): Promise<void> {
+  const minute = Math.floor(now / MINUTE_MS);
+  await append(
+    trx,
+    engine,
+    ended.flatMap((each) =>
+      activityMetricsOf(each).map((metric) => ({
+        stream_id: each.delivery.streamId,
+        minute,
+        chain: each.delivery.chainId,
+        metric,
+        n: 1,
+      })),
+    ),
+  );
+}
+
+/** Counts what was matched in a block, in the minute `now`. */
+export async function countMatched(
+  trx: Db,
+  engine: Engine,
+  chain: string,
+  matches: readonly Pick<NewMatch, 'streamId' | 'records'>[],
+  now: number,
+): Promise<void> {
+  const minute = Math.floor(now / MINUTE_MS);
+  await append(
+    trx,
+    engine,
+    matches.flatMap(({ streamId, records }) =>
+      Object.entries(records).map(([what, n]) => ({
+        stream_id: streamId,
+        minute,
+        chain,
+        metric: `matched_${what}` as const,
+        n,
+      })),
+    ),
+  );
+}
+
+/** What one attempt that ended is counted as. */
+export function activityMetricsOf({ outcome, delivery }: EndedAttempt): ActivityMetric[] {
+  const metrics: ActivityMetric[] =
+    outcome.result === 'succeeded'
+      ? ['delivered', latencyMetricOf(outcome.durationMs), `answered_${outcome.status ?? 'none'}`]
+      : ['failed_attempts', failureOf(outcome.status)];
+  if (delivery.attempts > 1) metrics.push('retries');
+  if (delivery.state === 'failed') metrics.push('given_up');
+  return metrics;
+}
+
+/** A 2xx whose answer never ended is as good as none. */
+const failureOf = (status: number | null): AnsweredMetric =>
+  `answered_${status !== null && status >= 300 ? status : 'none'}`;
+
+/**
+ * Keeps the totals true when deliveries come to `succeeded` or `failed` (`change` 1), or leave these
+ * states (`change` -1: give the deliveries as they were). Those in other states count for nothing. Their days
+ * are open.
+ */
+export async function countFinished(
+  trx: Db,
+  engine: Engine,
+  deliveries: readonly DeliverySummary[],
+  open: DayFilter,
+  change: 1 | -1,
+): Promise<void> {
+  const finished = deliveries.filter(({ state }) => state === 'succeeded' || state === 'failed');
+  const counted: Stat[] = [];
+  const count = (stream_id: string, chain: string, metric: TotalMetric, n: number): void => {
+    if (n > 0) counted.push({ stream_id, minute: TOTAL_MINUTE, chain, metric, n: change * n });
+  };
+  for (const { streamId, chainId, state } of finished) {
+    count(streamId, chainId, state === 'succeeded' ? 'webhooks_delivered' : 'webhooks_failed', 1);
+  }
+  const confirmed = finished.filter(({ phase }) => phase === 'confirmed');
+  if (confirmed.length > 0) {
+    const ids = engine.rows(
+      confirmed.map(({ matchId }) => ({ id: matchId })),
+      { id: 'text' },
+    );
+    const matches = await trx
+      .selectFrom('match')
+      .select(['stream_id', 'chain', 'logs', 'transactions', 'internal_transactions'])
+      .where(open('block_day'))
+      .where(sql<boolean>`id in (select id from ${ids} as finished)`)
+      .execute();
+    for (const match of matches) {
+      const { stream_id, chain } = match;
+      count(stream_id, chain, 'logs', match.logs);
+      count(stream_id, chain, 'transactions', match.transactions);
+      count(stream_id, chain, 'internal_transactions', match.internal_transactions);
+    }
+  }
+  await append(trx, engine, counted);
+}
+
+async function append(trx: Db, engine: Engine, counted: readonly Stat[]): Promise<void> {
+  if (counted.length === 0) return;
+  await sql`
+    insert into stat_delta (stream_id, minute, chain, metric, n)
+    select stream_id, minute, chain, metric, n from ${toRows(engine, sum(counted))} as counted`.execute(
+    trx,
+  );
+}
+
+const toRows = (engine: Engine, counted: readonly Stat[]) =>
+  engine.rows(counted, {
+    stream_id: 'text',
+    minute: 'bigint',
+    chain: 'text',
+    metric: 'text',
+    n: 'bigint',
+  });
+
+/** One row per stream, chain, minute and metric, in one order everywhere: two roll-ups then never deadlock. */
+function sum(counted: readonly Stat[]): Stat[] {
+  // By one after the other: a key of all four would be a new text for each row.
+  const streams = new Map<string, Map<string, Map<Stat['metric'], Map<number, number>>>>();
+  for (const { stream_id, chain, metric, minute, n } of counted) {
+    const minutes = inside(inside(inside(streams, stream_id), chain), metric);
+    minutes.set(minute, (minutes.get(minute) ?? 0) + n);
+  }
+  return inOrder(streams).flatMap(([stream_id, chains]) =>
+    inOrder(chains).flatMap(([chain, metrics]) =>
+      inOrder(metrics).flatMap(([metric, minutes]) =>
+        inOrder(minutes).map(([minute, n]) => ({ stream_id, minute, chain, metric, n })),
+      ),
+    ),
+  );
+}
+
+function inside<K, InnerK, V>(map: Map<K, Map<InnerK, V>>, key: K): Map<InnerK, V> {
+  let inner = map.get(key);
+  if (inner === undefined) map.set(key, (inner = new Map()));
+  return inner;
+}
+
+const inOrder = <K extends string | number, V>(map: ReadonlyMap<K, V>): [K, V][] =>
+  [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));

@@ -1,0 +1,18 @@
+import type { ChainFamily } from '@sluice/kit/contract';
+import type { ListPosition, StreamRecord } from './contract.ts';
+import type { Store } from '../store.ts';
+
+const STREAMS_PER_PAGE = 100;
+
+/** All streams, or those of one family, newest first. They are read by the page: few are in memory at once. */
+export async function* eachStream(
+  store: Pick<Store, 'listStreams'>,
+  family?: ChainFamily,
+): AsyncGenerator<StreamRecord> {
+  let after: ListPosition | undefined;
+  do {
+    const page = await store.listStreams({ limit: STREAMS_PER_PAGE, after, family });
+    yield* page.rows;
+    after = page.next;
+  } while (after !== undefined);
+}

@@ -1,0 +1,139 @@
+import { type Kysely, sql } from 'kysely';
+import { openHoles } from '../blocks/coverage.ts';
+import { type Engine, readNow } from '../engine/engine.ts';
+import { streamColumns, toStreamRecord } from '../rows.ts';
+import { raiseRevision } from '../addresses/ruleRevision.ts';
+import type { HealthWrites } from './contract.ts';
+import { noteStreamChange } from './streamChanges.ts';
+import type { Tables } from '../engine/tables.ts';
+
+/** What the service itself says of a stream's state; what the user says is in `streamWrites.ts`. */
+export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWrites {
+  return {
+    async failStream(id, message) {
+      return db.transaction().execute(async (trx) => {
+        const now = await readNow(engine, trx);
+        const row = await trx
+          .updateTable('stream')
+          .set({ status: 'error', status_message: message, error_since: now, updated_at: now })
+          // From here on the stream's own probes ask.
+          .set({ probe_at: now + PROBE_EVERY_MS, ...NOT_SPARED })
+          .where('id', '=', id)
+          .where('status', '=', 'active')
+          .where('deleted_at', 'is', null)
+          .returning(streamColumns)
+          .executeTakeFirst();
+        if (row === undefined) return undefined;
+        await noteStreamChange(trx, id, { kind: 'failed' }, now);
+        return toStreamRecord(row);
+      });
+    },
+
+    async recoverStream(id) {
+      return db.transaction().execute(async (trx) => {
+        const now = await readNow(engine, trx);
+        const row = await trx
+          .updateTable('stream')
+          .set({ ...ACTIVE, updated_at: now })
+          .where('id', '=', id)
+          .where('status', '=', 'error')
+          .where('deleted_at', 'is', null)
+          .returning(streamColumns)
+          .executeTakeFirst();
+        if (row === undefined) return undefined;
+        await noteStreamChange(trx, id, { kind: 'recovered' }, now);
+        return toStreamRecord(row);
+      });
+    },
+
+    async spareStream(id, { reason, agoMs, forMs }) {
+      return db.transaction().execute(async (trx) => {
+        const now = await readNow(engine, trx);
+        const row = await trx
+          .updateTable('stream')
+          .set({ spared_reason: reason, spared_since: now - agoMs, spared_until: now + forMs })
+          .where('id', '=', id)
+          .where('status', '=', 'active')
+          .where('deleted_at', 'is', null)
+          .returning('spared_until')
+          .executeTakeFirst();
+        return row?.spared_until ?? undefined;
+      });
+    },
+
+    async noteCertificate(id, endsAt) {
+      return db.transaction().execute(async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('stream')
+          .set({ certificate_ends_at: endsAt })
+          .where('id', '=', id)
+          .where('deleted_at', 'is', null)
+          .where(sql<boolean>`coalesce(certificate_ends_at, 0) <> ${endsAt ?? 0}`)
+          .executeTakeFirst();
+        return numUpdatedRows > 0n;
+      });
+    },
+
+    async endSparing(ids) {
+      if (ids.length === 0) return [];
+      return db
+        .transaction()
+        .execute((trx) =>
+          trx
+            .updateTable('stream')
+            .set(NOT_SPARED)
+            .where('id', 'in', ids)
+            .where('spared_until', 'is not', null)
+            .returning('id')
+            .execute(),
+        );
+    },
+
+    async terminateStreams(afterMs) {
+      return db.transaction().execute(async (trx) => {
+        const now = await readNow(engine, trx);
+        const due = await trx
+          .selectFrom('stream')
+          .select('id')
+          .where('status', '=', 'error')
+          .where('error_since', '<=', now - afterMs)
+          .where('deleted_at', 'is', null)
+          .execute();
+        if (due.length === 0) return [];
+        const revision = await raiseRevision(trx);
+        const rows = await trx
+          .updateTable('stream')
+          .set({ status: 'terminated', probe_at: null, revision, updated_at: now })
+          .where(
+            'id',
+            'in',
+            due.map((row) => row.id),
+          )
+          .returning(streamColumns)
+          .execute();
+        for (const { id } of rows) {
+          await openHoles(trx, id, 'terminated', now);
+          await noteStreamChange(trx, id, { kind: 'terminated' }, now);
+        }
+        return rows.map(toStreamRecord);
+      });
+    },
+  };
+}
+
+/** A stream in `error` gets one delivery in so long, to see whether its receiver is back. */
+export const PROBE_EVERY_MS = 10 * 60_000;
+
+const NOT_SPARED = { spared_reason: null, spared_since: null, spared_until: null } as const;
+
+/** A receiver of whom nothing is known yet. */
+export const NEW_RECEIVER = { ...NOT_SPARED, certificate_ends_at: null } as const;
+
+/** What a stream says while all is well. */
+export const ACTIVE = {
+  status: 'active',
+  status_message: 'Stream is active',
+  error_since: null,
+  probe_at: null,
+  ...NOT_SPARED,
+} as const;

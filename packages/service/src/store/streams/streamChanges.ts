@@ -1,0 +1,71 @@
+/** What was done to a stream, or became of it, kept for people to look at. */
+import { type Kysely, sql } from 'kysely';
+import type { StreamChange, StreamChangeKind } from '@sluice/kit/contract';
+import type { Db, Tables } from '../engine/tables.ts';
+import { newId } from '../ids.ts';
+import type { StreamChangeNote } from './contract.ts';
+
+/** Of each stream the newest are kept. */
+const CHANGES = 100;
+
+/** @param note of what the service did itself, no more than the kind of it */
+export async function noteStreamChange(
+  trx: Db,
+  streamId: string,
+  { kind, fields = [], keyId = '' }: Partial<StreamChangeNote> & { kind: StreamChangeKind },
+  now: number,
+): Promise<void> {
+  await trx
+    .insertInto('stream_change')
+    .values({
+      id: newId(now),
+      stream_id: streamId,
+      kind,
+      fields: JSON.stringify(fields),
+      key_id: keyId,
+      created_at: now,
+    })
+    .execute();
+  await sql`
+    delete from stream_change where stream_id = ${streamId} and id not in (
+      select id from stream_change where stream_id = ${streamId}
+      order by id desc limit ${CHANGES})`.execute(trx);
+}
+
+/** Newest first. */
+export async function listStreamChanges(
+  db: Kysely<Tables>,
+  streamId: string,
+): Promise<StreamChange[]> {
+  const rows = await db
+    .selectFrom('stream_change')
+    .leftJoin('api_key', 'api_key.id', 'stream_change.key_id')
+    .select(['kind', 'fields', 'key_id', 'stream_change.created_at as at', 'api_key.name as maker'])
+    .where('stream_id', '=', streamId)
+    .orderBy('stream_change.id', 'desc')
+    .execute();
+  return rows.map(({ at, kind, fields, key_id: keyId, maker }) => ({
+    at,
+    kind,
+    fields: JSON.parse(fields) as string[],
+    by: keyId === '' ? null : (maker ?? keyId),
+  }));
+}
+
+export async function listPauses(
+  db: Kysely<Tables>,
+): Promise<{ streamId: string; at: number; by: string }[]> {
+  const { rows } = await sql<{ id: string; at: number; key_id: string; maker: string | null }>`
+    select stream.id, pause.created_at as at, pause.key_id, api_key.name as maker
+    from stream
+      join stream_change as pause on pause.id = (
+        select id from stream_change where stream_id = stream.id and kind = 'paused'
+        order by id desc limit 1)
+      left join api_key on api_key.id = pause.key_id
+    where stream.status = 'paused' and stream.deleted_at is null`.execute(db);
+  return rows.map(({ id, at, key_id: keyId, maker }) => ({
+    streamId: id,
+    at,
+    by: maker ?? keyId,
+  }));
+}

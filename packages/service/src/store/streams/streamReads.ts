@@ -1,0 +1,101 @@
+/** Streams, and what is known of their receivers. */
+import { type Kysely, type SqlBool, sql } from 'kysely';
+import type { Engine } from '../engine/engine.ts';
+import type { Tables } from '../engine/tables.ts';
+import { countRows, streamColumns, takeWithin, toStreamRecord } from '../rows.ts';
+import type { StreamReads } from './contract.ts';
+
+/** From the end of a spell to the outcome of the attempt that asks whether the receiver is back. */
+const PROBE_TAKES_MS = 30_000;
+
+/** Of a stream whose receiver is spared, and the time of the ledger's clock. */
+type Spell = { now: number } & Pick<
+  Tables['stream'],
+  'id' | 'status' | 'error_since' | 'probe_at' | 'spared_reason' | 'spared_since' | 'spared_until'
+>;
+
+/** Options and headers of the streams of one page together, in bytes. */
+const PAGE_BYTES = 2 * 1024 * 1024;
+
+export function createStreamReads(db: Kysely<Tables>, engine: Engine): StreamReads {
+  return {
+    async readStream(id) {
+      const row = await db
+        .selectFrom('stream')
+        .select(streamColumns)
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst();
+      return row && toStreamRecord(row);
+    },
+
+    async listStreams({ limit, after, family, status }) {
+      const chosen = sql<SqlBool>`deleted_at is null
+        ${family === undefined ? sql`` : sql`and family = ${family}`}
+        ${status === undefined ? sql`` : sql`and status = ${status}`}`;
+      let query = db
+        .selectFrom('stream')
+        .select(['id', 'created_at'])
+        .select(sql<number>`octet_length(options) + octet_length(headers)`.as('bytes'))
+        .where(chosen);
+      if (after !== undefined) {
+        query = query.where(
+          sql<boolean>`(created_at, id) < (${sql.val(after.at)}, ${sql.val(after.id)})`,
+        );
+      }
+      const found = await query
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit + 1)
+        .execute();
+      const page = takeWithin(found.slice(0, limit), PAGE_BYTES);
+      const last = page.at(-1);
+      const ids = page.map(({ id }) => id);
+      const isPaged = sql<SqlBool>`id in (${ids.length > 0 ? sql.join(ids) : null})`;
+      const rows = await db
+        .selectFrom('stream')
+        .select(streamColumns)
+        .where(isPaged)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .execute();
+      return {
+        rows: rows.map(toStreamRecord),
+        total: await countRows(db, 'stream', chosen),
+        next: found.length > page.length && last ? { at: last.created_at, id: last.id } : undefined,
+      };
+    },
+
+    async listSpared() {
+      const { rows } = await sql<Spell>`
+        select id, status, error_since, probe_at, spared_reason, spared_since, spared_until,
+          ${engine.now()} as now
+        from stream where deleted_at is null and (
+          (status = 'active' and spared_until > ${engine.now()} - ${sql.lit(PROBE_TAKES_MS)})
+          or (status = 'error' and probe_at > ${engine.now()} - ${sql.lit(PROBE_TAKES_MS)}))`.execute(
+        db,
+      );
+      return rows.map((row) => {
+        const isInError = row.status === 'error';
+        const until = (isInError ? row.probe_at : row.spared_until) ?? row.now;
+        return {
+          streamId: row.id,
+          reason: row.spared_reason ?? 'failures',
+          since: (isInError ? row.error_since : row.spared_since) ?? row.now,
+          until,
+          leftMs: until - row.now,
+        };
+      });
+    },
+
+    async listCertificates() {
+      const rows = await db
+        .selectFrom('stream')
+        .select(['id', 'certificate_ends_at'])
+        .where('certificate_ends_at', 'is not', null)
+        .where('deleted_at', 'is', null)
+        .execute();
+      return rows.map((row) => ({ streamId: row.id, endsAt: row.certificate_ends_at! }));
+    },
+  };
+}

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import type { StreamLimits } from '@sluice/kit/contract';
+import { type Kysely, type Selectable, sql } from 'kysely';
+import { beginCoverage, closeHoles, openHoles } from '../blocks/coverage.ts';
+import type { Db, Tables } from '../engine/tables.ts';
+import { type Engine, type Moment, readMoment, readNow } from '../engine/engine.ts';
+import { ACTIVE, NEW_RECEIVER } from './healthWrites.ts';
+import { lanesIn } from '../deliveries/lanes.ts';
+import { streamColumns, toStreamRecord } from '../rows.ts';
+import { raiseRevision } from '../addresses/ruleRevision.ts';
+import { noteStreamChange } from './streamChanges.ts';
+import type { SealedSecret } from '../access/contract.ts';
+import type { StreamPatch, StreamRecord, StreamWrites } from './contract.ts';
+
+/** What changes streams; their addresses are changed in `addressWrites.ts`. */
+export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWrites {
+  const changeStream = async (
+    id: string,
+    values: (now: number) => Partial<Selectable<Tables['stream']>>,
+    also?: (trx: Db, now: number, changed: StreamRecord) => Promise<unknown>,
+  ): Promise<StreamRecord | undefined> =>
+    db.transaction().execute(async (trx) => {
+      const revision = await raiseRevision(trx);
+      const now = await readNow(engine, trx);
+      const row = await trx
+        .updateTable('stream')
+        .set({ ...values(now), revision, updated_at: now })
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .returning(streamColumns)
+        .executeTakeFirst();
+      if (row === undefined) return undefined;
+      const changed = toStreamRecord(row);
+      await also?.(trx, now, changed);
+      return changed;
+    });
+
+  return {
+    async createStream(draft, { id = randomUUID(), sealedSecret, pausedBecause } = {}) {
+      return db.transaction().execute(async (trx) => {
+        const revision = await raiseRevision(trx);
+        const now = await readNow(engine, trx);
+        const row = await trx
+          .insertInto('stream')
+          .values({
+            id,
+            family: draft.family,
+            tag: draft.tag,
+            description: draft.description,
+            webhook_url: draft.webhookUrl,
+            chain_ids: JSON.stringify(draft.chainIds),
+            options: JSON.stringify(draft.options),
+            deliver: draft.family === 'evm' ? draft.deliver : 'both',
+            notify_removed: draft.family === 'evm' && draft.notifyRemoved ? 1 : 0,
+            headers: JSON.stringify(draft.headers),
+            ...toLimitValues(draft.limits),
+            next_send_at: null,
+            secrets: JSON.stringify(
+              sealedSecret === undefined
+                ? []
+                : [{ sealed: sealedSecret, createdAt: now, endsAt: null } satisfies SealedSecret],
+            ),
+            ...ACTIVE,
+            ...NEW_RECEIVER,
+            ...(pausedBecause !== undefined && {
+              status: 'paused',
+              status_message: pausedBecause,
+            }),
+            address_count: 0,
+            revision,
+            created_at: now,
+            updated_at: now,
+            deleted_at: null,
+          })
+          .returning(streamColumns)
+          .executeTakeFirstOrThrow();
+        await beginCoverage(trx, row.id, draft.chainIds);
+        return toStreamRecord(row) as Extract<StreamRecord, Pick<typeof draft, 'family'>>;
+      });
+    },
+
+    updateStream: (id, patch, note) =>
+      changeStream(
+        id,
+        () => toStreamValues(patch),
+        async (trx, now, { status, chainIds }) => {
+          if (note !== undefined) await noteStreamChange(trx, id, note, now);
+          if (patch.limits !== undefined) await reorder(trx, id, patch.limits.strictOrder);
+          if (patch.chainIds === undefined) return;
+          await beginCoverage(trx, id, chainIds);
+          if (status === 'paused' || status === 'terminated') {
+            await openHoles(trx, id, status, now);
+          }
+        },
+      ),
+
+    setStreamStatus: (id, status, statusMessage, note) =>
+      changeStream(
+        id,
+        () => ({
+          ...(status === 'active' ? ACTIVE : { status, error_since: null, probe_at: null }),
+          status_message: statusMessage,
+        }),
+        async (trx, now) => {
+          if (note !== undefined) await noteStreamChange(trx, id, note, now);
+          if (status === 'paused') await openHoles(trx, id, status, now);
+          else await closeHoles(trx, id);
+        },
+      ),
+
+    deleteStream: (id) =>
+      changeStream(
+        id,
+        (now) => ({ deleted_at: now }),
+        async (trx, now) => {
+          // Most have no more that wait; the housekeeping cancels the others of a long queue.
+          const { open } = await readMoment(engine, trx);
+          for (const state of WAITING)
+            await cancelSome(trx, engine, { streamId: id, state, open, now });
+        },
+      ),
+
+    async cancelDeleted({ forMs }) {
+      const until = performance.now() + forMs;
+      return db.transaction().execute(async (trx) => {
+        const { now, open } = await readMoment(engine, trx);
+        for (const state of WAITING) {
+          for (;;) {
+            const { rows } = await sql<{ id: string }>`
+              ${lanesIn(state, open)}
+              select lane.id from lane join stream on stream.id = lane.id
+              where stream.deleted_at is not null limit 1`.execute(trx);
+            if (rows[0] === undefined) break;
+            const some = { streamId: rows[0].id, state, open, now };
+            while (await cancelSome(trx, engine, some)) {
+              if (performance.now() >= until) return true;
+            }
+          }
+        }
+        return false;
+      });
+    },
+  };
+}
+
+/** Deliveries that were not sent yet. One goes from the first to the second, never back. */
+const WAITING = ['enriching', 'pending'] as const;
+/** Each on a page of its own on SQLite, where a stream is one of many. */
+const CANCELLED_AT_ONCE = 200;
+
+/** Cancels some of a stream's deliveries in this state; false when there is none. */
+async function cancelSome(
+  trx: Db,
+  engine: Engine,
+  { streamId, state, open, now }: Moment & { streamId: string; state: (typeof WAITING)[number] },
+): Promise<boolean> {
+  const rows = await trx
+    .selectFrom('delivery')
+    .select('id')
+    .where(open('block_day'))
+    .where('stream_id', '=', streamId)
+    .where('state', '=', state)
+    .limit(CANCELLED_AT_ONCE)
+    .execute();
+  if (rows.length === 0) return false;
+  const ids = engine.texts(
+    rows.map(({ id }) => id),
+    'id',
+  );
+  await sql`
+    update delivery set state = 'cancelled', updated_at = ${now}
+    where ${open('block_day')} and id in (select id from ${ids} as found)
+      and ${engine.opaque('state')} = ${state}`.execute(trx);
+  return true;
+}
+
+const toLimitValues = ({ maxInFlight, maxPerSecond, strictOrder }: StreamLimits) => ({
+  max_in_flight: maxInFlight,
+  max_per_second: maxPerSecond,
+  strict_order: Number(strictOrder),
+});
+
+/** What waits already is sent as the stream says now. */
+async function reorder(trx: Db, streamId: string, strictOrder: boolean): Promise<void> {
+  // State by state: each has an index of its own rows alone.
+  for (const state of ['enriching', 'pending', 'leased']) {
+    await sql`
+      update delivery set ordered = ${Number(strictOrder)}
+      where stream_id = ${streamId} and state = ${sql.lit(state)}
+        and ordered <> ${Number(strictOrder)}`.execute(trx);
+  }
+}
+
+/** The columns of what is given. */
+function toStreamValues(patch: StreamPatch): Partial<Selectable<Tables['stream']>> {
+  return {
+    ...(patch.tag !== undefined && { tag: patch.tag }),
+    ...(patch.description !== undefined && { description: patch.description }),
+    // Another receiver has no part in how the one before did.
+    ...(patch.webhookUrl !== undefined && { webhook_url: patch.webhookUrl, ...NEW_RECEIVER }),
+    ...(patch.chainIds !== undefined && { chain_ids: JSON.stringify(patch.chainIds) }),
+    ...(patch.options !== undefined && { options: JSON.stringify(patch.options) }),
+    ...(patch.headers !== undefined && { headers: JSON.stringify(patch.headers) }),
+    ...(patch.limits !== undefined && toLimitValues(patch.limits)),
+    ...('deliver' in patch && { deliver: patch.deliver }),
+    ...('notifyRemoved' in patch && { notify_removed: Number(patch.notifyRemoved) }),
+  };
+}

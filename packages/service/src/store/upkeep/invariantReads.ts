@@ -1,0 +1,307 @@
+/**
+ * Looks for rows that contradict each other: what no path through the code may leave behind. Each look
+ * is bounded in rows, so that its cost does not grow with the ledger: the newest rows each time, beside
+ * them the next stretch of a walk through the rest, and those that were found wrong before.
+ */
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { DELIVERY_STATES } from '@sluice/kit/sluice';
+import type { Db, Tables } from '../engine/tables.ts';
+import { type Engine, readNow } from '../engine/engine.ts';
+import { firstIdAt } from '../ids.ts';
+import { TOTAL_MINUTE } from '../stats/statWrites.ts';
+import type { Invariant, InvariantLook, InvariantReads, Violation } from './contract.ts';
+
+/** Of each look, twice: the newest, and of the walk. */
+const ROWS = 2_000;
+/** Finished deliveries that are counted in one look. */
+const COUNTED_ROWS = 50_000;
+const STREAMS = 50;
+const BLOCKS = 200;
+const BLOCKS_MS = 10 * 60_000;
+/** No lease is taken for longer, and one that ran out is taken back sooner. */
+const LEASE_SLACK_MS = 60_000;
+
+interface Looked {
+  violations: Violation[];
+  next: string | undefined;
+}
+
+export const createInvariantReads = (db: Kysely<Tables>, engine: Engine): InvariantReads => {
+  const looks: Record<Invariant, (trx: Db, look: InvariantLook) => Promise<Looked>> = {
+    chains: (trx) => lookAtChains(trx, engine),
+    leases: (trx) => lookAtLeases(trx, engine),
+    matches: (trx, look) => lookAtMatches(trx, engine, look),
+    deliveries: (trx, look) => lookAtDeliveries(trx, engine, look),
+    totals: (trx, look) => lookAtTotals(trx, engine, look),
+  };
+  return {
+    // One transaction: what is held against each other is of one moment.
+    findViolations: (invariant, look) =>
+      db
+        .transaction()
+        .setIsolationLevel('repeatable read')
+        .execute((trx) => looks[invariant](trx, look)),
+  };
+};
+
+/** The checkpoint is the newest block of the window, whose blocks follow on each other, matches and all. */
+async function lookAtChains(trx: Db, engine: Engine): Promise<Looked> {
+  const now = await readNow(engine, trx);
+  const { rows: off } = await sql<{ chain: string; number: number }>`
+    select chain, number from checkpoint where not exists (
+      select 1 from block where block.chain = checkpoint.chain
+        and block.number = checkpoint.number and block.hash = checkpoint.hash)
+    or exists (
+      select 1 from block where block.chain = checkpoint.chain
+        and block.number > checkpoint.number)`.execute(trx);
+  const { rows: torn } = await sql<{ chain: string; number: number }>`
+    select chain, number from block where number > (
+      select min(number) from block as oldest where oldest.chain = block.chain)
+    and not exists (
+      select 1 from block as parent where parent.chain = block.chain
+        and parent.number = block.number - 1 and parent.hash = block.parent_hash)
+    limit ${ROWS}`.execute(trx);
+  const { rows: bare } = await sql<{
+    chain: string;
+    number: number;
+    matches: number;
+    found: number;
+  }>`
+    select chain, number, matches, found from (
+      select chain, number, matches, (
+        select count(*) from match where match.chain = recent.chain
+          and match.block_hash = recent.hash and match.origin like 'live:%') as found
+      from (
+        select * from block where matches > 0 and created_at > ${now - BLOCKS_MS}
+        order by created_at desc limit ${BLOCKS}) as recent) as counted
+    where found < matches`.execute(trx);
+  return {
+    next: undefined,
+    violations: [
+      ...off.map(({ chain, number }) => ({
+        kind: 'checkpoint_off_window' as const,
+        subject: chain,
+        what: `block ${number} is not the newest of the window`,
+      })),
+      ...torn.map(({ chain, number }) => ({
+        kind: 'checkpoint_off_window' as const,
+        subject: `${chain}:${number}`,
+        what: 'the window does not hold its parent',
+      })),
+      ...bare.map(({ chain, number, matches, found }) => ({
+        kind: 'block_without_matches' as const,
+        subject: `${chain}:${number}`,
+        what: `${matches} were committed with it, ${found} are there`,
+      })),
+    ],
+  };
+}
+
+async function lookAtLeases(trx: Db, engine: Engine): Promise<Looked> {
+  const now = await readNow(engine, trx);
+  const { rows } = await sql<{ id: string; lease_until: number }>`
+    select id, lease_until from delivery where state = 'leased'
+      and (lease_until > ${now + LEASE_SLACK_MS} or lease_until < ${now - LEASE_SLACK_MS})
+    limit ${ROWS}`.execute(trx);
+  return {
+    next: undefined,
+    violations: rows.map(({ id, lease_until: until }) => ({
+      kind: 'lease_out_of_bounds' as const,
+      subject: id,
+      what:
+        until > now
+          ? `leased for another ${Math.round((until - now) / 1000)} s`
+          : `ran out ${Math.round((now - until) / 1000)} s ago and was not taken back`,
+    })),
+  };
+}
+
+/**
+ * What a match asks for is there: of one that is confirmed the confirmed delivery, of one that is not
+ * the unconfirmed one where its stream delivers both, as far as the stream has not changed since.
+ */
+async function lookAtMatches(trx: Db, engine: Engine, look: InvariantLook): Promise<Looked> {
+  const now = await readNow(engine, trx);
+  // Older ones may have lost some of their deliveries to retention.
+  const oldest = firstIdAt(now - look.keptMs);
+  const chosen = await choose(trx, engine, 'match', look, oldest);
+  const { rows } = await sql<{ id: string; phase: string }>`
+    select id, phase from (
+      select match.id, case
+        when match.state = 'confirmed' and not exists (
+          select 1 from delivery where delivery.match_id = match.id
+            and delivery.block_day = match.block_day and phase = 'confirmed')
+          then 'confirmed'
+        when match.state <> 'orphaned' and match.origin like 'live:%' and stream.family = 'evm'
+          and stream.deliver = 'both' and stream.updated_at <= match.created_at and not exists (
+            select 1 from delivery where delivery.match_id = match.id
+              and delivery.block_day = match.block_day and phase = 'unconfirmed')
+          then 'unconfirmed'
+      end as phase
+      from match join stream on stream.id = match.stream_id
+      where match.id in (select id from ${chosen.ids} as chosen) and match.id >= ${oldest}
+        and stream.deleted_at is null) as looked
+    where phase is not null`.execute(trx);
+  return {
+    next: chosen.next,
+    violations: rows.map(({ id, phase }) => ({
+      kind: 'match_without_delivery' as const,
+      subject: id,
+      what: `has no ${phase} delivery`,
+    })),
+  };
+}
+
+/** Each delivery is in a state that there is, with what belongs to it, and has the attempts it counts. */
+async function lookAtDeliveries(trx: Db, engine: Engine, look: InvariantLook): Promise<Looked> {
+  const chosen = await choose(trx, engine, 'delivery', look, firstIdAt(0));
+  const { rows } = await sql<{
+    id: string;
+    wrong: string | null;
+    attempts: number;
+    made: number;
+  }>`
+    select id, wrong, attempts, made from (
+      select delivery.id, delivery.attempts,
+        (select count(*) from attempt where attempt.delivery_id = delivery.id
+          and attempt.block_day = delivery.block_day) as made,
+        case
+          when delivery.state not in (${sql.join(DELIVERY_STATES.map((state) => sql.lit(state)))})
+            then 'there is no such state'
+          when delivery.state = 'leased' and (lease_token is null or lease_until is null)
+            then 'leased without a lease'
+          when delivery.state <> 'leased' and lease_token is not null
+            then 'not leased, with a lease'
+          when delivery.state = 'succeeded' and (last_error is not null
+            or coalesce(last_status, 0) not between 200 and 299)
+            then 'succeeded without a 2xx'
+          when delivery.state in ('failed', 'quarantined') and last_error is null
+            then 'given up without a reason'
+          when delivery.state in ('enriching', 'pending', 'leased') and match.id is null
+            then 'without a match'
+          when delivery.state = 'enriching' and match.enrichment is null
+            then 'waits to be enriched although its body is whole'
+          when delivery.state in ('pending', 'leased') and match.enrichment is not null
+            then 'due before its body is whole'
+        end as wrong
+      from delivery left join match on match.id = delivery.match_id
+        and match.block_day = delivery.block_day
+      where delivery.id in (select id from ${chosen.ids} as chosen)) as looked
+    where wrong is not null or attempts <> made`.execute(trx);
+  return {
+    next: chosen.next,
+    violations: rows.flatMap(({ id, wrong, attempts, made }): Violation[] => [
+      ...(wrong === null ? [] : [{ kind: 'illegal_delivery' as const, subject: id, what: wrong }]),
+      ...(attempts === made
+        ? []
+        : [
+            {
+              kind: 'attempts_miscounted' as const,
+              subject: id,
+              what: `counts ${attempts} attempts, ${made} are there`,
+            },
+          ]),
+    ]),
+  };
+}
+
+/**
+ * Of the next streams: what was counted is what is there, or more where retention took some away. A
+ * stream with more finished deliveries than can be counted in a moment is left out.
+ */
+async function lookAtTotals(
+  trx: Db,
+  engine: Engine,
+  { after = '', again, keptMs }: InvariantLook,
+): Promise<Looked> {
+  const now = await readNow(engine, trx);
+  const walked = await trx
+    .selectFrom('stream')
+    .select(['id', 'created_at'])
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(STREAMS)
+    .execute();
+  const known =
+    again.length === 0
+      ? []
+      : await trx
+          .selectFrom('stream')
+          .select(['id', 'created_at'])
+          .where('id', 'in', again)
+          .execute();
+  const violations: Violation[] = [];
+  let room = COUNTED_ROWS;
+  const count = async ({ id, created_at: createdAt }: (typeof walked)[number]): Promise<void> => {
+    const { examined, wrong } = await countStream(trx, id, createdAt >= now - keptMs);
+    room -= examined;
+    for (const what of wrong) violations.push({ kind: 'totals_miscounted', subject: id, what });
+  };
+  for (const stream of known) await count(stream);
+  for (const stream of walked) {
+    await count(stream);
+    if (room <= 0) return { violations, next: stream.id };
+  }
+  return { violations, next: walked.length < STREAMS ? undefined : walked.at(-1)?.id };
+}
+
+async function countStream(
+  trx: Db,
+  streamId: string,
+  isWhole: boolean,
+): Promise<{ examined: number; wrong: string[] }> {
+  const wrong: string[] = [];
+  let examined = 0;
+  for (const [metric, state, listed] of [
+    ['webhooks_delivered', 'succeeded', sql`attempts > 0 and last_error is null`],
+    ['webhooks_failed', 'failed', sql`last_error is not null`],
+  ] as const) {
+    const { rows } = await sql<{ there: number; examined: number; counted: number }>`
+      select count(*) filter (where state = ${state}) as there, count(*) as examined,
+        (select coalesce(sum(n), 0) from stat where stream_id = ${streamId}
+          and minute = ${TOTAL_MINUTE} and metric = ${metric})
+        + (select coalesce(sum(n), 0) from stat_delta where stream_id = ${streamId}
+          and minute = ${TOTAL_MINUTE} and metric = ${metric}) as counted
+      from (select state from delivery where stream_id = ${streamId} and ${listed}
+        limit ${COUNTED_ROWS}) as listed`.execute(trx);
+    const row = numbersOf(rows[0]!);
+    examined += row.examined;
+    if (row.examined === COUNTED_ROWS) continue;
+    if (row.counted === row.there || (row.counted > row.there && !isWhole)) continue;
+    wrong.push(`${metric} is ${row.counted}, ${row.there} are there`);
+  }
+  return { examined, wrong };
+}
+
+/** PostgreSQL adds bigints up to what its driver gives as text. */
+const numbersOf = <Row extends object>(row: Row): Record<keyof Row, number> =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)])) as Record<
+    keyof Row,
+    number
+  >;
+
+/** Ids to look at: the newest, the next of the walk, and those that were wrong at the look before. */
+async function choose(
+  trx: Db,
+  engine: Engine,
+  table: 'match' | 'delivery',
+  { after, again }: InvariantLook,
+  oldest: string,
+): Promise<{ ids: RawBuilder<object>; next: string | undefined }> {
+  const list = async (order: 'asc' | 'desc'): Promise<string[]> => {
+    const rows = await trx
+      .selectFrom(table)
+      .select('id')
+      .where('id', '>', order === 'asc' && after !== undefined && after > oldest ? after : oldest)
+      .orderBy('id', order)
+      .limit(ROWS)
+      .execute();
+    return rows.map(({ id }) => id);
+  };
+  const newest = await list('desc');
+  const walked = await list('asc');
+  return {
+    ids: engine.texts([...new Set([...newest, ...walked, ...again])], 'id'),
+    next: walked.length < ROWS ? undefined : walked.at(-1),
+  };
+}

@@ -1,0 +1,53 @@
+/** What is about to be forgotten. */
+import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { firstIdAt } from '../ids.ts';
+import type { RetentionAges, RetentionReads } from './contract.ts';
+import type { Tables } from '../engine/tables.ts';
+
+/** Deliveries that are looked at, the oldest first: on two cores some tenths of a second. */
+const LOOKED_AT = 100_000;
+
+/** Ids of what is just old enough at a time: all before them may go. */
+export function agedIds({ deliveredMs, undeliveredMs }: RetentionAges, atMs: number) {
+  const delivered = firstIdAt(atMs - deliveredMs);
+  const undelivered = firstIdAt(atMs - undeliveredMs);
+  return { delivered, undelivered, youngest: delivered > undelivered ? delivered : undelivered };
+}
+
+/** One that is on its way stays, however old it is. */
+export const isExpired =
+  ({ delivered, undelivered }: Pick<ReturnType<typeof agedIds>, 'delivered' | 'undelivered'>) =>
+  (eb: ExpressionBuilder<Tables, 'delivery'>) =>
+    eb.or([
+      eb.and([eb('id', '<', delivered), eb('state', 'in', ['succeeded', 'cancelled'] as const)]),
+      eb.and([
+        eb('id', '<', undelivered),
+        eb('state', 'in', ['enriching', 'pending', 'failed', 'quarantined'] as const),
+      ]),
+    ]);
+
+export function createRetentionReads(db: Kysely<Tables>): RetentionReads {
+  return {
+    async countExpiring({ atMs, ...ages }) {
+      const ids = agedIds(ages, atMs);
+      const beyond = await db
+        .selectFrom('delivery')
+        .select('id')
+        .where('id', '<', ids.youngest)
+        .orderBy('id')
+        .offset(LOOKED_AT)
+        .limit(1)
+        .executeTakeFirst();
+      const counted = await db
+        .selectFrom('delivery')
+        .select((eb) => [
+          eb.fn.countAll<number>().as('deliveries'),
+          sql<number>`cast(coalesce(sum(body_bytes), 0) as bigint)`.as('bodyBytes'),
+        ])
+        .where('id', '<', beyond?.id ?? ids.youngest)
+        .where(isExpired(ids))
+        .executeTakeFirstOrThrow();
+      return { ...counted, isCapped: beyond !== undefined };
+    },
+  };
+}

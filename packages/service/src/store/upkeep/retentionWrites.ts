@@ -1,0 +1,145 @@
+import { type Kysely, sql } from 'kysely';
+import type { Db, Tables } from '../engine/tables.ts';
+import { type Engine, readNow } from '../engine/engine.ts';
+import { agedIds, isExpired } from './retentionReads.ts';
+import type { RetentionWrites } from './contract.ts';
+
+/**
+ * Rows looked at before the first look at the clock, and between two at most. A row that is forgotten is a
+ * handful of places all over the file of SQLite, each perhaps to be read from the disk, and its one writer
+ * is held up so long; PostgreSQL holds nobody up, and has many partitions to plan for each time.
+ */
+const ROWS = {
+  sqlite: { first: 5, most: 80 },
+  postgres: { first: 5_000, most: 5_000 },
+} as const;
+
+/**
+ * What is forgotten row by row, a little at a time, so that nothing waits for it: everything on SQLite,
+ * and on PostgreSQL what stands in partitions that cannot be dropped (`partitionWrites.ts`).
+ */
+export function createRetentionWrites(
+  db: Kysely<Tables>,
+  engine: Engine,
+): Pick<RetentionWrites, 'deleteExpired'> {
+  /** The end of a stretch after this id in which neither table has more rows than these. */
+  const findEnd = async (
+    trx: Db,
+    after: string,
+    youngest: string,
+    rows: number,
+  ): Promise<string | undefined> => {
+    // Ids of both tables are in the order of time: one stretch of it after the other.
+    let last: string | undefined;
+    for (const table of ['delivery', 'match'] as const) {
+      const end = await trx
+        .selectFrom(table)
+        .select('id')
+        .where('id', '>', after)
+        .where('id', '<', last ?? youngest)
+        .orderBy('id')
+        .offset(rows - 1)
+        .limit(1)
+        .executeTakeFirst();
+      last = end?.id ?? last;
+    }
+    return last;
+  };
+
+  /** A match goes with the last of its deliveries; one that may still be confirmed stays. */
+  const deleteBare = async (trx: Db, after: string, last: string, delivered: string) => {
+    // By what the keys of both tables say: on SQLite a row stands on a page of its own, with its body.
+    const sameDay =
+      engine.name === 'postgres' ? sql`and delivery.block_day = match.block_day` : sql``;
+    const bare = await trx
+      .selectFrom('match')
+      .select('id')
+      .where('id', '>', after)
+      .where('id', '<=', last)
+      .where('id', '<', delivered)
+      .where(
+        sql<boolean>`not exists (select 1 from delivery
+          where delivery.match_id = match.id ${sameDay})`,
+      )
+      .execute();
+    if (bare.length === 0) return;
+    const matches = await trx
+      .selectFrom('match')
+      .select(['id', 'block_day'])
+      .where(sql<boolean>`id ${engine.isIn(textsOf(bare))}`)
+      .where('state', '<>', 'frozen')
+      .execute();
+    const { ids, days } = split(matches);
+    if (ids.length === 0) return;
+    await trx
+      .deleteFrom('match_transaction')
+      .where('block_day', 'in', days)
+      .where('match_id', 'in', ids)
+      .execute();
+    await trx.deleteFrom('match').where('block_day', 'in', days).where('id', 'in', ids).execute();
+  };
+
+  const textsOf = (each: readonly { id: string }[]) => {
+    const texts = engine.texts(
+      each.map(({ id }) => id),
+      'id',
+    );
+    return sql`select id from ${texts} as texts`;
+  };
+
+  return {
+    async deleteExpired({ deliveredMs, undeliveredMs, forMs, after }) {
+      const until = performance.now() + forMs;
+      return db.transaction().execute(async (trx) => {
+        const now = await readNow(engine, trx);
+        const aged = agedIds({ deliveredMs, undeliveredMs }, now);
+        const sum = { deliveries: 0, undelivered: 0 };
+        let position = after;
+        let rows: number = ROWS[engine.name].first;
+        for (;;) {
+          const began = performance.now();
+          const end = await findEnd(trx, position, aged.youngest, rows);
+          const last = end ?? aged.youngest;
+          const deliveries = await trx
+            .selectFrom('delivery')
+            .select(['id', 'state', 'block_day'])
+            .where('id', '>', position)
+            .where('id', '<=', last)
+            .where(isExpired(aged))
+            .execute();
+          const { ids, days } = split(deliveries);
+          if (ids.length > 0) {
+            await trx
+              .deleteFrom('attempt')
+              .where('block_day', 'in', days)
+              .where('delivery_id', 'in', ids)
+              .execute();
+            await trx
+              .deleteFrom('delivery')
+              .where('block_day', 'in', days)
+              .where('id', 'in', ids)
+              .execute();
+          }
+          await deleteBare(trx, position, last, aged.delivered);
+          sum.deliveries += ids.length;
+          sum.undelivered += deliveries.filter(
+            ({ state }) => state === 'enriching' || state === 'pending',
+          ).length;
+          const ended = performance.now();
+          if (end === undefined || ended >= until) return { ...sum, next: end };
+          position = end;
+          // As many more as there is time for, by how long these took.
+          if (ended - began < (until - ended) / 4)
+            rows = Math.min(2 * rows, ROWS[engine.name].most);
+        }
+      });
+    },
+  };
+}
+
+const split = (
+  rows: readonly { id: string; block_day: string }[],
+): { ids: string[]; days: string[] } => ({
+  ids: rows.map((row) => row.id),
+  days: [...new Set(rows.map((row) => row.block_day))],
+});

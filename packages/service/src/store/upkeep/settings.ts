@@ -1,0 +1,40 @@
+/** Settings of the ledger: texts by name. */
+import type { Kysely } from 'kysely';
+import type { Tables } from '../engine/tables.ts';
+import type { SettingReads, SettingWrites } from './contract.ts';
+
+export const createSettingReads = (db: Kysely<Tables>): SettingReads => ({
+  async readSetting(key) {
+    const row = await db
+      .selectFrom('setting')
+      .select('value')
+      .where('key', '=', key)
+      .executeTakeFirst();
+    return row?.value;
+  },
+});
+
+export function createSettingWrites(db: Kysely<Tables>): SettingWrites {
+  const saveSetting: SettingWrites['saveSetting'] = async (key, value) => {
+    await db
+      .insertInto('setting')
+      .values({ key, value })
+      .onConflict((conflict) => conflict.column('key').doUpdateSet({ value }))
+      .execute();
+  };
+  return {
+    saveSetting,
+    checkWritable: () => saveSetting('writableAt', String(Date.now())),
+
+    async keepSetting(key, value) {
+      const row = await db
+        .insertInto('setting')
+        .values({ key, value })
+        // Changes nothing, but answers with what is there.
+        .onConflict((conflict) => conflict.column('key').doUpdateSet({ key }))
+        .returning('value')
+        .executeTakeFirstOrThrow();
+      return row.value;
+    },
+  };
+}

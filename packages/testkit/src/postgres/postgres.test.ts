@@ -1,0 +1,121 @@
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { findPostgres } from './findPostgres.ts';
+import { isAlive, startOtherProcess } from '../otherProcess.test-only.ts';
+import { type Postgres, startPostgres } from './postgres.ts';
+
+/** Runs SQL with psql, which comes with the server; one row of one column. */
+async function query(url: string, sql: string): Promise<string> {
+  const psql = path.join(findPostgres() ?? '', 'psql');
+  const { stdout } = await promisify(execFile)(psql, ['-qAtX', '-c', sql, url]);
+  return stdout.trim();
+}
+
+// A temporary folder of this file's own: other tests start servers of theirs meanwhile.
+const ownTemporary = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));
+beforeAll(() => {
+  // As /tmp is: the server may run as another user, and the watchdog with it.
+  chmodSync(ownTemporary, 0o1777);
+  vi.stubEnv('TMPDIR', ownTemporary);
+});
+afterAll(() => {
+  vi.unstubAllEnvs();
+  rmSync(ownTemporary, { recursive: true });
+});
+
+const clusters = () => readdirSync(ownTemporary).map((name) => path.join(ownTemporary, name));
+
+describe('a running server', () => {
+  let postgres: Postgres;
+  beforeAll(async () => {
+    postgres = await startPostgres({ settings: { max_connections: '17' } });
+    await query(postgres.url, 'create table kept (id int); insert into kept values (1)');
+  });
+  afterAll(() => postgres.stop());
+
+  test('answers as superuser, with the settings asked for, on loopback only', async () => {
+    expect(await query(postgres.url, 'show max_connections')).toBe('17');
+    expect(await query(postgres.url, 'show listen_addresses')).toBe('127.0.0.1');
+    expect(await query(postgres.url, 'select rolsuper from pg_roles where rolname = user')).toBe(
+      't',
+    );
+    expect(await query(postgres.url, 'show server_encoding')).toBe('UTF8');
+  });
+
+  test('a second one stands beside it', async () => {
+    const other = await startPostgres();
+    expect(other.port).not.toBe(postgres.port);
+    await expect(query(other.url, 'select * from kept')).rejects.toThrow('does not exist');
+    await other.stop();
+  });
+
+  test('after kill it refuses, and after restart it has what was committed', async () => {
+    const { pid } = postgres;
+    await postgres.kill();
+    expect(isAlive(pid)).toBe(false);
+    await expect(query(postgres.url, 'select 1')).rejects.toThrow('refused');
+    await postgres.restart();
+    expect(postgres.pid).not.toBe(pid);
+    expect(await query(postgres.url, 'select count(*) from kept')).toBe('1');
+  });
+
+  test.each(['fast', 'immediate'] as const)('restart, %s', async (mode) => {
+    const sleeping = query(postgres.url, 'select pg_sleep(60)');
+    const asleep = "select count(*) from pg_stat_activity where wait_event = 'PgSleep'";
+    await expect.poll(() => query(postgres.url, asleep)).toBe('1');
+    const { pid, port } = postgres;
+    const broken = expect(sleeping).rejects.toThrow(
+      mode === 'fast' ? 'administrator command' : /immediate shutdown|closed the connection/,
+    );
+    await postgres.restart(mode);
+    await broken;
+    expect(postgres.port).toBe(port);
+    expect(isAlive(pid)).toBe(false);
+    expect(await query(postgres.url, 'select count(*) from kept')).toBe('1');
+  });
+});
+
+test('stop ends the server and deletes its data, and may be called again', async () => {
+  const before = clusters();
+  const postgres = await startPostgres();
+  const [folder] = clusters().filter((name) => !before.includes(name));
+  expect(folder).toBeDefined();
+  await postgres.stop();
+  expect(isAlive(postgres.pid)).toBe(false);
+  expect(existsSync(folder ?? '')).toBe(false);
+  await postgres.stop();
+});
+
+test('neither server nor data outlive a parent killed with SIGKILL', async () => {
+  const before = clusters();
+  const parent = startOtherProcess(`
+    const { pid } = await testkit.startPostgres();
+    console.log(pid);
+  `);
+  const pid = await parent.nextLine<number>();
+  const [folder] = clusters().filter((name) => !before.includes(name));
+  expect(isAlive(pid)).toBe(true);
+  await parent.kill();
+  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => existsSync(folder ?? ''), { timeout: 10_000 }).toBe(false);
+});
+
+test('a setting that the server refuses is told with its own words', async () => {
+  const before = clusters();
+  await expect(startPostgres({ settings: { max_connections: 'many' } })).rejects.toThrow(
+    /PostgreSQL did not start: [^]*max_connections/,
+  );
+  expect(clusters()).toEqual(before);
+});
+
+test('a missing server is told with what installs it', async () => {
+  vi.doMock('./findPostgres.ts', () => ({ findPostgres: () => undefined }));
+  vi.resetModules();
+  const { startPostgres: start } = await import('./postgres.ts');
+  await expect(start()).rejects.toThrow('apt-get install postgresql');
+  vi.doUnmock('./findPostgres.ts');
+});

@@ -1,0 +1,175 @@
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { initData, launchOnFreePort, makePostgresHome } from './postgresHome.ts';
+import type { Tethered } from '../tether.ts';
+
+/** One server of a cluster. Its name is also its `application_name` where it is a standby. */
+export interface ClusterServer {
+  readonly name: string;
+  /** `postgres://postgres@127.0.0.1:<port>/postgres`; the same whatever becomes of it. */
+  readonly url: string;
+}
+
+/**
+ * A primary and two standbys, of which one must have a commit before it is answered
+ * (`synchronous_standby_names = 'ANY 1 (…)'`). Nothing here fails over by itself.
+ */
+export interface PostgresCluster {
+  /** `postgres://postgres@127.0.0.1:<port>,127.0.0.1:<port>,127.0.0.1:<port>/postgres`. */
+  readonly url: string;
+  readonly primary: ClusterServer;
+  /** Those that follow the primary. */
+  readonly standbys: readonly ClusterServer[];
+  /** SIGKILL to a standby. `revive` starts it again as the standby it was. */
+  killStandby(server: ClusterServer): Promise<void>;
+  /** SIGKILL to the primary; resolves with it when its processes have gone. */
+  killPrimary(): Promise<ClusterServer>;
+  /**
+   * Makes the standby that has received most the primary, and lets the other follow it: what was
+   * answered is on one of them at least. The primary before must be dead.
+   */
+  promote(): Promise<ClusterServer>;
+  /** Starts a server again as it was when it died: an old primary takes itself for the primary. */
+  revive(server: ClusterServer): Promise<void>;
+  /** Ends a server, and starts it anew as a standby with the primary's data. */
+  rejoin(server: ClusterServer): Promise<void>;
+  /** One row of one column, as psql prints it. */
+  query(server: ClusterServer, statement: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+interface Member extends ClusterServer {
+  readonly data: string;
+  readonly port: number;
+  process: Tethered;
+}
+
+const NAMES = ['s1', 's2', 's3'] as const;
+const DEADLINE_MS = 30_000;
+
+/** @throws Error as `startPostgres` does. */
+export async function startPostgresCluster(): Promise<PostgresCluster> {
+  const home = await makePostgresHome();
+  const members: Member[] = [];
+
+  const launch = (name: string, data: string, port: number) => {
+    const others = NAMES.filter((each) => each !== name).join(',');
+    return home.launch(data, port, { synchronous_standby_names: `ANY 1 (${others})` });
+  };
+  const query = (url: string, statement: string) =>
+    home.run('psql', ['-qAtX', '-c', statement, url]);
+  const copy = (from: ClusterServer, name: string, data: string) =>
+    home.run('pg_basebackup', [
+      `--dbname=${from.url}?application_name=${name}`,
+      `--pgdata=${data}`,
+      '--checkpoint=fast',
+      '--write-recovery-conf',
+      '--no-sync',
+    ]);
+  const start = async (name: string, data: string): Promise<Member> => {
+    const { server, port } = await launchOnFreePort((free) => launch(name, data, free));
+    return {
+      name,
+      data,
+      port,
+      url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+      process: server,
+    };
+  };
+  const end = async (member: Member, signal: NodeJS.Signals): Promise<void> => {
+    member.process.signal(signal);
+    await member.process.exited;
+  };
+  const stop = async (): Promise<void> => {
+    await Promise.all(members.map((member) => end(member, 'SIGQUIT')));
+    await home.remove();
+  };
+
+  let primary: Member;
+  let standbys: Member[];
+  try {
+    const data = path.join(home.folder, NAMES[0]);
+    await initData(home, data);
+    primary = await start(NAMES[0], data);
+    members.push(primary);
+    standbys = [];
+    for (const name of NAMES.slice(1)) {
+      const folder = path.join(home.folder, name);
+      await copy(primary, name, folder);
+      const standby = await start(name, folder);
+      members.push(standby);
+      standbys.push(standby);
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  /** Resolves when so many standbys stream from the primary. */
+  const untilFollowed = async (by: number): Promise<void> => {
+    const deadline = Date.now() + DEADLINE_MS;
+    const streaming = "select count(*) from pg_stat_replication where state = 'streaming'";
+    while (Number(await query(primary.url, streaming)) < by) {
+      if (Date.now() > deadline) throw new Error(`${primary.name} is not followed by ${by}`);
+    }
+  };
+  await untilFollowed(2);
+
+  return {
+    url: `postgres://postgres@${members.map(({ port }) => `127.0.0.1:${port}`).join(',')}/postgres`,
+    get primary() {
+      return primary;
+    },
+    get standbys() {
+      return standbys;
+    },
+    query: (server, statement) => query(server.url, statement),
+    stop,
+    async killStandby(server) {
+      await end(
+        members.find(({ name }) => name === server.name)!,
+        'SIGKILL',
+      );
+    },
+    async killPrimary() {
+      await end(primary, 'SIGKILL');
+      return primary;
+    },
+    async promote() {
+      const received = await Promise.all(
+        standbys.map(async (standby) => {
+          const lsn = await query(
+            standby.url,
+            "select pg_wal_lsn_diff(pg_last_wal_receive_lsn(), '0/0')",
+          );
+          return { standby, bytes: BigInt(lsn) };
+        }),
+      );
+      received.sort((a, b) => (a.bytes < b.bytes ? 1 : -1));
+      const [next, ...others] = received.map(({ standby }) => standby);
+      await query(next!.url, 'select pg_promote()');
+      for (const other of others) {
+        const place = `user=postgres host=127.0.0.1 port=${next!.port} application_name=${other.name}`;
+        await query(other.url, `alter system set primary_conninfo = '${place}'`);
+        await query(other.url, 'select pg_reload_conf()');
+      }
+      primary = next!;
+      standbys = others;
+      await untilFollowed(others.length);
+      return primary;
+    },
+    async revive(server) {
+      const member = members.find(({ name }) => name === server.name)!;
+      member.process = await launch(member.name, member.data, member.port);
+    },
+    async rejoin(server) {
+      const member = members.find(({ name }) => name === server.name)!;
+      await end(member, 'SIGQUIT');
+      await rm(member.data, { recursive: true, force: true });
+      await copy(primary, member.name, member.data);
+      member.process = await launch(member.name, member.data, member.port);
+      standbys = [...standbys, member];
+      await untilFollowed(standbys.length);
+    },
+  };
+}

@@ -1,0 +1,149 @@
+/** What one server and a cluster of them have in common: a folder, a user, a postmaster. */
+import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { findPostgres } from './findPostgres.ts';
+import { type Tethered, startTethered } from '../tether.ts';
+
+const startDeadlineMs = 30_000;
+
+/** A temporary folder that belongs to whoever runs PostgreSQL here, and its programs. */
+export interface PostgresHome {
+  readonly folder: string;
+  /** Runs a program of PostgreSQL's to its end; resolves with what it printed. */
+  run(program: 'initdb' | 'pg_basebackup' | 'psql', args: readonly string[]): Promise<string>;
+  /**
+   * Starts a server on this data folder and port, on 127.0.0.1 alone; resolves when it accepts
+   * connections. By default `fsync` is `off`.
+   */
+  launch(data: string, port: number, settings: Record<string, string>): Promise<Tethered>;
+  remove(): Promise<void>;
+}
+
+/**
+ * PostgreSQL refuses to run as root: started by root, it runs as `postgres`, or else as `nobody`.
+ *
+ * @throws Error when the machine has no PostgreSQL server; the message says what installs it.
+ */
+export async function makePostgresHome(): Promise<PostgresHome> {
+  const programs = findPostgres();
+  if (!programs) throw new Error(missingPostgres);
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-postgres-'));
+  const user = process.getuid?.() === 0 ? findUnprivilegedUser() : undefined;
+  if (user) await chown(folder, user.uid, user.gid);
+  // Its own folder as the working directory: ours may be closed to that user.
+  const child = { cwd: folder, env: { ...process.env, LC_ALL: 'C' }, ...user };
+  return {
+    folder,
+    run: async (program, args) =>
+      (await promisify(execFile)(path.join(programs, program), args, child)).stdout.trim(),
+    launch: (data, port, settings) => {
+      const all = {
+        listen_addresses: '127.0.0.1',
+        port: String(port),
+        unix_socket_directories: '',
+        fsync: 'off',
+        ...settings,
+      };
+      return launchPostgres(
+        path.join(programs, 'postgres'),
+        ['-D', data, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+        { ...child, lostFolder: folder },
+      );
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Makes the data of a new server in this folder. */
+export async function initData(home: PostgresHome, data: string): Promise<void> {
+  await home.run('initdb', [
+    `--pgdata=${data}`,
+    '--username=postgres',
+    '--auth=trust',
+    '--encoding=UTF8',
+    '--locale=C',
+    '--no-sync',
+  ]);
+}
+
+const missingPostgres =
+  'No PostgreSQL server on this machine. Install it: `apt-get install postgresql` (Debian, Ubuntu), ' +
+  '`dnf install postgresql-server` (Fedora), `brew install postgresql` (macOS).';
+
+interface ServerUser {
+  uid: number;
+  gid: number;
+}
+
+function findUnprivilegedUser(): ServerUser {
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const idOf = (flag: string) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' }));
+      return { uid: idOf('-u'), gid: idOf('-g') };
+    } catch {
+      // no such user here
+    }
+  }
+  throw new Error('PostgreSQL does not run as root, and there is no user `postgres` or `nobody`');
+}
+
+/** Starts the postmaster and resolves when it accepts connections. */
+async function launchPostgres(
+  program: string,
+  args: readonly string[],
+  options: { cwd: string; env: NodeJS.ProcessEnv; lostFolder: string } & Partial<ServerUser>,
+): Promise<Tethered> {
+  const server = await startTethered(program, args, { ...options, lostSignal: 'QUIT' });
+  server.stdout.resume();
+  // Read to the end: a full pipe would stop the server.
+  let said = '';
+  const isReady = new Promise<true>((resolve) => {
+    server.stderr.on('data', (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-4_000);
+      if (/ready to accept (read-only )?connections/.test(said)) resolve(true);
+    });
+  });
+  const timer = new AbortController();
+  const started = await Promise.race([
+    isReady,
+    server.exited,
+    delay(startDeadlineMs, undefined, { signal: timer.signal }).catch(() => {}),
+  ]);
+  timer.abort();
+  if (started) return server;
+  server.signal('SIGKILL');
+  await server.exited;
+  throw new Error(`PostgreSQL did not start: ${said.trim()}`);
+}
+
+/**
+ * PostgreSQL takes no port 0, so a free one is found first; between the two another program may take
+ * it, and then the next is tried.
+ */
+export async function launchOnFreePort(
+  launch: (port: number) => Promise<Tethered>,
+): Promise<{ server: Tethered; port: number }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await findFreePort();
+    try {
+      return { server: await launch(port), port };
+    } catch (error) {
+      if (attempt === 5 || !String(error).includes('Address already in use')) throw error;
+    }
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}

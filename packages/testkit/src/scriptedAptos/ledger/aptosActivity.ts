@@ -1,0 +1,139 @@
+import type { Hex } from 'viem';
+import { namedObjectOf, namedTokenOf, sha3OfText, toLongAddress } from './aptosAddress.ts';
+import { resourceTypes } from './aptosResources.ts';
+import type { ScriptedAptosLedger } from './scriptedAptosLedger.ts';
+import type { ScriptedAptosTransaction } from './transactions/scriptedAptosTransaction.ts';
+import { scriptedAptos } from './transactions/scriptedAptos.ts';
+
+/** Blocks that keep coming, as on a chain that people use. */
+export interface AptosActivity {
+  /** How many blocks it has made so far. */
+  readonly mined: number;
+  /** Makes no more. */
+  stop(): void;
+}
+
+export interface AptosActivityOptions {
+  ledger: ScriptedAptosLedger;
+  /** Blocks a second, above 0, of one transaction each. Default 1. */
+  perSecond?: number;
+}
+
+/** Five accounts, long, who have no keys: nobody signs on a scripted ledger. */
+export const aptosDevAccounts: readonly Hex[] = ['Ada', 'Bo', 'Cy', 'Di', 'Ed'].map((name) =>
+  sha3OfText(`sluice dev account ${name}`),
+);
+
+/** The fungible asset that moves, beside APT; the activity makes it. */
+export const aptosDevAsset = namedObjectOf(aptosDevAccounts[0] as Hex, 'USDS');
+
+/**
+ * Mines a rotating mix of APT as a fungible asset and as a legacy coin, another fungible asset, tokens
+ * that are minted, moved and burnt, sponsored, multisig and failed transactions, at the clock's time.
+ *
+ * It remembers nothing that the ledger knows, so it goes on wherever the ledger stands.
+ */
+export function startAptosActivity({ ledger, perSecond = 1 }: AptosActivityOptions): AptosActivity {
+  let mined = 0;
+  const mine = () => {
+    const now = BigInt(Date.now()) * 1_000n;
+    const earliest = ledger.head.timestampUsecs + 1n;
+    ledger.mine({
+      transactions: [nextTransaction(ledger)],
+      timestampUsecs: now > earliest ? now : earliest,
+    });
+    mined += 1;
+  };
+  mine();
+  const timer = setInterval(mine, 1_000 / perSecond);
+
+  return {
+    get mined() {
+      return mined;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function nextTransaction(ledger: ScriptedAptosLedger): ScriptedAptosTransaction {
+  if (ownerOf(ledger, aptosDevAsset) === undefined) {
+    const asset = { name: 'Sluice Dollar', symbol: 'USDS', decimals: 6 };
+    return scriptedAptos.createFungibleAsset({ creator, ...asset });
+  }
+  const turn = Number(ledger.head.height);
+  const step = mix[turn % mix.length] as Step;
+  return step(turn, ledger);
+}
+
+/** `turn` counts up and chooses who does how much. */
+type Step = (turn: number, ledger: ScriptedAptosLedger) => ScriptedAptosTransaction;
+
+const sendApt: Step = (turn) => scriptedAptos.transfer(partiesOf(turn));
+
+const sendAsset: Step = (turn) =>
+  scriptedAptos.fungibleTransfer({ ...partiesOf(turn), metadata: aptosDevAsset });
+
+const sendCoin: Step = (turn) => scriptedAptos.coinTransfer(partiesOf(turn));
+
+/** Mints a token, gives it on, or burns it: whichever comes next. Each round has its own. */
+const moveToken: Step = (turn, ledger) => {
+  const round = Math.floor(turn / mix.length);
+  const name = `Cat ${round}`;
+  const object = namedTokenOf(creator, collection, name);
+  const [first, second] = [playerAt(round), playerAt(round + 1)];
+  const owner = ownerOf(ledger, object);
+  if (owner === undefined) {
+    return scriptedAptos.tokenMint({ creator, collection, name, to: first });
+  }
+  if (owner === first) return scriptedAptos.tokenTransfer({ from: first, to: second, object });
+  return scriptedAptos.tokenBurn({
+    owner,
+    object,
+    collection: namedObjectOf(creator, collection),
+  });
+};
+
+const sponsor: Step = (turn, ledger) =>
+  scriptedAptos.sponsored(sendAsset(turn, ledger), playerAt(turn + 3));
+
+const actTogether: Step = (turn, ledger) =>
+  scriptedAptos.multisig(sendApt(turn, ledger), {
+    multisig: playerAt(turn),
+    executor: playerAt(turn + 2),
+  });
+
+const fail: Step = (turn, ledger) => scriptedAptos.failed(sendApt(turn, ledger));
+
+/** The order in which they come. */
+const mix: readonly Step[] = [
+  sendApt,
+  sendAsset,
+  moveToken,
+  sendCoin,
+  sponsor,
+  moveToken,
+  sendApt,
+  fail,
+  sendAsset,
+  moveToken,
+  actTogether,
+];
+
+const collection = 'Sluice Cats';
+const creator = playerAt(0);
+
+function ownerOf(ledger: ScriptedAptosLedger, object: Hex): Hex | undefined {
+  const core = ledger.readResource(object, resourceTypes.object);
+  return core === undefined ? undefined : toLongAddress((core as { owner: string }).owner);
+}
+
+function playerAt(turn: number): Hex {
+  return aptosDevAccounts[turn % aptosDevAccounts.length] as Hex;
+}
+
+/** From hundredths of a cent to some hundred units: wrong decimals show. */
+function partiesOf(turn: number) {
+  const amount = BigInt(((turn * 7_919) % 1_000) + 1) * 10n ** BigInt(2 + (turn % 4)) + 1n;
+  // The distance is never a multiple of five, so nobody pays himself.
+  return { from: playerAt(turn), to: playerAt(turn + 1 + (turn % 4)), amount };
+}

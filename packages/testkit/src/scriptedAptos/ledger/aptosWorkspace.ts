@@ -1,0 +1,78 @@
+import type { Hex } from 'viem';
+import type { AptosState, ResourceWrites } from './aptosState.ts';
+import type { MoveValue } from '../rest/restShapes.ts';
+
+/**
+ * The state as the transactions of one block change it, before the block is kept. Addresses are long,
+ * types canonical.
+ */
+export interface AptosWorkspace {
+  read(address: Hex, type: string): MoveValue | undefined;
+  /** Undefined deletes. */
+  write(address: Hex, type: string, data: MoveValue | undefined): void;
+  /** All types that stand at the address now. */
+  list(address: Hex): Map<string, MoveValue>;
+  /**
+   * Ends one transaction and gives what it wrote. Resources of an object are one group, written as a
+   * whole: those that did not change are among the writes too.
+   */
+  endTransaction(): ResourceWrites;
+}
+
+type Writes = Map<Hex, Map<string, MoveValue | undefined>>;
+
+export function createAptosWorkspace(state: AptosState): AptosWorkspace {
+  const earlier: Writes = new Map();
+  let current: Writes = new Map();
+
+  const read = (address: Hex, type: string) => {
+    for (const writes of [current, earlier]) {
+      const resources = writes.get(address);
+      if (resources?.has(type)) return resources.get(type);
+    }
+    return state.read(address, type);
+  };
+
+  const list = (address: Hex) => {
+    const found = state.list(address);
+    for (const writes of [earlier, current]) {
+      for (const [type, data] of writes.get(address) ?? []) {
+        if (data === undefined) found.delete(type);
+        else found.set(type, data);
+      }
+    }
+    return found;
+  };
+
+  return {
+    read,
+    write: (address, type, data) => put(current, address, type, data),
+    list,
+    endTransaction: () => {
+      for (const [address, resources] of current) {
+        if (![...resources.keys()].some(isOfObjectGroup)) continue;
+        for (const [type, data] of list(address)) {
+          if (isOfObjectGroup(type) && !resources.has(type)) resources.set(type, data);
+        }
+      }
+      const writes = current;
+      current = new Map();
+      for (const [address, resources] of writes) {
+        for (const [type, data] of resources) put(earlier, address, type, data);
+      }
+      return writes;
+    },
+  };
+}
+
+/** The types that stand together at an object's address. Custom ones stand alone, as some do. */
+export function isOfObjectGroup(type: string): boolean {
+  return /^0x1::(?:object|fungible_asset|primary_fungible_store)::|^0x1::coin::Paired|^0x4::/.test(
+    type,
+  );
+}
+
+function put(writes: Writes, address: Hex, type: string, data: MoveValue | undefined) {
+  const resources = writes.get(address) ?? new Map<string, MoveValue | undefined>();
+  writes.set(address, resources.set(type, data));
+}

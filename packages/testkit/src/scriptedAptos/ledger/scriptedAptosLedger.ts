@@ -1,0 +1,230 @@
+import type { Hex } from 'viem';
+import { sha3OfText, toLongAddress } from './aptosAddress.ts';
+import {
+  type AptosBlockHead,
+  type AptosPosition,
+  epochUsecs,
+  toBlockEnd,
+  toBlockMetadata,
+  toGenesis,
+  toUserTransaction,
+  writeBlockMetadata,
+} from './aptosBlocks.ts';
+import { createAptosHistory, type ScriptedAptosBlock } from './aptosHistory.ts';
+import { executeAptosTransaction } from './transactions/aptosExecution.ts';
+import { writeGenesis } from './aptosGenesis.ts';
+import { type ResourceWrites, createAptosState, toCanonicalType } from './aptosState.ts';
+import { createAptosWorkspace } from './aptosWorkspace.ts';
+import type { MoveValue, RestTransaction } from '../rest/restShapes.ts';
+import type {
+  AptosFungibleAsset,
+  ScriptedAptosTransaction,
+} from './transactions/scriptedAptosTransaction.ts';
+
+/**
+ * An Aptos chain that does as it is told: transactions with contiguous versions, in blocks that begin
+ * with their metadata. Nothing on it is ever taken back. It is the oracle as well: `blocks` says what
+ * a watcher should have seen. Addresses are long in what it takes and gives, and may be short in what
+ * it takes.
+ */
+export interface ScriptedAptosLedger {
+  readonly chainId: number;
+  /** The last block. */
+  readonly head: ScriptedAptosBlock;
+  /** The first block that is still kept. */
+  readonly oldest: ScriptedAptosBlock;
+  /**
+   * Makes one block.
+   *
+   * @throws Error for a transaction that spends more than there is, or uses what does not exist;
+   *   nothing of the block is kept then.
+   */
+  mine(block?: AptosBlockScript): ScriptedAptosBlock;
+  /** Makes that many blocks without user transactions. */
+  mineMany(count: number): ScriptedAptosBlock[];
+  /** All blocks that are kept; the first, of height 0, holds the genesis transaction alone. */
+  blocks(): readonly ScriptedAptosBlock[];
+  blockAt(height: bigint): ScriptedAptosBlock | undefined;
+  /** The block that holds the version. */
+  blockOfVersion(version: bigint): ScriptedAptosBlock | undefined;
+  /** The transaction as nodes answer it. */
+  transactionAt(version: bigint): RestTransaction | undefined;
+  transactionOf(hash: string): RestTransaction | undefined;
+  /** A resource's data after that version; absent: the newest. */
+  readResource(address: string, type: string, version?: bigint): MoveValue | undefined;
+  /** All resources of the address, and its modules, by type. */
+  listResources(address: string, version?: bigint): ReadonlyMap<string, MoveValue>;
+}
+
+/** What a block to be made holds. */
+export interface AptosBlockScript {
+  /** Default none. */
+  transactions?: readonly ScriptedAptosTransaction[];
+  /** Microseconds since 1970. Default: `blockTimeUsecs` after the block before. */
+  timestampUsecs?: bigint;
+  /** The transaction that ends it: today's kind, or that of the years before. */
+  end?: 'block_epilogue' | 'state_checkpoint';
+}
+
+export interface ScriptedAptosLedgerOptions {
+  /** Default 4, that of a local network. */
+  chainId?: number;
+  /** Ledgers of equal seeds and scripts have equal hashes. Default `sluice`. */
+  seed?: string;
+  /** Between the timestamps of blocks, in microseconds; blocks come when they are mined. Default 250,000. */
+  blockTimeUsecs?: bigint;
+  /** Block 0's, in microseconds since 1970. Default 1,700,000,000,000,000 (14 November 2023). */
+  genesisTimestampUsecs?: bigint;
+  /** Fungible assets that stand since block 0, beside APT, at an address of your choice. Default none. */
+  fungibleAssets?: readonly (AptosFungibleAsset & { metadata: Hex })[];
+  /** Legacy coins that stand since block 0, beside APT. Default none. */
+  coins?: readonly (AptosFungibleAsset & { coinType: string })[];
+  /**
+   * What everybody holds of every coin and, in primary stores, of every fungible asset before the
+   * first time they move it, in the asset's smallest unit. Default 10^15.
+   */
+  startBalance?: bigint;
+  /**
+   * Height and first version of the first block, as on a node that has pruned those before: it holds the
+   * genesis transaction all the same. Default 0 and 0.
+   */
+  start?: { height: bigint; version: bigint };
+  /** How many blocks are kept; older ones are pruned, as nodes prune theirs. Default: all. */
+  keptBlocks?: number;
+}
+
+/** Makes a ledger of one block, of height 0. It is served by `startScriptedAptos`. */
+export function createScriptedAptosLedger(
+  options: ScriptedAptosLedgerOptions = {},
+): ScriptedAptosLedger {
+  const {
+    chainId = 4,
+    seed = 'sluice',
+    blockTimeUsecs = 250_000n,
+    genesisTimestampUsecs = 1_700_000_000_000_000n,
+    startBalance = 10n ** 15n,
+    coins = [],
+    fungibleAssets = [],
+    keptBlocks = Infinity,
+    start: first = { height: 0n, version: 0n },
+  } = options;
+  const salt = `${seed}:${chainId}`;
+  const defaultSender = sha3OfText(`${salt}:sender`);
+
+  const state = createAptosState();
+  const history = createAptosHistory(keptBlocks, (firstVersion) => state.prune(firstVersion));
+  /** By account and creation number, how many events a handle has had. */
+  const handleCounts = new Map<string, bigint>();
+
+  const lastTransaction = () => history.head?.transactions.at(-1);
+
+  const nextSequenceNumber = (account: Hex, creationNumber: bigint) => {
+    const handle = `${account}:${creationNumber}`;
+    const count = handleCounts.get(handle) ?? 0n;
+    handleCounts.set(handle, count + 1n);
+    return count;
+  };
+
+  /** Makes a block of what `fill` adds; nothing of it is kept where that throws. */
+  const append = (
+    start: AptosBlockHead,
+    fill: (add: (make: MakeTransaction) => void) => void,
+  ): ScriptedAptosBlock => {
+    const firstVersion = history.head ? history.head.lastVersion + 1n : first.version;
+    const made: ReturnType<MakeTransaction>[] = [];
+    fill((make) => {
+      const before = made.at(-1)?.transaction ?? lastTransaction();
+      const transaction = make({
+        version: firstVersion + BigInt(made.length),
+        previousRoot: before?.accumulator_root_hash ?? '0x0',
+        timestampUsecs: start.timestampUsecs,
+        salt,
+      });
+      made.push(transaction);
+    });
+    for (const [index, { writes }] of made.entries()) {
+      state.commit(firstVersion + BigInt(index), writes);
+    }
+    return history.add({
+      ...start,
+      firstVersion,
+      lastVersion: firstVersion + BigInt(made.length) - 1n,
+      transactions: made.map(({ transaction }) => transaction),
+    });
+  };
+
+  const headOf = (height: bigint, timestampUsecs: bigint): AptosBlockHead => ({
+    height,
+    hash: sha3OfText(`${salt}:block:${height}:${lastTransaction()?.accumulator_root_hash}`),
+    epoch:
+      height === first.height ? 0n : 1n + (timestampUsecs - genesisTimestampUsecs) / epochUsecs,
+    timestampUsecs,
+  });
+
+  const mine = (script: AptosBlockScript = {}) => {
+    const before = history.head as ScriptedAptosBlock;
+    const timestampUsecs = script.timestampUsecs ?? before.timestampUsecs + blockTimeUsecs;
+    if (timestampUsecs <= before.timestampUsecs) {
+      throw new Error(
+        `A block is later than the one before it: timestampUsecs ${timestampUsecs} must be above ${before.timestampUsecs}`,
+      );
+    }
+    const start = headOf(before.height + 1n, timestampUsecs);
+    const workspace = createAptosWorkspace(state);
+    return append(start, (add) => {
+      add((position) => {
+        writeBlockMetadata(workspace, start);
+        const writes = workspace.endTransaction();
+        return { transaction: toBlockMetadata(start, writes, position), writes };
+      });
+      for (const scripted of script.transactions ?? []) {
+        const sender = toLongAddress(scripted.sender ?? defaultSender);
+        add((position) => {
+          const signed = { ...scripted, sender };
+          const context = { workspace, startBalance, nextSequenceNumber };
+          const execution = executeAptosTransaction(signed, context);
+          const transaction = toUserTransaction(signed, execution, position);
+          return { transaction, writes: execution.writes };
+        });
+      }
+      add((position) => ({
+        transaction: toBlockEnd(script.end ?? 'block_epilogue', start, position),
+        writes: new Map(),
+      }));
+    });
+  };
+
+  append(headOf(first.height, genesisTimestampUsecs), (add) => {
+    add((position) => {
+      const workspace = createAptosWorkspace(state);
+      writeGenesis(workspace, { chainId, coins, fungibleAssets });
+      const writes = workspace.endTransaction();
+      return { transaction: toGenesis(writes, position), writes };
+    });
+  });
+
+  return {
+    chainId,
+    get head() {
+      return history.head as ScriptedAptosBlock;
+    },
+    get oldest() {
+      return history.oldest as ScriptedAptosBlock;
+    },
+    mine,
+    mineMany: (count) => Array.from({ length: count }, () => mine()),
+    blocks: history.blocks,
+    blockAt: history.blockAt,
+    blockOfVersion: history.blockOfVersion,
+    transactionAt: history.transactionAt,
+    transactionOf: history.transactionOf,
+    readResource: (address, type, version) =>
+      state.read(toLongAddress(address), toCanonicalType(type), version),
+    listResources: (address, version) => state.list(toLongAddress(address), version),
+  };
+}
+
+type MakeTransaction = (position: AptosPosition) => {
+  transaction: RestTransaction;
+  writes: ResourceWrites;
+};

@@ -1,0 +1,90 @@
+import { RestRefusal } from './restRefusal.ts';
+import type { RestLedgerInfo } from './restShapes.ts';
+import type { ScriptedAptosBlock } from '../ledger/aptosHistory.ts';
+import type { ScriptedAptosLedger } from '../ledger/scriptedAptosLedger.ts';
+
+/** The ledger as one node sees it: perhaps without its newest blocks, perhaps without its oldest. */
+export interface AptosNodeView {
+  readonly ledger: ScriptedAptosLedger;
+  readonly chainId: number;
+  /** The last block that the node knows. */
+  readonly head: ScriptedAptosBlock;
+  /** The first version that the node has not forgotten. */
+  readonly oldestVersion: bigint;
+  /** The first block that it has whole. */
+  readonly oldestHeight: bigint;
+}
+
+export function createNodeView(options: {
+  ledger: ScriptedAptosLedger;
+  /** How many of the newest blocks it does not know. */
+  lagBlocks: number;
+  prunedBelow: bigint;
+  chainId: number;
+}): AptosNodeView {
+  const { ledger, lagBlocks, prunedBelow, chainId } = options;
+  const head = ledger.blockAt(ledger.head.height - BigInt(lagBlocks)) ?? ledger.oldest;
+  const kept = ledger.oldest.firstVersion;
+  const forgotten = prunedBelow > kept ? prunedBelow : kept;
+  // A node always keeps its newest block.
+  const oldestVersion = forgotten < head.firstVersion ? forgotten : head.firstVersion;
+  const oldest = ledger.blockOfVersion(oldestVersion) as ScriptedAptosBlock;
+  const isWhole = oldest.firstVersion === oldestVersion;
+  return {
+    ledger,
+    chainId,
+    head,
+    oldestVersion,
+    oldestHeight: isWhole ? oldest.height : oldest.height + 1n,
+  };
+}
+
+export function toLedgerInfo(view: AptosNodeView): RestLedgerInfo {
+  const { head } = view;
+  return {
+    chain_id: view.chainId,
+    epoch: String(head.epoch),
+    ledger_version: String(head.lastVersion),
+    oldest_ledger_version: String(view.oldestVersion),
+    ledger_timestamp: String(head.timestampUsecs),
+    node_role: 'full_node',
+    oldest_block_height: String(view.oldestHeight),
+    block_height: String(head.height),
+    git_hash: '5c21ed1bed000000000000000000000000000000',
+  };
+}
+
+/** What every answer carries. */
+export function toHeaders(view: AptosNodeView): Record<string, string> {
+  const info = toLedgerInfo(view);
+  return {
+    'x-aptos-chain-id': String(info.chain_id),
+    'x-aptos-ledger-version': info.ledger_version,
+    'x-aptos-ledger-oldest-version': info.oldest_ledger_version,
+    'x-aptos-ledger-timestampusec': info.ledger_timestamp,
+    'x-aptos-epoch': info.epoch,
+    'x-aptos-block-height': info.block_height,
+    'x-aptos-oldest-block-height': info.oldest_block_height,
+  };
+}
+
+/**
+ * The version of a request for state, its newest by default.
+ *
+ * @throws RestRefusal for one that the node does not have.
+ */
+export function stateVersionOf(version: bigint | undefined, view: AptosNodeView): bigint {
+  if (version === undefined) return view.head.lastVersion;
+  refusePruned(version, view);
+  if (version > view.head.lastVersion) {
+    const message = `Ledger version not found by Ledger version(${version})`;
+    throw new RestRefusal(404, 'version_not_found', message);
+  }
+  return version;
+}
+
+/** @throws RestRefusal */
+export function refusePruned(version: bigint, view: AptosNodeView): void {
+  if (version >= view.oldestVersion) return;
+  throw new RestRefusal(410, 'version_pruned', `Ledger version(${version}) has been pruned`);
+}

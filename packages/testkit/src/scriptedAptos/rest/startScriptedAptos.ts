@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAptosNode } from './aptosNode.ts';
+import { toAptosRequest } from './aptosRoutes.ts';
+import { type AptosRoute, type AptosTrouble, createAptosTroubles } from './aptosTrouble.ts';
+import {
+  type ScriptedAptosLedger,
+  type ScriptedAptosLedgerOptions,
+  createScriptedAptosLedger,
+} from '../ledger/scriptedAptosLedger.ts';
+
+/** A scripted ledger with a fullnode that serves it over HTTP, and has troubles on cue. */
+export interface RunningScriptedAptos extends ScriptedAptosLedger {
+  /** The REST API's root, `http://127.0.0.1:<port>/v1`. */
+  readonly url: string;
+  readonly port: number;
+  /** How often each route has been asked. */
+  readonly calls: Readonly<Partial<Record<AptosRoute, number>>>;
+  /** Gives the node a trouble, beside those that it has. */
+  trouble(trouble: AptosTrouble): void;
+  /** Ends all troubles. Requests that hang stay unanswered. */
+  heal(): void;
+  /** Breaks every connection, hung ones too, and frees the port. */
+  stop(): Promise<void>;
+}
+
+export interface StartScriptedAptosOptions extends ScriptedAptosLedgerOptions {
+  /** Serve this ledger instead of a new one: two nodes of one chain may disagree. */
+  ledger?: ScriptedAptosLedger;
+  /** Absent: a free port. */
+  port?: number;
+}
+
+/** Starts a fullnode on 127.0.0.1. */
+export async function startScriptedAptos(
+  options: StartScriptedAptosOptions = {},
+): Promise<RunningScriptedAptos> {
+  const ledger = options.ledger ?? createScriptedAptosLedger(options);
+  const troubles = createAptosTroubles();
+  const node = createAptosNode({ ledger, troubles });
+
+  const server = createServer((request, response) => {
+    answerOverHttp(request, response).catch(() => response.destroy());
+  });
+  const answerOverHttp = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const answer = await node.answer(
+      toAptosRequest(request.method ?? '', request.url ?? '', {
+        contentType: request.headers['content-type'] ?? '',
+        body: Buffer.concat(chunks).toString(),
+      }),
+    );
+    if (answer === 'hang') return;
+    response.writeHead(answer.status, answer.headers).end(answer.body);
+  };
+  server.keepAliveTimeout = 60_000;
+  server.listen(options.port ?? 0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    ...ledger,
+    get head() {
+      return ledger.head;
+    },
+    get oldest() {
+      return ledger.oldest;
+    },
+    url: `http://127.0.0.1:${port}/v1`,
+    port,
+    calls: node.calls,
+    trouble: troubles.add,
+    heal: troubles.heal,
+    stop: async () => {
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,248 @@
+import type { Address, Hex } from 'viem';
+import { RpcError } from './rpcError.ts';
+import {
+  type RpcBlock,
+  type RpcLog,
+  type RpcReceipt,
+  quantity,
+  toRpcBlock,
+  toRpcLog,
+  toRpcReceipt,
+  toRpcTransaction,
+} from './rpcShapes.ts';
+import { toRpcTraces } from './rpcTraces.ts';
+import { type ScriptedBlock, lower } from '../scriptedBlock.ts';
+import type { ScriptedChain } from '../scriptedChain.ts';
+
+/** A read-only call for the test to answer. */
+export interface ScriptedCall {
+  to: Address;
+  /** The call's input. */
+  data: Hex;
+  /** The block at whose state it is made. */
+  block: ScriptedBlock;
+}
+
+/** What the tests answer for the state, which a scripted chain does not have. */
+export interface StateAnswers {
+  /** Returns the call's output; throws an Error to make the call revert. */
+  call: (call: ScriptedCall) => Hex;
+  /** Returns wei. */
+  balance: (account: { address: Address; block: ScriptedBlock }) => bigint;
+}
+
+/** The chain as one node sees it. A node that lags does not know the newest blocks. */
+export interface ChainView {
+  chain: ScriptedChain;
+  /** How many of the newest blocks it does not know. */
+  lag: number;
+  answers: StateAnswers;
+}
+
+type Params = readonly unknown[];
+
+/** How far behind the head a chain counts as final and as safe: two epochs, and one. */
+const finalizedDepth = 64n;
+const safeDepth = 32n;
+
+/**
+ * Answers one call as geth does, errors included.
+ *
+ * @throws RpcError
+ */
+export function answerCall(method: string, params: Params, view: ChainView): unknown {
+  const answer = methods[method];
+  if (!answer) {
+    throw new RpcError(-32601, `the method ${method} does not exist/is not available`);
+  }
+  return answer(view, params);
+}
+
+const methods: Record<string, (view: ChainView, params: Params) => unknown> = {
+  web3_clientVersion: () => 'scripted/1.0.0',
+  net_version: ({ chain }) => String(chain.chainId),
+  eth_chainId: ({ chain }) => quantity(chain.chainId),
+  eth_syncing: () => false,
+  eth_gasPrice: () => quantity(2_000_000_000n),
+  eth_blockNumber: (view) => quantity(headNumber(view)),
+  eth_getBlockByNumber: (view, [tag, full]) =>
+    blockOrNull(view, blockByTag(view, tag), full === true),
+  eth_getBlockByHash: (view, [hash, full]) =>
+    blockOrNull(view, blockByHash(view, hash), full === true),
+  eth_getBlockReceipts: (view, [which]) => {
+    const block = isHash(which) ? blockByHash(view, which) : blockByTag(view, which);
+    return block ? block.transactions.map((transaction) => toRpcReceipt(transaction, block)) : null;
+  },
+  eth_getTransactionReceipt: (view, [hash]): RpcReceipt | null => {
+    const found = transactionOf(view, hash);
+    return found ? toRpcReceipt(found.transaction, found.block) : null;
+  },
+  eth_getTransactionByHash: (view, [hash]) => {
+    const found = transactionOf(view, hash);
+    return found ? toRpcTransaction(found.transaction, found.block, view.chain.chainId) : null;
+  },
+  eth_getLogs: (view, [filter]) => readLogs(view, filter as LogFilter),
+  eth_call: (view, [call, tag]) => {
+    const { to, data, input } = call as { to: Address; data?: Hex; input?: Hex };
+    const block = stateBlock(view, tag);
+    try {
+      return view.answers.call({ to: lower(to), data: input ?? data ?? '0x', block });
+    } catch (error) {
+      throw new RpcError(3, `execution reverted: ${(error as Error).message}`, '0x');
+    }
+  },
+  eth_getCode: (view, [address, tag]) =>
+    hasEmitted(view, lower(address as Address), stateBlock(view, tag)) ? '0x00' : '0x',
+  eth_getStorageAt: (view, [, , tag]) => {
+    stateBlock(view, tag);
+    return `0x${'0'.repeat(64)}`;
+  },
+  debug_traceBlockByHash: (view, [hash, options]) =>
+    tracesOf(blockByHash(view, hash), hash, options),
+  debug_traceBlockByNumber: (view, [tag, options]) => tracesOf(blockByTag(view, tag), tag, options),
+  eth_getBalance: (view, [address, tag]) =>
+    quantity(
+      view.answers.balance({ address: lower(address as Address), block: stateBlock(view, tag) }),
+    ),
+};
+
+function tracesOf(block: ScriptedBlock | undefined, asked: unknown, options: unknown) {
+  if ((options as { tracer?: string } | undefined)?.tracer !== 'callTracer') {
+    throw new RpcError(-32602, 'a scripted chain has no tracer but callTracer');
+  }
+  if (!block) throw new RpcError(-32000, `block ${String(asked)} not found`);
+  return toRpcTraces(block);
+}
+
+function headNumber({ chain, lag }: ChainView): bigint {
+  const number = chain.head.number - BigInt(lag);
+  return number < 0n ? 0n : number;
+}
+
+function blockOrNull(
+  { chain }: ChainView,
+  block: ScriptedBlock | undefined,
+  full: boolean,
+): RpcBlock | null {
+  return block ? toRpcBlock(block, chain.chainId, full) : null;
+}
+
+function isHash(value: unknown): value is Hex {
+  return typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value);
+}
+
+function blockByHash(view: ChainView, hash: unknown): ScriptedBlock | undefined {
+  if (!isHash(hash))
+    throw new RpcError(-32602, 'invalid argument 0: hex string of 32 bytes wanted');
+  const block = view.chain.blockOf(lower(hash));
+  return block && block.number <= headNumber(view) ? block : undefined;
+}
+
+function blockByTag(view: ChainView, tag: unknown): ScriptedBlock | undefined {
+  const number = numberOf(view, tag);
+  return number <= headNumber(view) ? view.chain.blockAt(number) : undefined;
+}
+
+function numberOf(view: ChainView, tag: unknown): bigint {
+  const head = headNumber(view);
+  const behind = (depth: bigint) => (head > depth ? head - depth : 0n);
+  switch (tag) {
+    case 'latest':
+    case 'pending':
+      return head;
+    case 'earliest':
+      return 0n;
+    case 'safe':
+      return behind(safeDepth);
+    case 'finalized':
+      return behind(finalizedDepth);
+    default:
+      if (typeof tag === 'string' && /^0x(0|[1-9a-f][0-9a-f]*)$/i.test(tag)) return BigInt(tag);
+      throw new RpcError(-32602, `invalid argument 0: ${JSON.stringify(tag)} is no block number`);
+  }
+}
+
+/** The block of a state read: a number, a tag, or `{ blockHash }` of EIP-1898. */
+function stateBlock(view: ChainView, tag: unknown = 'latest'): ScriptedBlock {
+  const byHash = (tag as { blockHash?: unknown } | null)?.blockHash;
+  const byNumber = (tag as { blockNumber?: unknown } | null)?.blockNumber;
+  const block = byHash ? blockByHash(view, byHash) : blockByTag(view, byNumber ?? tag);
+  if (!block) throw new RpcError(-32000, 'header not found');
+  return block;
+}
+
+/** What emits logs is a contract; a scripted chain has no other sign of one. */
+function hasEmitted({ chain }: ChainView, address: Hex, { number }: ScriptedBlock): boolean {
+  for (
+    let block = chain.blockAt(number);
+    block !== undefined;
+    block = chain.blockAt(block.number - 1n)
+  ) {
+    if (block.transactions.some(({ logs }) => logs.some((log) => log.address === address)))
+      return true;
+  }
+  return false;
+}
+
+function transactionOf(view: ChainView, hash: unknown) {
+  if (!isHash(hash))
+    throw new RpcError(-32602, 'invalid argument 0: hex string of 32 bytes wanted');
+  const block = view.chain.blockWith(lower(hash));
+  if (!block || block.number > headNumber(view)) return undefined;
+  const transaction = block.transactions.find((candidate) => candidate.hash === lower(hash));
+  return transaction && { block, transaction };
+}
+
+/** The argument of `eth_getLogs`: one block by hash, or a range of the canonical branch. */
+interface LogFilter {
+  blockHash?: Hex;
+  /** Default `latest`. */
+  fromBlock?: string;
+  /** Default `latest`. */
+  toBlock?: string;
+  address?: Address | readonly Address[];
+  /** By position: null for any, a topic, or a list of alternatives. */
+  topics?: readonly (Hex | readonly Hex[] | null)[];
+}
+
+/** How many blocks a filter asks for; 1 for a block by hash. */
+export function rangeOf(filter: unknown, view: ChainView): number {
+  const { blockHash, fromBlock = 'latest', toBlock = 'latest' } = filter as LogFilter;
+  return blockHash ? 1 : Number(numberOf(view, toBlock) - numberOf(view, fromBlock)) + 1;
+}
+
+function readLogs(view: ChainView, filter: LogFilter): RpcLog[] {
+  const { blockHash, fromBlock = 'latest', toBlock = 'latest' } = filter;
+  if (blockHash) {
+    if (filter.fromBlock || filter.toBlock) {
+      throw new RpcError(-32602, 'cannot specify both BlockHash and FromBlock/ToBlock');
+    }
+    const block = blockByHash(view, blockHash);
+    if (!block) throw new RpcError(-32000, 'unknown block');
+    return logsOf(block, filter);
+  }
+  const [from, to] = [numberOf(view, fromBlock), numberOf(view, toBlock)];
+  if (from > to) throw new RpcError(-32000, 'invalid block range params');
+  const last = to < headNumber(view) ? to : headNumber(view);
+  const logs: RpcLog[] = [];
+  for (let number = from; number <= last; number += 1n) {
+    // One by one: spread as arguments, the 50,000 logs of a huge block would overflow the stack.
+    for (const log of logsOf(view.chain.blockAt(number) as ScriptedBlock, filter)) logs.push(log);
+  }
+  return logs;
+}
+
+function logsOf(block: ScriptedBlock, { address = [], topics = [] }: LogFilter): RpcLog[] {
+  const addresses = [address].flat().map(lower);
+  const wanted = topics.map((topic) => (topic === null ? [] : [topic].flat().map(lower)));
+  return block.transactions.flatMap((transaction) =>
+    transaction.logs
+      .filter(
+        (log) =>
+          (addresses.length === 0 || addresses.includes(log.address)) &&
+          wanted.length <= log.topics.length &&
+          wanted.every((any, at) => any.length === 0 || any.includes(log.topics[at] as Hex)),
+      )
+      .map((log) => toRpcLog(log, transaction, block)),
+  );
+}

@@ -1,0 +1,58 @@
+import type { Hex } from 'viem';
+import { quantity } from './rpcShapes.ts';
+import { type MinedTransaction, type ScriptedBlock, lower } from '../scriptedBlock.ts';
+import type { ScriptedInternalCall } from '../scriptedTransaction.ts';
+
+/** One call in the form of geth's `callTracer`. */
+export interface RpcCallTrace {
+  type: string;
+  from: Hex;
+  to: Hex | null;
+  value?: Hex;
+  gas: Hex;
+  gasUsed: Hex;
+  input: Hex;
+  output: Hex;
+  error?: string;
+  calls?: RpcCallTrace[];
+}
+
+/** The traces of a block, a transaction each, as `debug_traceBlockByHash` answers with `callTracer`. */
+export function toRpcTraces(block: ScriptedBlock): { txHash: Hex; result: RpcCallTrace }[] {
+  return block.transactions.map((transaction) => ({
+    txHash: transaction.hash,
+    result: toTrace(transaction),
+  }));
+}
+
+function toTrace(transaction: MinedTransaction): RpcCallTrace {
+  const { calls } = transaction;
+  return {
+    type: transaction.to ? 'CALL' : 'CREATE',
+    from: transaction.from,
+    to: transaction.to ?? transaction.contractAddress,
+    value: quantity(transaction.value),
+    gas: quantity(transaction.gasUsed * 2n),
+    gasUsed: quantity(transaction.gasUsed),
+    input: transaction.input,
+    output: '0x',
+    ...(transaction.status === 'reverted' ? { error: 'execution reverted' } : {}),
+    ...(calls.length > 0 ? { calls: calls.map(toInnerTrace) } : {}),
+  };
+}
+
+function toInnerTrace(call: ScriptedInternalCall): RpcCallTrace {
+  const { type = 'CALL', value = 0n, calls = [] } = call;
+  return {
+    type,
+    from: lower(call.from),
+    to: lower(call.to),
+    // geth leaves the value out where there can be none.
+    ...(type === 'STATICCALL' ? {} : { value: quantity(value) }),
+    gas: '0x5208',
+    gasUsed: '0x5208',
+    input: call.input ?? '0x',
+    output: '0x',
+    ...(calls.length > 0 ? { calls: calls.map(toInnerTrace) } : {}),
+  };
+}
