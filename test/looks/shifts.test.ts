@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startVisitor, type Visitor } from '../browser/visitor.ts';
 import { listMainPages } from './lighthouse.ts';
-import { startSeededDay, type RunningDay } from './seededDay.ts';
+import { NOW, startStillDay } from './stillDay.ts';
 
 /** Goal of the console; what a page shifts by is a share of its area times a share of its height. */
 const MOST = 0.02;
@@ -14,11 +14,12 @@ const STEP_MS = 150;
 const QUIET_MS = 1_500;
 const SLOWEST = 10;
 
-let day: RunningDay;
+let day: Awaited<ReturnType<typeof startStillDay>>;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  day = await startSeededDay();
+  // Where chains go down and receivers fail while one looks, pages move with them.
+  day = await startStillDay();
   visitor = await startVisitor(day);
 });
 
@@ -35,6 +36,7 @@ const ORDERS = {
 
 test.for(Object.entries(ORDERS))('answered %s', async ([, waitOf]) => {
   const page = await visitor.signedIn('/chains');
+  await page.clock.setFixedTime(NOW);
   await page.addInitScript(noteShifts);
   const untilQuiet = await holdBack(page, waitOf);
   const pages = {

@@ -1,16 +1,13 @@
 /// <reference lib="dom" />
 /** Where the console sits for its pictures: the same day, at the same moment, on every run. */
-import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import { CHROMIUM_OPTIONS } from '../browser/chromium.ts';
 import { startFront, type Front } from './front.ts';
 import { DESKTOP, listScreens, PHONE, settle } from './screens.ts';
-import { visitDay, type SeededDay } from './seededDay.ts';
+import type { SeededDay } from './seededDay.ts';
+import { NOW, startStillDay } from './stillDay.ts';
 
-const NOW = Date.UTC(2026, 10, 22, 10, 44, 0);
 /** As the browser knows the service. */
 const ORIGIN = 'http://127.0.0.1:4400';
 /** A screen that has asked nothing for this long has come. */
@@ -70,8 +67,7 @@ const ON_A_DESK = [
 const ON_A_PHONE = ['streams', 'response'];
 
 export async function startStudio(): Promise<Studio> {
-  const still = await startStillDay();
-  const day = await visitDay(still);
+  const day = await startStillDay();
   const screens = await listScreens(day);
   const front = await startFront(day.url);
   const browser = await chromium.launch({ ...CHROMIUM_OPTIONS, proxy: { server: front.url } });
@@ -111,24 +107,7 @@ export async function startStudio(): Promise<Studio> {
     async stop() {
       await browser.close();
       await front.stop();
-      await still.stop();
-    },
-  };
-}
-
-async function startStillDay(): Promise<{ url: string; apiKey: string; stop(): Promise<void> }> {
-  const child = fork(fileURLToPath(new URL('stillDay.ts', import.meta.url)), {
-    execArgv: ['-C', '@sluice/source', '--import', new URL('stillWorld.ts', import.meta.url).href],
-    env: { ...process.env, LOOKS_NOW: String(NOW) },
-  });
-  const ended = once(child, 'exit');
-  const said = await Promise.race([once(child, 'message'), ended.then(() => undefined)]);
-  if (said === undefined) throw new Error('the process of the seeded day ended before it began');
-  return {
-    ...(said[0] as { url: string; apiKey: string }),
-    async stop() {
-      child.disconnect();
-      await ended;
+      await day.stop();
     },
   };
 }
