@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { type Notice, type Notices, createNotices } from '../../live/notices.ts';
-import { createServers } from './postgresServers.ts';
+import { askInTime, createServers } from './postgresServers.ts';
 
 const CHANNEL = 'sluice';
 const RECONNECT_MS = 1_000;
@@ -24,16 +24,16 @@ export function createPostgresNotices(url: string): Notices {
   const self = randomUUID();
   /** Said here, and not to the others yet. */
   const untold = new Set<Notice>();
+  let opening: pg.PoolClient | undefined;
   let session: pg.PoolClient | undefined;
   let isTelling = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
   const connect = async (): Promise<void> => {
-    let opened: pg.PoolClient | undefined;
     try {
       const client = (await servers.connect()) as unknown as pg.PoolClient;
-      opened = client;
+      opening = client;
       const leave = (): void => {
         if (session !== client) return;
         session = undefined;
@@ -46,14 +46,16 @@ export function createPostgresNotices(url: string): Notices {
         const [from, what = ''] = payload.split(' ');
         if (from !== self) local.tell(what.split(',') as Notice[]);
       });
-      await client.query(SESSION);
+      await askInTime(client, () => client.query(SESSION));
+      opening = undefined;
       session = client;
       if (isClosed) leave();
       // What was told while nobody listened is looked up.
       else local.tell(EVERYTHING);
     } catch {
       // The ledger's other connections say what is wrong. Kept, ten of them would be all there may be.
-      opened?.release(true);
+      opening?.release(true);
+      opening = undefined;
       reconnect();
     }
   };
@@ -65,10 +67,11 @@ export function createPostgresNotices(url: string): Notices {
   /** One NOTIFY for all that was told while the last was under way. */
   const pass = async (): Promise<void> => {
     while (untold.size > 0 && session !== undefined) {
+      const client = session;
       const payload = `${self} ${[...untold].join(',')}`;
       untold.clear();
       try {
-        await session.query('select pg_notify($1, $2)', [CHANNEL, payload]);
+        await askInTime(client, () => client.query('select pg_notify($1, $2)', [CHANNEL, payload]));
       } catch {
         // The session is opened again, and the others look by themselves meanwhile.
       }
@@ -91,6 +94,8 @@ export function createPostgresNotices(url: string): Notices {
       clearTimeout(timer);
       session?.release(true);
       session = undefined;
+      // What it was asked then rejects.
+      void (opening as pg.Client | undefined)?.end();
       await servers.end();
     },
   };

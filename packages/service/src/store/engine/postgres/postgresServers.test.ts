@@ -1,5 +1,11 @@
-import { describe, expect, test } from 'vitest';
-import { parseServers } from './postgresServers.ts';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { startPostgres } from '@sluice/testkit';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { createPostgresNotices } from './postgresNotices.ts';
+import { createServers, parseServers } from './postgresServers.ts';
+
+const GIVEN_UP_MS = 30_000;
 
 describe('the servers of a URL', () => {
   test('are each a URL of their own, with all that belongs to both', () => {
@@ -24,5 +30,78 @@ describe('the servers of a URL', () => {
     expect(() => parseServers('postgres://a:x,b/db')).toThrow(
       'should be a URL such as postgres://localhost',
     );
+  });
+});
+
+describe('a path that goes dead', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  /** Before a real server; each connection carries nothing more once it was asked `text`. */
+  async function startDeadPath(text: string) {
+    const postgres = await startPostgres();
+    let lost = 0;
+    const server = createServer((client) => {
+      const upstream = connect(postgres.port, '127.0.0.1');
+      let isLost = false;
+      client.on('error', () => {}).on('close', () => upstream.destroy());
+      upstream.on('error', () => {}).pipe(client);
+      client.on('data', (chunk) => {
+        if (isLost) return;
+        isLost = chunk.includes(text);
+        if (isLost) lost++;
+        else upstream.write(chunk);
+      });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    return {
+      url: postgres.url.replace(String(postgres.port), String(port)),
+      lost: () => lost,
+      async stop() {
+        server.close();
+        await postgres.stop();
+      },
+    };
+  }
+
+  test('while a session is opened does not hold up who asked, nor the end', async () => {
+    const path = await startDeadPath('idle_in_transaction_session_timeout');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const servers = createServers(path.url);
+    const refused = expect(servers.connect()).rejects.toThrow('Connection terminated');
+    await expect.poll(path.lost).toBe(1);
+    await vi.advanceTimersByTimeAsync(GIVEN_UP_MS);
+    await refused;
+    await servers.end();
+    vi.useRealTimers();
+    await path.stop();
+  });
+
+  test.each(['listen ', 'pg_notify'])('while notices ask %s is left for another', async (text) => {
+    const path = await startDeadPath(text);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const notices = createPostgresNotices(path.url);
+    const losesNext = async (count: number): Promise<void> => {
+      await expect
+        .poll(() => {
+          notices.tell(['jobs']);
+          return path.lost();
+        })
+        .toBe(count);
+    };
+    await losesNext(1);
+    await vi.advanceTimersByTimeAsync(GIVEN_UP_MS);
+    // Closed, the session is opened anew a second later.
+    await expect
+      .poll(async () => {
+        await vi.advanceTimersByTimeAsync(1_000);
+        notices.tell(['jobs']);
+        return path.lost();
+      })
+      .toBe(2);
+    await notices.close();
+    vi.useRealTimers();
+    await path.stop();
   });
 });

@@ -102,7 +102,8 @@ export function createServers(url: string, { isPatient = false } = {}): Postgres
       pools.map(async (pool) => {
         const client = await pool.connect();
         try {
-          return (await client.query<Standing>(STANDING)).rows[0]!;
+          const { rows } = await askInTime(client, () => client.query<Standing>(STANDING));
+          return rows[0]!;
         } finally {
           client.release();
         }
@@ -178,8 +179,8 @@ function createPool(url: string): pg.Pool {
 /** Fails where commits wait for a standby by the dozen. */
 async function openSession(client: pg.ClientBase, done: (error?: Error) => void): Promise<void> {
   try {
-    await client.query(SESSION);
-    const { rows } = await client.query<{ n: number }>(WAITING_COMMITS);
+    await askInTime(client, () => client.query(SESSION));
+    const { rows } = await askInTime(client, () => client.query<{ n: number }>(WAITING_COMMITS));
     const { n } = rows[0]!;
     if (n < MOST_WAITING_COMMITS) done();
     else
@@ -191,6 +192,16 @@ async function openSession(client: pg.ClientBase, done: (error?: Error) => void)
       );
   } catch (error) {
     done(error as Error);
+  }
+}
+
+/** Ended while a query is under way, a connection is cut, and its query rejects. */
+export async function askInTime<T>(client: pg.ClientBase, ask: () => Promise<T>): Promise<T> {
+  const timer = setTimeout(() => void (client as pg.Client).end(), QUERY_TIMEOUT_MS);
+  try {
+    return await ask();
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -207,15 +218,11 @@ function toClient(
   if (known !== undefined) return known;
   const inTime = {
     async query(text: string, values: readonly unknown[]) {
-      // Ended while a query is under way, a connection is cut, and its query rejects.
-      const timer = setTimeout(() => void (client as unknown as pg.Client).end(), QUERY_TIMEOUT_MS);
       try {
-        return await client.query(text, values.map(toLedgerValue));
+        return await askInTime(client, () => client.query(text, values.map(toLedgerValue)));
       } catch (error) {
         if (!(error instanceof pg.DatabaseError)) onLost();
         throw error;
-      } finally {
-        clearTimeout(timer);
       }
     },
     release: (destroy?: boolean) => client.release(destroy),
