@@ -9,15 +9,15 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
-import { bloomOf } from '../packages/service/src/ingest/evm/bloom.ts';
+import { bloomOf } from '../packages/service/src/ingest/evm/blockParts.ts';
 import { createEvmSource } from '../packages/service/src/ingest/evm/evm.ts';
 import type { EvmBlock, EvmLog, EvmTransaction } from '../packages/service/src/match/evm/block.ts';
-import { matchBlock } from '../packages/service/src/match/evm/match.ts';
 import {
+  matchBlock,
   type CompiledStream,
   type StreamIndex,
   createStreamIndex,
-} from '../packages/service/src/match/evm/streamIndex.ts';
+} from '../packages/service/src/match/evm/match.ts';
 import { toWebhookParts } from '../packages/service/src/match/evm/webhook.ts';
 import { createLog } from '../packages/service/src/base/log.ts';
 import { splitBody } from '../packages/service/src/store/blocks/body.ts';

@@ -96,7 +96,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 7,
     what: 'a wait is only its jitter',
-    file: `${SERVICE}/deliver/schedule.ts`,
+    file: `${SERVICE}/deliver/outcomes.ts`,
     edits: [['wait * (1 + JITTER * random)', 'wait * (JITTER * random)']],
     suite: 'receivers',
     tests: 'on sqlite.*fault 7:',
@@ -240,7 +240,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 21,
     what: 'a gap begins one block too late',
-    file: `${SERVICE}/ingest/follow.ts`,
+    file: `${SERVICE}/ingest/ingest.ts`,
     edits: [
       ['const number = local.tip()!.number + 1;', 'const number = local.tip()!.number + 2;'],
       [
@@ -254,7 +254,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 22,
     what: 'SQLite: leases run out by the clock of the process',
-    file: `${SERVICE}/deliver/leases.ts`,
+    file: `${SERVICE}/deliver/claims.ts`,
     edits: [["if (store.engine === 'sqlite') return;", '']],
     suite: 'clocks',
     tests: 'on sqlite.*fault 22: the clock of the process is set 1 h ahead',

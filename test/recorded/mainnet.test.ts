@@ -11,9 +11,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createEvmSource } from '../../packages/service/src/ingest/evm/evm.ts';
 import type { EvmBlock } from '../../packages/service/src/match/evm/block.ts';
-import { matchBlock } from '../../packages/service/src/match/evm/match.ts';
+import { matchBlock, createStreamIndex } from '../../packages/service/src/match/evm/match.ts';
 import { createLog } from '../../packages/service/src/base/log.ts';
-import { createStreamIndex } from '../../packages/service/src/match/evm/streamIndex.ts';
 import { packAddresses } from '../../packages/service/src/store/addresses/packedAddresses.ts';
 import { toWebhookParts } from '../../packages/service/src/match/evm/webhook.ts';
 import {

@@ -1,5 +1,4 @@
 /** The parts of the service, made once and handed to each other. Only here do they meet. */
-import { createAbiSource } from './chains/evm/abiSource.ts';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Server } from 'node:http';
@@ -14,13 +13,14 @@ import {
   TEST_APTOS_WEBHOOK,
   TEST_WEBHOOK,
 } from '@sluice/kit/contract';
+import { createAbiSource } from './chains/evm/abiSource.ts';
 import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { EVERYWHERE, createAddressGuard } from './deliver/send/guard.ts';
-import { createHostPace } from './deliver/hostPace.ts';
+import { createHostPace } from './deliver/attempt.ts';
 import { createReplays } from './deliver/replays.ts';
 import { createIsolation } from './deliver/send/isolation.ts';
-import { laterWaitsMs } from './deliver/schedule.ts';
+import { laterWaitsMs } from './deliver/outcomes.ts';
 import { createSender } from './deliver/send/send.ts';
 import { createApp } from './api/app.ts';
 import { createAuth } from './api/auth/auth.ts';

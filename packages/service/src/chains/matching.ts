@@ -6,15 +6,13 @@ import type { StreamMatcher } from '../ingest/backfill.ts';
 import type { Matcher } from '../ingest/commit.ts';
 import type { BlockNeeds } from '../match/evm/block.ts';
 import { type WeighedPart, tooLargeReason } from '../match/parts.ts';
-import { loadAddresses } from '../match/refresh.ts';
-import type { RuleIndex } from '../match/ruleIndex.ts';
+import { loadAddresses, type RuleIndex, refreshRules } from '../match/ruleIndex.ts';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
 import type { BlockRef, NewMatch } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
 import type { ExplainOnly } from './calls.ts';
-import { followRules } from './followRules.ts';
 
 /** What the ledger keeps of the records of a match. */
 export type RecordCounts = Pick<
@@ -197,5 +195,33 @@ export function createMatching<
       own.addAddresses(record.id, packAddresses(addresses, family.addressBytes).bytes);
       return single(chain, own);
     },
+  };
+}
+
+/** As `Matcher.refresh`. */
+export function followRules<Name extends ChainFamily, Rules>(
+  index: RuleIndex<Name, Rules>,
+  store: Store,
+): (atLeast?: number) => Promise<number> {
+  let refreshing: Promise<number> | undefined;
+  let sweeping = false;
+  /** Regains the room of streams that went, between other work. */
+  const sweep = (): void => {
+    sweeping = index.sweep();
+    if (sweeping) setImmediate(sweep);
+  };
+  const refresh = async (): Promise<number> => {
+    try {
+      await refreshRules(index, store);
+      if (!sweeping) sweep();
+      return index.revision;
+    } finally {
+      refreshing = undefined;
+    }
+  };
+  // Callers share a reading that is under way, unless it began before the revision they need.
+  return async (atLeast = 0) => {
+    const revision = await (refreshing ??= refresh());
+    return revision >= atLeast ? revision : (refreshing ??= refresh());
   };
 }

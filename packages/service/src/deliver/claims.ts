@@ -4,8 +4,148 @@ import type { Log } from '../base/log.ts';
 import { createWaker } from '../base/waker.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Store } from '../store/store.ts';
-import { IN_FLIGHT_PER_STREAM, type Lanes } from './lanes.ts';
-import { LEASE_MS, type Leases, STALL_MS } from './leases.ts';
+import type { StreamStats } from '../store/stats/contract.ts';
+
+type Lease = Pick<ClaimedDelivery, 'id' | 'leaseToken'>;
+
+export interface Leases {
+  start(): void;
+  /** Extends this lease from now on, until the delivery's outcome is recorded or it is given up. */
+  hold(lease: Lease): void;
+  drop(lease: Lease): void;
+  /** Extends leases that may have run out. Returns those still held; undefined when the ledger fails. */
+  renew<Held extends Lease>(leases: readonly Held[]): Promise<Held[] | undefined>;
+  stop(): void;
+}
+
+/** Longer than any attempt. */
+export const LEASE_MS = 40_000;
+/** What took this much longer than planned was done by a process that stalled: its leases may be another's. */
+export const STALL_MS = LEASE_MS / 4;
+const EXTEND_MS = LEASE_MS / 6;
+const SWEEP_MS = 3_000;
+
+/**
+ * The leases under which this process has deliveries. They are extended while it lives, so one runs out
+ * only when its process is gone or stalled; the deliveries of such leases return to the queue.
+ */
+export function createLeases({
+  store,
+  log,
+  onReleased,
+}: {
+  store: Pick<Store, 'engine' | 'extendLeases' | 'releaseLeases'>;
+  log: Log;
+  /** Leases ran out, of whichever process. */
+  onReleased(result: Awaited<ReturnType<Store['releaseLeases']>>): void;
+}): Leases {
+  const held = new Map<string, string>();
+  const timers: NodeJS.Timeout[] = [];
+
+  const extendAll = (): void => {
+    const leases = [...held].map(([id, leaseToken]) => ({ id, leaseToken }));
+    store
+      .extendLeases(leases, LEASE_MS)
+      .catch((error: unknown) => log.error('cannot extend leases', { error: String(error) }));
+  };
+  const sweep = (): void => {
+    store
+      .releaseLeases('expired')
+      .then(onReleased, (error: unknown) =>
+        log.error('cannot sweep leases', { error: String(error) }),
+      );
+  };
+
+  return {
+    start() {
+      // One process owns a SQLite ledger: its leases end with it, and no clock ends them sooner.
+      if (store.engine === 'sqlite') return;
+      timers.push(setInterval(extendAll, EXTEND_MS), setInterval(sweep, SWEEP_MS));
+    },
+    hold: ({ id, leaseToken }) => void held.set(id, leaseToken),
+    drop({ id, leaseToken }) {
+      // It may have been claimed anew meanwhile.
+      if (held.get(id) === leaseToken) held.delete(id);
+    },
+    async renew(leases) {
+      const ids = await store.extendLeases(leases, LEASE_MS).catch(() => undefined);
+      return ids && leases.filter(({ id }) => ids.includes(id));
+    },
+    stop() {
+      for (const timer of timers) clearInterval(timer);
+    },
+  };
+}
+
+export const IN_FLIGHT_PER_STREAM = 64;
+
+type UnderWay = Pick<ClaimedDelivery, 'streamId' | 'bodyBytes'>;
+
+export interface Lanes {
+  /** Unfinished deliveries of a stream; receivers get this as `x-queue-size`. */
+  queued(streamId: string): number;
+  count(streamId: string, change: number): void;
+  /** Replaces all counts: other processes create and finish deliveries, too. */
+  recount(stats: readonly Pick<StreamStats, 'streamId' | 'queue'>[]): void;
+  /** The delivery is under way from now on, and until it leaves. */
+  enter(delivery: UnderWay): void;
+  leave(delivery: UnderWay): void;
+  /** Deliveries under way by stream; streams without any are left out. */
+  underWay(): Readonly<Record<string, number>>;
+  total(): number;
+  /** Bytes of the bodies under way. */
+  bytes(): number;
+  /** Resolves once nothing is under way. */
+  emptied(): Promise<void>;
+}
+
+/**
+ * Each stream's lane: how many of its deliveries are not finished yet, and how many of those this process
+ * has under way.
+ */
+export function createLanes(): Lanes {
+  const queued = new Map<string, number>();
+  const underWay: Record<string, number> = {};
+  let total = 0;
+  let bytes = 0;
+  let onEmpty = (): void => {};
+
+  const count = (streamId: string, change: number): void => {
+    const n = (queued.get(streamId) ?? 0) + change;
+    if (n > 0) queued.set(streamId, n);
+    else queued.delete(streamId);
+  };
+
+  return {
+    queued: (streamId) => queued.get(streamId) ?? 0,
+    count,
+    recount(stats) {
+      queued.clear();
+      for (const { streamId, queue } of stats) count(streamId, queue);
+    },
+    enter({ streamId, bodyBytes }) {
+      underWay[streamId] = (underWay[streamId] ?? 0) + 1;
+      total++;
+      bytes += bodyBytes;
+    },
+    leave({ streamId, bodyBytes }) {
+      const left = (underWay[streamId] ?? 1) - 1;
+      if (left === 0) delete underWay[streamId];
+      else underWay[streamId] = left;
+      total--;
+      bytes -= bodyBytes;
+      if (total === 0) onEmpty();
+    },
+    underWay: () => underWay,
+    total: () => total,
+    bytes: () => bytes,
+    emptied: () =>
+      new Promise((resolve) => {
+        onEmpty = resolve;
+        if (total === 0) resolve();
+      }),
+  };
+}
 
 export interface Claims {
   start(): void;

@@ -18,7 +18,7 @@ import {
 import type { Store } from '../store/store.ts';
 import { type Deliver, createDeliver } from './deliver.ts';
 import { type AddressGuard, EVERYWHERE, createAddressGuard } from './send/guard.ts';
-import { createHostPace } from './hostPace.ts';
+import { createHostPace } from './attempt.ts';
 import { createIsolation } from './send/isolation.ts';
 import { createSender } from './send/send.ts';
 

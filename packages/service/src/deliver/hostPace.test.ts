@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createHostPace } from './hostPace.ts';
+import { createHostPace } from './attempt.ts';
 
 test('streams of one host share its turns, others have their own', () => {
   const pace = createHostPace(10);

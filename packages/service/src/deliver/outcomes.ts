@@ -6,9 +6,7 @@ import { type BatchWriter, createBatchWriter } from '../store/engine/batchWriter
 import type { AttemptOutcome, ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { Attempted } from './attempt.ts';
-import type { Lanes } from './lanes.ts';
-import type { Leases } from './leases.ts';
-import { nextWaitMs } from './schedule.ts';
+import type { Lanes, Leases } from './claims.ts';
 
 export interface RetryOptions {
   /** Waits between attempts in milliseconds. */
@@ -130,3 +128,36 @@ const toRefused = (outcome: AttemptOutcome, error: unknown): AttemptOutcome => (
   retryInMs: 0,
   isFastRetry: false,
 });
+
+/** How long a delivery waits for its next attempt. The schedule itself is part of the contract. */
+
+/** Share of a wait that is added at random, so that deliveries that failed together part again. */
+const JITTER = 0.1;
+
+/**
+ * Milliseconds until the next attempt, never less than the schedule says, or undefined when
+ * `attempts` used it up.
+ *
+ * @param attempts made so far, the failed one included: 1 or more
+ * @param random from 0 up to 1
+ */
+export function nextWaitMs(
+  schedule: readonly number[],
+  attempts: number,
+  random = Math.random(),
+): number | undefined {
+  const wait = schedule[attempts - 1];
+  return wait === undefined ? undefined : Math.ceil(wait * (1 + JITTER * random));
+}
+
+/**
+ * The waits behind the next attempt, should each fail from there on.
+ *
+ * @param attempts made so far
+ * @param fastRetried whether one of them was the quick retry, which the schedule does not count
+ */
+export const laterWaitsMs = (
+  schedule: readonly number[],
+  attempts: number,
+  fastRetried: boolean,
+): number[] => schedule.slice(attempts - (fastRetried ? 1 : 0));

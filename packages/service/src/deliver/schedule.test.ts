@@ -1,7 +1,7 @@
-import { CONTRACT_SCHEDULE_MS } from '@sluice/kit/contract';
 import fc from 'fast-check';
+import { CONTRACT_SCHEDULE_MS } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
-import { laterWaitsMs, nextWaitMs } from './schedule.ts';
+import { laterWaitsMs, nextWaitMs } from './outcomes.ts';
 
 test('seven retries as the contract says, then none', () => {
   const minutes = Array.from({ length: 8 }, (_, n) =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EnrichingMatch } from '../store/enrichment/contract.ts';
-import { createMatchQueue } from './matchQueue.ts';
+import { createMatchQueue } from './enrichPool.ts';
 
 /** A queue over matches `<stream>-<n>`, of which the ledger lists all that it may. */
 function open(matches: readonly string[]) {

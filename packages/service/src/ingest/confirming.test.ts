@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { BlockRef } from '../store/blocks/contract.ts';
-import { createConfirming } from './confirming.ts';
+import { createConfirming } from './localChain.ts';
 import { type Source, SourceError } from './source.ts';
 
 const at = (number: number, branch = 'a'): BlockRef => ({ number, hash: `0x${branch}${number}` });

@@ -1,8 +1,7 @@
 /** Brings the local chain and the source together, at the start and after every break. */
 import type { Log } from '../base/log.ts';
 import type { BlockRef, Checkpoint } from '../store/blocks/contract.ts';
-import type { Confirming } from './confirming.ts';
-import { type LocalChain, haltError } from './localChain.ts';
+import { type Confirming, type LocalChain, haltError } from './localChain.ts';
 import { type ChainSource, readKept } from './source.ts';
 
 export interface ForkOptions {

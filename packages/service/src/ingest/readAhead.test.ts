@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createReadAhead } from './readAhead.ts';
+import { createReadAhead } from './commit.ts';
 
 /** Reads that end when told. */
 function manualFetch(sizeBytes = 1) {

@@ -4,12 +4,16 @@ import type { EvmEnrich } from '../../enrich/evm/enrich.ts';
 import type { BodyTail } from '../../enrich/evm/records.ts';
 import type { EvmBlock } from '../../match/evm/block.ts';
 import { explainBlock } from '../../match/evm/explain.ts';
-import { type Match, matchBlock, transactionHashesOf } from '../../match/evm/match.ts';
+import {
+  type Match,
+  matchBlock,
+  transactionHashesOf,
+  type StreamIndex,
+  createStreamIndex,
+} from '../../match/evm/match.ts';
 import { findNearMisses } from '../../match/evm/near.ts';
-import { leastBytes, splitMatch } from '../../match/evm/parts.ts';
+import { leastBytes, splitMatch, toWebhookParts } from '../../match/evm/webhook.ts';
 import { countSeenEvents } from '../../match/evm/seen.ts';
-import { type StreamIndex, createStreamIndex } from '../../match/evm/streamIndex.ts';
-import { toWebhookParts } from '../../match/evm/webhook.ts';
 import { countEvmRecords } from '../../match/recordCounts.ts';
 import type { Store } from '../../store/store.ts';
 import type { EvmStreamRecord } from '../../store/streams/contract.ts';

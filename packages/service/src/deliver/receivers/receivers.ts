@@ -2,15 +2,15 @@
  * How the receivers of all streams are doing, judged by the attempts of this process: how much may be
  * sent to each, and whether its stream goes into `error` or comes back from it.
  */
-import type { Log } from '../../base/log.ts';
+import type { ReceiverCertificate } from '@sluice/kit/contract';
+import { type Log, describeError } from '../../base/log.ts';
 import type { ClaimedDelivery } from '../../store/deliveries/contract.ts';
 import type { Store } from '../../store/store.ts';
-import type { HostPace } from '../hostPace.ts';
-import { IN_FLIGHT_PER_STREAM } from '../lanes.ts';
+import type { HostPace } from '../attempt.ts';
+import { IN_FLIGHT_PER_STREAM } from '../claims.ts';
 import { GONE } from '../outcomes.ts';
 import type { SendResult } from '../send/send.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
-import { createCertificates } from './certificates.ts';
 import { createSparing } from './sparing.ts';
 
 export interface Receivers {
@@ -132,5 +132,61 @@ export function createReceivers({
       return counts;
     },
     stop: sparing.stop,
+  };
+}
+
+export interface Certificates {
+  /** Of streams that this process or another has said something of. */
+  learn(): Promise<void>;
+  /** What an attempt that ended at this time showed; null where it showed none. */
+  note(
+    { streamId, webhookUrl }: Pick<ClaimedDelivery, 'streamId' | 'webhookUrl'>,
+    certificate: ReceiverCertificate | null,
+    nowMs: number,
+  ): void;
+}
+
+/** Of several hosts behind one name the one whose certificate ends first counts, while it is met. */
+const MET_MS = 60_000;
+
+/**
+ * Says in the ledger which receivers have a certificate that ends soon, for those who look at a stream
+ * rather than at a delivery. An attempt that shows nothing new costs a look into a map.
+ */
+export function createCertificates({
+  store,
+  log,
+}: {
+  store: Pick<Store, 'listCertificates' | 'noteCertificate'>;
+  log: Log;
+}): Certificates {
+  /** By stream; a time by the clock of attempts, and the URL where this process has met it. */
+  const soon = new Map<string, { endsAt: number; metAt: number; url: string | undefined }>();
+  return {
+    async learn() {
+      for (const { streamId, endsAt } of await store.listCertificates()) {
+        if (soon.has(streamId)) continue;
+        soon.set(streamId, { endsAt, url: undefined, metAt: Number.NEGATIVE_INFINITY });
+      }
+    },
+    note({ streamId, webhookUrl: url }, certificate, nowMs) {
+      if (certificate === null) return;
+      const endsAt = certificate.expiresSoon ? certificate.expiresAt : null;
+      const last = soon.get(streamId);
+      // Of another URL the ledger knows nothing.
+      const known = last?.url === undefined || last.url === url ? last : undefined;
+      if (known?.endsAt === endsAt) Object.assign(known, { metAt: nowMs, url });
+      if ((known?.endsAt ?? null) === endsAt) return;
+      const isLater = known !== undefined && (endsAt === null || endsAt > known.endsAt);
+      if (isLater && nowMs - known.metAt < MET_MS) return;
+      if (endsAt === null) soon.delete(streamId);
+      else soon.set(streamId, { endsAt, metAt: nowMs, url });
+      store.noteCertificate(streamId, endsAt).catch((error: unknown) => {
+        log.warn('cannot say when a certificate ends', {
+          stream: streamId,
+          error: describeError(error),
+        });
+      });
+    },
   };
 }

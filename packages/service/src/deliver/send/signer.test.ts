@@ -1,7 +1,7 @@
-import { signStandardWebhook, signWebhook } from '@sluice/kit/contract';
 import fc from 'fast-check';
+import { signStandardWebhook, signWebhook } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
-import { createSigner } from './signer.ts';
+import { createSigner } from './send.ts';
 
 test('law: signs as the contract does, whatever the body and the secrets', () => {
   const signer = createSigner();

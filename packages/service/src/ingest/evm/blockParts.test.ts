@@ -1,7 +1,6 @@
 /** Each check by itself: what the others would have caught too is left right. */
 import { describe, expect, test } from 'vitest';
-import { assemble, checkLogs, checkReceipts } from './blockParts.ts';
-import { bloomOf } from './bloom.ts';
+import { assemble, checkLogs, checkReceipts, bloomOf } from './blockParts.ts';
 import type { Json } from '../json.ts';
 
 const header = { number: 7, hash: '0xb7', parentHash: '0xb6', timestamp: 1 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bloomOf, covers } from './bloom.ts';
+import { bloomOf, covers } from './blockParts.ts';
 
 const hexOf = (bytes: number) =>
   fc

@@ -1,16 +1,15 @@
 /** Blocks of an EVM chain over JSON-RPC: everything by hash, and nothing believed that disagrees. */
-import type { BlockNeeds, EvmBlock } from '../../match/evm/block.ts';
+import type { BlockNeeds, EvmBlock, EvmInternalTransaction } from '../../match/evm/block.ts';
 import type { Log } from '../../base/log.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { hashesOf } from './blockParts.ts';
+import { hashesOf, type CheckedParts, assemble, checkLogs, withoutReceipt } from './blockParts.ts';
 import { toHeader } from './header.ts';
-import { type Json, object } from '../json.ts';
+import { type Json, object, list } from '../json.ts';
 import { type Provider, createProvider } from './provider.ts';
 import { createProviders } from '../nodes/providers.ts';
-import { createReceiptReader } from './receipts.ts';
-import { type Source, SourceError } from '../source.ts';
-import { createTraceReader } from './traceReader.ts';
+import { type Source, SourceError, isOfKind } from '../source.ts';
 import { createVerifier } from './unverified.ts';
+import { fromCallTracer, fromTraceBlock } from './traces.ts';
 
 export interface EvmSourceOptions {
   chain: string;
@@ -175,4 +174,125 @@ function sizeOf(block: EvmBlock): number {
   for (const log of block.logs) bytes += 800 + 2 * log.data.length;
   for (const transaction of block.transactions) bytes += 1_500 + 2 * transaction.input.length;
   return bytes + 500 * block.internalTransactions.length;
+}
+
+export interface ReceiptReader {
+  /** Transactions with their logs. */
+  readAll(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
+  /** Logs alone, which most nodes list at less cost. */
+  readLogs(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
+}
+
+/** Receipts asked for at once where a node gives them only one by one. */
+const RECEIPTS_AT_ONCE = 16;
+
+/** Logs and transactions of a block out of its receipts, however a node gives them. */
+function createReceiptReader(): ReceiptReader {
+  /** Providers found not to offer `eth_getBlockReceipts`. */
+  const withoutBlockReceipts = new Set<Provider>();
+
+  /** Undefined where the node gives receipts only one by one. */
+  const listReceipts = async (node: Provider, block: Json): Promise<unknown> => {
+    if (withoutBlockReceipts.has(node)) return undefined;
+    try {
+      return await node.request('eth_getBlockReceipts', [block['hash']]);
+    } catch (error) {
+      if (isOfKind(error, 'unsupported')) withoutBlockReceipts.add(node);
+      else if (!isOfKind(error, 'too-large')) throw error;
+      return undefined;
+    }
+  };
+
+  const readReceipts = async (node: Provider, block: Json): Promise<unknown> => {
+    const listed = await listReceipts(node, block);
+    if (listed !== undefined && !Array.isArray(listed)) return listed;
+    const receipts: unknown[] = listed ?? [];
+    const others = await readOneByOne(node, withoutReceipt(block, receipts));
+    // The same transaction may be in two blocks of a chain: its receipt is then that of the other one.
+    return [...receipts, ...others.filter((receipt) => isOfBlock(receipt, block))];
+  };
+
+  const readAll: ReceiptReader['readAll'] = async (node, block, header) =>
+    assemble(node.name, block, header, await readReceipts(node, block));
+
+  const readLogs: ReceiptReader['readLogs'] = async (node, block, header) => {
+    try {
+      const answer = await node.request('eth_getLogs', [{ blockHash: header.hash }]);
+      const raw = list(answer, `${node.name}: logs`);
+      const checked = checkLogs(node.name, block, header, raw, { miscounted: true });
+      if (checked.doubts.length === 0) return { ...checked, transactions: [] };
+    } catch (error) {
+      if (!isOfKind(error, 'too-large', 'missing')) throw error;
+    }
+    // Receipts hold the same logs: all of them where the node gives only so many at once, and those
+    // of transactions that its list leaves out.
+    return readAll(node, block, header);
+  };
+
+  return { readAll, readLogs };
+}
+
+async function readOneByOne(node: Provider, hashes: readonly string[]): Promise<unknown[]> {
+  const receipts: unknown[] = [];
+  for (let start = 0; start < hashes.length; start += RECEIPTS_AT_ONCE) {
+    const some = hashes.slice(start, start + RECEIPTS_AT_ONCE);
+    receipts.push(
+      ...(await Promise.all(some.map((hash) => node.request('eth_getTransactionReceipt', [hash])))),
+    );
+  }
+  return receipts;
+}
+
+const isOfBlock = (receipt: unknown, block: Json): boolean =>
+  typeof receipt === 'object' &&
+  receipt !== null &&
+  (receipt as Json)['blockHash'] === block['hash'];
+
+export interface TraceReader {
+  /**
+   * Undefined where this node does not trace blocks.
+   *
+   * @param hashes of the block's transactions, in order
+   */
+  read(
+    node: Provider,
+    header: BlockHeader,
+    hashes: readonly string[],
+  ): Promise<EvmInternalTransaction[] | undefined>;
+  /** Whether it is known that this node does not trace blocks. */
+  isLackedBy(node: Provider): boolean;
+}
+
+/** Internal transactions of a block from whichever dialect of traces a node offers. */
+function createTraceReader(): TraceReader {
+  /** Of each provider, as far as it was tried. */
+  const dialects = new Map<Provider, 'callTracer' | 'trace_block' | 'none'>();
+
+  return {
+    async read(node, { number, hash }, hashes) {
+      const known = dialects.get(node);
+      const transactions = { hashes, blockHash: hash };
+      if (known === undefined || known === 'callTracer') {
+        try {
+          const tracer = { tracer: 'callTracer' };
+          const answer = await node.request('debug_traceBlockByHash', [hash, tracer]);
+          dialects.set(node, 'callTracer');
+          return fromCallTracer(answer, transactions);
+        } catch (error) {
+          if (known !== undefined || !isOfKind(error, 'unsupported')) throw error;
+        }
+      }
+      if (known === 'none') return undefined;
+      try {
+        const answer = await node.request('trace_block', [`0x${number.toString(16)}`]);
+        dialects.set(node, 'trace_block');
+        return fromTraceBlock(answer, transactions);
+      } catch (error) {
+        if (known !== undefined || !isOfKind(error, 'unsupported')) throw error;
+        dialects.set(node, 'none');
+        return undefined;
+      }
+    },
+    isLackedBy: (node) => dialects.get(node) === 'none',
+  };
 }

@@ -1,6 +1,6 @@
 import { type RunningScriptedChain, startScriptedChain } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RpcClient, createRpcClient } from './rpc.ts';
+import { type RpcClient, createRpcClient } from './provider.ts';
 
 let chain: RunningScriptedChain;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLag, createOutage } from './lag.ts';
+import { createLag, createOutage } from './standing.ts';
 
 test('an outage is probed after waits that double up to a minute, and anew after it is over', () => {
   const outage = createOutage();

@@ -3,11 +3,181 @@
  * it is spoken to is its family's own.
  */
 import type { ProviderHealth, ProviderScore, ProviderState } from '@sluice/kit/contract';
-import type { BlockHeader } from '../../store/blocks/contract.ts';
+import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
 import { createDecaying } from './decaying.ts';
-import { createLag, createOutage } from './lag.ts';
-import { createPace } from './pace.ts';
 import { type FinalityTag, SourceError, isLacking } from '../source.ts';
+
+export interface Pace {
+  /** Until when the provider wants to be left alone, in milliseconds of `performance.now`, a clock that never jumps; 0 when it does not. */
+  readonly pausedUntil: number;
+  /**
+   * Runs the request when its turn comes. Throws `rate-limited` at once while paused. Those `aside`
+   * come after all others and get at most half of what is allowed: blocks do not wait for them.
+   */
+  run<T>(request: () => Promise<T>, order?: 'aside'): Promise<T>;
+}
+
+type Turn = PromiseWithResolvers<void>;
+
+const START_AT_ONCE = 8;
+const MAX_AT_ONCE = 32;
+const MIN_GAP_MS = 10;
+const MAX_GAP_MS = 1_000;
+/** What remains of the gap after each answer: gone after a few hundred. */
+const GAP_DECAY = 0.98;
+
+/**
+ * How fast one provider is asked. Additive increase, multiplicative decrease (as TCP does): each
+ * answer allows a little more at once, each "too many requests" halves it and spreads requests out.
+ */
+export function createPace(name: string): Pace {
+  let allowed = START_AT_ONCE;
+  let running = 0;
+  let gapMs = 0;
+  let nextStart = 0;
+  let pausedUntil = 0;
+  let lastCut = -Infinity;
+  let timer: NodeJS.Timeout | undefined;
+  const waiting: Turn[] = [];
+  const waitingAside: Turn[] = [];
+  let runningAside = 0;
+
+  const pauseError = (): SourceError | undefined => {
+    const leftMs = pausedUntil - performance.now();
+    if (leftMs <= 0) return undefined;
+    return new SourceError(
+      'rate-limited',
+      `${name}: it limits our requests and wants none for ${Math.ceil(leftMs / 1_000)} s`,
+      { retryAfterMs: leftMs },
+    );
+  };
+
+  /** Lets those in who may start now; comes back by itself where only time is missing. */
+  const admit = (): void => {
+    clearTimeout(timer);
+    const paused = pauseError();
+    if (paused !== undefined) {
+      for (const each of [...waiting.splice(0), ...waitingAside.splice(0)]) each.reject(paused);
+      return;
+    }
+    while (running < Math.floor(allowed)) {
+      const mayAside = runningAside < Math.max(1, Math.floor(allowed / 2));
+      const queue = waiting.length > 0 || !mayAside ? waiting : waitingAside;
+      if (queue.length === 0) return;
+      const waitMs = nextStart - performance.now();
+      if (waitMs > 0) {
+        timer = setTimeout(admit, waitMs);
+        return;
+      }
+      running++;
+      if (queue === waitingAside) runningAside++;
+      nextStart = performance.now() + gapMs;
+      queue.shift()!.resolve();
+    }
+  };
+
+  /** A burst under way when the limit was hit brings many refusals; they count as one. */
+  const slowDown = (retryAfterMs: number): void => {
+    const now = performance.now();
+    pausedUntil = Math.max(pausedUntil, now + retryAfterMs);
+    if (now - lastCut < 1_000) return;
+    lastCut = now;
+    allowed = Math.max(1, allowed / 2);
+    gapMs = Math.min(MAX_GAP_MS, Math.max(MIN_GAP_MS, gapMs * 2));
+  };
+
+  return {
+    get pausedUntil() {
+      return pausedUntil > performance.now() ? pausedUntil : 0;
+    },
+    async run(request, order) {
+      const turn: Turn = Promise.withResolvers();
+      (order === 'aside' ? waitingAside : waiting).push(turn);
+      admit();
+      await turn.promise;
+      try {
+        const result = await request();
+        allowed = Math.min(MAX_AT_ONCE, allowed + 1 / allowed);
+        gapMs = gapMs < 1 ? 0 : gapMs * GAP_DECAY;
+        return result;
+      } catch (error) {
+        if (error instanceof SourceError && error.kind === 'rate-limited') {
+          slowDown(error.retryAfterMs ?? 0);
+        }
+        throw error;
+      } finally {
+        running--;
+        if (order === 'aside') runningAside--;
+        admit();
+      }
+    },
+  };
+}
+
+export interface Lag {
+  /** Number of its newest block. */
+  head(): number | null;
+  noteHead(head: BlockRef, nowMs: number): void;
+  /** How its head stands to the best of the others, looked at in the same moment. */
+  compare(behind: number, nowMs: number): void;
+  /** Blocks it is behind, of those that are no lag yet. */
+  share(): number;
+  /** Others have passed it, and its head has not moved for long: it speaks of the past. */
+  isStalled(nowMs: number): boolean;
+}
+
+/** More than the blocks that come while two nodes of an EVM chain are asked. */
+const LAG_BLOCKS = 3;
+const STALLED_MS = 60_000;
+const PROBE_MIN_MS = 1_000;
+const PROBE_MAX_MS = 60_000;
+
+/** @param lagBlocks so many blocks behind the others a node is not lagging yet */
+export function createLag(lagBlocks = LAG_BLOCKS): Lag {
+  let head: BlockRef | undefined;
+  let movedAt = performance.now();
+  let behind = 0;
+  let behindSince: number | undefined;
+  return {
+    head: () => head?.number ?? null,
+    noteHead(latest, nowMs) {
+      if (latest.hash !== head?.hash) movedAt = nowMs;
+      head = latest;
+    },
+    compare(blocks, nowMs) {
+      behind = Math.max(0, blocks);
+      behindSince = behind === 0 ? undefined : (behindSince ?? nowMs);
+    },
+    share: () => behind / lagBlocks,
+    isStalled: (nowMs) =>
+      behindSince !== undefined && nowMs - Math.max(behindSince, movedAt) > STALLED_MS,
+  };
+}
+
+export interface Outage {
+  /** It did not answer. While it is left alone that is no news. */
+  note(nowMs: number): void;
+  end(): void;
+  /** When it may be asked again, 1 s to 60 s after it last did not answer; 0 while it answers. */
+  probeAt(): number;
+}
+
+/** How far a node is behind the others, and for how long one that is away is left alone. */
+export function createOutage(): Outage {
+  let probeAt = 0;
+  let waitMs = 0;
+  return {
+    note(nowMs) {
+      if (nowMs < probeAt) return;
+      waitMs = Math.min(Math.max(waitMs * 2, PROBE_MIN_MS), PROBE_MAX_MS);
+      probeAt = nowMs + waitMs;
+    },
+    end() {
+      probeAt = waitMs = 0;
+    },
+    probeAt: () => probeAt,
+  };
+}
 
 /** What the nodes of every family have in common. */
 export interface AnyProvider {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { FinalityTag, Source } from '../source.ts';
-import { createFinality } from './finality.ts';
+import { createFinality } from './status.ts';
 
 /** A source that says so of the tags, and what it was asked. */
 const sourceOf = (says: Record<FinalityTag, number | undefined | Error>) => {

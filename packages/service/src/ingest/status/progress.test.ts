@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createProgress } from './progress.ts';
+import { createProgress } from './status.ts';
 
 describe('progress', () => {
   test('is told by the blocks of late, and counts the growth of the head', () => {

@@ -1,13 +1,15 @@
 /** What a chain reports of itself: how far it is, whether it is live, and what is wrong. */
-import { confirmationsOf, findEvmChain } from '@sluice/kit/contract';
+import {
+  confirmationsOf,
+  findEvmChain,
+  type ChainHealth,
+  type ChainProgress,
+} from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
 import type { BlockRef } from '../../store/blocks/contract.ts';
 import type { ChainReport } from '../../store/upkeep/contract.ts';
-import type { Confirming } from '../confirming.ts';
-import type { LocalChain } from '../localChain.ts';
+import type { Confirming, LocalChain } from '../localChain.ts';
 import type { ChainSource } from '../source.ts';
-import { createFinality } from './finality.ts';
-import { createProgress } from './progress.ts';
 
 export interface ReportOptions {
   chain: string;
@@ -164,5 +166,112 @@ export function createStatus(
       setState('live', liveNote());
     },
     goDown: (why) => setState('down', why),
+  };
+}
+
+export interface Finality {
+  /** The head is at this block: asks the nodes, where it moved and the last time is long enough ago. */
+  look(head: number): void;
+  heights(): Pick<ChainHealth, 'safe' | 'finalized'>;
+}
+
+const LOOK_AGAIN_MS = 5_000;
+/** Nodes that do not know the tags may be replaced by others. */
+const UNKNOWN_AGAIN_MS = 60_000;
+
+/**
+ * What the nodes call safe and finalized, for people to see: asked beside the blocks, never waited for.
+ * What confirms a match is {@link createConfirming}'s.
+ */
+export function createFinality(source: Pick<ChainSource<unknown>, 'readTagged'>): Finality {
+  let heights: Pick<ChainHealth, 'safe' | 'finalized'> = { safe: null, finalized: null };
+  let lookedAt: number | undefined;
+  let lookAgainAt = 0;
+
+  const read = async (): Promise<void> => {
+    const safe = await source.readTagged('safe');
+    const finalized = await source.readTagged('finalized');
+    heights = { safe: safe?.number ?? null, finalized: finalized?.number ?? null };
+    if (safe === undefined && finalized === undefined) {
+      lookAgainAt = performance.now() + UNKNOWN_AGAIN_MS;
+    }
+  };
+
+  return {
+    look(head) {
+      if (head === lookedAt || performance.now() < lookAgainAt) return;
+      lookedAt = head;
+      lookAgainAt = performance.now() + LOOK_AGAIN_MS;
+      // A node that fails to answer shows in everything else; what it said before stays.
+      read().catch(() => {});
+    },
+    heights: () => heights,
+  };
+}
+
+/** How a chain that fell behind gets on: by what was committed lately, not since the start. */
+export interface Progress {
+  /** Begins at the block committed last. */
+  begin(at: number, head: number): void;
+  note(at: number, head: number): void;
+  read(): ChainProgress | undefined;
+  /** Ends it; answers with how many blocks that were, in how many seconds. */
+  end(): { blocks: number; seconds: number } | undefined;
+}
+
+/** The pace is that of the last so many milliseconds. */
+const WINDOW_MS = 15_000;
+const SAMPLE_MS = 250;
+
+interface Sample {
+  atMs: number;
+  block: number;
+  head: number;
+}
+
+/** @param now milliseconds of a clock that never jumps; given in tests */
+export function createProgress(now: () => number = () => performance.now()): Progress {
+  /** Oldest first; the first is where it began until that is longer ago than the window. */
+  let samples: Sample[] = [];
+  let started: Sample | undefined;
+  let latest: Sample | undefined;
+
+  return {
+    begin(block, head) {
+      if (started !== undefined) return;
+      started = latest = { atMs: now(), block, head };
+      samples = [started];
+    },
+    note(block, head) {
+      if (started === undefined) return;
+      latest = { atMs: now(), block, head };
+      if (latest.atMs - samples.at(-1)!.atMs < SAMPLE_MS) return;
+      samples.push(latest);
+      while (samples.length > 2 && latest.atMs - samples[0]!.atMs > WINDOW_MS) samples.shift();
+    },
+    read() {
+      if (started === undefined || latest === undefined) return undefined;
+      const first = samples[0]!;
+      const seconds = (latest.atMs - first.atMs) / 1_000;
+      const perSecond = seconds > 0 ? Math.max(0, latest.block - first.block) / seconds : 0;
+      const headPerSecond = seconds > 0 ? Math.max(0, latest.head - first.head) / seconds : 0;
+      const gain = perSecond - headPerSecond;
+      return {
+        from: started.block,
+        to: latest.head,
+        perSecond: Math.round(perSecond * 10) / 10,
+        secondsLeft: gain > 0 ? Math.ceil(Math.max(0, latest.head - latest.block) / gain) : null,
+      };
+    },
+    end() {
+      if (started === undefined || latest === undefined) return undefined;
+      const done = {
+        blocks: latest.block - started.block,
+        seconds: Math.round((now() - started.atMs) / 100) / 10,
+      };
+      started = latest = undefined;
+      samples = [];
+      return done;
+    },
   };
 }

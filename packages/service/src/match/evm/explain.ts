@@ -1,10 +1,15 @@
 /** Why the records of an EVM block concern each stream, or do not. Pure. */
 import type { ExplainReason, ExplainedRecord } from '@sluice/kit/contract';
 import type { EvmBlock } from './block.ts';
-import { type EvmRecord, SPAM, matchBlock } from './match.ts';
+import {
+  type EvmRecord,
+  SPAM,
+  matchBlock,
+  type CompiledStream,
+  type StreamIndex,
+} from './match.ts';
 import { explainRecords } from '../explain.ts';
 import { passed, stopped } from '../reasons.ts';
-import type { CompiledStream, StreamIndex } from './streamIndex.ts';
 import { hasOverlap } from './transfers.ts';
 
 /**

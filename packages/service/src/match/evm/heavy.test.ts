@@ -12,8 +12,7 @@ import {
   type StreamOptions,
 } from '../../store/streams/contract.ts';
 import type { EvmBlock } from './block.ts';
-import { matchBlock } from './match.ts';
-import { createStreamIndex } from './streamIndex.ts';
+import { matchBlock, createStreamIndex } from './match.ts';
 
 const CHAIN = '0x1';
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';

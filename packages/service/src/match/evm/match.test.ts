@@ -11,8 +11,7 @@ import {
   type EvmStreamRecord,
 } from '../../store/streams/contract.ts';
 import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
-import { matchBlock } from './match.ts';
-import { createStreamIndex } from './streamIndex.ts';
+import { matchBlock, createStreamIndex } from './match.ts';
 import { toWebhookParts } from './webhook.ts';
 
 const CHAIN = '0x1';

@@ -8,9 +8,8 @@ import {
   type StreamOptions,
 } from '../../store/streams/contract.ts';
 import type { EvmBlock } from './block.ts';
-import { matchBlock } from './match.ts';
+import { matchBlock, createStreamIndex } from './match.ts';
 import { findNearMisses } from './near.ts';
-import { createStreamIndex } from './streamIndex.ts';
 
 const CHAIN = '0x1';
 const TRANSFER = 'Transfer(address,address,uint256)';

@@ -1,8 +1,7 @@
 /** Which logs of a block a stream nearly took: all but one comparison of a filter let them pass. Pure. */
 import type { NearMiss } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog } from './block.ts';
-import { matchBlock } from './match.ts';
-import type { CompiledStream, StreamIndex } from './streamIndex.ts';
+import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';
 
 /** Rules that are told of; more than people write. */
 const MAX_RULES = 20;

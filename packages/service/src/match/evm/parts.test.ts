@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../store/streams/contract.ts';
 import type { EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import type { Match } from './match.ts';
-import { leastBytes, splitMatch } from './parts.ts';
-import { toWebhookParts } from './webhook.ts';
+import { leastBytes, splitMatch, toWebhookParts } from './webhook.ts';
 import { createSelection } from './selection.ts';
 
 const stream: Match['stream'] = {

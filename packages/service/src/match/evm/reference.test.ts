@@ -15,9 +15,8 @@ import {
 } from '../../store/streams/contract.ts';
 import type { BlockNeeds, EvmBlock } from './block.ts';
 import { explainBlock } from './explain.ts';
-import { matchBlock } from './match.ts';
+import { matchBlock, createStreamIndex } from './match.ts';
 import { countSeenEvents } from './seen.ts';
-import { createStreamIndex } from './streamIndex.ts';
 
 const CHAINS = ['0x1', '0x89'] as const;
 type Chain = (typeof CHAINS)[number];

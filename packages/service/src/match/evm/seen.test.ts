@@ -8,7 +8,7 @@ import {
 } from '../../store/streams/contract.ts';
 import type { EvmBlock } from './block.ts';
 import { countSeenEvents } from './seen.ts';
-import { createStreamIndex } from './streamIndex.ts';
+import { createStreamIndex } from './match.ts';
 
 const CHAIN = '0x1';
 const TRANSFER = 'Transfer(address,address,uint256)';

@@ -1,9 +1,8 @@
 /** Which events the addresses of a stream had in a block, whatever it takes of them. Pure. */
 import type { SeenEvent } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog } from './block.ts';
-import { matchBlock } from './match.ts';
+import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';
 import { mostSeen } from '../seen.ts';
-import type { CompiledStream, StreamIndex } from './streamIndex.ts';
 
 /**
  * Of all streams of the index together, most frequent first: all events that they name, and at most

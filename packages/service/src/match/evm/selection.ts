@@ -17,9 +17,12 @@ import {
   eventSignature,
   eventTopic,
   parseEventSignature,
+  type WebhookInternalTransaction,
+  type WebhookLog,
+  type WebhookTransaction,
 } from '@sluice/kit/contract';
 import type { StreamOptions } from '../../store/streams/contract.ts';
-import type { EvmLog } from './block.ts';
+import type { EvmLog, EvmInternalTransaction, EvmTransaction } from './block.ts';
 import {
   type Filter,
   FilterError,
@@ -28,7 +31,6 @@ import {
   compileFilter,
 } from './filter.ts';
 import { type Tell, passed, stopped } from '../reasons.ts';
-import { toWebhookLog } from './records.ts';
 
 /** Where a log stands. */
 export interface LogContext {
@@ -254,4 +256,63 @@ function eventsByTopic(abi: readonly AbiItem[]): Map<string, Map<number, EventAb
     events.set(topic, (events.get(topic) ?? new Map<number, EventAbi>()).set(indexed, [item]));
   }
   return events;
+}
+
+/** A block's records as the wire has them: every number as decimal text. */
+export function toWebhookLog(log: EvmLog): WebhookLog {
+  const [topic0 = null, topic1 = null, topic2 = null, topic3 = null] = log.topics;
+  return {
+    logIndex: String(log.logIndex),
+    transactionHash: log.transactionHash,
+    address: log.address,
+    data: log.data,
+    topic0,
+    topic1,
+    topic2,
+    topic3,
+  };
+}
+
+export function toWebhookTransaction(transaction: EvmTransaction): WebhookTransaction {
+  const { receipt } = transaction;
+  return {
+    hash: transaction.hash,
+    gas: toDecimal(transaction.gas),
+    gasPrice: toDecimal(transaction.gasPrice),
+    nonce: toDecimal(transaction.nonce),
+    input: transaction.input,
+    transactionIndex: String(transaction.transactionIndex),
+    fromAddress: transaction.from,
+    toAddress: transaction.to,
+    value: toDecimal(transaction.value),
+    type: toDecimal(transaction.type),
+    v: toDecimal(transaction.v),
+    r: toDecimal(transaction.r),
+    s: toDecimal(transaction.s),
+    receiptCumulativeGasUsed: toDecimal(receipt.cumulativeGasUsed),
+    receiptGasUsed: toDecimal(receipt.gasUsed),
+    receiptContractAddress: receipt.contractAddress,
+    receiptRoot: receipt.root,
+    receiptStatus: toDecimal(receipt.status),
+  };
+}
+
+export function toWebhookInternalTransaction(
+  call: EvmInternalTransaction,
+): WebhookInternalTransaction {
+  return {
+    from: call.from,
+    to: call.to,
+    value: toDecimal(call.value),
+    gas: toDecimal(call.gas),
+    transactionHash: call.transactionHash,
+    internalTransactionIndex: String(call.index),
+  };
+}
+
+/** Hex quantity to decimal text; the wire has no hex numbers. */
+function toDecimal(quantity: string): string;
+function toDecimal(quantity: string | null): string | null;
+function toDecimal(quantity: string | null): string | null {
+  return quantity === null ? null : BigInt(quantity).toString();
 }

@@ -1,9 +1,10 @@
 /** A match as the webhook body of the contract: key by key in wire order. */
 import type { EvmWebhook } from '@sluice/kit/contract';
-import type { EvmBlock } from './block.ts';
+import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import type { Match } from './match.ts';
-import { toWebhookInternalTransaction, toWebhookLog, toWebhookTransaction } from './records.ts';
-import { decodeTransfers } from './transfers.ts';
+import { toWebhookInternalTransaction, toWebhookLog, toWebhookTransaction } from './selection.ts';
+import { decodeTransfers, countBatch } from './transfers.ts';
+import { type WeighedPart, divide } from '../parts.ts';
 
 /** The body without `confirmed` and `retries`, parted where `retries` stands. */
 export interface WebhookParts {
@@ -39,4 +40,79 @@ export function toWebhookParts(
       nativeBalances: [],
     },
   };
+}
+
+/** @param weigh bytes of the webhook of a match */
+export const splitMatch = (
+  match: Match,
+  limit: number,
+  weigh: (part: Match) => number,
+): WeighedPart<Match>[] =>
+  divide(
+    {
+      empty: partOf(match, {}),
+      transactions: byTransaction(match),
+      toRecords: (transaction) => [
+        ...transaction.transactions.map((each) => partOf(match, { transactions: [each] })),
+        ...transaction.logs.map((each) => partOf(match, { logs: [each] })),
+        ...transaction.internalTransactions.map((each) =>
+          partOf(match, { internalTransactions: [each] }),
+        ),
+      ],
+      // One by one: more arguments than some hundred thousand are more than the stack holds.
+      join(part, more) {
+        for (const log of more.logs) part.logs.push(log);
+        for (const each of more.transactions) part.transactions.push(each);
+        for (const call of more.internalTransactions) part.internalTransactions.push(call);
+      },
+      weigh,
+    },
+    limit,
+  );
+
+/**
+ * At least so many bytes the body of a match has. It is told without building the body, which for a
+ * huge block would take as much memory again.
+ */
+export const leastBytes = ({ logs, transactions, internalTransactions }: Match): number =>
+  logs.reduce(
+    (sum, log) => sum + LOG_BYTES + log.data.length + countBatch(log) * TRANSFER_BYTES,
+    0,
+  ) +
+  transactions.reduce((sum, each) => sum + TRANSACTION_BYTES + each.input.length, 0) +
+  internalTransactions.length * CALL_BYTES;
+
+/** Of a record's keys, hashes and addresses as JSON. */
+const LOG_BYTES = 200;
+const TRANSFER_BYTES = 400;
+const TRANSACTION_BYTES = 350;
+const CALL_BYTES = 150;
+
+const partOf = (
+  { stream }: Match,
+  {
+    logs = [],
+    transactions = [],
+    internalTransactions = [],
+  }: {
+    logs?: EvmLog[];
+    transactions?: EvmTransaction[];
+    internalTransactions?: EvmInternalTransaction[];
+  },
+): Match => ({ stream, logs, transactions, internalTransactions });
+
+/** One match for each transaction that has records in this one, in the order of transactions. */
+function byTransaction(match: Match): Match[] {
+  const found = new Map<number, Match>();
+  const at = (index: number): Match => {
+    const part = found.get(index) ?? partOf(match, {});
+    found.set(index, part);
+    return part;
+  };
+  for (const log of match.logs) at(log.transactionIndex).logs.push(log);
+  for (const each of match.transactions) at(each.transactionIndex).transactions.push(each);
+  for (const call of match.internalTransactions) {
+    at(call.transactionIndex).internalTransactions.push(call);
+  }
+  return [...found].toSorted(([a], [b]) => a - b).map(([, part]) => part);
 }

@@ -1,11 +1,11 @@
 /** Lists of addresses. */
 import { randomBytes } from 'node:crypto';
-import { until } from '@sluice/testkit';
 import fc from 'fast-check';
+import { until } from '@sluice/testkit';
 import { describe, expect, test } from 'vitest';
 import { createAddressChanges } from '../addresses/addressChanges.ts';
-import { refreshRules } from '../../match/refresh.ts';
-import { createStreamIndex } from '../../match/evm/streamIndex.ts';
+import { refreshRules } from '../../match/ruleIndex.ts';
+import { createStreamIndex } from '../../match/evm/match.ts';
 import { type StoreTools, KEY_ID, address, draft, hashOf } from './storeTools.test-only.ts';
 
 export function testAddresses(tools: StoreTools): void {

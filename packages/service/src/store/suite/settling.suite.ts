@@ -1,8 +1,8 @@
 /** Rules that change while blocks are committed, by several processes where the engine allows it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { followRules } from '../../chains/followRules.ts';
-import { createStreamIndex } from '../../match/evm/streamIndex.ts';
+import { followRules } from '../../chains/matching.ts';
+import { createStreamIndex } from '../../match/evm/match.ts';
 import { createAddressChanges } from '../addresses/addressChanges.ts';
 import { packAddresses } from '../addresses/packedAddresses.ts';
 import type { Store } from '../store.ts';
