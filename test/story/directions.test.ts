@@ -45,20 +45,33 @@ const BELOW: Record<string, readonly string[]> = {
   api: ['base', 'config.ts', 'store', 'match', 'secrets', 'deliver', 'chains'],
 };
 
-test('the rooms of the service import what is below them alone', () => {
-  const service = join('service', 'src');
-  const roomOf = (path: string): string => relative(service, path).split(sep, 1)[0]!;
-  const wrong = readImports(service).filter(({ from, to }) => {
+/** The same of the console; `main.tsx` and `router.tsx` may import all. */
+const BELOW_IN_CONSOLE: Record<string, readonly string[]> = {
+  ui: [],
+  body: ['ui'],
+  chains: ['ui'],
+  words: ['ui', 'chains'],
+  data: ['ui', 'body', 'chains', 'words'],
+  routes: ['ui', 'body', 'chains', 'words', 'data'],
+};
+
+test.each([
+  ['service', BELOW, ['index.ts', 'service.ts']],
+  ['console', BELOW_IN_CONSOLE, ['main.tsx', 'router.tsx', 'styles.css']],
+])('the rooms of the %s import what is below them alone', (name, below, starts) => {
+  const source = join(name, 'src');
+  const roomOf = (path: string): string => relative(source, path).split(sep, 1)[0]!;
+  const wrong = readImports(source).filter(({ from, to }) => {
     const [own, other] = [roomOf(from), roomOf(to)];
-    if (own === 'service.ts' || own === 'index.ts' || own === other) return false;
-    return to.startsWith(service) && !BELOW[own]?.includes(other);
+    if (starts.includes(own) || own === other) return false;
+    return to.startsWith(source) && !below[own]?.includes(other);
   });
   expect(wrong).toEqual([]);
   expect(
-    readdirSync(join(packages, service))
-      .filter((name) => !name.includes('.test.'))
+    readdirSync(join(packages, source))
+      .filter((each) => !each.includes('.test.'))
       .toSorted(),
-  ).toEqual([...Object.keys(BELOW), 'index.ts', 'service.ts'].toSorted());
+  ).toEqual([...Object.keys(below), ...starts].toSorted());
 });
 
 test('of enrichment, ingestion knows what it asks of the chain alone', () => {

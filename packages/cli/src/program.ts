@@ -3,7 +3,7 @@
  * loaded when it is called, so that help and version stay quick.
  */
 import { Command } from 'commander';
-import type { CommandName } from './commandNames.ts';
+import type { CommandName } from './package/commandNames.ts';
 import { EXIT, reportError } from './terminal/errors.ts';
 import { STOPPED, type Terminal, type TerminalOptions } from './terminal/terminal.ts';
 import { VERSION } from './version.ts';

@@ -8,7 +8,7 @@ import {
   connect,
 } from '../connection/connection.ts';
 import { toCount } from '../flags/durations.ts';
-import { sluiceCommand } from '../packaged.ts';
+import { sluiceCommand } from '../package/packaged.ts';
 import { type AddressFile, readAddressFile } from '../streams/addressFile.ts';
 import { compareAddresses, readAddresses, removeAddresses } from '../streams/addresses.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';

@@ -8,7 +8,7 @@ import {
   toMissingKey,
 } from '../connection/connection.ts';
 import { contextsPath, readContexts, saveContexts } from '../connection/contexts.ts';
-import { sluiceCommand } from '../packaged.ts';
+import { sluiceCommand } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { ask } from '../terminal/prompt.ts';
 import { sayTable } from '../terminal/table.ts';

@@ -10,7 +10,7 @@ import {
 import { type FilterOptions, addFilterOptions, toFilter } from '../flags/deliveryFilter.ts';
 import { describeAgo, toCount } from '../flags/durations.ts';
 import { readPath } from '../live/setPath.ts';
-import { sluiceCommand } from '../packaged.ts';
+import { sluiceCommand } from '../package/packaged.ts';
 import { findDeliveryId } from '../connection/shortIds.ts';
 import { CREATE_STREAM } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';

@@ -22,7 +22,7 @@ import { sayStartRow } from '../dev/startRows.ts';
 import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
 import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../flags/options.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';
-import { findDemo, sluiceCommand } from '../packaged.ts';
+import { findDemo, sluiceCommand } from '../package/packaged.ts';
 import { type Receiver, startReceiver } from '../dev/receiver.ts';
 import { toLine } from '../terminal/table.ts';
 import { type Terminal, untilAsked } from '../terminal/terminal.ts';

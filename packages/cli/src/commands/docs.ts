@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { findDocs } from '../packaged.ts';
+import { findDocs } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { wrapText } from '../terminal/text.ts';

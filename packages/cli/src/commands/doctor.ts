@@ -9,7 +9,7 @@ import {
   toClientOptions,
 } from '../connection/connection.ts';
 import { contextsPath } from '../connection/contexts.ts';
-import { spellCommands } from '../packaged.ts';
+import { spellCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { quoteForShell, wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -9,7 +9,7 @@ import {
   connect,
   toClientOptions,
 } from '../connection/connection.ts';
-import { sluiceCommand } from '../packaged.ts';
+import { sluiceCommand } from '../package/packaged.ts';
 import { type ImportJournal, type ImportedStream, openJournal } from '../streams/importJournal.ts';
 import type { ListedAddress } from '../streams/addressFile.ts';
 import { type SecretOptions, bringSecret, explainRefusal } from '../streams/importSecret.ts';

@@ -12,7 +12,7 @@ import { type FilterOptions, addFilterOptions, toFilter } from '../flags/deliver
 import { describeAgo, toPerSecond } from '../flags/durations.ts';
 import { deliveryLine } from '../live/deliveryLine.ts';
 import { type Forwarder, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
-import { sluiceCommand } from '../packaged.ts';
+import { sluiceCommand } from '../package/packaged.ts';
 import { findDeleted } from '../streams/findStream.ts';
 import { findDeliveryId, findReplayId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';

@@ -11,7 +11,7 @@ import {
   parseRoles,
   readSpamLists,
 } from '@sluice/service';
-import { findConsole } from '../packaged.ts';
+import { findConsole } from '../package/packaged.ts';
 
 export interface ServiceOptions {
   role: string[];

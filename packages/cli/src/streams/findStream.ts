@@ -1,7 +1,7 @@
 /** A stream as people name it: by its id or its tag. */
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection/connection.ts';
-import { sluiceCommand } from '../packaged.ts';
+import { sluiceCommand } from '../package/packaged.ts';
 import { chooseId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 

@@ -1,7 +1,7 @@
 /** The secret that receivers verify with comes before the streams: creating one posts a test webhook. */
 import { type Client, isSluiceError } from '@sluice/kit';
 import { newKey } from '../dev/devService.ts';
-import { sluiceCommand } from '../packaged.ts';
+import { sluiceCommand } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { ask } from '../terminal/prompt.ts';
 import type { Terminal } from '../terminal/terminal.ts';

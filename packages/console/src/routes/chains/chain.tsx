@@ -7,7 +7,7 @@ import { chainTape, type WatchedChain } from '../../chains/tape.ts';
 import { BlockAge } from '../../chains/blockAge.tsx';
 import { BlockTape } from '../../chains/blockTape.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { ChainTrouble } from '../../chains/chainTrouble.tsx';
+import { ChainTrouble } from '../../words/chainTrouble.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Gaps, Reorgs } from './chainLog.tsx';

@@ -5,7 +5,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { environmentQuery } from '../../data/queries/access.ts';
 import { isFailing, useFleet } from '../../data/fleet.ts';
-import { useOverdueChains } from '../../chains/overdueChains.ts';
+import { useOverdueChains } from '../../data/overdueChains.ts';
 import { useCommandKey, useShortcuts } from '../../ui/keys/keyboard.ts';
 import { followLive, useLiveStatus } from '../../data/live/live.ts';
 import { PAGES, pageOf } from './pages.ts';

@@ -2,7 +2,7 @@
 import { parseAddressList } from '../streamForm/draft/addressList.ts';
 import { toFields } from '../streamForm/draft/fields.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
-import { quoted } from '../../words/shell.ts';
+import { quoted } from '../../words/nodeFlag.ts';
 
 /** The fields that say something: what is off, empty or as it would be anyway is left out. */
 const saidFields = (draft: StreamDraft): Record<string, unknown> =>

@@ -1,7 +1,7 @@
 /** A replay of many as it is asked for in a terminal. Pure. */
 import type { CreateReplay } from '@sluice/kit/sluice';
 import { listOf } from '../../words/filterWords.ts';
-import { quoted } from '../../words/shell.ts';
+import { quoted } from '../../words/nodeFlag.ts';
 
 const toFlag = (name: string, values: readonly string[]): string[] =>
   values.length === 0 ? [] : [`--${name} ${values.map(quoted).join(' ')}`];

@@ -8,7 +8,7 @@ import { chainCondition, isChainDown } from '../../words/condition.ts';
 import { formatCount, formatDuration, formatShare } from '../../ui/text/format.ts';
 import { chainTape, type WatchedChain } from '../../chains/tape.ts';
 import { BlockTape } from '../../chains/blockTape.tsx';
-import { ChainTrouble } from '../../chains/chainTrouble.tsx';
+import { ChainTrouble } from '../../words/chainTrouble.tsx';
 import { Sparkline } from '../../ui/chart/sparkline.tsx';
 import { BlockAge } from '../../chains/blockAge.tsx';
 import { Status } from '../../ui/status.tsx';

@@ -9,8 +9,17 @@ import type { DayFilter } from '../engine/partitions.ts';
 import type { Db, Tables } from '../engine/tables.ts';
 import { PROBE_EVERY_MS } from '../streams/healthWrites.ts';
 import type { ClaimedDelivery, DeliveryWrites } from './contract.ts';
-import { type LaneTurns, isLimited, takeTurns, toTurns } from './laneLimits.ts';
-import { LANES_AT_ONCE, type OpenLane, dueLanes, findDue, holdLanes } from './lanes.ts';
+import {
+  type LaneTurns,
+  isLimited,
+  takeTurns,
+  toTurns,
+  LANES_AT_ONCE,
+  type OpenLane,
+  dueLanes,
+  findDue,
+  holdLanes,
+} from './lanes.ts';
 
 /** Of a lane without limits of its own. */
 const FREE: LaneTurns = { room: Number.POSITIVE_INFINITY, firstAt: 0, intervalMs: 0 };

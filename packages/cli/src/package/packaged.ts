@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { COMMAND_NAMES } from './commandNames.ts';
 
 /** Folder of the built console; undefined where it was not built. */
-export const findConsole = (): string | undefined => find('../console', '../../console/dist');
+export const findConsole = (): string | undefined => find('../console', '../../../console/dist');
 
 /** Folder of the documentation; undefined where somebody removed it. */
-export const findDocs = (): string | undefined => find('../docs', '../../../docs');
+export const findDocs = (): string | undefined => find('../docs', '../../../../docs');
 
 /** Module that starts a service on a day of sample data; undefined outside of a checkout. */
-export const findDemo = (): string | undefined => find('../../demo/src/devDemo.ts');
+export const findDemo = (): string | undefined => find('../../../demo/src/devDemo.ts');
 
 /** How this command line is called here: a checkout has no `sluice` on the path. */
 export const sluiceCommand = (): string =>

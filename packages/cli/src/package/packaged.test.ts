@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { spellCommands } from './packaged.ts';
-import { reportError } from './terminal/errors.ts';
-import { sluice } from './terminal/scripted.test-only.ts';
-import { createTerminal } from './terminal/terminal.ts';
+import { reportError } from '../terminal/errors.ts';
+import { sluice } from '../terminal/scripted.test-only.ts';
+import { createTerminal } from '../terminal/terminal.ts';
 
 test('each command of the first screen is spelled as it is typed here', async () => {
   const { stdout } = await sluice(['--help']);

@@ -1,7 +1,7 @@
 import { clsx } from 'clsx';
 import { useNow } from '../ui/text/clock.ts';
-import { chainTrouble, isChainDown } from '../words/condition.ts';
-import type { WatchedChain } from './tape.ts';
+import { chainTrouble, isChainDown } from './condition.ts';
+import type { WatchedChain } from '../chains/tape.ts';
 
 /** What is wrong with a chain; nothing while nothing is. */
 export function ChainTrouble({ chain, className }: { chain: WatchedChain; className: string }) {

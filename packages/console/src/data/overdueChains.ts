@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { chainsQuery } from '../data/queries/chains.ts';
-import { mayBeOverdue } from './blockPace.ts';
+import { chainsQuery } from './queries/chains.ts';
+import { mayBeOverdue } from '../chains/blockPace.ts';
 
 const LOOK_MS = 1_000;
 /** Between two readings of what the service reports. */

@@ -1,0 +1,96 @@
+/** Figures of the product's source: files, folders, functions and cycles. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { glob } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+const SOURCES = 'packages/*/{src,scripts}/**/*.{ts,tsx}';
+const NO_SOURCE = /\.(test|test-d|test-only|suite|generated)\.tsx?$/;
+/** Written once and never edited: each migration stays as it was. */
+const MIGRATIONS = 'packages/service/src/store/engine/migrations.ts';
+const LINT = 'scripts/house/oxlintrc.json';
+
+export interface Sized {
+  name: string;
+  size: number;
+}
+
+export interface Figures {
+  files: number;
+  lines: number;
+  /** Source files side by side, most first; tests are not counted. */
+  folders: Sized[];
+  /** Lines of each file but the migrations, longest first. */
+  lengths: Sized[];
+  /** Functions above 100 lines, longest first. */
+  functions: Sized[];
+  /** Files on a cycle of imports, those of types included. */
+  cycles: string[];
+}
+
+export async function measure(): Promise<Figures> {
+  const sources: string[] = [];
+  for await (const name of glob(SOURCES, { cwd: ROOT })) {
+    if (!NO_SOURCE.test(name)) sources.push(name);
+  }
+  const lengths = sources.map((name) => ({
+    name,
+    size: readFileSync(path.join(ROOT, name), 'utf8').split('\n').length - 1,
+  }));
+  const folders = [...Map.groupBy(sources, (name) => path.dirname(name))].map(([name, files]) => ({
+    name,
+    size: files.length,
+  }));
+  return {
+    files: sources.length,
+    lines: lengths.reduce((sum, { size }) => sum + size, 0),
+    folders: folders.toSorted(largestFirst),
+    lengths: lengths.filter(({ name }) => name !== MIGRATIONS).toSorted(largestFirst),
+    ...(await lint()),
+  };
+}
+
+const largestFirst = (a: Sized, b: Sized): number => b.size - a.size;
+
+interface Diagnostic {
+  code: string;
+  message: string;
+  filename: string;
+  labels: { span: { line: number } }[];
+}
+
+/** Asks the linter, which has read the program anyway. */
+async function lint(): Promise<Pick<Figures, 'functions' | 'cycles'>> {
+  const { diagnostics } = await runLinter();
+  const ofProduct = diagnostics.filter(
+    ({ filename }) => !NO_SOURCE.test(filename) && filename !== MIGRATIONS,
+  );
+  const of = (rule: string): Diagnostic[] =>
+    ofProduct.filter(({ code }) => code.includes(`(${rule})`));
+  return {
+    functions: of('max-lines-per-function')
+      .map(({ filename, message, labels }) => ({
+        name: `${filename}:${labels[0]!.span.line}`,
+        size: Number(/\((\d+)\)/.exec(message)?.[1]),
+      }))
+      .toSorted(largestFirst),
+    cycles: of('no-cycle').map(({ filename }) => filename),
+  };
+}
+
+/** It exits with 1 where it tells of anything. */
+async function runLinter(): Promise<{ diagnostics: Diagnostic[] }> {
+  const args = ['oxlint', '-c', LINT, '--format', 'json', 'packages'];
+  const { stdout } = await promisify(execFile)('npx', args, {
+    cwd: ROOT,
+    maxBuffer: 64 * 1024 * 1024,
+  }).catch((error: { stdout?: string }) => {
+    if (!error.stdout) throw error;
+    return { stdout: error.stdout };
+  });
+  return JSON.parse(stdout) as { diagnostics: Diagnostic[] };
+}
