@@ -558,7 +558,7 @@ test('rows that are scrolled to stand in their order, and the focus leaves with 
         .reverse(),
     );
     const focused = shown.filter(({ hasFocus }) => hasFocus).map(({ id }) => id);
-    expect(focused).toEqual(shown[0]!.place === 0 ? [first?.id] : []);
+    expect(focused).toEqual(shown.some(({ id }) => id === first?.id) ? [first?.id] : []);
   }
   expect((await readShown())[0]!.place).toBeGreaterThan(0);
 });
