@@ -15,7 +15,7 @@ export interface StreamedBatch {
 }
 
 /** `number type`, or `number repeated type`, by field. */
-const MESSAGES: Record<string, Record<string, string>> = {
+const MESSAGES = {
   GetTransactionsRequest: { startingVersion: '1 uint64', batchSize: '3 uint64' },
   TransactionsResponse: { transactions: '1 repeated Transaction', chainId: '2 uint64' },
   Timestamp: { seconds: '1 int64', nanos: '2 int32' },
@@ -116,107 +116,34 @@ const MESSAGES: Record<string, Record<string, string>> = {
     name: '3 string',
     parameters: '4 repeated MoveType',
   },
-};
+} as const;
+
+type Described = typeof MESSAGES;
+
+interface Scalars {
+  uint64: Whole;
+  int64: Whole;
+  uint32: number;
+  int32: number;
+  bool: boolean;
+  string: string;
+  bytes: Uint8Array;
+}
 
 /** What a field is where the message does not have it: empty, zero, or null for a message. */
-interface Messages {
-  TransactionsResponse: { transactions: Messages['Transaction'][]; chainId: Whole };
-  Transaction: {
-    timestamp: { seconds: Whole; nanos: number } | null;
-    version: Whole;
-    info: Messages['TransactionInfo'] | null;
-    type: number;
-    blockMetadata: { id: string; events: Messages['Event'][] } | null;
-    genesis: { events: Messages['Event'][] } | null;
-    user: { request: Messages['Request'] | null; events: Messages['Event'][] } | null;
-    validator: { events: Messages['Event'][] } | null;
-    scheduled: {
-      sender: string;
-      maxGasAmount: Whole;
-      gasUnitPrice: Whole;
-      events: Messages['Event'][];
-    } | null;
-  };
-  TransactionInfo: {
-    hash: Uint8Array;
-    stateChangeHash: Uint8Array;
-    eventRootHash: Uint8Array;
-    gasUsed: Whole;
-    success: boolean;
-    changes: Messages['Change'][];
-  };
-  Event: {
-    key: { creationNumber: Whole; accountAddress: string } | null;
-    sequenceNumber: Whole;
-    data: string;
-    typeStr: string;
-  };
-  Request: {
-    sender: string;
-    maxGasAmount: Whole;
-    gasUnitPrice: Whole;
-    payload: Messages['Payload'] | null;
-    signature: {
-      multiAgent: Messages['ManySigners'] | null;
-      feePayer: Messages['ManySigners'] | null;
-    } | null;
-  };
-  ManySigners: { secondarySignerAddresses: string[]; feePayerAddress: string };
-  Payload: {
-    entryFunction: Messages['EntryFunction'] | null;
-    script: {
-      code: { bytecode: Uint8Array } | null;
-      typeArguments: Messages['MoveType'][];
-      arguments: string[];
-    } | null;
-    multisig: {
-      multisigAddress: string;
-      payload: { entryFunction: Messages['EntryFunction'] | null } | null;
-    } | null;
-    extraConfig: { multisigAddress: string } | null;
-  };
-  EntryFunction: { typeArguments: Messages['MoveType'][]; arguments: string[]; id: string };
-  Change: {
-    deleteModule: {
-      address: string;
-      stateKeyHash: Uint8Array;
-      module: { address: string; name: string } | null;
-    } | null;
-    deleteResource: { address: string; stateKeyHash: Uint8Array; typeStr: string } | null;
-    deleteTableItem: Messages['TableItem'] | null;
-    writeModule: {
-      address: string;
-      stateKeyHash: Uint8Array;
-      data: { bytecode: Uint8Array } | null;
-    } | null;
-    writeResource: {
-      address: string;
-      stateKeyHash: Uint8Array;
-      typeStr: string;
-      data: string;
-    } | null;
-    writeTableItem: Messages['TableItem'] | null;
-  };
-  TableItem: {
-    stateKeyHash: Uint8Array;
-    handle: string;
-    key: string;
-    data: { key: string; keyType: string; value: string; valueType: string } | null;
-  };
-  MoveType: {
-    type: number;
-    vector: Messages['MoveType'] | null;
-    struct: {
-      address: string;
-      module: string;
-      name: string;
-      parameters: Messages['MoveType'][];
-    } | null;
-    parameter: number;
-    reference: { mutable: boolean; to: Messages['MoveType'] | null } | null;
-    unparsable: string;
-  };
-}
+type Field<Text> = Text extends `${number} repeated ${infer Type extends keyof Described}`
+  ? Messages[Type][]
+  : Text extends `${number} repeated ${infer Type extends keyof Scalars}`
+    ? Scalars[Type][]
+    : Text extends `${number} ${infer Type extends keyof Scalars}`
+      ? Scalars[Type]
+      : Text extends `${number} ${infer Type extends keyof Described}`
+        ? Messages[Type] | null
+        : never;
+
+type Messages = {
+  [Name in keyof Described]: { [Key in keyof Described[Name]]: Field<Described[Name][Key]> };
+};
 
 /** A number of 64 bits. */
 interface Whole {
