@@ -139,11 +139,11 @@ describe.each(STORES)('on %s', (store) => {
       for (const watch of blocked.slice(1)) {
         expect((await attempted(watch, 1))[0]!.error).toMatch(REFUSED);
       }
-      const places = await world.metrics(/^ssrf_blocked_total\{reason="(lookup|peer)"\}/);
+      const places = await world.metrics(/^sluice_ssrf_blocked_total\{reason="(lookup|peer)"\}/);
       expect(places).toHaveLength(2);
       await world.holds(blocked);
       expect(world.receiver.requests.length).toBe(before);
-      expect((await world.metrics(/^ssrf_blocked_total/))[0]).toBeGreaterThan(0);
+      expect((await world.metrics(/^sluice_ssrf_blocked_total/))[0]).toBeGreaterThan(0);
     });
 
     test('fault 13: every spelling is refused when it is saved, and when it is sent', async () => {

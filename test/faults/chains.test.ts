@@ -227,7 +227,7 @@ describe('several nodes', () => {
     }
     await world.holds([watch]);
     expectWhole(world, watch, 4 * kinds.length);
-    const disagreements = await world.metrics(/^rpc_disagreement_total/);
+    const disagreements = await world.metrics(/^sluice_rpc_disagreements/);
     expect(Math.max(...disagreements)).toBeGreaterThan(0);
   });
 });

@@ -239,7 +239,7 @@ export async function startWorld(
       await until(
         'the service finds nothing wrong itself',
         async () =>
-          (await world.metrics(/^outbox_invariant_violations/)).every((count) => count === 0),
+          (await world.metrics(/^sluice_integrity_violations/)).every((count) => count === 0),
         OWN_LOOK_MS,
       );
     },

@@ -34,7 +34,7 @@ const stands = async (): Promise<void> => {
     return (await answer.json()) as { chains: { checkpoint: number }[] };
   };
   await until('it stands at the head', async () => (await health()).chains[0]?.checkpoint === head);
-  expect((await values()).get(`chain_head_lag_blocks${CHAIN}`)).toBe(0);
+  expect((await values()).get(`sluice_chain_head_lag_blocks${CHAIN}`)).toBe(0);
 };
 
 const read = async (headers: Record<string, string>): Promise<Response> =>
@@ -64,20 +64,20 @@ test('needs the key, as a header of ours or as a bearer token', async () => {
 
 /** Architecture and operators' dashboards go by these names. */
 const NAMES = [
-  'chain_head_lag_blocks',
-  'db_oldest_xmin_age_seconds',
-  'delivery_attempts_total',
-  'delivery_duplicates_suspected_total',
-  'delivery_inflight',
-  'delivery_latency_seconds',
-  'delivery_leases_expired_total',
-  'delivery_queue_age_seconds',
-  'endpoint_breaker_state',
-  'event_loop_lag_seconds',
-  'outbox_invariant_violations',
-  'reorg_depth',
-  'rpc_disagreement_total',
-  'ssrf_blocked_total',
+  'sluice_chain_head_lag_blocks',
+  'sluice_database_oldest_transaction_age_seconds',
+  'sluice_delivery_attempts_total',
+  'sluice_delivery_duplicates_suspected_total',
+  'sluice_deliveries_in_flight',
+  'sluice_delivery_latency_seconds',
+  'sluice_delivery_leases_expired_total',
+  'sluice_delivery_queue_age_seconds',
+  'sluice_circuit_breakers',
+  'sluice_event_loop_lag_seconds',
+  'sluice_integrity_violations',
+  'sluice_reorg_depth_blocks',
+  'sluice_rpc_disagreements',
+  'sluice_ssrf_blocked_total',
 ];
 
 test('has every metric under its name, and each is explained to operators', async () => {
@@ -92,7 +92,10 @@ test('has every metric under its name, and each is explained to operators', asyn
 test('counts attempts, lag and reorgs as they were', async () => {
   const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
   const watched = anvil.accounts[4]!.address;
-  await until('the chain is read', async () => (await values()).get(`chain_up${CHAIN}`) === 1);
+  await until(
+    'the chain is read',
+    async () => (await values()).get(`sluice_chain_up${CHAIN}`) === 1,
+  );
   const { id } = await client.streams.create({
     webhookUrl: `${sink.url}/hook`,
     description: '',
@@ -107,14 +110,14 @@ test('counts attempts, lag and reorgs as they were', async () => {
       { from: anvil.accounts[0]!.address, to: watched, value: '0x1' },
     ]);
   }
-  const delivered = 'delivery_attempts_total{result="succeeded",code_class="2xx"}';
+  const delivered = 'sluice_delivery_attempts_total{result="succeeded",code_class="2xx"}';
   await until('one is delivered', async () => ((await values()).get(delivered) ?? 0) >= 1);
   const now = await values();
-  expect(now.get('delivery_attempts_total{result="failed",code_class="4xx"}')).toBe(1);
-  expect(now.get('delivery_latency_seconds_count')).toBe(now.get(delivered));
-  expect(now.get('delivery_inflight')).toBe(0);
-  expect(now.get('delivery_queue_age_seconds')).toBe(0);
-  expect(now.get('endpoint_breaker_state{state="open"}')).toBe(0);
+  expect(now.get('sluice_delivery_attempts_total{result="failed",code_class="4xx"}')).toBe(1);
+  expect(now.get('sluice_delivery_latency_seconds_count')).toBe(now.get(delivered));
+  expect(now.get('sluice_deliveries_in_flight')).toBe(0);
+  expect(now.get('sluice_delivery_queue_age_seconds')).toBe(0);
+  expect(now.get('sluice_circuit_breakers{state="open"}')).toBe(0);
 
   const snapshot = await anvil.request<string>('evm_snapshot', []);
   await anvil.request('anvil_mine', ['0x3']);
@@ -123,11 +126,11 @@ test('counts attempts, lag and reorgs as they were', async () => {
   await anvil.request('evm_increaseTime', [100]);
   await anvil.request('anvil_mine', ['0x4']);
   await until('the reorg is counted', async () =>
-    (await values()).get(`reorg_depth_count${CHAIN}`),
+    (await values()).get(`sluice_reorg_depth_blocks_count${CHAIN}`),
   );
-  expect((await values()).get(`reorg_depth_sum${CHAIN}`)).toBe(3);
+  expect((await values()).get(`sluice_reorg_depth_blocks_sum${CHAIN}`)).toBe(3);
   await stands();
-  const violations = [...(await values())].filter(([name]) => name.startsWith('outbox_invariant'));
+  const violations = [...(await values())].filter(([name]) => name.startsWith('sluice_integrity'));
   expect(violations.length).toBeGreaterThan(5);
   expect(violations.filter(([, count]) => count !== 0)).toEqual([]);
 });

@@ -33,7 +33,7 @@ describe.each(STORES)('on %s', (store) => {
     const attempts = await attemptsOf(watch);
     expect(attempts).toHaveLength(requests.length);
     expect(attempts.filter(({ status, error }) => status !== 200 || error !== null)).toEqual([]);
-    expect(await world.metrics(/^endpoint_breaker_state/)).toEqual([0, 0, 0]);
+    expect(await world.metrics(/^sluice_circuit_breakers/)).toEqual([0, 0, 0]);
   };
 
   // First, while no connection to the receiver is open that could be used again.
@@ -57,7 +57,9 @@ describe.each(STORES)('on %s', (store) => {
       },
     ]);
     await expectFlawless(watch, UNDER_WAY);
-    const [failures] = await world.metrics(/^delivery_local_failures_total\{cause="EMFILE"\}/);
+    const [failures] = await world.metrics(
+      /^sluice_delivery_local_failures_total\{cause="EMFILE"\}/,
+    );
     expect(failures).toBeGreaterThan(0);
     await until('it is ready', async () => (await fetch(`${world.service.url}/ready`)).ok);
   });

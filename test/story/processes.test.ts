@@ -308,7 +308,9 @@ test('three that deliver keep to the cap of each stream together', async () => {
   const made = await Promise.all(
     deliverers.slice(1).map(async ({ url }) => {
       const text = await (await fetch(`${url}/metrics`, { headers: key })).text();
-      return Number(/^delivery_attempts_total\{result="succeeded".*? (\d+)$/m.exec(text)?.[1] ?? 0);
+      return Number(
+        /^sluice_delivery_attempts_total\{result="succeeded".*? (\d+)$/m.exec(text)?.[1] ?? 0,
+      );
     }),
   );
   // Of those two at least one: of what is due at first one process takes no more than 2,048.

@@ -67,7 +67,7 @@ afterAll(async () => {
 
 async function readCounter(): Promise<number> {
   const answer = await fetch(`${served.url}/metrics`, { headers: { 'x-api-key': API_KEY } });
-  return Number(/^deliveries_set_aside_total (\d+)$/m.exec(await answer.text())?.[1]);
+  return Number(/^sluice_deliveries_quarantined_total (\d+)$/m.exec(await answer.text())?.[1]);
 }
 
 /** All deliveries of a stream, once there are `count` and none of them waits. */

@@ -49,11 +49,11 @@ export const createGauges =
   };
 
 export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
-  addGauge('delivery_inflight', 'Attempts under way', (gauge) => {
+  addGauge('sluice_deliveries_in_flight', 'Attempts under way', (gauge) => {
     gauge.set(sources.inFlight());
   });
   addGauge(
-    'endpoint_breaker_state',
+    'sluice_circuit_breakers',
     'Streams whose receivers fail and are asked seldom, or ask for patience',
     (gauge) => {
       for (const [state, count] of Object.entries(sources.breakers())) {
@@ -63,7 +63,7 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
     ['state'],
   );
   addGauge(
-    'delivery_queue_age_seconds',
+    'sluice_delivery_queue_age_seconds',
     'How long the oldest delivery that is due or waits for enrichment has waited; 0 while none does',
     async (gauge) => {
       const since = await sources.oldestDue();
@@ -71,7 +71,7 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
     },
   );
   addGauge(
-    'outbox_invariant_violations',
+    'sluice_integrity_violations',
     'Rows of the ledger that contradict each other, as of the last look; 0 always',
     (gauge) => {
       for (const [kind, count] of Object.entries(sources.violations())) {
@@ -81,20 +81,20 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
     ['kind'],
   );
   addGauge(
-    'db_oldest_xmin_age_seconds',
+    'sluice_database_oldest_transaction_age_seconds',
     'How long the oldest transaction keeps PostgreSQL from cleaning up; 0 on SQLite',
     async (gauge) => gauge.set(((await sources.oldestTransactionAge()) ?? 0) / 1000),
   );
-  addGauge('service_ready', '1 while the process is fit for traffic', async (gauge) =>
+  addGauge('sluice_ready', '1 while the process is fit for traffic', async (gauge) =>
     gauge.set((await sources.isReady()) ? 1 : 0),
   );
   if (sources.diskUsedRatio() !== undefined) {
-    addGauge('disk_used_ratio', 'Of the disk of the ledger, on SQLite', (gauge) =>
+    addGauge('sluice_disk_used_ratio', 'Of the disk of the ledger, on SQLite', (gauge) =>
       gauge.set(sources.diskUsedRatio()!),
     );
   }
   addGauge(
-    'chain_head_lag_blocks',
+    'sluice_chain_head_lag_blocks',
     'Blocks between the head of the nodes and what is committed',
     (gauge) => {
       for (const { id, head, checkpoint } of sources.chains()) {
@@ -106,7 +106,7 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
     ['chain'],
   );
   addGauge(
-    'chain_up',
+    'sluice_chain_up',
     '1 while the chain is live or catching up',
     (gauge) => {
       for (const { id, state } of sources.chains()) {
@@ -116,7 +116,7 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
     ['chain'],
   );
   addGauge(
-    'chain_unverified_blocks',
+    'sluice_chain_unverified_blocks',
     'Blocks that were accepted although not everything about them could be verified',
     async (gauge) => {
       for (const [chain, blocks] of Object.entries(await sources.unverifiedBlocks())) {
@@ -126,7 +126,7 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
     ['chain'],
   );
   addGauge(
-    'rpc_disagreement_total',
+    'sluice_rpc_disagreements',
     'Heights at which a node had another block than the others, since the start',
     (gauge) => {
       for (const { id, providers } of sources.chains()) {

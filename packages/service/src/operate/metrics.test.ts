@@ -20,9 +20,11 @@ test('what cannot be read is left out, and the rest is told', async () => {
   metrics.watch(sources);
   const { text } = await metrics.read();
   metrics.stop();
-  expect(text).toMatch(/^delivery_inflight 3$/m);
-  expect(text).toMatch(/^service_ready 0$/m);
-  expect(text).toMatch(/^disk_used_ratio 0.5$/m);
-  expect(text).toMatch(/^chain_unverified_blocks{chain="0x19"} 2$/m);
-  expect(text).not.toMatch(/^(delivery_queue_age_seconds|db_oldest_xmin_age_seconds) /m);
+  expect(text).toMatch(/^sluice_deliveries_in_flight 3$/m);
+  expect(text).toMatch(/^sluice_ready 0$/m);
+  expect(text).toMatch(/^sluice_disk_used_ratio 0.5$/m);
+  expect(text).toMatch(/^sluice_chain_unverified_blocks{chain="0x19"} 2$/m);
+  expect(text).not.toMatch(
+    /^(sluice_delivery_queue_age_seconds|sluice_database_oldest_transaction_age_seconds) /m,
+  );
 });

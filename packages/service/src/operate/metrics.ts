@@ -38,46 +38,46 @@ export function createMetrics(): Metrics {
   const addGauge = createGauges(registers);
 
   const attempts = new Counter({
-    name: 'delivery_attempts_total',
+    name: 'sluice_delivery_attempts_total',
     help: 'HTTP attempts, by how they ended and the first digit of the status',
     labelNames: ['result', 'code_class'],
     registers,
   });
   const latency = new Histogram({
-    name: 'delivery_latency_seconds',
+    name: 'sluice_delivery_latency_seconds',
     help: 'From the creation of a delivery to its 2xx',
     buckets: LATENCY_BUCKETS_S,
     registers,
   });
   const lostLeases = new Counter({
-    name: 'delivery_leases_expired_total',
+    name: 'sluice_delivery_leases_expired_total',
     help: 'Leases that ran out: a process died with deliveries under way',
     registers,
   });
   const lostOutcomes = new Counter({
-    name: 'delivery_duplicates_suspected_total',
+    name: 'sluice_delivery_duplicates_suspected_total',
     help: 'Attempts whose lease ran out before they were recorded: their receivers may be asked again',
     registers,
   });
   const blocked = new Counter({
-    name: 'ssrf_blocked_total',
+    name: 'sluice_ssrf_blocked_total',
     help: 'Attempts that were not made since their address is private, by where that showed',
     labelNames: ['reason'],
     registers,
   });
   const localFailures = new Counter({
-    name: 'delivery_local_failures_total',
+    name: 'sluice_delivery_local_failures_total',
     help: 'Attempts that failed in this process and not at the receiver, by cause',
     labelNames: ['cause'],
     registers,
   });
   const setAside = new Counter({
-    name: 'deliveries_set_aside_total',
+    name: 'sluice_deliveries_quarantined_total',
     help: 'Deliveries quarantined before an attempt: a record over --max-webhook-bytes, or a body the ledger refuses',
     registers,
   });
   const reorgs = new Histogram({
-    name: 'reorg_depth',
+    name: 'sluice_reorg_depth_blocks',
     help: 'Blocks that left a chain at once',
     labelNames: ['chain'],
     buckets: REORG_BUCKETS,
@@ -85,7 +85,7 @@ export function createMetrics(): Metrics {
   });
   const loop = monitorEventLoopDelay({ resolution: 10 });
   loop.enable();
-  addGauge('event_loop_lag_seconds', '99th percentile since the last reading', (gauge) => {
+  addGauge('sluice_event_loop_lag_seconds', '99th percentile since the last reading', (gauge) => {
     gauge.set(loop.percentile(99) / NANOSECONDS);
     loop.reset();
   });

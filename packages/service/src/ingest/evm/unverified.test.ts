@@ -32,7 +32,7 @@ const readMetric = async ({ service }: IngestWorld): Promise<string | undefined>
   const response = await fetch(`${service.url}/metrics`, { headers: { 'x-api-key': API_KEY } });
   return (await response.text())
     .split('\n')
-    .find((line) => line.startsWith('chain_unverified_blocks{'));
+    .find((line) => line.startsWith('sluice_chain_unverified_blocks{'));
 };
 
 test(
@@ -62,7 +62,7 @@ test(
     expect((await world.sluice.getCoverage(streamId))[0]!.unverified).toEqual([
       { from: number, to: number, reason },
     ]);
-    expect(await readMetric(world)).toBe(`chain_unverified_blocks{chain="${CHAIN}"} 1`);
+    expect(await readMetric(world)).toBe(`sluice_chain_unverified_blocks{chain="${CHAIN}"} 1`);
     const { body } = world.sink.requests.find((request) => request.body.includes('logIndex'))!;
     const { logs } = JSON.parse(body) as { logs: { logIndex: string }[] };
     expect(logs.map(({ logIndex }) => logIndex)).toEqual(['0', '3']);
