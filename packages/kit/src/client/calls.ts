@@ -1,25 +1,10 @@
 /** What the methods of a client return: the call object of one answer, and that of a list. */
-import type { DeliveryFilter } from '../contract/shapes/replays.ts';
-import type { DeliveryOrder } from '../contract/shapes/sluice.ts';
+import type { ListOptions } from '../contract/shapes.generated.ts';
 import { toLimit } from './compatible/arguments.ts';
 import { createList } from './pages.ts';
 import type { AnyPage, ListResult } from './pages.ts';
 import { createCallResult } from './request.ts';
 import type { Call, CallOptions, CallResult, Connection } from './request.ts';
-
-/** Where a list begins, and how long its pages are. */
-export interface ListOptions {
-  /**
-   * Rows per page, 1 to 100. Always sent: the contract requires it, though services forgive.
-   * @default 100
-   */
-  readonly limit?: number | undefined;
-  /** The `cursor` of an earlier page, to go on after it. */
-  readonly cursor?: string | undefined;
-}
-
-/** Which deliveries to list; all of them by default. */
-export type ListDeliveriesOptions = ListOptions & Readonly<DeliveryFilter & DeliveryOrder>;
 
 /**
  * A call is built only while it is sent, so that an argument which cannot be right rejects what the

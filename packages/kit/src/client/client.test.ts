@@ -2,13 +2,18 @@ import { beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { erc20Abi } from 'viem';
 import { createClient } from './client.ts';
 import type { Stream } from './compatible/answers.ts';
-import type { Settings } from '../contract/shapes/account.ts';
-import type { Stats, StreamStats } from '../contract/shapes.generated.ts';
-import type { AptosStream, AptosStreamStatus } from '../contract/shapes.generated.ts';
-import type { DeliveryLog, HistoryRecord } from '../contract/shapes.generated.ts';
+import type {
+  AptosStream,
+  AptosStreamStatus,
+  DeliveryLog,
+  HistoryRecord,
+  Settings,
+  Stats,
+  StreamAddress,
+  StreamStats,
+} from '../contract/shapes.generated.ts';
 import { ROUTES } from '../contract/routes.generated.ts';
-import type { Page } from '../contract/shapes/streams.ts';
-import type { StreamAddress } from '../contract/shapes.generated.ts';
+import type { Page } from '../contract/generic.ts';
 import { isSluiceError } from '../errors.ts';
 import type { ListedPage } from './pages.ts';
 import type { CallResult, WithResponse } from './request.ts';

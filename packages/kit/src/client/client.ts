@@ -12,23 +12,35 @@ import {
   toLabels,
 } from './compatible/arguments.ts';
 import { createCalls } from './calls.ts';
-import type { Calls, ListOptions } from './calls.ts';
-import type { Settings } from '../contract/shapes/account.ts';
-import type { Stats, StreamStats } from '../contract/shapes.generated.ts';
-import type { CreateAptosStream } from '../contract/shapes/aptos.ts';
-import type { AptosStream, AptosStreamStatus } from '../contract/shapes.generated.ts';
-import type { DryRunBlock, HistoricalJob } from '../contract/shapes/blocks.ts';
-import type { DryRunAnswer, HistoricalJobAnswer } from '../contract/shapes.generated.ts';
-import type { HistoryFilter, LogFilter } from '../contract/shapes/history.ts';
-import type { DeliveryLog, HistoryRecord } from '../contract/shapes.generated.ts';
+import type { Calls } from './calls.ts';
+import type {
+  AddressesAnswer,
+  AptosStream,
+  AptosStreamStatus,
+  CreateAptosStream,
+  CreateEvmStream,
+  DeliveryLog,
+  DryRunAnswer,
+  DryRunBlock,
+  HistoricalJob,
+  HistoricalJobAnswer,
+  HistoryFilter,
+  HistoryRecord,
+  ListOptions,
+  LogFilter,
+  Settings,
+  Stats,
+  StreamAddress,
+  StreamStats,
+  StreamStatus,
+} from '../contract/shapes.generated.ts';
 import { ROUTES } from '../contract/routes.generated.ts';
-import type { AbiItem, CreateEvmStream, Page, StreamStatus } from '../contract/shapes/streams.ts';
-import type { AddressesAnswer, StreamAddress } from '../contract/shapes.generated.ts';
+import type { Page } from '../contract/generic.ts';
 import { SluiceError } from '../errors.ts';
 import type { ListResult } from './pages.ts';
 import { connect } from './request.ts';
 import type { Call, CallOptions, CallResult, ConnectionOptions } from './request.ts';
-import type { Abi } from 'abitype';
+import type { Given } from './given.ts';
 import { networkOf, type NetworkCalls } from './compatible/networks.ts';
 
 /** What {@link createClient} takes. Bounds and defaults stand at each option. */
@@ -74,24 +86,6 @@ export interface LabelOptions {
 interface AptosChoice {
   readonly networkType: 'aptos';
 }
-
-/** Lists may be read-only, chain ids in any spelling, an ABI `as const`. */
-export type Given<Shape> = {
-  readonly [K in keyof Shape as Exclude<K, 'chainId' | 'chainIds' | 'abi'>]: Accepts<Shape[K]>;
-} & ('chainIds' extends keyof Shape
-  ? {
-      /** Hex (`0x89`), decimal text (`137`) or numbers (`137`); at least one. */
-      readonly chainIds: readonly (string | number)[];
-    }
-  : unknown) &
-  ('abi' extends keyof Shape
-    ? {
-        /** Event items used to decode; an `as const` ABI will do. */
-        readonly abi?: readonly AbiItem[] | Abi | null | undefined;
-      }
-    : unknown);
-
-type Accepts<T> = T extends (infer Item)[] ? readonly Item[] : T;
 
 /** What a stream watches and where it delivers; see {@link CreateEvmStream} for each field. */
 export type StreamFields = Given<CreateEvmStream>;

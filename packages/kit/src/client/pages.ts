@@ -1,5 +1,5 @@
 /** A list result: await it for one page, or iterate over it for every row. */
-import type { Page } from '../contract/shapes/streams.ts';
+import type { Page } from '../contract/generic.ts';
 import { SluiceError } from '../errors.ts';
 import { createCallResult } from './request.ts';
 import type { CallResult, WithResponse } from './request.ts';

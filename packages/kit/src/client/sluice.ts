@@ -5,16 +5,17 @@
 import { SLUICE_ROUTES } from '../contract/routes.generated.ts';
 import type { SluiceRoute } from '../contract/route.ts';
 import type {
+  DeliveryFilter,
   DeliverySummary,
   Explanation,
   Job,
+  ListOptions,
   ReplayEstimate,
 } from '../contract/shapes.generated.ts';
-import type { LiveEvent } from '../contract/shapes/liveEvent.ts';
-import type { DeliveryFilter } from '../contract/shapes/replays.ts';
+import type { LiveEvent } from '../contract/liveEvent.ts';
 import { isSluiceError, SluiceError } from '../errors.ts';
 import { createCalls } from './calls.ts';
-import type { Calls, ListOptions } from './calls.ts';
+import type { Calls } from './calls.ts';
 import { readEventStream } from './eventStream.ts';
 import { importAddresses } from './importAddresses.ts';
 import type { AddressImport } from './importAddresses.ts';
@@ -23,47 +24,18 @@ import { connect, sleep } from './request.ts';
 import type { Call, CallOptions, CallResult, Connection, ConnectionOptions } from './request.ts';
 import type { SluiceMethods } from './sluiceMethods.generated.ts';
 
-export type { LiveEvent } from '../contract/shapes/liveEvent.ts';
-export type { DeliveryPhase, DeliveryState, JobState } from '../contract/shapes/sluice.ts';
 export type * from '../contract/shapes.generated.ts';
-export { DELIVERY_STATES, JOB_STATES } from '../contract/shapes/sluice.ts';
-export { cutText } from '../contract/rules/text.ts';
-export type { ExplainOutcome, ExplainStage, ExplainVerdict } from '../contract/shapes/explain.ts';
-export type {
-  ActivityStep,
-  ListTapes,
-  StreamChangeKind,
-  ActivityQuery,
-} from '../contract/shapes/activity.ts';
-export {
-  DEFAULT_INBOX_ANSWER,
-  isInboxName,
-  readInboxName,
-  toInboxUrl,
-} from '../contract/shapes/inbox.ts';
-export type { CreateApiKey, RotateStreamSecret, Scope } from '../contract/shapes/access.ts';
-export { hashAuditRecord } from '../contract/rules/auditHash.ts';
-export type {
-  CreateReplay,
-  DeliveryFilter,
-  OneOrSeveral,
-  ReplayState,
-} from '../contract/shapes/replays.ts';
-export type { ListAddresses } from '../contract/shapes/streams.ts';
-export type { AptosNetwork } from '../contract/shapes/aptos.ts';
-export type {
-  AptosBackfill,
-  AptosBlockChoice,
-  AptosDryRun,
-  EvmDryRun,
-} from '../contract/shapes/blocks.ts';
-export { isSluiceError, SluiceError } from '../errors.ts';
-export type { SluiceErrorCode } from '../errors.ts';
+export type * from '../contract/liveEvent.ts';
+export type { OneOrSeveral } from '../contract/generic.ts';
+export { DELIVERY_STATES, JOB_STATES } from '../contract/values.ts';
+export * from '../contract/rules/auditHash.ts';
+export * from '../contract/rules/inbox.ts';
+export * from '../contract/rules/text.ts';
+export { isSluiceError, SluiceError, type SluiceErrorCode } from '../errors.ts';
 export type { AddressImport } from './importAddresses.ts';
-export { mergeNearMisses, ruleOfNearMiss } from './nearMisses.ts';
-export { mergeSeen } from './seen.ts';
-export { findDeliveryIds, isShortId, matchIds } from './shortIds.ts';
-export type { ListDeliveriesOptions, ListOptions } from './calls.ts';
+export * from './nearMisses.ts';
+export * from './seen.ts';
+export * from './shortIds.ts';
 export type { AnyPage, ListedPage, ListResult } from './pages.ts';
 export type { CallOptions, CallResult, WithResponse } from './request.ts';
 

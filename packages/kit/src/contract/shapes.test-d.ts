@@ -1,16 +1,16 @@
 import { expectTypeOf } from 'vitest';
 import type {
+  AbiItem,
   ChainHealth,
   DeliveryDetail,
+  DeliveryFilter,
+  DeliveryState,
   DeliverySummary,
   DryRunAnswer,
   EvmWebhook,
   HistoryRecord,
   Replay,
 } from './shapes.generated.ts';
-import type { DeliveryFilter } from './shapes/replays.ts';
-import type { DeliveryState } from './shapes/sluice.ts';
-import type { AbiItem } from './shapes/streams.ts';
 
 // What JSON Schema alone would lose of the generated types.
 expectTypeOf<EvmWebhook['abi']>().toEqualTypeOf<readonly AbiItem[]>();

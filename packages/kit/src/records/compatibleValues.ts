@@ -2,8 +2,7 @@
 import type { Abi } from 'abitype';
 import { checksumAddress } from '../contract/rules/evm.ts';
 import { eventTopic } from '../contract/rules/events.ts';
-import type { AbiItem, AbiParameter } from '../contract/shapes/streams.ts';
-import type { WebhookLog } from '../contract/shapes.generated.ts';
+import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
 import { parameterNames } from '../contract/rules/abi.ts';
 import type { DecodedValue } from '../contract/rules/abi.ts';
 

@@ -3,8 +3,7 @@
  * Numbers of the chain that can be large are decimal strings.
  */
 import type { Abi } from 'abitype';
-import type { AbiItem } from '../contract/shapes/streams.ts';
-import type { WebhookTrigger } from '../contract/shapes.generated.ts';
+import type { AbiItem, WebhookTrigger } from '../contract/shapes.generated.ts';
 import type { DecodedLogOf, UndecodedReason } from '../webhooks/decode.ts';
 import type { ReservedName } from './columns.ts';
 

@@ -1,7 +1,6 @@
 import { erc20Abi, parseAbi } from 'viem';
 import { expectTypeOf } from 'vitest';
-import type { AbiItem } from '../contract/shapes/streams.ts';
-import type { EvmWebhook, WebhookTrigger } from '../contract/shapes.generated.ts';
+import type { AbiItem, EvmWebhook, WebhookTrigger } from '../contract/shapes.generated.ts';
 import type { CompatibleRecords } from './compatibleRows.ts';
 import type { LogRow, Records } from './rows.ts';
 import { toRecords } from './toRecords.ts';

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { encodeAbiParameters, encodeEventTopics, erc20Abi, parseAbi } from 'viem';
 import { describe, expect, it } from 'vitest';
-import type { AbiItem } from '../contract/shapes/streams.ts';
-import { TEST_WEBHOOK } from '../contract/shapes/webhook.ts';
 import type {
+  AbiItem,
   EvmWebhook,
   WebhookErc20Transfer,
   WebhookInternalTransaction,
@@ -11,6 +10,7 @@ import type {
   WebhookNftTransfer,
   WebhookTransaction,
 } from '../contract/shapes.generated.ts';
+import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 import { isSluiceError } from '../errors.ts';
 import { cachedNames, collectionNameOf, MAX_CACHED_NAMES } from './collectionName.ts';
 import { columnNames } from './columns.ts';

@@ -1,7 +1,8 @@
 /** A webhook as rows for a database, by kind; and which of them a removal notice takes back. */
 import type { Abi } from 'abitype';
-import type { AbiItem } from '../contract/shapes/streams.ts';
 import type {
+  AbiItem,
+  AptosWebhook,
   EvmWebhook,
   WebhookErc20Approval,
   WebhookErc20Transfer,
@@ -17,7 +18,6 @@ import { setNamed } from '../contract/rules/abi.ts';
 import type { DecodedValue } from '../contract/rules/abi.ts';
 import { decodeKnown } from '../webhooks/decode.ts';
 import type { DecodedLog, UndecodedReason } from '../webhooks/decode.ts';
-import type { AptosWebhook } from '../contract/shapes.generated.ts';
 import { toAptosRecords } from './aptosRecords.ts';
 import type { AptosRecords } from './aptosRecords.ts';
 import { collectionNameOf } from './collectionName.ts';

@@ -1,7 +1,6 @@
 import { erc20Abi, parseAbi } from 'viem';
 import { expectTypeOf } from 'vitest';
-import type { AbiItem } from '../contract/shapes/streams.ts';
-import type { EvmWebhook } from '../contract/shapes.generated.ts';
+import type { AbiItem, EvmWebhook } from '../contract/shapes.generated.ts';
 import { decodeLogs } from './decode.ts';
 import type { DecodedLog, DecodedLogs } from './decode.ts';
 

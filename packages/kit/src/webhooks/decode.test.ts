@@ -13,9 +13,8 @@ import type { AbiParameter as ViemParameter, EncodeEventTopicsParameters, Hex } 
 import { describe, expect, it, vi } from 'vitest';
 import { parameterNames } from '../contract/rules/abi.ts';
 import { eventTopic } from '../contract/rules/events.ts';
-import type { AbiItem, AbiParameter } from '../contract/shapes/streams.ts';
-import type { WebhookLog } from '../contract/shapes.generated.ts';
-import { TEST_WEBHOOK } from '../contract/shapes/webhook.ts';
+import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
+import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 import { isSluiceError } from '../errors.ts';
 import { decodeLogs } from './decode.ts';
 

@@ -1,8 +1,7 @@
 /** The logs of a webhook as named, typed events. */
 import { canonicalType, eventTopic } from '../contract/rules/events.ts';
 import { checksumAddress, toAddress } from '../contract/rules/evm.ts';
-import type { AbiItem, AbiParameter } from '../contract/shapes/streams.ts';
-import type { WebhookLog } from '../contract/shapes.generated.ts';
+import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
 import {
   compileType,

@@ -1,8 +1,7 @@
 /** A webhook in one line. */
-import type { AptosWebhook } from '../contract/shapes.generated.ts';
-import { nativeCurrencyOf } from '../contract/rules/chains.ts';
+import type { AptosWebhook, EvmWebhook, WebhookLog } from '../contract/shapes.generated.ts';
+import { findEvmChain } from '../contract/rules/chains/evmChains.ts';
 import { cutText } from '../contract/rules/text.ts';
-import type { EvmWebhook, WebhookLog } from '../contract/shapes.generated.ts';
 import { decodeLogs } from './decode.ts';
 
 /** As much of an EVM webhook as {@link describeWebhook} reads. */
@@ -157,8 +156,9 @@ const amountOf = ({
   tokenSymbol: string;
 }): string => toWords([toUnits(BigInt(value), Number(tokenDecimals)), toName(tokenSymbol)]);
 
+/** The currency of a chain that is not listed nobody knows. */
 const native = (value: string | null, chainId: string): string =>
-  `${toUnits(BigInt(value ?? '0'), 18)} ${nativeCurrencyOf(chainId)}`;
+  `${toUnits(BigInt(value ?? '0'), 18)} ${findEvmChain(chainId)?.currency ?? 'native'}`;
 
 /** A whole amount in its unit: `1,200.5` of 1200500000 with 6 decimals. */
 function toUnits(amount: bigint, decimals: number): string {

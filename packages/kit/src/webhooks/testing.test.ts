@@ -1,6 +1,6 @@
 import { erc1155Abi, erc20Abi, erc721Abi } from 'viem';
 import { describe, expect, it, vi } from 'vitest';
-import { TEST_WEBHOOK } from '../contract/shapes/webhook.ts';
+import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 import { decodeLogs } from './decode.ts';
 import { createFakeSender, sampleWebhook, signedHeaders, signedRequest } from './testing.ts';
 import type { SampleKind } from './testing.ts';

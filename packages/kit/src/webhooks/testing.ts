@@ -9,15 +9,16 @@ import {
   readRetryAfterMs,
 } from '../contract/rules/schedule.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
-import { TEST_APTOS_WEBHOOK } from '../contract/shapes/aptosWebhook.ts';
-import type { AptosCoinMovement, AptosWebhook } from '../contract/shapes.generated.ts';
-import { TEST_WEBHOOK } from '../contract/shapes/webhook.ts';
+import { TEST_APTOS_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 import type {
+  AptosCoinMovement,
+  AptosWebhook,
   EvmWebhook,
   WebhookErc20Transfer,
   WebhookLog,
   WebhookTransaction,
 } from '../contract/shapes.generated.ts';
+import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 
 /** What a {@link sampleWebhook} is about; `test` is the one sent to each new URL. */
 export type SampleKind =

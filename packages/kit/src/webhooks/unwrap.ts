@@ -5,8 +5,7 @@
  */
 import { keccak256 } from '../contract/rules/hash.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
-import type { AptosWebhook } from '../contract/shapes.generated.ts';
-import type { EvmWebhook } from '../contract/shapes.generated.ts';
+import type { AptosWebhook, EvmWebhook } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
 import { readHeader } from './adapters/headers.ts';
 import type { WebhookHeaders } from './adapters/headers.ts';

@@ -1,4 +1,4 @@
-import type { OperatorNotice } from '../contract/shapes/notices.ts';
+import type { OperatorNotice } from '../contract/notices.ts';
 import { SluiceError } from '../errors.ts';
 import { type UnwrapOptions, verifyRaw } from './unwrap.ts';
 

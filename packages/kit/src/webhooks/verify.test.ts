@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { signWebhook } from '../contract/rules/signature.ts';
-import { TEST_WEBHOOK } from '../contract/shapes/webhook.ts';
+import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 import { isSluiceError } from '../errors.ts';
 import { verifySignature } from './verify.ts';
 

@@ -1,7 +1,6 @@
 /** What a service answers, with what it may leave out filled in. */
-import type { AptosStream } from '../../contract/shapes.generated.ts';
-import type { Page } from '../../contract/shapes/streams.ts';
-import type { EvmStream } from '../../contract/shapes.generated.ts';
+import type { AptosStream, EvmStream } from '../../contract/shapes.generated.ts';
+import type { Page } from '../../contract/generic.ts';
 import { SluiceError } from '../../errors.ts';
 
 /** A stream as a service answers it. What the hosted service may leave out is optional. */

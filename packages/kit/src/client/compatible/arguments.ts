@@ -1,8 +1,8 @@
 /** What callers give, checked and spelled as the wire has it. Nothing that cannot be right is sent. */
-import { padAptosAddress, toAptosNetwork } from '../../contract/shapes/aptos.ts';
-import { toChainId } from '../../contract/rules/chainId.ts';
+import { padAptosAddress, toAptosNetwork } from '../../contract/rules/chains/aptos.ts';
+import { toChainId } from '../../contract/rules/chains/chainId.ts';
 import { checksumAddress, toAddress } from '../../contract/rules/evm.ts';
-import { PAGE_LIMIT } from '../../contract/shapes/streams.ts';
+import { PAGE_LIMIT } from '../../contract/values.ts';
 import { SluiceError } from '../../errors.ts';
 
 const invalid = (message: string): SluiceError => new SluiceError('invalid_argument', message);

@@ -13,13 +13,12 @@ import {
   idOf,
   tagged,
 } from './basics.ts';
-import { component, named, shape } from '../named.ts';
+import { component, named, shape, typed } from '../named.ts';
+import { chainFamily, deliveryStatus, region, scope } from '../requests/enums.ts';
 import {
-  REGIONS,
   listHistoryQuerySchema,
   listLogsQuerySchema,
   settingsSchema,
-  SCOPES,
   createApiKeySchema,
   listQuerySchema,
 } from '../index.ts';
@@ -30,12 +29,12 @@ const historyRecord = named(
   z.strictObject({
     id: uuid,
     date: dateTime.describe('ISO 8601.'),
-    payload: z
-      .record(text, z.unknown())
-      .exactOptional()
-      .describe(
-        'The webhook as it was to be sent; absent with `excludePayload`. One of an Aptos stream has other fields.',
-      ),
+    payload: typed(
+      'Partial<EvmWebhook> & Readonly<Record<string, unknown>>',
+      z.record(text, z.unknown()).exactOptional(),
+    ).describe(
+      'The webhook as it was to be sent; absent with `excludePayload`. One of an Aptos stream has other fields.',
+    ),
     tinyPayload: z.strictObject({
       chainId,
       confirmed: flag,
@@ -60,14 +59,10 @@ const deliveryLog = named(
     webhookUrl: text.describe('Login and values of the query are `***`.'),
     tag: text,
     retries: count,
-    deliveryStatus: shape(
-      'DeliveryStatus',
-      'How an attempt to deliver ended.',
-      z.enum(['failed', 'success']),
-    ),
+    deliveryStatus,
     blockNumber: count,
     errorMessage: text,
-    type: z.enum(['evm', 'aptos']),
+    type: chainFamily,
     createdAt: dateTime.describe('ISO 8601.'),
     updatedAt: dateTime.exactOptional().describe('ISO 8601.'),
   }),
@@ -77,7 +72,7 @@ const settings = named(
   'Settings',
   'The settings of an account.',
   z.strictObject({
-    region: z.enum(REGIONS).optional(),
+    region: region.optional(),
     secretKey: text
       .optional()
       .describe('The streams secret, which signs every webhook of the account.'),
@@ -289,12 +284,10 @@ export const serviceCalls = tagged('Sluice', {
   },
 });
 
-const scopes = z.array(shape('Scope', 'One thing a key may do.', z.enum(SCOPES)));
-
 const apiKeyFields = {
   id: text.describe('The middle part of the key, `sluice_<id>_…`.'),
   name: text,
-  scopes,
+  scopes: z.array(scope),
   cidrs: texts.describe('Networks it may be used from, such as `10.0.0.0/8`; empty for anywhere.'),
   createdAt: unixMs,
   expiresAt: unixMs.nullable().describe('Null for never.'),

@@ -1,8 +1,8 @@
 /** What every call has, and the schemas that calls share. */
 import * as z from 'zod';
-import { component } from '../named.ts';
+import { component, shape } from '../named.ts';
 import type { Route } from '../route.ts';
-import type { Scope } from '../shapes/access.ts';
+import type { Scope } from '../shapes.generated.ts';
 import { APTOS_NETWORKS, isInboxName, toAddress, toAptosNetwork, toChainId } from '../index.ts';
 
 /** The scope that a key needs; `any` for every valid key, `open` for callers without one. */
@@ -112,8 +112,6 @@ export const dateTime = z.iso.datetime();
 export const unixMs = z.int().describe('Unix milliseconds');
 export const texts = z.array(text);
 export const textOrNull = text.nullable();
-export const networks = z.array(z.enum(APTOS_NETWORKS));
-export const status = z.enum(['active', 'paused', 'error', 'terminated']);
 export const headers = z.record(text, text);
 export const chainId = text.meta({ description: 'Chain id in hex', examples: ['0x1'] });
 export const pageOf = <Row>(row: z.ZodType<Row>) =>
@@ -128,13 +126,21 @@ export const pageOf = <Row>(row: z.ZodType<Row>) =>
 
 const byField = z.record(text, z.unknown()).exactOptional();
 
-/** Every answer that is no 2xx. */
-component(
-  'Error',
+const errorBody = shape(
+  'ErrorBody',
+  'Any answer that is no 2xx.',
   z.strictObject({
     message: z.union([text, texts]),
-    details: byField.describe('By field: what it should be, and the value that came'),
-    fields: byField.describe('The same, of any status but 422'),
-    requestId: text.describe('Also in x-request-id'),
+    details: byField.describe(
+      'By field, as `requestBody.chainIds`: what is wrong and the value that was sent.',
+    ),
+    fields: byField.describe(
+      'The same, of any status but 422: the official client appends `details` to the message, which the contract fixes. Ours.',
+    ),
   }),
+);
+
+component(
+  'Error',
+  z.strictObject({ ...errorBody.shape, requestId: text.describe('Also in x-request-id') }),
 );

@@ -12,7 +12,7 @@ import {
   tagged,
 } from './basics.ts';
 import { webhookFields, evmWebhook, aptosWebhook } from './webhooks.ts';
-import { component, named, shape } from '../named.ts';
+import { component, named, shape, typed } from '../named.ts';
 import {
   JOB_STATES,
   aptosBackfillSchema,
@@ -26,9 +26,12 @@ import {
 const dryRunAnswer = named(
   'DryRunAnswer',
   'The webhook that would be sent. The hosted service may leave parts of it out.',
-  z.strictObject(webhookFields).partial() as unknown as z.ZodType<
-    Partial<z.output<typeof evmWebhook>>
-  >,
+  typed(
+    'Partial<EvmWebhook>',
+    z.strictObject(webhookFields).partial() as unknown as z.ZodType<
+      Partial<z.output<typeof evmWebhook>>
+    >,
+  ),
 );
 
 const historicalJobAnswer = named(

@@ -12,8 +12,8 @@ import {
   tagged,
 } from './basics.ts';
 import { named, shape } from '../named.ts';
+import { deliveryPhase, deliveryState } from '../requests/enums.ts';
 import {
-  DELIVERY_STATES,
   deliveryFacetsQuerySchema,
   listDeliveriesQuerySchema,
   EXPLAIN_KINDS,
@@ -25,18 +25,6 @@ import {
 
 export const aboutBody = text.describe(
   'What its body says, for people: `Transfer 250 USDC 0x28c6…1d60 → 0x5a52…efcb +2`',
-);
-
-export const deliveryPhase = shape(
-  'DeliveryPhase',
-  '`removed`: the notice that the block left the chain.',
-  z.enum(['unconfirmed', 'confirmed', 'removed']),
-);
-
-export const deliveryState = shape(
-  'DeliveryState',
-  'Where a delivery stands.',
-  z.enum(DELIVERY_STATES),
 );
 
 const deliverySummaryFields = {

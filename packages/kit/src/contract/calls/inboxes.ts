@@ -11,8 +11,9 @@ import {
   inboxName,
   tagged,
 } from './basics.ts';
-import { aboutBody, deliveryPhase } from './deliveries.ts';
+import { aboutBody } from './deliveries.ts';
 import { component, named, shape } from '../named.ts';
+import { deliveryPhase } from '../requests/enums.ts';
 import { inboxAnswerSchema, listQuerySchema } from '../index.ts';
 
 const inboxAnswer = shape(

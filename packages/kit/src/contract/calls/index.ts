@@ -11,7 +11,7 @@ import { inboxesCalls } from './inboxes.ts';
 import { replaysCalls } from './replays.ts';
 import { aptosStreamsCalls, evmStreamsCalls, streamsCalls } from './streams.ts';
 
-export { SCHEMAS, SHAPES } from '../named.ts';
+export { SCHEMAS } from '../named.ts';
 export { type Access, type Call, TAGS, type Tag } from './basics.ts';
 
 /** The calls of the hosted Streams API. */

@@ -1,13 +1,8 @@
 import * as z from 'zod';
-import { text, flag, uuid, count, number, unixMs, texts, idOf, tagged } from './basics.ts';
-import { deliveryPhase, deliveryState } from './deliveries.ts';
+import { text, flag, uuid, count, number, unixMs, idOf, tagged } from './basics.ts';
 import { component, named, shape } from '../named.ts';
-import {
-  type DeliveryFilter,
-  REPLAY_STATES,
-  createReplaySchema,
-  estimateReplaySchema,
-} from '../index.ts';
+import { replayFilter } from '../requests/fields.ts';
+import { REPLAY_STATES, createReplaySchema, estimateReplaySchema } from '../index.ts';
 
 const replayEstimate = named(
   'ReplayEstimate',
@@ -19,37 +14,13 @@ const replayEstimate = named(
   }),
 );
 
-const oneOrSeveral = z.union([text, texts]).exactOptional();
-
-const deliveryFilter: z.ZodType<DeliveryFilter> = z.strictObject({
-  id: oneOrSeveral.describe('Of the deliveries themselves, 500 at most.'),
-  streamId: oneOrSeveral,
-  chainId: oneOrSeveral.describe('In hex; of Aptos `aptos:` and the network.'),
-  state: z.array(deliveryState).exactOptional(),
-  phase: z.array(deliveryPhase).exactOptional(),
-  status: oneOrSeveral.describe(
-    'How the last attempt was answered: a code (`404`), a class (`5xx`), `none` where nothing came.',
-  ),
-  error: text
-    .exactOptional()
-    .describe('A part of what the last attempt failed with, in any case of letters.'),
-  blockFrom: count.exactOptional(),
-  blockTo: count.exactOptional(),
-  createdFrom: unixMs.exactOptional().describe('When the delivery was made.'),
-  createdTo: unixMs.exactOptional(),
-  attemptsFrom: count.exactOptional(),
-  attemptsTo: count.exactOptional(),
-  reorged: z.boolean().exactOptional().describe('Whether its block left the chain.'),
-  replayId: uuid.exactOptional().describe('The replay that last sent it again.'),
-});
-
 const replay = named(
   'Replay',
   'Deliveries sent again, oldest first, each with its id and its body. It takes those that fit when their turn comes, of those that were there when it was made; what is under way, cancelled or of a deleted stream is passed over.',
   z.strictObject({
     id: uuid,
     name: text,
-    filter: deliveryFilter,
+    filter: replayFilter,
     perSecond: number,
     state: shape('ReplayState', 'Where a replay stands.', z.enum(REPLAY_STATES)).describe(
       '`done` once every delivery had its turn, however its sending ends.',

@@ -8,8 +8,6 @@ import {
   dateTime,
   unixMs,
   texts,
-  networks,
-  status,
   headers,
   chainId,
   pageOf,
@@ -17,6 +15,8 @@ import {
   tagged,
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
+import { aptosNetwork, chainFamily, deliverMode, streamStatus } from '../requests/enums.ts';
+import { LIMITS } from '../requests/streamFields.ts';
 import {
   STREAM_CHANGE_KINDS,
   abiItemSchema,
@@ -33,21 +33,16 @@ import {
 } from '../index.ts';
 
 const limits = {
-  maxInFlight: z
-    .int()
-    .nullable()
-    .describe(
-      'Webhooks of the stream that may be under way at once, 1 to 64. Null, the default: 64.',
-    ),
-  maxPerSecond: number
-    .nullable()
-    .describe(
-      'Webhooks of the stream that are sent in a second, retries included, 0.01 to 10,000: at even distances. Null, the default: no limit.',
-    ),
-  strictOrder: flag.describe(
-    'One webhook at a time, in the order of their making; one that fails holds up the rest until its retries are over. Default false.',
-  ),
+  maxInFlight: z.int().nullable().describe(LIMITS.maxInFlight),
+  maxPerSecond: number.nullable().describe(LIMITS.maxPerSecond),
+  strictOrder: flag.describe(LIMITS.strictOrder),
 };
+
+shape(
+  'StreamLimits',
+  "How gently a stream's receiver is treated. Ours; the hosted service refuses the keys.",
+  z.strictObject(limits),
+);
 
 const evmStream = named(
   'EvmStream',
@@ -70,11 +65,11 @@ const evmStream = named(
     demo: flag,
     triggers: z.array(triggerSchema).nullable(),
     filterPossibleSpamAddresses: flag,
-    deliver: z.enum(['both', 'confirmed']),
+    deliver: deliverMode,
     notifyRemoved: flag,
     headers,
     ...limits,
-    status,
+    status: streamStatus,
     statusMessage: text,
     isErrorSince: dateTime.nullable().describe('ISO 8601; null while the status is not `error`.'),
     createdAt: dateTime.describe('ISO 8601.'),
@@ -91,7 +86,7 @@ const aptosStream = named(
     webhookUrl: text,
     description: text,
     tag: text,
-    network: networks,
+    network: z.array(aptosNetwork),
     functions: texts,
     events: texts,
     includePayload: flag,
@@ -101,7 +96,7 @@ const aptosStream = named(
     allAddresses: flag,
     headers,
     ...limits,
-    status,
+    status: streamStatus,
     statusMessage: text,
     isErrorSince: dateTime.nullable().describe('ISO 8601; null while all is well.'),
     amountOfAddresses: count,
@@ -112,7 +107,7 @@ const aptosStreamStatus = named(
   'AptosStreamStatus',
   'What setting the status of an Aptos stream answers; an EVM stream is answered whole.',
   z.strictObject({
-    status,
+    status: streamStatus,
     statusMessage: text,
   }),
 );
@@ -157,13 +152,13 @@ const streamSummary = shape(
   'A stream with its recent numbers.',
   z.strictObject({
     id: uuid,
-    family: z.enum(['evm', 'aptos']),
+    family: chainFamily,
     tag: text,
     description: text,
     webhookUrl: text.describe(
       'Login and values of the query are `***`; the stream itself has them.',
     ),
-    status,
+    status: streamStatus,
     statusMessage: text.describe(
       'For people: what is wrong, or why it is not active; empty while all is well.',
     ),

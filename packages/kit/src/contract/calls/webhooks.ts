@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { text, flag, count, textOrNull } from './basics.ts';
-import { named, shape } from '../named.ts';
+import { named, shape, typed } from '../named.ts';
 import { APTOS_NETWORKS, type AbiItem, abiItemSchema } from '../index.ts';
 
 const webhookTrigger = shape(
@@ -182,7 +182,7 @@ export const webhookFields = {
       'Ours, only where a stream asks for it: the block left the chain, and what was delivered of it is taken back. Absent everywhere else.',
     ),
   chainId: text.describe('Hex chain id; empty in the test webhook.'),
-  abi: z.array(abiItemSchema) as z.ZodType<readonly AbiItem[]>,
+  abi: typed('readonly AbiItem[]', z.array(abiItemSchema) as z.ZodType<readonly AbiItem[]>),
   streamId: text.describe('Empty in the test webhook.'),
   tag: text,
   retries: count.describe('0 on the first attempt, one more with each retry.'),

@@ -5,7 +5,7 @@
  * {@link MALFORMED} or {@link OVERLAPPING}.
  */
 import { canonicalType } from './events.ts';
-import type { AbiParameter } from '../shapes/streams.ts';
+import type { AbiParameter } from '../shapes.generated.ts';
 
 /** What a decoded value can be: integers of any size are bigint, addresses and bytes are hex. */
 export type DecodedValue =

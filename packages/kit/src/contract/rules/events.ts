@@ -1,6 +1,6 @@
 /** Event signatures: from text as people write it, or from an ABI item, to their topic. */
 import { keccak256 } from './hash.ts';
-import type { AbiItem, AbiParameter } from '../shapes/streams.ts';
+import type { AbiItem, AbiParameter } from '../shapes.generated.ts';
 
 export interface EventSignature {
   /** 32-byte hash, lower-case hex: the first topic of the event's logs. */

@@ -1,6 +1,6 @@
 /** What a selector (`$from`) of a trigger or a native balance may name. */
-import type { RecordKind } from '../shapes/streams.ts';
 import type {
+  RecordKind,
   WebhookErc20Approval,
   WebhookErc20Transfer,
   WebhookInternalTransaction,

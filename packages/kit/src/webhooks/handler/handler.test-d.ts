@@ -1,8 +1,7 @@
 import { erc20Abi } from 'viem';
 import type { RequestHandler } from 'express';
 import { expectTypeOf } from 'vitest';
-import type { AbiItem } from '../../contract/shapes/streams.ts';
-import type { EvmWebhook } from '../../contract/shapes.generated.ts';
+import type { AbiItem, EvmWebhook } from '../../contract/shapes.generated.ts';
 import type { DecodedLog, UndecodedLog } from '../decode.ts';
 import { toExpress } from '../adapters/express.ts';
 import { toFastify } from '../adapters/fastify.ts';

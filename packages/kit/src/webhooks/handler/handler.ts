@@ -15,8 +15,7 @@
  *    anything else thrown: 500, not handled. Its message stays here: `onError` gets it.
  */
 import { WEBHOOK_HEADERS } from '../../contract/rules/signature.ts';
-import type { AptosWebhook } from '../../contract/shapes.generated.ts';
-import type { AbiItem } from '../../contract/shapes/streams.ts';
+import type { AbiItem, AptosWebhook } from '../../contract/shapes.generated.ts';
 import { SluiceError } from '../../errors.ts';
 import { isNeverAgain, isRetryLater } from '../outcomes.ts';
 import { decodeKnown, hasItems } from '../decode.ts';

@@ -1,10 +1,9 @@
 /** Types of {@link createHandler}. */
 import type { Abi } from 'abitype';
-import type { AbiItem } from '../../contract/shapes/streams.ts';
+import type { AbiItem, AptosWebhook } from '../../contract/shapes.generated.ts';
 import type { AddressSpelling, DecodedLog, DecodedLogOf, UndecodedLog } from '../decode.ts';
 import type { WebhookHeaders } from '../adapters/headers.ts';
 import type { SeenStore } from '../seen.ts';
-import type { AptosWebhook } from '../../contract/shapes.generated.ts';
 import type { ReceivedAptosWebhook, ReceivedWebhook, UnwrapRules, WebhookKey } from '../unwrap.ts';
 
 export type AnyAbi = Abi | readonly AbiItem[];

@@ -2,8 +2,8 @@
  * The built-in receiver: a stream whose `webhookUrl` is `sluice://inbox/<name>` delivers into the
  * service itself, where what came can be looked at. It is made by the first webhook that comes.
  */
-
 import type { InboxAnswer } from '../shapes.generated.ts';
+
 /** How an inbox answers until it is told otherwise. */
 export const DEFAULT_INBOX_ANSWER: InboxAnswer = {
   status: 200,

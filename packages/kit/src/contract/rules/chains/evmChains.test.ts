@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { toChainId } from './chainId.ts';
-import { confirmationsOf, EVM_CHAINS, findEvmChain } from './chains.ts';
+import { confirmationsOf, EVM_CHAINS, findEvmChain } from './evmChains.ts';
 
 describe('toChainId', () => {
   it.each([

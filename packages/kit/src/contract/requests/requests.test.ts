@@ -14,7 +14,7 @@ import {
   streamStatusSchema,
   updateAptosStreamSchema,
   updateEvmStreamSchema,
-} from './schemas.ts';
+} from '../index.ts';
 
 const STREAM = { webhookUrl: 'http://localhost:1/hook', description: 'minimal', chainIds: ['0x1'] };
 const ADDRESS = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';

@@ -74,11 +74,6 @@ export function findEvmChain(id: string): EvmChain | undefined {
   return byId.get(id);
 }
 
-/** Of a chain that is not listed nobody knows. */
-export function nativeCurrencyOf(id: string): string {
-  return byId.get(id)?.currency ?? 'native';
-}
-
 /** Blocks that must follow a block of this chain before it counts as confirmed. */
 export function confirmationsOf(id: string): number {
   return byId.get(id)?.confirmations ?? DEFAULT_CONFIRMATIONS;

@@ -1,45 +1,7 @@
-/** Aptos streams on the wire, and how their addresses are spelled. */
-import type { Optional, StreamLimits } from './streams.ts';
+/** The networks of Aptos, and how its addresses and paths are spelled. */
+import type { AptosNetwork } from '../../shapes.generated.ts';
 
-/** A network of Aptos, as the contract names it; `local` is ours, for a chain of one's own. */
-export type AptosNetwork = 'mainnet' | 'testnet' | 'devnet' | 'local';
-
-export const APTOS_NETWORKS = [
-  'mainnet',
-  'testnet',
-  'devnet',
-  'local',
-] as const satisfies readonly AptosNetwork[];
-
-/** What an Aptos stream watches and where it delivers. */
-export interface CreateAptosStream extends Optional<StreamLimits> {
-  /** Where webhooks are POSTed; `http:` or `https:`. */
-  webhookUrl: string;
-  description: string;
-  /** Echoed in each webhook; official receivers need at least one letter or digit in it. */
-  tag: string;
-  /** At least one. */
-  network: AptosNetwork[];
-  /** Entry functions as Move paths, e.g. `0x1::aptos_account::transfer`. */
-  functions?: string[] | null | undefined;
-  /** Event types as Move paths, e.g. `0x1::coin::WithdrawEvent`. */
-  events?: string[] | null | undefined;
-  /** Payloads of the matched transactions. Default false. */
-  includePayload?: boolean | undefined;
-  /** Events of the matched transactions. Default false. */
-  includeEvents?: boolean | undefined;
-  /** State changes of the matched transactions. Default false. */
-  includeChanges?: boolean | undefined;
-  /** The hosted service shows the webhooks of a demo stream in its panel and sends none. */
-  demo?: boolean | undefined;
-  /** Match every address; needs `functions` or `events`. Default false. */
-  allAddresses?: boolean | undefined;
-  /** Ours, as of an EVM stream: sent with each webhook. Default none. */
-  headers?: Record<string, string> | undefined;
-}
-
-/** Any part of {@link CreateAptosStream}; null and empty lists as in {@link UpdateEvmStream}. */
-export type UpdateAptosStream = Optional<CreateAptosStream>;
+export const APTOS_NETWORKS = ['mainnet', 'testnet', 'devnet', 'local'] as const;
 
 /** With or without `0x`; leading zeros may be left out. */
 const ADDRESS = /^(?:0[xX])?([0-9a-fA-F]{1,64})$/;

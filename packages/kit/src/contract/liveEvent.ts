@@ -5,7 +5,7 @@ import type {
   InboxRequestSummary,
   Job,
   Replay,
-} from '../shapes.generated.ts';
+} from './shapes.generated.ts';
 
 /**
  * What `/sluice/events` sends, whichever process of the service it came from. Each event has an `id`; a

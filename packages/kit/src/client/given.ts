@@ -1,0 +1,20 @@
+import type { Abi } from 'abitype';
+import type { AbiItem } from '../contract/shapes.generated.ts';
+
+/** Lists may be read-only, chain ids in any spelling, an ABI `as const`. */
+export type Given<Shape> = {
+  readonly [K in keyof Shape as Exclude<K, 'chainId' | 'chainIds' | 'abi'>]: Accepts<Shape[K]>;
+} & ('chainIds' extends keyof Shape
+  ? {
+      /** Hex (`0x89`), decimal text (`137`) or numbers (`137`); at least one. */
+      readonly chainIds: readonly (string | number)[];
+    }
+  : unknown) &
+  ('abi' extends keyof Shape
+    ? {
+        /** Event items used to decode; an `as const` ABI will do. */
+        readonly abi?: readonly AbiItem[] | Abi | null | undefined;
+      }
+    : unknown);
+
+type Accepts<T> = T extends (infer Item)[] ? readonly Item[] : T;

@@ -1,0 +1,64 @@
+import * as z from 'zod';
+import { sent, sentShape, typed } from '../named.ts';
+import type { ActivityStep } from '../shapes.generated.ts';
+import { MOST_POINTS } from '../values.ts';
+import { anyChain, queryCount, streamId } from './fields.ts';
+
+export const activityQuerySchema = sentShape(
+  'ActivityQuery',
+  'Which attempts a chart shows, and how finely.',
+  z
+    .object({
+      streamId: streamId.optional(),
+      step: typed(
+        'ActivityStep',
+        z
+          .enum(['1', '5', '60'], { error: 'should be one of 1, 5, 60 (minutes)' })
+          .default('5')
+          .transform((step): ActivityStep => Number(step) as ActivityStep),
+      ).describe('Minutes of a point.'),
+      points: queryCount(1, MOST_POINTS[1], 288).describe(
+        'At most `MOST_POINTS` of the step: 1,500, 576 or 192.',
+      ),
+    })
+    .superRefine(({ step, points }, context) => {
+      if (points <= MOST_POINTS[step]) return;
+      context.addIssue({
+        code: 'custom',
+        path: ['points'],
+        message: `should be at most ${MOST_POINTS[step]} for steps of ${step} minutes: what is older is not kept`,
+      });
+    }),
+);
+
+/** A page of the console shows no more, and the answer stays below what a browser takes in at once. */
+const MAX_TAPES = 200;
+const tapeLimitError = { error: 'should be a whole number from 1 to 200' };
+
+export const listTapesSchema = sent(
+  'ListTapes',
+  "Of which streams, and how many of each chain's newest blocks.",
+  z.strictObject({
+    streamIds: typed(
+      'readonly string[]',
+      z
+        .array(streamId, { error: 'should be an array of stream ids' })
+        .min(1, { error: 'should name one at least' })
+        .max(MAX_TAPES, {
+          error: `should name ${MAX_TAPES} at most: ask for the others in a second call`,
+        }),
+    ).describe('At most 200; one that is not there has no tape.'),
+    limit: z
+      .int(tapeLimitError)
+      .min(1, tapeLimitError)
+      .max(200, tapeLimitError)
+      .default(60)
+      .describe('At most 200, 60 by default.'),
+  }),
+);
+
+/** Of the logs of what happened to chains: reorgs and gaps. */
+export const chainLogQuerySchema = z.object({
+  chain: anyChain.optional(),
+  limit: queryCount(1, 100, 100),
+});

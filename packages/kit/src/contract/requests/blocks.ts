@@ -1,0 +1,119 @@
+/** Calls about blocks that are there already. */
+import * as z from 'zod';
+import { component, sent, sentShape } from '../named.ts';
+import type {
+  AptosBackfill,
+  AptosBlockChoice,
+  AptosDryRun,
+  DryRunBlock,
+  EvmDryRun,
+  HistoricalJob,
+} from '../shapes.generated.ts';
+import { aptosAddress, chainId, evmAddress, given, streamId, wholeNumber } from './fields.ts';
+import { aptosFields, evmFields } from './streamFields.ts';
+
+const dryRunFields = {
+  tag: evmFields.tag,
+  topic0: evmFields.topic0,
+  allAddresses: evmFields.allAddresses,
+  includeNativeTxs: evmFields.includeNativeTxs,
+  includeContractLogs: evmFields.includeContractLogs,
+  includeInternalTxs: evmFields.includeInternalTxs,
+  includeAllTxLogs: evmFields.includeAllTxLogs,
+  filterPossibleSpamAddresses: evmFields.filterPossibleSpamAddresses,
+  abi: evmFields.abi,
+  advancedOptions: evmFields.advancedOptions,
+  addresses: given(z.array(evmAddress)).describe('EVM addresses the stream would watch.'),
+};
+
+export const dryRunBlockSchema: z.ZodType<DryRunBlock> = sent(
+  'DryRunBlock',
+  'What a stream would watch, tried on one block.',
+  z.strictObject(dryRunFields),
+);
+
+export const evmDryRunSchema: z.ZodType<EvmDryRun> = sent(
+  'EvmDryRun',
+  'What an EVM stream would watch and read, tried on one block. Triggers and balances are read from the chain as for a webhook.',
+  z.strictObject({
+    ...dryRunFields,
+    block: wholeNumber.describe("The block's number."),
+    triggers: evmFields.triggers,
+    getNativeBalances: evmFields.getNativeBalances,
+  }),
+);
+
+export const historicalJobSchema: z.ZodType<HistoricalJob> = component(
+  'CreateHistoricalJob',
+  sentShape(
+    'HistoricalJob',
+    'Matches past blocks and sends what they hold, both ends included.',
+    z
+      .strictObject({ chainId, streamId, blockFrom: wholeNumber, blockTo: wholeNumber })
+      .refine((it) => it.blockFrom <= it.blockTo, {
+        error: 'should not come before blockFrom',
+        path: ['blockTo'],
+      }),
+  ),
+);
+
+const blockChoice = { block: wholeNumber.optional(), version: wholeNumber.optional() };
+const isChoice = ({ block, version }: AptosBlockChoice): boolean =>
+  (block === undefined) !== (version === undefined);
+const choiceError = {
+  error: 'should be given, or version in its place: one of the two',
+  path: ['block'],
+};
+
+export const aptosBlockChoiceSchema: z.ZodType<AptosBlockChoice> = sent(
+  'AptosBlockChoice',
+  'Which block of an Aptos chain: by its height, or by a ledger version it holds. One of the two.',
+  z.strictObject(blockChoice).refine(isChoice, choiceError),
+);
+
+export const aptosDryRunSchema: z.ZodType<AptosDryRun> = sent(
+  'AptosDryRun',
+  'What an Aptos stream would watch, tried on one block.',
+  z
+    .strictObject({
+      ...blockChoice,
+      tag: given(aptosFields.tag),
+      functions: aptosFields.functions,
+      events: aptosFields.events,
+      includePayload: aptosFields.includePayload,
+      includeEvents: aptosFields.includeEvents,
+      includeChanges: aptosFields.includeChanges,
+      allAddresses: aptosFields.allAddresses,
+      addresses: given(z.array(aptosAddress)).describe('Addresses the stream would watch.'),
+    })
+    .refine(isChoice, choiceError),
+);
+
+export const aptosBackfillSchema: z.ZodType<AptosBackfill> = sent(
+  'AptosBackfill',
+  'Past blocks of an Aptos chain, by height or by ledger version, both ends included.',
+  z
+    .strictObject({
+      streamId,
+      blockFrom: wholeNumber.optional(),
+      blockTo: wholeNumber.optional(),
+      versionFrom: wholeNumber.optional(),
+      versionTo: wholeNumber.optional(),
+    })
+    .refine(
+      (it) => {
+        const isBlocks = it.blockFrom !== undefined && it.blockTo !== undefined;
+        const isVersions = it.versionFrom !== undefined && it.versionTo !== undefined;
+        const given = Object.keys(it).filter((key) => key !== 'streamId').length;
+        return isBlocks !== isVersions && given === 2;
+      },
+      {
+        error: 'should come with blockTo, or versionFrom with versionTo in their place',
+        path: ['blockFrom'],
+      },
+    )
+    .refine((it) => (it.blockFrom ?? it.versionFrom ?? 0) <= (it.blockTo ?? it.versionTo ?? 0), {
+      error: 'should not come before the beginning of the range',
+      path: ['blockTo'],
+    }),
+);

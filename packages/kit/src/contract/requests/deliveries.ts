@@ -1,0 +1,67 @@
+import * as z from 'zod';
+import { component, sent, sentShape, typed } from '../named.ts';
+import type {
+  CreateReplay,
+  DeliveryFilter,
+  DeliveryOrder,
+  ListOptions,
+} from '../shapes.generated.ts';
+import { deliveryFilter, flagText, page, replayFilter, text, wholeNumberText } from './fields.ts';
+
+const deliveryOrder = sentShape(
+  'DeliveryOrder',
+  'How deliveries are listed.',
+  z.object({
+    order: z
+      .enum(['newest', 'oldest'], { error: 'should be newest or oldest' })
+      .optional()
+      .describe('Which come first. Default `newest`.'),
+  }),
+);
+
+export const listDeliveriesQuerySchema: z.ZodType<
+  DeliveryFilter & DeliveryOrder & ListOptions & { limit: number }
+> = sentShape(
+  'ListDeliveriesOptions',
+  'Which deliveries to list; all of them by default.',
+  typed(
+    'ListOptions & DeliveryFilter & DeliveryOrder',
+    z.object({ ...page, ...deliveryOrder.shape, ...deliveryFilter(wholeNumberText, flagText) }),
+  ),
+);
+
+export const deliveryFacetsQuerySchema: z.ZodType<DeliveryFilter> = typed(
+  'DeliveryFilter',
+  z.object(deliveryFilter(wholeNumberText, flagText)),
+);
+
+export const estimateReplaySchema: z.ZodType<{ filter: DeliveryFilter }> = component(
+  'EstimateReplay',
+  z.strictObject({ filter: replayFilter }),
+);
+
+export const createReplaySchema: z.ZodType<CreateReplay> = sent(
+  'CreateReplay',
+  'What to send again, and how fast.',
+  z.strictObject({
+    name: text(128)
+      .min(1, { error: 'should not be empty' })
+      .describe('For people, at most 128 characters.'),
+    filter: replayFilter.describe('At least one field of it must be given.'),
+    perSecond: z
+      .number({ error: 'should be a number from 0.1 to 1000' })
+      .min(0.1, { error: 'should be at least 0.1' })
+      .max(1000, { error: 'should be at most 1000' })
+      .optional()
+      .describe('Deliveries made due in a second, 0.1 to 1000. Default 50.'),
+  }),
+);
+
+export const explainQuerySchema = z.object({
+  q: z
+    .string({ error: 'should be a transaction, block, version, address or delivery' })
+    .trim()
+    .min(1, { error: 'should be a transaction, block, version, address or delivery' })
+    .max(200, { error: 'should have at most 200 characters' }),
+  chain: z.string().max(100, { error: 'should be a chain, e.g. 0x1 or aptos:mainnet' }).optional(),
+});

@@ -1,0 +1,226 @@
+/**
+ * Fields that requests share, and how they are read. Each message says what the field must be; the
+ * service adds the field's path and the value that came.
+ */
+import * as z from 'zod';
+import { HINTS, sentShape, typed } from '../named.ts';
+import { findAptosNetwork, padAptosAddress, toAptosChain } from '../rules/chains/aptos.ts';
+import { toAddress } from '../rules/evm.ts';
+import { toChainId } from '../rules/chains/chainId.ts';
+import type { DeliveryFilter } from '../shapes.generated.ts';
+import { PAGE_LIMIT } from '../values.ts';
+import { deliveryPhase, deliveryState } from './enums.ts';
+
+/** An optional field that may be null, which is the same as absent. */
+export const givenOrNull = <Value, Input>(field: z.ZodType<Value, Input>) =>
+  field.nullish().transform((value) => value ?? undefined);
+
+/** An optional field. Some clients write null for what they leave out: it is accepted, but not in the type. */
+export function given<Value, Input>(field: z.ZodType<Value, Input>) {
+  const schema = givenOrNull(field);
+  HINTS.add(schema, { hidesNull: true });
+  return schema;
+}
+
+/** Looks at the size of what was given before anything in it is looked at. */
+export const bounded = <Schema extends z.ZodType>(
+  schema: Schema,
+  isWithin: (given: unknown) => boolean,
+  message: string,
+) =>
+  z.preprocess((given, context) => {
+    if (isWithin(given)) return given;
+    context.addIssue({ code: 'custom', message, input: given });
+    return z.NEVER;
+  }, schema);
+
+/** Any value that `read` knows, as `read` spells it. */
+export const spelled = <Value extends string>(
+  read: (value: unknown) => Value | undefined,
+  message: string,
+): z.ZodType<Value> =>
+  z.unknown().transform((value, context) => {
+    const spelling = read(value);
+    if (spelling !== undefined) return spelling;
+    context.addIssue({ code: 'custom', message, input: value });
+    return z.NEVER;
+  });
+
+/** One value in a query, or the same name several times; `items` is what JSON Schema shall say of each. */
+export const several = <Item>(item: z.ZodType<Item>, items: object, maxItems?: number) => {
+  const some = z.array(item).min(1, { error: 'should name one at least' });
+  const list =
+    maxItems === undefined
+      ? some
+      : some.max(maxItems, { error: `should name ${maxItems} at most` });
+  return z
+    .preprocess(
+      (given) => (given === undefined || Array.isArray(given) ? given : [given]),
+      list.optional(),
+    )
+    .meta({ type: 'array', items, minItems: 1, ...(maxItems !== undefined && { maxItems }) });
+};
+
+/** Text of a bounded length. PostgreSQL cannot hold a NUL in it. */
+export const text = (maxLength: number) =>
+  z
+    .string()
+    .max(maxLength, { error: `should be at most ${maxLength} characters` })
+    .refine((it) => !it.includes('\0'), { error: 'should not contain a NUL character' });
+
+export const wholeFrom = (least: number, most: number) => {
+  const error = `should be a whole number from ${least} to ${most}`;
+  return z.int({ error }).min(least, { error }).max(most, { error });
+};
+
+const wholeNumberError = { error: 'should be a whole number, 0 or more' };
+const isWhole = (it: number): boolean => Number.isSafeInteger(it) && it >= 0;
+
+export const wholeNumber = z.number(wholeNumberError).refine(isWhole, wholeNumberError);
+
+// Numbers and flags of a query are texts.
+export const wholeNumberText = z
+  .string(wholeNumberError)
+  .regex(/^\d+$/, wholeNumberError)
+  .transform(Number)
+  .refine(isWhole, wholeNumberError);
+
+export const flagText = typed(
+  'boolean',
+  z.enum(['true', 'false'], { error: 'should be true or false' }).transform((it) => it === 'true'),
+);
+
+export const queryCount = (least: number, most: number, fallback: number) => {
+  const error = `should be a whole number from ${least} to ${most}`;
+  return z.coerce
+    .number({ error })
+    .int({ error })
+    .min(least, { error })
+    .max(most, { error })
+    .default(fallback);
+};
+
+// What JSON Schema shall say of values that are not of one JSON type to us.
+export const WHOLE_NUMBER = { type: 'integer', minimum: 0 };
+export const CHAIN_ID = { type: 'string', description: 'Chain id in hex', examples: ['0x1'] };
+const UUID = { type: 'string', format: 'uuid' };
+
+export const streamId = z.uuid({ error: 'should be a stream id, a UUID' });
+
+export const chainId = spelled(
+  toChainId,
+  'should be a chain id in hex, e.g. 0x1 (names such as eth are not chain ids)',
+).meta(CHAIN_ID);
+
+/** A chain of either family, as our own routes call it. */
+export const anyChain: z.ZodType<string> = spelled((value) => {
+  const network = typeof value === 'string' ? findAptosNetwork(value) : undefined;
+  return network === undefined ? toChainId(value) : toAptosChain(network);
+}, 'should be a chain id in hex, e.g. 0x1, or an Aptos network, e.g. aptos:mainnet').meta({
+  type: 'string',
+});
+
+/** One EVM address in any casing; the parsed form is lower case. */
+export const evmAddress = z.string().transform((text, context) => {
+  const address = toAddress(text);
+  if (address !== undefined) return address;
+  context.addIssue({
+    code: 'custom',
+    message: 'should be an EVM address: 0x and 40 hex digits',
+    input: text,
+  });
+  return z.NEVER;
+});
+
+/** In any casing, with or without leading zeros; the parsed form is 64 digits in lower case. */
+export const aptosAddress = spelled(
+  (value) => padAptosAddress(value)?.toLowerCase(),
+  'should be an Aptos address: 0x and up to 64 hex digits',
+).meta({ type: 'string' });
+
+const limitError = { error: `should be a whole number from 1 to ${PAGE_LIMIT}` };
+
+/** Where a list begins, and how long its pages are. */
+export const page = {
+  limit: z.coerce
+    .number(limitError)
+    .refine((it) => Number.isInteger(it) && it >= 1 && it <= PAGE_LIMIT, limitError)
+    .default(PAGE_LIMIT)
+    .meta({
+      type: 'integer',
+      minimum: 1,
+      maximum: PAGE_LIMIT,
+      description: 'Rows per page, 1 to 100. Default 100.',
+    }),
+  cursor: z
+    .string()
+    .max(1024, { error: 'should be the cursor of an earlier answer, unchanged' })
+    .optional()
+    .describe('The `cursor` of an earlier page, to go on after it.'),
+};
+
+const answered = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
+  error: 'should be a status, e.g. 404, a class of them, e.g. 5xx, or none',
+});
+
+/** What a URL still holds. */
+const MAX_DELIVERY_IDS = 500;
+
+/** Values of which any will do. */
+const anyOf = <Item>(tsType: string, item: z.ZodType<Item>, items: object, maxItems?: number) =>
+  typed(`OneOrSeveral<${tsType}>`, several(item, items, maxItems));
+
+/** The fields of a filter of deliveries, whose numbers and flags are texts in a query. */
+export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean>) => {
+  const number = whole.optional().meta(WHOLE_NUMBER);
+  return {
+    id: anyOf(
+      'string',
+      z.uuid({ error: 'should be the id of a delivery, a UUID' }),
+      UUID,
+      MAX_DELIVERY_IDS,
+    ).describe('Of the deliveries themselves, 500 at most.'),
+    streamId: anyOf('string', streamId, UUID),
+    chainId: anyOf('string', anyChain, { type: 'string', examples: ['0x1'] }).describe(
+      'In hex; of Aptos `aptos:` and the network.',
+    ),
+    state: anyOf('DeliveryState', deliveryState, {
+      type: 'string',
+      enum: deliveryState.options,
+    }).describe('Where it stands.'),
+    phase: anyOf('DeliveryPhase', deliveryPhase, {
+      type: 'string',
+      enum: deliveryPhase.options,
+    }).describe('`removed`: the notice that the block left the chain.'),
+    status: anyOf('string', answered, { type: 'string' }).describe(
+      'How the last attempt was answered: a code (`404`), a class (`5xx`), `none` where nothing came.',
+    ),
+    error: text(256)
+      .min(1, { error: 'should not be empty' })
+      .optional()
+      .describe('A part of what the last attempt failed with, in any case of letters.'),
+    blockFrom: number,
+    blockTo: number,
+    createdFrom: number.describe('When the delivery was made, in Unix milliseconds.'),
+    createdTo: number.describe('Unix milliseconds.'),
+    attemptsFrom: number,
+    attemptsTo: number,
+    reorged: flag
+      .optional()
+      .meta({ type: 'boolean', description: 'Whether its block left the chain.' }),
+    replayId: z
+      .uuid({ error: 'should be the id of a replay, a UUID' })
+      .optional()
+      .describe('The replay that last sent it again.'),
+  };
+};
+
+export const replayFilter: z.ZodType<DeliveryFilter> = sentShape(
+  'DeliveryFilter',
+  'Which deliveries: those that fit every field that is given. Both ends of a range belong to it.',
+  z
+    .strictObject(deliveryFilter(wholeNumber, z.boolean({ error: 'should be true or false' })))
+    .refine((it) => Object.values(it).some((value) => value !== undefined), {
+      error: 'should say what to send again, e.g. {"state": "failed"}',
+    }),
+);

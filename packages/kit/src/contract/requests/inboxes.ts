@@ -1,0 +1,20 @@
+import * as z from 'zod';
+import { component, typed } from '../named.ts';
+import type { InboxAnswer } from '../shapes.generated.ts';
+import { text, wholeFrom } from './fields.ts';
+
+/** What is left out is as `DEFAULT_INBOX_ANSWER` has it. */
+export const inboxAnswerSchema: z.ZodType<Partial<InboxAnswer>> = component(
+  'SetInbox',
+  typed(
+    'Partial<InboxAnswer>',
+    z.strictObject({
+      status: wholeFrom(200, 599).exactOptional(),
+      delayMs: wholeFrom(0, 20_000).exactOptional(),
+      body: text(1_000).exactOptional(),
+      failFirst: wholeFrom(0, 1_000_000).exactOptional(),
+      failEvery: wholeFrom(0, 1_000_000).exactOptional(),
+      failStatus: wholeFrom(200, 599).exactOptional(),
+    }),
+  ),
+);

@@ -1,0 +1,243 @@
+/** The fields of streams: new streams, changes of streams and dry runs have them. */
+import * as z from 'zod';
+import { typed } from '../named.ts';
+import { APTOS_NETWORKS, toAptosNetwork } from '../rules/chains/aptos.ts';
+import { parseEventSignature } from '../rules/events.ts';
+import { readInboxName } from '../rules/inbox.ts';
+import type { AbiItem } from '../shapes.generated.ts';
+import { abiItemSchema } from './abi.ts';
+import { deliverMode } from './enums.ts';
+import { bounded, chainId, given, givenOrNull, spelled, text } from './fields.ts';
+import { advancedOptionSchema, nativeBalanceSelectionSchema, triggerSchema } from './triggers.ts';
+
+const MOST_ITEMS = 1_000;
+/** Inputs, outputs and their components in all items: the largest contracts have a third of it. */
+const MOST_PARAMETERS = 5_000;
+
+/** Where the OpenAPI document keeps {@link abiItemSchema}. */
+const ABI_ITEM = { $ref: '#/components/schemas/AbiItem' };
+
+/** A list of items; a single item stands for a list of one. */
+const abi: z.ZodType<AbiItem[]> = bounded(
+  z.preprocess(
+    (given) => (typeof given === 'object' && given !== null ? [given].flat() : given),
+    z.array(abiItemSchema).max(MOST_ITEMS, { error: `should have at most ${MOST_ITEMS} items` }),
+  ),
+  (given) => countParameters([given].flat()) <= MOST_PARAMETERS,
+  `should have at most ${MOST_PARAMETERS} inputs, outputs and components in all`,
+).meta({ anyOf: [{ type: 'array', items: ABI_ITEM, maxItems: MOST_ITEMS }, ABI_ITEM] });
+
+/** Of what may be an ABI; stops counting at the first one too many. */
+function countParameters(given: readonly unknown[]): number {
+  let count = 0;
+  const lists: (readonly unknown[])[] = [given];
+  for (let list = lists.pop(); list !== undefined && count <= MOST_PARAMETERS; list = lists.pop()) {
+    for (const each of list.slice(0, MOST_PARAMETERS + 1)) {
+      if (typeof each !== 'object' || each === null) continue;
+      for (const part of ['inputs', 'outputs', 'components']) {
+        const parameters = (each as Record<string, unknown>)[part];
+        if (!Array.isArray(parameters)) continue;
+        count += parameters.length;
+        lists.push(parameters);
+      }
+    }
+  }
+  return count;
+}
+
+const webhookUrl = text(2048)
+  .refine(
+    (text) =>
+      (/^https?:\/\//i.test(text) && URL.canParse(text)) || readInboxName(text) !== undefined,
+    { error: 'should be an absolute http:// or https:// URL, or sluice://inbox/<name>' },
+  )
+  .describe('Where webhooks are POSTed: `http:`, `https:` or `sluice://inbox/<name>`.');
+
+const chainIds = z
+  .array(chainId, { error: 'should be an array of hex chain ids, e.g. ["0x1"]' })
+  .min(1, { error: 'should name at least one chain, e.g. ["0x1"]' })
+  .max(100, { error: 'should name at most 100 chains' })
+  .transform((ids) => [...new Set(ids)])
+  .describe('Hex chain ids, e.g. `["0x1", "0x89"]`; at least one.');
+
+/** Of the events that one field names. */
+const MOST_EVENT_CHARACTERS = 100_000;
+const EVENTS_TOO_LONG = `should name events of at most ${MOST_EVENT_CHARACTERS} characters in all`;
+
+/** Whether the texts that `read` finds in a list are that short together. */
+const areShort = (given: unknown, read: (each: unknown) => unknown): boolean => {
+  let left = MOST_EVENT_CHARACTERS;
+  for (const each of Array.isArray(given) ? given : []) {
+    const text = read(each);
+    if (typeof text === 'string') left -= text.length;
+  }
+  return left >= 0;
+};
+
+const topic0 = bounded(
+  z
+    .array(
+      z.string().refine((text) => parseEventSignature(text) !== undefined, {
+        error:
+          'should be an event signature, e.g. Transfer(address,address,uint256), or its 32-byte hash',
+      }),
+    )
+    .max(1000, { error: 'should list at most 1000 events' }),
+  (given) => areShort(given, (each) => each),
+  EVENTS_TOO_LONG,
+);
+
+const HEADER_LIMIT = 20;
+/** Names that carry what the contract and HTTP say of a webhook. */
+const RESERVED_HEADERS =
+  /^(host|connection|content-.*|transfer-encoding|expect|upgrade|keep-alive|te|trailer|accept-encoding|user-agent|webhook-.*|x-signature|x-region|x-queue-size|x-records-charged|x-sluice-.*)$/i;
+
+/** Headers of the user's own. */
+const headers = bounded(
+  z.record(
+    z
+      .string()
+      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, { error: 'should be the name of a header' })
+      .refine((name) => !RESERVED_HEADERS.test(name), {
+        error: 'should be another name: this header is set by the service',
+      }),
+    text(1024).regex(/^[\x20-\x7e]*$/, { error: 'should be printable ASCII' }),
+  ),
+  (given) => Object.keys(given ?? {}).length <= HEADER_LIMIT,
+  `should have at most ${HEADER_LIMIT} entries`,
+)
+  // Names of headers have no case: one spelling, and none twice.
+  .transform((it) =>
+    Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
+  );
+
+/** What the limits of a stream mean, in requests and answers. */
+export const LIMITS = {
+  maxInFlight:
+    'Webhooks of the stream that may be under way at once, 1 to 64. Null, the default: 64.',
+  maxPerSecond:
+    'Webhooks of the stream that are sent in a second, retries included, 0.01 to 10,000: at even distances. Null, the default: no limit.',
+  strictOrder:
+    'One webhook at a time, in the order of their making; one that fails holds up the rest until its retries are over. Default false.',
+};
+
+const demo = given(z.boolean()).describe(
+  'The hosted service shows the webhooks of a demo stream in its panel and sends none.',
+);
+
+/** Fields of both families that are ours. */
+const ownFields = {
+  headers: given(headers).describe(
+    'Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default none. Ours.',
+  ),
+  maxInFlight: z
+    .int({ error: 'should be a whole number from 1 to 64, or null' })
+    .min(1, { error: 'should be at least 1' })
+    .max(64, { error: 'should be at most 64' })
+    .nullish()
+    .describe(`${LIMITS.maxInFlight} Ours.`),
+  maxPerSecond: z
+    .number({ error: 'should be a number from 0.01 to 10000, or null' })
+    .min(0.01, { error: 'should be at least 0.01' })
+    .max(10_000, { error: 'should be at most 10000' })
+    .nullish()
+    .describe(`${LIMITS.maxPerSecond} Ours.`),
+  strictOrder: given(z.boolean()).describe(`${LIMITS.strictOrder} Ours.`),
+};
+
+export const evmFields = {
+  webhookUrl,
+  description: text(4096),
+  tag: given(text(256)).describe(
+    'Echoed in each webhook; official receivers need at least one letter or digit in it.',
+  ),
+  chainIds,
+  topic0: givenOrNull(topic0).describe(
+    'Event signatures, as text (`Transfer(address,address,uint256)`) or as 32-byte hash.',
+  ),
+  allAddresses: given(z.boolean()).describe('Match every address; needs `topic0`. Default false.'),
+  includeNativeTxs: given(z.boolean()).describe(
+    'Transactions from or to a watched address. Default false.',
+  ),
+  includeContractLogs: given(z.boolean()).describe(
+    'Logs that name a watched address. Default false.',
+  ),
+  includeInternalTxs: given(z.boolean()).describe(
+    'Calls inside transactions that move value. Default false.',
+  ),
+  includeAllTxLogs: given(z.boolean()).describe(
+    'Every log of each matched transaction. Default false.',
+  ),
+  getNativeBalances: givenOrNull(
+    z.array(nativeBalanceSelectionSchema).max(32, { error: 'should have at most 32 entries' }),
+  ).describe('Whose native balance to send along.'),
+  abi: typed('AbiItem[] | null', givenOrNull(abi)).describe(
+    'Event items used to decode; sent along in each webhook.',
+  ),
+  advancedOptions: givenOrNull(
+    bounded(
+      z.array(advancedOptionSchema).max(1000, { error: 'should have at most 1000 entries' }),
+      (options) => areShort(options, (each) => (each as { topic0?: unknown } | null)?.topic0),
+      EVENTS_TOO_LONG,
+    ),
+  ).describe('Filters on events.'),
+  demo,
+  triggers: givenOrNull(
+    z.array(triggerSchema).max(32, { error: 'should have at most 32 triggers' }),
+  ).describe('Read-only calls made for each record of a kind.'),
+  filterPossibleSpamAddresses: given(z.boolean()).describe(
+    'Leaves out what concerns a contract on the spam list of its chain.',
+  ),
+  deliver: given(deliverMode).describe(
+    '`confirmed`: nothing is sent when the block appears. Default `both`. Ours; the hosted service refuses the key.',
+  ),
+  notifyRemoved: given(z.boolean()).describe(
+    'A notice (`removed: true`) for each delivery that was sent and whose block then left the chain. Default false. Ours.',
+  ),
+  ...ownFields,
+};
+
+const movePaths = z
+  .array(
+    z.string().refine((path) => /^0x[0-9a-fA-F]{1,64}(::\w+){2}(<.+>)?$/.test(path), {
+      error: 'should be a Move path, e.g. 0x1::coin::WithdrawEvent',
+    }),
+  )
+  .max(1000, { error: 'should list at most 1000 paths' });
+
+export const aptosFields = {
+  webhookUrl,
+  description: text(4096),
+  tag: text(256).describe(
+    'Echoed in each webhook; official receivers need at least one letter or digit in it.',
+  ),
+  network: z
+    .array(
+      typed(
+        'AptosNetwork',
+        spelled(toAptosNetwork, `should be one of ${APTOS_NETWORKS.join(', ')}`),
+      ).meta({ type: 'string', enum: [...APTOS_NETWORKS, '1', '2'] }),
+      { error: 'should be an array of networks, e.g. ["mainnet"]' },
+    )
+    .min(1, { error: 'should name at least one network, e.g. ["mainnet"]' })
+    .transform((names) => [...new Set(names)])
+    .describe('At least one.'),
+  functions: givenOrNull(movePaths).describe(
+    'Entry functions as Move paths, e.g. `0x1::aptos_account::transfer`.',
+  ),
+  events: givenOrNull(movePaths).describe(
+    'Event types as Move paths, e.g. `0x1::coin::WithdrawEvent`.',
+  ),
+  includePayload: given(z.boolean()).describe(
+    'Payloads of the matched transactions. Default false.',
+  ),
+  includeEvents: given(z.boolean()).describe('Events of the matched transactions. Default false.'),
+  includeChanges: given(z.boolean()).describe(
+    'State changes of the matched transactions. Default false.',
+  ),
+  demo,
+  allAddresses: given(z.boolean()).describe(
+    'Match every address; needs `functions` or `events`. Default false.',
+  ),
+  ...ownFields,
+};

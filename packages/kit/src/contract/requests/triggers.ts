@@ -1,0 +1,41 @@
+/** What a stream filters events by, and what it reads from the chain for its records. */
+import * as z from 'zod';
+import { component, sent, sentShape } from '../named.ts';
+import type { AdvancedOption, NativeBalanceSelection, StreamTrigger } from '../shapes.generated.ts';
+import { abiItemSchema } from './abi.ts';
+import { recordKind, triggerKinds } from './enums.ts';
+
+export const advancedOptionSchema: z.ZodType<AdvancedOption> = sent(
+  'AdvancedOption',
+  'A filter on one event; grammar in `docs/filter.md`.',
+  z.strictObject({
+    topic0: z.string(),
+    filter: z.record(z.string(), z.unknown()).optional(),
+    includeNativeTxs: z.boolean().optional(),
+  }),
+);
+
+export const nativeBalanceSelectionSchema: z.ZodType<NativeBalanceSelection> = sent(
+  'NativeBalanceSelection',
+  'Whose native balance to read at the block; `selectors` such as `$fromAddress`.',
+  z.strictObject({
+    selectors: z.array(z.string()).max(100, { error: 'should have at most 100 selectors' }),
+    type: recordKind,
+  }),
+);
+
+export const triggerSchema: z.ZodType<StreamTrigger> = component(
+  'Trigger',
+  sentShape(
+    'StreamTrigger',
+    'A read-only call made for each record of a kind; rules in `docs/contract.md`, "Triggers and native balances".',
+    z.strictObject({
+      type: z.enum(triggerKinds),
+      contractAddress: z.string(),
+      functionAbi: abiItemSchema,
+      inputs: z.array(z.unknown()).optional(),
+      topic0: z.string().optional(),
+      callFrom: z.string().optional(),
+    }),
+  ),
+);
