@@ -228,7 +228,7 @@ test('a certificate that is about to expire is told beside what it still deliver
   await page.emulateMedia({ colorScheme: 'light' });
   await expectContrast(page);
   // Nobody needs to open a delivery to be told.
-  const words = /the receiver’s certificate ends in 5d, .*: renew it there/;
+  const words = /the receiver’s certificate expires in 5d, .*: renew it/;
   await page.getByRole('link', { name: 'ending' }).click();
   await page.getByText(words).waitFor();
   await page.goto(`${url}/console/`);

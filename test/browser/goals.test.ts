@@ -163,7 +163,7 @@ test('by keyboard: rows are marked, and these alone are replayed', async () => {
   expect(await dialog.getByLabel('Name').evaluate((field) => field.matches(':focus'))).toBe(true);
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/replays\/[0-9a-f-]{36}$/);
-  await page.getByText(/^2 .*deliveries chosen one by one$/).waitFor();
+  await page.getByText(/^Selected: 2/).waitFor();
   await expect.poll(() => rowsOf(page).count(), PATIENCE).toBe(2);
 });
 
@@ -174,7 +174,7 @@ test('by keyboard: a replay is watched as it goes, and what failed of it is sent
   const page = await visitor.signedIn('/replays');
   const made = await sluice.createReplay({ name: 'after the fix', filter: { id } });
   const row = page.locator('tbody').filter({ hasText: 'after the fix' });
-  await row.getByText('2 deliveries chosen one by one').waitFor();
+  await row.getByText('Selected: 2').waitFor();
   await row.getByText('by first key').waitFor();
   const readSent = async (): Promise<number> => (await sluice.getReplay(made.id)).replayed;
   await expect.poll(readSent, PATIENCE).toBe(2);
@@ -195,11 +195,11 @@ test('by keyboard: a replay is watched as it goes, and what failed of it is sent
   await page.keyboard.press('Enter');
   await page.waitForURL(new RegExp(`/replays/${made.id}\\?state=failed`));
   await expect.poll(() => rowsOf(page).count(), PATIENCE).toBe(2);
-  await page.getByRole('button', { name: 'Replay the 2 that failed again' }).press('Enter');
-  const dialog = page.getByRole('dialog', { name: 'Replay what failed' });
+  await page.getByRole('button', { name: 'Replay 2 failed' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Replay failed deliveries' });
   await dialog.getByRole('button', { name: 'Replay 2 deliveries' }).waitFor();
   await page.keyboard.press('Enter');
-  await page.getByText('sent again by “after the fix”').waitFor();
+  await page.getByText('Replay: “after the fix”').waitFor();
   await page.getByRole('link', { name: 'sent 2' }).waitFor();
 });
 
@@ -212,7 +212,7 @@ test('a replay is cancelled, once it is asked again', async () => {
   await expectAccessible(page);
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel replay' }).click();
   await page.getByText('cancelled', { exact: true }).first().waitFor();
-  await page.getByText('never sent').waitFor();
+  await page.getByText('not sent').waitFor();
   expect((await readSluice().getReplay(id)).state).toBe('cancelled');
 });
 
@@ -237,7 +237,7 @@ test('by keyboard: a signature is verified', async () => {
     await page.keyboard.insertText(text);
   }
   await page.keyboard.press('Control+Enter');
-  await page.getByText('The signature is right').waitFor();
+  await page.getByText('The signature is valid').waitFor();
 });
 
 test('what happens while the network is away is there when it is back, once', async () => {
@@ -383,7 +383,7 @@ test('every state is a link: a browser that opens it sees the same, back and for
           .getByText('whale-usdt', { exact: true })
           .waitFor(),
     ],
-    [`/verify?delivery=${id}`, (page) => page.getByText(/The body is that of delivery/).waitFor()],
+    [`/verify?delivery=${id}`, (page) => page.getByText(/The body is from delivery/).waitFor()],
     [
       `/streams/new?address=${world.token}`,
       (page) =>
@@ -614,7 +614,7 @@ test('every dialog is accessible, in both themes', async () => {
   const page = await visitor.signedIn('/', { colorScheme: 'dark' });
   const dialogs: [path: string, open: () => Promise<unknown>][] = [
     ['/', () => page.keyboard.press('?')],
-    ['/settings', () => page.getByRole('button', { name: 'New key' }).click()],
+    ['/settings', () => page.getByRole('button', { name: 'Create key' }).click()],
     [
       `/streams/${stream.id}?tab=settings`,
       () => page.getByRole('button', { name: 'Rotate…' }).click(),
@@ -625,8 +625,8 @@ test('every dialog is accessible, in both themes', async () => {
     ],
     [`/streams/${stream.id}`, () => page.getByRole('button', { name: 'Replay…' }).click()],
     ['/replays', () => page.keyboard.press('r')],
-    ['/chains', () => page.getByRole('button', { name: 'Add a node…' }).click()],
-    ['/inbox', () => page.getByRole('button', { name: 'Forget all of broken' }).click()],
+    ['/chains', () => page.getByRole('button', { name: 'Add node…' }).click()],
+    ['/inbox', () => page.getByRole('button', { name: 'Clear broken' }).click()],
   ];
   for (const [path, open] of dialogs) {
     await page.goto(`${world.url}/console${path}`);

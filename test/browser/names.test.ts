@@ -63,14 +63,14 @@ test('the palette knows what a pasted name stands for, and leads on with it', as
   await palette.getByText('nobody.eth stands for no address').waitFor();
   visitor.expectComplaints((text) => text.includes('404'));
   await palette.getByRole('combobox').fill('treasury.eth');
-  await palette.getByText('Recognised: ENS name, 0x71c7…976f').waitFor();
+  await palette.getByText('Recognized: ENS name, 0x71c7…976f').waitFor();
   await expectAccessible(page);
-  await palette.getByRole('option', { name: 'Which streams watch it' }).click();
+  await palette.getByRole('option', { name: 'Find streams that watch it' }).click();
   await page.getByText(`treasury.eth is ${TREASURY}`).waitFor();
 
   await page.keyboard.press('Control+k');
   await palette.getByRole('combobox').fill('treasury.eth');
-  await palette.getByRole('option', { name: 'New stream that watches it' }).click();
+  await palette.getByRole('option', { name: 'Create a stream for this address' }).click();
   const addresses = page.getByLabel('Addresses', { exact: true });
   await addresses.waitFor();
   expect(await addresses.inputValue()).toBe(`${TREASURY}, treasury.eth`);

@@ -578,7 +578,7 @@ test('numbers are told by answer, chain and event, with what was changed meanwhi
 
   const changes = page.getByRole('region', { name: 'Changes' });
   await changes.getByText('edited tag by first key').waitFor();
-  await changes.getByText('made', { exact: true }).waitFor();
+  await changes.getByText('created', { exact: true }).waitFor();
   // A chart is pointed at where it ends: the change was just now.
   const chart = page.getByRole('img', { name: /failed attempts$/ });
   const box = (await chart.boundingBox())!;
@@ -665,7 +665,7 @@ test('a page whose code does not come says so, and what is on the screen stays',
   const isAway = (url: URL): boolean => /\/console\/assets\/|\/sluice\/session/.test(url.pathname);
   await page.route(isAway, (route) => route.abort());
   await page.getByRole('link', { name: 'Chains' }).click();
-  const panel = page.getByRole('alert').filter({ hasText: 'This page failed' });
+  const panel = page.getByRole('alert').filter({ hasText: "Couldn't show this page" });
   await panel.getByText('No answer from').waitFor();
   await page.getByRole('link', { name: 'Streams' }).first().click();
   await page.getByRole('link', { name: 'whale-usdt' }).first().waitFor();
@@ -677,7 +677,7 @@ test('a page whose code does not come says so, and what is on the screen stays',
 
 test('what is not there is said, with the reason and what there is instead', async () => {
   const page = await visitor.signedIn('/no/such/page');
-  await page.getByText('There is no such page').waitFor();
+  await page.getByText('Page not found').waitFor();
   const go = (path: string): Promise<unknown> => page.goto(`${world.url}/console${path}`);
   // Of a day in 2025: ids of version 7 begin with their time.
   const expired = '01990000-0000-7000-8000-000000000000';
@@ -689,7 +689,7 @@ test('what is not there is said, with the reason and what there is instead', asy
   await go('/deliveries/nothing');
   await page.getByText('There is no delivery with this id').waitFor();
   await go(`/replays/${expired}`);
-  await page.getByText('There is no replay with this id').waitFor();
+  await page.getByText('Replay not found').waitFor();
   await go(`/streams/${stream.id}?state=quarantined`);
   await page.getByText('State instead').waitFor();
   await page
@@ -709,7 +709,7 @@ test('what is not there is said, with the reason and what there is instead', asy
 test('verify names the cause, in this browser alone', async () => {
   const page = await visitor.signedIn('/verify');
   await page.getByRole('button', { name: 'Load last delivery' }).click();
-  await page.getByText(/The body is that of delivery/).waitFor();
+  await page.getByText(/The body is from delivery/).waitFor();
   await page.getByLabel('Secret', { exact: true }).fill('x');
   await page.keyboard.press('Control+Enter');
   await page.getByText('Paste webhook-timestamp and webhook-signature').waitFor();
@@ -725,7 +725,7 @@ test('verify names the cause, in this browser alone', async () => {
     if (request.method() !== 'GET') told.push(`${request.method()} ${request.url()}`);
   });
   await page.keyboard.press('Control+Enter');
-  await page.getByText('The signature is right').waitFor();
+  await page.getByText('The signature is valid').waitFor();
   await page.getByLabel('Body').fill(JSON.stringify(JSON.parse(body), null, 2));
   await page.keyboard.press('Control+Enter');
   await page.getByText('body-reserialized').waitFor();
@@ -770,42 +770,40 @@ test('a new stream delivers into the inbox, which answers as it is told', async 
   await page.waitForURL(/\/inbox\/default\?sel=[0-9a-f-]{36}&view=signature$/);
   await page.reload();
   await webhook.getByText('Keccak-256 of this body').waitFor();
-  await page.getByRole('button', { name: 'Set answer' }).click();
-  const form = page.getByRole('form', { name: 'What default answers' });
+  await page.getByRole('button', { name: 'Set response' }).click();
+  const form = page.getByRole('form', { name: 'Response of default' });
   await form.getByLabel('Status', { exact: true }).fill('99');
-  await form.getByText('A whole number, 200 to 599').waitFor();
-  await form.getByRole('button', { name: 'Every third fails' }).click();
-  await form.getByLabel('After ms').fill('20');
-  await form.getByText('Answers 500 to every third request, 200 to the others').waitFor();
+  await form.getByText('Enter 200 to 599').waitFor();
+  await form.getByRole('button', { name: 'Fail every 3rd' }).click();
+  await form.getByLabel('Delay (ms)').fill('20');
+  await form.getByText('Responds with 200 · 500 for every 3rd request').waitFor();
   await expectAccessible(page);
-  await form.getByRole('button', { name: 'Set answer' }).click();
+  await form.getByRole('button', { name: 'Set response' }).click();
   await form.waitFor({ state: 'detached' });
-  await page
-    .getByText('Answers 500 to every third request, 200 to the others, after 20 ms')
-    .waitFor();
+  await page.getByText('Responds with 200 · 500 for every 3rd request · delay 20 ms').waitFor();
   await world.transfer();
   await page.keyboard.press('Escape');
   await webhook.waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Forget all of default' }).click();
+  await page.getByRole('button', { name: 'Clear default' }).click();
   await page
     .getByRole('dialog')
-    .getByRole('button', { name: /^Forget \d+ webhook/ })
+    .getByRole('button', { name: /^Delete \d+ webhook/ })
     .click();
-  await page.getByText('Nothing here.').or(webhooks.getByText('valid').first()).waitFor();
+  await page.getByText('No webhooks yet.').or(webhooks.getByText('valid').first()).waitFor();
   // Whoever makes a stream into it later is answered well.
   await createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey }).setInbox('default');
 });
 
 test('a key is told once, and revoked; the secret of a stream is rotated', async () => {
   const page = await visitor.signedIn('/settings');
-  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('What it is for').fill('nightly export');
+  await dialog.getByLabel('Name').fill('nightly export');
   await dialog.getByRole('button', { name: 'Create key' }).click();
   const key = await dialog.getByText(/^sluice_/).innerText();
   const keyed = createSluiceClient({ baseUrl: world.url, apiKey: key });
   expect(await keyed.checkSession()).toBe(true);
-  await dialog.getByRole('button', { name: 'I have copied it' }).click();
+  await dialog.getByRole('button', { name: 'Done' }).click();
   await page.getByRole('button', { name: 'Revoke nightly export' }).click();
   await dialog.getByRole('button', { name: 'Revoke key' }).click();
   await page.getByText('revoked').waitFor();
@@ -843,7 +841,7 @@ test('all failures of an outage are replayed in three actions', async () => {
   await dialog.getByRole('button', { name: /^Replay \d+ deliver/ }).click();
   await page.waitForURL(/\/replays\/[0-9a-f-]{36}$/);
   await page.getByText('done', { exact: true }).waitFor();
-  const sent = page.getByRole('navigation', { name: 'What it sent' });
+  const sent = page.getByRole('navigation', { name: 'Replayed deliveries' });
   await sent.getByRole('link', { name: /^delivered [1-9]/ }).click();
   await rowsOf(page).getByText('delivered').first().waitFor();
   await expectAccessible(page);
@@ -854,7 +852,7 @@ test('all failures of an outage are replayed in three actions', async () => {
 
 test('explain tells of each stream what became of a transaction, and why', async () => {
   const page = await visitor.signedIn('/explain');
-  await page.getByText('Was a webhook sent').waitFor();
+  await page.getByText('Why was a webhook sent').waitFor();
   // An old one: all of its webhooks have arrived by now.
   const { result } = await world.client.history.logs({ streamId: stream.id, limit: 100 });
   await page.getByLabel('Transaction, block, address').fill(String(result.at(-1)?.blockNumber));
@@ -888,7 +886,7 @@ test('explain tells of each stream what became of a transaction, and why', async
   await page.keyboard.press('Enter');
   await page
     .getByRole('alert')
-    .getByText(/ is short for \d+ deliveries, among them /)
+    .getByText(/ matches \d+ deliveries, e\.g\. /)
     .waitFor();
 });
 
@@ -897,7 +895,7 @@ test('the palette knows what was pasted, and goes anywhere by keyboard', async (
   await page.keyboard.press('Control+k');
   const palette = page.getByRole('dialog', { name: 'Search and commands' });
   await palette.getByRole('combobox').fill(world.token);
-  await palette.getByText('Recognised: EVM address').waitFor();
+  await palette.getByText('Recognized: EVM address').waitFor();
   await expectAccessible(page);
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/streams\/new\?address=0x/);
@@ -905,7 +903,7 @@ test('the palette knows what was pasted, and goes anywhere by keyboard', async (
   await page.keyboard.press('Control+k');
   await palette.getByRole('combobox').fill('chai');
   await page.keyboard.press('Enter');
-  await page.getByRole('region', { name: 'Local chain' }).getByText('good').waitFor();
+  await page.getByRole('region', { name: 'Local chain' }).getByText('healthy').waitFor();
   await page.keyboard.press('g');
   await page.keyboard.press('t');
   await page.getByRole('button', { name: 'Reveal secret' }).click();
@@ -923,7 +921,7 @@ test('what is exported can be imported', async () => {
   // Those of Aptos are in the file too.
   const inFile = Number(/\d+/.exec(await button.innerText())?.[0]);
   await button.click();
-  await expect.poll(() => page.getByText('made', { exact: true }).count()).toBe(inFile);
+  await expect.poll(() => page.getByText('created', { exact: true }).count()).toBe(inFile);
   expect(await page.getByText('failed', { exact: true }).count()).toBe(0);
   expect((await world.client.streams.list()).total).toBe(2 * before);
 });
@@ -945,13 +943,13 @@ async function listScreens(): Promise<[path: string, text: string][]> {
     [`/streams/${stream.id}?tab=coverage`, 'Backfills'],
     [`/streams/${stream.id}?tab=settings`, 'Delete stream'],
     ['/streams/new', 'Create stream'],
-    ['/explain', 'Was a webhook sent'],
+    ['/explain', 'Why was a webhook sent'],
     ['/inbox', 'sluice://inbox'],
     ['/replays', 'Replay'],
-    ['/chains', 'No block was left out.'],
+    ['/chains', 'No gaps.'],
     ['/verify', 'Other secrets'],
-    ['/settings', 'at the next run'],
-    ['/settings/audit', 'unbroken'],
+    ['/settings', 'next run'],
+    ['/settings/audit', 'intact'],
   ];
 }
 

@@ -74,7 +74,7 @@ afterAll(async () => {
 
 afterEach(() => visitor.leave());
 
-const WORDS = /nothing is sent for \d+[sm], until \d\d:\d\d:\d\d, then one delivery tries/;
+const WORDS = /sending paused for \d+[sm], until \d\d:\d\d:\d\d, then one delivery is tried/;
 
 test('the list, the stream and a delivery that waits say so; asked by hand, all goes on', async () => {
   // Asked in vain it is spared for longer than a slow machine takes to look at all this.

@@ -109,8 +109,8 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     answer: {
       path: '/inbox',
       async act(page) {
-        await page.getByRole('button', { name: 'Set answer' }).click();
-        await page.getByRole('button', { name: 'Every third fails' }).click();
+        await page.getByRole('button', { name: 'Set response' }).click();
+        await page.getByRole('button', { name: 'Fail every 3rd' }).click();
       },
     },
     replays: { path: '/replays' },

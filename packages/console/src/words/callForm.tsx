@@ -1,7 +1,7 @@
 import { Button } from '../ui/button.tsx';
 import { ErrorPanel } from './errorPanel.tsx';
 
-/** A form that makes one call: its fields, what the service had against it, and the button that sends it. */
+/** A form that makes one API call: its fields, the error if the call failed, and a submit button. */
 export function CallForm({
   call: { mutate, isPending, error },
   ready,
@@ -12,13 +12,13 @@ export function CallForm({
 }: {
   /** A mutation without variables. */
   call: { mutate: () => void; isPending: boolean; error: Error | null };
-  /** Whether what is filled in can be sent. */
+  /** Whether every field is valid. */
   ready: boolean;
-  /** What the button says. */
+  /** Label of the submit button. */
   action: string;
-  /** What to say when the call fails: `The key was not made`. */
+  /** Heading of the error, e.g. `Couldn't create the key`. */
   failed: string;
-  /** It takes something away. */
+  /** Whether the call removes something. */
   destructive?: boolean;
   children: React.ReactNode;
 }) {

@@ -3,7 +3,7 @@ import { useNow } from '../ui/text/clock.ts';
 import { chainTrouble, isChainDown } from './condition.ts';
 import type { WatchedChain } from '../chains/tape.ts';
 
-/** What is wrong with a chain; nothing while nothing is. */
+/** Shows what is wrong with a chain; renders nothing while it is healthy. */
 export function ChainTrouble({ chain, className }: { chain: WatchedChain; className: string }) {
   const text = chainTrouble(chain, useNow());
   if (text === '') return null;

@@ -65,15 +65,15 @@ const stream = (
   ...changes,
 });
 
-test('a paused stream says since when, and who paused it', () => {
+test('a paused stream shows when and by which key it was paused', () => {
   const paused = { at: 0, by: 'bootstrap' };
   expect(pausedWords({ status: 'paused', paused }, 7_200_000)).toBe('paused by first key 2h ago');
   expect(pausedWords({ status: 'paused', paused: null }, 0)).toBeNull();
-  // Until the list is read again it still has what was.
+  // Until the list is reloaded, it still has the old record.
   expect(pausedWords({ status: 'active', paused }, 0)).toBeNull();
 });
 
-test('a delivery that is tried again is told from one that waits for its first attempt', () => {
+test('a delivery that is retried differs from one that waits for its first attempt', () => {
   expect(deliveryCondition({ state: 'pending', attempts: 0 }).word).toBe('pending');
   expect(deliveryCondition({ state: 'pending', attempts: 2 }).word).toBe('retrying');
   expect(deliveryCondition({ state: 'leased', attempts: 0 }).word).toBe('sending');
@@ -90,7 +90,7 @@ test('no two conditions of a delivery share both shape and tone', () => {
   expect(new Set(looks).size).toBe(looks.length);
 });
 
-test('an active stream fails while its newest tried delivery does', () => {
+test('an active stream is failing while its newest attempted delivery is', () => {
   expect(streamCondition(stream({}), undefined).word).toBe('active');
   expect(streamCondition(stream({}), delivery({})).word).toBe('active');
   expect(streamCondition(stream({}), failed).word).toBe('failing');
@@ -101,7 +101,7 @@ test('an active stream fails while its newest tried delivery does', () => {
   expect(streamReason(stream({ statusMessage }), undefined, 0)).toBe(statusMessage);
 });
 
-test('a stream whose attempts are far apart fails all the same', () => {
+test('a stream whose attempts are far apart is failing, too', () => {
   const stuck = { queue: 1_000, deliveredSeries: [7, 0, 0], hourlyFailed: [0, 12] };
   expect(streamCondition(stream(stuck), undefined).word).toBe('failing');
   expect(streamCondition(stream(stuck), delivery({})).word).toBe('active');
@@ -111,36 +111,36 @@ test('a stream whose attempts are far apart fails all the same', () => {
   );
 });
 
-test('the reason names the answer, the host and since when, what comes next, and the queue', () => {
+test('the reason names the response, the host, the start, the next retry and the queue', () => {
   const since = new Date(2026, 10, 22, 10, 42).getTime();
   const now = since + 58_000;
   const waiting = { ...failed, nextAttemptAt: now + 58_500 };
   expect(streamReason(stream({ queue: 1204, failingSince: since }), waiting, now, 7)).toBe(
     '500 from api.acme.io since 10:42 · retry 2 of 7 in 58s · 1,204 queued',
   );
-  // Neither is known at once.
+  // Neither is known at first.
   expect(streamReason(stream({}), waiting, now)).toBe('500 from api.acme.io · retry 2 in 58s');
 });
 
-test('of a receiver that is sent nothing the reason counts down, then says what is under way', () => {
+test('while sending is paused the reason counts down, then names the trial delivery', () => {
   const until = new Date(2026, 10, 22, 10, 43, 12).getTime();
   const spared = { reason: 'failures', since: until - 30_000, until } as const;
   const waiting = { ...failed, nextAttemptAt: until - 20_000 };
   const reasonAt = (now: number, of: StreamSummary['spared'] = spared) =>
     streamReason(stream({ queue: 40, spared: of }), waiting, now, 7);
   expect(reasonAt(until - 29_400)).toBe(
-    '500 from api.acme.io · nothing is sent for 30s, until 10:43:12, then one delivery tries · 40 queued',
+    '500 from api.acme.io · sending paused for 30s, until 10:43:12, then one delivery is tried · 40 queued',
   );
-  expect(reasonAt(until)).toBe('500 from api.acme.io · one delivery tries now · 40 queued');
+  expect(reasonAt(until)).toBe('500 from api.acme.io · trying one delivery now · 40 queued');
   expect(reasonAt(until - 1, { ...spared, reason: 'throttled' })).toContain(
-    ' · it asked for patience: nothing is sent for 1s, until 10:43:12 · ',
+    ' · rate limited by the receiver: sending paused for 1s, until 10:43:12 · ',
   );
-  // Its own time comes later still.
+  // Its scheduled retry is later.
   const later = { ...waiting, nextAttemptAt: until + 60_000 };
   expect(streamReason(stream({ spared }), later, until - 1_000)).toContain('retry 2 in 1m');
 });
 
-test('a stream whose receiver is sent nothing is not called active, though the newest was delivered', () => {
+test('a stream with a backed-off receiver is not active, even if its newest delivery succeeded', () => {
   const spell = { since: 0, until: 1 };
   const failures = stream({ spared: { reason: 'failures', ...spell } });
   const throttled = stream({ spared: { reason: 'throttled', ...spell } });
@@ -148,27 +148,27 @@ test('a stream whose receiver is sent nothing is not called active, though the n
   expect(streamCondition(throttled, delivery({})).word).toBe('attention');
 });
 
-test('a certificate that ends soon is told while all is well; one that is over is told by what fails', () => {
+test('a certificate that expires soon is reported; an expired one shows in the failed attempts', () => {
   const endsAt = new Date(2026, 10, 25, 9, 30).getTime();
   const ending = stream({ certificateEndsAt: endsAt });
   expect(streamCondition(ending, delivery({})).word).toBe('attention');
   expect(streamReason(ending, delivery({}), endsAt - 3 * 86_400_000)).toBe(
-    'the receiver’s certificate ends in 3d, 2026-11-25 09:30:00: renew it there',
+    'the receiver’s certificate expires in 3d, 2026-11-25 09:30:00: renew it',
   );
   expect(streamReason(ending, delivery({}), endsAt)).toBeNull();
 });
 
-test('without an answer the reason says what went wrong; an inbox is called one', () => {
+test('without a response the reason has the error; an inbox is named as one', () => {
   const refused = { ...failed, status: null, error: 'connection refused', nextAttemptAt: null };
   expect(streamReason(stream({}), refused, 0)).toBe(
-    'no answer from api.acme.io: connection refused',
+    'no response from api.acme.io: connection refused',
   );
   expect(streamReason(stream({ webhookUrl: 'sluice://inbox/demo' }), refused, 0)).toContain(
-    'from the inbox demo',
+    'from inbox demo',
   );
 });
 
-test('what the service says of a stream comes first; a stream that delivers has no reason', () => {
+test('the status message comes first; a stream that delivers has no reason', () => {
   const ended = stream({ status: 'error', statusMessage: 'Success rate below 70' });
   expect(streamReason(ended, undefined, 0)).toBe('Success rate below 70');
   expect(streamReason(ended, { ...failed, nextAttemptAt: null }, 0)).toBe(
@@ -178,7 +178,7 @@ test('what the service says of a stream comes first; a stream that delivers has 
   expect(streamReason(stream({ status: 'paused', statusMessage: 'x' }), failed, 0)).toBeNull();
 });
 
-test('the newest tried delivery is the one updated last; untried ones say nothing', () => {
+test('the newest attempted delivery is the one updated last; unattempted ones are ignored', () => {
   const older = delivery({ id: 'older', updatedAt: 5 });
   const newer = delivery({ id: 'newer', updatedAt: 9 });
   const untried = delivery({ id: 'untried', attempts: 0, updatedAt: 20 });
@@ -186,7 +186,7 @@ test('the newest tried delivery is the one updated last; untried ones say nothin
   expect(newestTried([untried]).has('s')).toBe(false);
 });
 
-test('a stream that watches nothing says why, and one in error goes on', () => {
+test('a stream that matches nothing has a reason; one in error still matches', () => {
   const stream = { status: 'active', allAddresses: false, amountOfAddresses: 2 } as const;
   expect(standstillOf(stream)).toBeNull();
   expect(standstillOf({ ...stream, status: 'error' })).toBeNull();
@@ -196,7 +196,7 @@ test('a stream that watches nothing says why, and one in error goes on', () => {
   expect(standstillOf({ ...stream, amountOfAddresses: 0, allAddresses: true })).toBeNull();
 });
 
-test('a stream without scope says so', () => {
+test('a stream without a scope is marked', () => {
   expect(streamScope({ allAddresses: true, amountOfAddresses: 0, topic0: ['a'] })).toEqual({
     text: 'ALL ADDRESSES · 1 event',
     unscoped: true,

@@ -1,4 +1,4 @@
-/** What state a stream, a chain or a delivery is in, as shape, word and tone; and why. */
+/** Conditions of streams, chains and deliveries as a shape, a word and a tone, with their reasons. */
 import type {
   About,
   ChainState,
@@ -43,14 +43,14 @@ const CHAIN_CONDITIONS: Record<ChainState, Condition> = {
   down: condition('triangle', 'down', 'bad'),
 };
 
-/** Also a chain whose node answers, and has no new block for too long. */
+/** True also if the node responds but its next block is overdue. */
 export const isChainDown = (chain: WatchedChain): boolean =>
   chain.state === 'down' || (chain.state === 'live' && isOverdue(chain));
 
 export const chainCondition = (chain: WatchedChain): Condition =>
   CHAIN_CONDITIONS[isChainDown(chain) ? 'down' : chain.state];
 
-/** What is wrong with the chain; empty while nothing is. */
+/** Describes what is wrong with the chain; empty while it is healthy. */
 export function chainTrouble(chain: WatchedChain, now: number): string {
   if (chain.state !== 'live' || !isOverdue(chain)) return chain.message;
   const pace = meanBlockMs(chain.blocks);
@@ -63,7 +63,7 @@ export function chainTrouble(chain: WatchedChain, now: number): string {
     .join('; ');
 }
 
-/** Of a stream one of whose chains is down. */
+/** Shown for a stream if one of its chains is down. */
 export const CHAIN_DOWN = condition('triangle', 'chain down', 'bad');
 
 export const ENVIRONMENT_CONDITIONS: Record<About['environment'], Condition> = {
@@ -86,7 +86,7 @@ export const REPLAY_CONDITIONS: Record<ReplayState, Condition> = {
 };
 
 export const PROVIDER_CONDITIONS: Record<ProviderState, Condition> = {
-  good: condition('disc', 'good', 'ok'),
+  good: condition('disc', 'healthy', 'ok'),
   lagging: condition('half', 'lagging', 'warn'),
   limited: condition('bars', 'limited', 'warn'),
   down: condition('triangle', 'down', 'bad'),
@@ -95,21 +95,21 @@ export const PROVIDER_CONDITIONS: Record<ProviderState, Condition> = {
 
 export const GAP_CONDITIONS: Record<GapKind, Condition> = {
   skipped: condition('exclamation', 'skipped', 'bad'),
-  restarted: condition('half', 'begun anew', 'warn'),
+  restarted: condition('half', 'restarted', 'warn'),
   'passed-over': condition('ring', 'passed over', 'muted'),
   halted: condition('triangle', 'halted', 'bad'),
 };
 
 export const SIGNATURE_CONDITIONS = {
   valid: condition('disc', 'valid', 'ok'),
-  wrong: condition('triangle', 'not valid', 'bad'),
+  wrong: condition('triangle', 'invalid', 'bad'),
 };
 
 export const OUTCOME_CONDITIONS: Record<ExplainOutcome, Condition> = {
   passed: condition('disc', 'passed', 'ok'),
   stopped: condition('cross', 'stopped here', 'bad'),
-  waiting: condition('dashed', 'still to come', 'warn'),
-  unknown: condition('ring', 'not known', 'faint'),
+  waiting: condition('dashed', 'pending', 'warn'),
+  unknown: condition('ring', 'unknown', 'faint'),
 };
 
 export const VERDICT_CONDITIONS: Record<ExplainVerdict, Condition> = {
@@ -118,7 +118,7 @@ export const VERDICT_CONDITIONS: Record<ExplainVerdict, Condition> = {
   failed: condition('triangle', 'failed', 'bad'),
   cancelled: condition('cross', 'cancelled', 'faint'),
   'not-matched': condition('ring', 'no match', 'muted'),
-  'not-evaluated': condition('exclamation', 'not looked at', 'warn'),
+  'not-evaluated': condition('exclamation', 'not evaluated', 'warn'),
   watched: condition('disc', 'watched', 'ok'),
   'not-watched': condition('ring', 'not watched', 'muted'),
 };
@@ -135,7 +135,7 @@ export function deliveryCondition({
 }: Pick<DeliverySummary, 'state' | 'attempts'>): Condition {
   switch (state) {
     case 'enriching':
-      return condition('dashed', 'reading', 'muted');
+      return condition('dashed', 'enriching', 'muted');
     case 'pending':
       return attempts === 0
         ? condition('dashed', 'pending', 'muted')
@@ -153,7 +153,7 @@ export function deliveryCondition({
   }
 }
 
-/** The newest delivery of each stream that was tried at all, from a list with the newest first. */
+/** Returns the most recently updated delivery of each stream that has at least one attempt. */
 export function newestTried(deliveries: readonly DeliverySummary[]): Map<string, DeliverySummary> {
   const newest = new Map<string, DeliverySummary>();
   for (const delivery of deliveries) {
@@ -166,8 +166,8 @@ export function newestTried(deliveries: readonly DeliverySummary[]): Map<string,
 }
 
 /**
- * Whether deliveries wait, attempts failed within the last two hours, and none succeeded in the last
- * ten minutes: a stream whose attempts are too far apart to be among the newest deliveries.
+ * Returns whether deliveries are queued, attempts failed in the last two hours, and none succeeded in
+ * the last ten minutes. Such a stream retries too rarely to be among the newest deliveries.
  */
 const isStuck = ({
   queue,
@@ -181,7 +181,7 @@ const isStuck = ({
 const isFailing = (delivery: DeliverySummary | undefined): boolean =>
   delivery !== undefined && delivery.error !== null && delivery.state !== 'succeeded';
 
-/** @param latest the stream's newest tried delivery, see {@link newestTried}. */
+/** @param latest the stream's newest attempted delivery, see {@link newestTried}. */
 export function streamCondition(
   stream: Pick<
     StreamSummary,
@@ -217,26 +217,24 @@ export function streamCondition(
   }
 }
 
-/** Who answers for a stream: its host, or its inbox. */
+/** Names the receiver of a stream: its host or its inbox. */
 function receiverOf({ webhookUrl }: Pick<StreamSummary, 'webhookUrl'>): string {
   const inbox = readInboxName(webhookUrl);
-  return inbox === undefined
-    ? (URL.parse(webhookUrl)?.host ?? 'the receiver')
-    : `the inbox ${inbox}`;
+  return inbox === undefined ? (URL.parse(webhookUrl)?.host ?? 'the receiver') : `inbox ${inbox}`;
 }
 
-/** How long a receiver is sent nothing, and what comes then. */
+/** Describes how long sending to a receiver is paused and what happens next. */
 export function sparedWords({ reason, until }: Spared, now: number): string {
   const isOver = until <= now;
   const span = formatSpan(Math.ceil((until - now) / 1000) * 1000);
-  const nothing = `nothing is sent for ${span}, until ${formatClock(until).slice(0, 8)}`;
-  if (reason === 'throttled') return isOver ? 'what waits is sent now' : nothing;
-  return isOver ? 'one delivery tries now' : `${nothing}, then one delivery tries`;
+  const nothing = `sending paused for ${span}, until ${formatClock(until).slice(0, 8)}`;
+  if (reason === 'throttled') return isOver ? 'sending the queue now' : nothing;
+  return isOver ? 'trying one delivery now' : `${nothing}, then one delivery is tried`;
 }
 
 /**
- * Why the stream does not deliver and what comes next, in one line; null while it does.
- * @param retries how often the delivery is tried again at most; undefined while that is not known.
+ * Returns why the stream does not deliver and what happens next, in one line; null while it delivers.
+ * @param retries the maximum number of retries; undefined while unknown.
  */
 export function streamReason(
   stream: Pick<
@@ -260,12 +258,12 @@ export function streamReason(
     const since =
       stream.failingSince === null ? '' : ` since ${formatMoment(stream.failingSince, now)}`;
     const where = `${receiverOf(stream)}${since}`;
-    // The service has named the answer then.
+    // The status message already names the response.
     if (stream.status === 'error') parts.push(where);
     else if (latest.status !== null && latest.status >= 300) {
       parts.push(`${latest.status} from ${where}`);
-    } else parts.push(`no answer from ${where}: ${latest.error}`);
-    // While nothing is sent that is not its time.
+    } else parts.push(`no response from ${where}: ${latest.error}`);
+    // While sending is paused, the retry is later than scheduled.
     if (latest.nextAttemptAt !== null && latest.nextAttemptAt > (stream.spared?.until ?? 0)) {
       parts.push(
         `retry ${latest.attempts}${retries === undefined ? '' : ` of ${retries}`} ${formatDue(latest.nextAttemptAt, now)}`,
@@ -273,14 +271,14 @@ export function streamReason(
     }
   }
   if (stream.spared !== null) {
-    const why = stream.spared.reason === 'throttled' ? 'it asked for patience: ' : '';
+    const why = stream.spared.reason === 'throttled' ? 'rate limited by the receiver: ' : '';
     parts.push(why + sparedWords(stream.spared, now));
   }
-  // One that is over is what the attempts fail for, and they say so.
+  // An expired certificate already appears as the error of the attempts.
   if (stream.certificateEndsAt !== null && stream.certificateEndsAt > now) {
     const { certificateEndsAt: endsAt } = stream;
     parts.push(
-      `the receiver’s certificate ends in ${formatSpan(endsAt - now)}, ${formatDateTime(endsAt)}: renew it there`,
+      `the receiver’s certificate expires in ${formatSpan(endsAt - now)}, ${formatDateTime(endsAt)}: renew it`,
     );
   }
   if (parts.length === 0) return null;
@@ -288,7 +286,7 @@ export function streamReason(
   return parts.join(' · ');
 }
 
-/** `paused by maya 2d ago`; null while it is not, and where nobody knows. */
+/** Returns `paused by maya 2d ago`; null if the stream is not paused or no record of it exists. */
 export const pausedWords = (
   { status, paused }: Pick<StreamSummary, 'status' | 'paused'>,
   now: number,
@@ -297,10 +295,10 @@ export const pausedWords = (
     ? `paused by ${formatKey(paused.by)} ${formatAgo(paused.at, now)}`
     : null;
 
-/** What keeps a stream from being held against any block. */
+/** Why no blocks are matched against a stream. */
 export type Standstill = 'paused' | 'terminated' | 'without addresses';
 
-/** One in error goes on collecting: null. */
+/** Returns null for a stream in error: it still collects matches. */
 export function standstillOf({
   status,
   allAddresses,
@@ -310,7 +308,7 @@ export function standstillOf({
   return allAddresses || amountOfAddresses > 0 ? null : 'without addresses';
 }
 
-/** What the stream watches: a count, or a warning that it watches everything. */
+/** Describes what the stream watches: counts, or a warning that it watches every address. */
 export function streamScope(
   stream: Pick<StreamSummary, 'allAddresses' | 'amountOfAddresses' | 'topic0'>,
 ): { text: string; unscoped: boolean } {

@@ -4,7 +4,7 @@ import { describeContract } from './contractWords.ts';
 const token = { name: 'Tether USD', symbol: 'USDT', decimals: 6, standard: '' } as const;
 
 test.each([
-  [{ isContract: false, token: null }, 'an account, no contract'],
+  [{ isContract: false, token: null }, 'an account, not a contract'],
   [{ isContract: true, token: null }, 'a contract'],
   [{ isContract: true, token }, 'Tether USD (USDT), 6 decimals'],
   [
@@ -15,10 +15,7 @@ test.each([
     'Tether USD, ERC-721',
   ],
   [{ isContract: true, token: { ...token, name: '' } }, '(USDT), 6 decimals'],
-  [
-    { isContract: true, token: { ...token, name: '', symbol: '' } },
-    'a token without a name, 6 decimals',
-  ],
+  [{ isContract: true, token: { ...token, name: '', symbol: '' } }, 'an unnamed token, 6 decimals'],
   [
     { isContract: true, token: { ...token, name: 'x'.repeat(99), decimals: null } },
     `${'x'.repeat(40)}… (USDT)`,

@@ -2,16 +2,16 @@ import { useShortcuts } from '../ui/keys/keyboard.ts';
 import type { Action } from '../ui/keys/actionList.tsx';
 import { copyText } from '../ui/text/copyText.ts';
 
-/** What can be copied of a stream, a delivery or a webhook. */
+/** The copyable parts of a stream, a delivery or a webhook. */
 export interface Copies {
   id: string;
-  /** Leads to it from anywhere. */
+  /** Its absolute URL. */
   link: string;
-  /** Copies it as a curl that sends it once more. */
+  /** Copies a curl command that sends it again. */
   copyCurl?: (() => void) | undefined;
 }
 
-/** For the list of `.`. */
+/** Actions for the menu that `.` opens. */
 export const copyActions = ({ id, link, copyCurl }: Copies): Action[] => [
   { label: 'Copy id', keycap: 'c', run: () => void copyText(id, 'Id') },
   { label: 'Copy link', keycap: 'y', run: () => void copyText(link, 'Link') },
@@ -19,8 +19,8 @@ export const copyActions = ({ id, link, copyCurl }: Copies): Action[] => [
 ];
 
 /**
- * `c` copies the id, `y` a link, `x` a curl.
- * @param find null where there is nothing to copy.
+ * `c` copies the id, `y` a link, `x` a curl command.
+ * @param find returns null if there is nothing to copy.
  */
 export function useCopyKeys(find: () => Copies | null): void {
   const press = (key: string): boolean => {

@@ -3,11 +3,11 @@ import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/text/copyButton.tsx';
 import { StatusShape } from '../ui/status.tsx';
 
-/** Where the console asks is not for its reader to set. */
+/** The client's hint is about its base URL, which users of the console cannot set. */
 const hintOf = ({ code, hint }: SluiceError): string =>
-  code === 'network_error' ? 'Check that the service runs and can be reached from here.' : hint;
+  code === 'network_error' ? 'Check that the service is running and reachable.' : hint;
 
-/** What failed, why, the next step, and where its code is explained. What was loaded before stays on the page. */
+/** Shows what failed, why, the next step and a link to the error code. Data loaded before stays visible. */
 export function ErrorPanel({
   what,
   error,
@@ -17,7 +17,7 @@ export function ErrorPanel({
   what: string;
   error: unknown;
   onRetry: () => void;
-  /** Older data is still shown beside the panel. */
+  /** Whether older data is still shown next to the panel. */
   stale?: boolean;
 }) {
   const known = isSluiceError(error) ? error : null;
@@ -35,7 +35,7 @@ export function ErrorPanel({
         <p className="mt-0.5 break-words text-muted">
           {reason}
           {known?.status === undefined && known !== null && `. ${hintOf(known)}`}
-          {stale && ' What you see is from before.'}{' '}
+          {stale && ' Showing older data.'}{' '}
           {known !== null && (
             <a href={known.docUrl} target="_blank" rel="noreferrer" className="data underline">
               {known.code}
@@ -48,7 +48,7 @@ export function ErrorPanel({
             Request <span className="data break-all">{known.requestId}</span>
             <CopyButton text={known.requestId} label="Copy request id" iconOnly />
             {(known.status ?? 0) >= 500 && (
-              <span>The service’s log, its standard error, says more under this id.</span>
+              <span>Look for this id in the service log (stderr).</span>
             )}
           </p>
         )}

@@ -9,36 +9,32 @@ const NAMES = {
 };
 const say = (filter: Parameters<typeof describeFilter>[0]): string => describeFilter(filter, NAMES);
 
-test('a selection reads as a sentence', () => {
+test('each condition of a selection has a label', () => {
+  expect(say({})).toBe('All deliveries');
   expect(say({ streamId: 's', state: 'failed', status: ['5xx', '404'] })).toBe(
-    'failed deliveries of deposits, answered 5xx or 404',
+    'State: failed · Stream: deposits · Response: 5xx, 404',
   );
   expect(say({ chainId: '0x1', status: 'none', phase: 'confirmed' })).toBe(
-    'confirmed deliveries on Ethereum, that nobody answered',
+    'Phase: confirmed · Chain: Ethereum · Response: none',
   );
-  expect(say({ status: ['5xx', 'none'] })).toBe('deliveries, answered 5xx, or not answered at all');
-  expect(say({ id: ['a', 'b'] })).toBe('2 deliveries chosen one by one');
-  expect(say({ id: 'a', state: 'failed' })).toBe('1 failed delivery chosen one by one');
+  expect(say({ id: ['a', 'b'], state: 'failed' })).toBe('Selected: 2 · State: failed');
   expect(say({ replayId: 'r', state: ['failed', 'quarantined'] })).toBe(
-    'failed or quarantined deliveries, sent again by “the outage”',
+    'State: failed, quarantined · Replay: “the outage”',
   );
 });
 
 test('ranges have one end or two', () => {
-  expect(say({ blockFrom: 1_000, blockTo: 2_000 })).toBe('deliveries, of block 1,000 to 2,000');
-  expect(say({ blockFrom: 7, blockTo: 7, reorged: true })).toBe(
-    'deliveries, of block 7, whose block left the chain',
-  );
-  expect(say({ createdFrom: 1_000 })).toBe(`deliveries, made since ${formatDateTime(1_000)}`);
+  expect(say({ blockFrom: 1_000, blockTo: 2_000 })).toBe('Block: 1,000 to 2,000');
+  expect(say({ blockFrom: 7, blockTo: 7, reorged: true })).toBe('Block: 7 · Block removed: yes');
+  expect(say({ createdFrom: 1_000 })).toBe(`Created: ≥ ${formatDateTime(1_000)}`);
   expect(say({ createdTo: 1_000, error: 'ECONN' })).toBe(
-    `deliveries, with “ECONN” in the error, made until ${formatDateTime(1_000)}`,
+    `Error: “ECONN” · Created: ≤ ${formatDateTime(1_000)}`,
   );
-  expect(say({ attemptsFrom: 5 })).toBe('deliveries, tried 5 times or more');
-  expect(say({ attemptsFrom: 1, attemptsTo: 1 })).toBe('deliveries, tried 1 time');
-  expect(say({ attemptsFrom: 1, attemptsTo: 3 })).toBe('deliveries, tried 1 to 3 times');
+  expect(say({ attemptsFrom: 5 })).toBe('Attempts: ≥ 5');
+  expect(say({ attemptsFrom: 1, attemptsTo: 3 })).toBe('Attempts: 1 to 3');
 });
 
-test('its name is what sets it apart', () => {
+test('the name of a replay lists its main conditions', () => {
   expect(nameFilter({ state: ['failed', 'quarantined'], streamId: 's' }, NAMES.ofStream)).toBe(
     'failed quarantined deposits',
   );

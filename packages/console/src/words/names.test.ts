@@ -11,7 +11,7 @@ test('a stream goes by its tag, else its description, else its id', () => {
   expect(nameOfStreamId('b-2', undefined)).toBe('b-2');
 });
 
-test('a name turns nothing around it, and most names stay as they are', () => {
+test('a name does not change the direction of other text, and most names stay as they are', () => {
   expect(isolated('whale-usdt ≥ 1M €')).toBe('whale-usdt ≥ 1M €');
   expect(isolated('\u202egnp.exe')).toBe('\u2068gnp.exe\u2069');
   // It would end its own isolate.

@@ -1,16 +1,16 @@
-/** What streams and keys are called. Pure. */
+/** Display names of streams and keys. Pure. */
 
-/** Marks, embeddings, overrides and isolates: characters that only turn the direction of text. */
+/** Marks, embeddings, overrides and isolates: characters that only change the text direction. */
 const TURNS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-/** Letters written from right to left. */
+/** Right-to-left scripts. */
 const RIGHT_TO_LEFT = /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}/u;
 
-/** Without the characters that turn what stands beside them. */
+/** Removes the characters that change the direction of adjacent text. */
 export const withoutTurns = (name: string): string => name.replaceAll(TURNS, '');
 
 /**
- * A name within other text: nothing in it turns what follows, whatever it is written in. An element of
- * its own has that by `styles.css`.
+ * Isolates a name within other text, so that it cannot change the direction of what follows. Names in
+ * their own element are isolated by `styles.css`.
  */
 export function isolated(name: string): string {
   const plain = withoutTurns(name);
@@ -23,12 +23,12 @@ export const nameOfStream = ({
   id,
 }: {
   tag: string;
-  /** A delivery does not tell it. */
+  /** Deliveries do not have it. */
   description?: string;
   id: string;
 }): string => isolated(tag || description || id);
 
-/** By its id; of one that is not there, such as a deleted one, that is its name. */
+/** Returns the id itself if the stream is missing, e.g. because it was deleted. */
 export function nameOfStreamId(
   streamId: string,
   streams: readonly { tag: string; description: string; id: string }[] | null | undefined,
@@ -37,5 +37,5 @@ export function nameOfStreamId(
   return stream === undefined ? streamId : nameOfStream(stream);
 }
 
-/** Name of an API key; the one that the service was started with has none. */
+/** Returns the name of an API key; the key from the command line has no name of its own. */
 export const formatKey = (name: string): string => (name === 'bootstrap' ? 'first key' : name);

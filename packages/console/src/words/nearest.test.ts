@@ -13,6 +13,6 @@ test.each([
   ['token', undefined],
   ['b', undefined],
   ['a'.repeat(1_000), undefined],
-])('by %s %s is meant', (word, meant) => {
+])('%s: the nearest word is %s', (word, meant) => {
   expect(nearest(word, TYPES)).toBe(meant);
 });

@@ -1,6 +1,6 @@
-/** What somebody may have meant by a word that is not known. Pure. */
+/** Suggests a known word for a misspelled one. Pure. */
 
-/** Letters that are put in, left out, replaced, or swapped with the next one. */
+/** Counts letters that are inserted, deleted, replaced, or swapped with the next one. */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i++) {
@@ -18,12 +18,12 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-/** Two letters of six or more, one of fewer. */
+/** Maximum distance: two for words of six or more letters, otherwise one. */
 const mayDiffer = (word: string): number => (word.length < 6 ? 1 : 2);
 
-/** The word that is nearest, the first of those that are equally near; undefined where none is near. */
+/** Returns the nearest known word, the first one of a tie, or undefined if none is close. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  // Of what is this long, nothing is near.
+  // Too long to suggest a match.
   if (word.length > 40) return undefined;
   const given = word.toLowerCase();
   const [found] = known

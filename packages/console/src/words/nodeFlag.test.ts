@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toAbiFlag, toNodeFlag } from './nodeFlag.ts';
 
-test('a node is named by the flag of its family, quoted where a shell would read it', () => {
+test('a node gets the flag of its family, quoted if a shell would expand it', () => {
   expect(toNodeFlag('0x1', 'https://eth.example/v2/KEY')).toBe(
     '--chain 0x1=https://eth.example/v2/KEY',
   );
@@ -13,7 +13,7 @@ test('a node is named by the flag of its family, quoted where a shell would read
   );
 });
 
-test('who tells ABIs is named by the chain’s number', () => {
+test('the ABI source uses the decimal chain id', () => {
   expect(toAbiFlag('0x2105')).toBe(
     "--abi-url '0x2105=https://sourcify.dev/server/v2/contract/8453/{address}?fields=abi'",
   );

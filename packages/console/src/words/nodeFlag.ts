@@ -1,6 +1,6 @@
-/** Flags that the service is started with. Pure. */
+/** Command-line flags of the service. Pure. */
 
-/** What names a node; again for one chain: another node of it. */
+/** Returns the flag that adds a node. Repeat it to add more nodes for the same chain. */
 export function toNodeFlag(chainId: string, url: string): string {
   const network = /^aptos:(.*)$/.exec(chainId)?.[1];
   return network === undefined
@@ -8,10 +8,10 @@ export function toNodeFlag(chainId: string, url: string): string {
     : `--aptos ${quoted(`${network}=${url}`)}`;
 }
 
-/** What names who tells ABIs of the verified contracts of a chain; Sourcify knows those of most. */
+/** Returns the flag that sets Sourcify, which supports most chains, as the ABI source. */
 export const toAbiFlag = (chainId: string): string =>
   `--abi-url ${quoted(`${chainId}=https://sourcify.dev/server/v2/contract/${Number(chainId)}/{address}?fields=abi`)}`;
 
-/** For a shell, in single quotes where it needs them. */
+/** Quotes a shell argument if necessary. */
 export const quoted = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

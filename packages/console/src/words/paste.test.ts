@@ -49,7 +49,7 @@ test('an ABI, alone or inside an artifact', () => {
   expect(recognise('[1,2]')).toBeUndefined();
 });
 
-test('the address that is meant, and its family', () => {
+test('the pasted address and its family', () => {
   expect(toAddress(recognise(`https://etherscan.io/address/${ADDRESS}`))).toEqual({
     family: 'evm',
     address: ADDRESS,

@@ -1,4 +1,4 @@
-/** What somebody pasted: recognised by its form alone, without asking anybody. Pure. */
+/** Recognizes pasted text by its format alone, without network requests. Pure. */
 
 export type Pasted =
   | { kind: 'evm-address'; address: string }
@@ -10,11 +10,11 @@ export type Pasted =
   | { kind: 'block'; number: number }
   | { kind: 'ens-name'; name: string }
   | { kind: 'aptos-name'; name: string }
-  /** A delivery or a stream: both are UUIDs. */
+  /** The id of a delivery or a stream: both are UUIDs. */
   | { kind: 'id'; id: string }
   | { kind: 'event'; signature: string }
   | { kind: 'abi'; json: string }
-  /** More than one address, one to a line. */
+  /** Two or more addresses. */
   | { kind: 'addresses'; text: string; count: number };
 
 const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
@@ -26,9 +26,9 @@ export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const EVENT = /^[A-Za-z_$][\w$]*\s*\(/;
 const EVENT_SIGNS = /^[\w$\s,[\]()]*;?$/;
 const EVENT_END = /\)(?:\s?anonymous)?;?$/;
-/** Digits, also grouped as people and explorers write them. */
+/** Digits, with or without the group separators that explorers use. */
 const BLOCK = /^#?(?:\d{1,3}(?:[,_\u202f ]\d{3})+|\d+)$/;
-/** What explorers of both families call things in their URLs. */
+/** Path segments of block explorers for both chain families. */
 const EXPLORER_PATH = /\/(?:tx|txn|address|account|object|token|block)\/([^/?#]+)/;
 
 const BIGGEST_BLOCK = 1e12;
@@ -43,7 +43,7 @@ export function recognise(input: string): Pasted | undefined {
   if (EVM_ADDRESS.test(text)) return { kind: 'evm-address', address: text };
   if (HASH.test(text)) return { kind: 'hash', hash: text.toLowerCase() };
   if (MOVE_PATH.test(text)) return { kind: 'move-path', path: text };
-  // Short forms such as 0x1 are accounts of Aptos; nobody shortens an EVM address.
+  // Short forms such as 0x1 are Aptos accounts; EVM addresses are never shortened.
   if (APTOS_ADDRESS.test(text)) return { kind: 'aptos-address', address: text.toLowerCase() };
   if (UUID.test(text)) return { kind: 'id', id: text.toLowerCase() };
   const name = NAME.exec(text)?.groups;
@@ -67,7 +67,7 @@ export function recognise(input: string): Pasted | undefined {
   return undefined;
 }
 
-/** The one address that it names; of Aptos a whole one looks like a hash. */
+/** Returns the address that was pasted. A full-length Aptos address looks like a hash. */
 export function toAddress(
   pasted: Pasted | undefined,
 ): { family: 'evm' | 'aptos'; address: string } | undefined {
@@ -77,7 +77,7 @@ export function toAddress(
   return undefined;
 }
 
-/** What is asked by it, as the service takes a question; undefined where it is none. */
+/** Returns the query for Explain; undefined if the pasted text is not one. */
 export function toQuestion(pasted: Pasted | undefined): string | undefined {
   switch (pasted?.kind) {
     case 'evm-address':
@@ -112,13 +112,13 @@ function isAbi(text: string): boolean {
   }
 }
 
-/** As an object, or as a signature. */
+/** Accepts an object or a signature. */
 const isAbiItem = (item: unknown): boolean =>
   typeof item === 'string'
     ? /^\s*event\s/.test(item)
     : typeof item === 'object' && item !== null && 'type' in item && 'inputs' in item;
 
-/** What was recognised, in a word or two. */
+/** Display names of the recognized kinds. */
 export const PASTED_WORDS: Record<Pasted['kind'], string> = {
   'evm-address': 'EVM address',
   'aptos-address': 'Aptos address',
@@ -127,7 +127,7 @@ export const PASTED_WORDS: Record<Pasted['kind'], string> = {
   block: 'block number',
   'ens-name': 'ENS name',
   'aptos-name': 'Aptos name',
-  id: 'id of a stream or delivery',
+  id: 'stream or delivery id',
   event: 'event',
   abi: 'ABI',
   addresses: 'addresses',

@@ -6,7 +6,7 @@ const CHAINS = [
   { id: 'aptos:mainnet', name: 'Aptos' },
 ];
 
-test('ids of chains become their names, and nothing else does', () => {
+test('only chain ids become chain names', () => {
   expect(retell('Block 12 of 0x1: the nodes of 0x1 have it', CHAINS)).toBe(
     'Block 12 of Ethereum: the nodes of Ethereum have it',
   );
@@ -14,7 +14,7 @@ test('ids of chains become their names, and nothing else does', () => {
   expect(retell('0x1::coin::Coin', CHAINS)).toBe('0x1::coin::Coin');
 });
 
-test('long numbers get their groups, and what only looks like one stays', () => {
+test('long numbers get separators; hashes, ids, ports and fractions do not', () => {
   expect(retell('Block 23835243 of 0x1, committed up to 23835258.', CHAINS)).toBe(
     'Block 23,835,243 of Ethereum, committed up to 23,835,258.',
   );

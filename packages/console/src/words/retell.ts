@@ -1,14 +1,14 @@
-/** What the service says in words, as the console writes: chains by their names, digits in groups. Pure. */
+/** Formats messages of the service: names for chain ids, separators in long numbers. Pure. */
 import type { ChainHealth } from '@sluice/kit/sluice';
 import { formatCount } from '../ui/text/format.ts';
 
-/** Numbers in hex; of Aptos with the network. Part of no hash, no longer number and no Move path. */
+/** A chain id that is not part of a hash, a longer number or a Move path. */
 const CHAIN_ID = /(?<![\w:])(?:0x[0-9a-f]+|aptos:[a-z]+)(?!\w|::)/g;
 
-/** Part of no hash, id, port or fraction. */
+/** A number that is not part of a hash, id, port or fraction. */
 const LONG_NUMBER = /(?<![\w.:-])\d{5,}(?![\w-]|\.\d)/g;
 
-/** `Block 23835243 of 0x1` becomes `Block 23,835,243 of Ethereum`; what is no chain that is watched stays. */
+/** Turns `Block 23835243 of 0x1` into `Block 23,835,243 of Ethereum`; unknown chain ids stay. */
 export const retell = (
   text: string,
   chains: readonly Pick<ChainHealth, 'id' | 'name'>[] = [],

@@ -1,4 +1,4 @@
-/** What is said of a replay in the list and on its page. */
+/** Texts about a replay, for the list and its page. */
 import type { Replay } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { chainsQuery } from '../../data/queries/chains.ts';
@@ -9,7 +9,7 @@ import { formatCount, formatDuration, formatSpan } from '../../ui/text/format.ts
 import { standingOf } from '../../data/replayStanding.ts';
 import { isolated, nameOfStreamId } from '../../words/names.ts';
 
-/** Of the ids that a filter names. */
+/** Names for the ids in a filter. */
 export function useNames(): Names {
   const { data: streams } = useQuery(streamsQuery);
   const { data: chains } = useQuery(chainsQuery);
@@ -26,17 +26,14 @@ export function useNames(): Names {
 
 export const useFilterWords = (): ((filter: Replay['filter']) => string) => {
   const names = useNames();
-  return (filter) => {
-    const words = describeFilter(filter, names);
-    return words.charAt(0).toUpperCase() + words.slice(1);
-  };
+  return (filter) => describeFilter(filter, names);
 };
 
 const MINUTE_MS = 60_000;
 
 const formatLength = (ms: number): string => (ms < MINUTE_MS ? formatDuration(ms) : formatSpan(ms));
 
-/** `50/s, 12 s left` while it runs, `48/s, in 24 s` once it has ended. */
+/** Returns `50/s, 12 s left` while it runs and `48/s, in 24 s` once it has ended. */
 export function describePace(replay: Replay): string {
   const { perSecond, createdAt, updatedAt, replayed } = replay;
   const { secondsLeft } = standingOf(replay);
