@@ -8,8 +8,8 @@ import { watchLoad } from './ui/keys/heldKeys.ts';
 import { createConsoleRouter } from './router.tsx';
 import { endSession, signInFromFragment } from './data/session.ts';
 
-// First of all, while the key is still in the address bar. And when the link is opened in a tab
-// that shows the console already, which loads nothing: before the router sees the address.
+// Runs first, to remove the key from the address bar. A link opened in a tab that already shows the
+// console only fires popstate, which must be handled before the router.
 signInFromFragment();
 addEventListener('popstate', () => {
   if (signInFromFragment()) void router.navigate({ to: '/' });
@@ -17,11 +17,11 @@ addEventListener('popstate', () => {
 
 const queryClient = createQueryClient(() => {
   endSession();
-  // Asks again whether the page may show; it leads to sign-in and back.
+  // Runs the guards again, which redirect to sign-in and back.
   void router.invalidate();
 });
 const router = createConsoleRouter();
-// Also until the first page is there.
+// Covers the time until the first page has loaded.
 watchLoad(() => router.state.status === 'pending' || router.state.resolvedLocation === undefined);
 
 const container = document.getElementById('root');

@@ -1,4 +1,4 @@
-/** Which page stands at which URL, and what must be true before it shows. */
+/** The routes of the console and their guards. */
 import {
   createRootRoute,
   createRoute,
@@ -28,8 +28,8 @@ import { isSignedIn } from './data/session.ts';
 import { sluice } from './data/queries/service.ts';
 
 /**
- * A page's code comes from the service. While that does not answer, the page says so: the router would load
- * the tab anew, and with it goes what is on the screen. It does where an update has renamed the code.
+ * Loads the code of a page. If the service is unreachable, this shows an error instead of the router's
+ * reload, which would clear the screen. The reload still happens if an update renamed the file.
  */
 const served =
   <Module,>(load: () => Promise<Module>) =>
@@ -147,7 +147,7 @@ const inbox = createRoute({
   ),
 });
 
-/** One inbox by its name; without a name, the first. */
+/** An inbox by its name. */
 const namedInbox = createRoute({
   getParentRoute: () => frame,
   path: '/inbox/$name',
@@ -205,7 +205,7 @@ const settings = createRoute({
   ),
 });
 
-/** With the rail beside it, to go on from. */
+/** The not-found page, inside the frame so that the rail stays usable. */
 const nowhere = createRoute({ getParentRoute: () => frame, path: '$', component: PageNotFound });
 
 const audit = createRoute({
@@ -217,7 +217,7 @@ const audit = createRoute({
   ),
 });
 
-/** The front page needs no mention in the URL. */
+/** Omits the home page from the URL. */
 function backTo(path: string): { back?: string } {
   return path === '/' ? {} : parseSignInSearch({ back: path });
 }
@@ -247,7 +247,7 @@ export function createConsoleRouter() {
     ]),
     basepath: import.meta.env.BASE_URL,
     defaultPreload: 'intent',
-    // Pages load their own data; preloading fetches their code.
+    // Preloading fetches only code; pages load their own data.
     defaultPreloadStaleTime: 0,
     defaultErrorComponent: PageError,
   });
@@ -256,10 +256,12 @@ export function createConsoleRouter() {
 function PageNotFound() {
   return (
     <div className="p-4">
-      <p className="font-medium">There is no such page</p>
-      <p className="mt-1 text-muted">The link is cut off, or of another version of the console.</p>
+      <p className="font-medium">Page not found</p>
+      <p className="mt-1 text-muted">
+        The link is incomplete or for another version of the console.
+      </p>
       <Link to="/" className={`${buttonClass('plain')} mt-3`}>
-        All streams
+        View all streams
       </Link>
     </div>
   );

@@ -16,7 +16,7 @@ const tokens = new Map(
   ),
 );
 
-/** Relative luminance (WCAG) of an OKLCH colour, by way of linear sRGB. */
+/** Relative luminance (WCAG) of an OKLCH color, via linear sRGB. */
 function luminance([lightness, chroma, hue]: Oklch): number {
   const a = chroma * Math.cos((hue * Math.PI) / 180);
   const b = chroma * Math.sin((hue * Math.PI) / 180);
@@ -48,7 +48,7 @@ const TEXTS = ['text', 'muted', 'faint', 'accent', 'ok', 'warn', 'bad', 'info', 
 test.each([
   ['light', 0],
   ['dark', 1],
-] as const)('every %s text token reads on every background', (_, theme) => {
+] as const)('every %s text token is readable on every background', (_, theme) => {
   for (const background of BACKGROUNDS) {
     for (const text of TEXTS) {
       const ratio = contrast(colorOf(text, theme), colorOf(background, theme));
@@ -59,13 +59,13 @@ test.each([
   }
 });
 
-test('rows are as high where they are laid out as where they are counted', () => {
-  const said = new Map(
+test('row heights in CSS and TypeScript are the same', () => {
+  const heights = new Map(
     [...css.matchAll(/(?:\[data-density='(\w+)'\]|:root) \{\s*--density: (\d+)px;/g)].map(
       ([, name = 'standard', px]) => [name, Number(px)],
     ),
   );
-  expect(Object.fromEntries(said)).toEqual(DENSITIES);
+  expect(Object.fromEntries(heights)).toEqual(DENSITIES);
   expect(css).toContain(`--row-of-two: calc(var(--density) + ${SECOND_LINE_PX}px);`);
   expect(css).toContain(`--row: max(${TOUCHED_PX}px, var(--density));`);
 });

@@ -5,7 +5,7 @@ import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/form/field.tsx';
 
-/** Chains and their nodes are named where the service starts: here is the flag that does it. */
+/** Composes the flag that adds a node, because nodes are configured when the service starts. */
 export function AddNode({
   chains,
   onClose,
@@ -18,7 +18,7 @@ export function AddNode({
   const [url, setUrl] = useState('');
   const flag = toNodeFlag(chosen || typed.trim() || '0x1', url.trim() || 'https://…');
   return (
-    <Dialog title="Add a node" onClose={onClose}>
+    <Dialog title="Add node" onClose={onClose}>
       <div className="grid gap-3">
         {chains.length > 0 && (
           <label className="block">
@@ -29,7 +29,7 @@ export function AddNode({
                   {name}
                 </option>
               ))}
-              <option value="">Another</option>
+              <option value="">Other chain</option>
             </Select>
           </label>
         )}
@@ -38,22 +38,22 @@ export function AddNode({
             label="Chain id"
             mono
             placeholder="0x1"
-            help="In hex as nodes tell it, or aptos:mainnet."
+            help="Hex, e.g. 0x1, or aptos:mainnet."
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
           />
         )}
         <TextField
-          label="URL of the node"
+          label="Node URL"
           mono
           placeholder="https://…"
-          help="It stays in this browser: often it holds a key."
+          help="May contain a key. It stays in this browser."
           value={url}
           onChange={(event) => setUrl(event.target.value)}
         />
         <p className="text-muted">
-          Nodes are named when the service starts. Stop it, add this to its command, and start it
-          again: it goes on where it was.
+          Nodes are configured when the service starts. Stop the service, add this flag to its
+          command and restart it. It resumes where it stopped.
         </p>
         <p className="flex min-w-0 items-center gap-1">
           <code className="data min-w-0 break-all">{flag}</code>

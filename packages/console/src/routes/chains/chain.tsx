@@ -17,7 +17,7 @@ import { ResumeForm } from './resumeForm.tsx';
 const TAPE_LENGTH = 60;
 const NARROW_LENGTH = 34;
 
-/** How far a chain is followed, from which nodes, and what happened to it. */
+/** Shows the progress of a chain, its nodes, gaps and reorgs. */
 export function Chain({ chain }: { chain: WatchedChain }) {
   const [resuming, setResuming] = useState(false);
   const wide = useMedia('(min-width: 640px)');
@@ -34,9 +34,7 @@ export function Chain({ chain }: { chain: WatchedChain }) {
         <Link to="/deliveries" search={{ chain: id }} className={`${buttonClass('quiet')} ml-auto`}>
           Deliveries
         </Link>
-        {state === 'down' && (
-          <Button onClick={() => setResuming(true)}>Resume from a block…</Button>
-        )}
+        {state === 'down' && <Button onClick={() => setResuming(true)}>Resume from block…</Button>}
       </div>
       <ChainTrouble chain={chain} className="mt-1" />
       {unverified !== null && (
@@ -69,9 +67,9 @@ export function Chain({ chain }: { chain: WatchedChain }) {
             <span className="text-faint">
               {' '}
               {confirmations === 'finalized'
-                ? 'as the chain says'
+                ? 'as the chain reports'
                 : confirmations === 0
-                  ? 'at once'
+                  ? 'immediately'
                   : `after ${formatQuantity(confirmations, 'block')}`}
             </span>
           </Figure>
@@ -104,7 +102,7 @@ function Figure({ label, children }: { label: string; children: React.ReactNode 
   );
 }
 
-/** What nodes call so; most that do not know the tag have chains that never undo a block, or long ones. */
+/** The block that nodes report under a tag. Nodes of chains without reorgs often lack the tag. */
 function Tagged({
   label,
   height,
@@ -117,7 +115,7 @@ function Tagged({
   return (
     <Figure label={label}>
       {height === null ? (
-        <span className="text-faint">– no node says</span>
+        <span className="text-faint">– not reported</span>
       ) : (
         <>
           {formatCount(height)}

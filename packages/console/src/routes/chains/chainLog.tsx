@@ -9,27 +9,30 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 
-/** Before one asks for the others. */
+/** Entries shown before "Show more". */
 const FIRST_ENTRIES = 5;
 
-/** One line of what happened to a chain. */
+/** One gap or reorg. */
 interface LogEntry {
   key: string;
   condition: Condition;
   what: string;
-  /** Why; empty where that is all there is to say. */
+  /** The reason; empty if there is none to add. */
   why: string;
   at: number;
 }
 
-/** What the service keeps of what happened to a chain, newest first. */
+/** Recorded gaps or reorgs of a chain, newest first. */
 function ChainLog<Row>({
   title,
+  failed,
   none,
   query,
   toEntry,
 }: {
   title: string;
+  /** Heading of the error. */
+  failed: string;
   none: string;
   query: UseQueryOptions<Row[], Error, Row[], string[]>;
   toEntry: (row: Row) => LogEntry;
@@ -41,7 +44,7 @@ function ChainLog<Row>({
       <h3 className="caps">{title}</h3>
       {error !== null && (
         <ErrorPanel
-          what={`${title} could not be read`}
+          what={failed}
           error={error}
           onRetry={() => void refetch()}
           stale={data !== undefined}
@@ -75,11 +78,12 @@ function ChainLog<Row>({
   );
 }
 
-/** Where a chain went another way. */
+/** The reorgs of a chain. */
 export const Reorgs = ({ chain }: { chain: string }) => (
   <ChainLog
     title="Reorgs"
-    none="The chain never went another way."
+    failed="Couldn't load reorgs"
+    none="No reorgs."
     query={reorgsQuery(chain)}
     toEntry={describeReorg}
   />
@@ -95,11 +99,12 @@ function describeReorg({ blockNumber, depth, at }: Reorg): LogEntry {
   };
 }
 
-/** Where a chain did not go on block by block. */
+/** The ranges of blocks that the chain was not read for. */
 export const Gaps = ({ chain }: { chain: string }) => (
   <ChainLog
     title="Gaps"
-    none="No block was left out."
+    failed="Couldn't load gaps"
+    none="No gaps."
     query={gapsQuery(chain)}
     toEntry={describeGap}
   />

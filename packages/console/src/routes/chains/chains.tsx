@@ -10,13 +10,13 @@ import { Loading } from '../../ui/loading.tsx';
 import { AddNode } from './addNode.tsx';
 import { Chain } from './chain.tsx';
 
-/** What is known of the nodes is told by no event but a change of the chain’s state. */
+/** Nodes are polled: live events only report changes of the chain's state. */
 const NODES_REFRESH_MS = 5_000;
 
 const nodesOf = (chains: readonly WatchedChain[]): number =>
   chains.reduce((sum, { providers }) => sum + providers.length, 0);
 
-/** How each chain is followed: how far, from which nodes, and what stands in the way. */
+/** The progress, nodes and problems of each chain. */
 export function ChainsPage() {
   const chains = useQuery({ ...chainsQuery, refetchInterval: NODES_REFRESH_MS });
   const [isAdding, setAdding] = useState(false);
@@ -24,7 +24,7 @@ export function ChainsPage() {
     <>
       {chains.isError && (
         <ErrorPanel
-          what="The chains could not be read"
+          what="Couldn't load chains"
           error={chains.error}
           onRetry={() => void chains.refetch()}
           stale={chains.data !== undefined}
@@ -38,19 +38,19 @@ export function ChainsPage() {
           </p>
           <Button className="ml-auto" onClick={() => setAdding(true)}>
             <Plus size={14} strokeWidth={1.5} aria-hidden="true" />
-            Add a node…
+            Add node…
           </Button>
         </header>
       )}
       {chains.isPending && <Loading className="p-4" />}
       {chains.data?.length === 0 && (
         <div className="px-4 py-6">
-          <p className="font-medium">No chain is watched</p>
+          <p className="font-medium">No chains yet</p>
           <p className="mt-1 text-muted">
-            Name one when the service starts, with the URL of a node.
+            To add a chain, start the service with the URL of a node.
           </p>
           <Button className="mt-3" onClick={() => setAdding(true)}>
-            Add a node…
+            Add node…
           </Button>
         </div>
       )}

@@ -3,7 +3,7 @@ import { PROVIDER_CONDITIONS } from '../../words/condition.ts';
 import { formatCount, formatDuration, formatQuantity } from '../../ui/text/format.ts';
 import { Status } from '../../ui/status.tsx';
 
-/** The nodes of a chain, and how each is judged. */
+/** The nodes of a chain with their state and score. */
 export function Nodes({ nodes, best }: { nodes: readonly ProviderHealth[]; best: number | null }) {
   return (
     <div className="mt-3 overflow-x-auto">
@@ -27,12 +27,12 @@ export function Nodes({ nodes, best }: { nodes: readonly ProviderHealth[]; best:
               Failures
             </th>
             <th scope="col" className="caps px-3 text-right max-sm:hidden">
-              Disagreed
+              Disputes
             </th>
             <th
               scope="col"
               className="caps pl-3 text-right max-sm:hidden"
-              title="How it is judged now: milliseconds of latency, and what lag, failures and doubt count; the lowest is followed"
+              title="Latency in milliseconds plus penalties for lag, failures and doubt. The node with the lowest score is followed."
             >
               Score
             </th>
@@ -59,7 +59,7 @@ export function Nodes({ nodes, best }: { nodes: readonly ProviderHealth[]; best:
                 title={
                   best === null || provider.head === null
                     ? ''
-                    : `${formatQuantity(best - provider.head, 'block')} behind the best`
+                    : `${formatQuantity(best - provider.head, 'block')} behind the head`
                 }
               >
                 {provider.head === null ? '–' : formatCount(provider.head)}
@@ -89,21 +89,21 @@ export function Nodes({ nodes, best }: { nodes: readonly ProviderHealth[]; best:
   );
 }
 
-/** Which part a node plays beside the others, and what is wrong with it. */
+/** Describes what is wrong with a node, or its role among the others. */
 function describeRole({ message, isFollowed, hasVoice }: ProviderHealth, nodes: number): string {
   if (message !== '') return message;
   if (nodes === 1) return '';
-  if (!hasVoice) return 'not heard where nodes differ';
-  return isFollowed ? 'followed' : '';
+  if (!hasVoice) return 'no vote';
+  return isFollowed ? 'primary' : '';
 }
 
-/** What it counts beside latency; empty of a node that nothing is held against. */
+/** Lists the penalties of a node; empty if it has none. */
 function describeScore({ lag, failures, doubt }: ProviderHealth['score']): string {
   const parts = Object.entries({ lag, failures, doubt }).filter(([, points]) => points > 0);
   return parts.map(([name, points]) => `${name} ${formatCount(points)}`).join(' · ');
 }
 
-/** Whether another node has the newest block as well. */
+/** Shows whether a second node has the newest block. */
 export function Agreement({
   agreement: { blockNumber, state },
   nodes,
@@ -111,19 +111,19 @@ export function Agreement({
   agreement: ChainAgreement;
   nodes: number;
 }) {
-  const block = `block ${formatCount(blockNumber)}`;
-  const said: Record<ChainAgreement['state'], string> = {
-    agreed: `A second node has the same ${block}.`,
+  const block = formatCount(blockNumber);
+  const words: Record<ChainAgreement['state'], string> = {
+    agreed: `A second node agrees on block ${block}.`,
     alone:
       nodes === 1
-        ? `Nobody else was asked about ${block}: name a second node, and each new block is held against it.`
-        : `No other node that is heard knows ${block} yet.`,
-    outvoted: `Most nodes have this ${block}, and another has another one.`,
-    disagreed: `Nodes have different blocks at ${formatCount(blockNumber)}: nothing is taken until they agree.`,
+        ? `Block ${block} is unchecked. Add a second node to check each new block against it.`
+        : `No other node with a vote has block ${block} yet.`,
+    outvoted: `One node disagrees with the majority on block ${block}.`,
+    disagreed: `Nodes disagree on block ${block}. The chain is paused until they agree.`,
   };
   return (
     <p className={`mt-2 text-12 ${state === 'disagreed' ? 'text-bad' : 'text-muted'}`}>
-      {said[state]}
+      {words[state]}
     </p>
   );
 }

@@ -6,7 +6,7 @@ import type { WatchedChain } from '../../chains/tape.ts';
 import { CallForm } from '../../words/callForm.tsx';
 import { TextField } from '../../ui/form/field.tsx';
 
-/** The way out of a halt; it leaves a hole behind, so it is asked for. */
+/** Resumes a halted chain. It needs a confirmation because it can leave a gap. */
 export function ResumeForm({ chain, onDone }: { chain: WatchedChain; onDone: () => void }) {
   const queryClient = useQueryClient();
   const [from, setFrom] = useState('');
@@ -23,18 +23,20 @@ export function ResumeForm({ chain, onDone }: { chain: WatchedChain; onDone: () 
       call={resume}
       ready={isRight}
       action="Resume chain"
-      failed="The chain was not resumed"
+      failed="Couldn't resume the chain"
     >
       <p>
-        Blocks between {chain.checkpoint === null ? 'the last one' : formatCount(chain.checkpoint)}{' '}
-        and the one you name are left out. Each stream keeps them as a hole, which a backfill fills.
+        {chain.checkpoint === null
+          ? 'Blocks before the one you enter are skipped.'
+          : `Blocks between ${formatCount(chain.checkpoint)} and the one you enter are skipped.`}{' '}
+        Coverage shows them as a hole, which a backfill can fill.
       </p>
       <TextField
         label="From block"
         inputMode="numeric"
         mono
-        help="Empty: from the head of the node."
-        error={isRight ? undefined : 'A block is a whole number.'}
+        help="Leave empty to start at the head."
+        error={isRight ? undefined : 'Enter a whole number.'}
         value={from}
         onChange={(event) => setFrom(event.target.value)}
       />

@@ -24,10 +24,10 @@ const ShortcutList = lazy(async () => ({
   default: (await import('./shortcutList.tsx')).ShortcutList,
 }));
 
-/** After the page itself has loaded. */
+/** The palette is prefetched after the page itself has loaded. */
 const PREFETCH_MS = 1_000;
 
-/** Rail, top bar and the live feed, around every page but sign-in. */
+/** The rail, the top bar and the live feed around every page except sign-in. */
 export function Frame() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -94,11 +94,7 @@ export function Frame() {
         className="min-h-0 min-w-0 overflow-auto outline-none md:col-start-2"
       >
         {leave.isError && (
-          <ErrorPanel
-            what="You are still signed in"
-            error={leave.error}
-            onRetry={() => leave.mutate()}
-          />
+          <ErrorPanel what="Couldn't sign out" error={leave.error} onRetry={() => leave.mutate()} />
         )}
         <Outlet />
       </main>
@@ -106,7 +102,7 @@ export function Frame() {
       <Rail />
       {open === 'palette' && <Palette onClose={() => setOpen(null)} />}
       {open === 'shortcuts' && (
-        <Dialog title="Keyboard" onClose={() => setOpen(null)} wide>
+        <Dialog title="Keyboard shortcuts" onClose={() => setOpen(null)} wide>
           <Suspense fallback={<Loading />}>
             <ShortcutList />
           </Suspense>
@@ -116,7 +112,7 @@ export function Frame() {
   );
 }
 
-/** The tab's title and icon. Apart from the frame: the fleet is another with every delivery. */
+/** Sets the tab's title and icon. It is a separate component because the fleet changes with every delivery. */
 function TabState({ title }: { title: string }) {
   const { pathname } = useLocation();
   const fleet = useFleet();

@@ -15,7 +15,7 @@ function words({ state, since }: LiveStatus, now: number): string {
   }
 }
 
-/** Whether what is on the page is still being told by the service. */
+/** Shows whether the page still receives live events. */
 export function LiveIndicator() {
   const status = useLiveStatus();
   const now = useNow();
@@ -51,7 +51,7 @@ export function LiveIndicator() {
   );
 }
 
-/** Told to screen readers when it changes, not each second. */
+/** Announces a lost connection to screen readers once, not every second. */
 export function LiveAnnouncement() {
   const { state } = useLiveStatus();
   return (

@@ -1,4 +1,4 @@
-/** Three streams through one gate. */
+/** The logo: three streams through one gate. */
 export function Mark({ className }: { className?: string }) {
   return (
     <svg viewBox="0 0 16 16" aria-hidden="true" className={className}>

@@ -4,8 +4,8 @@ import { sluice } from '../../data/queries/service.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 
 /**
- * A page that could not be drawn. Loading all anew also fetches what an update has renamed; not while the
- * service is away, when there is nothing to be loaded.
+ * Shown when a page fails to render. A reload also fetches files that an update renamed; it waits until
+ * the service is reachable.
  */
 export function PageError({ error }: ErrorComponentProps) {
   const again = useMutation({
@@ -14,7 +14,7 @@ export function PageError({ error }: ErrorComponentProps) {
   });
   return (
     <ErrorPanel
-      what="This page failed"
+      what="Couldn't show this page"
       error={again.error ?? error}
       onRetry={() => again.mutate()}
     />

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { titleOf } from './pageState.ts';
 
-test('the title of a background tab says what matters', () => {
+test('the title of a background tab shows failures', () => {
   expect(titleOf({ page: 'Sign in' })).toBe('Sign in · Sluice');
   expect(titleOf({ page: 'Streams', environment: 'dev' })).toBe('Streams · Sluice dev');
   const failing = { page: 'Streams', failing: 2, environment: 'prod' } as const;

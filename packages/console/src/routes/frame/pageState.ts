@@ -1,4 +1,4 @@
-/** Title and favicon say what the page would, for a tab in the background. */
+/** Title and favicon that show the state of the page while its tab is in the background. */
 import type { About } from '@sluice/kit/sluice';
 import { useEffect } from 'react';
 
@@ -12,16 +12,16 @@ const ICONS: Record<PageState, string> = {
 
 export interface TabState {
   page: string;
-  /** Streams that fail. */
+  /** Number of failing streams. */
   failing?: number;
-  /** Codes of the chains that are down, of those that streams watch. */
+  /** Codes of the watched chains that are down. */
   down?: string;
   offline?: boolean;
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   environment?: About['environment'] | undefined;
 }
 
-/** `▲ 1 failing · Streams · Sluice prod`. */
+/** Returns e.g. `▲ 1 failing · Streams · Sluice prod`. */
 export function titleOf({
   page,
   failing = 0,

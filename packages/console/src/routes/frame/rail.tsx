@@ -2,7 +2,7 @@ import { Link, useLocation } from '@tanstack/react-router';
 import { PAGES, pageOf } from './pages.ts';
 import { Mark } from './mark.tsx';
 
-/** The pages: a column at the left, or a row at the bottom of a phone. */
+/** Links to the pages: a column on the left, or a row at the bottom of a phone. */
 export function Rail() {
   const current = pageOf(useLocation().pathname);
   return (

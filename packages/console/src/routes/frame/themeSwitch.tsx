@@ -4,12 +4,12 @@ import { Button } from '../../ui/button.tsx';
 
 const ICONS = { system: Monitor, light: Sun, dark: Moon } as const;
 
-/** One button that goes round: system, light, dark. */
+/** A button that cycles through system, light and dark. */
 export function ThemeSwitch() {
   const theme = useTheme();
   const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'system';
   const Icon = ICONS[theme];
-  const label = `Theme: ${theme}. Change to ${next}`;
+  const label = `Theme: ${theme}. Switch to ${next}`;
   return (
     <Button look="quiet" square aria-label={label} title={label} onClick={() => setTheme(next)}>
       <Icon size={16} strokeWidth={1.5} aria-hidden="true" />

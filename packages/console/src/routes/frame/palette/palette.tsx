@@ -1,7 +1,7 @@
 import { lazy, Suspense, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { PaletteKey } from './paletteCommands.tsx';
 
-/** Fetched before it is asked for. */
+/** Also called to prefetch the list. */
 export const loadPaletteCommands = async () => ({
   default: (await import('./paletteCommands.tsx')).PaletteCommands,
 });
@@ -9,23 +9,23 @@ const PaletteCommands = lazy(loadPaletteCommands);
 
 const isPaletteKey = (key: string): key is PaletteKey => /^(ArrowDown|ArrowUp|Enter)$/.test(key);
 
-/** Go anywhere, do anything. Its field is there at once and takes every key; its list may come later. */
+/** The command palette. Its field appears at once and takes every key; its list may load later. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   const [text, setText] = useState('');
-  /** Keys for the list, in order: it may not be there yet. */
+  /** Keys for the list, in order, until it has loaded. */
   const waiting = useRef<PaletteKey[]>([]);
   const take = useRef<(key: PaletteKey) => boolean>(() => false);
   const [active, setActive] = useState<string>();
   useLayoutEffect(() => dialog.current?.showModal(), []);
-  /** One key: the list may be another after it. */
+  /** Handles a single key, because it may change the list. */
   const takeNext = (): void => {
     const [key] = waiting.current;
     if (key !== undefined && take.current(key)) waiting.current.shift();
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    // Enter also ends what an input method composes.
+    // Enter also commits the text of an input method.
     if (!isPaletteKey(event.key) || event.nativeEvent.isComposing) return;
     event.preventDefault();
     waiting.current.push(event.key);
@@ -37,7 +37,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       ref={dialog}
       aria-label="Search and commands"
       onClose={onClose}
-      // A press beside it closes it, where the browser knows how.
+      // A press outside closes it in browsers that support this.
       {...{ closedby: 'any' }}
       className="mx-auto mt-[12dvh] mb-auto w-140 max-w-[calc(100vw-24px)] animate-overlay overflow-hidden rounded-overlay border border-line bg-surface p-0 text-text shadow-overlay backdrop:bg-bg/60"
     >

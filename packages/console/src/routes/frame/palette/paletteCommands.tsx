@@ -16,17 +16,17 @@ import { nameOfStream } from '../../../words/names.ts';
 interface Command {
   id: string;
   label: string;
-  /** What it is about, in faint. */
+  /** Secondary text, in a faint color. */
   detail: string;
   run: () => void;
 }
 
-/** The keys of the palette's field that are for its list. */
+/** Keys that the palette's field passes to its list. */
 export type PaletteKey = 'ArrowDown' | 'ArrowUp' | 'Enter';
 
 const MAX_SHOWN = 12;
 
-/** Commands that fit the text; whatever is pasted is recognised, with what can be done with it. */
+/** Lists commands that match the text, and actions for a recognized address, hash, id and so on. */
 export function PaletteCommands({
   id,
   text,
@@ -34,13 +34,13 @@ export function PaletteCommands({
   onDrawn,
   onRun,
 }: {
-  /** Of the list. */
+  /** Element id of the list. */
   id: string;
   text: string;
   onKeyDown: (event: React.KeyboardEvent) => void;
   /**
-   * Whenever the list is another.
-   * @param take does what a key means, and returns false while the list is not there.
+   * Called whenever the list changes.
+   * @param take handles a key; returns false while the list is loading.
    * @param active the id of the command that Enter runs.
    */
   onDrawn: (take: (key: PaletteKey) => boolean, active: string | undefined) => void;
@@ -49,7 +49,7 @@ export function PaletteCommands({
 }) {
   const list = useRef<HTMLDivElement>(null);
   const [chosen, setChosen] = useState({ text, at: 0 });
-  // Another text has another list, with its first chosen.
+  // A new text has a new list, with its first command active.
   const at = chosen.text === text ? chosen.at : 0;
   const streams = useQuery(streamsQuery);
 
@@ -64,7 +64,7 @@ export function PaletteCommands({
     const where = `${label} ${detail}`.toLowerCase();
     return words.every((word) => where.includes(word));
   });
-  // A stream may be called as a block is, or a name.
+  // The name of a stream may look like a block number or an ENS name.
   const shown = [...forPasted, ...matching].slice(0, MAX_SHOWN);
   const active = shown[Math.min(at, shown.length - 1)];
   const activeId = active && `${id}-${active.id}`;
@@ -74,7 +74,7 @@ export function PaletteCommands({
     command.run();
   };
   const take = (key: PaletteKey): boolean => {
-    // What is meant may be among the streams, which come later.
+    // A stream that is still loading may match.
     if (active === undefined) return !streams.isPending;
     if (key === 'Enter') run(active);
     else {
@@ -91,11 +91,11 @@ export function PaletteCommands({
     <>
       {pasted !== undefined && (
         <p className="px-4 pt-2 text-12 text-info">
-          Recognised: {PASTED_WORDS[pasted.kind]}
+          Recognized: {PASTED_WORDS[pasted.kind]}
           {pasted.kind === 'ens-name' && (
             <output>
               {!isLookedUp || resolved.isPending
-                ? ', looking it up'
+                ? ', resolving'
                 : resolved.isError
                   ? `. ${resolved.error.message}`
                   : `, ${formatHash(resolved.data.address)}`}
@@ -135,9 +135,9 @@ export function PaletteCommands({
       {shown.length === 0 && (
         <p className="px-4 pb-3 text-muted">
           {pasted?.kind === 'aptos-name'
-            ? 'Names of Aptos are not looked up: paste the address that it stands for.'
+            ? 'Aptos names are not resolved. Paste the address instead.'
             : pasted === undefined &&
-              'Nothing is called that. Addresses, hashes, block numbers, ids, names of ENS, events and ABIs are recognised when pasted whole.'}
+              'No results. You can also paste a complete address, hash, block number, id, ENS name, event or ABI.'}
         </p>
       )}
     </>
@@ -181,7 +181,7 @@ function useCommands(): Command[] {
   ];
 }
 
-/** Functions would make the link long for nothing. */
+/** Drops functions, which would only make the link longer. */
 function eventsOf(abi: string): string {
   type Item = { type: string } | string;
   const value = JSON.parse(abi) as Item[] | { abi: Item[] };
@@ -193,7 +193,7 @@ function eventsOf(abi: string): string {
   );
 }
 
-/** @param resolved what the pasted name stands for, once that is known */
+/** @param resolved the address of the pasted name, once known. */
 function usePastedCommands(
   pasted: Pasted | undefined,
   resolved: ResolvedName | undefined,
@@ -207,7 +207,7 @@ function usePastedCommands(
     run,
   });
   const watch = (address: string, detail = formatHash(address)): Command =>
-    command('watch', 'New stream that watches it', detail, () => {
+    command('watch', 'Create a stream for this address', detail, () => {
       void navigate({ to: '/streams/new', search: { address } });
     });
   const explain = (q: string, label: string, detail = formatHash(q)): Command =>
@@ -217,16 +217,16 @@ function usePastedCommands(
       return [];
     case 'evm-address':
     case 'aptos-address':
-      return [watch(pasted.address), explain(pasted.address, 'Which streams watch it')];
+      return [watch(pasted.address), explain(pasted.address, 'Find streams that watch it')];
     case 'hash':
-      return [explain(pasted.hash, 'Explain what became of it'), watch(pasted.hash)];
+      return [explain(pasted.hash, 'Explain this hash'), watch(pasted.hash)];
     case 'block':
-      return [explain(String(pasted.number), 'Explain what became of the block')];
+      return [explain(String(pasted.number), 'Explain this block')];
     case 'addresses':
       return [
         command(
           'watch',
-          'New stream that watches them',
+          'Create a stream for these',
           formatQuantity(pasted.count, 'address', 'addresses'),
           () => void navigate({ to: '/streams/new', search: { address: pasted.text } }),
         ),
@@ -235,7 +235,7 @@ function usePastedCommands(
       return [
         command(
           'event',
-          'New stream of this event',
+          'Create a stream for this event',
           pasted.signature,
           () => void navigate({ to: '/streams/new', search: { event: pasted.signature } }),
         ),
@@ -244,7 +244,7 @@ function usePastedCommands(
       return [
         command(
           'event',
-          'New Aptos stream of this function',
+          'Create an Aptos stream for this function',
           pasted.path,
           () => void navigate({ to: '/streams/new', search: { event: pasted.path } }),
         ),
@@ -253,10 +253,10 @@ function usePastedCommands(
       const stream = streams?.find(({ id }) => id === pasted.id);
       return stream === undefined
         ? [
-            command('delivery', 'Open the delivery', pasted.id, () => {
+            command('delivery', 'Open delivery', pasted.id, () => {
               void navigate({ to: '/deliveries/$deliveryId', params: { deliveryId: pasted.id } });
             }),
-            explain(pasted.id, 'Explain the delivery'),
+            explain(pasted.id, 'Explain delivery'),
           ]
         : [
             command('stream', `Open ${nameOfStream(stream)}`, pasted.id, () => {
@@ -268,7 +268,7 @@ function usePastedCommands(
       return [
         command(
           'event',
-          'New stream of its events',
+          'Create a stream for its events',
           'ABI',
           () => void navigate({ to: '/streams/new', search: { event: eventsOf(pasted.json) } }),
         ),
@@ -278,7 +278,7 @@ function usePastedCommands(
         ? []
         : [
             watch(`${resolved.address}, ${resolved.name}`, resolved.name),
-            explain(resolved.name, 'Which streams watch it', resolved.name),
+            explain(resolved.name, 'Find streams that watch it', resolved.name),
           ];
     case 'aptos-name':
       return [];
