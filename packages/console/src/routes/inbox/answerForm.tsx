@@ -9,20 +9,20 @@ import { TextField } from '../../ui/form/field.tsx';
 
 const NUMBERS = [
   { name: 'status', label: 'Status', bounds: '200 to 599', least: 200, most: 599 },
-  { name: 'delayMs', label: 'After ms', bounds: '0 to 20,000', least: 0, most: 20_000 },
+  { name: 'delayMs', label: 'Delay (ms)', bounds: '0 to 20,000', least: 0, most: 20_000 },
   { name: 'failStatus', label: 'Fail with', bounds: '200 to 599', least: 200, most: 599 },
-  { name: 'failFirst', label: 'the first', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
-  { name: 'failEvery', label: 'and every', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
+  { name: 'failFirst', label: 'First', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
+  { name: 'failEvery', label: 'Every nth', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
 ] as const;
 
 type NumberName = (typeof NUMBERS)[number]['name'];
 
 const PRESETS: readonly { label: string; answer: Partial<InboxAnswer> }[] = [
-  { label: 'All well', answer: {} },
-  { label: 'Every third fails', answer: { failEvery: 3 } },
-  { label: 'First five fail', answer: { failFirst: 5, failStatus: 503 } },
+  { label: 'Succeed', answer: {} },
+  { label: 'Fail every 3rd', answer: { failEvery: 3 } },
+  { label: 'Fail first 5', answer: { failFirst: 5, failStatus: 503 } },
   { label: 'Slow', answer: { delayMs: 2_000 } },
-  { label: 'Too many', answer: { status: 429 } },
+  { label: 'Rate limit', answer: { status: 429 } },
   { label: 'Gone', answer: { status: 410 } },
 ];
 
@@ -37,7 +37,7 @@ const isRight = ({ least, most }: (typeof NUMBERS)[number], text: string): boole
   return text.trim() !== '' && Number.isInteger(value) && value >= least && value <= most;
 };
 
-/** A receiver that fails on cue, to see how a stream bears it: said in words before it is set. */
+/** Sets the response, including simulated failures, and previews it as text. */
 export function AnswerForm({ inbox, onDone }: { inbox: Inbox; onDone: () => void }) {
   const queryClient = useQueryClient();
   const [body, setBody] = useState(inbox.answer.body);
@@ -59,7 +59,7 @@ export function AnswerForm({ inbox, onDone }: { inbox: Inbox; onDone: () => void
   return (
     <form
       noValidate
-      aria-label={`What ${inbox.name} answers`}
+      aria-label={`Response of ${inbox.name}`}
       className="border-b border-line bg-surface px-4 py-3"
       onSubmit={(event) => {
         event.preventDefault();
@@ -71,9 +71,7 @@ export function AnswerForm({ inbox, onDone }: { inbox: Inbox; onDone: () => void
           <span key={field.name} className="w-24">
             <TextField
               label={field.label}
-              error={
-                isRight(field, texts[field.name]) ? undefined : `A whole number, ${field.bounds}.`
-              }
+              error={isRight(field, texts[field.name]) ? undefined : `Enter ${field.bounds}.`}
               inputMode="numeric"
               mono
               value={texts[field.name]}
@@ -105,11 +103,11 @@ export function AnswerForm({ inbox, onDone }: { inbox: Inbox; onDone: () => void
           {ready && describeAnswer(numbers)}
         </p>
         <Button type="submit" look="primary" disabled={!ready || save.isPending}>
-          Set answer
+          Set response
         </Button>
       </div>
       {save.isError && (
-        <ErrorPanel what="The answer was not set" error={save.error} onRetry={send} />
+        <ErrorPanel what="Couldn't set the response" error={save.error} onRetry={send} />
       )}
     </form>
   );

@@ -20,7 +20,7 @@ import { Segments } from '../../ui/form/segments.tsx';
 import { AnswerForm } from './answerForm.tsx';
 import { InboxRequests } from './inboxRequests.tsx';
 
-/** The built-in receiver: what came in, and what it answers. */
+/** The built-in receiver: its requests and its response. */
 export function InboxPage() {
   return <Inboxes name={undefined} search={useSearch({ from: '/frame/inbox' })} />;
 }
@@ -34,7 +34,7 @@ function Inboxes({
   name,
   search,
 }: {
-  /** Absent: the first. */
+  /** Undefined selects the first inbox. */
   name: string | undefined;
   search: InboxSearch;
 }) {
@@ -46,7 +46,7 @@ function Inboxes({
     <div className="flex h-full min-h-0 flex-col">
       {inboxes.isError && (
         <ErrorPanel
-          what="The inboxes could not be read"
+          what="Couldn't load inboxes"
           error={inboxes.error}
           onRetry={() => void inboxes.refetch()}
           stale={inboxes.data !== undefined}
@@ -81,23 +81,23 @@ function Inboxes({
   );
 }
 
-/** Whoever has a key reads it from anywhere. */
+/** Reads the inbox from any machine, with an API key. */
 const toReadCommand = (name: string): string =>
   `curl -H "x-api-key: $SLUICE_API_KEY" ${location.origin}/sluice/inboxes/${name}/requests`;
 
 function NoInbox({ url }: { url: string }) {
   return (
     <div className="px-4 py-6">
-      <p className="font-medium">Nothing has come in yet</p>
+      <p className="font-medium">No requests yet</p>
       <p className="mt-1 max-w-140 text-muted">
-        An inbox is a receiver inside the service: no server, no public address. Give a stream this
-        URL, or any other name:
+        An inbox is a receiver inside the service, so you need no server or public URL. Use this
+        URL, or one with another name, for a stream:
       </p>
       <CopyLine text={url} label="Copy URL" />
-      <p className="mt-3 text-muted">What came is read from a script, too:</p>
+      <p className="mt-3 text-muted">Read this inbox from a script:</p>
       <CopyLine text={toReadCommand(url.split('/').at(-1) ?? '')} label="Copy as curl" />
       <Link to="/streams/new" className={`${buttonClass('primary')} mt-3`}>
-        New stream into an inbox
+        Create a stream for an inbox
       </Link>
     </div>
   );
@@ -124,15 +124,15 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
     },
   });
   const actions = useActions(() =>
-    // With a webhook open they are about that one.
+    // With a webhook open, the actions are about that webhook.
     search.sel !== undefined
       ? null
       : {
           of: inbox.url,
           actions: [
-            { label: 'Set answer', run: () => setAnswerOpen(true) },
+            { label: 'Set response', run: () => setAnswerOpen(true) },
             { label: 'Copy URL', run: () => void navigator.clipboard.writeText(inbox.url) },
-            inbox.kept > 0 && { label: 'Forget all…', run: () => setClearing(true) },
+            inbox.kept > 0 && { label: 'Clear…', run: () => setClearing(true) },
           ],
         },
   );
@@ -148,19 +148,14 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
         <span className="ml-auto flex gap-1">
           <Button aria-expanded={isAnswerOpen} onClick={() => setAnswerOpen(!isAnswerOpen)}>
             <SlidersHorizontal size={14} strokeWidth={1.5} aria-hidden="true" />
-            Set answer
+            Set response
           </Button>
-          <CopyButton
-            text={toReadCommand(inbox.name)}
-            label="Copy as curl, to read it from a script"
-            icon="code"
-            iconOnly
-          />
+          <CopyButton text={toReadCommand(inbox.name)} label="Copy as curl" icon="code" iconOnly />
           <Button
             look="quiet"
             square
-            aria-label={`Forget all of ${inbox.name}`}
-            title="Forget all that came in"
+            aria-label={`Clear ${inbox.name}`}
+            title="Clear inbox"
             disabled={inbox.kept === 0}
             onClick={() => setClearing(true)}
           >
@@ -177,17 +172,17 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
       )}
       <InboxRequests inbox={inbox} search={search} />
       {isClearing && (
-        <Dialog title={`Forget all of ${inbox.name}`} onClose={() => setClearing(false)}>
+        <Dialog title={`Clear ${inbox.name}`} onClose={() => setClearing(false)}>
           <CallForm
             call={clear}
             ready
             destructive
-            action={`Forget ${formatQuantity(inbox.kept, 'webhook')}`}
-            failed="Nothing was forgotten"
+            action={`Delete ${formatQuantity(inbox.kept, 'webhook')}`}
+            failed="Couldn't clear the inbox"
           >
             <p>
-              {formatQuantity(inbox.kept, 'webhook')} that came in will be gone. The deliveries that
-              sent them stay.
+              This deletes {formatQuantity(inbox.kept, 'webhook')} from the inbox. Their deliveries
+              stay.
             </p>
           </CallForm>
         </Dialog>

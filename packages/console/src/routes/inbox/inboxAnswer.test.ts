@@ -3,21 +3,21 @@ import { describeAnswer } from './inboxAnswer.ts';
 
 const WELL = { status: 200, delayMs: 0, failFirst: 0, failEvery: 0, failStatus: 500 };
 
-test('an answer reads as a sentence', () => {
-  expect(describeAnswer(WELL)).toBe('Answers 200, at once');
+test('describes the status, the failures and the delay', () => {
+  expect(describeAnswer(WELL)).toBe('Responds with 200');
   expect(describeAnswer({ ...WELL, failEvery: 3, delayMs: 2_000 })).toBe(
-    'Answers 500 to every third request, 200 to the others, after 2.0 s',
+    'Responds with 200 · 500 for every 3rd request · delay 2.0 s',
   );
-  expect(describeAnswer({ ...WELL, failEvery: 1 })).toBe('Answers 500 to every request, at once');
-  expect(describeAnswer({ ...WELL, failEvery: 22 })).toContain('to every 22nd request');
+  expect(describeAnswer({ ...WELL, failEvery: 1 })).toBe('Responds with 500 for every request');
+  expect(describeAnswer({ ...WELL, failEvery: 22 })).toContain('for every 22nd request');
   expect(describeAnswer({ ...WELL, failFirst: 5, failEvery: 11, failStatus: 503 })).toBe(
-    'Answers 503 to the first 5 requests and every 11th request, 200 to the others, at once',
+    'Responds with 200 · 503 for the first 5 requests · 503 for every 11th request',
   );
 });
 
-test('of the first that fail, those are told that are still to come', () => {
+test('counts down the first requests, which fail', () => {
   const first = { ...WELL, failFirst: 5 };
-  expect(describeAnswer(first)).toBe('Answers 500 to the first 5 requests, then 200, at once');
-  expect(describeAnswer(first, 4)).toBe('Answers 500 to the next request, then 200, at once');
-  expect(describeAnswer(first, 5)).toBe('Answers 200, at once');
+  expect(describeAnswer(first)).toBe('Responds with 200 · 500 for the first 5 requests');
+  expect(describeAnswer(first, 4)).toBe('Responds with 200 · 500 for 1 more request');
+  expect(describeAnswer(first, 5)).toBe('Responds with 200');
 });

@@ -21,17 +21,17 @@ import { RequestInspector } from './requestInspector.tsx';
 
 const HEADS = [
   { label: 'Time', className: '' },
-  { label: 'Answer', className: 'text-right' },
+  { label: 'Status', className: 'text-right' },
   { label: 'Signature', className: '' },
   { label: 'Stream', className: '' },
-  { label: 'What', className: 'inbox-what' },
+  { label: 'Event', className: 'inbox-what' },
   { label: 'Chain', className: 'inbox-chain' },
   { label: 'Block', className: 'inbox-block text-right' },
   { label: 'Phase', className: 'inbox-phase' },
   { label: 'Size', className: 'inbox-size text-right' },
 ];
 
-/** What came into an inbox, newest first, and one of it whole. */
+/** Lists the requests of an inbox, newest first, with the selected one next to the list. */
 export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
   const { sel: selected, view } = search;
   const navigate = useNavigate();
@@ -57,13 +57,13 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
       replace: selected !== undefined && next.sel !== undefined,
     });
   };
-  /** Whether it is drawn, and so could be. */
+  /** Returns false if the row is not rendered. */
   const focusRow = (id: string): boolean => {
     const row = scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`);
     row?.focus();
     return row instanceof HTMLElement;
   };
-  /** With one open, the next is opened; else it is only focused. */
+  /** Moves the focus; also opens the next request if one is open. */
   const move = (step: 1 | -1): void => {
     const focused = document.activeElement?.getAttribute('data-row-link');
     const from = rows.findIndex(({ id }) => id === (selected ?? focused));
@@ -72,7 +72,7 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
     if (id === undefined) return;
     scrollToRow(index);
     if (selected !== undefined) show({ sel: id, view });
-    // At once, so that the next key is for it; one out of sight is drawn after the scroll.
+    // Focus it immediately for the next key; a row out of sight is rendered after the scroll.
     else if (!focusRow(id)) requestAnimationFrame(() => focusRow(id));
   };
   const close = (): void => {
@@ -93,7 +93,7 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
       <section aria-label="Webhooks" className="inbox-list flex min-w-0 flex-1 flex-col">
         {list.isError && (
           <ErrorPanel
-            what="The inbox could not be read"
+            what="Couldn't load the inbox"
             error={list.error}
             onRetry={() => void list.refetch()}
             stale={list.data !== undefined}
@@ -102,7 +102,7 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
         {list.isPending && <Loading className="p-4" />}
         {list.isSuccess && rows.length === 0 && (
           <p className="px-4 py-6 text-muted">
-            Nothing here. What a stream sends to {inbox.url} appears at once.
+            No webhooks yet. Webhooks that a stream sends to {inbox.url} appear here.
           </p>
         )}
         {rows.length > 0 && (
@@ -169,7 +169,7 @@ function Row({
   row: InboxRequestSummary;
   search: InboxSearch;
   selected: boolean;
-  /** Its short code; absent of a test webhook. */
+  /** Short code of the chain; undefined for a test webhook. */
   chain: string | undefined;
 }) {
   const { id, inbox, receivedAt, delivery, verified, status, sizeBytes } = row;

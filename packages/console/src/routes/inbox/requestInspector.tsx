@@ -23,15 +23,18 @@ import { Segments } from '../../ui/form/segments.tsx';
 import { Status } from '../../ui/status.tsx';
 import { toCurl } from '../delivery/body/curl.ts';
 
-/** Where one's own handler listens while one writes it. */
+/** Default URL of a local handler. */
 const LOCAL_URL = 'http://localhost:3000/';
 
-const VIEWS = REQUEST_VIEWS.map((value) => ({
-  value,
-  label: value.charAt(0).toUpperCase() + value.slice(1),
-}));
+const VIEW_WORDS: Record<RequestView, string> = {
+  body: 'Body',
+  headers: 'Headers',
+  signature: 'Signature',
+  answer: 'Response',
+};
+const VIEWS = REQUEST_VIEWS.map((value) => ({ value, label: VIEW_WORDS[value] }));
 
-/** A webhook as it came, beside the list; on a phone, over it. */
+/** Shows one request next to the list, or over it on a phone. */
 export function RequestInspector({
   inbox,
   id,
@@ -98,7 +101,7 @@ export function RequestInspector({
       </header>
       {request.isError && (
         <ErrorPanel
-          what="The webhook could not be read"
+          what="Couldn't load the webhook"
           error={request.error}
           onRetry={() => void request.refetch()}
         />
@@ -176,7 +179,7 @@ function View({ request, view }: { request: InboxRequest; view: RequestView }) {
   }
 }
 
-/** What was compared, and where one finds out more. */
+/** Shows the result of the signature check and links to Verify. */
 function SignatureView({
   request: { verified, headers, delivery, webhookId },
 }: {
@@ -187,8 +190,8 @@ function SignatureView({
       <Status condition={SIGNATURE_CONDITIONS[verified ? 'valid' : 'wrong']} />
       <p className="mt-1 text-muted">
         {verified
-          ? 'x-signature is the Keccak-256 of this body followed by the secret of the service.'
-          : 'x-signature is not the Keccak-256 of this body followed by the secret that the service has now: the secret was changed meanwhile.'}
+          ? 'x-signature is the Keccak-256 of this body followed by the service’s secret.'
+          : 'x-signature is not the Keccak-256 of this body followed by the service’s current secret. The secret was changed after this request.'}
       </p>
       <dl className="mt-2">
         {['x-signature', 'webhook-signature', 'webhook-timestamp'].map((name) => (
@@ -204,7 +207,7 @@ function SignatureView({
           search={{ delivery: webhookId }}
           className={`${buttonClass('plain')} mt-3`}
         >
-          Verify it in this browser
+          Verify in this browser
         </Link>
       )}
     </div>
@@ -217,13 +220,13 @@ function AnswerView({ request: { status, answer } }: { request: InboxRequest }) 
       <p className="flex flex-wrap gap-x-4 border-b border-line px-4 py-2">
         <span className={`data font-medium ${status >= 300 ? 'text-bad' : ''}`}>{status}</span>
         <span className="data text-muted">
-          {answer.delayMs === 0 ? 'at once' : `after ${formatDuration(answer.delayMs)}`}
+          {answer.delayMs === 0 ? 'no delay' : `after ${formatDuration(answer.delayMs)}`}
         </span>
       </p>
       {answer.body === '' ? (
-        <p className="p-4 text-muted">The answer had no body.</p>
+        <p className="p-4 text-muted">The response has no body.</p>
       ) : (
-        <ScrollText label="Answer" wrap className="flex-1">
+        <ScrollText label="Response" wrap className="flex-1">
           {answer.body}
         </ScrollText>
       )}

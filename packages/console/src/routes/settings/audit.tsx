@@ -11,7 +11,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Trail } from '../../ui/trail.tsx';
 
-/** Who did what, newest first; and whether anything of it was changed since. */
+/** Lists audit records, newest first, and shows whether any of them was changed. */
 export function AuditPage() {
   const log = useInfiniteQuery(auditQuery);
   const { data: keys } = useQuery(keysQuery);
@@ -22,7 +22,7 @@ export function AuditPage() {
       <Trail to="/settings" title="Settings" here="Audit log" />
       {log.isError && (
         <ErrorPanel
-          what="The audit log could not be read"
+          what="Couldn't load the audit log"
           error={log.error}
           onRetry={() => void log.refetch()}
           stale={records !== undefined}
@@ -31,7 +31,7 @@ export function AuditPage() {
       {log.isPending && <Loading className="p-4" />}
       {records?.length === 0 && (
         <p className="p-4 text-muted">
-          Nothing yet. Signing in, reading secrets, keys, replays and deletions are written down
+          No records yet. Sign-ins, access to secrets, key changes, replays and deletions appear
           here.
         </p>
       )}
@@ -49,16 +49,16 @@ export function AuditPage() {
                   Time
                 </th>
                 <th scope="col" className="caps px-3">
-                  What
+                  Action
                 </th>
                 <th scope="col" className="caps px-3">
-                  By
+                  Key
                 </th>
                 <th scope="col" className="caps px-3 max-md:hidden">
-                  From
+                  Address
                 </th>
                 <th scope="col" className="caps py-2 pr-4 pl-3 max-md:hidden">
-                  To what
+                  Target
                 </th>
               </tr>
             </thead>
@@ -71,7 +71,7 @@ export function AuditPage() {
           {log.hasNextPage && (
             <div className="p-4">
               <Button disabled={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
-                Older
+                Load older records
               </Button>
             </div>
           )}
@@ -81,26 +81,26 @@ export function AuditPage() {
   );
 }
 
-/** Said of what is loaded: it was hashed here, in the browser. */
+/** The state of the hash chain, computed in the browser for the loaded records. */
 function Chain({ records }: { records: readonly AuditRecord[] }) {
   const broken = useMemo(() => findBreak(records, hashAuditRecord), [records]);
   const newest = records[0];
   return (
     <p className="flex flex-wrap items-center gap-x-4 border-b border-line px-4 py-2">
       {broken === undefined ? (
-        <Status condition={{ shape: 'disc', word: 'unbroken', tone: 'ok' }} />
+        <Status condition={{ shape: 'disc', word: 'intact', tone: 'ok' }} />
       ) : (
         <Status condition={{ shape: 'triangle', word: 'changed', tone: 'bad' }} />
       )}
       <span className="text-muted">
         {broken === undefined
-          ? `${formatQuantity(records.length, 'record')}, each with the hash of the one before it, computed anew here.`
-          : `Record ${formatCount(broken)} is not what its hash, or the record after it, was made of.`}
+          ? `${formatQuantity(records.length, 'record')}. Each hash was checked in this browser.`
+          : `Record ${formatCount(broken)} does not match its hash or the next record.`}
       </span>
       {newest !== undefined && (
         <span className="flex items-center gap-1 text-12 text-faint">
-          newest <span className="data">{formatHash(newest.hash)}</span>
-          <CopyButton text={newest.hash} label="Copy the newest hash" iconOnly />
+          latest <span className="data">{formatHash(newest.hash)}</span>
+          <CopyButton text={newest.hash} label="Copy latest hash" iconOnly />
         </span>
       )}
     </p>
@@ -118,7 +118,7 @@ function Row({ record, name }: { record: AuditRecord; name: string | undefined }
       <td className="px-3">{wordsOf(action)}</td>
       <td className="px-3">
         <span className="inline-block max-w-40 truncate align-bottom" title={keyId}>
-          {keyId === '' ? 'nobody' : keyId === 'bootstrap' ? 'the first key' : (name ?? keyId)}
+          {keyId === '' ? 'none' : keyId === 'bootstrap' ? 'first key' : (name ?? keyId)}
         </span>
       </td>
       <td className="data px-3 text-muted max-md:hidden">{address}</td>

@@ -20,7 +20,7 @@ function logOf(length: number): AuditRecord[] {
   return records;
 }
 
-test('what was changed, left out or put in between is noticed', () => {
+test('changed and deleted records are detected', () => {
   const log = logOf(5);
   expect(findBreak(log, hashAuditRecord)).toBeUndefined();
   expect(findBreak(log.slice(1, 3), hashAuditRecord)).toBeUndefined();
@@ -28,6 +28,6 @@ test('what was changed, left out or put in between is noticed', () => {
   expect(findBreak(log.toSpliced(2, 1), hashAuditRecord)).toBe(2);
 });
 
-test('the name of a call in words', () => {
+test('action names become words', () => {
   expect(wordsOf('revokeApiKey')).toBe('revoke api key');
 });

@@ -1,13 +1,13 @@
-/** What the audit log says, in words, and whether it still says what was written. Pure. */
+/** Formats the audit log and checks its hash chain. Pure. */
 import type { AuditRecord } from '@sluice/kit/sluice';
 
-/** `revokeApiKey` as `revoke api key`. */
+/** Turns `revokeApiKey` into `revoke api key`. */
 export const wordsOf = (action: string): string =>
   action.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /**
- * Number of the newest record that is not what its hash was made of, or that the one after it does not
- * follow; undefined while all is well.
+ * Returns the number of the newest record that does not match its hash or the next record; undefined if
+ * the chain is intact.
  * @param records newest first
  */
 export const findBreak = (

@@ -1,4 +1,4 @@
-/** All streams with their addresses as one file, and such a file back into streams. */
+/** Exports all streams with their addresses to a file, and imports them from one. */
 import type { AptosStream, Stream } from '@sluice/kit';
 import type { NetworkType } from '@sluice/kit';
 import type { AddressRow } from '../streamForm/draft/addressList.ts';
@@ -8,7 +8,7 @@ import type { StreamDraft } from '../streamForm/draft/draft.ts';
 
 export interface ExportedStream {
   family: NetworkType;
-  /** As the compatible API answers it. */
+  /** The stream as the compatible API returns it. */
   stream: Stream | AptosStream;
   addresses: AddressRow[];
 }
@@ -19,7 +19,7 @@ export interface ExportFile {
   streams: ExportedStream[];
 }
 
-/** @param onProgress how many streams have been read. */
+/** @param onProgress receives the number of streams read so far. */
 export async function readExport(onProgress: (count: number) => void): Promise<ExportFile> {
   const streams: ExportedStream[] = [];
   for (const family of ['evm', 'aptos'] as const) {
@@ -35,25 +35,27 @@ export async function readExport(onProgress: (count: number) => void): Promise<E
   return { format: 'sluice-streams', version: 1, streams };
 }
 
-/** @throws Error that says what the file is not, for people. */
+/** @throws Error with a user-facing message if the file is not a valid export. */
 export function parseExport(text: string): ExportFile {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Error('The file is no JSON', { cause: error });
+    throw new Error('The file is not valid JSON.', { cause: error });
   }
   const file = value as Partial<ExportFile> | null;
   if (file?.format !== 'sluice-streams' || !Array.isArray(file.streams)) {
-    throw new Error('The file is no export of Sluice: it has no "format": "sluice-streams"');
+    throw new Error('The file is not a Sluice export: "format": "sluice-streams" is missing.');
   }
   if (file.version !== 1) {
-    throw new Error(`The file is of version ${String(file.version)}; this console reads 1`);
+    throw new Error(
+      `The file has version ${String(file.version)}. This console supports version 1.`,
+    );
   }
   return file as ExportFile;
 }
 
-/** Makes it anew: its id is another. */
+/** Creates a new stream with a new id. */
 export async function importStream({ family, stream, addresses }: ExportedStream): Promise<void> {
   const draft: StreamDraft = toDraft(stream);
   const { id } =
@@ -63,7 +65,7 @@ export async function importStream({ family, stream, addresses }: ExportedStream
   await sluice.importAddresses({ streamId: id, family, addresses });
 }
 
-/** What the form does not show, and would lose. */
+/** Fields that a draft would lose, because the form does not show them. */
 const keptOf = ({ triggers, getNativeBalances, advancedOptions, topic0 }: Stream) => ({
   triggers,
   getNativeBalances,

@@ -16,15 +16,15 @@ import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
 
 const SCOPES: Record<Scope, string> = {
-  'streams:read': 'see streams and chains, try dry runs',
-  'streams:write': 'make, change and delete streams',
-  'history:read': 'see deliveries with their bodies',
-  replay: 'send again, send past blocks',
-  'settings:admin': 'settings, secrets, keys, halted chains',
+  'streams:read': 'read streams and chains, run dry runs',
+  'streams:write': 'create, change and delete streams',
+  'history:read': 'read deliveries and their bodies',
+  replay: 'replay deliveries, run backfills',
+  'settings:admin': 'manage settings, secrets, keys and halted chains',
 };
 const ALL_SCOPES = Object.keys(SCOPES) as Scope[];
 
-/** Who may call this service, and what for. */
+/** Lists the API keys and what each one may do. */
 export function Keys() {
   const keys = useQuery(keysQuery);
   const [creating, setCreating] = useState(false);
@@ -32,7 +32,7 @@ export function Keys() {
     <>
       {keys.isError && (
         <ErrorPanel
-          what="The keys could not be read"
+          what="Couldn't load API keys"
           error={keys.error}
           onRetry={() => void keys.refetch()}
           stale={keys.data !== undefined}
@@ -41,8 +41,8 @@ export function Keys() {
       {keys.isPending && <p className="animate-late text-faint">Loading</p>}
       {keys.data?.length === 0 && (
         <p className="text-muted">
-          Only the key that the service was started with. Make one for each program, with no more
-          than it needs.
+          No API keys yet, except the key that the service was started with. Create a key for each
+          client, with only the scopes that it needs.
         </p>
       )}
       <ul>
@@ -51,10 +51,10 @@ export function Keys() {
         ))}
       </ul>
       <Button className="mt-2" onClick={() => setCreating(true)}>
-        New key
+        Create key
       </Button>
       {creating && (
-        <Dialog title="New API key" onClose={() => setCreating(false)}>
+        <Dialog title="Create API key" onClose={() => setCreating(false)}>
           <CreateKey onDone={() => setCreating(false)} />
         </Dialog>
       )}
@@ -83,7 +83,7 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
         ) : expired ? (
           <Status condition={{ shape: 'cross', word: 'expired', tone: 'faint' }} />
         ) : (
-          <Status condition={{ shape: 'disc', word: 'good', tone: 'ok' }} />
+          <Status condition={{ shape: 'disc', word: 'active', tone: 'ok' }} />
         )}
         <span className="min-w-0 truncate font-medium">{name}</span>
         <span className="data text-faint">sluice_{id}_…</span>
@@ -97,9 +97,9 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
         )}
       </div>
       <p className="data break-words text-muted">
-        {scopes.length === ALL_SCOPES.length ? 'everything' : scopes.join(' ')}
+        {scopes.length === ALL_SCOPES.length ? 'all scopes' : scopes.join(' ')}
         {cidrs.length > 0 && ` · from ${cidrs.join(' ')}`}
-        {expiresAt !== null && ` · until ${formatDateTime(expiresAt)}`}
+        {expiresAt !== null && ` · expires ${formatDateTime(expiresAt)}`}
       </p>
       {asking && (
         <Dialog title={`Revoke ${name}`} onClose={() => setAsking(false)}>
@@ -108,11 +108,11 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
             ready
             destructive
             action="Revoke key"
-            failed="The key was not revoked"
+            failed="Couldn't revoke the key"
           >
             <p>
-              Whatever uses this key is refused within 5 seconds, console sessions opened with it
-              included. It cannot be undone.
+              Clients that use this key, and console sessions opened with it, lose access within 5
+              seconds. You can't undo this.
             </p>
           </CallForm>
         </Dialog>
@@ -126,7 +126,7 @@ const LIVES = [
   { days: 0, label: 'Never' },
   { days: 30, label: '30 days' },
   { days: 90, label: '90 days' },
-  { days: 365, label: 'A year' },
+  { days: 365, label: '1 year' },
 ];
 
 function CreateKey({ onDone }: { onDone: () => void }) {
@@ -148,15 +148,15 @@ function CreateKey({ onDone }: { onDone: () => void }) {
   if (create.data !== undefined) return <ToldOnce apiKey={create.data} onDone={onDone} />;
   const ready = name.trim() !== '' && scopes.length > 0;
   return (
-    <CallForm call={create} ready={ready} action="Create key" failed="The key was not made">
+    <CallForm call={create} ready={ready} action="Create key" failed="Couldn't create the key">
       <TextField
-        label="What it is for"
+        label="Name"
         maxLength={100}
         value={name}
         onChange={(event) => setName(event.target.value)}
       />
       <fieldset>
-        <legend className="mb-1 text-12 text-muted">It may</legend>
+        <legend className="mb-1 text-12 text-muted">Scopes</legend>
         {ALL_SCOPES.map((scope) => (
           <Check
             key={scope}
@@ -174,15 +174,15 @@ function CreateKey({ onDone }: { onDone: () => void }) {
         ))}
       </fieldset>
       <TextArea
-        label="Only from these networks"
+        label="Allowed networks"
         rows={2}
         placeholder="10.0.0.0/8"
-        help="One to a line; none: from anywhere."
+        help="One per line. Leave empty to allow all."
         value={cidrs}
         onChange={(event) => setCidrs(event.target.value)}
       />
       <label className="grid gap-1 text-12 text-muted">
-        Expires
+        Expires after
         <Select value={days} onChange={(event) => setDays(Number(event.target.value))}>
           {LIVES.map((life) => (
             <option key={life.days} value={life.days}>
@@ -198,11 +198,11 @@ function CreateKey({ onDone }: { onDone: () => void }) {
 function ToldOnce({ apiKey, onDone }: { apiKey: CreatedApiKey; onDone: () => void }) {
   return (
     <div className="grid gap-3">
-      <p>Copy it now: the service keeps only a hash and cannot tell it again.</p>
+      <p>Copy the key now. The service stores only a hash and can't show the key again.</p>
       <code className="data break-all">{apiKey.key}</code>
       <div className="flex gap-2">
         <CopyButton text={apiKey.key} label="Copy key" />
-        <Button onClick={onDone}>I have copied it</Button>
+        <Button onClick={onDone}>Done</Button>
       </div>
     </div>
   );

@@ -32,14 +32,14 @@ function Section({ title, children }: { title: string; children: React.ReactNode
   );
 }
 
-const THEME_WORDS = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
+const THEME_WORDS = { system: 'System', light: 'Light', dark: 'Dark' } as const;
 const DENSITY_WORDS = {
   compact: 'Compact',
   standard: 'Standard',
   comfortable: 'Comfortable',
 } as const;
 
-/** What is the service's as a whole, and what is this browser's alone. */
+/** Settings of the service, and preferences that only this browser keeps. */
 export function SettingsPage() {
   const theme = useTheme();
   const density = useDensity();
@@ -63,10 +63,10 @@ export function SettingsPage() {
               onChange={setTheme}
             />
           </dd>
-          <dt>Rows of lists</dt>
+          <dt>Row height</dt>
           <dd>
             <Segments
-              label="Rows of lists"
+              label="Row height"
               options={DENSITY_NAMES.map((value) => ({ value, label: DENSITY_WORDS[value] }))}
               value={density}
               onChange={setDensity}
@@ -76,7 +76,7 @@ export function SettingsPage() {
         <div className="mt-3">
           <Check
             label="Single-letter shortcuts"
-            help="off where they get in the way of a screen reader"
+            help="Turn off if they conflict with a screen reader."
             checked={shortcutsOn}
             onChange={(event) => setShortcutsOn(event.target.checked)}
           />
@@ -87,8 +87,8 @@ export function SettingsPage() {
       </Section>
       <Section title="Audit log">
         <p className="text-muted">
-          Who read or changed what lets somebody in, sent again or deleted. Each record holds the
-          hash of the one before it.
+          Access to credentials, replays and deletions. Each record contains the hash of the
+          previous one.
         </p>
         <Link to="/settings/audit" className={clsx(buttonClass('plain'), 'mt-2')}>
           Open the audit log
@@ -99,13 +99,13 @@ export function SettingsPage() {
   );
 }
 
-/** What the flags say that the service was started with: read here, changed there. */
+/** Shows settings that are set by command-line flags and are read-only here. */
 function AboutSections() {
   const about = useQuery(aboutQuery);
   if (about.isError) {
     return (
       <ErrorPanel
-        what="What this service is could not be read"
+        what="Couldn't load service details"
         error={about.error}
         onRetry={() => void about.refetch()}
       />
@@ -117,35 +117,36 @@ function AboutSections() {
     <>
       <Section title="Retention">
         <p className="text-muted">
-          With their bodies and attempts, deliveries are kept for a time; then they are gone, from
-          lists and counts of lists as well. Totals stay.
+          How long deliveries are kept, with their bodies and attempts. Deleted deliveries leave
+          lists and their counts. Totals stay.
         </p>
         <dl className="mt-2 grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1 sm:grid-cols-[auto_auto_minmax(0,1fr)]">
           <dt>Delivered or cancelled</dt>
           <dd className="data">{formatSpan(deliveredMs)}</dd>
           <dd className="data text-faint max-sm:col-span-2">--keep-delivered</dd>
-          <dt>All others</dt>
+          <dt>Other deliveries</dt>
           <dd className="data">{formatSpan(undeliveredMs)}</dd>
           <dd className="data text-faint max-sm:col-span-2">--keep-undelivered</dd>
-          <dt>The oldest was made</dt>
+          <dt>Oldest delivery</dt>
           <dd className="data col-span-1 sm:col-span-2">
-            {oldestDeliveryAt === null ? 'there is none' : formatDateTime(oldestDeliveryAt)}
+            {oldestDeliveryAt === null ? 'none' : formatDateTime(oldestDeliveryAt)}
           </dd>
-          <dt>About to go</dt>
+          <dt>Next deletion</dt>
           <dd className="data col-span-1 sm:col-span-2">
             <AboutToGo />
           </dd>
         </dl>
         <p className="mt-2 text-12 text-faint">
-          Set where the service is started.
-          {store === 'postgres' && ' What is old goes a day of blocks at once, up to a day later.'}
+          Set by flags of the service.
+          {store === 'postgres' &&
+            ' PostgreSQL deletes a day of blocks at once, up to a day later.'}
         </p>
       </Section>
       <Section title="About">
         <p>
-          Sluice <span className="data">{version}</span>, run as{' '}
-          <span className="data">{environment}</span>, its ledger in{' '}
-          {store === 'sqlite' ? 'SQLite' : 'PostgreSQL'}.
+          Sluice <span className="data">{version}</span> ·{' '}
+          <span className="data">{environment}</span> ·{' '}
+          {store === 'sqlite' ? 'SQLite' : 'PostgreSQL'}
         </p>
         <ul className="mt-1 flex flex-wrap gap-x-4">
           {ABOUT_LINKS.map(({ href, label }) => (
@@ -170,27 +171,26 @@ function AboutToGo() {
     return error === null ? (
       <span className="animate-late text-faint">counting</span>
     ) : (
-      <span className="text-bad">not known: {error.message}</span>
+      <span className="text-bad">unknown: {error.message}</span>
     );
   }
   const { at, deliveries, bodyBytes, isCapped } = data;
-  const when = at === null ? '' : ` ${formatDateTime(at)}`;
-  if (deliveries === 0) return <>none at the next run,{when || ' which is soon'}</>;
+  const more = isCapped ? '≥ ' : '';
   return (
     <>
-      {isCapped && 'at least '}
-      {formatQuantity(deliveries, 'delivery', 'deliveries')}, {isCapped && 'at least '}
-      {formatBytes(bodyBytes)} of bodies, at the next run,{when || ' which is soon'}
+      {more}
+      {formatQuantity(deliveries, 'delivery', 'deliveries')} · {more}
+      {formatBytes(bodyBytes)} of bodies · next run: {at === null ? 'soon' : formatDateTime(at)}
     </>
   );
 }
 
 const ABOUT_LINKS = [
-  { href: '/openapi.json', label: 'API as OpenAPI 3.1' },
-  { href: '/health', label: 'Health as JSON' },
+  { href: '/openapi.json', label: 'OpenAPI 3.1' },
+  { href: '/health', label: 'Health (JSON)' },
 ];
 
-/** Shown when asked for: somebody may be looking over a shoulder. */
+/** Hidden until revealed, so that the secret is not on screen by accident. */
 function Secret() {
   const [shown, setShown] = useState(false);
   const settings = useQuery({ ...settingsQuery, enabled: shown });
@@ -198,19 +198,19 @@ function Secret() {
   return (
     <>
       <p className="text-muted">
-        Signs every webhook of this service. A receiver verifies with it; whoever has it can forge
-        webhooks.
+        Signs the webhooks of this service. Receivers verify with it. Keep it safe: anyone who has
+        it can forge webhooks.
       </p>
       {settings.isError && (
         <ErrorPanel
-          what="The secret could not be read"
+          what="Couldn't load the secret"
           error={settings.error}
           onRetry={() => void settings.refetch()}
         />
       )}
       {shown && settings.isSuccess && secret === undefined && (
         <p className="mt-2">
-          This service tells its secret to nobody: it runs with --hide-secrets.
+          This service does not reveal its secret because it runs with --hide-secrets.
         </p>
       )}
       <div className="mt-2 flex flex-wrap items-center gap-2">

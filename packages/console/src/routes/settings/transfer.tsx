@@ -18,11 +18,11 @@ interface Line {
 
 const LINE_CONDITIONS = {
   waiting: { shape: 'dashed', word: 'waiting', tone: 'muted' },
-  done: { shape: 'disc', word: 'made', tone: 'ok' },
+  done: { shape: 'disc', word: 'created', tone: 'ok' },
   failed: { shape: 'triangle', word: 'failed', tone: 'bad' },
 } as const;
 
-/** Every stream with its addresses out into a file, and in again from one. */
+/** Exports every stream with its addresses to a file, and imports such a file. */
 export function Transfer() {
   const queryClient = useQueryClient();
   const [read, setRead] = useState<number | null>(null);
@@ -75,12 +75,12 @@ export function Transfer() {
   return (
     <>
       <p className="text-muted">
-        One file with every stream, its rules and its addresses. Secrets and deliveries are not in
-        it; the values of the streams’ own headers are.
+        A file with every stream, its rules and its addresses. It includes the values of custom
+        headers, but no secrets or deliveries.
       </p>
       <DropZone onFile={(file) => void open(file)} className="mt-2 flex flex-wrap gap-2">
         <Button disabled={read !== null} onClick={() => void exportAll()}>
-          {read === null ? 'Export streams' : `Reading, ${formatQuantity(read, 'stream')}`}
+          {read === null ? 'Export streams' : `Exporting: ${formatQuantity(read, 'stream')}`}
         </Button>
         <FileField
           label="Import from a file"
@@ -117,7 +117,7 @@ export function Transfer() {
               disabled={busy}
               onClick={() => void importAll()}
             >
-              {busy ? 'Importing' : `Import ${formatQuantity(left, 'stream')}`}
+              {busy ? 'Importing…' : `Import ${formatQuantity(left, 'stream')}`}
             </Button>
           )}
         </>
