@@ -27,7 +27,7 @@ import { Hash } from '../../ui/text/hash.tsx';
 import { Status, StatusShape } from '../../ui/status.tsx';
 import { explainQuery } from './explainQuery.ts';
 
-/** Why a webhook was sent, or not: stream by stream, with the rule that decided. */
+/** Shows for each stream whether a webhook was sent, and the rule that decided. */
 export function ExplainPage() {
   const { q = '', chain } = useSearch({ from: '/frame/explain' });
   const answer = useQuery({ ...explainQuery(q, chain), enabled: q !== '' });
@@ -37,14 +37,14 @@ export function ExplainPage() {
       {q === '' && <Examples />}
       {answer.isError && (
         <ErrorPanel
-          what="It could not be explained"
+          what="Couldn't load the explanation"
           error={answer.error}
           onRetry={() => void answer.refetch()}
           stale={answer.data !== undefined}
         />
       )}
       {answer.isFetching && answer.data === undefined && (
-        <p className="animate-late p-4 text-faint">Asking the chain and every stream</p>
+        <p className="animate-late p-4 text-faint">Checking the chain and every stream</p>
       )}
       {answer.data !== undefined && <Answer explanation={answer.data} />}
     </div>
@@ -109,7 +109,7 @@ function Question({ asked, chain }: { asked: string; chain: string | undefined }
         {pasted !== undefined &&
           text !== asked &&
           (toQuestion(pasted) === undefined
-            ? `${PASTED_WORDS[pasted.kind]}: paste a hash, a block, an address or an id`
+            ? `${PASTED_WORDS[pasted.kind]}: paste a hash, block, address or id instead`
             : PASTED_WORDS[pasted.kind])}
       </span>
     </form>
@@ -118,7 +118,7 @@ function Question({ asked, chain }: { asked: string; chain: string | undefined }
 
 const SHOWN_EXAMPLES = 3;
 
-/** Something to try: of each chain the newest block in which anything matched, then what is newest. */
+/** Example queries: the newest block with matches of each chain first, then other recent ones. */
 function Examples() {
   const { data: chains = [] } = useQuery(chainsQuery);
   const examples = chains
@@ -134,10 +134,10 @@ function Examples() {
     .slice(0, SHOWN_EXAMPLES);
   return (
     <div className="px-4 py-6">
-      <p className="font-medium">Was a webhook sent, and if not, why not?</p>
+      <p className="font-medium">Why was a webhook sent or not sent?</p>
       <p className="mt-1 text-muted">
-        Paste the hash of a transaction or a block, a block number, an address or the id of a
-        delivery, complete or as lists show it. Each stream shows the rule that decided.
+        Paste a transaction hash, block hash, block number, address or delivery id. Ids may be
+        shortened as in lists. Each stream shows the rule that decided.
       </p>
       <ul className="mt-3">
         {examples.map(({ chain, block }) => (
@@ -165,7 +165,7 @@ function Answer({ explanation }: { explanation: Explanation }) {
   const asked = recognise(query)?.kind;
   return (
     <>
-      <section aria-label="What was found" className="border-b border-line px-4 py-3">
+      <section aria-label="Result" className="border-b border-line px-4 py-3">
         <p>{retell(message, chains)}</p>
         <div className="mt-1 flex flex-wrap items-center gap-x-4 text-muted">
           {chainId !== null && (
@@ -208,11 +208,11 @@ function Answer({ explanation }: { explanation: Explanation }) {
   );
 }
 
-/** Each chain counts its own blocks. */
+/** Links to each chain, because block numbers are not unique across chains. */
 function WhichChain({ query }: { query: string }) {
   const { data: chains = [] } = useQuery(chainsQuery);
   return (
-    <ul aria-label="Where it may be" className="mt-2 flex flex-wrap gap-2">
+    <ul aria-label="Possible chains" className="mt-2 flex flex-wrap gap-2">
       {chains.map(({ id, name }) => (
         <li key={id}>
           <Link
@@ -229,17 +229,17 @@ function WhichChain({ query }: { query: string }) {
   );
 }
 
-/** What is on a chain that nobody reads cannot be found. */
+/** Explains how to add a chain, because only configured chains are searched. */
 function HowToAdd() {
   return (
     <p className="mt-2 text-muted">
-      Is it on another chain? Name that one when the service starts:{' '}
+      If it is on another chain, start the service with that chain:{' '}
       <code className="data">sluice serve {toNodeFlag('0x1', 'https://…')}</code>
     </p>
   );
 }
 
-/** A stage to a line: what was asked, and the values that were compared. */
+/** One stage per line, with the values that were compared. */
 function Reasons({ reasons }: { reasons: readonly ExplainReason[] }) {
   const { data: chains = [] } = useQuery(chainsQuery);
   if (reasons.length === 0) return null;
@@ -264,7 +264,7 @@ function Reasons({ reasons }: { reasons: readonly ExplainReason[] }) {
   );
 }
 
-/** Records of a stream that are drawn, and those that come with each press. */
+/** Records shown at first, and records added by each "Show more". */
 const FIRST_RECORDS = 50;
 const MORE_RECORDS = 100;
 
@@ -298,7 +298,7 @@ function Verdict({
                         condition={
                           taken
                             ? { shape: 'disc', word: 'in the webhook', tone: 'ok' }
-                            : { shape: 'cross', word: 'left out', tone: 'faint' }
+                            : { shape: 'cross', word: 'excluded', tone: 'faint' }
                         }
                       />
                       <span>{RECORD_WORDS[kind]}</span>
@@ -311,13 +311,13 @@ function Verdict({
               </ul>
               {records.length > shown ? (
                 <Button className="mt-2" onClick={() => setShown(shown + MORE_RECORDS)}>
-                  Show more of {formatCount(records.length - shown)}
+                  Show more ({formatCount(records.length - shown)} left)
                 </Button>
               ) : (
                 records.length < recordCount && (
                   <p className="mt-2 text-muted">
-                    and {formatCount(recordCount - records.length)} more; a delivery tells all of
-                    its own
+                    {formatCount(recordCount - records.length)} more. Open a delivery to see all of
+                    its records.
                   </p>
                 )
               )}
@@ -349,7 +349,7 @@ function Verdict({
             search={{ tab: 'rules' }}
             className="mt-3 inline-flex min-h-7 items-center text-accent hover:underline"
           >
-            The rules of {tag || streamId}
+            View the rules of {tag || streamId}
           </Link>
         </div>
       </details>

@@ -7,19 +7,19 @@ export const explainQuery = (question: string, chain: string | undefined) =>
     queryKey: ['explain', question, chain],
     queryFn: async ({ signal }) =>
       sluice.explain(await toWholeQuestion(question), { chain, signal }),
-    // A webhook may be sent meanwhile.
+    // A webhook may have been sent since.
     staleTime: 0,
   });
 
 const NAMED_IDS = 5;
 
-/** Of a shortened id of a delivery, the whole one; anything else as it is. */
+/** Expands a shortened delivery id; returns anything else unchanged. */
 async function toWholeQuestion(question: string): Promise<string> {
   if (!isShortId(question)) return question;
   const ids = await findDeliveryIds(sluice, question);
   if (ids.length > 1) {
     const named = ids.slice(0, NAMED_IDS).join(', ');
-    throw new Error(`${question} is short for ${ids.length} deliveries, among them ${named}`);
+    throw new Error(`${question} matches ${ids.length} deliveries, e.g. ${named}`);
   }
   return ids[0] ?? question;
 }

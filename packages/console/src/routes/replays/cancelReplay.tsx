@@ -6,7 +6,7 @@ import { standingOf } from '../../data/replayStanding.ts';
 import { CallForm } from '../../words/callForm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 
-/** Asked once more: it cannot be taken up again. */
+/** Needs a confirmation because a cancelled replay cannot be resumed. */
 export function CancelReplay({ replay, onClose }: { replay: Replay; onClose: () => void }) {
   const queryClient = useQueryClient();
   const mutation = cancelReplayMutation(queryClient, replay.id);
@@ -25,12 +25,12 @@ export function CancelReplay({ replay, onClose }: { replay: Replay; onClose: () 
         ready
         destructive
         action="Cancel replay"
-        failed="The replay was not cancelled"
+        failed="Couldn't cancel the replay"
       >
         <p>
-          {formatQuantity(left, 'delivery', 'deliveries')} that had no turn yet will not be sent
-          again; the {formatCount(replay.replayed)} that had stay sent. To send the rest later, make
-          another replay.
+          Sent so far: {formatCount(replay.replayed)}. Not sent:{' '}
+          {formatQuantity(left, 'delivery', 'deliveries')}. You can't resume a cancelled replay. To
+          send the rest later, create a new one.
         </p>
       </CallForm>
     </Dialog>

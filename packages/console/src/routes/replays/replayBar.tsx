@@ -5,15 +5,15 @@ import { standingOf } from '../../data/replayStanding.ts';
 
 const WIDTH = 1000;
 
-/** What became of those that had their turn, and how many have not: the figures beside it, drawn. */
+/** Draws the results so far and the deliveries left: the same figures as next to it. */
 export function ReplayBar({ replay, className }: { replay: Replay; className: string }) {
   const { succeeded, failed, waiting } = replay;
   const { total, left, elsewhere } = standingOf(replay);
   const parts = [
     { name: 'delivered', count: succeeded, color: 'var(--color-muted)' },
     { name: 'failed', count: failed, color: 'var(--color-bad)' },
-    { name: 'waiting', count: waiting, color: 'var(--color-info)' },
-    { name: 'counted elsewhere', count: elsewhere, color: 'var(--color-line-strong)' },
+    { name: 'pending', count: waiting, color: 'var(--color-info)' },
+    { name: 'replayed again or deleted', count: elsewhere, color: 'var(--color-line-strong)' },
     { name: 'left', count: left, color: 'var(--color-line)' },
   ].filter(({ count }) => count > 0);
   let x = 0;
@@ -27,7 +27,7 @@ export function ReplayBar({ replay, className }: { replay: Replay; className: st
     >
       {parts.map(({ name, count, color }) => {
         const from = x;
-        // One that failed among many is seen too.
+        // Keeps a single failure among many visible.
         const width = Math.max((count / total) * WIDTH, 4);
         x += width;
         return <rect key={name} x={from} width={width} height="8" fill={color} />;

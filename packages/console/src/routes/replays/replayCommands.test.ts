@@ -3,7 +3,7 @@ import { toSelectionCommand } from './replayCommands.ts';
 
 const at = (hour: number): number => Date.UTC(2026, 10, 22, hour);
 
-test('every field of a selection has its flag, quoted where a shell would read it', () => {
+test('every field of a filter has a flag, quoted if a shell would expand it', () => {
   expect(
     toSelectionCommand({
       name: "maya's outage",
@@ -36,14 +36,14 @@ test('every field of a selection has its flag, quoted where a shell would read i
   );
 });
 
-test('a range has two ends, one, or is one number', () => {
-  const said = (filter: object) => toSelectionCommand({ name: 'n', filter });
-  expect(said({ blockFrom: 5 })).toBe('sluice replay --blocks 5.. --name n');
-  expect(said({ attemptsTo: 3 })).toBe('sluice replay --attempts ..3 --name n');
-  expect(said({ attemptsFrom: 1, attemptsTo: 1 })).toBe('sluice replay --attempts 1 --name n');
+test('a range has two ends, one end, or is a single number', () => {
+  const commandOf = (filter: object) => toSelectionCommand({ name: 'n', filter });
+  expect(commandOf({ blockFrom: 5 })).toBe('sluice replay --blocks 5.. --name n');
+  expect(commandOf({ attemptsTo: 3 })).toBe('sluice replay --attempts ..3 --name n');
+  expect(commandOf({ attemptsFrom: 1, attemptsTo: 1 })).toBe('sluice replay --attempts 1 --name n');
 });
 
-test('those that are named one by one are sent at once, without a name or a pace', () => {
+test('deliveries selected by id are sent directly, without a name or a rate', () => {
   expect(toSelectionCommand({ name: 'n', filter: { id: ['a', 'b'] }, perSecond: 50 })).toBe(
     'sluice replay a b',
   );

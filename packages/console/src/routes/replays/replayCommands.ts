@@ -1,4 +1,4 @@
-/** A replay of many as it is asked for in a terminal. Pure. */
+/** Builds the `sluice replay` command for a bulk replay. Pure. */
 import type { CreateReplay } from '@sluice/kit/sluice';
 import { listOf } from '../../words/filterWords.ts';
 import { quoted } from '../../words/nodeFlag.ts';
@@ -14,7 +14,7 @@ function toRangeFlag(name: string, from: number | undefined, to: number | undefi
 const toTimeFlag = (name: string, ms: number | undefined): string[] =>
   ms === undefined ? [] : [`--${name} ${new Date(ms).toISOString()}`];
 
-/** As typed in a terminal. */
+/** Returns the command as typed in a terminal. */
 export function toSelectionCommand({ name, filter, perSecond }: CreateReplay): string {
   const { error, reorged, replayId } = filter;
   const flags = [
@@ -35,7 +35,7 @@ export function toSelectionCommand({ name, filter, perSecond }: CreateReplay): s
     'sluice replay',
     ...listOf(filter.id),
     ...flags,
-    // Those that are named one by one are sent at once, and make no job.
+    // Deliveries selected by id only are sent directly, without a named job.
     ...(flags.length === 0
       ? []
       : [...toFlag('name', [name]), ...(perSecond === undefined ? [] : [`--rate ${perSecond}/s`])]),

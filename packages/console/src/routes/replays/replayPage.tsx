@@ -32,7 +32,7 @@ const ReplayForm = lazy(async () => ({
 
 const GIVEN_UP = ['failed', 'quarantined'] as const;
 
-/** One replay: how far it is, and what it sent, what failed of it first of all. */
+/** Shows the progress of a replay and its deliveries. */
 export function ReplayPage() {
   const { replayId } = useParams({ from: '/frame/replays/$replayId' });
   const search = useSearch({ from: '/frame/replays/$replayId' });
@@ -42,10 +42,10 @@ export function ReplayPage() {
     if (isNone(replay.error)) {
       return (
         <div className="p-4">
-          <p className="font-medium">There is no replay with this id</p>
-          <p className="mt-1 text-muted">The link is cut off, or of another service.</p>
+          <p className="font-medium">Replay not found</p>
+          <p className="mt-1 text-muted">The link is incomplete or for another service.</p>
           <Link to="/replays" className={`${buttonClass('plain')} mt-3`}>
-            All replays
+            View all replays
           </Link>
         </div>
       );
@@ -54,7 +54,7 @@ export function ReplayPage() {
       <>
         <Trail to="/replays" title="Replays" here={replayId} />
         <ErrorPanel
-          what="The replay could not be read"
+          what="Couldn't load the replay"
           error={replay.error}
           onRetry={() => void replay.refetch()}
         />
@@ -68,7 +68,7 @@ export function ReplayPage() {
       <ReplayHeader replay={replay.data} search={search} />
       {replay.isError && (
         <ErrorPanel
-          what="The replay could not be read again"
+          what="Couldn't refresh the replay"
           error={replay.error}
           onRetry={() => void replay.refetch()}
           stale
@@ -96,16 +96,16 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
   const command = toSelectionCommand({ name, filter, perSecond });
   const mayReplay = failed > 0 && state !== 'running';
   const actions = useActions(() =>
-    // With a delivery open or in focus they are about that one.
+    // With a delivery open or focused, the actions are about that delivery.
     search.sel !== undefined || focusedRow() !== undefined
       ? null
       : {
           of: name,
           actions: [
-            mayReplay && { label: 'Replay what failed again', run: () => setOpen('again') },
+            mayReplay && { label: 'Replay failed deliveries', run: () => setOpen('again') },
             state === 'running' && { label: 'Cancel…', run: () => setOpen('cancel') },
             {
-              label: 'Copy the command',
+              label: 'Copy command',
               run: () => void navigator.clipboard.writeText(command),
             },
           ],
@@ -124,7 +124,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
           {mayReplay && (
             <Button onClick={() => setOpen('again')}>
               <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
-              Replay the {formatCount(failed)} that failed again
+              Replay {formatCount(failed)} failed
             </Button>
           )}
           {state === 'running' && (
@@ -151,11 +151,11 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
         <code className="data min-w-0 truncate text-faint" title={command}>
           {command}
         </code>
-        <CopyButton text={command} label="Copy the command" iconOnly />
+        <CopyButton text={command} label="Copy command" iconOnly />
       </p>
       {open === 'cancel' && <CancelReplay replay={replay} onClose={() => setOpen(null)} />}
       {open === 'again' && (
-        <Dialog title="Replay what failed" onClose={() => setOpen(null)}>
+        <Dialog title="Replay failed deliveries" onClose={() => setOpen(null)}>
           <Suspense fallback={<Loading />}>
             <ReplayForm filter={{ replayId: id, state: GIVEN_UP }} name={`${name} again`} />
           </Suspense>
@@ -169,16 +169,16 @@ const SENT = [
   { state: undefined, label: 'sent' },
   { state: 'succeeded', label: 'delivered' },
   { state: 'failed', label: 'failed' },
-  { state: 'pending', label: 'waiting' },
+  { state: 'pending', label: 'pending' },
 ] as const;
 
-/** The figures, each a link to the deliveries that it counts. */
+/** The figures, each linked to the deliveries that it counts. */
 function Figures({ replay, search }: { replay: Replay; search: ReplaySearch }) {
   const { replayed, succeeded, failed, waiting } = replay;
   const { total, left, elsewhere } = standingOf(replay);
-  const counts = { sent: replayed, delivered: succeeded, failed, waiting };
+  const counts = { sent: replayed, delivered: succeeded, failed, pending: waiting };
   return (
-    <nav aria-label="What it sent" className="flex flex-wrap items-center gap-x-2 px-2 py-1">
+    <nav aria-label="Replayed deliveries" className="flex flex-wrap items-center gap-x-2 px-2 py-1">
       {SENT.map(({ state, label }) => (
         <Link
           key={label}
@@ -205,7 +205,7 @@ function Figures({ replay, search }: { replay: Replay; search: ReplaySearch }) {
       {left > 0 && (
         <span className="inline-flex items-center gap-2 px-2">
           <span className="text-12 text-muted">
-            {replay.state === 'running' ? 'left' : 'never sent'}
+            {replay.state === 'running' ? 'left' : 'not sent'}
           </span>
           <span className="font-mono text-14 font-medium">{formatCount(left)}</span>
         </span>
@@ -213,9 +213,9 @@ function Figures({ replay, search }: { replay: Replay; search: ReplaySearch }) {
       {elsewhere > 0 && (
         <span
           className="px-2 text-12 text-faint"
-          title="Sent once more by a later replay, or deleted by retention"
+          title="Replayed again later, or deleted by retention"
         >
-          {formatCount(elsewhere)} sent again since, or gone
+          {formatCount(elsewhere)} replayed again or deleted
         </span>
       )}
     </nav>

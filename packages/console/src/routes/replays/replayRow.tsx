@@ -12,13 +12,13 @@ import { Ago } from '../../ui/text/time.tsx';
 import { ReplayBar } from './replayBar.tsx';
 import { describePace, useFilterWords } from './replayFacts.ts';
 
-/** One replay in two lines: its figures, then what it selects. */
+/** A replay in two lines: its figures, then its filter. */
 export function ReplayRow({ replay: listed }: { replay: Replay }) {
   const { data: followed = listed } = useQuery({
     ...replayQuery(listed.id),
     enabled: isOpen(listed),
   });
-  // One that is over stays as it is listed.
+  // A finished replay does not change.
   const replay = isOpen(listed) ? followed : listed;
   const describe = useFilterWords();
   const { id, name, state, replayed, succeeded, failed, waiting, createdAt } = replay;

@@ -17,7 +17,7 @@ import { ReplayRow } from './replayRow.tsx';
 
 const NewReplay = lazy(async () => ({ default: (await import('./new/newReplay.tsx')).NewReplay }));
 
-/** Deliveries sent again, many at a time: which, who asked, how far, and what came of it. */
+/** Lists bulk replays with their filters, creators, progress and results. */
 export function ReplaysPage() {
   const replays = useQuery(replaysQuery);
   const table = useRef<HTMLTableElement>(null);
@@ -36,7 +36,7 @@ export function ReplaysPage() {
       of: replay.name,
       actions: [
         { label: 'Open', keycap: '↵', run: () => open({}) },
-        { label: 'What failed', run: () => open({ state: 'failed' }) },
+        { label: 'Show failed', run: () => open({ state: 'failed' }) },
         replay.state === 'running' && { label: 'Cancel…', run: () => setCancelling(replay) },
         { label: 'New replay', keycap: 'r', run: () => setNew(true) },
       ],
@@ -50,7 +50,7 @@ export function ReplaysPage() {
       )}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2">
         <p className="text-12 text-muted max-sm:hidden">
-          Each keeps the ids of its deliveries: a receiver knows those it has handled.
+          Replayed deliveries keep their ids, so receivers can skip the ones they have handled.
         </p>
         <Button look="primary" className="ml-auto" onClick={() => setNew(true)}>
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
@@ -62,7 +62,7 @@ export function ReplaysPage() {
       </div>
       {replays.isError && (
         <ErrorPanel
-          what="The replays could not be read"
+          what="Couldn't load replays"
           error={replays.error}
           onRetry={() => void replays.refetch()}
           stale={replays.data !== undefined}
@@ -84,7 +84,7 @@ export function ReplaysPage() {
               <th scope="col" className="caps px-2 max-md:hidden">
                 <span className="sr-only">Progress</span>
               </th>
-              {['Sent', 'Delivered', 'Failed', 'Waiting', 'Left'].map((head) => (
+              {['Sent', 'Delivered', 'Failed', 'Pending', 'Left'].map((head) => (
                 <th
                   key={head}
                   scope="col"
@@ -94,10 +94,10 @@ export function ReplaysPage() {
                 </th>
               ))}
               <th scope="col" className="caps px-2 text-right max-lg:hidden">
-                Pace
+                Rate
               </th>
               <th scope="col" className="caps pr-4 pl-2 text-right max-sm:hidden">
-                Began
+                Started
               </th>
             </tr>
           </thead>
@@ -120,17 +120,18 @@ export function ReplaysPage() {
 function NoReplay() {
   return (
     <div className="px-4 py-6">
-      <p className="font-medium">Nothing replayed yet</p>
+      <p className="font-medium">No replays yet</p>
       <p className="mt-1 max-w-140 text-muted">
-        Select rows in Deliveries, or filter them to all failures of an outage, and choose Replay…{' '}
-        <Keycap>r</Keycap> They are sent again at the pace you choose.
+        Filter or select deliveries, e.g. all failures of an outage, then choose Replay…{' '}
+        <Keycap>r</Keycap>
       </p>
+      <p className="mt-1 max-w-140 text-muted">Sluice sends them again at the rate you choose.</p>
       <Link
         to="/deliveries"
         search={{ state: 'failed' }}
         className={`${buttonClass('plain')} mt-3`}
       >
-        Failed deliveries
+        View failed deliveries
       </Link>
     </div>
   );

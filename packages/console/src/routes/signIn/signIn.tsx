@@ -10,11 +10,11 @@ import { Mark } from '../frame/mark.tsx';
 import { ThemeSwitch } from '../frame/themeSwitch.tsx';
 
 function problemOf(error: unknown): string {
-  if (isSluiceError(error, 'unauthorized')) return 'The service does not know this key.';
-  return isSluiceError(error) ? `${error.message}. ${error.hint}` : 'The sign-in failed.';
+  if (isSluiceError(error, 'unauthorized')) return 'This API key is not valid.';
+  return isSluiceError(error) ? `${error.message}. ${error.hint}` : 'Couldn’t sign in. Try again.';
 }
 
-/** One field: an API key. It goes into a session cookie and stays nowhere else. */
+/** Exchanges an API key for a session cookie and stores the key nowhere else. */
 export function SignInPage() {
   const search = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();
@@ -71,9 +71,9 @@ export function SignInPage() {
           className="data control h-9 w-full rounded-control border border-line-strong bg-surface px-2.5"
         />
         <p id="apiKey-help" className="mt-1.5 text-12 text-muted">
-          The service prints one when it starts, and takes those of{' '}
-          <code className="whitespace-nowrap">--api-key</code>. It is kept in a session cookie of
-          this browser only.
+          Use the key that the service prints when it starts, or one set with{' '}
+          <code className="whitespace-nowrap">--api-key</code>. This browser keeps only a session
+          cookie.
         </p>
         {error !== null && (
           <p role="alert" className="mt-3 text-bad">
@@ -81,7 +81,7 @@ export function SignInPage() {
           </p>
         )}
         <Button type="submit" look="primary" disabled={busy} className="mt-4 w-full">
-          {busy ? 'Signing in' : 'Sign in'}
+          {busy ? 'Signing in…' : 'Sign in'}
         </Button>
       </form>
     </main>

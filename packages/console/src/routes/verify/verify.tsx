@@ -29,7 +29,7 @@ const toHeaders = (text: string): Record<string, string> =>
     }),
   );
 
-/** What a receiver got beside the body: the id is known, the rest was made for the attempt. */
+/** Headers to fill in: the id is known, the others differ for each attempt. */
 const toGivenHeaders = (deliveryId: string): string =>
   deliveryId === ''
     ? ''
@@ -39,7 +39,7 @@ const SIGNATURES = ['webhook-signature', 'x-signature'];
 
 type Verdict = { diagnosis: Diagnosis | undefined } | { error: string };
 
-/** Why a signature does not verify. Nothing that is typed here leaves the browser. */
+/** Explains why a signature does not verify. All input stays in the browser. */
 export function VerifyPage() {
   const search = useSearch({ from: '/frame/verify' });
   const body = useQuery({
@@ -50,7 +50,7 @@ export function VerifyPage() {
   if (search.delivery !== undefined && body.data === undefined) {
     return body.isError ? (
       <ErrorPanel
-        what="The delivery could not be read"
+        what="Couldn't load the delivery"
         error={body.error}
         onRetry={() => void body.refetch()}
       />
@@ -70,18 +70,18 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
   const [anyTime, setAnyTime] = useState(true);
   const [verdict, setVerdict] = useState<Verdict | null>(null);
   const answer = useRef<HTMLOutputElement>(null);
-  // The form is longer than most screens, and the answer stands below it.
+  // The form is longer than most screens, and the result is below it.
   useEffect(() => {
     if (verdict !== null) answer.current?.scrollIntoView({ block: 'nearest' });
   }, [verdict]);
 
   const verify = (): void => {
     const given = toHeaders(headers);
-    // Of a delivery of our own it would blame the receiver for what was never filled in.
+    // Otherwise the diagnosis would blame the receiver for headers that were never filled in.
     if (deliveryId !== '' && !SIGNATURES.some((name) => name in given)) {
       setVerdict({
         error:
-          'Paste webhook-timestamp and webhook-signature as your receiver logged them: each attempt was signed anew, and its signature is not kept.',
+          'Paste webhook-timestamp and webhook-signature from your receiver’s log. Each attempt has its own signature, which Sluice does not store.',
       });
       return;
     }
@@ -112,16 +112,15 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
       }}
     >
       <p className="text-muted">
-        Paste what your receiver got. It is checked here, in this browser; nothing is sent.
-        {deliveryId !== '' &&
-          ` The body is that of delivery ${formatId(deliveryId)}, as it was sent.`}
+        Paste the request that your receiver got. It is checked in this browser and never sent.
+        {deliveryId !== '' && ` The body is from delivery ${formatId(deliveryId)}.`}
       </p>
       {deliveryId === '' && <LoadLast />}
       <TextField
         label="Secret"
         type="password"
         mono
-        help="The one that verifies: it is in the settings of this service."
+        help="The secret your receiver verifies with. See Settings."
         value={secret}
         onChange={(event) => setSecret(event.target.value)}
       />
@@ -129,27 +128,27 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
         label="Headers"
         rows={4}
         placeholder={'webhook-id: …\nwebhook-timestamp: …\nwebhook-signature: v1,…'}
-        help="As your receiver logs them, one to a line."
+        help="One per line, as your receiver logs them."
         value={headers}
         onChange={(event) => setHeaders(event.target.value)}
       />
       <TextArea
         label="Body"
         rows={8}
-        help="The raw text, as it arrived."
+        help="The raw body, exactly as received."
         value={body}
         onChange={(event) => setBody(event.target.value)}
       />
       <TextArea
-        label="Other secrets you hold"
+        label="Other secrets to try"
         rows={2}
-        help="One to a line. If one of them has signed, it is named."
+        help="One per line. The result shows which one matches."
         value={other}
         onChange={(event) => setOther(event.target.value)}
       />
       <Check
-        label="Do not mind its age"
-        help="a webhook is refused when it was sent too long ago"
+        label="Ignore the timestamp"
+        help="Receivers reject webhooks that are too old."
         checked={anyTime}
         onChange={(event) => setAnyTime(event.target.checked)}
       />
@@ -168,7 +167,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
   );
 }
 
-/** Something to try it with. */
+/** Fills the form with the latest delivery. */
 function LoadLast() {
   const navigate = useNavigate();
   const load = useMutation({
@@ -182,7 +181,7 @@ function LoadLast() {
       <Button disabled={load.isPending} onClick={() => load.mutate()}>
         Load last delivery
       </Button>
-      {load.data === null && <span className="text-muted">No delivery yet.</span>}
+      {load.data === null && <span className="text-muted">No deliveries yet.</span>}
       {load.isError && <span className="text-bad">{load.error.message}</span>}
     </div>
   );
@@ -192,7 +191,7 @@ function VerdictView({ verdict }: { verdict: Verdict }) {
   if ('error' in verdict) return <p className="text-bad">{verdict.error}</p>;
   const { diagnosis } = verdict;
   if (diagnosis === undefined) {
-    return <Status condition={{ shape: 'disc', word: 'The signature is right.', tone: 'ok' }} />;
+    return <Status condition={{ shape: 'disc', word: 'The signature is valid.', tone: 'ok' }} />;
   }
   const { problem, certain, message, fix, secretName } = diagnosis;
   return (

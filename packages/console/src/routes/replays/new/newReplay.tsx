@@ -11,18 +11,18 @@ import { ReplayForm } from './replayForm.tsx';
 
 const STATES: readonly { value: string; label: string; states: readonly DeliveryState[] }[] = [
   { value: 'undelivered', label: 'not delivered', states: UNDELIVERED },
-  { value: 'failed', label: 'given up', states: ['failed', 'quarantined'] },
-  { value: 'pending', label: 'still to be tried', states: ['pending'] },
+  { value: 'failed', label: 'failed', states: ['failed', 'quarantined'] },
+  { value: 'pending', label: 'pending', states: ['pending'] },
   { value: 'succeeded', label: 'delivered', states: ['succeeded'] },
 ];
 
 const ANSWERS = [
-  { value: '5xx', label: '5xx, the receiver failed' },
-  { value: '4xx', label: '4xx, the receiver refused' },
-  { value: 'none', label: 'no answer' },
+  { value: '5xx', label: '5xx, server error' },
+  { value: '4xx', label: '4xx, client error' },
+  { value: 'none', label: 'no response' },
 ] as const;
 
-/** Which deliveries, said in four choices; finer ones are made in their list. */
+/** Selects deliveries by four fields; the list of deliveries has finer filters. */
 export function NewReplay() {
   const { data: streams } = useQuery(streamsQuery);
   const names = useNames();
@@ -32,7 +32,7 @@ export function NewReplay() {
   const [since, setSince] = useState('24h');
   const filter = useMemo(
     (): DeliveryFilter => ({
-      // Counted from the choice on: time goes on, the selection does not.
+      // The period starts when it is chosen and does not move with time.
       ...toDeliveryFilter(present({ sinceMs: SINCES.find(({ value }) => value === since)?.ms })),
       ...present({
         state: STATES.find(({ value }) => value === state)?.states,
@@ -76,7 +76,7 @@ export function NewReplay() {
           ))}
         </SelectField>
         <SelectField
-          label="Last answer"
+          label="Last response"
           value={status}
           onChange={(event) => setStatus(event.target.value)}
         >
@@ -88,7 +88,7 @@ export function NewReplay() {
           ))}
         </SelectField>
         <SelectField
-          label="Made in the last"
+          label="Created in the last"
           value={since}
           onChange={(event) => setSince(event.target.value)}
         >
@@ -97,7 +97,7 @@ export function NewReplay() {
               {label}
             </option>
           ))}
-          <option value="">at any time</option>
+          <option value="">any time</option>
         </SelectField>
       </div>
     </ReplayForm>

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { listOf } from '../../../words/filterWords.ts';
 import { isCount, withoutDelivered } from './replayChoice.ts';
 
-test('no selection is replayed with what was delivered, and nothing is added to it', () => {
+test('delivered deliveries are excluded, and no others are added', () => {
   fc.assert(
     fc.property(fc.subarray([...DELIVERY_STATES]), (state) => {
       const part = withoutDelivered({ streamId: 's', ...(state.length > 0 && { state }) });
@@ -18,7 +18,7 @@ test('no selection is replayed with what was delivered, and nothing is added to 
   );
 });
 
-test('a count is typed with separators or without', () => {
+test('a count may have separators', () => {
   for (const typed of ['29431', '29,431', ' 29 431 ', '29’431'])
     expect(isCount(typed, 29_431)).toBe(true);
   for (const typed of ['', '2943', '294310', 'all']) expect(isCount(typed, 29_431)).toBe(false);

@@ -1,15 +1,15 @@
-/** Which deliveries of a selection are replayed. Pure. */
+/** Decides which deliveries of a selection are replayed. Pure. */
 import { UNDELIVERED } from '@sluice/kit/contract';
 import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { listOf } from '../../../words/filterWords.ts';
 
-/** The part of a selection that was not delivered; null where it is of delivered ones alone. */
+/** Returns the undelivered part of a selection; null if it only selects delivered ones. */
 export function withoutDelivered(filter: DeliveryFilter): DeliveryFilter | null {
   const states = listOf(filter.state);
   const left = UNDELIVERED.filter((state) => states.length === 0 || states.includes(state));
   return left.length === 0 ? null : { ...filter, state: left };
 }
 
-/** Whether a count was typed, with or without separators. */
+/** Returns whether the typed text is the count, with or without separators. */
 export const isCount = (typed: string, count: number): boolean =>
   typed.replaceAll(/[\s,.’']/g, '') === String(count);

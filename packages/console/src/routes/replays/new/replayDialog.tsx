@@ -7,7 +7,7 @@ const ReplayForm = lazy(async () => ({
   default: (await import('./replayForm.tsx')).ReplayForm,
 }));
 
-/** Starts a replay from another page; its form is loaded when it opens. */
+/** Starts a replay from another page; loads its form when it opens. */
 export function ReplayDialog({
   title,
   filter,

@@ -28,8 +28,8 @@ const estimateQuery = (filter: DeliveryFilter | null) =>
   });
 
 /**
- * How many the filter finds, then how fast they are sent again. What was delivered is left out unless
- * it is asked for and its count is typed.
+ * Shows how many deliveries the filter selects and sets the rate. Delivered ones are excluded unless the
+ * user includes them and types the count.
  */
 export function ReplayForm({
   filter,
@@ -37,9 +37,9 @@ export function ReplayForm({
   children,
 }: {
   filter: DeliveryFilter;
-  /** What it is called unless another name is typed. */
+  /** The default name. */
   name: string;
-  /** What the filter is chosen by. */
+  /** Fields that choose the filter. */
   children?: React.ReactNode;
 }) {
   const navigate = useNavigate();
@@ -81,12 +81,12 @@ export function ReplayForm({
           ? 'Replay deliveries'
           : `Replay ${formatQuantity(count, 'delivery', 'deliveries')}`
       }
-      failed="The replay was not started"
+      failed="Couldn't start the replay"
     >
       {children}
       {estimate.isError ? (
         <ErrorPanel
-          what="The deliveries could not be counted"
+          what="Couldn't count the deliveries"
           error={estimate.error}
           onRetry={() => void estimate.refetch()}
         />
@@ -99,10 +99,12 @@ export function ReplayForm({
             {estimate.data.isCapped && ' or more'}
           </span>
           <span className="text-muted">
-            {includesDelivered ? '' : ' that did not succeed'}, about{' '}
-            {formatBytes(estimate.data.bytes)}
-            {isRateRight && count > 0 && `, made due in ${formatSpan((count / perSecond) * 1000)}`}.
-            Each keeps its id, so that a receiver knows those it has handled.
+            {' · '}about {formatBytes(estimate.data.bytes)}
+            {isRateRight &&
+              count > 0 &&
+              ` · queued within ${formatSpan((count / perSecond) * 1000)}`}
+            {includesDelivered ? '. ' : '. Delivered ones are excluded. '}
+            Ids stay the same, so receivers can skip the ones they have handled.
           </span>
         </p>
       )}
@@ -132,8 +134,8 @@ export function ReplayForm({
         label="Per second"
         inputMode="decimal"
         mono
-        help="A receiver that has just come back may want few."
-        error={isRateRight ? undefined : 'A number from 0.1 to 1,000.'}
+        help="Start low if the receiver has just recovered."
+        error={isRateRight ? undefined : 'Enter a number from 0.1 to 1,000.'}
         value={rate}
         onChange={(event) => setRate(event.target.value)}
       />

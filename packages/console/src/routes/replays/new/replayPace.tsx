@@ -3,10 +3,10 @@ import type { ReplayProgress } from '@sluice/kit/sluice';
 import { formatCount, formatDuration, formatSpan } from '../../../ui/text/format.ts';
 
 const HEIGHT = 32;
-/** Fewer steps say no more than the figures above them. */
+/** Fewer steps add nothing to the figures above. */
 const FEWEST_STEPS = 5;
 
-/** How fast it went: a bar for each step, what was delivered with what failed below it. */
+/** The rate over time: a bar per step, with the delivered part above the failed part. */
 export function ReplayPace({ progress }: { progress: ReplayProgress }) {
   const { stepMs, succeeded, failed } = progress;
   const steps = succeeded.map((count, index) => ({ succeeded: count, failed: failed[index] ?? 0 }));
@@ -15,7 +15,7 @@ export function ReplayPace({ progress }: { progress: ReplayProgress }) {
   const y = (count: number): number => (count / most) * HEIGHT;
   const perSecond = most / (stepMs / 1000);
   const length = stepMs < 60_000 ? formatDuration(stepMs) : formatSpan(stepMs);
-  const summary = `At most ${formatCount(Math.round(perSecond * 10) / 10)} a second came to their end`;
+  const summary = `Peak: ${formatCount(Math.round(perSecond * 10) / 10)} finished per second`;
   return (
     <div className="px-4 pt-2">
       <svg
@@ -45,8 +45,8 @@ export function ReplayPace({ progress }: { progress: ReplayProgress }) {
         ))}
       </svg>
       <p className="data flex justify-between text-faint max-sm:hidden">
-        <span>a bar for {length}</span>
-        <span>{summary.toLowerCase()}</span>
+        <span>one bar: {length}</span>
+        <span>{summary}</span>
       </p>
     </div>
   );
