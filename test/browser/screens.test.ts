@@ -338,7 +338,7 @@ test('of several lines what is right is added, and what is not says why, where i
   await page.getByText('“adress” is no type; did you mean address?').waitFor();
   await page.getByText('A closing parenthesis is missing at its end.').waitFor();
   expect(await field.getAttribute('aria-invalid')).toBe('true');
-  await page.getByText('2 lines to look at').waitFor({ state: 'attached' });
+  await page.getByText('2 lines with errors').waitFor({ state: 'attached' });
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Add events' }).click();
   await page.getByRole('checkbox', { name: /^Pong/ }).waitFor();
@@ -655,7 +655,7 @@ test('from the page of a delivery one goes through the list that it was opened f
   await page.getByRole('link', { name: /^The one before/ }).waitFor();
   await page.keyboard.press('k');
   await page.waitForURL(new RegExp(`/deliveries/${second!.id}`));
-  await page.getByRole('navigation', { name: 'Trail' }).getByRole('link').click();
+  await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link').click();
   await page.getByRole('button', { name: 'confirmed, take back' }).waitFor();
   expect(new URL(page.url()).searchParams.get('sel')).toBe(second!.id);
 });

@@ -1,6 +1,6 @@
 import { clsx } from 'clsx';
 
-/** Looks of things that act: `quiet` has no edge until it is pointed at. */
+/** Button styles; `quiet` has no border. */
 const LOOKS = {
   primary: 'border-transparent bg-accent text-bg font-medium hover:opacity-90',
   plain: 'border-line-strong text-text hover:bg-raised',
@@ -23,7 +23,7 @@ export function Button({
   return <button type="button" className={clsx(buttonClass(look, square), className)} {...props} />;
 }
 
-/** A keycap, printed beside what the key does. Hidden where there is no keyboard to press. */
+/** A keycap next to the action of its key; hidden on touch devices. */
 export function Keycap({ children }: { children: string }) {
   return (
     <kbd

@@ -3,8 +3,8 @@ import { useLayoutEffect, useRef, type RefObject } from 'react';
 const CHOSEN = '[aria-current="page"], [aria-selected="true"]';
 
 /**
- * Keeps the chosen tab in sight, in the middle where its row is wider than the screen.
- * @returns to be set on the row, which scrolls sideways.
+ * Scrolls the selected tab into view, centered if its row is wider than the screen.
+ * @returns a ref for the row, which scrolls horizontally.
  */
 export function useChosenTab<Row extends HTMLElement>(chosen: string): RefObject<Row | null> {
   const row = useRef<Row>(null);
@@ -13,7 +13,7 @@ export function useChosenTab<Row extends HTMLElement>(chosen: string): RefObject
     if (row.current === null || tab === undefined) return;
     const { left, width } = row.current.getBoundingClientRect();
     row.current.scrollLeft += tab.left + tab.width / 2 - (left + width / 2);
-    // oxlint-disable-next-line react/exhaustive-effect-dependencies -- it is found by its mark; what else is drawn moves nothing
+    // oxlint-disable-next-line react/exhaustive-effect-dependencies -- the tab is found by its attribute; other changes move nothing
   }, [chosen]);
   return row;
 }

@@ -1,7 +1,7 @@
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 
-/** Asks before what a single key would do and nothing could undo. */
+/** Confirms an action that a single key starts and that cannot be undone. */
 export function Confirm({
   title,
   action,
@@ -10,7 +10,7 @@ export function Confirm({
   children,
 }: {
   title: string;
-  /** What the button says. */
+  /** Label of the button. */
   action: string;
   onConfirm: () => void;
   onClose: () => void;

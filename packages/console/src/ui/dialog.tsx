@@ -3,7 +3,7 @@ import { X } from 'lucide-react';
 import { useId, useLayoutEffect, useRef } from 'react';
 import { Button } from './button.tsx';
 
-/** Something to do, instead of the button that closes; but nothing that takes something away. */
+/** Focuses the first control of the content, but never a destructive one. */
 function focusFirst(content: HTMLElement): boolean {
   const first = content.querySelector<HTMLElement>(
     'a[href], button:enabled:not([data-destructive]), input:enabled, select:enabled, textarea:enabled',
@@ -12,7 +12,7 @@ function focusFirst(content: HTMLElement): boolean {
   return first !== null;
 }
 
-/** The browser's own modal dialog: it keeps the focus, closes with Esc, and gives the focus back. */
+/** A native modal dialog: it traps the focus, closes with Esc and restores the focus. */
 export function Dialog({
   title,
   onClose,
@@ -27,14 +27,14 @@ export function Dialog({
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const content = useRef<HTMLDivElement>(null);
-  // With the paint: a key must never meet what the dialog covers.
+  // Before the paint, so that no key reaches the page below the dialog.
   useLayoutEffect(() => {
     const inside = content.current;
     dialog.current?.showModal();
     if (inside === null || focusFirst(inside)) return undefined;
-    // Not the button that closes: Enter may be pressed before the content is there.
+    // Not the close button: Enter may be pressed before the content has loaded.
     dialog.current?.focus();
-    // What is in it may come later than the dialog itself.
+    // The content may load after the dialog opens.
     const arrivals = new MutationObserver(() => {
       if (inside.contains(document.activeElement) || focusFirst(inside)) arrivals.disconnect();
     });

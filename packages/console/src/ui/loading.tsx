@@ -1,7 +1,7 @@
 import { clsx } from 'clsx';
 import { useLoading } from './keys/heldKeys.ts';
 
-/** Shown in the place of something that loads; keys wait meanwhile. */
+/** Placeholder for loading content; keys are queued in the meantime. */
 export function Loading({ className }: { className?: string }) {
   useLoading();
   return <p className={clsx('animate-late text-faint', className)}>Loading</p>;

@@ -1,6 +1,6 @@
 import { useCallback, useSyncExternalStore } from 'react';
 
-/** Whether a media query holds; for layout that a style sheet cannot express. */
+/** Returns whether a media query matches, for layout that a style sheet cannot express. */
 export function useMedia(query: string): boolean {
   const subscribe = useCallback(
     (listener: () => void) => {

@@ -1,4 +1,7 @@
-/** What the browser remembers: theme, density, and whether single-letter shortcuts are on. Never a key. */
+/**
+ * Preferences stored in the browser: theme, density and single-letter shortcuts. API keys are never
+ * stored.
+ */
 import { useSyncExternalStore } from 'react';
 import { DENSITIES, isDensity, TOUCHED_PX, type Density } from './list/density.ts';
 import { useMedia } from './media.ts';
@@ -21,7 +24,7 @@ function write(name: string, value: string | null): void {
     if (value === null) localStorage.removeItem(`sluice.${name}`);
     else localStorage.setItem(`sluice.${name}`, value);
   } catch {
-    // Storage is blocked: the choice lasts until the page is left.
+    // Storage is blocked: the choice lasts until the page is closed.
   }
   for (const listener of listeners) listener();
 }
@@ -37,7 +40,7 @@ const rememberedDensity = read('density') ?? '';
 let density: Density = isDensity(rememberedDensity) ? rememberedDensity : 'standard';
 let shortcutsOn = read('shortcuts') !== 'off';
 
-/** `public/early.js` reads the same before the first paint. */
+/** `public/early.js` reads the stored values before the first paint. */
 function wear(name: 'theme' | 'density', value: string | null): void {
   if (value === null) delete document.documentElement.dataset[name];
   else document.documentElement.dataset[name] = value;
@@ -53,13 +56,13 @@ export function setTheme(next: Theme): void {
 
 export const useDensity = (): Density => useSyncExternalStore(subscribe, () => density);
 
-/** Pixels of a row of one line: as dense as was chosen, and under a finger no lower than it needs. */
+/** Height of a one-line row in pixels: the chosen density, or the minimum touch target. */
 export function useRowPx(): number {
   const px = DENSITIES[useDensity()];
   return useMedia('(pointer: coarse)') ? Math.max(TOUCHED_PX, px) : px;
 }
 
-/** Pixels of a row that has more lines than one, and so is high enough for a finger. */
+/** Height of a row with several lines in pixels; it always exceeds the minimum touch target. */
 export const useLinesRowPx = (morePx: number): number => DENSITIES[useDensity()] + morePx;
 
 export function setDensity(next: Density): void {

@@ -3,7 +3,7 @@ import { clsx } from 'clsx';
 type Shape = 'disc' | 'ring' | 'dashed' | 'half' | 'triangle' | 'bars' | 'cross' | 'exclamation';
 export type Tone = 'ok' | 'muted' | 'info' | 'warn' | 'bad' | 'reorg' | 'faint';
 
-/** Never colour alone: the shape and the word say the same. */
+/** Never color alone: the shape and the word carry the same information. */
 export interface Condition {
   shape: Shape;
   word: string;
@@ -20,7 +20,7 @@ const TONES: Record<Tone, string> = {
   faint: 'text-faint',
 };
 
-/** Healthy states keep a quiet word; only trouble colours it. */
+/** Only the words of problem states are colored. */
 const LOUD: ReadonlySet<Tone> = new Set(['warn', 'bad', 'reorg']);
 
 export function StatusShape({ condition }: { condition: Condition }) {
@@ -32,7 +32,7 @@ export function StatusShape({ condition }: { condition: Condition }) {
   );
 }
 
-/** Shape and word; the word stays readable where the colour is not seen. */
+/** A shape and a word. */
 export function Status({
   condition,
   className,

@@ -1,4 +1,4 @@
-/** What was just done, over the page: for a moment, or until it can no longer be undone. */
+/** Toasts about completed actions, shown briefly or as long as the action can be undone. */
 import { clsx } from 'clsx';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useShortcuts } from './keys/keyboard.ts';
@@ -6,9 +6,9 @@ import { Button, Keycap } from './button.tsx';
 
 export interface Toast {
   text: string;
-  /** What went wrong is `bad`, and stays as long as what can be undone. */
+  /** `bad` marks an error, which stays as long as an undoable toast. */
   tone?: 'bad';
-  /** Takes it back, and returns the text that says so. */
+  /** Undoes the action and returns the text of the next toast. */
   undo?: () => Promise<string>;
 }
 
@@ -37,7 +37,7 @@ const isNote = ({ tone, undo }: Toast): boolean => tone === undefined && undo ==
 
 const dismiss = (id: number): void => setShown(shown.filter((each) => each.id !== id));
 
-/** A note takes the place of the note before; what can be undone stays beside it. */
+/** Replaces the previous note; errors and undoable toasts stay. */
 export function showToast(toast: Toast): void {
   const others = isNote(toast) ? shown.filter((each) => !isNote(each)) : shown;
   setShown([...others, { ...toast, id: ++lastId }]);
@@ -50,7 +50,7 @@ async function undo({ id, undo: takeBack }: Shown): Promise<void> {
     showToast({ text: await takeBack() });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    showToast({ text: `Couldn’t undo: ${why}`, tone: 'bad' });
+    showToast({ text: `Couldn't undo: ${why}`, tone: 'bad' });
   }
 }
 
@@ -76,7 +76,7 @@ export function Toasts() {
 function ToastView({ toast }: { toast: Shown }) {
   const { id, text, tone } = toast;
   const ms = isNote(toast) ? NOTE_MS : UNDO_MS;
-  // It does not go from under a pointer, or from under the focus.
+  // The toast stays while it is hovered or focused.
   const [isPointed, setPointed] = useState(false);
   const [isFocused, setFocused] = useState(false);
   const isKept = isPointed || isFocused;

@@ -1,7 +1,7 @@
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { ChevronLeft } from 'lucide-react';
 
-/** The way back up, and where one is; without a name of its own where what follows says it. */
+/** A breadcrumb: a link to the parent page, and the current page unless a heading follows. */
 export function Trail({
   title,
   here,
@@ -13,7 +13,7 @@ export function Trail({
 } & Pick<LinkProps, 'search'>) {
   return (
     <nav
-      aria-label="Trail"
+      aria-label="Breadcrumb"
       className={`flex min-w-0 items-center gap-2 text-12 ${here === undefined ? '' : 'px-4 pt-2'}`}
     >
       <Link

@@ -24,16 +24,16 @@ test.each([
   expect(roundTop(value)).toBe(top);
 });
 
-test('a line begins anew after what is not known', () => {
+test('a line is interrupted by missing values', () => {
   expect(linePath(scale, [0, 10, null, 5, null])).toBe('M0.0 10.0L25.0 0.0M75.0 5.0h0.1');
   expect(linePath(scale, [null, null])).toBe('');
 });
 
-test('an area stands on zero', () => {
+test('an area starts at zero', () => {
   expect(areaPath(scale, [null, 10, 5, null, null])).toBe('M25.0 10L25.0 0.0L50.0 5.0L50.0 10Z');
 });
 
-test('nothing leaves the frame', () => {
+test('all points are inside the frame', () => {
   expect(yOf(scale, 1e9)).toBe(0);
   expect(indexAt(288, -1)).toBe(0);
   expect(indexAt(288, 2)).toBe(287);
@@ -42,11 +42,11 @@ test('nothing leaves the frame', () => {
 
 const percent = { width: 100, height: 96, count: 5, ...PERCENT };
 
-test('of shares the last tenth has three quarters of the height, and the others the rest', () => {
+test('the top tenth of shares takes three quarters of the height', () => {
   expect([100, 95, 90, 45, 0].map((value) => yOf(percent, value))).toEqual([0, 36, 72, 84, 96]);
 });
 
-test('what is more is never lower, on either side of a break', () => {
+test('a higher value is never drawn lower, on either side of the break', () => {
   const value = fc.double({ min: 0, max: 100, noNaN: true });
   fc.assert(
     fc.property(value, value, (a, b) => {
@@ -56,18 +56,18 @@ test('what is more is never lower, on either side of a break', () => {
         expect(yOf(each, more)).toBeGreaterThanOrEqual(0);
         expect(yOf(each, less)).toBeLessThanOrEqual(each.height);
       }
-      // Nothing is so little that it is cut off: a hundredth of a percent stands apart, if ever so slightly.
+      // Even a hundredth of a percent is visible.
       if (more - less >= 0.01) expect(yOf(percent, less)).toBeGreaterThan(yOf(percent, more));
     }),
   );
 });
 
-test('a line is named where it ends', () => {
+test('a line is labeled at its end', () => {
   expect(lastValue([1, 3, null])).toBe(3);
   expect(lastValue([null])).toBeNull();
 });
 
-test('names keep apart, in the order of their lines, inside of the drawing', () => {
+test('labels keep their distance and order inside the chart', () => {
   expect(spreadLabels([96, 10], 96, 15)).toEqual([96, 10]);
   expect(spreadLabels([96, 96, 95], 96, 15)).toEqual([81, 96, 66]);
   const heights = fc.array(fc.integer({ min: 0, max: 96 }), { maxLength: 6 });

@@ -1,6 +1,6 @@
-/** Lines and bands over time as SVG paths. Pure; `ui/chart/timeChart.tsx` draws them. */
+/** Computes SVG paths for lines and areas over time. Pure; `ui/chart/timeChart.tsx` draws them. */
 
-/** The least round number that is not below: 1, 2 or 5 times a power of ten. */
+/** Rounds up to 1, 2 or 5 times a power of ten. */
 export function roundTop(value: number): number {
   if (value <= 1) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
@@ -8,24 +8,24 @@ export function roundTop(value: number): number {
   return factor * power;
 }
 
-/** What values go up to; 0 is at the lower edge. */
+/** The range of values; 0 is at the lower edge. */
 export interface Axis {
   /** The value at the upper edge. */
   top: number;
   /**
-   * Where the axis is broken: values below `value` are pressed into what is left under `at`, a share of the
-   * height from above.
+   * A break in the axis: values below `value` are compressed into the part below `at`, a share of
+   * the height measured from the top.
    */
   fold?: { value: number; at: number };
 }
 
-/** Of shares that are nearly all there is: what is lost is seen from a tenth of a percent on. */
+/** A scale for shares close to 100 %, on which a loss of 0.1 % is visible. */
 export const PERCENT = { top: 100, fold: { value: 90, at: 0.75 } } satisfies Axis;
 
 export interface Scale extends Axis {
   width: number;
   height: number;
-  /** Of values; the first is at the left edge, the last at the right one. */
+  /** Number of values; the first is at the left edge, the last at the right edge. */
   count: number;
 }
 
@@ -40,7 +40,7 @@ export function yOf({ height, top, fold = { value: 0, at: 1 } }: Scale, value: n
 const point = (scale: Scale, index: number, value: number): string =>
   `${xOf(scale, index).toFixed(1)} ${yOf(scale, value).toFixed(1)}`;
 
-/** Runs of values that are there: a line does not cross what is not known. */
+/** Splits values into runs without gaps, because a line does not cross missing values. */
 function runsOf(values: readonly (number | null)[]): { from: number; values: number[] }[] {
   const runs: { from: number; values: number[] }[] = [];
   let current: { from: number; values: number[] } | undefined;
@@ -57,7 +57,7 @@ function runsOf(values: readonly (number | null)[]): { from: number; values: num
   return runs;
 }
 
-/** A line with gaps; a value between two gaps is a dot, as wide as the line. */
+/** Path of a line with gaps; a value between two gaps is a dot, as wide as the line. */
 export const linePath = (scale: Scale, values: readonly (number | null)[]): string =>
   runsOf(values)
     .map(({ from, values: run }) => {
@@ -66,7 +66,7 @@ export const linePath = (scale: Scale, values: readonly (number | null)[]): stri
     })
     .join('');
 
-/** The area from the line down to zero. */
+/** Path of the area from the line down to zero. */
 export const areaPath = (scale: Scale, values: readonly (number | null)[]): string =>
   runsOf(values)
     .map(({ from, values: run }) => {
@@ -81,8 +81,8 @@ export const lastValue = (values: readonly (number | null)[]): number | null =>
   values.findLast((value) => value !== null) ?? null;
 
 /**
- * Where names go that would stand at these heights: each as near to its own as it can, none nearer than
- * `step` to another, all within the drawing as long as they fit.
+ * Positions labels as close to the given heights as possible, at least `step` apart and inside the
+ * chart as long as they fit.
  */
 export function spreadLabels(heights: readonly number[], height: number, step: number): number[] {
   const labels = heights.map((at, index) => ({ at, index })).toSorted((a, b) => a.at - b.at);
@@ -99,6 +99,6 @@ export function spreadLabels(heights: readonly number[], height: number, step: n
   return labels.toSorted((a, b) => a.index - b.index).map(({ at }) => at);
 }
 
-/** Which value is nearest to a place, given as a share of the width. */
+/** Returns the index of the value nearest to a position, given as a share of the width. */
 export const indexAt = (count: number, share: number): number =>
   Math.max(0, Math.min(count - 1, Math.round(share * (count - 1))));

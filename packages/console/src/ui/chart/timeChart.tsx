@@ -12,14 +12,14 @@ import {
   type Scale,
 } from './chart.ts';
 
-/** Units of the drawing; across it is stretched to its place, and one unit down is one pixel. */
+/** View box of the chart: it stretches horizontally, and one vertical unit is one pixel. */
 const WIDTH = 1000;
 const HEIGHT = 96;
-/** Between the names of two lines, in pixels. */
+/** Distance between the labels of two lines, in pixels. */
 const LABEL_STEP = 15;
-/** How far a notch reaches down from the upper edge. */
+/** Length of a notch at the upper edge. */
 const NOTCH = 8;
-/** And a tick up from the lower one. */
+/** Length of a tick at the lower edge. */
 const TICK = 5;
 
 export interface Series {
@@ -29,13 +29,13 @@ export interface Series {
   look: 'line' | 'band';
 }
 
-/** Something that happened at a step, marked at the upper edge. */
+/** An event at a step, marked at the upper edge. */
 export interface Notch {
   index: number;
   words: string;
 }
 
-/** A line along zero says no more than the word for it, and would colour what is well. */
+/** Lines that are always zero are not drawn: they add nothing and would color a healthy chart. */
 const isSomething = ({ values }: Series): boolean => values.some((value) => (value ?? 0) > 0);
 const isKnown = ({ values }: Series): boolean => values.some((value) => value !== null);
 
@@ -45,7 +45,10 @@ const greatestOf = (series: readonly Series[]): number =>
     0,
   );
 
-/** Values over time: no frame, a hairline at the top and at zero, each line named at its end. */
+/**
+ * A chart over time without a frame: hairlines at the top and at zero, and a label at the end of
+ * each line.
+ */
 export const TimeChart = memo(function TimeChart({
   title,
   summary,
@@ -58,18 +61,18 @@ export const TimeChart = memo(function TimeChart({
   instead,
 }: {
   title: string;
-  /** For those who do not see it. */
+  /** Text for screen readers. */
   summary: string;
   series: readonly Series[];
   format: (value: number) => string;
-  /** Index of the values to read off; null: the newest. */
+  /** Index of the values to show; null shows the newest. */
   cursor: number | null;
   notches: readonly Notch[];
-  /** Steps that are marked at the lower edge as bad. */
+  /** Steps marked as bad at the lower edge. */
   ticks?: readonly number[];
-  /** Of values that are no counts; without it, from zero to a round number above all of them. */
+  /** A custom scale; the default is zero to a round number above the maximum. */
   axis?: Axis;
-  /** What stands in the frame while nothing can be drawn at all. */
+  /** Text shown while there is nothing to draw. */
   instead?: string | undefined;
 }) {
   const drawn = series.filter(axis === undefined ? isSomething : isKnown);
@@ -173,7 +176,7 @@ export const TimeChart = memo(function TimeChart({
   );
 });
 
-/** From here down the axis is another one: a hairline, and a zigzag at its end. */
+/** Marks the break of the axis: a hairline with a zigzag at its end. */
 function Break({ top }: { top: number }) {
   return (
     <div className="absolute left-0 w-chart border-t border-line" style={{ top }}>

@@ -4,7 +4,9 @@ import { useRef, useState } from 'react';
 const hasFile = ({ dataTransfer }: React.DragEvent): boolean =>
   dataTransfer.types.includes('Files');
 
-/** Takes a file that is dropped anywhere on what it holds, and shows where while one is dragged over it. */
+/**
+ * Accepts a file dropped anywhere on its children, and highlights them while one is dragged over.
+ */
 export function DropZone({
   onFile,
   className,
@@ -14,7 +16,7 @@ export function DropZone({
   className?: string;
   children: React.ReactNode;
 }) {
-  /** Elements that the file is over, one within the other. */
+  /** Depth of nested elements below the dragged file. */
   const depth = useRef(0);
   const [isOver, setIsOver] = useState(false);
   const move = (step: 1 | -1): void => {

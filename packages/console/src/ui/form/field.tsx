@@ -1,4 +1,4 @@
-/** Form controls with their label, help and what is wrong, tied together for every reader. */
+/** Form controls with their label, help and error, linked for screen readers. */
 import { clsx } from 'clsx';
 import { ChevronDown, Upload } from 'lucide-react';
 import { useId } from 'react';
@@ -13,7 +13,7 @@ export interface FieldTexts {
   error?: string | undefined;
 }
 
-/** Draws the texts around a control that takes the given ids. */
+/** Renders the texts around a control, which uses the given ids. */
 export function Labelled({
   id,
   label,
@@ -91,7 +91,7 @@ export function TextArea({
   );
 }
 
-/** A button that has a file chosen. */
+/** A button that opens the file picker. */
 export function FileField({
   label,
   accept,
@@ -118,7 +118,7 @@ export function FileField({
         onChange={({ currentTarget: input }) => {
           const file = input.files?.[0];
           if (file !== undefined) onFile(file);
-          // The same file, once mended, is another choice.
+          // Lets the user choose the same file again after fixing it.
           input.value = '';
         }}
         className="sr-only"
@@ -127,7 +127,7 @@ export function FileField({
   );
 }
 
-/** The browser's own list, with our arrow: it works under every finger and reader. */
+/** A native select with our arrow, which works with touch and screen readers. */
 export function Select({ children, className, ...props }: React.ComponentProps<'select'>) {
   return (
     <span className={clsx('relative min-w-0', className)}>
@@ -160,7 +160,7 @@ export function SelectField({
   );
 }
 
-/** A box to tick, with what it does beside it; the whole line is the target. */
+/** A checkbox with its label and help; the entire line is clickable. */
 export function Check({
   label,
   help,

@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, and why. Pure. */
+/** Finds the first syntax error in a JSON text. Pure. */
 import { parse, printParseErrorCode, type ParseError } from 'jsonc-parser';
 import { problemAt, type LineProblem } from './lineProblem.ts';
 
@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
   InvalidCharacter: 'Unescaped control character in the string.',
 };
 
-/** Undefined for a text that `JSON.parse` accepts. */
+/** Returns undefined for a text that `JSON.parse` accepts. */
 export function jsonProblem(text: string): LineProblem | undefined {
   const errors: ParseError[] = [];
   try {
@@ -32,6 +32,6 @@ export function jsonProblem(text: string): LineProblem | undefined {
   }
   const [first] = errors.toSorted((a, b) => a.offset - b.offset);
   if (first === undefined) return undefined;
-  const reason = REASONS[printParseErrorCode(first.error)] ?? 'Not JSON.';
+  const reason = REASONS[printParseErrorCode(first.error)] ?? 'Invalid JSON.';
   return problemAt(text, first.offset, reason);
 }

@@ -4,18 +4,18 @@ import { formatQuantity } from '../text/format.ts';
 import { indexOf, type LineProblem } from './lineProblem.ts';
 import { BOX, Labelled, type FieldTexts } from './field.tsx';
 
-/** Of a line of text, and above the first one; the gutter leaves the ring around the whole free. */
+/** Line height and top padding; the gutter is inset to keep the focus ring visible. */
 const LINE_PX = 18;
 const TOP_PX = 5;
-/** As many problems as are read at a time, and as many as are looked for in a text. */
+/** Problems listed below the text, and lines marked in the gutter. */
 const SHOWN = 5;
 const MARKED = 200;
-/** It grows with its text up to so many lines. */
+/** The area grows with its text up to this number of lines. */
 const MOST_ROWS = 12;
 
 /**
- * Text of which each line is something, with what is wrong beside its line and in words beneath. Lines do
- * not wrap. Of the line that is being written nothing is said before it is left.
+ * A text area with one item per line. Problems are marked next to their line and listed below.
+ * Lines do not wrap. The line being typed is not checked until the cursor leaves it.
  */
 export function LineArea({
   label,
@@ -28,7 +28,7 @@ export function LineArea({
   className,
   ...props
 }: FieldTexts & {
-  /** In the order of their lines. */
+  /** Ordered by line. */
   problems: readonly LineProblem[];
   value: string;
   onChange: (value: string) => void;
@@ -88,7 +88,7 @@ export function LineArea({
           onChange={(event) => {
             const { inputType = '', data } = event.nativeEvent as Partial<InputEvent>;
             const before = event.target.value.slice(0, event.target.selectionStart);
-            // Not of what comes as a whole.
+            // Pasted text is checked immediately.
             const isTyped = data?.length === 1 || inputType.startsWith('delete');
             setWriting(isTyped ? before.split('\n').length : null);
             onChange(event.target.value);
@@ -125,12 +125,12 @@ export function LineArea({
         )}
         {said.length > SHOWN && (
           <p className="text-12 text-bad">
-            And {formatQuantity(said.length - SHOWN, 'more line')}.
+            {formatQuantity(said.length - SHOWN, 'more line')} with errors.
           </p>
         )}
       </div>
       <output className="sr-only">
-        {said.length > 0 && `${formatQuantity(said.length, 'line')} to look at`}
+        {said.length > 0 && `${formatQuantity(said.length, 'line')} with errors`}
       </output>
     </Labelled>
   );

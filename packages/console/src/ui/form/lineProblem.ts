@@ -1,14 +1,14 @@
-/** What is wrong in a text of several lines, by its place. Pure. */
+/** Problems in a multi-line text, with their positions. Pure. */
 
 export interface LineProblem {
-  /** 1 for the first. */
+  /** Starts at 1. */
   line: number;
-  /** Within the line, 1 for the first character. */
+  /** Position in the line; starts at 1. */
   column: number;
   message: string;
 }
 
-/** A problem at an index of the text. */
+/** Creates a problem from an index in the text. */
 export function problemAt(text: string, index: number, message: string): LineProblem {
   const before = text.slice(0, index);
   return {
@@ -18,7 +18,7 @@ export function problemAt(text: string, index: number, message: string): LinePro
   };
 }
 
-/** Where a problem begins, as an index of the text; its end where the text has changed meanwhile. */
+/** Returns the index of a problem in the text; the end of the text if it has become shorter. */
 export function indexOf(text: string, { line, column }: LineProblem): number {
   const lines = text.split('\n').slice(0, line - 1);
   const from = lines.reduce((sum, each) => sum + each.length + 1, 0);

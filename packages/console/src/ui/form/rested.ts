@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 
-/** Typing rests for so long before anything is asked for. */
+/** Debounce time for typed text. */
 const REST_MS = 200;
 
-/** A value once it has stayed the same for a moment. */
+/** Returns the value once it has not changed for a moment. */
 export function useRested<T>(value: T): T {
   const [rested, setRested] = useState(value);
   useEffect(() => {

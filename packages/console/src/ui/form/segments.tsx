@@ -1,4 +1,4 @@
-/** A few choices side by side, one of them pressed. */
+/** A segmented control. */
 export function Segments<T extends string>({
   label,
   options,

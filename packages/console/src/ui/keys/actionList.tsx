@@ -5,20 +5,20 @@ import { Dialog } from '../dialog.tsx';
 
 export interface Action {
   label: string;
-  /** The key that does it without the list. */
+  /** The shortcut of the action. */
   keycap?: string;
   run: () => void;
 }
 
 export interface Actions {
-  /** What they are done with. */
+  /** The item that the actions apply to. */
   of: string;
   actions: readonly (Action | false | undefined)[];
 }
 
 /**
- * `.` lists what can be done with what has the focus, each with its key.
- * @param find null where there is nothing to act on.
+ * `.` opens a list of actions for the focused item, with their shortcuts.
+ * @param find returns null if there is nothing to act on.
  * @returns the list while it is open.
  */
 export function useActions(find: () => Actions | null): React.ReactNode {
@@ -60,7 +60,7 @@ function ActionList({ of, actions, onClose }: Actions & { onClose: () => void })
                   move(step);
                 }}
                 onClick={(event) => {
-                  // Closed first: what it opens has the focus then.
+                  // Closes first, so that whatever it opens gets the focus.
                   event.currentTarget.closest('dialog')?.close();
                   run();
                 }}
@@ -79,7 +79,7 @@ function ActionList({ of, actions, onClose }: Actions & { onClose: () => void })
   );
 }
 
-/** The row that has the focus, by the id in `data-row-link` of its link. */
+/** Returns the id of the focused row, from `data-row-link` of its link. */
 export const focusedRow = (): string | undefined =>
   document.activeElement
     ?.closest('[data-row], [role="row"]')

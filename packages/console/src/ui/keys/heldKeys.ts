@@ -1,19 +1,19 @@
 /**
- * Keys typed while code or the first data of a page is loading. They wait until it is on the screen and
- * then do what they would have done there, in order; so no key is lost, and none acts on the page before.
+ * Queues keys typed while code or the first data of a page is loading, and replays them in order
+ * once it is on the screen. No key is lost, and none acts on the previous page.
  */
 import { useLayoutEffect } from 'react';
 
-/** After this long a load is stuck: the keys that wait are dropped, and new ones do not wait. */
+/** After this time a load counts as stuck: queued keys are dropped, and new ones are not queued. */
 const PATIENCE_MS = 5_000;
-/** Between two looks at whether the load has ended. */
+/** Interval for checking whether the load has ended. */
 const LOOK_MS = 10;
 
 type Key = Pick<KeyboardEvent, 'key' | 'code' | 'repeat' | 'shiftKey' | 'ctrlKey' | 'metaKey'>;
 
 interface EarlyKeys {
   events: KeyboardEvent[];
-  /** Ends the listener of `early.js`. */
+  /** Removes the listener of `early.js`. */
   stop(): void;
 }
 
@@ -22,27 +22,27 @@ let held: Key[] = [];
 let loadingSince = 0;
 let isDelivering = false;
 
-/** Whether the target takes text, so that its keys are its own. */
+/** Returns whether the target accepts text, so that it gets the keys itself. */
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Whether something that was opened is not on the screen yet. */
+/** Returns whether anything that was opened is still loading. */
 export const isLoading = (): boolean => [...loads].some((load) => load());
 
-/** Counts as a load for as long as `isPending` returns true. */
+/** Registers a load that lasts as long as `isPending` returns true. */
 export function watchLoad(isPending: () => boolean): () => void {
   loads.add(isPending);
   if (isPending()) loadingSince = performance.now();
   return () => loads.delete(isPending);
 }
 
-/** For what is shown in the place of something that loads. */
+/** Registers a load while a placeholder is rendered. */
 export function useLoading(): void {
   useLayoutEffect(() => watchLoad(() => true), []);
 }
 
-/** Keys with Ctrl or ⌘ that something handles already: it need not wait for the rest of the page. */
+/** Keys with Ctrl or ⌘ that already have a handler, so that they need not wait for the page. */
 export const commands = new Set<string>();
 
 const isCommand = ({ key, ctrlKey, metaKey }: Key): boolean =>
@@ -56,7 +56,7 @@ const mayWait = (event: KeyboardEvent): boolean =>
     (event.key.length === 1 || event.key === 'Enter'));
 
 function onKeyDown(event: KeyboardEvent): void {
-  // Those that are delivered now, and those an input method is still composing.
+  // Skips replayed keys, and those that an input method is still composing.
   if (!event.isTrusted || event.isComposing) return;
   if (event.key === 'Escape') held = [];
   if (!isDelivering) {
@@ -71,7 +71,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (!mayWait(event)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  // A key that is kept down does not pile up.
+  // Repeats of a held key do not pile up.
   if (!event.repeat || held.length === 0) held.push(event);
   void deliver();
 }
@@ -93,16 +93,16 @@ async function deliver(): Promise<void> {
   isDelivering = false;
 }
 
-/** What the browser does with a key, as far as these keys go: scripts cannot press one. */
+/** Imitates the browser's default action for these keys, because scripts cannot press keys. */
 function press({ key, code, repeat, shiftKey, ctrlKey, metaKey }: Key): void {
   const target = document.activeElement ?? document.body;
   const init = { key, code, repeat, shiftKey, ctrlKey, metaKey, bubbles: true, cancelable: true };
   if (!target.dispatchEvent(new KeyboardEvent('keydown', init)) || ctrlKey || metaKey) return;
   if (key.length === 1) {
-    // Deprecated, and the one way that fields, undo and React all take for typing.
+    // Deprecated, but the only way that fields, undo and React all treat as typing.
     if (isTyping(target)) document.execCommand('insertText', false, key);
   } else if (target instanceof HTMLElement && target.matches('a[href], button')) {
-    // In a dialog it would confirm what was not on the screen when it was pressed.
+    // In a dialog, it would confirm something that was not on the screen when it was pressed.
     if (target.closest('dialog') === null) target.click();
   }
 }

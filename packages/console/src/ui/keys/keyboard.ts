@@ -1,6 +1,6 @@
 /**
- * Single-letter shortcuts, outside inputs only; two letters (`g s`) within a second. None acts while a
- * dialog is open or code is loading.
+ * Single-letter shortcuts outside of inputs, and two-letter ones (`g s`) typed within a second.
+ * They are inactive while a dialog is open or code is loading.
  */
 import { useLayoutEffect, useRef } from 'react';
 import { commands, isLoading, isTyping } from './heldKeys.ts';
@@ -8,7 +8,7 @@ import { areShortcutsOn } from '../preferences.ts';
 
 const SEQUENCE_MS = 1000;
 const LEADER = 'g';
-/** The others act once, however long they are kept down. */
+/** Keys that repeat while held; all others act once. */
 const REPEATING = /^[jk]$/i;
 
 const NO_KEY = { key: '', at: 0 };
@@ -17,24 +17,24 @@ let current = NO_KEY;
 
 const isModalOpen = (): boolean => document.querySelector('dialog[open]') !== null;
 
-/** What is pressed while an input method composes text is for the method. */
+/** Keys pressed while an input method composes text belong to the input method. */
 const isComposing = ({ isComposing: composing, key }: KeyboardEvent): boolean =>
   composing || key === 'Process' || key === 'Dead';
 
-/** AltGr, by which many keyboards reach `[` and `]`, is reported as Ctrl and Alt on Windows. */
+/** Windows reports AltGr, which many keyboards need for `[` and `]`, as Ctrl and Alt. */
 const isModified = (event: KeyboardEvent): boolean =>
   event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState('AltGraph'));
 
-/** Letters by the shift key alone: with Caps Lock, `j` is still `j`. */
+/** Only Shift changes the case of letters: with Caps Lock, `j` is still `j`. */
 const keyOf = ({ key, shiftKey }: KeyboardEvent): string =>
   /^[a-z]$/i.test(key) ? (shiftKey ? key.toUpperCase() : key.toLowerCase()) : key;
 
-// Before every handler, so that each sees the same pair of keys.
+// Runs before all handlers, so that each sees the same pair of keys.
 document.addEventListener(
   'keydown',
   (event) => {
     if (/^(Shift|Control|Alt|Meta|AltGraph|CapsLock)$/.test(event.key)) return;
-    // Kept down, Enter would press whatever has the focus after the first press.
+    // A held Enter would press whatever has the focus after the first press.
     if (event.key === 'Enter' && event.repeat && !isTyping(event.target)) event.preventDefault();
     const isPlain = !isModified(event) && !isTyping(event.target) && !isModalOpen();
     previous = current;
@@ -49,7 +49,7 @@ document.addEventListener(
  */
 export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>>): void {
   const latest = useRef(keys);
-  // With the paint: a key must never meet what was on the screen before.
+  // Before the paint, so that no key reaches the previous screen.
   useLayoutEffect(() => {
     latest.current = keys;
   });
@@ -60,7 +60,7 @@ export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>
       if (event.key !== 'Escape' && (isTyping(event.target) || !areShortcutsOn())) return;
       const key = keyOf(event);
       if (event.repeat && !REPEATING.test(key)) return;
-      // After a leader, a letter means its place and nothing else.
+      // After the leader key, a letter only selects a page.
       const isSecond = previous.key === LEADER && Date.now() - previous.at < SEQUENCE_MS;
       const handler = latest.current[isSecond ? `${LEADER} ${key}` : key];
       if (handler !== undefined && handler() !== false) event.preventDefault();
@@ -70,7 +70,7 @@ export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>
   }, []);
 }
 
-/** A key with Ctrl or ⌘, wherever the focus is. */
+/** Handles a key with Ctrl or ⌘, wherever the focus is. */
 export function useCommandKey(key: string, handle: () => void): void {
   const latest = useRef(handle);
   useLayoutEffect(() => {
@@ -80,9 +80,9 @@ export function useCommandKey(key: string, handle: () => void): void {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (!(event.metaKey || event.ctrlKey) || event.shiftKey || event.altKey) return;
       if (event.key.toLowerCase() !== key.toLowerCase() || isComposing(event)) return;
-      // In a dialog, Enter is for the form there.
+      // In a dialog, Enter belongs to its form.
       if (isModalOpen() && event.key === 'Enter') return;
-      // Otherwise the browser would open its own search, also where we do nothing.
+      // Otherwise the browser would open its own search, even if no handler is active.
       event.preventDefault();
       if (!event.repeat && !isModalOpen()) latest.current();
     };

@@ -2,8 +2,8 @@ import type { RefObject } from 'react';
 import { useShortcuts } from './keyboard.ts';
 
 /**
- * `j` and `k` move the focus along the links marked `data-row-link`, a row to each.
- * @returns moves it likewise, and tells the id of the row that it is on then.
+ * `j` and `k` move the focus between the links with `data-row-link`, one per row.
+ * @returns a function that moves the focus and returns the id of the row it lands on.
  */
 export function useRowKeys(
   list: RefObject<HTMLElement | null>,

@@ -1,12 +1,12 @@
-/** How high a row of a list is, in pixels; `--density` of styles.css is the same. */
+/** Row heights in pixels; must match `--density` in styles.css. */
 export const DENSITIES = { compact: 28, standard: 32, comfortable: 40 } as const;
 export type Density = keyof typeof DENSITIES;
 export const DENSITY_NAMES = Object.keys(DENSITIES) as Density[];
 
-/** How much higher a row is that has a second line; `--row-of-two` of styles.css is the same. */
+/** Extra height of a second line; must match `--row-of-two` in styles.css. */
 export const SECOND_LINE_PX = 24;
 
-/** What a finger hits; `--row` of styles.css is the same. */
+/** Minimum touch target; must match `--row` in styles.css. */
 export const TOUCHED_PX = 44;
 
 export const isDensity = (name: string): name is Density => Object.hasOwn(DENSITIES, name);

@@ -1,6 +1,6 @@
-/** Rows that somebody has marked, to do one thing with all of them. Pure. */
+/** Selected rows, which an action applies to. Pure. */
 
-/** As many as the service takes by their ids at once. */
+/** The service's limit of ids per request. */
 export const MAX_MARKS = 500;
 
 type Row = { id: string };
@@ -12,9 +12,9 @@ export function toggleMark(marks: Marks, id: string): Marks {
   return next;
 }
 
-/** The rows between these two, both included, beside those that are marked; none past the most. */
+/** Adds the rows between two rows, inclusive, to the selection, up to the limit. */
 export function markRange(marks: Marks, rows: readonly Row[], from: string, to: string): Marks {
-  // One may have left the list since.
+  // A row may have left the list in the meantime.
   const places = [from, to]
     .map((end) => rows.findIndex(({ id }) => id === end))
     .filter((place) => place >= 0);

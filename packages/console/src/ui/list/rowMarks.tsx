@@ -1,4 +1,4 @@
-/* oxlint-disable jsx-a11y/prefer-tag-over-role -- one element that draws its own box: rows come by the hundred */
+/* oxlint-disable jsx-a11y/prefer-tag-over-role -- one element that draws its own box, because a list has hundreds of rows */
 import { useCallback, useRef, useState } from 'react';
 import { useShortcuts } from '../keys/keyboard.ts';
 import { markRange, toggleMark } from './marks.ts';
@@ -6,28 +6,28 @@ import { markRange, toggleMark } from './marks.ts';
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Rows that are marked, to do one thing with all of them: the space bar marks the row that the keys mean
- * and takes the mark back, `Shift J` and `Shift K` mark as one goes.
+ * Selected rows, which an action applies to. Space selects or deselects the current row; `Shift J`
+ * and `Shift K` extend the selection.
  */
 export function useRowMarks({
   rows,
   current,
   move,
 }: {
-  /** As they are listed. */
+  /** Rows in the order of the list. */
   rows: readonly { id: string }[];
-  /** The row that the keys mean. */
+  /** The current row, which keys apply to. */
   current: () => string | undefined;
-  /** @returns the row that is now the one the keys mean. */
+  /** @returns the new current row. */
   move: (step: 1 | -1) => string | undefined;
 }): {
   marks: ReadonlySet<string>;
-  /** @param through with those between this row and the one marked before. */
+  /** @param through also selects the rows between this one and the last selected one. */
   onMark: (id: string, through: boolean) => void;
   clear: () => void;
 } {
   const [marks, setMarks] = useState(NONE);
-  /** Where a range begins: the row that was marked last, or left. */
+  /** Start of a range: the row that was selected or left last. */
   const last = useRef<string | null>(null);
   const onMark = useCallback(
     (id: string, through: boolean): void => {
@@ -51,7 +51,7 @@ export function useRowMarks({
     K: () => moveMarking(-1),
     ' ': () => {
       const id = current();
-      // A button that has the focus is pressed by it.
+      // Space presses a focused button.
       if (id === undefined || document.activeElement?.closest('button') != null) return false;
       onMark(id, false);
       return true;
@@ -60,7 +60,7 @@ export function useRowMarks({
   return { marks, onMark, clear: () => setMarks(NONE) };
 }
 
-/** Beside the row for a pointer; by keyboard it is the space bar, on the row itself. */
+/** A checkbox next to the row for pointers; keyboards use Space on the row itself. */
 export function RowMark({
   id,
   label,
@@ -68,7 +68,7 @@ export function RowMark({
   onMark,
 }: {
   id: string;
-  /** What it marks. */
+  /** Names the row. */
   label: string;
   marked: boolean;
   onMark: (id: string, through: boolean) => void;
@@ -78,11 +78,11 @@ export function RowMark({
       type="button"
       role="checkbox"
       aria-checked={marked}
-      aria-label={`Mark ${label}`}
-      title="Mark Space"
+      aria-label={`Select ${label}`}
+      title="Select Space"
       tabIndex={-1}
       className="mark"
-      // The keys go on meaning the row that has the focus.
+      // The focused row stays the current one.
       onMouseDown={(event) => event.preventDefault()}
       onClick={(event) => onMark(id, event.shiftKey)}
     />

@@ -10,7 +10,7 @@ const windows = fc.array(
   { minLength: 1 },
 );
 
-test('each row has a slot of its own, which it keeps while it is on screen', () => {
+test('each row keeps its own slot while it is on screen', () => {
   fc.assert(
     fc.property(windows, (shown) => {
       const slots = createRowSlots();
@@ -30,7 +30,7 @@ test('each row has a slot of its own, which it keeps while it is on screen', () 
   );
 });
 
-test('rows that come take the slots of those that have left, before any is made', () => {
+test('new rows reuse free slots before any is created', () => {
   fc.assert(
     fc.property(windows, (shown) => {
       const slots = createRowSlots();
@@ -45,7 +45,7 @@ test('rows that come take the slots of those that have left, before any is made'
   );
 });
 
-test('where all rows change, no element moves', () => {
+test('if all rows change, no element moves', () => {
   const slots = createRowSlots();
   slots.place(['a', 'b', 'c', 'd']);
   const [, ...scrolled] = slots.place(['b', 'c', 'd', 'e']).values();

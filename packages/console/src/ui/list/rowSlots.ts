@@ -1,15 +1,14 @@
-/** Which of the elements of a list draws which row. */
+/** Assigns rows to the elements of a virtual list. */
 
 export interface RowSlots {
   /**
-   * The slots of the rows on screen, in their order. A row keeps its slot while it is there; one that
-   * comes takes that of one that has left, in the order of the document, so that where all of them
-   * change no element moves.
+   * Returns the slots of the rows on screen, in order. A row keeps its slot while it is visible.
+   * New rows take free slots in document order, so that no element moves if all rows change.
    */
   place(ids: readonly string[]): ReadonlyMap<string, number>;
 }
 
-/** An element that is drawn anew costs a third of one that is made: its styles and its boxes stay. */
+/** Updating an element costs a third of creating one, because its styles and boxes stay. */
 export function createRowSlots(): RowSlots {
   let slots: ReadonlyMap<string, number> = new Map();
   let made = 0;

@@ -1,26 +1,29 @@
-/** Long lists of equal rows: only those on screen are in the document, and a few around them. */
+/**
+ * Virtual lists with equal rows: the document contains only the rows on screen and a few around
+ * them.
+ */
 import { useLayoutEffect, useRef, useState, type CSSProperties, type RefObject } from 'react';
 import { flushSync } from 'react-dom';
 
-/** Rows drawn beyond the edge that is scrolled to, for the next moment of a scroll, and beyond the other. */
+/** Extra rows ahead of the scroll direction and behind it. */
 const AHEAD = 4;
 const BEHIND = 1;
 
 export interface RowWindow<Scroller extends HTMLElement, List extends HTMLElement> {
   scroller: RefObject<Scroller | null>;
   list: RefObject<List | null>;
-  /** The rows to draw, one under the other: from `first` up to, not including, `end`. */
+  /** The rows to render: from `first` to `end`, exclusive. */
   first: number;
   end: number;
-  /** Of the list: as high as all of its rows, those that are drawn where they belong. */
+  /** Style of the list: its full height, with the rendered rows in position. */
   style: CSSProperties;
-  /** Scrolls no further than it must, or until the row is in the middle. */
+  /** Scrolls as little as necessary, or until the row is centered. */
   scrollToRow(index: number, align?: 'nearest' | 'center'): void;
 }
 
 /**
- * A scroll costs what the rows that come into view cost, and a longer list nothing: all of its numbers
- * follow from one height, so that nothing is measured or kept per row.
+ * A scroll costs only the rows that come into view, whatever the length of the list. All positions
+ * follow from a single row height, so that nothing is measured or stored per row.
  */
 export function useRowWindow<Scroller extends HTMLElement, List extends HTMLElement>(
   count: number,
@@ -28,7 +31,7 @@ export function useRowWindow<Scroller extends HTMLElement, List extends HTMLElem
 ): RowWindow<Scroller, List> {
   const scroller = useRef<Scroller>(null);
   const list = useRef<List>(null);
-  // Until it is measured: what the browser's window has room for.
+  // Until it is measured, the height of the window is used.
   const [seen, setSeen] = useState({
     first: 0,
     rows: Math.ceil(innerHeight / rowHeightPx),
@@ -47,7 +50,7 @@ export function useRowWindow<Scroller extends HTMLElement, List extends HTMLElem
           : { first, rows, isDownward: first >= before.first },
       );
     };
-    // Within the frame that shows the scroll, or its rows would come one frame late.
+    // In the same frame as the scroll; otherwise the rows would appear one frame late.
     const onScroll = (): void => flushSync(measure);
     element.addEventListener('scroll', onScroll, { passive: true });
     const resizes = new ResizeObserver(measure);

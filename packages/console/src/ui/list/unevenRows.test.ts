@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { rowAt, topsOf } from './unevenRows.ts';
 
-test('the row at a place is the one that reaches over it, or the nearest', () => {
+test('the row at a position is the one that covers it, or the nearest', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 60 }),

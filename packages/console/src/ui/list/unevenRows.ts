@@ -1,4 +1,4 @@
-/** Long lists of rows that are not equally high, on a page that scrolls as a whole: only those on screen are in the document. */
+/** Virtual lists with rows of different heights, on a page that scrolls as one. */
 import {
   useCallback,
   useLayoutEffect,
@@ -9,27 +9,27 @@ import {
 } from 'react';
 import { flushSync } from 'react-dom';
 
-/** Rows drawn beyond the edge that is scrolled to, for the next moment of a scroll, and beyond the other. */
+/** Extra rows ahead of the scroll direction and behind it. */
 const AHEAD = 4;
 const BEHIND = 1;
 
 export interface UnevenRows<Before extends HTMLElement, Row extends HTMLElement> {
-  /** What stands above the rows that are drawn, {@link UnevenRows.abovePx} high. */
+  /** The spacer above the rendered rows, {@link UnevenRows.abovePx} high. */
   before: RefObject<Before | null>;
   abovePx: number;
   belowPx: number;
-  /** The rows to draw: from `first` up to, not including, `end`. */
+  /** The rows to render: from `first` to `end`, exclusive. */
   first: number;
   end: number;
-  /** Of each that is drawn, `data-row` is its id. */
+  /** The parent of the rendered rows; the `data-row` of each is its id. */
   row: RefCallback<Row>;
-  /** Scrolls no further than it must; the row is drawn when this returns. */
+  /** Scrolls as little as necessary; the row is rendered when this returns. */
   scrollToRow(index: number): void;
 }
 
 /**
- * A row's height is measured while it is drawn, and kept.
- * @param guessPx the height of one that was not drawn yet.
+ * Measures the height of a row while it is rendered, and keeps it.
+ * @param guessPx the assumed height of a row that was not rendered yet.
  */
 export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElement>(
   ids: readonly string[],
@@ -65,7 +65,7 @@ export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElemen
   useLayoutEffect(() => {
     const page = pageOf(before.current);
     if (page === null) return undefined;
-    // Within the frame that shows the scroll, or its rows would come one frame late.
+    // In the same frame as the scroll; otherwise the rows would appear one frame late.
     const onScroll = (): void => flushSync(look);
     page.addEventListener('scroll', onScroll, { passive: true });
     const resizes = new ResizeObserver(look);
@@ -121,18 +121,18 @@ export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElemen
   };
 }
 
-/** What scrolls. */
+/** Finds the scroll container. */
 const pageOf = (element: HTMLElement | null): HTMLElement | null =>
   element?.closest('main') ?? null;
 
-/** Where each row begins, and where the last one ends. */
+/** Returns the start of each row and the end of the last one. */
 export function topsOf(heights: readonly number[]): Float64Array {
   const tops = new Float64Array(heights.length + 1);
   heights.forEach((height, index) => (tops[index + 1] = (tops[index] ?? 0) + height));
   return tops;
 }
 
-/** The row at a place, or the one that is nearest to it. */
+/** Returns the row at a position, or the nearest one. */
 export function rowAt(tops: Float64Array, top: number): number {
   let [low, high] = [0, Math.max(0, tops.length - 2)];
   while (low < high) {

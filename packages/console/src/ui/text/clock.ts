@@ -1,4 +1,4 @@
-/** One shared second hand, so that every relative time on the page changes together. */
+/** A shared clock, so that all relative times on the page change together. */
 import { useSyncExternalStore } from 'react';
 
 let now = Date.now();
@@ -20,5 +20,5 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The time, to the second. */
+/** Returns the current time, updated every second. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);

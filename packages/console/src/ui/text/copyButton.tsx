@@ -12,7 +12,7 @@ export function CopyButton({
   iconOnly = false,
   className,
 }: {
-  /** What it copies, or whoever gets that. */
+  /** The text to copy, or a function that fetches it. */
   text: string | (() => Promise<string>);
   label: string;
   keycap?: string;

@@ -26,7 +26,7 @@ test('counts are grouped and agree with their noun', () => {
   expect(formatQuantity(0, 'event')).toBe('0 events');
 });
 
-test('an estimate has two figures and says that it is one', () => {
+test('an estimate has two significant figures and a sign', () => {
   expect(formatAbout(1247.3)).toBe('≈ 1,200');
   expect(formatAbout(0.0346)).toBe('≈ 0.035');
 });
@@ -37,7 +37,7 @@ test('times are local and fixed in width', () => {
   expect(formatDateTime(time)).toBe('2026-11-05 09:04:07');
 });
 
-test('spans name their largest whole unit', () => {
+test('spans use their largest unit', () => {
   expect([0, 999, 59_999, 60_000, 3_599_999, 86_399_999, 200_000_000].map(formatSpan)).toEqual([
     '0s',
     '0s',
@@ -60,7 +60,7 @@ test('ago and due allow for clocks that differ', () => {
   expect(formatDue(2_000, 60_000)).toBe('due');
 });
 
-test('durations keep three figures at most', () => {
+test('durations have at most three significant figures', () => {
   expect([0.4, 91, 999, 1000, 5003, 9949, 9950, 15_000].map(formatDuration)).toEqual([
     '0 ms',
     '91 ms',
@@ -86,7 +86,7 @@ test('bytes are decimal', () => {
   expect(sizeOf('ä€')).toBe(5);
 });
 
-test('100 % means that nothing failed', () => {
+test('100 % is only shown if nothing failed', () => {
   expect(formatShare(0, 0)).toBe('–');
   expect(formatShare(10, 0)).toBe('100 %');
   expect(formatShare(1_000_000, 1)).toBe('99.99 %');
@@ -96,7 +96,7 @@ test('100 % means that nothing failed', () => {
   expect(formatShare(1, 1_000_000)).toBe('0.01 %');
 });
 
-test('hashes are cut in the middle', () => {
+test('hashes are shortened in the middle', () => {
   expect(formatHash('0x28C6c06298d514Db089934071355E5743bf21d60')).toBe('0x28C6…1d60');
   expect(formatHash('0x1234')).toBe('0x1234');
   expect(formatId('6ecf6082-2b6a-47f9-ae3c-0559da258841')).toBe('da258841');
@@ -110,14 +110,14 @@ test('token amounts are exact', () => {
   expect(formatAmount(String(2n ** 256n - 1n), 18)).toMatch(/^115,792,.*,457\.584007913129639935$/);
 });
 
-test('an amount that no token can have is not shown', () => {
+test('invalid amounts return null', () => {
   expect(formatAmount('-1', 6)).toBeNull();
   expect(formatAmount('1e18', 6)).toBeNull();
   expect(formatAmount('1', Number.NaN)).toBeNull();
   expect(formatAmount('1', 1e9)).toBeNull();
 });
 
-test('a moment of today needs no date', () => {
+test('a time today has no date', () => {
   const at = (day: number, hour: number) => new Date(2026, 10, day, hour, 38, 40).getTime();
   expect(formatMoment(at(22, 10), at(22, 12))).toBe('10:38');
   expect(formatMoment(at(21, 23), at(22, 0))).toBe('2026-11-21 23:38');

@@ -1,4 +1,4 @@
-/** Numbers, times and hashes as the console shows them. Pure; `now` is always passed in. */
+/** Formats numbers, times and hashes. Pure; `now` is always passed in. */
 
 const grouped = new Intl.NumberFormat('en-US');
 
@@ -6,12 +6,12 @@ export function formatCount(value: number | bigint): string {
   return grouped.format(value);
 }
 
-/** `1 address`, `48,210 addresses`. */
+/** Returns e.g. `1 address` or `48,210 addresses`. */
 export function formatQuantity(value: number, one: string, many = `${one}s`): string {
   return `${formatCount(value)} ${value === 1 ? one : many}`;
 }
 
-/** An estimate, to two figures: `≈ 1,300`. */
+/** Formats an estimate to two significant figures: `≈ 1,300`. */
 export function formatAbout(value: number): string {
   return `≈ ${grouped.format(Number(value.toPrecision(2)))}`;
 }
@@ -31,7 +31,7 @@ export function formatDateTime(timeMs: number): string {
   return `${date} ${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}`;
 }
 
-/** `10:38` of today, with its date before that. */
+/** Returns `10:38` for a time today, otherwise with the date. */
 export function formatMoment(timeMs: number, now: number): string {
   const [date, clock = ''] = formatDateTime(timeMs).split(' ');
   const short = clock.slice(0, 5);
@@ -59,12 +59,12 @@ export function formatWait(waitMs: number): string {
   return `${Math.round(waitMs / HOUR)} h`;
 }
 
-/** How long ago, `now` below two seconds: clocks of browser and service differ by that much. */
+/** Returns `now` below two seconds, because the clocks of browser and service may differ. */
 export function formatAgo(timeMs: number, now: number): string {
   return now - timeMs < 2 * SECOND ? 'now' : `${formatSpan(now - timeMs)} ago`;
 }
 
-/** When something is due: `in 58s`, or `due` once the time has passed. */
+/** Returns `in 58s`, or `due` once the time has passed. */
 export function formatDue(timeMs: number, now: number): string {
   return timeMs - now < SECOND ? 'due' : `in ${formatSpan(timeMs - now)}`;
 }
@@ -86,7 +86,7 @@ export function formatBytes(sizeBytes: number): string {
 export const percentOf = (succeeded: number, failed: number): number | null =>
   succeeded + failed === 0 ? null : (succeeded / (succeeded + failed)) * 100;
 
-/** To a hundredth; 100 % and 0 % only when it is all or nothing, `–` for null. */
+/** Rounds to two decimals; 100 % and 0 % are only shown when exact, and `–` for null. */
 export function formatPercent(percent: number | null): string {
   if (percent === null) return '–';
   const isBetween = percent > 0 && percent < 100;
@@ -97,27 +97,27 @@ export function formatPercent(percent: number | null): string {
 export const formatShare = (succeeded: number, failed: number): string =>
   formatPercent(percentOf(succeeded, failed));
 
-/** Middle cut of a hash or address, `0x28C6…1d60`; what is short already stays. */
+/** Shortens a hash or address in the middle: `0x28C6…1d60`. Short ones stay. */
 export function formatHash(hash: string, keep = 4): string {
   const start = hash.startsWith('0x') ? 2 + keep : keep;
   return hash.length <= start + keep + 1 ? hash : `${hash.slice(0, start)}…${hash.slice(-keep)}`;
 }
 
-/** The end of a UUID: ids made together begin alike. */
+/** Returns the end of a UUID, because ids created together start alike. */
 export function formatId(id: string): string {
   return id.slice(-8);
 }
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
-/** The size of a text when sent. Megabytes are only copied to be counted where they must be. */
+/** The UTF-8 size of a text. ASCII texts are not copied. */
 export function sizeOf(text: string): number {
   return BEYOND_ASCII.test(text) ? new TextEncoder().encode(text).length : text.length;
 }
 
 /**
- * A token amount from its smallest unit, with thousands separators and no trailing zeros.
- * Null when the parts are not what they should be: they come from a chain.
+ * Formats a token amount from its smallest unit, with thousands separators and no trailing zeros.
+ * Returns null for invalid values, which a chain may contain.
  */
 export function formatAmount(value: string, decimals: number): string | null {
   if (!/^\d{1,78}$/.test(value) || !Number.isInteger(decimals) || decimals < 0 || decimals > 77) {

@@ -1,7 +1,7 @@
 import { formatHash } from './format.ts';
 import { CopyButton } from './copyButton.tsx';
 
-/** A hash or id, cut in the middle; whole on hover, in the copy and for screen readers. */
+/** A hash or id, shortened in the middle; complete on hover, when copied and for screen readers. */
 export function Hash({ value, name }: { value: string; name: string }) {
   return (
     <span className="inline-flex items-center">

@@ -1,6 +1,6 @@
 import { clsx } from 'clsx';
 
-/** Preformatted text that may be longer or wider than its place. */
+/** Preformatted text that scrolls. */
 export function ScrollText({
   label,
   wrap = false,
@@ -8,7 +8,7 @@ export function ScrollText({
   children,
 }: {
   label: string;
-  /** Break lines that are too long, instead of scrolling sideways. */
+  /** Wraps long lines instead of scrolling horizontally. */
   wrap?: boolean;
   className?: string;
   children: React.ReactNode;
@@ -16,7 +16,7 @@ export function ScrollText({
   return (
     <section aria-label={label} className={clsx('relative flex min-h-0', className)}>
       <pre
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a keyboard must be able to scroll it
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- keyboard users must be able to scroll it
         tabIndex={0}
         className={clsx(
           'data min-h-0 min-w-0 flex-1 overflow-auto p-3',

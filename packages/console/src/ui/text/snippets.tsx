@@ -3,7 +3,7 @@ import { CopyButton } from './copyButton.tsx';
 import { ScrollText } from './scrollText.tsx';
 import { Segments } from '../form/segments.tsx';
 
-/** The same thing said in several languages, one at a time, each to copy. */
+/** Shows a snippet in one of several languages, with a copy button. */
 export function Snippets({ snippets }: { snippets: Readonly<Record<string, string>> }) {
   const names = Object.keys(snippets);
   const [chosen, setChosen] = useState(names[0] ?? '');
@@ -21,7 +21,7 @@ export function Snippets({ snippets }: { snippets: Readonly<Record<string, strin
           <CopyButton text={text} label="Copy" />
         </span>
       </div>
-      <ScrollText label={`As ${chosen}`} className="flex-1">
+      <ScrollText label={chosen} className="flex-1">
         {text}
       </ScrollText>
     </div>

@@ -1,7 +1,7 @@
 import { useNow } from './clock.ts';
 import { formatAgo, formatDateTime } from './format.ts';
 
-/** How long ago, kept current; the exact time on hover. */
+/** A relative time that updates, with the exact time on hover. */
 export function Ago({ timeMs }: { timeMs: number }) {
   const now = useNow();
   return (
