@@ -1,4 +1,4 @@
-/** Streams with their condition: what the overview lists and the tab's title counts. */
+/** Streams with their conditions, for the overview and the tab's title. */
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -16,7 +16,7 @@ import {
 import type { Condition } from '../ui/status.tsx';
 import { rowsOf, type DeliveryPages } from './live/liveCache.ts';
 
-/** Enough for the tapes of a busy fleet, few enough to walk four times a second. */
+/** Enough for the timelines of many streams, and few enough to scan four times per second. */
 const RECENT_ROWS = 2_000;
 
 const NONE: readonly DeliverySummary[] = [];
@@ -24,17 +24,17 @@ const NONE: readonly DeliverySummary[] = [];
 export interface RecentDeliveries {
   /** Newest first. */
   rows: readonly DeliverySummary[];
-  /** Deliveries made before this time may be missing. */
+  /** Deliveries created before this time may be missing. */
   since: number;
 }
 
-/** The newest deliveries of all streams: what the Deliveries screen has loaded. */
+/** Returns the newest deliveries of all streams, from the query of the Deliveries page. */
 export function useRecentDeliveries(): RecentDeliveries {
   const { data } = useInfiniteQuery(deliveriesQuery({}));
   return useMemo(() => recentOf(data), [data]);
 }
 
-/** The newest of a list that may not be there yet. */
+/** Returns the newest deliveries of a list that may not have loaded yet. */
 export function recentOf(data: DeliveryPages | undefined): RecentDeliveries {
   if (data === undefined) return { rows: NONE, since: Infinity };
   const all = rowsOf(data);
@@ -46,20 +46,23 @@ export function recentOf(data: DeliveryPages | undefined): RecentDeliveries {
 export interface FleetStream {
   stream: StreamSummary;
   condition: Condition;
-  /** Whether its deliveries fail, whatever its chains do. */
+  /** Whether its deliveries fail, regardless of its chains. */
   isFailing: boolean;
-  /** The ids of its chains that are down; none of a stream that is paused or has ended. */
+  /** Ids of its chains that are down; empty for paused and terminated streams. */
   down: readonly string[];
-  /** The newest delivery that was tried. */
+  /** The newest attempted delivery. */
   latest: DeliverySummary | undefined;
 }
 
-/** Known once the newest deliveries are, which say why a stream fails; or cannot be read. */
+/**
+ * Undefined until the newest deliveries, which show why a stream fails, have loaded or failed to
+ * load.
+ */
 export function useFleet(): FleetStream[] | undefined {
   const { data: streams } = useQuery(streamsQuery);
   const { data, isPending } = useInfiniteQuery(deliveriesQuery({}));
   const { data: chains } = useQuery(chainsQuery);
-  // Chains are others with every block; which of them are down is seldom another.
+  // Chains change with every block, but rarely go down.
   const downIds = (chains ?? [])
     .filter(isChainDown)
     .map(({ id }) => id)
@@ -84,7 +87,9 @@ export function useFleet(): FleetStream[] | undefined {
   }, [streams, data, isPending, downIds]);
 }
 
-/** The newest delivery that was tried; of a stream that fails it is looked for where it is not at hand. */
+/**
+ * Returns the newest attempted delivery; for a failing stream, it is requested if it is not cached.
+ */
 export function useLatest(row: FleetStream | undefined): DeliverySummary | undefined {
   const { data } = useQuery({
     ...lastTriedQuery(row?.stream.id ?? ''),
@@ -94,15 +99,15 @@ export function useLatest(row: FleetStream | undefined): DeliverySummary | undef
 }
 
 /**
- * How often a delivery that failed is tried again at most, counted with what was; undefined while that is
- * not known.
+ * Returns the total number of retries of a failed delivery, including past ones; undefined while
+ * unknown.
  */
 export function useRetries(latest: DeliverySummary | undefined): number | undefined {
   const waits = latest !== undefined && latest.error !== null && latest.nextAttemptAt !== null;
   const { data } = useQuery({
     ...deliveryQuery(latest?.id ?? ''),
     enabled: waits,
-    // Of a stream that fails another one is the latest every few seconds; their schedule is one.
+    // The latest delivery changes every few seconds, but all have the same schedule.
     placeholderData: keepPreviousData,
   });
   return waits && data !== undefined ? data.attempts + data.laterWaitsMs.length : undefined;
@@ -110,7 +115,7 @@ export function useRetries(latest: DeliverySummary | undefined): number | undefi
 
 export const isFailing = (row: FleetStream): boolean => row.isFailing;
 
-/** Why the chains of a stream are down, each with its name. */
+/** Describes why chains of a stream are down, with their names. */
 export function useChainReason({ down }: Pick<FleetStream, 'down'>, now: number): string | null {
   const { data: chains } = useQuery(chainsQuery);
   const words = (chains ?? [])

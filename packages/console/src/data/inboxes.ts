@@ -1,4 +1,4 @@
 import { toInboxUrl } from '@sluice/kit/sluice';
 
-/** Where a new stream delivers until it is told otherwise. */
+/** The default receiver of a new stream. */
 export const DEFAULT_INBOX_URL = toInboxUrl('default');

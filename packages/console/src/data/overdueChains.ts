@@ -4,13 +4,13 @@ import { chainsQuery } from './queries/chains.ts';
 import { mayBeOverdue } from '../chains/blockPace.ts';
 
 const LOOK_MS = 1_000;
-/** Between two readings of what the service reports. */
+/** Minimum time between two requests. */
 const READ_MS = 2_000;
 
 /**
- * A block that does not come is no event. Where one is overdue by the clock of this page, the service is
- * asked whether it knows of a newer one.
- * @param isLive whether the service is heard; while it is not, the live connection reports that.
+ * Requests the state of the chains when a block is overdue, because a missing block causes no live
+ * event.
+ * @param isLive whether the live connection is open; a lost connection is shown elsewhere.
  */
 export function useOverdueChains(isLive: boolean): void {
   const queryClient = useQueryClient();

@@ -11,7 +11,7 @@ const running = {
   waiting: 5,
 } as const;
 
-test('what is left takes its time; what a later replay took is counted there', () => {
+test('the rest takes time; deliveries of a later replay are counted there', () => {
   expect(standingOf(running)).toEqual({ total: 100, left: 60, elsewhere: 3, secondsLeft: 3 });
   expect(standingOf({ ...running, state: 'cancelled' })).toMatchObject({
     left: 60,
@@ -19,7 +19,7 @@ test('what is left takes its time; what a later replay took is counted there', (
   });
 });
 
-test('one that is done has nothing left, whatever was expected of it', () => {
+test('a finished replay has nothing left, whatever its estimate was', () => {
   expect(standingOf({ ...running, state: 'done' })).toMatchObject({ total: 40, left: 0 });
   expect(standingOf({ ...running, replayed: 120 })).toMatchObject({ total: 120, left: 0 });
 });

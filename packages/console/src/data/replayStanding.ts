@@ -1,15 +1,15 @@
-/** How far a replay is, and whether it is over. Pure. */
+/** The progress of a replay. Pure. */
 import type { Replay } from '@sluice/kit/sluice';
 
-/** How far a replay is, in figures. */
+/** The figures of a replay. */
 export interface Standing {
-  /** All that it will have sent, as far as is known. */
+  /** Deliveries that it will have sent in total, as far as known. */
   total: number;
-  /** Those that have not had their turn. */
+  /** Deliveries that it has not sent yet. */
   left: number;
-  /** Sent once more by a later replay, or forgotten by retention: they count here no more. */
+  /** Deliveries replayed again later or deleted by retention, which are no longer counted. */
   elsewhere: number;
-  /** Until each has had its turn; null when none is coming. */
+  /** Seconds until all are sent; null if it is not running. */
   secondsLeft: number | null;
 }
 
@@ -23,7 +23,7 @@ export function standingOf({
   Replay,
   'state' | 'total' | 'replayed' | 'perSecond' | 'succeeded' | 'failed' | 'waiting'
 >): Standing {
-  // What is made due may have come to fit only since, and what fitted may fit no more.
+  // Deliveries may start or stop matching the filter while the replay runs.
   const total = state === 'done' ? replayed : Math.max(fitted, replayed);
   const left = total - replayed;
   return {
@@ -34,6 +34,6 @@ export function standingOf({
   };
 }
 
-/** Whether any of its figures can still change by itself. */
+/** Returns whether its figures can still change. */
 export const isOpen = ({ state, waiting }: Pick<Replay, 'state' | 'waiting'>): boolean =>
   state === 'running' || waiting > 0;

@@ -17,14 +17,14 @@ test('a delivery link keeps its filter, selection and tab', () => {
   expect(parseDeliveriesSearch(search)).toEqual(search);
 });
 
-test('what is not understood is dropped', () => {
+test('invalid values are dropped', () => {
   expect(
     parseDeliveriesSearch({ state: 'lost', stream: 'x', sel: `${ID}'`, view: 1, more: true }),
   ).toEqual({});
   expect(parseStreamsSearch({ show: 'all', q: ['a'] })).toEqual({});
 });
 
-test('a stream’s metrics keep their time', () => {
+test('the metrics of a stream keep their period', () => {
   expect(parseStreamSearch({ tab: 'metrics', span: 'week' })).toEqual({
     ...{ tab: 'metrics', span: 'week' },
   });
@@ -38,12 +38,12 @@ test('clearing a filter takes its key out of the URL', () => {
 test('a search for digits stays text', () => {
   expect(parseStreamsSearch({ q: 500 })).toEqual({ q: '500' });
   expect(parseStreamsSearch({ q: '  ' })).toEqual({});
-  // The first word of two, and the space between them.
+  // The first of two words, followed by a space.
   expect(parseStreamsSearch({ q: ' usdc ' })).toEqual({ q: 'usdc ' });
   expect(parseStreamSearch({ find: 'cold wallet ' })).toEqual({ find: 'cold wallet ' });
 });
 
-test('a question may be an explorer’s URL, or a number as people write it', () => {
+test('a query may be an explorer URL or a number with separators', () => {
   const hash = `0x${'ab'.repeat(32)}`;
   expect(parseExplainSearch({ q: `https://etherscan.io/tx/${hash}?a=1` })).toEqual({ q: hash });
   expect(parseExplainSearch({ q: '#23,835,250', chain: '0x1' })).toEqual({
@@ -54,7 +54,7 @@ test('a question may be an explorer’s URL, or a number as people write it', ()
   expect(parseExplainSearch({ q: ' hello ' })).toEqual({ q: 'hello' });
 });
 
-test('sign-in leads back into the console only', () => {
+test('sign-in only redirects within the console', () => {
   expect(parseSignInSearch({ back: '/deliveries?state=failed' })).toEqual({
     back: '/deliveries?state=failed',
   });
@@ -63,12 +63,12 @@ test('sign-in leads back into the console only', () => {
   }
 });
 
-test('sign-in leads to the front page unless told otherwise', () => {
+test('sign-in redirects to the home page by default', () => {
   expect(hrefOf({})).toBe('/console/');
   expect(hrefOf({ back: '/deliveries?state=failed' })).toBe('/console/deliveries?state=failed');
 });
 
-test('the key of a link is read from the fragment', () => {
+test('the key of a link is in the fragment', () => {
   expect(parseKeyFragment('#key=sluice_a-b_c')).toBe('sluice_a-b_c');
   expect(parseKeyFragment('#key=a%2Bb')).toBe('a+b');
   expect(parseKeyFragment('#key=')).toBeNull();
@@ -76,19 +76,19 @@ test('the key of a link is read from the fragment', () => {
   expect(parseKeyFragment('')).toBeNull();
 });
 
-test('a stream link keeps its tab and what is selected, and no other stream', () => {
+test('a stream link keeps its tab and selection, but no other stream', () => {
   const search = { tab: 'deliveries', state: 'failed', sel: ID, view: 'response' };
   expect(parseStreamSearch({ ...search, stream: ID })).toEqual(search);
   expect(parseStreamSearch({ tab: 'pulse' })).toEqual({});
 });
 
-test('a link may fill in the form', () => {
+test('a link can prefill the form', () => {
   expect(parseNewStreamSearch({ address: ' 0x1 ', event: '', more: 1 })).toEqual({
     address: '0x1',
   });
 });
 
-test('a time that a list begins at is one that there is', () => {
+test('the start of a list is a valid time', () => {
   expect(parseDeliveriesSearch({ until: 1_795_000_000_000 }).until).toBe(1_795_000_000_000);
   for (const until of [-1, 1.5, 9e15, '2026', null]) {
     expect(parseDeliveriesSearch({ until })).toEqual({});

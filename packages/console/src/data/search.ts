@@ -1,6 +1,6 @@
 /**
- * URL search params of each page, parsed. They come from links and hands, so whatever is not
- * understood is dropped: a bad link shows the page without that filter.
+ * Parses the URL search params of each page. Invalid values are dropped, so that a bad link shows
+ * the page without that filter.
  */
 import { type DeliveryPhase, type DeliveryState, cutText } from '@sluice/kit/sluice';
 import type { ListFilter } from './live/liveCache.ts';
@@ -9,27 +9,27 @@ import { recognise, toQuestion, UUID } from '../words/paste.ts';
 const pick = <T extends string>(value: unknown, allowed: readonly T[]): T | undefined =>
   allowed.find((item) => item === value);
 
-/** The router reads `q=500` as a number; here it is text again. */
+/** The router parses `q=500` as a number; this turns it back into text. */
 const text = (value: unknown, maxLength: number): string | undefined => {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined;
   const trimmed = String(value).trim();
   return trimmed === '' ? undefined : cutText(trimmed, maxLength);
 };
 
-/** As it is being typed: another word may follow a space. */
+/** Keeps trailing spaces, because another word may follow while the user types. */
 const words = (value: unknown, maxLength: number): string | undefined =>
   text(value, maxLength) && String(value).trimStart().slice(0, maxLength);
 
 const uuid = (value: unknown): string | undefined =>
   typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
 
-/** As far as a `Date` reaches. */
+/** Accepts the range of `Date`. */
 const time = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 8.64e15
     ? value
     : undefined;
 
-/** Drops the keys without value, so that they do not appear in the URL. */
+/** Drops undefined values, so that they do not appear in the URL. */
 export const present = <T extends object>(values: { [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 
@@ -45,7 +45,7 @@ export interface StreamsSearch {
   /** Words to find in tag, description, URL and chains. */
   q?: string;
   show?: (typeof STREAM_SHOWS)[number];
-  /** Absent: the newest stream first. */
+  /** Undefined shows the newest stream first. */
   sort?: (typeof STREAM_SORTS)[number]['value'];
 }
 
@@ -78,20 +78,20 @@ export type InspectorTab = (typeof INSPECTOR_TABS)[number];
 
 export const PHASES: readonly DeliveryPhase[] = ['unconfirmed', 'confirmed', 'removed'];
 
-/** How the last attempt was answered: a code, a class of them, or not at all. */
+/** The last response: a status code, a class of codes, or none. */
 const STATUS = /^([1-5]\d\d|[1-5]xx|none)$/;
 
-/** How often it was tried. */
+/** Numbers of attempts to filter by. */
 export const ATTEMPT_RANGES = [
-  { value: 'none', label: 'not tried yet', from: 0, to: 0 },
-  { value: 'one', label: 'tried once', from: 1, to: 1 },
-  { value: 'several', label: 'more than once', from: 2, to: Infinity },
-  { value: 'many', label: '5 times or more', from: 5, to: Infinity },
+  { value: 'none', label: 'not attempted', from: 0, to: 0 },
+  { value: 'one', label: '1 attempt', from: 1, to: 1 },
+  { value: 'several', label: '2+ attempts', from: 2, to: Infinity },
+  { value: 'many', label: '5+ attempts', from: 5, to: Infinity },
 ] as const;
 
 const MINUTE_MS = 60_000;
 
-/** How long ago it was made, at most. */
+/** Maximum ages of deliveries to filter by. */
 export const SINCES = [
   { value: '15m', label: '15 minutes', ms: 15 * MINUTE_MS },
   { value: '1h', label: 'hour', ms: 60 * MINUTE_MS },
@@ -110,7 +110,10 @@ export interface DeliveriesSearch {
   reorged?: boolean;
   attempts?: (typeof ATTEMPT_RANGES)[number]['value'];
   since?: (typeof SINCES)[number]['value'];
-  /** Made until then, in Unix milliseconds: where a list begins that is not opened at its newest. */
+  /**
+   * Only deliveries created until this time, in Unix milliseconds: the start of a list of older
+   * ones.
+   */
   until?: number;
   /** Id of the replay that last sent them. */
   replay?: string;
@@ -140,7 +143,7 @@ export function parseDeliveriesSearch(input: Record<string, unknown>): Deliverie
   });
 }
 
-/** Of one delivery: its tab, and the filter of the list that it was opened from. */
+/** The page of a delivery: its tab, and the filter of the list that it was opened from. */
 export type DeliverySearch = Omit<DeliveriesSearch, 'sel' | 'until'>;
 
 export function parseDeliverySearch(input: Record<string, unknown>): DeliverySearch {
@@ -148,15 +151,15 @@ export function parseDeliverySearch(input: Record<string, unknown>): DeliverySea
   return search;
 }
 
-/** What a link to the form has filled in already. */
+/** Fields that a link to the form fills in. */
 export interface NewStreamSearch {
-  /** One address, or many, one to a line. */
+  /** One address, or several separated by newlines. */
   address?: string;
-  /** An event as its signature, or a Move path. */
+  /** An event signature or a Move path. */
   event?: string;
 }
 
-/** A link is no place for more; the form itself takes any number. */
+/** Limit for links; the form itself accepts any length. */
 const LONGEST_GIVEN = 20_000;
 
 export function parseNewStreamSearch(input: Record<string, unknown>): NewStreamSearch {
@@ -176,7 +179,7 @@ export const STREAM_TABS = [
 ] as const;
 export type StreamTab = (typeof STREAM_TABS)[number];
 
-/** Times that a stream's metrics are shown of, in steps of so many minutes. */
+/** Periods for a stream's metrics; `step` is in minutes. */
 export const METRICS_SPANS = [
   { value: 'hour', label: 'Hour', step: 1, points: 60 },
   { value: 'day', label: 'Day', step: 5, points: 288 },
@@ -185,13 +188,13 @@ export const METRICS_SPANS = [
 
 export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
   tab?: StreamTab;
-  /** Of its metrics; absent: a day. */
+  /** Period of the metrics; undefined shows a day. */
   span?: (typeof METRICS_SPANS)[number]['value'];
-  /** Among its addresses. */
+  /** Search text for its addresses. */
   find?: string;
 }
 
-/** Of an address or a label; the service takes no more. */
+/** The service's limit for an address or label search. */
 const LONGEST_FIND = 100;
 
 export function parseStreamSearch(input: Record<string, unknown>): StreamSearch {
@@ -204,7 +207,7 @@ export function parseStreamSearch(input: Record<string, unknown>): StreamSearch 
   });
 }
 
-/** Of the deliveries that one replay sent. */
+/** Filters the deliveries of a replay. */
 export type ReplaySearch = Omit<DeliveriesSearch, 'replay'>;
 
 export function parseReplaySearch(input: Record<string, unknown>): ReplaySearch {
@@ -216,9 +219,9 @@ export const REQUEST_VIEWS = ['body', 'headers', 'signature', 'answer'] as const
 export type RequestView = (typeof REQUEST_VIEWS)[number];
 
 export interface InboxSearch {
-  /** Id of the webhook that is shown whole. */
+  /** Id of the webhook in the inspector. */
   sel?: string;
-  /** What of it. */
+  /** View of the inspector. */
   view?: RequestView;
 }
 
@@ -232,24 +235,24 @@ export function parseInboxSearch(input: Record<string, unknown>): InboxSearch {
 export interface ExplainSearch {
   /** A hash, a number, an address or an id. */
   q?: string;
-  /** Where several chains have it. */
+  /** The chain, if several have it. */
   chain?: string;
 }
 
-/** URLs of explorers among them. */
+/** Long enough for explorer URLs. */
 const LONGEST_QUESTION = 500;
 
 export function parseExplainSearch(input: Record<string, unknown>): ExplainSearch {
   const q = text(input['q'], LONGEST_QUESTION);
   return present<ExplainSearch>({
-    // An explorer's URL, or a number as people write it, asks for what it names.
+    // Resolves an explorer URL, or a number with separators, to what it names.
     q: q && (toQuestion(recognise(q)) ?? q),
     chain: text(input['chain'], 40),
   });
 }
 
 export interface VerifySearch {
-  /** Id of a delivery whose body and id are filled in. */
+  /** Id of a delivery; its id and body are filled in. */
   delivery?: string;
 }
 
@@ -257,7 +260,7 @@ export function parseVerifySearch(input: Record<string, unknown>): VerifySearch 
   return present<VerifySearch>({ delivery: uuid(input['delivery']) });
 }
 
-/** What of a search is a filter, as the service names it. */
+/** Converts the search params to a filter of the service. */
 export function toListFilter(search: DeliveriesSearch): ListFilter {
   const range = ATTEMPT_RANGES.find(({ value }) => value === search.attempts);
   return present<ListFilter>({
@@ -286,12 +289,12 @@ export function parseSignInSearch(input: Record<string, unknown>): SignInSearch 
   return back !== undefined && /^\/(?![/\\])/.test(back) ? { back } : {};
 }
 
-/** Where sign-in leads, as a whole path. */
+/** Returns the complete path that sign-in redirects to. */
 export function hrefOf({ back = '/' }: SignInSearch): string {
   return `/console${back}`;
 }
 
-/** The key of a link such as `…/console/#key=…`; null when there is none. */
+/** Returns the key of a link such as `…/console/#key=…`; null if it has none. */
 export function parseKeyFragment(hash: string): string | null {
   const key = new URLSearchParams(hash.replace(/^#/, '')).get('key');
   return key === null || key === '' ? null : key;

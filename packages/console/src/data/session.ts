@@ -1,19 +1,19 @@
 /**
- * Who is signed in. The key is traded for an HttpOnly cookie and then forgotten: it is never kept
- * where a script could read it again.
+ * The session. The API key is exchanged for an HttpOnly cookie and then discarded, so that no
+ * script can read it later.
  */
 import { sluice } from './queries/service.ts';
 import { parseKeyFragment } from './search.ts';
 
-/** Asked of the service once per page load, set by each sign-in and sign-out. */
+/** Requested once per page load, and updated by each sign-in and sign-out. */
 let signedIn: Promise<boolean> | null = null;
 
-/** Why the key of the link was refused, for the sign-in page. */
+/** Why the key of the link was rejected, for the sign-in page. */
 let linkError: unknown = null;
 
 export const lastLinkError = (): unknown => linkError;
 
-/** @throws whatever the service answered; its message is for people. */
+/** @throws the error of the service, with a user-facing message. */
 export async function signIn(apiKey: string): Promise<void> {
   await sluice.createSession(apiKey);
   signedIn = Promise.resolve(true);
@@ -25,19 +25,19 @@ export async function signOut(): Promise<void> {
   endSession();
 }
 
-/** A call was refused, or the user left. */
+/** Called when a request was rejected or the user signed out. */
 export function endSession(): void {
   signedIn = Promise.resolve(false);
 }
 
-/** An unreachable service counts as signed in: the pages say better what is wrong. */
+/** An unreachable service counts as signed in, because the pages show better errors. */
 export function isSignedIn(): Promise<boolean> {
   signedIn ??= sluice.checkSession().catch(() => true);
   return signedIn;
 }
 
 /**
- * Signs in with the key of a `…#key=…` link, and takes the key out of the address bar and the
+ * Signs in with the key of a `…#key=…` link, and removes the key from the address bar and the
  * history before anything else runs.
  * @returns whether there was a key.
  */

@@ -1,4 +1,4 @@
-/** The live feed: one connection per page, its events folded into the query cache in batches. */
+/** The live feed: one connection per page, whose events update the query cache in batches. */
 import type { DeliveryDetail, LiveEvent, LiveState, Replay } from '@sluice/kit/sluice';
 import { notifyManager, type QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
@@ -18,22 +18,24 @@ import {
   type ListFilter,
 } from './liveCache.ts';
 
-/** At most four paints a second, however many events arrive. */
+/** At most four paints per second, however many events arrive. */
 const PAINT_INTERVAL_MS = 250;
 
-/** Counts of 24 hours come from the service; while deliveries run they are read again this often. */
+/** How often the 24-hour counts of the service are reloaded while deliveries arrive. */
 const SUMMARY_INTERVAL_MS = 2_000;
 
-/** And the figures of replays that are under way, where they are looked at. */
+/** How often the figures of visible running replays are reloaded. */
 const REPLAYS_INTERVAL_MS = 1_000;
 
-/** How long a row that just arrived is marked. */
+/** How long a new row is highlighted. */
 const FRESH_MS = 600;
 
 export interface LiveStatus {
-  /** `connecting` the first time only; `closed` when the service has refused for good. */
+  /**
+   * `connecting` only at first; `closed` after the service has rejected the connection permanently.
+   */
   state: 'connecting' | 'live' | 'reconnecting' | 'closed';
-  /** Since when. */
+  /** Start of the state, in Unix milliseconds. */
   since: number;
 }
 
@@ -60,7 +62,7 @@ export const useLiveStatus = (): LiveStatus => useSyncExternalStore(subscribe, (
 
 const arrivals = new Map<string, number>();
 
-/** Whether a delivery appeared a moment ago, so that its row may fade in. */
+/** Returns whether a delivery has just appeared, so that its row can fade in. */
 export const isFresh = (id: string): boolean => {
   const at = arrivals.get(id);
   return at !== undefined && Date.now() - at < FRESH_MS;
@@ -68,7 +70,7 @@ export const isFresh = (id: string): boolean => {
 
 /**
  * Follows the service's events until the signal aborts.
- * @param onError what ended the feed for good, such as a refused session.
+ * @param onError receives the error that ended the feed permanently, such as a rejected session.
  */
 export async function followLive(
   queryClient: QueryClient,
@@ -91,10 +93,10 @@ export async function followLive(
   const onState = (state: LiveState): void => {
     if (signal.aborted) return;
     showState(state);
-    // Without an event to go on from, what happened before this moment was not told.
+    // Without an event to resume from, earlier changes were missed.
     if (state.state !== 'live') return;
     if (!resumable) readAnew(queryClient);
-    // How old a block is, events of a while ago do not tell.
+    // Replayed events have no current block age.
     else void queryClient.invalidateQueries({ queryKey: queryKeys.chains, exact: true });
   };
 
@@ -127,17 +129,17 @@ function refreshSummaries(queryClient: QueryClient, delayMs: number): void {
 
 let replaysDueAt = 0;
 let replaysTimer: ReturnType<typeof setTimeout> | undefined;
-/** Until the timer runs, more may come. */
+/** Ids collected until the timer fires. */
 const replaysToRead = new Set<unknown>();
 
 /**
- * What becomes of the deliveries of a replay is told without its name: those replays that wait for some
- * are read again while they are on the screen, and what is listed of them.
+ * Reloads visible replays with pending deliveries, and their lists, because delivery events do not
+ * name the replay.
  */
 function refreshReplays(queryClient: QueryClient): void {
   const shown = queryClient.getQueriesData<Replay>({ queryKey: queryKeys.replay, type: 'active' });
   for (const [[, id, part], replay] of shown) {
-    // One that is just being read may have been counted before.
+    // A replay that is loading may have been counted before this event.
     if (part === undefined && (replay === undefined || isOpen(replay))) replaysToRead.add(id);
   }
   if (replaysToRead.size === 0) return;
@@ -159,7 +161,7 @@ function refreshReplays(queryClient: QueryClient): void {
   );
 }
 
-/** Older events are gone for good: everything is read again, the lists from their first page. */
+/** Reloads everything, lists from their first page, because older events are lost. */
 function readAnew(queryClient: QueryClient): void {
   queryClient.setQueriesData<DeliveryLists>(
     { queryKey: queryKeys.deliveries },
@@ -214,7 +216,7 @@ function markArrivals(deliveries: Deliveries): void {
   const now = Date.now();
   for (const [id, at] of arrivals) if (now - at > FRESH_MS) arrivals.delete(id);
   for (const { id, attempts, createdAt } of deliveries) {
-    // An old delivery's retry is news, but not a new row.
+    // A retry of an old delivery is not a new row.
     if (attempts === 0 || now - createdAt < 10_000) arrivals.set(id, now);
   }
 }
@@ -239,7 +241,7 @@ function applyDeliveries(queryClient: QueryClient, deliveries: Deliveries): void
   );
   const ids = new Set<unknown>(deliveries.map(({ id }) => id));
   const matchIds = new Set<unknown>(deliveries.map(({ matchId }) => matchId));
-  // Attempts and body of the delivery on screen, and its pair, are not in the event.
+  // The event lacks the attempts and body of the visible delivery and its pair.
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [what, id], state: { data } }) =>
       what === 'delivery' &&

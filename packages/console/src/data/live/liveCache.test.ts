@@ -46,12 +46,12 @@ const pages = (...lists: DeliverySummary[][]): DeliveryPages => ({
 
 const ids = (data: DeliveryPages) => rowsOf(data).map(({ id }) => id);
 
-test('a new delivery stands on top', () => {
+test('a new delivery is first', () => {
   const data = withDeliveries(pages([delivery('b', 2), delivery('a', 1)]), [delivery('c', 3)], {});
   expect(ids(data)).toEqual(['c', 'b', 'a']);
 });
 
-test('a late one takes its place by time', () => {
+test('a late delivery is inserted by time', () => {
   const data = withDeliveries(
     pages([delivery('d', 4)], [delivery('a', 1)]),
     [delivery('c', 3)],
@@ -60,7 +60,7 @@ test('a late one takes its place by time', () => {
   expect(ids(data)).toEqual(['d', 'c', 'a']);
 });
 
-test('a changed delivery stays where it is, on any page', () => {
+test('a changed delivery stays in place, on any page', () => {
   const before = pages([delivery('b', 2)], [delivery('a', 1, { state: 'pending' })]);
   const after = withDeliveries(before, [delivery('a', 1, { updatedAt: 9 })], {});
   expect(ids(after)).toEqual(['b', 'a']);
@@ -68,13 +68,13 @@ test('a changed delivery stays where it is, on any page', () => {
   expect(after.pages[0]).toBe(before.pages[0]);
 });
 
-test('an event older than what is held changes nothing', () => {
+test('an event older than the cached row changes nothing', () => {
   const before = pages([delivery('a', 1, { updatedAt: 9 })]);
   const after = withDeliveries(before, [delivery('a', 1, { updatedAt: 4, state: 'pending' })], {});
   expect(rowsOf(after)[0]?.state).toBe('succeeded');
 });
 
-test('of several events of one delivery the latest counts', () => {
+test('the latest of several events of a delivery counts', () => {
   const events = [
     delivery('a', 1, { updatedAt: 5, state: 'succeeded' }),
     delivery('a', 1, { updatedAt: 3, state: 'leased' }),
@@ -82,7 +82,7 @@ test('of several events of one delivery the latest counts', () => {
   expect(rowsOf(withDeliveries(pages([]), events, {}))[0]?.state).toBe('succeeded');
 });
 
-test('a filter keeps out what does not pass it, and lets go of what no longer does', () => {
+test('a filter excludes rows that do not pass, and removes rows that no longer do', () => {
   const filter = { state: 'pending' } as const;
   const before = pages([delivery('a', 1, { state: 'pending' })]);
   const events = [delivery('a', 1, { updatedAt: 2 }), delivery('b', 2)];
@@ -90,23 +90,23 @@ test('a filter keeps out what does not pass it, and lets go of what no longer do
   expect(ids(withDeliveries(pages([]), [delivery('c', 1)], { streamId: 'other' }))).toEqual([]);
 });
 
-test('what lies beyond the loaded pages comes with its page', () => {
+test('rows beyond the loaded pages are left to their page', () => {
   const data = { pages: [{ result: [delivery('b', 2)], cursor: 'more' }], pageParams: [] };
   expect(ids(withDeliveries(data, [delivery('a', 1)], {}))).toEqual(['b']);
 });
 
-test('a row named by two pages counts once', () => {
+test('a row on two pages counts once', () => {
   expect(ids(pages([delivery('b', 2)], [delivery('b', 2), delivery('a', 1)]))).toEqual(['b', 'a']);
 });
 
-test('a held list counts what is newer than its anchor', () => {
+test('a frozen list counts the rows newer than its anchor', () => {
   const rows = [delivery('d', 4), delivery('c', 3), delivery('b', 2), delivery('a', 1)];
   const held = heldRows(rows, { id: 'b' });
   expect(held.newer).toBe(2);
   expect(held.shown.map(({ id }) => id)).toEqual(['b', 'a']);
 });
 
-test('a held list stands still even when its anchor has left it', () => {
+test('a frozen list stays still even if its anchor has left it', () => {
   const rows = [delivery('d', 4), delivery('a', 1)];
   expect(heldRows(rows, { id: 'b' }).shown.map(({ id }) => id)).toEqual(['a']);
   expect(heldRows(rows, null)).toEqual({ shown: rows, newer: 0 });
@@ -119,7 +119,7 @@ test('a row is found by its id', () => {
   expect(findRow(rows, undefined)).toBeUndefined();
 });
 
-test('what changes nothing of a list leaves it the very same', () => {
+test('a change without effect returns the same list', () => {
   const before = pages([delivery('b', 2)], [delivery('a', 1)]);
   expect(withDeliveries(before, [delivery('c', 3)], { state: 'failed' }).pages[1]).toBe(
     before.pages[1],
@@ -127,7 +127,7 @@ test('what changes nothing of a list leaves it the very same', () => {
   expect(withDeliveries(before, [delivery('c', 3)], { streamId: 'other' })).toBe(before);
 });
 
-test('whatever comes in whatever parts, a list has the latest of each, the newest first', () => {
+test('whatever the batches, a list has the latest version of each row, newest first', () => {
   const changes = fc.array(
     fc
       .record({
@@ -154,7 +154,7 @@ test('whatever comes in whatever parts, a list has the latest of each, the newes
   );
 });
 
-test('a list keeps its newest rows, and no way on from where it was cut', () => {
+test('a list keeps its newest rows, without a cursor after the cut', () => {
   const data = {
     ...pages([delivery('d', 4), delivery('c', 3)], [delivery('b', 2), delivery('a', 1)]),
     pageParams: [undefined, 'after 0'],
@@ -164,7 +164,7 @@ test('a list keeps its newest rows, and no way on from where it was cut', () => 
     pages: [data.pages[0], { result: [delivery('b', 2)] }],
     pageParams: data.pageParams,
   });
-  // Whole pages go with the way on from the last that stays.
+  // When complete pages are removed, the last one keeps its cursor.
   expect(withNewest(data, 2)).toEqual({ pages: [data.pages[0]], pageParams: [undefined] });
   expect(withNewest(data, 1).pages[0]).not.toHaveProperty('cursor');
 });
@@ -203,13 +203,13 @@ const NOW = 9_000;
 const apply = (...events: LiveEvent[]) =>
   events.reduce((chains, event) => withChainEvent(chains, event, NOW), [chain])[0];
 
-test('a block moves head, checkpoint and tape', () => {
+test('a block moves the head, the checkpoint and the timeline', () => {
   const after = apply({ type: 'block', chainId: '0x1', block: block(4), head: 9 });
   expect(after).toMatchObject({ head: 9, checkpoint: 4 });
   expect(after?.blocks.map(({ number }) => number)).toEqual([4, 3, 2, 1]);
 });
 
-test('a reorg takes blocks away and keeps them to show', () => {
+test('a reorg removes blocks but keeps them for display', () => {
   const after = apply(
     { type: 'reorg', chainId: '0x1', blockNumber: 1 },
     { type: 'block', chainId: '0x1', block: block(2, '0xother'), head: 2 },
@@ -218,7 +218,7 @@ test('a reorg takes blocks away and keeps them to show', () => {
   expect(after?.removed.map(({ hash }) => hash)).toEqual(['0x3', '0x2']);
 });
 
-test('the tape keeps sixty blocks, and removed ones no longer than those', () => {
+test('the timeline keeps sixty blocks, and removed ones in the same range', () => {
   const events = Array.from({ length: 80 }, (_, index): LiveEvent => ({
     type: 'block',
     chainId: '0x1',
@@ -230,7 +230,7 @@ test('the tape keeps sixty blocks, and removed ones no longer than those', () =>
   expect(after?.removed).toEqual([]);
 });
 
-test('a state of one chain leaves the others alone', () => {
+test('the state of one chain does not affect the others', () => {
   const { blocks: _, removed: __, ...health } = chain;
   const event: LiveEvent = {
     type: 'chain',
@@ -241,7 +241,7 @@ test('a state of one chain leaves the others alone', () => {
   expect(chains[0]?.blocks).toHaveLength(3);
 });
 
-test('the age of the newest block begins anew with a block, and with what is reported', () => {
+test('the age of the newest block restarts with each block and report', () => {
   const age = (...events: LiveEvent[]) => {
     const { headAgeMs, reportedAt } = apply(...events)!;
     return { headAgeMs, reportedAt };
@@ -252,7 +252,7 @@ test('the age of the newest block begins anew with a block, and with what is rep
     headAgeMs: 0,
     reportedAt: NOW,
   });
-  // Catching up to a head that does not move.
+  // Catching up while the head does not move.
   expect(age({ type: 'block', chainId: '0x1', block: block(3), head: 3 })).toEqual(before);
   const { blocks: _, removed: __, ...health } = chain;
   expect(age({ type: 'chain', chain: { ...health, headAgeMs: 7_000 } })).toEqual({
@@ -269,13 +269,13 @@ test('a refetch keeps the removed blocks', () => {
   expect(watchChains([health], undefined, NOW)[0]?.removed).toEqual([]);
 });
 
-test('a job stands where it stood, and a new one first', () => {
+test('a job stays in place, and a new one is first', () => {
   const job = (id: string, nextBlock: number) => ({ id, nextBlock }) as Job;
   expect(withLatest([job('a', 1), job('b', 1)], job('b', 2))).toEqual([job('a', 1), job('b', 2)]);
   expect(withLatest([job('a', 1)], job('c', 1)).map(({ id }) => id)).toEqual(['c', 'a']);
 });
 
-test('counted confirmations move with the blocks, those of the chain do not', () => {
+test('counted confirmations follow the blocks, those of the chain do not', () => {
   const event: LiveEvent = { type: 'block', chainId: '0x1', block: block(20), head: 20 };
   const [counted] = withChainEvent([{ ...chain, confirmations: 2, confirmedUpTo: 1 }], event, NOW);
   expect(counted?.confirmedUpTo).toBe(18);
@@ -283,7 +283,7 @@ test('counted confirmations move with the blocks, those of the chain do not', ()
   expect(withChainEvent([own], event, NOW)[0]?.confirmedUpTo).toBe(1);
 });
 
-test('rows are held against every part of the filter', () => {
+test('rows are checked against every field of the filter', () => {
   const row = delivery('a', 1, { status: 503, phase: 'confirmed', chainId: '0x89' });
   const kept = (filter: ListFilter) =>
     rowsOf(withDeliveries({ pages: [{ result: [] }], pageParams: [] }, [row], filter)).length;
@@ -292,6 +292,6 @@ test('rows are held against every part of the filter', () => {
   expect(kept({ status: 'none' })).toBe(0);
   expect(kept({ phase: 'removed' })).toBe(0);
   expect(kept({ chainId: '0x1' })).toBe(0);
-  // Which replay sent a row is known to the service alone.
+  // Only the service knows which replay sent a row.
   expect(kept({ replayId: 'r' })).toBe(0);
 });

@@ -1,4 +1,4 @@
-/** Live changes folded into the delivery lists and chains that the query cache holds. Pure. */
+/** Applies live changes to the cached delivery lists and chains. Pure. */
 import type {
   ChainHealth,
   DeliveryPage,
@@ -9,22 +9,22 @@ import type {
 } from '@sluice/kit/sluice';
 import type { WatchedChain } from '../../chains/tape.ts';
 
-/** Rows that a list keeps, the newest ones. */
+/** Maximum number of rows in a list; the newest are kept. */
 export const KEPT_ROWS = 100_000;
 
-/** Of the fields that the service filters by, those that the console does; one value each. */
+/** The subset of the service's filter that the console uses, with one value per field. */
 export interface ListFilter {
   state?: DeliveryState;
   streamId?: string;
   chainId?: string;
   phase?: DeliveryPhase;
-  /** A code, `2xx` and so on, `none` where no answer came. */
+  /** A status code, a class such as `2xx`, or `none` without a response. */
   status?: string;
   attemptsFrom?: number;
   attemptsTo?: number;
-  /** Made in so many milliseconds until now. */
+  /** Maximum age in milliseconds. */
   sinceMs?: number;
-  /** Made until then, in Unix milliseconds. */
+  /** Created until this time, in Unix milliseconds. */
   createdTo?: number;
   reorged?: boolean;
   /** The replay that last sent it again. */
@@ -37,7 +37,7 @@ export interface DeliveryPages {
   pageParams: unknown[];
 }
 
-/** A row does not say which replay sent it, or that its block has left: one that is listed stays. */
+/** Ignores `replayId` and `reorged`, which rows do not have: a listed row stays. */
 const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
   (filter.state === undefined || filter.state === delivery.state) &&
   (filter.streamId === undefined || filter.streamId === delivery.streamId) &&
@@ -58,8 +58,8 @@ const statusClassOf = ({ status, attempts }: DeliverySummary): string | undefine
 };
 
 /**
- * Where the row of this id stands in a list, or would stand. Ids are made in order, and every list
- * has its newest first.
+ * Returns the index of this id in a list, or the index to insert it at. Ids are ordered by time,
+ * and lists have the newest first.
  */
 export function placeOf(rows: readonly Pick<DeliverySummary, 'id'>[], id: string): number {
   let from = 0;
@@ -80,13 +80,13 @@ export function findRow(
   return row?.id === id ? row : undefined;
 }
 
-/** When a delivery was made, by its id: a UUID of version 7 begins with it. */
+/** Returns the creation time of a delivery, which its UUIDv7 starts with. */
 export const timeOfId = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 
 /**
- * Rows that changed are replaced where they stand, or leave when they pass the filter no more; new
- * ones are put in their place. One that is older than everything loaded stays out while there are
- * pages to come: it will come with them. Only the pages that change are copied, each once.
+ * Replaces changed rows in place, removes those that no longer pass the filter, and inserts new
+ * ones. Rows older than all loaded ones are left to later pages. Only pages that change are copied,
+ * each once.
  */
 export function withDeliveries<T extends DeliveryPages>(
   data: T,
@@ -113,7 +113,7 @@ export function withDeliveries<T extends DeliveryPages>(
   return pages.every((page, index) => page === data.pages[index]) ? data : { ...data, pages };
 }
 
-/** The page that has this row, or would have it; undefined when that one is not loaded. */
+/** Returns the page that this row is on or belongs to; undefined if it is not loaded. */
 function pageOf(pages: readonly DeliveryPage[], id: string): DeliveryPage | undefined {
   const page = pages.find(({ result }) => (result.at(-1)?.id ?? '~') <= id);
   if (page !== undefined) return page;
@@ -121,7 +121,7 @@ function pageOf(pages: readonly DeliveryPage[], id: string): DeliveryPage | unde
   return last?.cursor === undefined ? last : undefined;
 }
 
-/** @param changes newest first, one of a row. */
+/** @param changes newest first, one per row. */
 function withChanged(
   rows: DeliverySummary[],
   changes: readonly DeliverySummary[],
@@ -133,7 +133,7 @@ function withChanged(
   for (const change of changes) {
     const at = placeOf(rows, change.id);
     const known = rows[at]?.id === change.id ? rows[at] : undefined;
-    // After a reconnect an event can be older than what a refetch has brought.
+    // After a reconnect, an event can be older than the refetched data.
     const isStale = known !== undefined && known.updatedAt > change.updatedAt;
     const isListed = (known !== undefined || mayJoin) && passes(change, filter);
     if (isStale || (known === undefined && !isListed)) continue;
@@ -143,7 +143,7 @@ function withChanged(
   return parts.length === 0 ? rows : parts[0]!.concat(...parts.slice(1), rows.slice(copied));
 }
 
-/** So many of the rows, the newest. What was cut off cannot be paged to any more. */
+/** Keeps the given number of newest rows. Removed rows cannot be paged to any more. */
 export function withNewest<T extends DeliveryPages>(data: T, count: number): T {
   let room = count;
   const pages: DeliveryPage[] = [];
@@ -157,7 +157,10 @@ export function withNewest<T extends DeliveryPages>(data: T, count: number): T {
     : { ...data, pages, pageParams: data.pageParams.slice(0, pages.length) };
 }
 
-/** All rows of the pages; a row that two pages name (rows moved between their reads) counts once. */
+/**
+ * Returns all rows of the pages. A row on two pages, because rows moved between requests, counts
+ * once.
+ */
 export function rowsOf({ pages }: Pick<DeliveryPages, 'pages'>): DeliverySummary[] {
   const [first = [], ...others] = pages
     .map(({ result }) => result)
@@ -175,8 +178,8 @@ export function rowsOf({ pages }: Pick<DeliveryPages, 'pages'>): DeliverySummary
 }
 
 /**
- * Holds a list still while its reader is scrolled down or has paused: rows newer than the anchor
- * are counted, not shown.
+ * Freezes a list while the user has scrolled down or paused it: rows newer than the anchor are
+ * counted but not shown.
  */
 export function heldRows(
   rows: readonly DeliverySummary[],
@@ -186,13 +189,13 @@ export function heldRows(
   return { shown: newer === 0 ? rows : rows.slice(newer), newer };
 }
 
-/** Replaces a job or a replay where it stands, or puts it first: it was just made. */
+/** Replaces a job or replay in place, or adds a new one at the start. */
 export function withLatest<T extends { id: string }>(list: readonly T[], item: T): T[] {
   const at = list.findIndex(({ id }) => id === item.id);
   return at === -1 ? [item, ...list] : list.with(at, item);
 }
 
-/** What the chain itself calls final is told with its state; counted blocks can be counted here. */
+/** Computes counted confirmations; those reported by the chain come with its state. */
 const confirmedWith = (
   { confirmations, confirmedUpTo }: WatchedChain,
   checkpoint: number,
@@ -201,10 +204,10 @@ const confirmedWith = (
     ? confirmedUpTo
     : Math.max(confirmedUpTo ?? 0, checkpoint - confirmations);
 
-/** Blocks a tape can show. */
+/** Number of blocks that a timeline can show. */
 const KEPT_BLOCKS = 60;
 
-/** A fresh answer, with the removed blocks that earlier events told of. */
+/** Merges a new response with the removed blocks from earlier events. */
 export function watchChains(
   chains: readonly ChainHealth[],
   earlier: readonly WatchedChain[] | undefined,
@@ -217,7 +220,7 @@ export function watchChains(
   }));
 }
 
-/** Blocks, reorgs and states of chains; other events change nothing here. */
+/** Applies block, reorg and chain events; other events are ignored. */
 export function withChainEvent(
   chains: readonly WatchedChain[],
   event: LiveEvent,

@@ -5,7 +5,7 @@ import { changesSince, noteChange } from './recentChanges.ts';
 const delivery = (id: string) => ({ id }) as DeliverySummary;
 const idsSince = (timeMs: number) => changesSince(timeMs).map(({ id }) => id);
 
-test('only what arrived since is told, and old changes are forgotten', () => {
+test('only newer changes are returned, and old ones are deleted', () => {
   noteChange(delivery('a'), 1_000);
   noteChange(delivery('b'), 2_000);
   expect(idsSince(1_500)).toEqual(['b']);

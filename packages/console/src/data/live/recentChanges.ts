@@ -1,10 +1,10 @@
 /**
- * Deliveries that live events told of a moment ago. A list that was asked for before such an event
- * and is answered after it would otherwise put the older state back.
+ * Deliveries from recent live events. Without them, a list requested before an event and received
+ * after it would restore the older state.
  */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 
-/** No answer of the service takes longer: the kit gives up before. */
+/** Longer than any response takes: the kit times out earlier. */
 const KEPT_MS = 60_000;
 
 let changes: { at: number; delivery: DeliverySummary }[] = [];
@@ -18,7 +18,7 @@ export function noteChange(delivery: DeliverySummary, now: number): void {
   changes.push({ at: now, delivery });
 }
 
-/** What arrived at or after a time, oldest first. */
+/** Returns changes that arrived at or after a time, oldest first. */
 export function changesSince(timeMs: number): DeliverySummary[] {
   const from = changes.findIndex(({ at }) => at >= timeMs);
   return from === -1 ? [] : changes.slice(from).map(({ delivery }) => delivery);

@@ -19,7 +19,7 @@ export const aboutQuery = queryOptions({
   staleTime: 0,
 });
 
-/** It stays what it is as long as the page is there. */
+/** The environment does not change while the page is open. */
 export const environmentQuery = queryOptions({
   ...aboutQuery,
   staleTime: Infinity,
@@ -38,6 +38,6 @@ export const auditQuery = infiniteQueryOptions({
 export const settingsQuery = queryOptions({
   queryKey: ['settings'],
   queryFn: ({ signal }) => client.settings.read({ signal }),
-  // It holds the secret: forgotten as soon as no page shows it.
+  // Contains the secret: dropped as soon as no page shows it.
   gcTime: 0,
 });

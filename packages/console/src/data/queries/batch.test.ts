@@ -11,20 +11,20 @@ function watchedBatch(most: number) {
   return { calls, read };
 }
 
-test('what is asked for at once is one call, each key once; what comes later another', async () => {
+test('simultaneous requests share one call, with each key once; later ones use another', async () => {
   const { calls, read } = watchedBatch(10);
   expect(await Promise.all(['a', 'b', 'a', 'gone'].map(read))).toEqual(['A', 'B', 'A', null]);
   expect(await read('a')).toBe('A');
   expect(calls).toEqual([['a', 'b', 'gone'], ['a']]);
 });
 
-test('more than fit into one call are several', async () => {
+test('more keys than the limit use several calls', async () => {
   const { calls, read } = watchedBatch(2);
   expect(await Promise.all(['a', 'b', 'c'].map(read))).toEqual(['A', 'B', 'C']);
   expect(calls).toEqual([['a', 'b'], ['c']]);
 });
 
-test('a call that fails fails those in it alone, and the next one is made', async () => {
+test('a failed call only fails its own requests, and the next call is made', async () => {
   const { read } = watchedBatch(10);
   await expect(Promise.all([read('a'), read('broken')])).rejects.toThrow('no answer');
   expect(await read('a')).toBe('A');

@@ -1,6 +1,6 @@
 /**
- * Puts what is asked for in the same turn, each by its key, into one call, or several of `most` keys.
- * @returns reads one of them; null where the answer has none of that key.
+ * Batches requests of the same tick into one call, or several calls with up to `most` keys.
+ * @returns a function that loads one key; null if the response lacks it.
  */
 export function createBatch<Answer>(
   most: number,

@@ -3,20 +3,20 @@ import { watchChains } from '../live/liveCache.ts';
 import type { WatchedChain } from '../../chains/tape.ts';
 import { sluice, queryKeys } from './service.ts';
 
-/** What happened to a chain is told by no event but a change of its state. */
+/** Gaps and reorgs are polled: live events only report changes of the chain's state. */
 const CHAIN_LOG_REFRESH_MS = 5_000;
 
-/** What is at an address; it stays. */
+/** The contract at an address, which does not change. */
 export const contractQuery = (chainId: string, address: string) =>
   queryOptions({
     queryKey: ['contract', chainId, address],
     queryFn: ({ signal }) => sluice.getContract(chainId, address, { signal }),
     staleTime: Infinity,
-    // Beside what is typed: nobody waits for it.
+    // An optional hint next to a form field.
     retry: false,
   });
 
-/** The address a name of ENS stands for at the moment. */
+/** The address that an ENS name currently resolves to. */
 export const nameQuery = (name: string) =>
   queryOptions({
     queryKey: ['name', name],

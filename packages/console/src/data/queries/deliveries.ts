@@ -18,7 +18,7 @@ const withChanges = (
 ): DeliveryPage =>
   withDeliveries({ pages: [page], pageParams: [] }, changes, filter).pages[0] ?? page;
 
-/** As the service is asked, now. */
+/** Converts a list filter to a filter of the service, relative to now. */
 export const toDeliveryFilter = ({ sinceMs, ...filter }: ListFilter): DeliveryFilter =>
   sinceMs === undefined ? filter : { ...filter, createdFrom: Date.now() - sinceMs };
 
@@ -41,16 +41,16 @@ export const deliveriesQuery = (filter: ListFilter) =>
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.cursor,
-    // It would hold every row against the one that stood there before, and copy it.
+    // Would compare every row with the previous one and copy it.
     structuralSharing: false,
   });
 
-/** So many newer rows that some of those on screen stay in the first page. */
+/** Fewer than a page, so that some rows on screen stay on the first page. */
 const NEWER_ROWS = 90;
 
 /**
- * Reads on from a list that ends at `createdTo` towards the newest.
- * @returns until when the list must go to hold them; undefined where nothing newer is left out.
+ * Loads newer rows of a list that ends at `createdTo`.
+ * @returns the new end of the list; undefined if it includes the newest delivery.
  */
 export async function readNewer(
   queryClient: QueryClient,
@@ -66,12 +66,12 @@ export async function readNewer(
   const last = cursor === undefined ? undefined : result.at(-1);
   const until = last && timeOfId(last.id);
   const next = until === undefined ? filter : { ...filter, createdTo: until };
-  // Drawn at once instead of after a blank.
+  // Avoids a blank list while the rows load.
   await queryClient.prefetchInfiniteQuery(deliveriesQuery(next));
   return until;
 }
 
-/** The newest delivery of a stream that was tried and waits; null where none does. */
+/** The newest attempted delivery of a stream that waits for a retry; null if there is none. */
 export const lastTriedQuery = (streamId: string) =>
   queryOptions({
     queryKey: ['last tried', streamId],

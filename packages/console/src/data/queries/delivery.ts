@@ -10,10 +10,12 @@ export const deliveryQuery = (id: string) =>
     queryFn: ({ signal }) => sluice.getDelivery(id, { signal }),
   });
 
-/** After no page shows it: for whoever steps back to it, and until one that was asked for early is shown. */
+/**
+ * How long bodies stay cached while no page shows them: for going back, and for prefetched ones.
+ */
 const BODY_KEPT_MS = 5_000;
 
-/** Each attempt tells its number in it. */
+/** The body; it contains the attempt number. */
 export const deliveryBodyQuery = (id: string) =>
   queryOptions({
     queryKey: [...queryKeys.delivery(id), 'body'],
@@ -25,13 +27,13 @@ export const deliveryBodyQuery = (id: string) =>
     gcTime: BODY_KEPT_MS,
   });
 
-/** Gives up a delivery that waits for its next attempt. */
+/** Stops the retries of a delivery. */
 export const stopMutation = (queryClient: QueryClient, id: string) => ({
   mutationFn: () => sluice.stopDelivery(id),
   onSettled: () => void queryClient.invalidateQueries({ queryKey: queryKeys.delivery(id) }),
 });
 
-/** Sends a delivery again; its row says so before the event comes. */
+/** Replays a delivery and updates its row before the live event arrives. */
 export const replayMutation = (queryClient: QueryClient) => ({
   mutationFn: ({ id, streamId }: Pick<DeliverySummary, 'id' | 'streamId'>) =>
     client.history.replay({ id, streamId }),

@@ -1,17 +1,17 @@
-/** Counts, ends and neighbours in the history of deliveries. */
+/** Counts, ends and neighbors in the history of deliveries. */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { queryOptions } from '@tanstack/react-query';
 import { timeOfId, type ListFilter } from '../live/liveCache.ts';
 import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS } from './service.ts';
 import { toDeliveryFilter } from './deliveries.ts';
 
-/** Those beside a delivery in the list of a filter; null at the ends of the list. */
+/** The deliveries before and after one in a filtered list; null at the ends of the list. */
 export const neighboursQuery = (filter: ListFilter, id: string) =>
   queryOptions({
     queryKey: ['neighbours', filter, id],
     queryFn: async ({ signal }): Promise<{ older: string | null; newer: string | null }> => {
-      // Several may have been made in the same millisecond. Bounds are those of ids, which are made
-      // some time after `createdAt` is noted.
+      // Several deliveries may share a millisecond. The bounds come from ids, which are created
+      // slightly later than `createdAt`.
       const query = { ...toDeliveryFilter(filter), limit: PAGE_ROWS };
       const madeAt = timeOfId(id);
       const [older, newer] = await Promise.all([
@@ -23,11 +23,11 @@ export const neighboursQuery = (filter: ListFilter, id: string) =>
         newer: newer.result.find((each) => each.id > id)?.id ?? null,
       };
     },
-    // New ones come.
+    // New deliveries arrive.
     staleTime: 0,
   });
 
-/** How many deliveries there are of each kind. */
+/** Counts of deliveries by the value of each filter. */
 export const facetsQuery = (filter: ListFilter) =>
   queryOptions({
     queryKey: ['facets', filter],
@@ -46,8 +46,8 @@ const endQuery = (filter: ListFilter, order: 'newest' | 'oldest') =>
     staleTime: 0,
   });
 
-/** The first delivery of those that a filter finds; null where it finds none. */
+/** The oldest delivery that matches a filter; null if none does. */
 export const oldestQuery = (filter: ListFilter) => endQuery(filter, 'oldest');
 
-/** The last one. */
+/** The newest delivery that matches a filter; null if none does. */
 export const newestQuery = (filter: ListFilter) => endQuery(filter, 'newest');

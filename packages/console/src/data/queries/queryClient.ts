@@ -2,7 +2,7 @@ import { isSluiceError } from '@sluice/kit';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { dropBody } from '../../body/bodyWorker.ts';
 
-/** @param onUnauthorized runs for any call that is refused because the session has ended. */
+/** @param onUnauthorized called when a request is rejected because the session has ended. */
 export function createQueryClient(onUnauthorized: () => void): QueryClient {
   const onError = (error: Error): void => {
     if (isSluiceError(error, 'unauthorized')) onUnauthorized();
@@ -17,12 +17,12 @@ export function createQueryClient(onUnauthorized: () => void): QueryClient {
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
-        // Live events keep what is cached current; a lost connection refetches by itself.
+        // Live events keep the cache current; a reconnect refetches if necessary.
         staleTime: Infinity,
         refetchOnWindowFocus: false,
-        // The kit has already repeated what may be repeated.
+        // The kit already retries what is safe to retry.
         retry: false,
-        // A service on this machine is reachable while the browser believes itself offline.
+        // A local service is reachable even if the browser is offline.
         networkMode: 'always',
       },
       mutations: { networkMode: 'always', retry: false },

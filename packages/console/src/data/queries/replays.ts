@@ -14,7 +14,7 @@ export const replayQuery = (id: string) =>
     queryFn: ({ signal }) => sluice.getReplay(id, { signal }),
   });
 
-/** When what it sent came to its end. */
+/** Finished deliveries of a replay over time. */
 export const replayProgressQuery = (id: string) =>
   queryOptions({
     queryKey: [...queryKeys.replay, id, 'progress'],
@@ -22,13 +22,13 @@ export const replayProgressQuery = (id: string) =>
     staleTime: 0,
   });
 
-/** Ends it; what is due already is sent. */
+/** Cancels a replay; deliveries that are already due are sent. */
 export const cancelReplayMutation = (queryClient: QueryClient, id: string) => ({
   mutationFn: () => sluice.cancelReplay(id),
   onSuccess: (cancelled: Replay) => showReplay(queryClient, cancelled),
 });
 
-/** As the service tells of it. */
+/** Updates the cache with the state of a replay. */
 export function showReplay(queryClient: QueryClient, replay: Replay): void {
   queryClient.setQueryData(replayQuery(replay.id).queryKey, replay);
   queryClient.setQueryData(

@@ -1,4 +1,7 @@
-/** The service on the same origin: its clients, and the keys of what is cached of it. The session cookie travels by itself. */
+/**
+ * Clients for the service on the same origin, and the query keys. The browser sends the session
+ * cookie.
+ */
 import { createClient, isSluiceError } from '@sluice/kit';
 import { createSluiceClient } from '@sluice/kit/sluice';
 
@@ -11,7 +14,7 @@ export const client = createClient({ baseUrl, apiKey: null });
 /** The service's limit for one page. */
 export const PAGE_ROWS = 100;
 
-/** Counts over 24 hours slide without an event; half a minute is finer than anyone reads them. */
+/** Counts over 24 hours change without an event; updating them every half minute is enough. */
 export const SUMMARY_REFRESH_MS = 30_000;
 
 export const queryKeys = {
@@ -29,6 +32,6 @@ export const queryKeys = {
   replay: ['replay'],
 } as const;
 
-/** The service knows nothing of this id, or it can be none. */
+/** Returns whether the id is unknown or invalid. */
 export const isNone = (error: unknown): boolean =>
   isSluiceError(error, 'not_found') || isSluiceError(error, 'validation_failed');

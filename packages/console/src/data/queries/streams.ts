@@ -23,7 +23,7 @@ export const streamQuery = ({ id, family }: Pick<StreamSummary, 'id' | 'family'>
         : client.streams.get(id, { signal }),
   });
 
-/** @param find all of them where it is empty. */
+/** @param find an empty text matches all addresses. */
 export const addressesQuery = (id: string, find: string) =>
   infiniteQueryOptions({
     queryKey: [...queryKeys.addresses(id), find],
@@ -33,7 +33,7 @@ export const addressesQuery = (id: string, find: string) =>
         { limit: PAGE_ROWS, cursor: pageParam, ...(find !== '' && { find }) },
         { signal },
       ),
-    // Another search of the same stream: its rows stay until they are others.
+    // Keeps the rows of the same stream until a new search has loaded.
     placeholderData: (before, asked) => (asked?.queryKey[1] === id ? before : undefined),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.cursor,
@@ -76,11 +76,11 @@ export const streamSecretQuery = (streamId: string) =>
   queryOptions({
     queryKey: ['stream secret', streamId],
     queryFn: ({ signal }) => sluice.getStreamSecret(streamId, { signal }),
-    // Forgotten as soon as no page shows it.
+    // Dropped as soon as no page shows it.
     gcTime: 0,
   });
 
-/** What became of a stream's newest blocks; of all streams that are shown at once in one request. */
+/** The timeline of a stream; visible streams share one request. */
 export const tapeQuery = (streamId: string) =>
   queryOptions({
     queryKey: [...queryKeys.chains, 'tape', streamId],
@@ -93,8 +93,8 @@ const readTape = createBatch(MOST_TAPES, async (streamIds: string[]) => {
 });
 
 /**
- * The URL as it is, set once more: the service tries it with a test webhook before it says yes. The
- * stream itself is asked for it, since lists leave out the secrets in it.
+ * Sends a test webhook by saving the unchanged URL, which the service tests first. The URL comes
+ * from the stream itself, because lists omit the secrets in it.
  */
 export const testWebhookMutation = (
   queryClient: QueryClient,
@@ -106,7 +106,7 @@ export const testWebhookMutation = (
   },
 });
 
-/** Any field of the stream's family; the service says what does not fit. */
+/** Updates fields of a stream; the service rejects those that do not fit its family. */
 export function updateStream(
   { id, family }: Pick<StreamSummary, 'id' | 'family'>,
   changes: Record<string, unknown>,
@@ -116,7 +116,7 @@ export function updateStream(
     : client.streams.update(id, changes);
 }
 
-/** Pauses or resumes at once on the screen, and puts it back when the service refuses. */
+/** Pauses or resumes a stream optimistically, and reverts on failure. */
 export function streamStatusMutation(
   queryClient: QueryClient,
   { id, family }: Pick<StreamSummary, 'id' | 'family'>,
@@ -127,7 +127,7 @@ export function streamStatusMutation(
     );
   };
   return {
-    // Pressed twice, the second waits for the first.
+    // A second change waits for the first.
     scope: { id: `status ${id}` },
     mutationFn: (status: 'active' | 'paused') =>
       client.streams.setStatus(id, status, { networkType: family }),
@@ -150,7 +150,7 @@ export function streamStatusMutation(
   };
 }
 
-/** Matches a range of past blocks with a stream, in the background. */
+/** Starts a background job that matches past blocks. */
 export async function startBackfill(
   { id: streamId, family }: Pick<StreamSummary, 'id' | 'family'>,
   { chainId, from, to }: { chainId: string; from: number; to: number },

@@ -3,10 +3,10 @@ import { queryOptions } from '@tanstack/react-query';
 import { toWhyMatched, type WhyMatched } from '../../body/whyMatched.ts';
 import { sluice } from './service.ts';
 
-/** Rows are run through by key; only of the one that is stayed at is its block read. */
+/** Delay before a block is read, because users step through rows quickly. */
 const STAY_MS = 400;
 
-/** Why each record of a delivery is in it; null where its block cannot be read any more. */
+/** Why each record of a delivery matched; null if its block is no longer available. */
 export const whyMatchedQuery = ({ id, createdAt }: Pick<DeliverySummary, 'id' | 'createdAt'>) =>
   queryOptions({
     queryKey: ['why matched', id],
