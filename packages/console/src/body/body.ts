@@ -1,16 +1,19 @@
-/** Bodies of webhooks: short ones are read here, long ones by a worker, which the page does not wait for. */
+/**
+ * Bodies of webhooks: short ones are parsed here, long ones in a worker so that they do not block
+ * the page.
+ */
 import { useEffect, useId, useMemo, useState } from 'react';
 import { createBodyReader, type BodyReader } from './bodyReader.ts';
 import { dropBody, LONG_CHARACTERS, readBody, type FarBody, type SentBody } from './bodyWorker.ts';
 import { parseJson } from './json.ts';
 
-/** One that was read, here or by the worker. */
+/** A body parsed here or by the worker. */
 export type Body = { reader: BodyReader } | FarBody;
 
-/** A body that is at hand as a value. */
+/** Wraps a parsed value as a body. */
 export const bodyOf = (value: unknown): Body => ({ reader: createBodyReader(value) });
 
-/** @returns undefined while it is being read, null where it is no JSON. */
+/** @returns undefined while loading, null if it is not JSON. */
 export function useBody(sent: SentBody): Body | null | undefined {
   const isHere = typeof sent === 'string' && sent.length <= LONG_CHARACTERS;
   const near = useMemo(() => {
@@ -31,8 +34,8 @@ export function useBody(sent: SentBody): Body | null | undefined {
 }
 
 /**
- * What a body answers: at once where it was read here, else as soon as it is known, and the answer
- * before until then.
+ * Queries a body: synchronously if it was parsed here, otherwise asynchronously, with the previous
+ * result until then.
  */
 export function useAnswer<What extends keyof BodyReader>(
   body: Body,
@@ -41,7 +44,7 @@ export function useAnswer<What extends keyof BodyReader>(
 ): ReturnType<BodyReader[What]> | undefined {
   type Answer = ReturnType<BodyReader[What]>;
   const [far, setFar] = useState<Answer>();
-  // oxlint-disable react/exhaustive-deps -- what is asked is its parts
+  // oxlint-disable react/exhaustive-deps -- the arguments are listed one by one
   const near = useMemo(
     () =>
       'reader' in body

@@ -1,4 +1,4 @@
-/** Asks for bodies beside the page, keeps the long ones, and answers questions about them. */
+/** The worker: fetches bodies, keeps the long ones, and answers queries about them. */
 import {
   createBodyReader,
   firstAnswersOf,
@@ -13,7 +13,7 @@ import {
 } from './bodyWorker.ts';
 import { parseJson } from './json.ts';
 
-// The library for workers and that for pages exclude each other, so it is said here.
+// TypeScript's worker and DOM libraries conflict, so the scope is typed here.
 const worker = globalThis as unknown as {
   addEventListener: (type: 'message', listener: (event: MessageEvent<BodyMessage>) => void) => void;
   postMessage: (message: BodyAnswer) => void;
@@ -40,7 +40,7 @@ worker.postMessage({ id: 0, answer: 'started' });
 
 function answerOf(of: string, question: BodyQuestion): unknown {
   const body = bodies.get(of);
-  // It was let go meanwhile.
+  // The body was dropped in the meantime.
   if (body === undefined) return undefined;
   if (question.what === 'text') return body.text;
   return (body.reader[question.what] as (...args: readonly unknown[]) => unknown)(...question.args);
@@ -52,7 +52,7 @@ async function fetchText(id: number, url: string): Promise<string | null> {
   try {
     const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(ANSWERED_WITHIN_MS)]);
     const response = await fetch(url, { signal });
-    // Of a long answer text() would decode each part by itself, which takes longer.
+    // For long responses, text() decodes each chunk separately, which is slower.
     return response.ok ? new TextDecoder().decode(await response.arrayBuffer()) : null;
   } catch {
     return null;
@@ -61,7 +61,7 @@ async function fetchText(id: number, url: string): Promise<string | null> {
   }
 }
 
-/** @returns the text where the page reads it by itself. */
+/** @returns the text if the page parses it itself. */
 function read(of: string, text: string): FirstAnswers | string {
   const parsed = text.length > LONG_CHARACTERS ? parseJson(text) : null;
   if (parsed === null) return text;

@@ -8,7 +8,7 @@ const body = {
 const ALL: Openness = { ...OPEN_AT_FIRST, start: 'all' };
 const NONE: Openness = { ...OPEN_AT_FIRST, start: 'none' };
 
-test('lines are those of the whole body, in parts', () => {
+test('lines of the body are returned in parts', () => {
   const reader = createBodyReader(body);
   const { count, row } = toJsonLines(body, ALL);
   expect(reader.count(ALL)).toBe(count);
@@ -18,19 +18,19 @@ test('lines are those of the whole body, in parts', () => {
   expect(reader.lineOf(NONE, '$.logs[2].data')).toBe(-1);
 });
 
-test('what was opened anew is not answered as it was before', () => {
+test('changed openness is not answered from the cache', () => {
   const reader = createBodyReader(body);
   expect(reader.count(NONE)).toBe(1);
   const toggled = (...paths: string[]): Openness => ({ ...NONE, toggled: new Set(paths) });
   expect(reader.count(toggled('$.logs'))).toBe(31);
-  // As it comes from another thread: the same, and another object.
+  // An equal copy, as it arrives from another thread.
   expect(reader.count(toggled('$.logs'))).toBe(31);
   expect(reader.count(toggled('$.logs', '$.logs[0]'))).toBe(33);
   expect(reader.count(toggled('$.logs', '$.logs[1]'))).toBe(33);
   expect(reader.count({ ...NONE, revealed: new Set(['$.logs']) })).toBe(31);
 });
 
-test('records are counted, and come as they are asked for', () => {
+test('records are counted and returned on request', () => {
   const reader = createBodyReader({ ...body, block: {} });
   expect(reader.recordCount()).toBe(30);
   expect(reader.records(2, 5)).toEqual(reader.records(0, 30).slice(2, 5));

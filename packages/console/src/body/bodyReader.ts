@@ -1,4 +1,4 @@
-/** A JSON body, answered for in parts small enough to be drawn or sent to another thread. Pure. */
+/** Queries a JSON body in parts small enough to render or send between threads. Pure. */
 import { toDecodedRecords, type DecodedRecord } from './decoded.ts';
 import { createNotes } from './jsonNotes.ts';
 import {
@@ -12,25 +12,25 @@ import {
   type Openness,
 } from './jsonRows.ts';
 
-/** The same questions whichever thread has read the body. */
+/** The queries, which are the same in both threads. */
 export interface BodyReader {
-  /** How many lines are open. */
+  /** Number of visible lines. */
   count(openness: Openness): number;
-  /** Some of them. */
+  /** A range of the visible lines. */
   lines(openness: Openness, first: number, end: number): { first: number; rows: JsonRow[] };
-  /** Which line a path has; -1 where it is closed in. */
+  /** The line of a path; -1 if it is inside a collapsed container. */
   lineOf(openness: Openness, path: string): number;
   find(text: string): { text: string; hits: JsonHit[] };
-  /** Null where it is no webhook. */
+  /** Null if the body is not a webhook. */
   recordCount(): number | null;
-  /** Some of them; none where it is no webhook. */
+  /** A range of the records; empty if the body is not a webhook. */
   records(first: number, end: number): DecodedRecord[];
 }
 
-/** What a view of the body asks before anything else, answered together with it. */
+/** Results that a view needs first, sent together with the body. */
 export type FirstAnswers = Partial<{ [What in keyof BodyReader]: ReturnType<BodyReader[What]> }>;
 
-/** A screen of them. */
+/** About one screen of lines. */
 export const FIRST_LINES = 40;
 
 export const firstAnswersOf = (reader: BodyReader): FirstAnswers => ({

@@ -1,42 +1,42 @@
 /**
- * The worker for bodies of webhooks: it fetches them, hands short ones over, and keeps long ones to answer
- * what is asked about them, so that the page does not wait for their reading.
+ * Client of the worker for webhook bodies, which fetches them, returns short ones and answers
+ * queries about long ones, so that parsing does not block the page.
  */
 import type { BodyReader, FirstAnswers } from './bodyReader.ts';
 
-/** From here on reading would hold the page up for more than a frame. */
+/** Parsing longer bodies would block the page for more than a frame. */
 export const LONG_CHARACTERS = 1_000_000;
 
-/** About one that the worker keeps: what its reader answers, and the very text. */
+/** A query about a body in the worker: a method of its reader, or its text. */
 export type BodyQuestion = { what: keyof BodyReader; args: readonly unknown[] } | { what: 'text' };
 
 /**
- * One to read is answered by {@link FirstAnswers} where it is long and JSON, so that the worker keeps
- * it; else by its text, or by null where none came.
+ * A request to load a body returns {@link FirstAnswers} if it is long and JSON, so that the worker
+ * keeps it. Otherwise it returns the text, or null if there is none.
  */
 type BodyRequest = { url: string } | { text: string } | BodyQuestion;
 
-/** To the worker: `of` is the name of the body, `id` that of the answer. */
+/** A message to the worker: `of` names the body, `id` the answer. */
 export type BodyMessage =
   | ({ id: number; of: string } & BodyRequest)
-  /** Nobody waits for this answer any more. */
+  /** The answer is no longer needed. */
   | { abort: number }
-  /** Nobody asks about this body any more. */
+  /** The body is no longer needed. */
   | { drop: string };
 
-/** The first, of id 0, says that the worker has started. */
+/** An answer of the worker; the first one, with id 0, reports that it has started. */
 export interface BodyAnswer {
   id: number;
   answer: unknown;
 }
 
-/** One that the worker keeps. */
+/** A body kept by the worker. */
 export interface FarBody {
   first: FirstAnswers;
   ask: (question: BodyQuestion) => Promise<unknown>;
 }
 
-/** As it was sent: a text, or what the worker keeps of a long one. */
+/** A body as text, or a long one kept by the worker. */
 export type SentBody = string | FarBody;
 
 export const readText = async (sent: SentBody): Promise<string> =>
@@ -74,9 +74,9 @@ const toSentBody = (of: string, answer: unknown): SentBody | null =>
     : { first: answer as FirstAnswers, ask: (question) => request(of, question) };
 
 /**
- * @param of what the worker calls it until {@link dropBody}.
- * @returns null where none came, or the worker is only starting: who asks the service itself gets it,
- * or learns why not.
+ * @param of the name of the body in the worker until {@link dropBody}.
+ * @returns null if the request failed or the worker is still starting; callers then request it
+ * directly and get the body or the error.
  */
 export async function fetchBody(
   of: string,
@@ -89,7 +89,7 @@ export async function fetchBody(
   return toSentBody(of, answer);
 }
 
-/** Has a text read by the worker; it is handed back where it is no JSON. */
+/** Parses a text in the worker; returns the text itself if it is not JSON. */
 export const readBody = async (of: string, text: string): Promise<SentBody> =>
   toSentBody(of, await request(of, { text })) ?? text;
 

@@ -37,7 +37,7 @@ const abi = [
 ];
 const body = { block: { number: '1' }, logs: [log], erc20Transfers: [erc20], abi };
 
-test('a log and what the service made of it are one record, with the amount', () => {
+test('a log and its token transfer are one record with the amount', () => {
   const records = toDecodedRecords(body);
   expect(records).toHaveLength(1);
   expect(records?.[0]).toMatchObject({
@@ -55,7 +55,7 @@ test('a log and what the service made of it are one record, with the amount', ()
   ]);
 });
 
-test('what triggers answered, or why not, stands with its record, and balances stand by themselves', () => {
+test('trigger results and errors belong to their record, balances are separate', () => {
   const answers = [{ name: 'symbol', value: 'USDT' }];
   const refused = [{ name: 'error', value: 'execution reverted' }];
   const address = erc20.from;
@@ -75,7 +75,7 @@ test('what triggers answered, or why not, stands with its record, and balances s
   });
 });
 
-test('without an ABI a token is still known, and without both a known topic is named', () => {
+test('a token is known without an ABI, and a known topic is named without both', () => {
   expect(toDecodedRecords({ ...body, abi: [] })?.[0]).toMatchObject({ title: 'Transfer' });
   const bare = toDecodedRecords({ ...body, abi: [], erc20Transfers: [] })?.[0];
   expect(bare).toMatchObject({ title: 'Transfer', unknown: false });
@@ -86,14 +86,14 @@ test('without an ABI a token is still known, and without both a known topic is n
   });
 });
 
-test('a body that is no webhook is null, and one that lies is read as far as it goes', () => {
+test('a body that is not a webhook is null, and an invalid one is decoded as far as possible', () => {
   expect(toDecodedRecords('text')).toBeNull();
   expect(toDecodedRecords({ a: 1 })).toBeNull();
   const lies = { block: {}, logs: [null, 3, { logIndex: {} }], abi: [{}], txs: 'no' };
   expect(toDecodedRecords(lies)).toHaveLength(1);
 });
 
-test('coins of Aptos come with their amount', () => {
+test('Aptos coins have their amount', () => {
   const coin = { name: 'Aptos Coin', symbol: 'APT', decimals: 8, type: '' };
   const records = toDecodedRecords({
     block: { number: '1' },

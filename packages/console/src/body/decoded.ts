@@ -1,4 +1,4 @@
-/** The records of a webhook's body, as people read them. Pure; everything in a body is untrusted. */
+/** Decodes the records of a webhook body for display. Pure; bodies are untrusted. */
 import { decodeLogs, type DecodedValue, type WebhookLog } from '@sluice/kit';
 import { KNOWN_EVENTS } from '@sluice/kit/contract';
 import { formatAmount } from '../ui/text/format.ts';
@@ -6,20 +6,20 @@ import { formatAmount } from '../ui/text/format.ts';
 export interface DecodedField {
   name: string;
   value: string;
-  /** What the value means, such as `250 USDC`; empty when there is nothing to add. */
+  /** Explains the value, e.g. `250 USDC`; empty if there is nothing to add. */
   note: string;
 }
 
 export interface DecodedRecord {
-  /** Such as `Transfer`, or `transaction`. */
+  /** E.g. `Transfer` or `transaction`. */
   title: string;
-  /** Such as `ERC-20 USDC`; empty when nothing is known. */
+  /** E.g. `ERC-20 USDC`; empty if unknown. */
   about: string;
   fields: DecodedField[];
-  /** Where it stands in its block, such as `log 214`. */
+  /** Position in its block, e.g. `log 214`. */
   place: string;
   txHash: string;
-  /** Nobody has said what it is. */
+  /** Whether neither an ABI nor a known topic identifies it. */
   unknown: boolean;
 }
 
@@ -37,13 +37,13 @@ const field = (name: string, value: unknown, note = ''): DecodedField => ({
   note,
 });
 
-/** Null for a body that is no webhook. */
+/** Returns null if the body is not a webhook. */
 export function toDecodedRecords(body: unknown): DecodedRecord[] | null {
   if (!isObject(body) || !isObject(body['block'])) return null;
   return 'coinTransfers' in body ? aptosRecords(body) : evmRecords(body);
 }
 
-/** Reads one log of the body at a time, as its record would be read. Null for a body that has none. */
+/** Returns a function that decodes single logs of the body; null if the body has no logs. */
 export function createLogReader(body: unknown): ((log: Json) => DecodedRecord) | null {
   if (!isObject(body) || !Array.isArray(body['logs'])) return null;
   let tokens: Map<string, TokenRecord> | undefined;
@@ -61,7 +61,7 @@ function evmRecords(body: Json): DecodedRecord[] {
     records.push(toLogRecord(log, tokens.get(key), body['abi']));
     tokens.delete(key);
   }
-  // What has no log beside it: a stream may leave its logs out.
+  // Transfers without a log, because streams can exclude logs.
   records.push(...[...tokens.values()].map(toTokenRecord));
   for (const tx of listOf(body['txs'])) {
     records.push({
@@ -109,7 +109,7 @@ function evmRecords(body: Json): DecodedRecord[] {
 
 const TRIGGER = 'trigger ';
 
-/** What calls that were made for the record answered, or `error` and why not. */
+/** Results of the triggers of a record, or `error` and the reason. */
 const triggersOf = (record: Json): DecodedField[] =>
   listOf(record['triggers']).map(({ name, value }) => field(`${TRIGGER}${textOf(name)}`, value));
 
@@ -120,13 +120,13 @@ const STATUS_WORDS: Readonly<Record<string, string>> = { '0': 'failed', '1': 'su
 const placeKey = (record: Json): string =>
   `${textOf(record['transactionHash'])} ${textOf(record['logIndex'])}`;
 
-/** 18 decimals: every EVM chain's own currency has them. */
+/** The native currency of every EVM chain has 18 decimals. */
 const nativeAmount = (value: unknown): string => {
   const amount = typeof value === 'string' ? formatAmount(value, 18) : null;
   return amount === null || amount === '0' ? '' : `${amount} native`;
 };
 
-/** `1,200.5 USDT` of a record that names its token or coin; empty otherwise. */
+/** Returns e.g. `1,200.5 USDT` if the record names its token or coin; otherwise empty. */
 export function amountOf(record: Json): string {
   const { value, coin } = record;
   const [decimals, symbol] = isObject(coin)
@@ -137,13 +137,13 @@ export function amountOf(record: Json): string {
   return amount === null ? '' : `${amount} ${textOf(symbol)}`.trim();
 }
 
-/** What the service decoded of a log itself. */
+/** A transfer or approval that the service decoded. */
 interface TokenRecord {
   kind: TokenKind;
   record: Json;
 }
 
-/** How the lists of a body are told. */
+/** Display names for the lists of a body. */
 const TOKEN_KINDS = {
   erc20Transfers: { title: 'Transfer', standard: 'ERC-20', names: ['from', 'to', 'value'] },
   erc20Approvals: { title: 'Approval', standard: 'ERC-20', names: ['owner', 'spender', 'value'] },
@@ -156,7 +156,7 @@ const TOKEN_KINDS = {
 } as const;
 type TokenKind = keyof typeof TOKEN_KINDS;
 
-/** By transaction and log. */
+/** Maps the transaction and log to its decoded record. */
 const tokenRecords = (body: Json): Map<string, TokenRecord> =>
   new Map(
     (Object.keys(TOKEN_KINDS) as TokenKind[]).flatMap((kind) =>
@@ -184,7 +184,7 @@ function toTokenRecord({ kind, record }: TokenRecord): DecodedRecord {
   };
 }
 
-/** By the ABI, else by what the service made of it, else by what everybody knows of such an event. */
+/** Decodes a log by the ABI, then by the service's record, then by a well-known topic. */
 function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): DecodedRecord {
   const token = found && toTokenRecord(found);
   const answers = triggersOf(log);
@@ -231,7 +231,7 @@ function withAmounts(fields: DecodedField[], token: DecodedRecord | undefined): 
   );
 }
 
-/** One log at a time: a log that cannot be decoded disturbs no other. */
+/** Decodes logs one by one, so that an invalid log does not affect others. */
 function decodeWith(log: Json, abi: unknown): { name: string; fields: DecodedField[] } | undefined {
   if (!Array.isArray(abi) || abi.length === 0) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** A text as JSON, or null where it is none. */
+/** Parses a text as JSON; returns null if it is not JSON. */
 export function parseJson(text: string): { value: unknown } | null {
   try {
     return { value: JSON.parse(text) };

@@ -52,7 +52,7 @@ test.each([
   expect(notes['topic2']).toMatch(/^to 0x5a52…efcb$/i);
 });
 
-test('the same address twice is told in the order of the event', () => {
+test('an address that occurs twice is explained in the order of the event', () => {
   const own = logOf(
     encodeEventTopics({ abi, eventName: 'Transfer', args: { from: FROM, to: FROM } }),
     toHex(1n, { size: 32 }),
@@ -61,7 +61,7 @@ test('the same address twice is told in the order of the event', () => {
   expect([topic1, topic2, data]).toEqual(['from 0x28C6…1d60', 'to 0x28C6…1d60', 'value 1']);
 });
 
-test('negative numbers and truths are found where they are', () => {
+test('negative numbers and booleans are found in topics', () => {
   const swap = logOf(
     encodeEventTopics({ abi, eventName: 'Swap', args: { sender: FROM, to: TO, tick: -887272 } }),
     encodeAbiParameters([{ type: 'int256' }, { type: 'bool' }], [-5n, true]),
@@ -74,7 +74,7 @@ test('negative numbers and truths are found where they are', () => {
   });
 });
 
-test('of an event that nobody knows nothing is told, nor of a log that breaks its ABI', () => {
+test('unknown events and logs that do not fit their ABI have no notes', () => {
   const unknown = { ...transfer, topic0: `0x${'ab'.repeat(32)}` };
   const broken = { ...transfer, data: '0x', topic2: null };
   for (const log of [unknown, broken]) {
@@ -85,14 +85,14 @@ test('of an event that nobody knows nothing is told, nor of a log that breaks it
   }
 });
 
-test('amounts of both families and times are told beside the value', () => {
+test('amounts of both families and times are explained', () => {
   expect(notesOf({}, erc20)).toMatchObject({ '': '1,200.5 USDT', value: '1,200.5 USDT', from: '' });
   const coin = { value: '150000000', coin: { decimals: 8, symbol: 'APT' } };
   expect(notesOf({}, coin)).toMatchObject({ '': '1.5 APT', value: '1.5 APT' });
   expect(notesOf({}, { timestamp: '1795269396' })['timestamp']).toMatch(/^2026-11-2/);
 });
 
-test('a token that lies about its decimals explains nothing', () => {
+test('a token with invalid decimals has no notes', () => {
   for (const tokenDecimals of ['', '-1', 'six', '1e3', null, {}]) {
     const notes = notesOf({}, { value: '1', tokenDecimals, tokenSymbol: 'X' });
     expect(Object.values(notes).filter((note) => note !== '')).toEqual([]);

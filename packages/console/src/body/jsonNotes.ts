@@ -1,12 +1,12 @@
-/** What the lines of a webhook's body mean, for people, to be read beside them. Pure; a body is untrusted. */
+/** Explanations for the lines of a webhook body. Pure; bodies are untrusted. */
 import { KNOWN_EVENTS } from '@sluice/kit/contract';
 import { amountOf, createLogReader, type DecodedRecord, type Json } from './decoded.ts';
 import { formatDateTime, formatHash } from '../ui/text/format.ts';
 
-/** Empty when there is nothing to add. */
+/** Returns an empty text if there is nothing to add. */
 export type NoteOf = (key: string, value: unknown, parent: unknown) => string;
 
-/** Of a log, by the key of its member; `''` for the log itself. */
+/** Notes of a log by member key; `''` is for the log itself. */
 type LogNotes = ReadonlyMap<string, string>;
 
 const isRecord = (value: unknown): value is Json =>
@@ -15,7 +15,7 @@ const isRecord = (value: unknown): value is Json =>
 const isLog = (value: unknown): value is Json =>
   isRecord(value) && typeof value['topic0'] === 'string';
 
-/** Logs are decoded as their lines are drawn: of thousands a few are seen. */
+/** Decodes logs only when their lines are rendered, because few of thousands are visible. */
 export function createNotes(body: unknown): NoteOf {
   const readLog = createLogReader(body);
   const known = new WeakMap<Json, LogNotes>();
@@ -37,7 +37,7 @@ export function createNotes(body: unknown): NoteOf {
   };
 }
 
-/** Members of a record that no event has as its parameters. */
+/** Members of a record that are not event parameters. */
 const NO_PARAMETER = /^(contract|data|topic\d|trigger .*)$/;
 
 const TOPICS = ['topic1', 'topic2', 'topic3'];
@@ -52,7 +52,7 @@ function toLogNotes(log: Json, record: DecodedRecord | undefined): LogNotes {
   notes.set('', [title, amount ?? about].filter((part) => part !== '').join(' '));
   if (notes.get('topic0') === '') notes.set('topic0', title);
   const inData: string[] = [];
-  // Topics have the indexed parameters, in their order; what is in none of them is in the data.
+  // Topics contain the indexed parameters in order; all others are in the data.
   for (const { name, value, note } of parameters) {
     const word = wordOf(value);
     const topic = TOPICS.find(
@@ -69,7 +69,7 @@ function toLogNotes(log: Json, record: DecodedRecord | undefined): LogNotes {
 const shorten = (value: string): string =>
   /^0x[0-9a-f]{40,}$/i.test(value) ? formatHash(value) : value;
 
-/** As a topic holds it: 32 bytes. */
+/** Encodes a value as a 32-byte topic. */
 function wordOf(value: string): string {
   if (/^0x[0-9a-f]{1,64}$/i.test(value))
     return `0x${value.slice(2).padStart(64, '0')}`.toLowerCase();

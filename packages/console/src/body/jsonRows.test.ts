@@ -17,7 +17,7 @@ const rowsOf = (value: unknown, openness: Openness) => {
 const lines = (value: unknown, openness: Openness = NONE) =>
   rowsOf(value, openness).map(({ path, text, size }) => `${path} ${text || size}`);
 
-test('members of the body stand at the left edge, with paths that can be used', () => {
+test('members of the body are not indented and have valid paths', () => {
   expect(lines({ a: 1, 'b-c': null, list: [true, 'x'] })).toEqual([
     '$.a 1',
     '$["b-c"] null',
@@ -27,14 +27,14 @@ test('members of the body stand at the left edge, with paths that can be used', 
   ]);
 });
 
-test('what is toggled is closed or opened', () => {
+test('toggling closes or opens a container', () => {
   expect(lines({ list: [1] }, { ...NONE, toggled: new Set(['$.list']) })).toEqual(['$.list 1']);
   const long = { logs: [{ rows: Array.from({ length: 30 }, (_, index) => index) }] };
   expect(lines(long)).toHaveLength(3);
   expect(lines(long, { ...NONE, toggled: new Set(['$.logs[0].rows']) })).toHaveLength(33);
 });
 
-test('each line says where it stands, and is the next of what is open before it', () => {
+test('each line has its path, and follows the open lines before it', () => {
   fc.assert(
     fc.property(
       fc.object({
@@ -76,23 +76,23 @@ test('each line says where it stands, and is the next of what is open before it'
   );
 });
 
-test('nothing is left of an empty container but its line', () => {
+test('an empty container is a single line', () => {
   expect(rowsOf({ a: [], b: {} }, NONE).map(({ open, size }) => [open, size])).toEqual([
     [false, 0],
     [false, 0],
   ]);
 });
 
-test('a body that is no object is one line', () => {
+test('a body that is not an object is one line', () => {
   expect(lines('text')).toEqual(['$ "text"']);
 });
 
-test('text of the chain stays text', () => {
+test('text from the chain stays text', () => {
   const [row] = rowsOf({ tokenName: '<img src=x onerror=alert(1)>' }, NONE);
   expect(row?.text).toBe('"<img src=x onerror=alert(1)>"');
 });
 
-test('each line is noted by its key, its value and what it is a member of', () => {
+test('notes depend on the key, the value and the parent', () => {
   const root = { block: { number: '1' } };
   const { count, row } = toJsonLines(root, NONE, (key, value, parent) =>
     JSON.stringify([key, value, parent]),
@@ -117,7 +117,7 @@ test('everything can be opened and closed at once', () => {
   expect(lines(value, { ...NONE, start: 'none' })).toHaveLength(1);
 });
 
-test('what is found is counted by key and value, with the way to it', () => {
+test('matches in keys and values are counted, with their paths', () => {
   const value = { block: { hash: '0xAB' }, logs: [{ data: '0xab', Absent: null }] };
   expect(findInJson(value, 'ab')).toEqual([
     { path: '$.block.hash', within: ['$.block'] },
@@ -125,7 +125,7 @@ test('what is found is counted by key and value, with the way to it', () => {
     { path: '$.logs[0].Absent', within: ['$.logs', '$.logs[0]'] },
   ]);
   expect(findInJson(value, '')).toEqual([]);
-  // What is looked for is a text, whatever stands in it.
+  // The search text is literal, whatever characters it contains.
   expect(findInJson({ a: 'f(x).[1]', b: 'f' }, 'F(X).[1]').map(({ path }) => path)).toEqual([
     '$.a',
   ]);
@@ -141,7 +141,7 @@ test('what is found is counted by key and value, with the way to it', () => {
   ).toHaveLength(MAX_HITS);
 });
 
-test('a revealed container is open, and closes when it is pressed', () => {
+test('a revealed container is open, and closes when toggled', () => {
   const value = { a: { b: { c: { d: 1 } } } };
   const revealed: Openness = { start: 'none', toggled: new Set(), revealed: new Set(['$.a']) };
   const pressed = (openness: Openness): Openness =>
@@ -150,12 +150,12 @@ test('a revealed container is open, and closes when it is pressed', () => {
       .reduce(withToggled, openness);
   expect(lines(value, revealed)).toEqual(['$.a 1', '$.a.b 1']);
   expect(lines(value, pressed(revealed))).toEqual(['$.a 1']);
-  // Also where it would have been open without being revealed.
+  // Also if it would be open without being revealed.
   const both: Openness = { ...revealed, start: 'all' };
   expect(lines(value, pressed(both))).toEqual(['$.a 1']);
 });
 
-test('a line is found by its path, also among many that end alike', () => {
+test('a line is found by its path, even among many with the same ending', () => {
   const { count, indexOf, row } = toJsonLines(
     { logs: [{ topic0: '1' }, { topic0: '2' }], topic0: '3', abi: [{ name: 'closed' }] },
     NONE,

@@ -1,22 +1,22 @@
-/** A JSON value as the flat list of visible lines that a virtual list can draw. Pure. */
+/** Flattens a JSON value into visible lines for a virtual list. Pure. */
 import type { NoteOf } from './jsonNotes.ts';
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
 export interface JsonRow {
-  /** `$.logs[0].topic0`, usable in jq and JSONPath. */
+  /** E.g. `$.logs[0].topic0`, usable in jq and JSONPath. */
   path: string;
   depth: number;
   key: string;
   kind: JsonKind;
   /** Scalars: as written in JSON. Containers: empty. */
   text: string;
-  /** Containers: how many members. */
+  /** Containers: number of members. */
   size: number;
   open: boolean;
-  /** Whether it is short enough to be open before anybody asks. */
+  /** Whether it is open initially. */
   openAtFirst: boolean;
-  /** What the value means, for people; empty when there is nothing to add. */
+  /** Explains the value; empty if there is nothing to add. */
   note: string;
 }
 
@@ -41,19 +41,19 @@ const sizeOf = (value: object): number =>
   Array.isArray(value) ? value.length : Object.keys(value).length;
 
 /**
- * Open at first: the body, its block, and lists and records short enough to read at once. Not the
- * ABI: it is the stream's, the same in every delivery.
+ * Initially open: the body, its block, and short lists and records. The ABI is closed because it is
+ * the same in every delivery of a stream.
  */
 function isOpenAtFirst(size: number, key: string | number, depth: number): boolean {
   if (depth > 2 || (depth === 1 && key === 'abi')) return false;
   return size > 0 && (depth === 1 || size <= 20);
 }
 
-/** What is open: `first` is what can be read at once; `toggled` are the exceptions from it. */
+/** Which containers are open: `first` is the initial state; `toggled` are exceptions to `start`. */
 export interface Openness {
   start: 'first' | 'all' | 'none';
   toggled: ReadonlySet<string>;
-  /** Open whatever else is said: the way to something that was found. */
+  /** Always open: the containers around a search match. */
   revealed: ReadonlySet<string>;
 }
 
@@ -69,7 +69,7 @@ export const isSameOpenness = (a: Openness, b: Openness): boolean =>
 const isSameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
   a === b || (a.size === b.size && [...a].every((path) => b.has(path)));
 
-/** Opens or closes one container, which is open or not as its row says. */
+/** Toggles a container, based on the state in its row. */
 export function withToggled({ start, toggled, revealed }: Openness, row: JsonRow): Openness {
   const nextRevealed = new Set(revealed);
   const nextToggled = new Set(toggled);
@@ -89,27 +89,27 @@ const isOpenBy = (
 
 const NO_NOTES: NoteOf = () => '';
 
-/** The visible lines. Of 100,000 a few are seen: what a line says is put together when it is asked for. */
+/** The visible lines. Rows are created on demand, because only a few of 100,000 are on screen. */
 export interface JsonLines {
   count: number;
-  /** Of a line below `count`. */
+  /** Returns a row; `line` must be less than `count`. */
   row(line: number): JsonRow;
-  /** -1 where no line has this path. */
+  /** Returns -1 if no line has this path. */
   indexOf(path: string): number;
 }
 
-/** A container whose members are lines of their own. */
+/** An open container. */
 interface Opened {
   value: object;
-  /** Lines below its own. */
+  /** Number of lines inside. */
   count: number;
-  /** Of those members that are open themselves, at their place. */
+  /** Members that are open themselves, by index. */
   inner: readonly (Opened | undefined)[] | undefined;
-  /** Line of each member, from the first of them; left out where every member is one line. */
+  /** Line of each member, relative to the first; undefined if every member is one line. */
   starts: Uint32Array | undefined;
 }
 
-/** Only containers are kept: of a long body most lines are what stands in its records. */
+/** Stores only open containers, because most lines of a long body are scalars. */
 export function toJsonLines(
   root: unknown,
   openness: Openness,
@@ -130,13 +130,13 @@ export function toJsonLines(
   };
 }
 
-/** A list has none. */
+/** Returns undefined for an array. */
 const keysOf = (value: object): readonly string[] | undefined =>
   Array.isArray(value) ? undefined : Object.keys(value);
 
 /**
- * The keys of each object are asked for once: of a long body that is most of the work.
- * @param depth of the members.
+ * Reads the keys of each object only once, because this is most of the work for a long body.
+ * @param depth the depth of the members.
  */
 function open(
   value: object,
@@ -159,7 +159,7 @@ function open(
     const memberKeys = keysOf(member);
     const size = memberKeys?.length ?? (member as readonly unknown[]).length;
     if (size === 0) continue;
-    // Nobody asks for the path where there are no exceptions.
+    // The path is not needed without exceptions.
     const memberPath = hasExceptions ? childPath(path, key) : '';
     const openAtFirst = openness.start === 'first' && isOpenAtFirst(size, key, depth);
     if (!isOpenBy(openness, { path: memberPath, openAtFirst })) continue;
@@ -197,7 +197,7 @@ function rowOf(outermost: Opened, line: number, noteOf: NoteOf): JsonRow {
   }
 }
 
-/** Where the last of the ascending numbers stands that is no more than this. */
+/** Returns the index of the last of the ascending numbers that is not above `most`. */
 function lastUpTo(numbers: Uint32Array, most: number): number {
   let from = 0;
   let to = numbers.length;
@@ -221,7 +221,7 @@ function lineOf({ value, starts, inner }: Opened, wanted: string, path = '$'): n
   return below === -1 ? -1 : line + 1 + below;
 }
 
-/** A path goes on with a dot or a bracket. */
+/** A nested path continues with a dot or a bracket. */
 const isWithin = (path: string, outer: string): boolean =>
   path.startsWith(outer) && (path.length === outer.length || '.['.includes(path[outer.length]!));
 
@@ -243,19 +243,19 @@ function toRow(
   return { ...line, text: '', size, openAtFirst: isOpenAtFirst(size, key, depth) };
 }
 
-/** A key or value that holds what was looked for. */
+/** A key or value that contains the search text. */
 export interface JsonHit {
   path: string;
-  /** Paths of the containers around it, from the outside. */
+  /** Paths of the containers around it, outermost first. */
   within: string[];
 }
 
-/** More are not counted: nobody steps through them. */
+/** Limit for matches, because users do not step through more. */
 export const MAX_HITS = 1000;
 
-/** Keys and values with this text in them, in either case, in the order of the lines. */
+/** Finds keys and values that contain a text, ignoring case, in the order of the lines. */
 export function findInJson(root: unknown, text: string): JsonHit[] {
-  // Half the work of lower case of every value, which would be made to be looked at once.
+  // Twice as fast as lowercasing every value.
   const wanted = new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
   const hits: JsonHit[] = [];
   const keysWith = new Map<string, boolean>();
@@ -266,7 +266,7 @@ export function findInJson(root: unknown, text: string): JsonHit[] {
     keysWith.set(key, isWith);
     return isWith;
   };
-  /** Keys of the containers around. */
+  /** Keys of the containers around the current value. */
   const way: (string | number)[] = [];
   const addHit = (key: string | number): void => {
     let path = '$';

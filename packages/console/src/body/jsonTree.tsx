@@ -15,8 +15,8 @@ const INDENT_PX = 14;
 const NOTHING_FOUND = { text: '', hits: [] };
 
 /**
- * A JSON value, line by line, with a field to find keys and values; only the lines on screen are
- * drawn, and everything is text.
+ * A JSON tree with a field to find keys and values. Only lines on screen are rendered, and all
+ * content is plain text.
  */
 export function JsonTree({
   body,
@@ -25,11 +25,11 @@ export function JsonTree({
 }: {
   body: Body;
   label: string;
-  /** Stands at the right of the toolbar. */
+  /** Content on the right of the toolbar. */
   children?: React.ReactNode;
 }) {
   const [openness, setOpenness] = useState(OPEN_AT_FIRST);
-  // The first lines are asked for together with their number, not after it.
+  // The first lines are requested together with their count.
   const count = useAnswer(body, 'count', openness) ?? FIRST_LINES;
   const { scroller, list, first, end, style, scrollToRow } = useRowWindow<
     HTMLElement,
@@ -46,7 +46,7 @@ export function JsonTree({
   const foundLine = useAnswer(body, 'lineOf', openness, found ?? '') ?? -1;
   useEffect(() => {
     if (foundLine >= 0) scrollToRow(foundLine, 'center');
-    // oxlint-disable-next-line react/exhaustive-deps -- once for what was found, not for every scroll
+    // oxlint-disable-next-line react/exhaustive-deps -- once per match, not on every scroll
   }, [found, foundLine]);
 
   const show = (index: number): void => {
@@ -55,13 +55,13 @@ export function JsonTree({
     setOpenness({ ...openness, revealed: new Set([...openness.revealed, ...hit.within]) });
     setAt(hits.indexOf(hit));
   };
-  // Asked for before it was found.
+  // Requested before the search has finished.
   const [isAwaited, setAwaited] = useState(false);
   useEffect(() => {
     if (!isAwaited || !isSought) return;
     setAwaited(false);
     show(0);
-    // oxlint-disable-next-line react/exhaustive-deps -- what is shown changes with every line
+    // oxlint-disable-next-line react/exhaustive-deps -- `show` changes on every render
   }, [isAwaited, isSought]);
   const toggle = useCallback(
     (row: JsonRow) => setOpenness((before) => withToggled(before, row)),
@@ -102,10 +102,10 @@ export function JsonTree({
         )}
         {hits.length > 0 && (
           <>
-            <Button look="quiet" square aria-label="Previous hit" onClick={() => show(at - 1)}>
+            <Button look="quiet" square aria-label="Previous match" onClick={() => show(at - 1)}>
               <ChevronUp size={14} strokeWidth={1.5} aria-hidden="true" />
             </Button>
-            <Button look="quiet" square aria-label="Next hit" onClick={() => show(at + 1)}>
+            <Button look="quiet" square aria-label="Next match" onClick={() => show(at + 1)}>
               <ChevronDown size={14} strokeWidth={1.5} aria-hidden="true" />
             </Button>
           </>
@@ -123,7 +123,7 @@ export function JsonTree({
         <div
           ref={list}
           className="min-w-full"
-          // What a worker answers may be a moment behind the scroll: it stands where it belongs.
+          // Lines from the worker may lag behind the scroll; this keeps them in position.
           style={{ ...style, paddingTop: `${(lines?.first ?? 0) * ROW_HEIGHT}px` }}
         >
           {lines?.rows.map((row) => (
@@ -148,7 +148,7 @@ export function JsonTree({
   );
 }
 
-/** Drawn anew when it says something else, and not with every letter that is typed above it. */
+/** Memoized, so that typing in the search field does not render all lines again. */
 const JsonLine = memo(function JsonLine({
   row,
   isFound,
@@ -221,7 +221,7 @@ const JsonLine = memo(function JsonLine({
   );
 });
 
-/** Ours, not the body's: set apart from the values. */
+/** A note, styled differently because it is not part of the body. */
 function Note({ text }: { text: string }) {
   if (text === '') return null;
   return (

@@ -28,7 +28,7 @@ const whyOf = (records: ExplainedRecord[], changedAt = 0) => {
   );
 };
 
-test('a record is told what let it pass, and no more', () => {
+test('a record has only the reasons why it passed', () => {
   const why = whyOf([log(3), log(4, { transactionHash: '0xb' })])!;
   expect(why.of({ place: 'log 3', txHash: '0xa' })).toEqual({
     taken: true,
@@ -38,7 +38,7 @@ test('a record is told what let it pass, and no more', () => {
   expect(why.isByNewRules).toBe(false);
 });
 
-test('one that the stream of today would not take is told what stops it', () => {
+test('a record that would not match today has the reason', () => {
   const why = whyOf([log(3, { taken: false })], MADE_AT + 1)!;
   expect(why.isByNewRules).toBe(true);
   expect(why.of({ place: 'log 3', txHash: '0xa' })).toEqual({
@@ -47,7 +47,7 @@ test('one that the stream of today would not take is told what stops it', () => 
   });
 });
 
-test('what has no place is told by its transaction, where all in it are alike', () => {
+test('a record without a position uses its transaction if all of its records have the same reasons', () => {
   const call = (index: number, taken = true) => log(index, { kind: 'internalTransaction', taken });
   expect(whyOf([call(0)])!.of({ place: '', txHash: '0xa' })?.taken).toBe(true);
   expect(whyOf([call(0), call(1)])!.of({ place: '', txHash: '0xa' })?.taken).toBe(true);
@@ -58,7 +58,7 @@ test('what has no place is told by its transaction, where all in it are alike', 
   expect(whyOf([log(1)])!.of({ place: '', txHash: '0xa' })).toBeUndefined();
 });
 
-test('nothing is known of a block that no node has any more', () => {
+test('a block that no node has any more returns null', () => {
   expect(whyOf([])).toBeNull();
   expect(toWhyMatched({ streams: [] }, MADE_AT)).toBeNull();
 });

@@ -1,24 +1,26 @@
-/** Why each record of a webhook is in it, from what the service explains of its block. Pure. */
+/** Why each record of a webhook matched, from the explanation of its block. Pure. */
 import type { ExplainedRecord, Explanation } from '@sluice/kit/sluice';
 import type { DecodedRecord } from './decoded.ts';
 
 export interface Why {
   taken: boolean;
-  /** For people: what let it pass, or of one that would not match now what stops it. */
+  /** User-facing reasons why it passed, or why it would not match now. */
   reasons: string[];
 }
 
 export interface WhyMatched {
-  /** Undefined where nothing is known of this record. */
+  /** Returns undefined if nothing is known about this record. */
   of(record: Pick<DecodedRecord, 'place' | 'txHash'>): Why | undefined;
-  /** The stream was changed after the delivery was made: it is judged by what it is now. */
+  /**
+   * Whether the stream has changed since the delivery, so that the reasons follow the new rules.
+   */
   isByNewRules: boolean;
 }
 
-/** What decides for a record; that its kind is included at all says the least. */
+/** Stages that decide about a record; the kind alone explains little. */
 const TELLING = new Set(['address', 'event', 'filter', 'along']);
 
-/** Null where the block cannot be read any more. */
+/** Returns null if the block is no longer available. */
 export function toWhyMatched(
   { streams: [stream] }: Pick<Explanation, 'streams'>,
   madeAt: number,
@@ -31,7 +33,7 @@ export function toWhyMatched(
   );
   const byTransaction = Map.groupBy(stream.records, ({ transactionHash }) => transactionHash);
   return {
-    // A place such as `log 214`; internal transactions and those of Aptos have none.
+    // A place is e.g. `log 214`; internal and Aptos transactions have none.
     of({ place, txHash }) {
       const here =
         place === ''
@@ -44,7 +46,7 @@ export function toWhyMatched(
   };
 }
 
-/** Of several that it may be, where all would be told the same. */
+/** Returns the reasons if they are the same for all candidates. */
 function tellAlike(records: readonly ExplainedRecord[]): Why | undefined {
   const [why, ...others] = records.map(tell);
   const text = JSON.stringify(why);

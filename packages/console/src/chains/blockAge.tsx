@@ -3,14 +3,14 @@ import { useNow } from '../ui/text/clock.ts';
 import { formatDuration, formatSpan } from '../ui/text/format.ts';
 import type { WatchedChain } from './tape.ts';
 
-/** `14s old`: the age of the chain's newest block, once it is more than the chain's pace explains. */
+/** Shows the age of the newest block, e.g. `14s old`, if it is older than usual. */
 export function BlockAge({
   chain,
   always = false,
   className = '',
 }: {
   chain: WatchedChain;
-  /** Also while it is as young as usual, and with the pace. */
+  /** Always shows the age, with the block time. */
   always?: boolean;
   className?: string;
 }) {
@@ -19,7 +19,7 @@ export function BlockAge({
   const late = isLate(chain, now);
   if (ageMs === null || !(late || always)) return null;
   const pace = meanBlockMs(chain.blocks);
-  const every = pace === null ? '' : `one every ${formatDuration(pace)}`;
+  const every = pace === null ? '' : `block time ${formatDuration(pace)}`;
   return (
     <span className={`${className} ${late ? 'text-warn' : ''}`} title={every}>
       {formatSpan(ageMs)} old{always && every !== '' && `, ${every}`}

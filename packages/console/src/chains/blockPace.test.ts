@@ -5,31 +5,31 @@ import type { WatchedChain } from './tape.ts';
 
 const at = (number: number, timestamp: number) => ({ number, timestamp });
 
-test('The pace is that between the first and the last block, by height', () => {
+test('the pace is the average between the first and the last block', () => {
   expect(meanBlockMs([at(12, 36_000), at(11, 20_000), at(10, 12_000)])).toBe(12_000);
-  // One between them is not at hand.
+  // A block between them is missing.
   expect(meanBlockMs([at(14, 60_000), at(10, 12_000)])).toBe(12_000);
 });
 
-test('One block, none, or several of the same second tell no pace', () => {
+test('one block, none, or several in the same second have no pace', () => {
   expect(meanBlockMs([])).toBeNull();
   expect(meanBlockMs([at(1, 1000)])).toBeNull();
   expect(meanBlockMs([at(2, 1000), at(1, 1000)])).toBeNull();
 });
 
-test('the next block is due one step after the newest', () => {
+test('the next block is due one interval after the newest', () => {
   const blocks = [at(11, 24_000), at(10, 12_000)];
   expect(nextBlock(blocks, 27_000)).toEqual({ number: 12, inMs: 9_000 });
   expect(nextBlock(blocks, 40_000)).toEqual({ number: 12, inMs: -4_000 });
   expect(nextBlock([], 0)).toBeNull();
 });
 
-test('a chain that makes blocks on demand has no time for the next one', () => {
+test('a chain with blocks on demand has no expected time', () => {
   expect(nextBlock([at(11, 24_000), at(10, 12_000)], 200_000)).toEqual({ number: 12, inMs: null });
   expect(nextBlock([at(11, 24_000)], 24_000)).toEqual({ number: 12, inMs: null });
 });
 
-/** A chain whose blocks came after these gaps, oldest first. */
+/** Creates a chain whose blocks have these gaps, oldest first. */
 function paced(gapsMs: readonly number[], changes: Partial<WatchedChain> = {}): WatchedChain {
   let timestamp = 1_000_000;
   const blocks: ChainBlock[] = [{ number: 0, hash: '0x0', timestamp, matches: 0 }];
@@ -54,7 +54,7 @@ function paced(gapsMs: readonly number[], changes: Partial<WatchedChain> = {}): 
 
 const every = (gapMs: number, count = 20): number[] => Array.from({ length: count }, () => gapMs);
 
-test('a block is overdue after three of the longest gaps, and after eight seconds at least', () => {
+test('a block is overdue after three times the longest gap, and at least eight seconds', () => {
   const fast = paced(every(2_000));
   expect(mayBeOverdue(fast, 58_000)).toBe(false);
   expect(mayBeOverdue(fast, 58_001)).toBe(true);
@@ -77,7 +77,7 @@ test('without a pace nothing is overdue', () => {
   expect(mayBeOverdue(paced(every(2_000), { headAgeMs: null }), long)).toBe(false);
 });
 
-test('it is overdue once the service has said so: a silent service says nothing of the chain', () => {
+test('a block is overdue once the service has reported it; an unreachable service reports nothing', () => {
   const chain = paced(every(2_000), { headAgeMs: 7_000 });
   expect(headAgeMs(chain, 53_000)).toBe(10_000);
   expect([mayBeOverdue(chain, 53_000), isOverdue(chain)]).toEqual([true, false]);

@@ -1,11 +1,11 @@
-/** How fast a chain makes blocks, by the times of those at hand. Pure. */
+/** Estimates how fast a chain produces blocks, from the timestamps of recent ones. Pure. */
 import type { ChainBlock } from '@sluice/kit/sluice';
 import type { WatchedChain } from './tape.ts';
 
 /**
- * Milliseconds from one block to the next, on average.
+ * Returns the average milliseconds between blocks.
  * @param blocks newest first.
- * @returns null where their times do not tell: fewer than two, or all of one time.
+ * @returns null for fewer than two blocks, or if all have the same timestamp.
  */
 export function meanBlockMs(
   blocks: readonly Pick<ChainBlock, 'number' | 'timestamp'>[],
@@ -17,13 +17,13 @@ export function meanBlockMs(
   return spanMs > 0 && steps > 0 ? spanMs / steps : null;
 }
 
-/** Overdue by more blocks than this, a chain makes them when there is something to do. */
+/** A chain overdue by more blocks than this is assumed to produce them on demand. */
 const REGULAR_BLOCKS = 5;
 
 /**
- * The block that comes next.
+ * Estimates the next block.
  * @param blocks newest first.
- * @returns null before the first one; `inMs` null where the chain keeps no pace, negative while it is overdue.
+ * @returns null before the first block; `inMs` is null without a pace and negative if overdue.
  */
 export function nextBlock(
   blocks: readonly Pick<ChainBlock, 'number' | 'timestamp'>[],
@@ -37,23 +37,23 @@ export function nextBlock(
   return { number: newest.number + 1, inMs: isRegular ? inMs : null };
 }
 
-/** Milliseconds since the chain's newest block was first seen; null before the first. */
+/** Returns the milliseconds since the newest block was first seen; null before the first block. */
 export const headAgeMs = (
   { headAgeMs: ageMs, reportedAt }: Pick<WatchedChain, 'headAgeMs' | 'reportedAt'>,
   now: number,
 ): number | null => (ageMs === null ? null : ageMs + Math.max(0, now - reportedAt));
 
-/** Nodes for development make a block when there is a transaction: Anvil, Hardhat and Ganache. */
+/** Development nodes (Anvil, Hardhat and Ganache), which create a block per transaction. */
 const ON_DEMAND: ReadonlySet<string> = new Set(['0x7a69', '0x539']);
-/** Fewer blocks tell no pace. */
+/** Minimum number of blocks for an estimate. */
 const LEAST_BLOCKS = 5;
-/** A chain whose longest gap is this many times the usual one makes blocks on demand. */
+/** A chain whose longest gap exceeds the average by this factor produces blocks on demand. */
 const IRREGULAR = 10;
-/** A missed slot, or two, is no outage. */
+/** One or two missed slots are not an outage. */
 const LONGEST_GAPS = 3;
 const LEAST_OVERDUE_MS = 8_000;
 
-/** The age of the newest block from which on the chain is overdue; null where it keeps no pace. */
+/** Returns the age of the newest block at which the chain is overdue; null without a pace. */
 function overdueAfterMs({ id, blocks }: Pick<WatchedChain, 'id' | 'blocks'>): number | null {
   const blockMs = meanBlockMs(blocks);
   if (ON_DEMAND.has(id) || blockMs === null || blocks.length < LEAST_BLOCKS) return null;
@@ -62,28 +62,28 @@ function overdueAfterMs({ id, blocks }: Pick<WatchedChain, 'id' | 'blocks'>): nu
     return (later.timestamp - timestamp) / Math.max(1, later.number - number);
   });
   const longestMs = Math.max(...gaps);
-  // Times in whole seconds are longer gaps than those of a chain with several blocks in each.
+  // Timestamps in whole seconds exaggerate the gaps of chains with several blocks per second.
   if (longestMs > IRREGULAR * Math.max(blockMs, 1_000)) return null;
   return Math.max(LEAST_OVERDUE_MS, LONGEST_GAPS * longestMs);
 }
 
-/** So many times the usual gap is worth a look. */
+/** A block is late after this multiple of the average gap. */
 const LATE_GAPS = 2;
 const LEAST_LATE_MS = 5_000;
 
-/** Whether the newest block is older than usual, if not yet overdue. */
+/** Returns whether the newest block is older than usual; it may not be overdue yet. */
 export function isLate(chain: WatchedChain, now: number): boolean {
   const ageMs = headAgeMs(chain, now);
   const pace = overdueAfterMs(chain) === null ? null : meanBlockMs(chain.blocks);
   return ageMs !== null && pace !== null && ageMs > Math.max(LEAST_LATE_MS, LATE_GAPS * pace);
 }
 
-/** Whether the newest block is older than the pace allows, by the clock of this page. */
+/** Returns whether the next block is overdue by the clock of this page. */
 export function mayBeOverdue(chain: WatchedChain, now: number): boolean {
   const afterMs = overdueAfterMs(chain);
   const ageMs = headAgeMs(chain, now);
   return afterMs !== null && ageMs !== null && ageMs > afterMs;
 }
 
-/** Whether the service itself has reported so: where it is silent, nothing is known of the chain. */
+/** Returns whether the service itself reported this: if it is unreachable, the state is unknown. */
 export const isOverdue = (chain: WatchedChain): boolean => mayBeOverdue(chain, chain.reportedAt);

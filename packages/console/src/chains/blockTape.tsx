@@ -2,12 +2,12 @@
 import { memo } from 'react';
 import type { Tape, Tick, TickFill } from './tape.ts';
 
-/** Pixels per block, of which the tick takes `width`. */
+/** Sizes in pixels: `step` per block, of which the tick takes `width`. */
 const SIZES = {
   row: { step: 3, width: 2, height: 18 },
   chain: { step: 4, width: 3, height: 24 },
   dry: { step: 8, width: 6, height: 32 },
-  /** Hundreds of blocks: as wide as a phone at most. */
+  /** Hundreds of blocks, at most as wide as a phone. */
   long: { step: 1, width: 1, height: 32 },
   wide: { step: 9, width: 6, height: 40 },
 } as const;
@@ -31,7 +31,7 @@ interface Ink {
   isOutline: boolean;
 }
 
-/** One path for all ticks that are drawn alike: a page has hundreds of ticks, each would be an element. */
+/** Combines equal ticks into one path, because a page has hundreds of ticks. */
 function toPaths(ticks: readonly Tick[], size: Size): [Ink, string][] {
   const paths = new Map<string, [Ink, string]>();
   const draw = (color: string, isOutline: boolean, shape: string): void => {
@@ -47,7 +47,7 @@ function toPaths(ticks: readonly Tick[], size: Size): [Ink, string][] {
     if (fill === 'hollow' && !isThin) {
       draw(COLORS.hollow, true, box(x + 0.5, y + 0.5, size.width - 1, tall - 1));
     } else {
-      // Too thin for an outline: dimmer says the same.
+      // Too thin for an outline; a fainter color replaces it.
       const color = fill === 'hollow' ? 'var(--color-faint)' : COLORS[fill];
       draw(color, false, box(x, y, size.width, tall));
     }
@@ -62,8 +62,8 @@ const box = (x: number, y: number, width: number, height: number): string =>
   `M${x} ${y}h${width}v${height}h${-width}z`;
 
 /**
- * One tick per block, newest at the right; height is what matched. The notch on the base line
- * marks the last final block.
+ * The timeline: one tick per block, newest on the right; its height shows the matches. The notch on
+ * the base line marks the last final block.
  */
 export const BlockTape = memo(function BlockTape({
   tape,

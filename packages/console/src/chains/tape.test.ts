@@ -62,7 +62,7 @@ test('oldest first, hollow above the final block', () => {
   expect(tape.unconfirmed).toBe(2);
 });
 
-test('height grows with matches and stays within the tape', () => {
+test('the height grows with matches and stays within the timeline', () => {
   const blocks = [block(4, 100_000), block(3, 8), block(2, 1), block(1, 0)];
   const heights = chainTape(chain({ blocks }), 60).ticks.map(({ height }) => height);
   expect(heights[0]).toBe(0);
@@ -70,11 +70,11 @@ test('height grows with matches and stays within the tape', () => {
   expect(heights.at(-1)).toBe(1);
 });
 
-test('only the newest blocks that fit', () => {
+test('only the newest blocks that fit are shown', () => {
   expect(fills(chainTape(chain(), 2))).toEqual(['empty', 'hollow']);
 });
 
-test('a removed block stands before the one that took its place', () => {
+test('a removed block is before its replacement', () => {
   const tape = chainTape(chain({ removed: [block(10, 2)] }), 60);
   expect(fills(tape).slice(-2)).toEqual(['reorged', 'hollow']);
 });
@@ -97,7 +97,7 @@ test('a stream shows the result of its own deliveries', () => {
   ]);
 });
 
-test('a match that was taken back shows as removed, unless another block took its height', () => {
+test('a removed match shows as removed, unless another block has its height', () => {
   const deliveries = [
     delivery({ blockNumber: 10, phase: 'unconfirmed' }),
     delivery({ blockNumber: 10, phase: 'removed' }),
@@ -111,7 +111,7 @@ test('a match that was taken back shows as removed, unless another block took it
   ]);
 });
 
-test('blocks before the oldest delivery at hand are unknown, not empty', () => {
+test('blocks before the oldest loaded delivery are unknown, not empty', () => {
   expect(fills(streamTape(chain(), { deliveries: [], since: 9_000 }, 60))).toEqual([
     'unknown',
     'unknown',
@@ -120,7 +120,7 @@ test('blocks before the oldest delivery at hand are unknown, not empty', () => {
   ]);
 });
 
-test('what the service told of blocks stands where no delivery is at hand', () => {
+test('blocks without a loaded delivery show what the service reported', () => {
   const told = (number: number, changes: Partial<TapeBlock>): TapeBlock => ({
     number,
     hash: `0x${number}`,
@@ -153,7 +153,7 @@ test('what the service told of blocks stands where no delivery is at hand', () =
   ]);
 });
 
-test('below the oldest block that the service looked at nothing is known', () => {
+test('blocks below the oldest one that the service reported are unknown', () => {
   const past = { chainId: '0x1', from: 9, blocks: [] };
   expect(fills(streamTape(chain(), { deliveries: [], since: Infinity, past }, 60))).toEqual([
     'unknown',

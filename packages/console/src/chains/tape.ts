@@ -1,4 +1,6 @@
-/** The block tape: one tick per block, oldest first. Pure; `chains/blockTape.tsx` draws it. */
+/**
+ * Computes the timeline: one tick per block, oldest first. Pure; `chains/blockTape.tsx` draws it.
+ */
 import type {
   ChainBlock,
   ChainHealth,
@@ -7,17 +9,17 @@ import type {
   TapeBlock,
 } from '@sluice/kit/sluice';
 
-/** The chain as the console keeps it: also the blocks that a reorg took away while it watched. */
+/** A chain with the blocks that reorgs removed while the page was open. */
 export interface WatchedChain extends ChainHealth {
   removed: ChainBlock[];
-  /** When the service reported it so, in milliseconds of this browser's clock. */
+  /** When the service reported this state, in milliseconds of the browser's clock. */
   reportedAt: number;
 }
 
 /**
  * `empty` nothing matched · `hollow` matched, not yet confirmed · `solid` delivered ·
  * `waiting` not delivered yet · `failed` · `reorged` left the chain · `unknown` older than the
- * deliveries at hand.
+ * loaded deliveries.
  */
 export type TickFill = 'empty' | 'hollow' | 'solid' | 'waiting' | 'failed' | 'reorged' | 'unknown';
 
@@ -29,11 +31,11 @@ export interface Tick {
 
 export interface Tape {
   ticks: Tick[];
-  /** How many of the last ticks are not final yet. */
+  /** Number of trailing ticks that are not final yet. */
   unconfirmed: number;
 }
 
-/** Grows fast for the first matches and levels out: one match must show, a thousand must fit. */
+/** Grows fast at first and levels out: a single match must be visible, and a thousand must fit. */
 export const heightOf = (count: number): number =>
   count === 0 ? 0 : Math.min(1, 0.35 + Math.log2(count) / 6);
 
@@ -42,7 +44,7 @@ const isFinal = (chain: WatchedChain, blockNumber: number): boolean =>
     ? blockNumber <= (chain.confirmedUpTo ?? -1)
     : chain.head !== null && blockNumber <= chain.head - chain.confirmations;
 
-/** Blocks on the chain and removed ones between them, oldest first, `length` at most. */
+/** Returns current and removed blocks, oldest first, at most `length`. */
 function orderedBlocks(
   chain: WatchedChain,
   length: number,
@@ -65,7 +67,7 @@ function toTape(chain: WatchedChain, length: number, tick: (block: ChainBlock) =
   };
 }
 
-/** What all streams matched on a chain. */
+/** Returns the timeline of a chain, with the matches of all streams. */
 export function chainTape(chain: WatchedChain, length: number): Tape {
   return toTape(chain, length, (block) => ({
     height: heightOf(block.matches),
@@ -98,17 +100,20 @@ const pastFill = ({ failed, waiting, cancelled, delivered, confirmed }: TapeBloc
   return confirmed ? 'solid' : 'hollow';
 };
 
-/** What one stream matched on one chain. */
+/** The matches of one stream on one chain. */
 export interface StreamBlocks {
-  /** The stream's, newest first. */
+  /** Deliveries of the stream, newest first. */
   deliveries: readonly DeliverySummary[];
-  /** Before this time deliveries may be missing. */
+  /** Deliveries created before this time may be missing. */
   since: number;
-  /** What the service told of its blocks; where deliveries say something else, they are newer. */
+  /** The timeline from the service; loaded deliveries are newer and take precedence. */
   past?: StreamTape['chains'][number] | undefined;
 }
 
-/** From the deliveries at hand; blocks before them as the service told, or unknown. */
+/**
+ * Returns the timeline of a stream from loaded deliveries, then from the service; the rest is
+ * unknown.
+ */
 export function streamTape(
   chain: WatchedChain,
   { deliveries, since, past }: StreamBlocks,
@@ -118,7 +123,7 @@ export function streamTape(
   const told = new Map(matched.map((block) => [block.hash, block]));
   const left = matched.filter(({ removed }) => removed);
   const byBlock = new Map<number, { records: number; fill: TickFill; confirmed: boolean }>();
-  /** Heights whose older deliveries are of a block that was taken back. */
+  /** Heights whose older deliveries belong to a removed block. */
   const settled = new Set<number>();
   for (const delivery of deliveries) {
     if (delivery.chainId !== chain.id || settled.has(delivery.blockNumber)) continue;
@@ -129,7 +134,7 @@ export function streamTape(
       if (known !== undefined) continue;
     }
     const confirmed = delivery.phase === 'confirmed' || known?.confirmed === true;
-    // The confirmed delivery supersedes the unconfirmed one, unless one of them is in trouble.
+    // The confirmed delivery supersedes the unconfirmed one, unless one of them has failed.
     const merged =
       known === undefined
         ? fill
