@@ -1,4 +1,6 @@
-/** Conditions of streams, chains and deliveries as a shape, a word and a tone, with their reasons. */
+/**
+ * Conditions of streams, chains and deliveries as a shape, a word and a tone, with their reasons.
+ */
 import type {
   About,
   ChainState,
@@ -166,8 +168,8 @@ export function newestTried(deliveries: readonly DeliverySummary[]): Map<string,
 }
 
 /**
- * Returns whether deliveries are queued, attempts failed in the last two hours, and none succeeded in
- * the last ten minutes. Such a stream retries too rarely to be among the newest deliveries.
+ * Returns whether deliveries are queued, attempts failed in the last two hours, and none succeeded
+ * in the last ten minutes. Such a stream retries too rarely to be among the newest deliveries.
  */
 const isStuck = ({
   queue,
@@ -233,7 +235,8 @@ export function sparedWords({ reason, until }: Spared, now: number): string {
 }
 
 /**
- * Returns why the stream does not deliver and what happens next, in one line; null while it delivers.
+ * Returns why the stream does not deliver and what happens next, in one line; null while it
+ * delivers.
  * @param retries the maximum number of retries; undefined while unknown.
  */
 export function streamReason(

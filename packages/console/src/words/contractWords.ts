@@ -6,7 +6,9 @@ const LONGEST = 40;
 const short = (text: string): string =>
   text.length > LONGEST ? `${cutText(text, LONGEST)}…` : text;
 
-/** Returns e.g. `On Ethereum: Tether USD (USDT), 6 decimals`, as the contract claims, unverified. */
+/**
+ * Returns e.g. `On Ethereum: Tether USD (USDT), 6 decimals`, as the contract claims, unverified.
+ */
 export function describeContract({ isContract, token }: Contract, chainName: string): string {
   const on = `On ${chainName}: `;
   if (!isContract) return `${on}an account, not a contract`;

@@ -7,7 +7,10 @@ import { StatusShape } from '../ui/status.tsx';
 const hintOf = ({ code, hint }: SluiceError): string =>
   code === 'network_error' ? 'Check that the service is running and reachable.' : hint;
 
-/** Shows what failed, why, the next step and a link to the error code. Data loaded before stays visible. */
+/**
+ * Shows what failed, why, the next step and a link to the error code. Data loaded before stays
+ * visible.
+ */
 export function ErrorPanel({
   what,
   error,

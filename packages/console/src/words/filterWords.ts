@@ -19,7 +19,9 @@ const rangeOf = (from: string | undefined, to: string | undefined): string | und
   return from === to ? from : `${from} to ${to}`;
 };
 
-/** Returns e.g. `State: failed · Stream: deposits · Response: 5xx · Created: ≥ 2026-11-21 10:42:00`. */
+/**
+ * Returns e.g. `State: failed · Stream: deposits · Response: 5xx · Created: ≥ 2026-11-21 10:42:00`.
+ */
 export function describeFilter(filter: DeliveryFilter, names: Names): string {
   const { blockFrom, blockTo, createdFrom, createdTo, attemptsFrom, attemptsTo } = filter;
   const states = listOf(filter.state).map(

@@ -9,8 +9,8 @@ const RIGHT_TO_LEFT = /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{
 export const withoutTurns = (name: string): string => name.replaceAll(TURNS, '');
 
 /**
- * Isolates a name within other text, so that it cannot change the direction of what follows. Names in
- * their own element are isolated by `styles.css`.
+ * Isolates a name within other text, so that it cannot change the direction of what follows. Names
+ * in their own element are isolated by `styles.css`.
  */
 export function isolated(name: string): string {
   const plain = withoutTurns(name);

@@ -112,7 +112,10 @@ export function Frame() {
   );
 }
 
-/** Sets the tab's title and icon. It is a separate component because the fleet changes with every delivery. */
+/**
+ * Sets the tab's title and icon. It is a separate component because the fleet changes with every
+ * delivery.
+ */
 function TabState({ title }: { title: string }) {
   const { pathname } = useLocation();
   const fleet = useFleet();

@@ -4,8 +4,8 @@ import { sluice } from '../../data/queries/service.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 
 /**
- * Shown when a page fails to render. A reload also fetches files that an update renamed; it waits until
- * the service is reachable.
+ * Shown when a page fails to render. A reload also fetches files that an update renamed; it waits
+ * until the service is reachable.
  */
 export function PageError({ error }: ErrorComponentProps) {
   const again = useMutation({

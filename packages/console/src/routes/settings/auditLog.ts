@@ -6,8 +6,8 @@ export const wordsOf = (action: string): string =>
   action.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /**
- * Returns the number of the newest record that does not match its hash or the next record; undefined if
- * the chain is intact.
+ * Returns the number of the newest record that does not match its hash or the next record;
+ * undefined if the chain is intact.
  * @param records newest first
  */
 export const findBreak = (
