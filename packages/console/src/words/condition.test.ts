@@ -116,7 +116,7 @@ test('the reason names the response, the host, the start, the next retry and the
   const now = since + 58_000;
   const waiting = { ...failed, nextAttemptAt: now + 58_500 };
   expect(streamReason(stream({ queue: 1204, failingSince: since }), waiting, now, 7)).toBe(
-    '500 from api.acme.io since 10:42 · retry 2 of 7 in 58s · 1,204 queued',
+    '500 from api.acme.io · since 10:42 · retry 2 of 7 in 58s · 1,204 queued',
   );
   // Neither is known at first.
   expect(streamReason(stream({}), waiting, now)).toBe('500 from api.acme.io · retry 2 in 58s');
@@ -133,7 +133,7 @@ test('while sending is paused the reason counts down, then names the trial deliv
   );
   expect(reasonAt(until)).toBe('500 from api.acme.io · trying one delivery now · 40 queued');
   expect(reasonAt(until - 1, { ...spared, reason: 'throttled' })).toContain(
-    ' · rate limited by the receiver: sending paused for 1s, until 10:43:12 · ',
+    ' · rate limited by the receiver · sending paused for 1s, until 10:43:12 · ',
   );
   // Its scheduled retry is later.
   const later = { ...waiting, nextAttemptAt: until + 60_000 };

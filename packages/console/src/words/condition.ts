@@ -98,7 +98,7 @@ export const PROVIDER_CONDITIONS: Record<ProviderState, Condition> = {
 export const GAP_CONDITIONS: Record<GapKind, Condition> = {
   skipped: condition('exclamation', 'skipped', 'bad'),
   restarted: condition('half', 'restarted', 'warn'),
-  'passed-over': condition('ring', 'passed over', 'muted'),
+  'passed-over': condition('ring', 'not watched', 'muted'),
   halted: condition('triangle', 'halted', 'bad'),
 };
 
@@ -258,24 +258,28 @@ export function streamReason(
   const parts: string[] = [];
   if (stream.statusMessage !== '') parts.push(stream.statusMessage);
   if (latest !== undefined && stream.status !== 'terminated' && isFailing(latest)) {
-    const since =
-      stream.failingSince === null ? '' : ` since ${formatMoment(stream.failingSince, now)}`;
-    const where = `${receiverOf(stream)}${since}`;
+    const receiver = receiverOf(stream);
     // The status message already names the response.
-    if (stream.status === 'error') parts.push(where);
+    if (stream.status === 'error') parts.push(receiver);
     else if (latest.status !== null && latest.status >= 300) {
-      parts.push(`${latest.status} from ${where}`);
-    } else parts.push(`no response from ${where}: ${latest.error}`);
+      parts.push(`${latest.status} from ${receiver}`);
+    } else parts.push(`no response from ${receiver}: ${latest.error}`);
+    if (stream.failingSince !== null) {
+      parts.push(`since ${formatMoment(stream.failingSince, now)}`);
+    }
     // While sending is paused, the retry is later than scheduled.
     if (latest.nextAttemptAt !== null && latest.nextAttemptAt > (stream.spared?.until ?? 0)) {
+      const due = formatDue(latest.nextAttemptAt, now);
       parts.push(
-        `retry ${latest.attempts}${retries === undefined ? '' : ` of ${retries}`} ${formatDue(latest.nextAttemptAt, now)}`,
+        retries === undefined
+          ? `retry ${latest.attempts} ${due}`
+          : `retry ${latest.attempts} of ${retries} ${due}`,
       );
     }
   }
   if (stream.spared !== null) {
-    const why = stream.spared.reason === 'throttled' ? 'rate limited by the receiver: ' : '';
-    parts.push(why + sparedWords(stream.spared, now));
+    if (stream.spared.reason === 'throttled') parts.push('rate limited by the receiver');
+    parts.push(sparedWords(stream.spared, now));
   }
   // An expired certificate already appears as the error of the attempts.
   if (stream.certificateEndsAt !== null && stream.certificateEndsAt > now) {

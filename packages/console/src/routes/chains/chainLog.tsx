@@ -111,16 +111,18 @@ export const Gaps = ({ chain }: { chain: string }) => (
 );
 
 function describeGap({ kind, from, to, reason, at, endedAt }: ChainGap): LogEntry {
-  const what =
-    to === null
-      ? `before ${formatCount(from)}${endedAt === null ? '' : `, until ${formatDateTime(endedAt)}`}`
-      : `${formatCount(from)}–${formatCount(to)}`;
+  const describe = (): string => {
+    if (to !== null) return `${formatCount(from)}–${formatCount(to)}`;
+    return endedAt === null
+      ? `before ${formatCount(from)}`
+      : `before ${formatCount(from)}, until ${formatDateTime(endedAt)}`;
+  };
   const condition = GAP_CONDITIONS[kind];
   const isOver = kind === 'halted' && endedAt !== null;
   return {
     key: `${at} ${kind} ${from}`,
     condition: isOver ? { ...condition, tone: 'muted' } : condition,
-    what,
+    what: describe(),
     why: reason,
     at,
   };

@@ -11,7 +11,7 @@ function words({ state, since }: LiveStatus, now: number): string {
     case 'reconnecting':
       return `reconnecting ${formatSpan(now - since)}`;
     case 'closed':
-      return 'not live';
+      return 'disconnected';
   }
 }
 

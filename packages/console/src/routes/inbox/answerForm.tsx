@@ -11,8 +11,8 @@ const NUMBERS = [
   { name: 'status', label: 'Status', bounds: '200 to 599', least: 200, most: 599 },
   { name: 'delayMs', label: 'Delay (ms)', bounds: '0 to 20,000', least: 0, most: 20_000 },
   { name: 'failStatus', label: 'Fail with', bounds: '200 to 599', least: 200, most: 599 },
-  { name: 'failFirst', label: 'First', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
-  { name: 'failEvery', label: 'Every nth', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
+  { name: 'failFirst', label: 'Fail first', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
+  { name: 'failEvery', label: 'Fail every', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
 ] as const;
 
 type NumberName = (typeof NUMBERS)[number]['name'];

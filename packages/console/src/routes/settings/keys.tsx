@@ -16,7 +16,7 @@ import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
 
 const SCOPES: Record<Scope, string> = {
-  'streams:read': 'read streams and chains, run dry runs',
+  'streams:read': 'read streams and chains, start dry runs',
   'streams:write': 'create, change and delete streams',
   'history:read': 'read deliveries and their bodies',
   replay: 'replay deliveries, run backfills',

@@ -117,8 +117,8 @@ function AboutSections() {
     <>
       <Section title="Retention">
         <p className="text-muted">
-          How long deliveries are kept, with their bodies and attempts. Deleted deliveries leave
-          lists and their counts. Totals stay.
+          How long deliveries are kept, with their bodies and attempts. After that, lists and their
+          counts no longer include them. Totals stay.
         </p>
         <dl className="mt-2 grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1 sm:grid-cols-[auto_auto_minmax(0,1fr)]">
           <dt>Delivered or cancelled</dt>

@@ -11,7 +11,7 @@ import { ThemeSwitch } from '../frame/themeSwitch.tsx';
 
 function problemOf(error: unknown): string {
   if (isSluiceError(error, 'unauthorized')) return 'This API key is not valid.';
-  return isSluiceError(error) ? `${error.message}. ${error.hint}` : 'Couldn’t sign in. Try again.';
+  return isSluiceError(error) ? `${error.message}. ${error.hint}` : "Couldn't sign in. Try again.";
 }
 
 /** Exchanges an API key for a session cookie and stores the key nowhere else. */

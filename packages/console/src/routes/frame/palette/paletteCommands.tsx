@@ -174,7 +174,7 @@ function useCommands(): Command[] {
     })),
     ...DENSITY_NAMES.map((density) => ({
       id: `rows-${density}`,
-      label: `Rows: ${density}`,
+      label: `Row height: ${density}`,
       detail: 'appearance',
       run: () => setDensity(density),
     })),
