@@ -1,16 +1,16 @@
-// Runs before the first paint. A file of its own because the page's policy allows no inline script.
+// Runs before the first paint. A separate file, because the page's policy forbids inline scripts.
 
-// A remembered theme or density does not flash another one.
+// Applies the stored theme and density without a flash.
 try {
   for (const name of ['theme', 'density']) {
     const chosen = localStorage.getItem(`sluice.${name}`);
     if (chosen !== null) document.documentElement.dataset[name] = chosen;
   }
 } catch {
-  // Storage may be blocked; what the console has by default stands then.
+  // Storage may be blocked; the defaults apply then.
 }
 
-// Keys typed before the console's code is there; `heldKeys.ts` takes them over.
+// Records keys typed before the console has loaded; `heldKeys.ts` replays them.
 {
   const events = [];
   const keep = (event) => {

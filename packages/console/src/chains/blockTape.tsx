@@ -73,7 +73,7 @@ export const BlockTape = memo(function BlockTape({
 }: {
   tape: Tape;
   size?: keyof typeof SIZES;
-  /** Room for this many ticks; a young chain leaves the left empty. */
+  /** Maximum number of ticks; a new chain leaves the left side empty. */
   length: number;
   label: string;
 }) {

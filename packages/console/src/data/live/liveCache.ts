@@ -27,7 +27,7 @@ export interface ListFilter {
   /** Created until this time, in Unix milliseconds. */
   createdTo?: number;
   reorged?: boolean;
-  /** The replay that last sent it again. */
+  /** Id of the replay that last sent it. */
   replayId?: string;
 }
 

@@ -19,7 +19,7 @@ import {
   formatWait,
 } from './format.ts';
 
-test('counts are grouped and agree with their noun', () => {
+test('counts have separators and the correct plural', () => {
   expect(formatCount(48_210)).toBe('48,210');
   expect(formatQuantity(1, 'address', 'addresses')).toBe('1 address');
   expect(formatQuantity(48_210, 'address', 'addresses')).toBe('48,210 addresses');
@@ -31,7 +31,7 @@ test('an estimate has two significant figures and a sign', () => {
   expect(formatAbout(0.0346)).toBe('≈ 0.035');
 });
 
-test('times are local and fixed in width', () => {
+test('times are local and have a fixed width', () => {
   const time = new Date(2026, 10, 5, 9, 4, 7, 21).getTime();
   expect(formatClock(time)).toBe('09:04:07.021');
   expect(formatDateTime(time)).toBe('2026-11-05 09:04:07');
@@ -50,7 +50,7 @@ test('spans use their largest unit', () => {
   expect(formatSpan(-5)).toBe('0s');
 });
 
-test('ago and due allow for clocks that differ', () => {
+test('ago and due tolerate clock differences', () => {
   expect(formatAgo(1_000, 2_500)).toBe('now');
   expect(formatAgo(5_000, 1_000)).toBe('now');
   expect(formatAgo(1_000, 42_000)).toBe('41s ago');

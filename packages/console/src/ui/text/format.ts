@@ -43,7 +43,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The largest whole unit: `41s`, `3m`, `6h`, `2d`. Never negative. */
+/** Formats a span in its largest unit, rounded down: `41s`, `3m`, `6h`, `2d`. Never negative. */
 export function formatSpan(spanMs: number): string {
   const span = Math.max(0, spanMs);
   if (span < MINUTE) return `${Math.floor(span / SECOND)}s`;
@@ -52,7 +52,7 @@ export function formatSpan(spanMs: number): string {
   return `${Math.floor(span / DAY)}d`;
 }
 
-/** A wait of a schedule: `5 s`, `10 min`, `1 h`, `24 h`. */
+/** Formats a wait of a schedule: `5 s`, `10 min`, `1 h`, `24 h`. */
 export function formatWait(waitMs: number): string {
   if (waitMs < MINUTE) return `${Number((waitMs / SECOND).toFixed(1))} s`;
   if (waitMs < HOUR) return `${Math.round(waitMs / MINUTE)} min`;
@@ -82,7 +82,7 @@ export function formatBytes(sizeBytes: number): string {
   return `${(sizeBytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Share of successes in percent; null when nothing was tried. */
+/** Share of successes in percent; null without attempts. */
 export const percentOf = (succeeded: number, failed: number): number | null =>
   succeeded + failed === 0 ? null : (succeeded / (succeeded + failed)) * 100;
 
