@@ -1,5 +1,5 @@
 /**
- * Deposits of an exchange. Each customer has an address; what comes in is pending when its block
+ * Deposits of an exchange. Each customer has an address. A deposit is pending when its block
  * appears, credited once when the block is confirmed, and gone when the block leaves the chain.
  */
 import { createServer } from 'node:http';
@@ -16,15 +16,15 @@ const {
   PORT = '3000',
 } = process.env;
 
-/** Whose address it is, in lower case as webhooks have them. Two accounts of the local chain. */
+/** Customers by address, in lower case like in webhooks: two accounts of the local chain. */
 const customers = new Map([
   ['0x70997970c51812dc3a010c7d01b50e0d17dc79c8', 'Alice'],
   ['0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc', 'Bob'],
 ]);
-/** By contract, never by name: anybody can make a token and call it as they like. */
+/** Tokens by contract, never by name: names are not unique. */
 const tokens = new Map([['0x700b6a60ce7eaaea56f065753d8dcb9653dbad35', 'SLD']]);
 
-// Amounts are text: they outgrow any integer of a database.
+// Amounts are text, because they can exceed any integer type of a database.
 const database = new DatabaseSync(path);
 database.exec(`CREATE TABLE IF NOT EXISTS deposits (
   id text PRIMARY KEY, customer text, asset text, amount text, blockHash text, state text)`);
@@ -42,7 +42,7 @@ interface Deposit {
   amount: string | null;
 }
 
-/** Everything that can bring an address something: tokens, payments, payments by contracts. */
+/** All kinds of deposits: tokens, payments, payments by contracts. */
 function* depositsOf(webhook: RecordSource): Generator<Deposit> {
   const { erc20Transfers, txs, internalTxs } = toRecords(webhook);
   for (const { id, to, contract, value } of erc20Transfers) {
@@ -60,17 +60,17 @@ function record(webhook: RecordSource): void {
     const customer = customers.get(to ?? '');
     if (customer === undefined || asset === undefined || amount === null || amount === '0') continue;
     const { changes } = upsert.run(id, customer, asset, amount, webhook.block.hash, state);
-    // None: it was credited before, by another delivery of the same block.
+    // No change: another delivery of the same block has credited it.
     if (changes > 0) console.log(state, customer, amount, asset);
   }
 }
 
-/** Of that block alone: the one in its place may have brought the same deposit again. */
+/** Deletes only that block's deposits: its replacement may contain the same ones. */
 function takeBack(webhook: RecordSource): void {
   const { blockHash, erc20Transfers, txs, internalTxs } = toRemovedIds(webhook);
   for (const id of [...erc20Transfers, ...txs, ...internalTxs]) {
     for (const { customer, asset, amount, state } of remove.all(id, blockHash)) {
-      // A credited one was deeper than the confirmations: somebody has to look at the account.
+      // The reorg was deeper than the confirmations: a credited account needs a manual check.
       console.log('gone', customer, amount, asset, state === 'credited' ? 'AFTER IT WAS CREDITED' : '');
     }
   }
@@ -92,7 +92,7 @@ const stream = {
   includeInternalTxs: true,
   notifyRemoved: true,
 };
-/** The stream of an earlier start, or a new one. */
+/** Returns the id of the stream, which an earlier start may have created. */
 async function ensureStream(): Promise<string> {
   for await (const { id, tag } of client.streams.list()) {
     if (tag === stream.tag) return (await client.streams.update(id, stream)).id;

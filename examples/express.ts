@@ -1,10 +1,10 @@
-/** A webhook route of an Express app; the rest of the app parses JSON as ever. */
+/** A webhook route of an Express app; other routes still parse JSON. */
 import { toExpress } from '@sluice/kit/express';
 import express from 'express';
 import { handler } from './handler.ts';
 
 const app = express();
-// Before any parser: the signature covers the raw body.
+// Before any parser, because the signature covers the raw body.
 app.post('/webhooks', toExpress(handler));
 app.use(express.json());
 app.get('/health', (_, response) => void response.json({ ok: true }));

@@ -1,4 +1,4 @@
-/** A webhook route of a Fastify app; other routes parse JSON as ever. */
+/** A webhook route of a Fastify app; other routes still parse JSON. */
 import { toFastify } from '@sluice/kit/fastify';
 import { fastify } from 'fastify';
 import { handler } from './handler.ts';

@@ -1,4 +1,4 @@
-/** What the framework examples put into their routes: it prints each transfer, once it is confirmed. */
+/** The handler of the framework examples: prints each confirmed transfer. */
 import { createHandler } from '@sluice/kit';
 
 const { SLUICE_SECRET: secret = '' } = process.env;

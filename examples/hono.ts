@@ -1,4 +1,4 @@
-/** A webhook route of a Hono app, here on Node. */
+/** A webhook route of a Hono app on Node. */
 import { serve } from '@hono/node-server';
 import { toHono } from '@sluice/kit/hono';
 import { Hono } from 'hono';

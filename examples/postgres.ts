@@ -1,6 +1,6 @@
 /**
- * Webhooks into PostgreSQL: `DATABASE_URL` says which. The tables and statements are those of
- * `records.ts`; a webhook is written whole or comes again.
+ * Writes webhooks to PostgreSQL, at `DATABASE_URL`, with the tables and statements of `records.ts`.
+ * Each webhook is written in one transaction; if that fails, it is delivered again.
  */
 import { createServer } from 'node:http';
 import { createHandler } from '@sluice/kit';
@@ -27,7 +27,7 @@ async function write(webhook: RecordSource): Promise<void> {
   }
 }
 
-// The ids of the rows make a second delivery of a webhook harmless: none need be remembered here.
+// Row ids make repeated deliveries harmless, so the handler need not remember webhook ids.
 const handler = createHandler({ secret, seen: false })
   .onWebhook({ unconfirmed: write, confirmed: write })
   .onRemoved(write);

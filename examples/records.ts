@@ -1,6 +1,6 @@
 /**
- * Webhooks into a database, by statements that SQLite and PostgreSQL both take.
- * `node -C @sluice/source examples/records.ts` receives on port 3000 and writes `records.sqlite`.
+ * Writes webhooks to a database, with statements for both SQLite and PostgreSQL.
+ * `node -C @sluice/source examples/records.ts` listens on port 3000 and writes `records.sqlite`.
  */
 import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
@@ -19,7 +19,7 @@ const everyRow = {
 const everyLog = { ...everyRow, transactionHash: 'text', logIndex: 'bigint' };
 const parties = { contract: 'text', from: 'text', to: 'text' };
 
-/** The columns that are kept of each kind. Amounts are text: they outgrow any integer of a database. */
+/** The stored columns of each kind. Amounts are text: they can exceed any integer type. */
 const tables = {
   logs: { ...everyLog, address: 'text', name: 'text', parameters: 'text' },
   txs: { ...everyRow, hash: 'text', fromAddress: 'text', toAddress: 'text', value: 'text' },
@@ -32,7 +32,7 @@ const kinds = Object.keys(tables) as Table[];
 
 export interface Statement {
   sql: string;
-  /** For `$1`, `$2`, … */
+  /** Values of `$1`, `$2`, … */
   values: (string | number | null)[];
 }
 
@@ -41,15 +41,14 @@ export const createTables: readonly string[] = kinds.map((table) => {
   return `CREATE TABLE IF NOT EXISTS "${table}" (${columns.join(', ')})`;
 });
 
-/** What a webhook does to the tables. */
+/** Returns the statements that store a webhook, or delete its rows. */
 export const statementsOf = (webhook: RecordSource): Statement[] =>
   webhook.removed ? deletions(webhook) : upserts(webhook);
 
 /**
- * An upsert for each row. Deliveries come twice, again, and in any order: the id makes them one row,
- * and the condition keeps a late unconfirmed one from undoing what is confirmed. Without removal
- * notices, a row that stays unconfirmed when its block's number is long confirmed was in a block that
- * the chain gave up.
+ * Returns an upsert for each row. Deliveries can repeat and come in any order: the id keeps one row,
+ * and the condition keeps a late unconfirmed delivery from replacing a confirmed row. Without removal
+ * webhooks, a row that stays unconfirmed long after later blocks are confirmed was in a removed block.
  */
 function upserts(webhook: RecordSource): Statement[] {
   const records = toRecords(webhook);
@@ -66,7 +65,7 @@ function upserts(webhook: RecordSource): Statement[] {
   });
 }
 
-/** Of a block that is gone; what the block in its place brought already has another hash. */
+/** Deletes only rows of the removed block: rows of its replacement have another hash. */
 function deletions(webhook: RecordSource): Statement[] {
   const { blockHash, ...ids } = toRemovedIds(webhook);
   return kinds.flatMap((table) => {
@@ -78,7 +77,7 @@ function deletions(webhook: RecordSource): Statement[] {
 const toSql = (value: unknown): string | number | null =>
   typeof value === 'boolean' ? Number(value) : ((value ?? null) as string | number | null);
 
-/** Does all that a webhook asks for or nothing. */
+/** Writes a webhook in one transaction. */
 export function writeToSqlite(database: DatabaseSync, webhook: RecordSource): void {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -104,7 +103,7 @@ if (import.meta.main) {
       writeToSqlite(database, JSON.parse(body) as RecordSource);
       response.end();
     } catch (error) {
-      // Anything but a success is delivered again.
+      // Every response except a success makes the service deliver again.
       response.writeHead(isSluiceError(error) ? 401 : 500).end(String(error));
     }
   });

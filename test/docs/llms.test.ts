@@ -1,4 +1,4 @@
-/** docs/llms.txt is made of the two lists of pages; `--update` writes it anew. */
+/** docs/llms.txt is generated from the two lists of pages; `--update` writes it again. */
 import { readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url));
 
-/** What a list of pages says: heading by heading, title, path below `docs` and what it is about. */
+/** Reads a list of pages: by heading, each title, path below `docs` and description. */
 const read = (folder: string): string =>
   readFileSync(join(docs, folder, 'README.md'), 'utf8')
     .split('\n')
@@ -24,11 +24,11 @@ const read = (folder: string): string =>
 test('it lists every page', async () => {
   await expect(`# Sluice
 
-> Watches EVM chains and Aptos and POSTs a signed webhook for each block that concerns you. Self-hosted; compatible with the hosted Moralis Streams API. A client kit in TypeScript (@sluice/kit), a console and a command line (sluice) come with it.
+> Watches EVM chains and Aptos and POSTs a signed webhook for each block that concerns you. Self-hosted; compatible with the hosted Moralis Streams API. Includes a TypeScript client kit (@sluice/kit), a console and a command line (sluice).
 
 ${read('.')}
 
-## The client kit, page by page
+## Client kit pages
 
 ${read('kit')}
 `).toMatchFileSnapshot(join(docs, 'llms.txt'));
