@@ -1,39 +1,37 @@
 /** The one error class of the kit, and every code it can carry. */
 
-/** Each code with what usually helps. Codes are stable; messages and hints may be reworded. */
+/** The hint of each code. Codes are stable; messages and hints may be reworded. */
 export const ERROR_HINTS = {
   // Before anything is sent
   invalid_argument: 'The call was not sent. The message names what to change.',
-  invalid_network: 'Set networkType to "aptos" or "evm", or leave it out for EVM streams.',
-  invalid_selector: 'A selector is a dollar sign and the name of a field, e.g. "$fromAddress".',
+  invalid_network: 'Set networkType to "aptos" or "evm", or omit it for EVM.',
+  invalid_selector: 'A selector is a dollar sign and a field name, e.g. "$fromAddress".',
 
   // No usable answer
-  aborted: 'The signal passed to the call was aborted.',
-  timeout: 'Raise timeoutMs, or look at what keeps the service busy.',
-  network_error: 'Check baseUrl, and that the service runs and can be reached from here.',
-  redirected: 'Set baseUrl to the address it redirects to: the API key is not sent along.',
-  invalid_answer: 'Check that baseUrl is the address of the API and not of a web page.',
+  aborted: "The call's signal was aborted.",
+  timeout: "Raise timeoutMs, or check the service's load.",
+  network_error: 'Check baseUrl, and that the service is reachable.',
+  redirected: 'Set baseUrl to the final URL: redirects do not receive the API key.',
+  invalid_answer: "Check that baseUrl is the API's URL, not a web page's.",
 
   // Answers that are not a success, by status
-  bad_request: 'The service refused the request. The message says why.',
+  bad_request: 'The service rejected the request. The message says why.',
   unauthorized: 'Check apiKey: the service does not know it.',
   forbidden: 'The API key does not allow this call.',
   not_found: 'Check the id, and that the stream belongs to this API key.',
-  conflict: 'Something changed meanwhile: read the stream again, then repeat the change.',
+  conflict: 'The stream changed meanwhile: read it again, then repeat the change.',
   payload_too_large: 'Send fewer addresses per call.',
-  validation_failed: 'details says what is wrong, by field.',
-  rate_limited: 'Wait retryAfterMs, when it is given, before the next call.',
-  server_error: 'The service failed. Try again; if it lasts, look for requestId in its log.',
-  unexpected_status: 'The service answered with a status this call does not know.',
+  validation_failed: 'details lists the problems by field.',
+  rate_limited: 'Wait retryAfterMs, if given, before the next call.',
+  server_error: 'The service failed. Try again, or search its log for requestId.',
+  unexpected_status: 'The service returned an unexpected status.',
 
   // Webhooks
-  missing_secret: 'Pass secret (the streams secret), or apiKey where the account has none.',
-  invalid_signature:
-    'Verify the raw bytes of the request, before any parser, with the secret of the sender.',
-  stale_timestamp:
-    'Check the clock of this machine. If it is right, an old request was sent again.',
+  missing_secret: 'Pass secret (the streams secret), or apiKey if there is none.',
+  invalid_signature: "Verify the raw bytes, before any parser, with the sender's secret.",
+  stale_timestamp: "Check this machine's clock. If it is right, an old request was replayed.",
   body_already_parsed:
-    'Take the webhook before any JSON parser: see the adapter of your framework, e.g. @sluice/kit/express.',
+    "Pass the raw webhook, before any JSON parser: see your framework's adapter, e.g. @sluice/kit/express.",
   invalid_webhook: 'Pass the parsed JSON body of a webhook.',
   missing_abi: 'Set abi on the stream, or pass an ABI here.',
 } as const satisfies Record<string, string>;
